@@ -1,0 +1,134 @@
+// Decides whether an isolation level allows a history.
+//
+// Example (built and run as tests/example_check.cc):
+//
+//   const auto history = ouro::read_history("tests/data/fractured_read.jsonl");
+//   if (!history.ok()) return fail(history.error());
+//   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
+//   if (!verdict.ok()) return fail(verdict.error());
+//   if (verdict->outcome == ouro::Outcome::Violated)
+//     std::cout << ouro::describe(*history, *verdict);
+//
+// Thread safety: check() shares no state between calls.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/history.h"
+#include "ouro/level.h"
+#include "ouro/result.h"
+
+namespace ouro {
+
+enum class Outcome : std::uint8_t {
+  Holds,      // Verdict::order is one legal commit order.
+  Violated,   // Verdict::anomalies say why.
+  Undecided,  // A limit was reached; anomalies found so far, if any, are no proof.
+};
+
+enum class Evidence : std::uint8_t { Observed, Versions, Timestamps };
+
+[[nodiscard]] std::string_view name(Outcome outcome);
+[[nodiscard]] std::string_view name(Evidence evidence);
+
+enum class AnomalyKind : std::uint8_t {
+  // Seen in single operations; every level from read-committed up forbids them …
+  Internal,
+  AbortedRead,
+  IntermediateRead,
+  ThinAirRead,
+  FutureRead,
+  DuplicateElements,
+  IncompatibleOrder,
+  ResultSetMismatch,
+  // … and from read-atomic up this one.
+  NonRepeatableRead,
+  // Cycles.
+  DependencyCycle,      // so ∪ wr (∪ the order lists reveal): no commit order at all (G0, G1c).
+  CommitOrderCycle,     // At rc: reads within a transaction go back in time (non-monotonic read).
+  FracturedRead,        // At ra: part of a transaction's writes seen, part missed.
+  CausalityViolation,   // At cc: a cause missed while its effect is seen.
+};
+inline constexpr std::size_t kAnomalyKindCount = 13;
+
+struct AnomalyInfo {
+  AnomalyKind kind = AnomalyKind::Internal;
+  std::string_view name;     // "aborted read"
+  std::string_view id;       // Elle's: "G1a"
+  std::string_view aliases;  // What others call it, comma-separated; may be empty.
+  std::string_view meaning;  // One line.
+};
+[[nodiscard]] const AnomalyInfo& info(AnomalyKind kind);
+
+enum class EdgeKind : std::uint8_t {
+  Session,     // so: earlier in the same session.
+  WriteRead,   // wr: `to` read what `from` wrote.
+  WriteWrite,  // ww: `to` overwrote what `from` wrote.
+  ReadWrite,   // rw: `from` read what `to` overwrote.
+  RealTime,    // rt: `from` completed before `to` was invoked.
+  Forced,      // The level's rule: a reader saw `from`, yet read `key` from `to`.
+};
+[[nodiscard]] std::string_view name(EdgeKind kind);
+
+// Why `from` precedes `to`, with the operations that prove it.
+struct Edge {
+  TxnId from;  // May be kInitialTxn.
+  TxnId to;    // May be kInitialTxn only in a contradiction.
+  EdgeKind kind = EdgeKind::Session;
+  KeyId key;      // All kinds but Session and RealTime.
+  OpId from_op;   // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
+  OpId to_op;     // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
+  OpId read;      // Forced: the read of `key` from `to`.
+  OpId saw;       // Forced: the read through which its transaction saw `from`; invalid: by session
+                  // order, or through other transactions.
+};
+
+struct Anomaly {
+  AnomalyKind kind = AnomalyKind::Internal;
+  std::vector<TxnId> txns;  // In order of the story; kInitialTxn left out.
+  std::vector<OpId> ops;    // The operations that show it, if it is no cycle.
+  std::vector<Edge> edges;  // The cycle: each edge starts where the one before ends.
+};
+
+struct Verdict {
+  Level level = Level::Serializable;
+  Evidence evidence = Evidence::Observed;
+  Outcome outcome = Outcome::Undecided;
+  std::array<std::uint64_t, kAnomalyKindCount> counts{};  // All occurrences, by kind.
+  std::vector<Anomaly> anomalies;  // The first examples of each kind.
+  std::vector<TxnId> order;        // Holds: the certificate. Aborted and unseen ones left out.
+  std::string reason;              // Undecided: which limit was reached.
+};
+
+struct CheckOptions {
+  std::chrono::milliseconds time_limit{0};       // Zero: none.
+  const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
+  unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
+  std::size_t examples = 3;                      // Anomalies of each kind to keep.
+};
+
+// Whether check() can decide `level` already.
+[[nodiscard]] bool decidable(Level level);
+
+// Checks `history` against `level`. A violation is a verdict; the errors are a level that is not
+// decidable, and a history that the level's engine cannot read unambiguously (a value that two
+// transactions wrote to one key).
+//
+// Cost: rc, ra O(n^1.5), causal O(n · sessions) for n operations.
+[[nodiscard]] Result<Verdict> check(const History& history, Level level,
+                                    const CheckOptions& options = {});
+// The same for several levels, sharing work. One verdict for each, in the order asked.
+[[nodiscard]] Result<std::vector<Verdict>> check(const History& history,
+                                                 std::span<const Level> levels,
+                                                 const CheckOptions& options = {});
+
+// The verdict as a newcomer can read it; several lines, the last one with a line break.
+[[nodiscard]] std::string describe(const History& history, const Verdict& verdict);
+
+}  // namespace ouro

@@ -1,0 +1,82 @@
+// Reads and writes histories: bytes ⇄ History.
+//
+// Example (built and run as tests/example_format.cc):
+//
+//   const auto history = ouro::read_history("tests/data/lost_update.jsonl");
+//   if (!history.ok()) return fail(history.error());
+//   std::cout << history->txn_count() << " transactions\n";
+//
+// Thread safety: calls share no state.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/history.h"
+#include "ouro/result.h"
+
+namespace ouro {
+
+enum class Format : std::uint8_t {
+  Detect,        // Reading only: look at the content.
+  Native,        // JSON Lines, DESIGN §6; the lingua franca.
+  NativeBinary,  // .ouro
+  JepsenEdn,     // Elle's list-append and rw-register.
+  JepsenJson,    // elle-cli's twin of it.
+  DbcopBincode,
+  DbcopJson,
+  DbcopText,     // dbcop's .hist language.
+  DbcopYaml,
+  Cobra,         // A folder of T*.log.
+  Plume,         // r(k,v,s,t), also PolySI's.
+  AwditText,     // r k v, with ---- and ====.
+  Viper,         // A folder of J*.log.
+  Chronos,       // TimeKiller JSON.
+};
+
+struct FormatInfo {
+  Format format = Format::Detect;
+  std::string_view name;         // For --format: "native", "dbcop" …
+  std::string_view description;  // One line.
+  std::string_view extension;    // With its dot; "" for folders.
+  bool writable = false;
+};
+
+// Every format, in the order of the enumeration, without Detect.
+[[nodiscard]] std::vector<FormatInfo> formats();
+// By name; nothing if there is none.
+[[nodiscard]] const FormatInfo* find_format(std::string_view name);
+[[nodiscard]] const FormatInfo& info(Format format);
+
+struct ReadOptions {
+  Format format = Format::Detect;
+  unsigned threads = 0;  // Zero: one per core. The result does not depend on it.
+};
+
+// Reads the history at `path`: a file (also .gz or .zst), a folder where the format is one, or
+// "-" for standard input. All or nothing: on any doubt about the input it returns the error, with
+// the place and what to do.
+[[nodiscard]] Result<History> read_history(const std::string& path, const ReadOptions& options = {});
+
+// Reads a history from memory. `name` stands in messages for the file.
+[[nodiscard]] Result<History> parse_history(std::string_view bytes, const ReadOptions& options = {},
+                                            std::string_view name = "input");
+
+struct WriteReport {
+  // What the format cannot express and was left out, one sentence each, ready to print.
+  std::vector<std::string> warnings;
+};
+
+// Writes `history` to `path` ("-": standard output; .gz and .zst compress text). Refuses, and
+// writes nothing, if the result would mean something else (operations or statuses that the
+// format has no word for); leaves out remarks, clocks, names and the like with a warning each.
+[[nodiscard]] Result<WriteReport> write_history(const History& history, const std::string& path,
+                                                Format format);
+
+// The same, into memory. REQUIRES: `format` is a single file, as all writable ones are.
+[[nodiscard]] Result<WriteReport> print_history(const History& history, Format format,
+                                                std::string& out);
+
+}  // namespace ouro

@@ -1,0 +1,294 @@
+// A history: what clients saw a database do. Immutable, columnar, dense.
+//
+// Sessions, transactions, keys and operations are numbered from zero; every
+// question below is an array look-up unless its comment says otherwise. A register
+// history of n transactions with m operations takes about 13·m + 40·n bytes.
+//
+// Example (built and run as tests/example_history.cc):
+//
+//   ouro::HistoryBuilder builder;
+//   const ouro::KeyId x = builder.key("x");
+//   builder.begin_txn(builder.session("alice"));
+//   builder.read(x, ouro::Value::null());
+//   builder.write(x, builder.integer(1));
+//   const ouro::History history = *std::move(builder).freeze();
+//   assert(history.txn_count() == 1 && history.op_count() == 2);
+//
+// Thread safety: any number of threads may read one History.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/ids.h"
+#include "ouro/predicate.h"
+#include "ouro/value.h"
+
+namespace ouro {
+
+enum class TxnStatus : std::uint8_t {
+  Committed,
+  Aborted,
+  Unknown,  // The client never heard; counts as committed once its effects were seen.
+};
+
+enum class OpKind : std::uint8_t {
+  Read,       // A register read, or a list read if the value is a list.
+  Write,      // A register write. Writing null deletes.
+  Delete,     // Leaves a tombstone: a version of its own (unique) or null.
+  Append,     // Adds one element to a list.
+  Scan,       // A key-range read; see PredicateRead.
+  Select,     // A predicate read that returned rows; see PredicateRead.
+  Aggregate,  // A predicate read that returned one value; see PredicateRead.
+};
+
+// Whether the operation installs a version of its key.
+[[nodiscard]] constexpr bool is_write(OpKind kind) {
+  return kind == OpKind::Write || kind == OpKind::Delete || kind == OpKind::Append;
+}
+// Whether the operation's details are in a PredicateRead.
+[[nodiscard]] constexpr bool is_predicate_read(OpKind kind) { return kind >= OpKind::Scan; }
+
+// A database timestamp; plain integers have no logical part. Ordered lexicographically.
+struct Timestamp {
+  std::int64_t physical = 0;
+  std::int64_t logical = 0;
+  constexpr auto operator<=>(const Timestamp&) const = default;
+};
+
+struct Op {
+  OpId id;
+  OpKind kind = OpKind::Read;
+  KeyId key;    // Invalid for predicate reads.
+  Value value;  // Read: the result. Write: what was written. Predicate read: see predicate_read().
+};
+
+// One key with one of its versions: a returned row, or a member of a version set.
+struct KeyVersion {
+  KeyId key;
+  Value value;
+  constexpr auto operator<=>(const KeyVersion&) const = default;
+};
+
+// What a scan, select or aggregate asked and got.
+struct PredicateRead {
+  Value lower;              // Scan: first key of the range, included; null: open.
+  Value upper;              // Scan: last key of the range, included; null: open.
+  PredicateId predicate;    // Select, Aggregate.
+  AggregateKind aggregate = AggregateKind::Count;
+  ColumnId column;          // Aggregate: what is summed …; invalid: the rows (count) or the key.
+  Value result;             // Aggregate: what came back.
+  bool has_version_set = false;       // Whether the history says which versions were visible.
+  std::uint32_t first_row = 0;        // Into the history's row reads.
+  std::uint32_t row_count = 0;
+  std::uint32_t first_version = 0;    // Into the history's version sets.
+  std::uint32_t version_count = 0;
+};
+
+struct Cell {
+  ColumnId column;
+  Value value;
+  constexpr auto operator<=>(const Cell&) const = default;
+};
+
+// What is known of the order in which versions of `key` were installed, oldest first. The
+// initial version is never listed.
+struct VersionOrder {
+  KeyId key;
+  bool complete = false;  // False: a fragment; other versions may stand anywhere.
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+// Where in the source something stands.
+enum class PlaceUnit : std::uint8_t { None, Line, Byte };
+struct Place {
+  std::string_view file;
+  PlaceUnit unit = PlaceUnit::None;
+  std::uint64_t position = 0;  // 1-based line, or byte offset from 0.
+
+  // "bank.jsonl:97", "T15.log: byte 42", or the file alone.
+  [[nodiscard]] std::string to_string() const;
+};
+
+// A remark that came with the history (database name, start of the run …); carried, not used.
+struct Remark {
+  std::string name;
+  std::string text;
+};
+
+inline constexpr std::int64_t kNoClock = std::numeric_limits<std::int64_t>::min();
+inline constexpr Timestamp kNoTimestamp{kNoClock, 0};
+
+// The columns behind a History. Optional columns are empty when nobody filled them.
+struct HistoryColumns {
+  std::span<const OpKind> op_kind;
+  std::span<const KeyId> op_key;
+  std::span<const Value> op_value;            // Predicate reads: the number of their PredicateRead.
+  std::span<const std::uint32_t> op_line;     // Optional: formats with one operation a line.
+
+  std::span<const std::uint32_t> txn_first_op;  // txn_count + 1.
+  std::span<const SessionId> txn_session;
+  std::span<const TxnStatus> txn_status;
+  std::span<const Value> txn_name;            // Optional.
+  std::span<const std::int64_t> invoked;      // Optional; kNoClock where missing.
+  std::span<const std::int64_t> completed;    // Optional.
+  std::span<const Timestamp> start_ts;        // Optional; kNoTimestamp where missing.
+  std::span<const Timestamp> commit_ts;       // Optional.
+  std::span<const std::uint64_t> txn_position;  // Optional.
+  std::span<const std::uint32_t> txn_file;    // Optional: more than one source file.
+
+  std::span<const std::uint32_t> session_first;  // session_count + 1, into session_txns.
+  std::span<const TxnId> session_txns;
+  std::span<const Value> session_name;
+
+  std::span<const Value> key_name;
+  std::span<const KeyVersion> key_initial;    // Keys whose initial value is not the default; sorted.
+  Value default_initial;
+
+  std::span<const PredicateRead> predicate_reads;
+  std::span<const KeyVersion> row_reads;
+  std::span<const KeyVersion> version_sets;
+  std::span<const PredicateNode> predicate_nodes;
+  std::span<const std::uint32_t> predicate_children;
+  std::span<const Value> predicate_operands;
+
+  std::span<const VersionOrder> version_orders;
+  std::span<const Value> versions;
+
+  std::span<const char> text_bytes;           // Text and Wide values, back to back.
+  std::span<const std::uint64_t> text_end;
+  std::span<const Cell> cells;                // Row values, back to back, by column.
+  std::span<const std::uint64_t> row_end;
+  std::span<const Value> elements;            // Trunks of lists, back to back.
+  std::span<const std::uint64_t> trunk_end;
+  std::span<const Value> column_name;         // Text values.
+
+  PlaceUnit place_unit = PlaceUnit::None;
+  std::span<const std::string> files;
+  std::span<const Remark> remarks;
+};
+
+class History {
+ public:
+  // An empty history.
+  History();
+  // REQUIRES: `columns` point into `owner`, and are consistent (HistoryBuilder::freeze and the
+  // binary reader see to it).
+  History(const HistoryColumns& columns, std::shared_ptr<const void> owner);
+
+  [[nodiscard]] std::size_t txn_count() const { return c_.txn_session.size(); }
+  [[nodiscard]] std::size_t op_count() const { return c_.op_kind.size(); }
+  [[nodiscard]] std::size_t key_count() const { return c_.key_name.size(); }
+  [[nodiscard]] std::size_t session_count() const { return c_.session_name.size(); }
+
+  // Operations.
+  [[nodiscard]] OpId first_op(TxnId txn) const { return OpId{c_.txn_first_op[txn.index()]}; }
+  [[nodiscard]] OpId end_op(TxnId txn) const { return OpId{c_.txn_first_op[txn.index() + 1]}; }
+  [[nodiscard]] Op op(OpId id) const {
+    return {id, c_.op_kind[id.index()], c_.op_key[id.index()], c_.op_value[id.index()]};
+  }
+  [[nodiscard]] TxnId txn_of(OpId op) const;  // O(log transactions).
+  // REQUIRES: is_predicate_read(op(id).kind).
+  [[nodiscard]] const PredicateRead& predicate_read(OpId id) const {
+    return c_.predicate_reads[static_cast<std::size_t>(c_.op_value[id.index()].number())];
+  }
+  [[nodiscard]] std::span<const KeyVersion> rows(const PredicateRead& read) const {
+    return c_.row_reads.subspan(read.first_row, read.row_count);
+  }
+  [[nodiscard]] std::span<const KeyVersion> version_set(const PredicateRead& read) const {
+    return c_.version_sets.subspan(read.first_version, read.version_count);
+  }
+
+  // Transactions and sessions.
+  [[nodiscard]] SessionId session(TxnId txn) const { return c_.txn_session[txn.index()]; }
+  [[nodiscard]] TxnStatus status(TxnId txn) const { return c_.txn_status[txn.index()]; }
+  // The transactions of `session`, of every status, in session order.
+  [[nodiscard]] std::span<const TxnId> session_txns(SessionId session) const {
+    const std::uint32_t first = c_.session_first[session.index()];
+    return c_.session_txns.subspan(first, c_.session_first[session.index() + 1] - first);
+  }
+  [[nodiscard]] Value txn_name(TxnId txn) const {
+    return c_.txn_name.empty() ? Value::null() : c_.txn_name[txn.index()];
+  }
+  [[nodiscard]] std::optional<std::int64_t> invoked(TxnId txn) const {
+    return clock(c_.invoked, txn);
+  }
+  [[nodiscard]] std::optional<std::int64_t> completed(TxnId txn) const {
+    return clock(c_.completed, txn);
+  }
+  [[nodiscard]] std::optional<Timestamp> start_ts(TxnId txn) const {
+    return timestamp(c_.start_ts, txn);
+  }
+  [[nodiscard]] std::optional<Timestamp> commit_ts(TxnId txn) const {
+    return timestamp(c_.commit_ts, txn);
+  }
+  [[nodiscard]] Value session_name(SessionId id) const { return c_.session_name[id.index()]; }
+
+  // Keys.
+  [[nodiscard]] Value key_name(KeyId key) const { return c_.key_name[key.index()]; }
+  [[nodiscard]] Value initial(KeyId key) const;  // O(log keys with an initial value of their own).
+
+  // Version orders.
+  [[nodiscard]] std::span<const VersionOrder> version_orders() const { return c_.version_orders; }
+  [[nodiscard]] std::span<const Value> versions(const VersionOrder& order) const {
+    return c_.versions.subspan(order.first, order.count);
+  }
+
+  // Inside values.
+  [[nodiscard]] std::string_view string(Value text_or_wide) const;
+  [[nodiscard]] std::span<const Cell> row(Value row) const;
+  [[nodiscard]] std::span<const Value> list(Value list) const;
+  [[nodiscard]] std::string_view column_name(ColumnId column) const {
+    return string(c_.column_name[column.index()]);
+  }
+  [[nodiscard]] Value cell(Value row, ColumnId column) const;  // Null where the row has none.
+
+  // Predicates. Children are node ids too.
+  [[nodiscard]] const PredicateNode& predicate(PredicateId id) const {
+    return c_.predicate_nodes[id.index()];
+  }
+  [[nodiscard]] std::span<const std::uint32_t> children(const PredicateNode& node) const {
+    return c_.predicate_children.subspan(node.first, node.count);
+  }
+  [[nodiscard]] std::span<const Value> operands(const PredicateNode& node) const {
+    return c_.predicate_operands.subspan(node.first, node.count);
+  }
+
+  // As JSON: 7, "abc", null, [1,2], {"c":1}.
+  [[nodiscard]] std::string text(Value value) const;
+  // As in messages: names without quotes where that is unambiguous.
+  [[nodiscard]] std::string label(Value name) const;
+  [[nodiscard]] std::string key_label(KeyId key) const { return label(key_name(key)); }
+
+  // Where it stands in the source.
+  [[nodiscard]] Place place(TxnId txn) const;
+  [[nodiscard]] Place place(OpId op) const;
+  // The first source file, or "".
+  [[nodiscard]] std::string_view file() const;
+
+  [[nodiscard]] const HistoryColumns& columns() const { return c_; }
+
+ private:
+  [[nodiscard]] static std::optional<std::int64_t> clock(std::span<const std::int64_t> column,
+                                                         TxnId txn) {
+    if (column.empty() || column[txn.index()] == kNoClock) return std::nullopt;
+    return column[txn.index()];
+  }
+  [[nodiscard]] static std::optional<Timestamp> timestamp(std::span<const Timestamp> column,
+                                                          TxnId txn) {
+    if (column.empty() || column[txn.index()] == kNoTimestamp) return std::nullopt;
+    return column[txn.index()];
+  }
+
+  HistoryColumns c_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,10 @@
+// Everything Ouro offers.
+#pragma once
+
+#include "ouro/check.h"
+#include "ouro/format.h"
+#include "ouro/generate.h"
+#include "ouro/history.h"
+#include "ouro/history_builder.h"
+#include "ouro/level.h"
+#include "ouro/result.h"

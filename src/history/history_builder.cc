@@ -1,0 +1,428 @@
+#include "ouro/history_builder.h"
+
+#include <absl/hash/hash.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <string>
+
+#include "history/storage.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::uint64_t kCountLimit = 0xfffffffe;
+
+// Fills an optional column up to `count` entries before its first real value goes in.
+template <class T>
+void backfill(Column<T>& column, std::size_t count, const T& missing) {
+  if (column.size() < count) column.resize(count, missing);
+}
+
+template <class T>
+std::span<const T> piece(const Column<T>& pool, const Column<std::uint64_t>& end,
+                         std::uint64_t index) {
+  const std::uint64_t first = index == 0 ? 0 : end[index - 1];
+  return pool.span().subspan(first, end[index] - first);
+}
+
+bool starts_with(std::span<const Value> list, std::span<const Value> prefix) {
+  return std::equal(prefix.begin(), prefix.end(), list.begin());
+}
+
+}  // namespace
+
+HistoryBuilder::HistoryBuilder()
+    : storage_(std::make_shared<Storage>()), interner_(std::make_unique<Interner>()) {}
+HistoryBuilder::~HistoryBuilder() = default;
+HistoryBuilder::HistoryBuilder(HistoryBuilder&&) noexcept = default;
+HistoryBuilder& HistoryBuilder::operator=(HistoryBuilder&&) noexcept = default;
+
+// ---- values ----
+
+Value HistoryBuilder::integer(std::int64_t number) {
+  if (Value::fits(number)) return Value::small(number);
+  return intern(ValueKind::Wide, std::to_string(number));
+}
+
+Value HistoryBuilder::unsigned_integer(std::uint64_t number) {
+  if (number <= static_cast<std::uint64_t>(INT64_MAX)) {
+    return integer(static_cast<std::int64_t>(number));
+  }
+  return intern(ValueKind::Wide, std::to_string(number));
+}
+
+Value HistoryBuilder::text(std::string_view string) { return intern(ValueKind::Text, string); }
+
+// Wide integers are their decimal digits, so both kinds share a pool. The kind is part of the
+// hash, and of the identity: text "5" is not the number 5.
+Value HistoryBuilder::intern(ValueKind kind, std::string_view bytes) {
+  std::uint64_t hash = absl::HashOf(bytes, kind);
+  for (;; ++hash) {
+    const auto [at, added] = interner_->text_of_hash.try_emplace(
+        hash, static_cast<std::uint32_t>(storage_->text_end.size()) * 2 +
+                  (kind == ValueKind::Wide ? 1 : 0));
+    const Value value = Value::from(kind, at->second / 2);
+    if (added) {
+      storage_->text_bytes.append({bytes.data(), bytes.size()});
+      storage_->text_end.push_back(storage_->text_bytes.size());
+      return value;
+    }
+    const bool same_kind = (at->second % 2 == 1) == (kind == ValueKind::Wide);
+    if (same_kind && storage_->string(value) == bytes) return value;
+  }
+}
+
+Value HistoryBuilder::row(std::span<const NamedCell> cells) {
+  std::vector<Cell> sorted;
+  sorted.reserve(cells.size());
+  for (const auto& [name, value] : cells) sorted.push_back({column(name), value});
+  return intern_row(sorted);
+}
+
+Value HistoryBuilder::intern_row(std::vector<Cell>& cells) {
+  std::sort(cells.begin(), cells.end());
+  std::uint64_t hash = cells.size();
+  for (const Cell& cell : cells) hash = absl::HashOf(hash, cell.column.value, cell.value.bits());
+  for (;; ++hash) {
+    const auto [at, added] = interner_->row_of_hash.try_emplace(
+        hash, static_cast<std::uint32_t>(storage_->row_end.size()));
+    const Value value = Value::from(ValueKind::Row, at->second);
+    if (added) {
+      storage_->cells.append(cells);
+      storage_->row_end.push_back(storage_->cells.size());
+      return value;
+    }
+    const auto known = storage_->row(value);
+    if (std::equal(known.begin(), known.end(), cells.begin(), cells.end())) return value;
+  }
+}
+
+// A read that continues the key's trunk lengthens it; so a key whose reads agree costs the memory
+// of its longest read, however many reads there are.
+Value HistoryBuilder::intern_list(KeyId key, std::span<const Value> elements) {
+  if (elements.empty()) return Value::list(0, 0);
+  const auto length = static_cast<std::uint32_t>(elements.size());
+  auto& trunks = interner_->trunks;
+  std::uint32_t last = Interner::kNoTrunk;
+  const auto found = interner_->first_trunk.find(key);
+  std::uint32_t trunk =
+      found == interner_->first_trunk.end() ? Interner::kNoTrunk : found->second;
+  for (int tried = 0; trunk != Interner::kNoTrunk; trunk = trunks[trunk].next, ++tried) {
+    auto& known = trunks[trunk].elements;
+    if (tried < Interner::kTrunksTried) {
+      if (known.size() >= length) {
+        if (starts_with(known, elements)) return Value::list(trunk, length);
+      } else if (starts_with(elements, known)) {
+        known.insert(known.end(), elements.begin() + static_cast<std::ptrdiff_t>(known.size()),
+                     elements.end());
+        return Value::list(trunk, length);
+      }
+    } else {
+      break;
+    }
+    last = trunk;
+  }
+  const auto added = static_cast<std::uint32_t>(trunks.size());
+  trunks.push_back({std::vector<Value>(elements.begin(), elements.end()), Interner::kNoTrunk});
+  if (last == Interner::kNoTrunk) {
+    interner_->first_trunk[key] = added;
+  } else {
+    trunks[added].next = trunks[last].next;
+    trunks[last].next = added;
+  }
+  return Value::list(added, length);
+}
+
+// ---- names ----
+
+KeyId HistoryBuilder::key(Value name) {
+  const auto [at, added] =
+      interner_->key_of_name.try_emplace(name.bits(), KeyId{storage_->key_name.size()});
+  if (added) storage_->key_name.push_back(name);
+  return at->second;
+}
+
+SessionId HistoryBuilder::session(Value name) {
+  const auto [at, added] =
+      interner_->session_of_name.try_emplace(name.bits(), SessionId{storage_->session_name.size()});
+  if (added) storage_->session_name.push_back(name);
+  return at->second;
+}
+
+ColumnId HistoryBuilder::column(std::string_view name) {
+  const Value interned = text(name);
+  const auto [at, added] = interner_->column_of_name.try_emplace(
+      interned.bits(), ColumnId{storage_->column_name.size()});
+  if (added) storage_->column_name.push_back(interned);
+  return at->second;
+}
+
+Value HistoryBuilder::key_name(KeyId key) const { return storage_->key_name[key.index()]; }
+
+void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
+  storage_->files.emplace_back(name);
+  storage_->place_unit = unit;
+}
+
+// ---- transactions ----
+
+TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
+  Storage& s = *storage_;
+  const TxnId txn{s.txn_session.size()};
+  s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
+  s.txn_session.push_back(session);
+  s.txn_status.push_back(TxnStatus::Committed);
+  s.txn_position.push_back(position);
+  if (s.files.size() > 1) {
+    backfill(s.txn_file, txn.index(), std::uint32_t{0});
+    s.txn_file.push_back(static_cast<std::uint32_t>(s.files.size() - 1));
+  }
+  if (!s.txn_name.empty()) s.txn_name.push_back(Value::null());
+  if (!s.invoked.empty()) s.invoked.push_back(kNoClock);
+  if (!s.completed.empty()) s.completed.push_back(kNoClock);
+  if (!s.start_ts.empty()) s.start_ts.push_back(kNoTimestamp);
+  if (!s.commit_ts.empty()) s.commit_ts.push_back(kNoTimestamp);
+  return txn;
+}
+
+void HistoryBuilder::status(TxnStatus status) { storage_->txn_status.back() = status; }
+
+void HistoryBuilder::name(Value name) {
+  backfill(storage_->txn_name, txn_count(), Value::null());
+  storage_->txn_name.back() = name;
+}
+
+void HistoryBuilder::clocks(std::int64_t invoked, std::int64_t completed) {
+  if (invoked != kNoClock) {
+    backfill(storage_->invoked, txn_count(), kNoClock);
+    storage_->invoked.back() = invoked;
+  }
+  if (completed != kNoClock) {
+    backfill(storage_->completed, txn_count(), kNoClock);
+    storage_->completed.back() = completed;
+  }
+}
+
+void HistoryBuilder::timestamps(Timestamp start, Timestamp commit) {
+  if (start != kNoTimestamp) {
+    backfill(storage_->start_ts, txn_count(), kNoTimestamp);
+    storage_->start_ts.back() = start;
+  }
+  if (commit != kNoTimestamp) {
+    backfill(storage_->commit_ts, txn_count(), kNoTimestamp);
+    storage_->commit_ts.back() = commit;
+  }
+}
+
+std::size_t HistoryBuilder::txn_count() const { return storage_->txn_session.size(); }
+std::size_t HistoryBuilder::op_count() const { return storage_->op_kind.size(); }
+
+// ---- operations ----
+
+OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t line) {
+  Storage& s = *storage_;
+  assert(!s.txn_session.empty());
+  const OpId op{s.op_kind.size()};
+  s.op_kind.push_back(kind);
+  s.op_key.push_back(key);
+  s.op_value.push_back(value);
+  if (line != 0 || !s.op_line.empty()) {
+    backfill(s.op_line, op.index(), std::uint32_t{0});
+    s.op_line.push_back(line);
+  }
+  return op;
+}
+
+OpId HistoryBuilder::read(KeyId key, Value result, std::uint32_t line) {
+  return add_op(OpKind::Read, key, result, line);
+}
+OpId HistoryBuilder::write(KeyId key, Value value, std::uint32_t line) {
+  return add_op(OpKind::Write, key, value, line);
+}
+OpId HistoryBuilder::remove(KeyId key, Value tombstone, std::uint32_t line) {
+  return add_op(OpKind::Delete, key, tombstone, line);
+}
+OpId HistoryBuilder::append(KeyId key, Value element, std::uint32_t line) {
+  return add_op(OpKind::Append, key, element, line);
+}
+OpId HistoryBuilder::read_list(KeyId key, std::span<const Value> elements, std::uint32_t line) {
+  return add_op(OpKind::Read, key, intern_list(key, elements), line);
+}
+
+OpId HistoryBuilder::add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows) {
+  Storage& s = *storage_;
+  read.first_row = static_cast<std::uint32_t>(s.row_reads.size());
+  read.row_count = static_cast<std::uint32_t>(rows.rows.size());
+  read.has_version_set = rows.has_version_set;
+  read.first_version = static_cast<std::uint32_t>(s.version_sets.size());
+  read.version_count = static_cast<std::uint32_t>(rows.version_set.size());
+  s.row_reads.append(rows.rows);
+  s.version_sets.append(rows.version_set);
+  s.predicate_reads.push_back(read);
+  const auto number = static_cast<std::int64_t>(s.predicate_reads.size() - 1);
+  return add_op(kind, KeyId{}, Value::small(number), 0);
+}
+
+OpId HistoryBuilder::scan(Value lower, Value upper, const Rows& rows) {
+  PredicateRead read;
+  read.lower = lower;
+  read.upper = upper;
+  return add_predicate_read(OpKind::Scan, read, rows);
+}
+
+OpId HistoryBuilder::select(PredicateId predicate, const Rows& rows) {
+  PredicateRead read;
+  read.predicate = predicate;
+  return add_predicate_read(OpKind::Select, read, rows);
+}
+
+OpId HistoryBuilder::aggregate(AggregateKind kind, ColumnId column, PredicateId predicate,
+                               Value result, const Rows& rows) {
+  PredicateRead read;
+  read.predicate = predicate;
+  read.aggregate = kind;
+  read.column = column;
+  read.result = result;
+  return add_predicate_read(OpKind::Aggregate, read, rows);
+}
+
+// ---- predicates ----
+
+PredicateId HistoryBuilder::always() {
+  storage_->predicate_nodes.push_back({});
+  return PredicateId{storage_->predicate_nodes.size() - 1};
+}
+
+PredicateId HistoryBuilder::combine(PredicateKind kind, std::span<const PredicateId> children) {
+  Storage& s = *storage_;
+  PredicateNode node{.kind = kind,
+                     .column = {},
+                     .first = static_cast<std::uint32_t>(s.predicate_children.size()),
+                     .count = static_cast<std::uint32_t>(children.size())};
+  for (const PredicateId child : children) s.predicate_children.push_back(child.value);
+  s.predicate_nodes.push_back(node);
+  return PredicateId{s.predicate_nodes.size() - 1};
+}
+
+PredicateId HistoryBuilder::compare(PredicateKind kind, ColumnId column,
+                                    std::span<const Value> operands) {
+  Storage& s = *storage_;
+  PredicateNode node{.kind = kind,
+                     .column = column,
+                     .first = static_cast<std::uint32_t>(s.predicate_operands.size()),
+                     .count = static_cast<std::uint32_t>(operands.size())};
+  s.predicate_operands.append(operands);
+  s.predicate_nodes.push_back(node);
+  return PredicateId{s.predicate_nodes.size() - 1};
+}
+
+// ---- the whole history ----
+
+void HistoryBuilder::default_initial(Value value) { storage_->default_initial = value; }
+void HistoryBuilder::initial(KeyId key, Value value) { interner_->initial[key] = value; }
+
+void HistoryBuilder::version_order(KeyId key, std::span<const Value> versions, bool complete) {
+  storage_->version_orders.push_back({.key = key,
+                                      .complete = complete,
+                                      .first = static_cast<std::uint32_t>(storage_->versions.size()),
+                                      .count = static_cast<std::uint32_t>(versions.size())});
+  storage_->versions.append(versions);
+}
+
+void HistoryBuilder::remark(std::string_view name, std::string_view text) {
+  storage_->remarks.push_back({std::string(name), std::string(text)});
+}
+
+Result<History> HistoryBuilder::freeze() && {
+  Storage& s = *storage_;
+  if (s.op_kind.size() > kCountLimit || s.txn_session.size() > kCountLimit ||
+      s.row_reads.size() > kCountLimit || s.version_sets.size() > kCountLimit) {
+    Error error;
+    error.file = s.files.empty() ? "" : s.files[0];
+    error.what = "the history has more than 4294967294 operations; split it";
+    return error;
+  }
+  s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
+
+  // Transactions stand in session order within their session, so a stable counting sort does it.
+  s.session_first.resize(s.session_name.size() + 1, 0);
+  for (const SessionId session : s.txn_session) ++s.session_first[session.index() + 1];
+  for (std::size_t i = 1; i < s.session_first.size(); ++i) s.session_first[i] += s.session_first[i - 1];
+  s.session_txns.resize(s.txn_session.size(), TxnId{});
+  std::vector<std::uint32_t> next(s.session_first.begin(), s.session_first.end() - 1);
+  for (std::size_t t = 0; t < s.txn_session.size(); ++t) {
+    s.session_txns[next[s.txn_session[t].index()]++] = TxnId{t};
+  }
+
+  for (const auto& [key, value] : interner_->initial) s.key_initial.push_back({key, value});
+  std::sort(s.key_initial.begin(), s.key_initial.end());
+  for (const auto& trunk : interner_->trunks) {
+    s.elements.append(trunk.elements);
+    s.trunk_end.push_back(s.elements.size());
+  }
+  interner_.reset();
+  s.op_kind.shrink();
+  s.op_key.shrink();
+  s.op_value.shrink();
+  s.op_line.shrink();
+  const HistoryColumns view = s.view();
+  return History(view, std::move(storage_));
+}
+
+// ---- storage ----
+
+std::string_view HistoryBuilder::Storage::string(Value value) const {
+  const auto bytes = piece(text_bytes, text_end, value.payload());
+  return {bytes.data(), bytes.size()};
+}
+
+std::span<const Cell> HistoryBuilder::Storage::row(Value value) const {
+  return piece(cells, row_end, value.payload());
+}
+
+HistoryColumns HistoryBuilder::Storage::view() const {
+  HistoryColumns c;
+  c.op_kind = op_kind.span();
+  c.op_key = op_key.span();
+  c.op_value = op_value.span();
+  c.op_line = op_line.span();
+  c.txn_first_op = txn_first_op.span();
+  c.txn_session = txn_session.span();
+  c.txn_status = txn_status.span();
+  c.txn_name = txn_name.span();
+  c.invoked = invoked.span();
+  c.completed = completed.span();
+  c.start_ts = start_ts.span();
+  c.commit_ts = commit_ts.span();
+  c.txn_position = txn_position.span();
+  c.txn_file = txn_file.span();
+  c.session_first = session_first.span();
+  c.session_txns = session_txns.span();
+  c.session_name = session_name.span();
+  c.key_name = key_name.span();
+  c.key_initial = key_initial.span();
+  c.default_initial = default_initial;
+  c.predicate_reads = predicate_reads.span();
+  c.row_reads = row_reads.span();
+  c.version_sets = version_sets.span();
+  c.predicate_nodes = predicate_nodes.span();
+  c.predicate_children = predicate_children.span();
+  c.predicate_operands = predicate_operands.span();
+  c.version_orders = version_orders.span();
+  c.versions = versions.span();
+  c.text_bytes = text_bytes.span();
+  c.text_end = text_end.span();
+  c.cells = cells.span();
+  c.row_end = row_end.span();
+  c.elements = elements.span();
+  c.trunk_end = trunk_end.span();
+  c.column_name = column_name.span();
+  c.place_unit = place_unit;
+  c.files = files;
+  c.remarks = remarks;
+  return c;
+}
+
+}  // namespace ouro

@@ -1,0 +1,88 @@
+// What a HistoryBuilder fills and a History then points into.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/column.h"
+#include "ouro/history_builder.h"
+
+namespace ouro {
+
+struct HistoryBuilder::Storage {
+  Column<OpKind> op_kind;
+  Column<KeyId> op_key;
+  Column<Value> op_value;
+  Column<std::uint32_t> op_line;
+
+  Column<std::uint32_t> txn_first_op;  // One entry too many after freeze() only.
+  Column<SessionId> txn_session;
+  Column<TxnStatus> txn_status;
+  Column<Value> txn_name;
+  Column<std::int64_t> invoked, completed;
+  Column<Timestamp> start_ts, commit_ts;
+  Column<std::uint64_t> txn_position;
+  Column<std::uint32_t> txn_file;
+
+  Column<std::uint32_t> session_first;
+  Column<TxnId> session_txns;
+  Column<Value> session_name;
+
+  Column<Value> key_name;
+  Column<KeyVersion> key_initial;
+  Value default_initial;
+
+  Column<PredicateRead> predicate_reads;
+  Column<KeyVersion> row_reads, version_sets;
+  Column<PredicateNode> predicate_nodes;
+  Column<std::uint32_t> predicate_children;
+  Column<Value> predicate_operands;
+
+  Column<VersionOrder> version_orders;
+  Column<Value> versions;
+
+  Column<char> text_bytes;
+  Column<std::uint64_t> text_end;
+  Column<Cell> cells;
+  Column<std::uint64_t> row_end;
+  Column<Value> elements;
+  Column<std::uint64_t> trunk_end;
+  Column<Value> column_name;
+
+  PlaceUnit place_unit = PlaceUnit::None;
+  std::vector<std::string> files;
+  std::vector<Remark> remarks;
+
+  [[nodiscard]] std::string_view string(Value value) const;
+  [[nodiscard]] std::span<const Cell> row(Value value) const;
+  // The columns as a History sees them.
+  [[nodiscard]] HistoryColumns view() const;
+};
+
+// Looks up what has an id already. Gone once the history is frozen.
+struct HistoryBuilder::Interner {
+  // A trunk is one list that reads of a key returned; shorter reads are its prefixes. Almost every
+  // key has one trunk: a second one is an incompatible order.
+  struct Trunk {
+    std::vector<Value> elements;
+    std::uint32_t next = kNoTrunk;  // The key's next trunk.
+  };
+  static constexpr std::uint32_t kNoTrunk = 0xffffffff;
+  // Trunks of one key that are compared with a new list before it gets one of its own.
+  static constexpr int kTrunksTried = 8;
+
+  // Pools are looked up by the hash of their content; entries with one hash are compared.
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> text_of_hash;
+  absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
+  absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
+  absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
+  absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
+  absl::flat_hash_map<KeyId, Value> initial;
+  absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
+  std::vector<Trunk> trunks;
+};
+
+}  // namespace ouro
