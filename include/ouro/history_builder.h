@@ -50,6 +50,8 @@ class HistoryBuilder {
 
   // Transactions.
   TxnId begin_txn(SessionId session, std::uint64_t position = 0);
+  // For formats that name the session last. REQUIRES: no later transaction was begun.
+  void set_session(SessionId session);
   void status(TxnStatus status);
   void name(Value name);
   void clocks(std::int64_t invoked, std::int64_t completed);  // kNoClock: not known.
@@ -88,8 +90,8 @@ class HistoryBuilder {
   void remark(std::string_view name, std::string_view text);
 
   // Adds the transactions of `other` behind this builder's own, with all that belongs to them;
-  // ids and values of `other` become meaningless. Its files and default_initial are dropped: the
-  // absorbing builder's hold.
+  // ids and values of `other` become meaningless. Its files are dropped: the transactions count as
+  // from the absorbing builder's last file. Its default_initial holds unless it is null.
   // Cost: linear in `other`, hashing once per distinct key, session and pooled value.
   void absorb(HistoryBuilder&& other);
 

@@ -142,6 +142,7 @@ void HistoryBuilder::absorb(HistoryBuilder&& other) {
   for (const auto& [id, value] : other.interner_->initial) {
     interner_->initial[keys[id.index()]] = translated(value);
   }
+  if (!o.default_initial.is_null()) s.default_initial = translated(o.default_initial);
   for (Remark& remark : o.remarks) s.remarks.push_back(std::move(remark));
 }
 

@@ -187,6 +187,8 @@ TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
   return txn;
 }
 
+void HistoryBuilder::set_session(SessionId session) { storage_->txn_session.back() = session; }
+
 void HistoryBuilder::status(TxnStatus status) { storage_->txn_status.back() = status; }
 
 void HistoryBuilder::name(Value name) {

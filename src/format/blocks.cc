@@ -1,0 +1,86 @@
+#include "format/blocks.h"
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kBlockBytes = 1 << 20;
+
+struct Parsed {
+  Status status;
+  HistoryBuilder builder;
+};
+
+}  // namespace
+
+unsigned thread_count(unsigned threads) {
+  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+std::size_t cut_at_line(std::string_view bytes) {
+  const std::size_t at = bytes.rfind('\n');
+  return at == std::string_view::npos ? 0 : at + 1;
+}
+
+Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, unsigned threads,
+                    HistoryBuilder& builder) {
+  const unsigned workers = thread_count(threads);
+  std::deque<std::future<Parsed>> pending;
+  const auto join_first = [&]() -> Status {
+    Parsed parsed = pending.front().get();
+    pending.pop_front();
+    if (parsed.status.ok()) builder.absorb(std::move(parsed.builder));
+    return std::move(parsed.status);
+  };
+
+  std::string bytes;
+  std::size_t wanted = kBlockBytes;
+  std::uint64_t line = 1;
+  bool ended = false;
+  while (!ended) {
+    const std::size_t had = bytes.size();
+    bytes.resize(std::max(wanted, had + 1) + Input::kPadding);
+    std::size_t size = had;
+    while (size < bytes.size() - Input::kPadding && !ended) {
+      const auto count = input.read(bytes.data() + size, bytes.size() - Input::kPadding - size);
+      if (!count.ok()) return count.error();
+      ended = *count == 0;
+      size += *count;
+    }
+    bytes.resize(size);
+    const std::size_t taken = ended ? size : cut(bytes);
+    if (taken == 0) {
+      wanted = bytes.size() * 2;  // One record is larger than a block.
+      continue;
+    }
+    wanted = kBlockBytes;
+    std::string rest = bytes.substr(taken);
+    rest.reserve(kBlockBytes + Input::kPadding);
+    bytes.resize(taken);
+    bytes.reserve(taken + Input::kPadding);
+    auto block = std::make_shared<Block>(Block{std::move(bytes), line});
+    line += static_cast<std::uint64_t>(std::count(block->bytes.begin(), block->bytes.end(), '\n'));
+    bytes = std::move(rest);
+    const auto policy = workers == 1 ? std::launch::deferred : std::launch::async;
+    pending.push_back(std::async(policy, [block, &parse] {
+      Parsed parsed;
+      parsed.status = parse(*block, parsed.builder);
+      return parsed;
+    }));
+    if (pending.size() >= workers) {
+      if (auto status = join_first(); !status.ok()) return status;
+    }
+  }
+  while (!pending.empty()) {
+    if (auto status = join_first(); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace ouro

@@ -1,0 +1,244 @@
+#include "format/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kHeadBytes = 64 * 1024;
+constexpr std::size_t kReadBytes = 1024 * 1024;
+
+class FileSource : public ByteSource {
+ public:
+  FileSource(int fd, std::string name, bool owned) : fd_(fd), name_(std::move(name)), owned_(owned) {}
+  ~FileSource() override {
+    if (owned_) ::close(fd_);
+  }
+  Result<std::size_t> read(char* buffer, std::size_t size) override {
+    for (;;) {
+      const ssize_t count = ::read(fd_, buffer, size);
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR) return error_in(name_, std::string("cannot read: ") + std::strerror(errno));
+    }
+  }
+
+ private:
+  int fd_;
+  std::string name_;
+  bool owned_;
+};
+
+class MemorySource : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view bytes) : rest_(bytes) {}
+  Result<std::size_t> read(char* buffer, std::size_t size) override {
+    const std::size_t count = std::min(size, rest_.size());
+    std::memcpy(buffer, rest_.data(), count);
+    rest_.remove_prefix(count);
+    return count;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// First hands out `head`, then reads on from `source`.
+class PrefixedSource : public ByteSource {
+ public:
+  PrefixedSource(std::string head, std::unique_ptr<ByteSource> source)
+      : head_(std::move(head)), source_(std::move(source)) {}
+  Result<std::size_t> read(char* buffer, std::size_t size) override {
+    if (given_ == head_.size()) return source_->read(buffer, size);
+    const std::size_t count = std::min(size, head_.size() - given_);
+    std::memcpy(buffer, head_.data() + given_, count);
+    given_ += count;
+    return count;
+  }
+
+ private:
+  std::string head_;
+  std::size_t given_ = 0;
+  std::unique_ptr<ByteSource> source_;
+};
+
+class GzipSource : public ByteSource {
+ public:
+  GzipSource(std::unique_ptr<ByteSource> source, std::string name)
+      : source_(std::move(source)), name_(std::move(name)), in_(kReadBytes) {
+    ok_ = inflateInit2(&stream_, 15 + 32) == Z_OK;
+  }
+  ~GzipSource() override { inflateEnd(&stream_); }
+  Result<std::size_t> read(char* buffer, std::size_t size) override {
+    if (!ok_) return error_in(name_, "cannot start gzip decompression");
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer);
+    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
+    const uInt wanted = stream_.avail_out;
+    while (stream_.avail_out == wanted) {
+      if (stream_.avail_in == 0) {
+        const auto count = source_->read(in_.data(), in_.size());
+        if (!count.ok()) return count.error();
+        if (*count == 0) {
+          if (between_members_) return std::size_t{0};
+          return error_in(name_, "the gzip data ends too early; the file is truncated");
+        }
+        stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
+        stream_.avail_in = static_cast<uInt>(*count);
+      }
+      if (between_members_) inflateReset(&stream_);  // Files may be concatenated.
+      between_members_ = false;
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      if (code == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        return error_in(name_, "damaged gzip data; compress the file again");
+      }
+    }
+    return static_cast<std::size_t>(wanted - stream_.avail_out);
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  std::vector<char> in_;
+  z_stream stream_{};
+  bool ok_ = false;
+  bool between_members_ = false;
+};
+
+class ZstdSource : public ByteSource {
+ public:
+  ZstdSource(std::unique_ptr<ByteSource> source, std::string name)
+      : source_(std::move(source)),
+        name_(std::move(name)),
+        in_(ZSTD_DStreamInSize()),
+        stream_(ZSTD_createDStream()) {}
+  ~ZstdSource() override { ZSTD_freeDStream(stream_); }
+  Result<std::size_t> read(char* buffer, std::size_t size) override {
+    ZSTD_outBuffer out{buffer, size, 0};
+    while (out.pos == 0) {
+      if (input_.pos == input_.size) {
+        const auto count = source_->read(in_.data(), in_.size());
+        if (!count.ok()) return count.error();
+        if (*count == 0) {
+          if (!in_frame_) return std::size_t{0};
+          return error_in(name_, "the zstd data ends too early; the file is truncated");
+        }
+        input_ = {in_.data(), *count, 0};
+      }
+      const std::size_t left = ZSTD_decompressStream(stream_, &out, &input_);
+      if (ZSTD_isError(left) != 0) {
+        return error_in(name_, std::string("damaged zstd data (") + ZSTD_getErrorName(left) +
+                                   "); compress the file again");
+      }
+      in_frame_ = left != 0;
+    }
+    return out.pos;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string name_;
+  std::vector<char> in_;
+  ZSTD_DStream* stream_;
+  ZSTD_inBuffer input_{nullptr, 0, 0};
+  bool in_frame_ = false;
+};
+
+bool starts_with(std::string_view bytes, std::string_view magic) {
+  return bytes.substr(0, magic.size()) == magic;
+}
+
+// Reads until `head` has `size` bytes or the source ends.
+Status fill(ByteSource& source, std::string& head, std::size_t size) {
+  while (head.size() < size) {
+    const std::size_t had = head.size();
+    head.resize(size);
+    const auto count = source.read(head.data() + had, size - had);
+    head.resize(had + (count.ok() ? *count : 0));
+    if (!count.ok()) return count.error();
+    if (*count == 0) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Error error_at_line(std::string_view name, std::uint64_t line, std::string what) {
+  return {.file = std::string(name), .line = line, .offset = {}, .what = std::move(what)};
+}
+Error error_at_byte(std::string_view name, std::uint64_t offset, std::string what) {
+  return {.file = std::string(name), .line = {}, .offset = offset, .what = std::move(what)};
+}
+Error error_in(std::string_view name, std::string what) {
+  return {.file = std::string(name), .line = {}, .offset = {}, .what = std::move(what)};
+}
+
+Result<Input> Input::open(const std::string& path) {
+  if (path == "-") {
+    return start("standard input",
+                 std::make_unique<FileSource>(STDIN_FILENO, "standard input", false));
+  }
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return error_in(path, std::string("cannot open: ") + std::strerror(errno));
+  auto source = std::make_unique<FileSource>(fd, path, true);
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
+    return error_in(path, "is a folder; give the file in it");
+  }
+  return start(path, std::move(source));
+}
+
+Result<Input> Input::memory(std::string_view bytes, std::string_view name) {
+  return start(std::string(name), std::make_unique<MemorySource>(bytes));
+}
+
+Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> raw) {
+  std::string magic;
+  if (auto status = fill(*raw, magic, 4); !status.ok()) return status.error();
+  const bool gzip = starts_with(magic, "\x1f\x8b");
+  const bool zstd = starts_with(magic, "\x28\xb5\x2f\xfd");
+  std::unique_ptr<ByteSource> source =
+      std::make_unique<PrefixedSource>(std::move(magic), std::move(raw));
+  if (gzip) source = std::make_unique<GzipSource>(std::move(source), name);
+  if (zstd) source = std::make_unique<ZstdSource>(std::move(source), name);
+  Input input(std::move(name), std::move(source));
+  if (auto status = fill(*input.source_, input.head_, kHeadBytes); !status.ok()) {
+    return status.error();
+  }
+  return input;
+}
+
+Result<std::size_t> Input::read(char* buffer, std::size_t size) {
+  if (head_read_ == head_.size()) return source_->read(buffer, size);
+  const std::size_t count = std::min(size, head_.size() - head_read_);
+  std::memcpy(buffer, head_.data() + head_read_, count);
+  head_read_ += count;
+  return count;
+}
+
+Result<std::string> Input::read_all() {
+  std::string bytes;
+  std::size_t size = 0;
+  bytes.resize(kHeadBytes);
+  for (;;) {
+    if (size == bytes.size()) bytes.resize(bytes.size() * 2);
+    const auto count = read(bytes.data() + size, bytes.size() - size);
+    if (!count.ok()) return count.error();
+    if (*count == 0) break;
+    size += *count;
+  }
+  bytes.resize(size);
+  bytes.reserve(size + kPadding);
+  return bytes;
+}
+
+}  // namespace ouro

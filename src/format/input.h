@@ -1,0 +1,59 @@
+// Where a reader's bytes come from: a file, standard input or memory, decompressed on the way.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "ouro/result.h"
+
+namespace ouro {
+
+// A stream of bytes.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills `buffer` with up to `size` bytes; zero at the end.
+  virtual Result<std::size_t> read(char* buffer, std::size_t size) = 0;
+};
+
+class Input {
+ public:
+  // Opens `path`, or standard input for "-". Content in gzip or zstd form is recognised by its
+  // first bytes and decompressed.
+  static Result<Input> open(const std::string& path);
+  // REQUIRES: `bytes` outlives the input.
+  static Result<Input> memory(std::string_view bytes, std::string_view name);
+
+  // For messages: the path, or "standard input".
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  // The first bytes of the content, at most 64 KiB; they will still be read.
+  [[nodiscard]] std::string_view head() const { return head_; }
+
+  Result<std::size_t> read(char* buffer, std::size_t size);
+  // Everything that is left, followed by kPadding unspecified bytes beyond size() but within
+  // capacity(), as simdjson wants.
+  Result<std::string> read_all();
+  static constexpr std::size_t kPadding = 64;
+
+ private:
+  Input(std::string name, std::unique_ptr<ByteSource> source)
+      : name_(std::move(name)), source_(std::move(source)) {}
+  static Result<Input> start(std::string name, std::unique_ptr<ByteSource> raw);
+
+  std::string name_;
+  std::unique_ptr<ByteSource> source_;
+  std::string head_;
+  std::size_t head_read_ = 0;
+};
+
+// An error about `name` at `line`.
+Error error_at_line(std::string_view name, std::uint64_t line, std::string what);
+// An error about `name` at byte `offset`.
+Error error_at_byte(std::string_view name, std::uint64_t offset, std::string what);
+// An error about `name` as a whole.
+Error error_in(std::string_view name, std::string what);
+
+}  // namespace ouro

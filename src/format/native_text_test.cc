@@ -1,0 +1,103 @@
+#include "format/native_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace ouro {
+namespace {
+
+// Every feature of the format, as the writer prints it.
+constexpr std::string_view kEverything =
+    R"({"ouro":1,"initial":0,"info":{"database":"db","quote":"a\"b\\c\n"}}
+{"key":"x","initial":"first"}
+{"session":"a","id":"t1","invoked":100,"completed":180,"start_ts":17,"commit_ts":[21,3],"ops":[["r","x",null],["w","x",1],["r","y"]]}
+{"session":7,"status":"aborted","ops":[["append","l",3],["r","l",[1,2,3]],["r","l",[]]]}
+{"session":7,"status":"unknown","ops":[["w",12,9223372036854775807],["w",12,18446744073709551615],["w",12,-9223372036854775808],["d","x"],["d","x",5]]}
+{"session":"b","ops":[["scan","a","f",[["b",1],["e",7]]],["scan",null,null,[],{"versions":[["b",null]]}]]}
+{"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"or":[true,{"in":["c2",[1,"z",null]]}]},{"between":["c1",1,2]},{"is_null":"c0"}]},[["k3",{"c1":"é","c0":1}]],{"versions":[["k3",{"c1":"é","c0":1}]]}]]}
+{"session":"c","ops":[["aggregate","count",null,true,3],["aggregate","sum","c1",{"eq":["c0",1]},null,{"versions":[]}]]}
+{"session":"c","ops":[]}
+{"key":"x","versions":[1,5,2],"complete":true}
+{"key":12,"versions":["p"],"complete":false}
+)";
+
+std::string printed(const History& history) {
+  std::string out;
+  const auto report = print_history(history, Format::Native, out);
+  EXPECT_TRUE(report.ok() && report->warnings.empty());
+  return out;
+}
+
+std::string error_of(std::string_view text) {
+  const auto history = parse_history(text, {.format = Format::Native}, "h.jsonl");
+  return history.ok() ? "no error" : history.error().to_string();
+}
+
+TEST(NativeTextTest, WritesWhatItReads) {
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    const auto history = parse_history(kEverything, {.threads = threads});
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(printed(*history), kEverything);
+  }
+}
+
+TEST(NativeTextTest, FieldsMayComeInAnyOrder) {
+  const auto history = parse_history(
+      R"({"ops":[["w","x",1]],"commit_ts":5,"status":"aborted","session":"a"})");
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  EXPECT_EQ(history->status(TxnId{0}), TxnStatus::Aborted);
+  EXPECT_EQ(history->label(history->session_name(history->session(TxnId{0}))), "a");
+  EXPECT_EQ(history->commit_ts(TxnId{0}), (Timestamp{5, 0}));
+}
+
+TEST(NativeTextTest, ThreadsDoNotChangeALargeHistory) {
+  std::string text;
+  for (int i = 0; i < 60000; ++i) {
+    text += R"({"session":)" + std::to_string(i % 50) + R"(,"ops":[["w","k)" +
+            std::to_string(i % 977) + R"(",)" + std::to_string(i) + R"(],["r",)" +
+            std::to_string(i % 31) + ",null]]}\n";
+  }
+  const auto one = parse_history(text, {.threads = 1});
+  const auto four = parse_history(text, {.threads = 4});
+  ASSERT_TRUE(one.ok() && four.ok());
+  EXPECT_EQ(one->txn_count(), 60000u);
+  EXPECT_EQ(printed(*one), printed(*four));
+  EXPECT_EQ(four->place(TxnId{59999}).position, 60000u);
+}
+
+TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
+  EXPECT_EQ(error_of("{\"session\":1,\"ops\":[]}\n\n{\"session\":2,\"ops\":[[\"w\",\"x\":1]]}"),
+            "h.jsonl:3: column 29: expected ',' or ']', found ':'");
+  EXPECT_EQ(error_of(R"({"sesion":1,"ops":[]})"),
+            "h.jsonl:1: unknown field 'sesion'; did you mean 'session'?");
+  EXPECT_EQ(error_of(R"({"session":1})"), "h.jsonl:1: the transaction has no \"ops\"");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["x","y",1]]})"),
+            "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["w","y",1.5]]})"),
+            "h.jsonl:1: expected an integer of at most 64 bits; write other numbers as strings");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[]} {"session":1,"ops":[]})"),
+            "h.jsonl:1: column 24: expected the end of the line, found '{'");
+  EXPECT_EQ(error_of("{\"ouro\":2}"),
+            "h.jsonl:1: version 2 of the format is not known; this program reads 1");
+  EXPECT_EQ(error_of("{\"session\":1,\"ops\":[]}\n{\"ouro\":1}"),
+            "h.jsonl:2: the header must be the first line");
+}
+
+TEST(NativeTextTest, ATruncatedFileIsAnError) {
+  for (std::size_t length = 1; length < kEverything.size(); ++length) {
+    if (kEverything[length - 1] == '\n' || kEverything[length] == '\n') continue;
+    const auto history =
+        parse_history(kEverything.substr(0, length), {.format = Format::Native});
+    EXPECT_FALSE(history.ok()) << kEverything.substr(0, length);
+  }
+}
+
+TEST(NativeTextTest, DeepNestingIsAnError) {
+  std::string text = R"({"session":1,"ops":[["select",)";
+  for (int i = 0; i < 100000; ++i) text += R"({"not":)";
+  EXPECT_NE(error_of(text), "no error");
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,228 @@
+#include <fmt/format.h>
+
+#include <iterator>
+#include <string>
+
+#include "format/native_text.h"
+#include "history/json_text.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::string_view kPredicateWords[] = {"true", "and", "or", "not",     "eq", "ne",     "lt",
+                                                "le",   "gt",  "ge", "between", "in", "is_null"};
+constexpr std::string_view kAggregateWords[] = {"count", "sum", "min", "max"};
+
+class Writer {
+ public:
+  Writer(const History& history, std::string& out) : h_(history), out_(out) {}
+
+  void header() {
+    out_ += "{\"ouro\":1,\"initial\":";
+    value(h_.columns().default_initial);
+    if (!h_.columns().remarks.empty()) {
+      out_ += ",\"info\":{";
+      const char* separator = "";
+      for (const Remark& remark : h_.columns().remarks) {
+        out_ += std::exchange(separator, ",");
+        append_json_string(out_, remark.name);
+        out_ += ':';
+        append_json_string(out_, remark.text);
+      }
+      out_ += '}';
+    }
+    out_ += "}\n";
+  }
+
+  void initial(const KeyVersion& entry) {
+    out_ += "{\"key\":";
+    value(h_.key_name(entry.key));
+    out_ += ",\"initial\":";
+    value(entry.value);
+    out_ += "}\n";
+  }
+
+  void version_order(const VersionOrder& order) {
+    out_ += "{\"key\":";
+    value(h_.key_name(order.key));
+    out_ += ",\"versions\":[";
+    const char* separator = "";
+    for (const Value version : h_.versions(order)) {
+      out_ += std::exchange(separator, ",");
+      value(version);
+    }
+    out_ += order.complete ? "],\"complete\":true}\n" : "],\"complete\":false}\n";
+  }
+
+  void txn(TxnId txn) {
+    out_ += "{\"session\":";
+    value(h_.session_name(h_.session(txn)));
+    if (!h_.txn_name(txn).is_null()) {
+      out_ += ",\"id\":";
+      value(h_.txn_name(txn));
+    }
+    if (h_.status(txn) == TxnStatus::Aborted) out_ += ",\"status\":\"aborted\"";
+    if (h_.status(txn) == TxnStatus::Unknown) out_ += ",\"status\":\"unknown\"";
+    if (const auto clock = h_.invoked(txn)) fmt::format_to(end(), ",\"invoked\":{}", *clock);
+    if (const auto clock = h_.completed(txn)) fmt::format_to(end(), ",\"completed\":{}", *clock);
+    timestamp("start_ts", h_.start_ts(txn));
+    timestamp("commit_ts", h_.commit_ts(txn));
+    out_ += ",\"ops\":[";
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (id != h_.first_op(txn)) out_ += ',';
+      op(h_.op(id));
+    }
+    out_ += "]}\n";
+  }
+
+ private:
+  std::back_insert_iterator<std::string> end() { return std::back_inserter(out_); }
+  void value(Value v) { append_json(out_, h_, v); }
+
+  void timestamp(std::string_view field, std::optional<Timestamp> ts) {
+    if (!ts) return;
+    if (ts->logical == 0) {
+      fmt::format_to(end(), ",\"{}\":{}", field, ts->physical);
+    } else {
+      fmt::format_to(end(), ",\"{}\":[{},{}]", field, ts->physical, ts->logical);
+    }
+  }
+
+  void op(const Op& op) {
+    switch (op.kind) {
+      case OpKind::Read:
+        return keyed("[\"r\",", op, !op.value.is_unobserved());
+      case OpKind::Write:
+        return keyed("[\"w\",", op, true);
+      case OpKind::Append:
+        return keyed("[\"append\",", op, true);
+      case OpKind::Delete:
+        return keyed("[\"d\",", op, !op.value.is_null());
+      default:
+        return predicate_op(op);
+    }
+  }
+
+  void keyed(std::string_view start, const Op& op, bool with_value) {
+    out_ += start;
+    value(h_.key_name(op.key));
+    if (with_value) {
+      out_ += ',';
+      value(op.value);
+    }
+    out_ += ']';
+  }
+
+  void predicate_op(const Op& op) {
+    const PredicateRead& read = h_.predicate_read(op.id);
+    if (op.kind == OpKind::Scan) {
+      out_ += "[\"scan\",";
+      value(read.lower);
+      out_ += ',';
+      value(read.upper);
+    } else if (op.kind == OpKind::Select) {
+      out_ += "[\"select\",";
+      predicate(read.predicate);
+    } else {
+      fmt::format_to(end(), "[\"aggregate\",\"{}\",",
+                     kAggregateWords[static_cast<std::size_t>(read.aggregate)]);
+      if (read.column.valid()) {
+        append_json_string(out_, h_.column_name(read.column));
+      } else {
+        out_ += "null";
+      }
+      out_ += ',';
+      predicate(read.predicate);
+      out_ += ',';
+      value(read.result);
+    }
+    if (op.kind != OpKind::Aggregate) {
+      out_ += ',';
+      key_versions(h_.rows(read));
+    }
+    if (read.has_version_set) {
+      out_ += ",{\"versions\":";
+      key_versions(h_.version_set(read));
+      out_ += '}';
+    }
+    out_ += ']';
+  }
+
+  void key_versions(std::span<const KeyVersion> rows) {
+    out_ += '[';
+    const char* separator = "";
+    for (const KeyVersion& row : rows) {
+      out_ += std::exchange(separator, ",");
+      out_ += '[';
+      value(h_.key_name(row.key));
+      out_ += ',';
+      value(row.value);
+      out_ += ']';
+    }
+    out_ += ']';
+  }
+
+  // Recursion is bounded: readers limit the depth of predicates.
+  void predicate(PredicateId id) {
+    const PredicateNode& node = h_.predicate(id);
+    if (node.kind == PredicateKind::True) {
+      out_ += "true";
+      return;
+    }
+    fmt::format_to(end(), "{{\"{}\":", kPredicateWords[static_cast<std::size_t>(node.kind)]);
+    if (node.kind == PredicateKind::Not) {
+      predicate(PredicateId{h_.children(node)[0]});
+    } else if (node.kind <= PredicateKind::Not) {
+      out_ += '[';
+      const char* separator = "";
+      for (const std::uint32_t child : h_.children(node)) {
+        out_ += std::exchange(separator, ",");
+        predicate(PredicateId{child});
+      }
+      out_ += ']';
+    } else if (node.kind == PredicateKind::IsNull) {
+      column(node.column);
+    } else {
+      comparison(node);
+    }
+    out_ += '}';
+  }
+
+  void comparison(const PredicateNode& node) {
+    out_ += '[';
+    column(node.column);
+    out_ += node.kind == PredicateKind::In ? ",[" : ",";
+    const char* separator = "";
+    for (const Value operand : h_.operands(node)) {
+      out_ += std::exchange(separator, ",");
+      value(operand);
+    }
+    out_ += node.kind == PredicateKind::In ? "]]" : "]";
+  }
+
+  void column(ColumnId column) {
+    append_json_string(out_, column.valid() ? h_.column_name(column) : "@key");
+  }
+
+  const History& h_;
+  std::string& out_;
+};
+
+}  // namespace
+
+Result<WriteReport> write_native_text(const History& history, Output& output) {
+  Writer writer(history, output.buffer());
+  writer.header();
+  for (const KeyVersion& entry : history.columns().key_initial) writer.initial(entry);
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    writer.txn(TxnId{t});
+    if (auto status = output.drain(); !status.ok()) return status.error();
+  }
+  for (const VersionOrder& order : history.version_orders()) {
+    writer.version_order(order);
+    if (auto status = output.drain(); !status.ok()) return status.error();
+  }
+  return WriteReport{};
+}
+
+}  // namespace ouro

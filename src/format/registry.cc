@@ -1,0 +1,146 @@
+#include "format/registry.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string>
+
+#include "format/native_text.h"
+
+namespace ouro {
+namespace {
+
+constexpr FormatEntry kTable[] = {
+    {.info = {Format::Native, "native", "Ouro's JSON Lines, one transaction a line", ".jsonl", true},
+     .detect = detect_native_text,
+     .read = read_native_text,
+     .write = write_native_text},
+};
+
+const FormatEntry* entry(Format format) {
+  for (const FormatEntry& candidate : kTable) {
+    if (candidate.info.format == format) return &candidate;
+  }
+  return nullptr;
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+std::string known_names(bool folders) {
+  std::string names;
+  for (const FormatEntry& candidate : kTable) {
+    if ((candidate.read_folder != nullptr) != folders) continue;
+    if (!names.empty()) names += ", ";
+    names += candidate.info.name;
+  }
+  return names;
+}
+
+Result<History> read_folder(const std::string& path, const ReadOptions& options) {
+  const FormatEntry* chosen = nullptr;
+  if (options.format != Format::Detect) {
+    chosen = entry(options.format);
+    if (chosen->read_folder == nullptr) {
+      return error_in(path, fmt::format("is a folder, but a '{}' history is a file; give the file in it",
+                                        chosen->info.name));
+    }
+  }
+  for (const FormatEntry& candidate : kTable) {
+    if (chosen == nullptr && candidate.detect_folder != nullptr && candidate.detect_folder(path)) {
+      chosen = &candidate;
+    }
+  }
+  if (chosen == nullptr) {
+    return error_in(path, fmt::format("no history in this folder: formats that are folders are {}; "
+                                      "otherwise give the file in it",
+                                      known_names(true)));
+  }
+  return chosen->read_folder(path, options.threads);
+}
+
+Result<History> read_input(Input& input, const ReadOptions& options) {
+  const FormatEntry* chosen = nullptr;
+  if (options.format != Format::Detect) {
+    chosen = entry(options.format);
+    if (chosen->read == nullptr) {
+      return error_in(input.name(), fmt::format("is a file, but a '{}' history is a folder",
+                                                chosen->info.name));
+    }
+  }
+  for (const FormatEntry& candidate : kTable) {
+    if (chosen == nullptr && candidate.detect != nullptr && candidate.detect(input.head())) {
+      chosen = &candidate;
+    }
+  }
+  if (chosen == nullptr) {
+    if (input.head().empty()) return error_in(input.name(), "is empty; a history has a transaction a line");
+    return error_in(input.name(), fmt::format("unknown format; say which with --format, one of {}",
+                                              known_names(false)));
+  }
+  return chosen->read(input, options.threads);
+}
+
+}  // namespace
+
+std::span<const FormatEntry> format_table() { return kTable; }
+
+std::vector<FormatInfo> formats() {
+  std::vector<FormatInfo> infos;
+  for (const FormatEntry& candidate : kTable) infos.push_back(candidate.info);
+  std::sort(infos.begin(), infos.end(),
+            [](const FormatInfo& a, const FormatInfo& b) { return a.format < b.format; });
+  return infos;
+}
+
+const FormatInfo* find_format(std::string_view name) {
+  for (const FormatEntry& candidate : kTable) {
+    if (candidate.info.name == name) return &candidate.info;
+  }
+  return nullptr;
+}
+
+const FormatInfo& info(Format format) { return entry(format)->info; }
+
+Result<History> read_history(const std::string& path, const ReadOptions& options) {
+  if (is_folder(path)) return read_folder(path, options);
+  auto input = Input::open(path);
+  if (!input.ok()) return std::move(input).error();
+  return read_input(*input, options);
+}
+
+Result<History> parse_history(std::string_view bytes, const ReadOptions& options,
+                              std::string_view name) {
+  auto input = Input::memory(bytes, name);
+  if (!input.ok()) return std::move(input).error();
+  return read_input(*input, options);
+}
+
+Result<WriteReport> write_history(const History& history, const std::string& path, Format format) {
+  const FormatEntry* chosen = entry(format);
+  if (chosen->write == nullptr) {
+    return error_in(path, fmt::format("cannot write the format '{}'", chosen->info.name));
+  }
+  auto output = open_output(path);
+  if (!output.ok()) return std::move(output).error();
+  auto report = chosen->write(history, **output);
+  if (!report.ok()) return report;
+  if (auto status = (*output)->finish(); !status.ok()) return status.error();
+  return report;
+}
+
+Result<WriteReport> print_history(const History& history, Format format, std::string& out) {
+  const FormatEntry* chosen = entry(format);
+  if (chosen->write == nullptr) {
+    return error_in("", fmt::format("cannot write the format '{}'", chosen->info.name));
+  }
+  MemoryOutput output;
+  auto report = chosen->write(history, output);
+  if (report.ok()) out = std::move(output.buffer());
+  return report;
+}
+
+}  // namespace ouro
