@@ -4,15 +4,50 @@
 
 #include <fmt/format.h>
 
+#include "check/local/local.h"
+#include "check/observed.h"
+#include "check/weak/weak.h"
+
 namespace ouro {
+namespace {
 
-bool decidable(Level) { return false; }
+std::string stop_reason(const Budget& budget, const CheckOptions& options) {
+  if (budget.was_cancelled()) return "interrupted";
+  return fmt::format("time limit of {} s reached",
+                     static_cast<double>(options.time_limit.count()) / 1000);
+}
 
-Result<std::vector<Verdict>> check(const History&, std::span<const Level> levels,
-                                   const CheckOptions&) {
-  Error error;
-  error.what = fmt::format("level '{}' is not supported yet", info(levels.front()).name);
-  return error;
+}  // namespace
+
+bool decidable(Level level) {
+  return level == Level::ReadCommitted || level == Level::ReadAtomic || level == Level::Causal;
+}
+
+Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
+                                   const CheckOptions& options) {
+  for (const Level level : levels) {
+    if (!decidable(level)) {
+      Error error;
+      error.what = fmt::format("level '{}' is not supported by this version", info(level).name);
+      return error;
+    }
+  }
+  const Budget budget(options.time_limit, options.cancelled);
+  auto observed = Observed::observe(history, budget, options.threads);
+  if (!observed.ok()) return std::move(observed).error();
+  std::vector<Verdict> verdicts;
+  for (const Level level : levels) {
+    Verdict verdict{.level = level};
+    if (!observed->stopped()) {
+      add_findings(verdict, *observed, options.examples);
+      if (verdict.outcome != Outcome::Violated) {
+        verdict = check_weak(*observed, level, budget, options);
+      }
+    }
+    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget, options);
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -4,8 +4,9 @@
 #include <deque>
 #include <future>
 #include <memory>
-#include <thread>
 #include <utility>
+
+#include "base/parallel.h"
 
 namespace ouro {
 namespace {
@@ -18,10 +19,6 @@ struct Parsed {
 };
 
 }  // namespace
-
-unsigned thread_count(unsigned threads) {
-  return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
-}
 
 std::size_t cut_at_line(std::string_view bytes) {
   const std::size_t at = bytes.rfind('\n');

@@ -34,7 +34,4 @@ using ParseBlock = std::function<Status(const Block& block, HistoryBuilder& buil
 Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, unsigned threads,
                     HistoryBuilder& builder);
 
-// The number of threads to use when asked for `threads` (zero: one per core).
-unsigned thread_count(unsigned threads);
-
 }  // namespace ouro

@@ -1,0 +1,54 @@
+// Limits on a long computation, asked for inside its loops.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace ouro {
+
+// One budget may be asked from several threads.
+class Budget {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // No limits.
+  Budget() = default;
+  // Zero: no time limit. `cancelled` may be null.
+  Budget(std::chrono::milliseconds time_limit, const std::atomic<bool>* cancelled)
+      : limited_(time_limit.count() > 0),
+        deadline_(Clock::now() + time_limit),
+        cancelled_(cancelled) {}
+
+  // Whether to stop. Costs a clock read: ask every few thousand steps.
+  [[nodiscard]] bool exhausted() const {
+    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) return true;
+    return limited_ && Clock::now() >= deadline_;
+  }
+  [[nodiscard]] bool was_cancelled() const {
+    return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+  }
+
+ private:
+  bool limited_ = false;
+  Clock::time_point deadline_{};
+  const std::atomic<bool>* cancelled_ = nullptr;
+};
+
+// Asks a budget once every 4096 calls. One per thread.
+class BudgetTicker {
+ public:
+  explicit BudgetTicker(const Budget& budget) : budget_(budget) {}
+  // Whether to stop; stays true once it was.
+  bool tick() {
+    if ((++count_ & 0xfff) == 0 && !stopped_) stopped_ = budget_.exhausted();
+    return stopped_;
+  }
+
+ private:
+  const Budget& budget_;
+  std::uint32_t count_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace ouro

@@ -1,0 +1,120 @@
+#include "check/commit_graph.h"
+
+namespace ouro {
+
+ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
+  const Items& items = observed.items();
+  for (ItemId i = items.end(txn); i > items.first(txn);) {
+    --i.value;
+    if (items.is_write(i) && items.key(i) == key) return i;
+  }
+  return {};
+}
+
+CommitGraph::CommitGraph(const Observed& observed) : o_(observed) {
+  const History& h = o_.history();
+  const Items& items = o_.items();
+  for (std::size_t s = 0; s < h.session_count(); ++s) {
+    TxnId before;
+    for (const TxnId txn : h.session_txns(SessionId{s})) {
+      if (!o_.counted(txn)) continue;
+      if (before.valid()) arcs_.push_back({before.value, txn.value});
+      before = txn;
+    }
+  }
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (!o_.counted(txn)) continue;
+    Node last = kInitialTxn.value;
+    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
+      if (!items.is_read(i) || !o_.external(i)) continue;
+      const TxnId writer = o_.writer(i);
+      if (writer == kInitialTxn || writer.value == last) continue;
+      arcs_.push_back({writer.value, txn.value});
+      last = writer.value;
+    }
+  }
+  for (const ListStep& step : o_.list_steps()) {
+    arcs_.push_back({o_.txn(step.from).value, o_.txn(step.to).value});
+  }
+}
+
+Digraph CommitGraph::with(std::span<const ForcedEdge> forced) const {
+  if (forced.empty()) return {o_.history().txn_count(), arcs_};
+  std::vector<Arc> arcs = arcs_;
+  arcs.reserve(arcs.size() + forced.size());
+  for (const ForcedEdge& edge : forced) arcs.push_back({edge.from.value, edge.to.value});
+  return {o_.history().txn_count(), arcs};
+}
+
+std::vector<TxnId> CommitGraph::counted(std::span<const Node> order) const {
+  std::vector<TxnId> txns;
+  txns.reserve(o_.counted_count());
+  for (const Node node : order) {
+    if (o_.counted(TxnId{node})) txns.emplace_back(node);
+  }
+  return txns;
+}
+
+std::vector<Edge> CommitGraph::explain(std::span<const Node> cycle,
+                                       std::span<const ForcedEdge> forced) const {
+  std::vector<Edge> edges;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    edges.push_back(explain(TxnId{cycle[i]}, TxnId{cycle[(i + 1) % cycle.size()]}, forced));
+  }
+  return edges;
+}
+
+std::vector<Edge> CommitGraph::explain_initial(const ForcedEdge& edge) const {
+  const Edge back = explain(edge);
+  Edge first{.from = kInitialTxn, .to = edge.from, .kind = EdgeKind::WriteWrite, .key = back.key};
+  first.to_op = back.from_op;
+  return {first, back};
+}
+
+bool CommitGraph::same_session_before(TxnId from, TxnId to) const {
+  return o_.history().session(from) == o_.history().session(to) && from < to;
+}
+
+Edge CommitGraph::explain(TxnId from, TxnId to, std::span<const ForcedEdge> forced) const {
+  const Items& items = o_.items();
+  if (same_session_before(from, to)) return {.from = from, .to = to, .kind = EdgeKind::Session};
+  for (ItemId i = items.first(to); i < items.end(to); ++i.value) {
+    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != from) continue;
+    return {.from = from,
+            .to = to,
+            .kind = EdgeKind::WriteRead,
+            .key = items.key(i),
+            .from_op = items.op(o_.write(i)),
+            .to_op = items.op(i)};
+  }
+  for (const ListStep& step : o_.list_steps()) {
+    if (o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
+    return {.from = from,
+            .to = to,
+            .kind = EdgeKind::WriteWrite,
+            .key = items.key(step.from),
+            .from_op = items.op(step.from),
+            .to_op = items.op(step.to),
+            .read = items.op(step.read)};
+  }
+  for (const ForcedEdge& edge : forced) {
+    if (edge.from == from && edge.to == to) return explain(edge);
+  }
+  return {.from = from, .to = to};
+}
+
+Edge CommitGraph::explain(const ForcedEdge& edge) const {
+  const Items& items = o_.items();
+  const KeyId key = items.key(edge.read);
+  const ItemId from_write = final_write(o_, edge.from, key);
+  Edge out{.from = edge.from, .to = edge.to, .kind = EdgeKind::Forced, .key = key};
+  out.from_op = items.op(from_write);
+  const ItemId to_write = o_.write(edge.read);
+  if (to_write.valid()) out.to_op = items.op(to_write);
+  out.read = items.op(edge.read);
+  if (edge.saw.valid()) out.saw = items.op(edge.saw);
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,49 @@
+// The graph of what must precede what in every commit order: session order, reads-from, the orders
+// that lists reveal, and edges that a level's rule forces.
+#pragma once
+
+#include <vector>
+
+#include "check/observed.h"
+#include "graph/digraph.h"
+
+namespace ouro {
+
+// The rule of a weak level at work: the reader of `read` had seen `from`, which writes the key too,
+// yet returned the version of `to`; so `from` must commit before `to`.
+struct ForcedEdge {
+  TxnId from;
+  TxnId to;     // kInitialTxn: impossible, the initial transaction is first.
+  ItemId read;  // Of the key, from `to`.
+  ItemId saw;   // Through which the reader saw `from`; invalid: by session order or indirectly.
+};
+
+class CommitGraph {
+ public:
+  explicit CommitGraph(const Observed& observed);
+
+  // Nodes are transactions, by number; those that do not take part have no arcs.
+  [[nodiscard]] Digraph with(std::span<const ForcedEdge> forced) const;
+
+  // The transactions that take part, out of a topological order of all nodes.
+  [[nodiscard]] std::vector<TxnId> counted(std::span<const Node> order) const;
+
+  // Why the nodes of `cycle` follow each other. REQUIRES: a cycle of with(forced).
+  [[nodiscard]] std::vector<Edge> explain(std::span<const Node> cycle,
+                                          std::span<const ForcedEdge> forced) const;
+  // The contradiction of an edge to the initial transaction.
+  [[nodiscard]] std::vector<Edge> explain_initial(const ForcedEdge& edge) const;
+
+ private:
+  [[nodiscard]] Edge explain(TxnId from, TxnId to, std::span<const ForcedEdge> forced) const;
+  [[nodiscard]] Edge explain(const ForcedEdge& edge) const;
+  [[nodiscard]] bool same_session_before(TxnId from, TxnId to) const;
+
+  const Observed& o_;
+  std::vector<Arc> arcs_;
+};
+
+// The last write of `key` by `txn`; invalid if there is none.
+[[nodiscard]] ItemId final_write(const Observed& observed, TxnId txn, KeyId key);
+
+}  // namespace ouro

@@ -1,0 +1,51 @@
+// A history's operations as single reads and writes of keys.
+//
+// Where a history has no predicate reads the items are its operations, and nothing is copied.
+// Otherwise each row that a scan or select returned becomes a read, and so does, for scans, the
+// absence of every known key in the range that was not returned.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+using ItemId = Id<struct ItemTag>;
+
+class Items {
+ public:
+  explicit Items(const History& history);
+
+  [[nodiscard]] std::size_t size() const { return kind_.size(); }
+  [[nodiscard]] OpKind kind(ItemId item) const { return kind_[item.index()]; }
+  // Invalid for aggregates, which read no single key.
+  [[nodiscard]] KeyId key(ItemId item) const { return key_[item.index()]; }
+  [[nodiscard]] Value value(ItemId item) const { return value_[item.index()]; }
+  [[nodiscard]] OpId op(ItemId item) const {
+    return op_.empty() ? OpId{item.index()} : op_[item.index()];
+  }
+  [[nodiscard]] ItemId first(TxnId txn) const { return ItemId{first_[txn.index()]}; }
+  [[nodiscard]] ItemId end(TxnId txn) const { return ItemId{first_[txn.index() + 1]}; }
+  [[nodiscard]] bool is_read(ItemId item) const { return kind(item) == OpKind::Read; }
+  [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
+
+ private:
+  void flatten(const History& history);
+
+  std::span<const OpKind> kind_;
+  std::span<const KeyId> key_;
+  std::span<const Value> value_;
+  std::span<const OpId> op_;
+  std::span<const std::uint32_t> first_;
+
+  std::vector<OpKind> own_kind_;
+  std::vector<KeyId> own_key_;
+  std::vector<Value> own_value_;
+  std::vector<OpId> own_op_;
+  std::vector<std::uint32_t> own_first_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,144 @@
+#include "check/observed.h"
+
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "check/join.h"
+
+namespace ouro {
+
+Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads) {
+  Observed o(history);
+  o.index_items();
+
+  // Keys are independent; parts have about as many items each.
+  const std::size_t keys = history.key_count();
+  const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
+  std::vector<Join> joins;
+  joins.reserve(parts);
+  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o);
+  const auto boundary = [&](std::size_t part) {
+    const std::uint64_t target = o.key_items_.size() * part / parts;
+    return static_cast<std::size_t>(
+        std::lower_bound(o.key_first_.begin(), o.key_first_.end(), target) - o.key_first_.begin());
+  };
+  for_each_part(parts, [&](std::size_t part) {
+    const std::size_t end = part + 1 == parts ? keys : std::min(keys, boundary(part + 1));
+    for (std::size_t k = boundary(part); k < end; ++k) {
+      if (k % 1024 == 0 && budget.exhausted()) return;
+      joins[part].key(KeyId{k});
+    }
+  });
+  if (budget.exhausted()) {
+    o.stopped_ = true;
+    return o;
+  }
+  o.key_values_ = {};
+
+  const Join::Fault* first = nullptr;
+  std::vector<KeyId> lists;
+  for (Join& join : joins) {
+    if (join.fault() && (first == nullptr || join.fault()->item < first->item)) {
+      first = &*join.fault();
+    }
+    o.findings_.insert(o.findings_.end(), join.findings().begin(), join.findings().end());
+    lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
+  }
+  if (first != nullptr) {
+    const Place place = history.place(o.items_.op(first->item));
+    Error error;
+    error.file = std::string(place.file);
+    if (place.unit == PlaceUnit::Line) error.line = place.position;
+    if (place.unit == PlaceUnit::Byte) error.offset = place.position;
+    error.what = first->what;
+    return error;
+  }
+  o.resolve_unknown();
+  o.order_lists(lists);
+  o.keep_counted_findings();
+  return o;
+}
+
+// A counting sort of the items by key, session by session, with the values beside them so that
+// joining a key reads memory in order.
+void Observed::index_items() {
+  const std::size_t count = items_.size();
+  item_txn_.resize(count);
+  source_.assign(count, kNone);
+  element_item_.resize(history_->columns().elements.size());
+  key_first_.assign(history_->key_count() + 1, 0);
+  for (std::size_t t = 0; t < history_->txn_count(); ++t) {
+    const TxnId txn{t};
+    for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) item_txn_[i.index()] = txn;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const KeyId key = items_.key(ItemId{i});
+    if (key.valid()) ++key_first_[key.index() + 1];
+  }
+  for (std::size_t k = 1; k < key_first_.size(); ++k) key_first_[k] += key_first_[k - 1];
+  key_items_.resize(key_first_.back());
+  key_values_.resize(key_first_.back());
+  std::vector<std::uint32_t> next(key_first_.begin(), key_first_.end() - 1);
+  for (const TxnId txn : history_->columns().session_txns) {
+    for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) {
+      const KeyId key = items_.key(i);
+      if (!key.valid()) continue;
+      const std::uint32_t at = next[key.index()]++;
+      key_items_[at] = i;
+      key_values_[at] = items_.value(i);
+    }
+  }
+}
+
+void Observed::resolve_unknown() {
+  const std::size_t txns = history_->txn_count();
+  counted_.assign(txns, false);
+  std::vector<TxnId> seen;  // Unknown transactions whose reads are still to be followed.
+  std::vector<std::uint32_t> shown(history_->columns().trunk_end.size(), 0);  // Of each trunk.
+  const auto count_in = [&](ItemId write) {
+    if (!write.valid()) return;
+    const TxnId writer = txn(write);
+    if (counted_[writer.index()] || history_->status(writer) != TxnStatus::Unknown) return;
+    counted_[writer.index()] = true;
+    seen.push_back(writer);
+  };
+  const auto follow = [&](TxnId txn) {
+    for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) {
+      if (!items_.is_read(i)) continue;
+      const Value value = items_.value(i);
+      if (!value.is_list()) {
+        if (external(i)) count_in(write(i));
+        continue;
+      }
+      if (value.length() == 0) continue;
+      std::uint32_t& done = shown[value.trunk()];
+      for (; done < value.length(); ++done) count_in(append_of(value, done));
+    }
+  };
+  bool any_unknown = false;
+  for (std::size_t t = 0; t < txns; ++t) {
+    counted_[t] = history_->status(TxnId{t}) == TxnStatus::Committed;
+    any_unknown |= history_->status(TxnId{t}) == TxnStatus::Unknown;
+  }
+  if (any_unknown) {
+    for (std::size_t t = 0; t < txns; ++t) {
+      if (history_->status(TxnId{t}) == TxnStatus::Committed) follow(TxnId{t});
+    }
+    while (!seen.empty()) {
+      const TxnId txn = seen.back();
+      seen.pop_back();
+      follow(txn);
+    }
+  }
+  counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
+}
+
+void Observed::keep_counted_findings() {
+  std::erase_if(findings_, [&](const Finding& f) { return !counted(txn(f.item)); });
+  std::sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.item, a.kind, a.other) < std::tie(b.item, b.kind, b.other);
+  });
+  std::sort(list_steps_.begin(), list_steps_.end());
+}
+
+}  // namespace ouro

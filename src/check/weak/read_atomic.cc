@@ -1,0 +1,84 @@
+// Read atomic: T3 reads x from T1, and T3 read anything from T2, or comes after T2 in its session,
+// and T2 writes x too: then T2 commits before T1.
+//
+// For reads, as in read_committed.cc, we walk the smaller of the keys that T2 writes and T3 reads.
+// For sessions, only the last writer of x before T3 matters: earlier ones precede it anyway.
+
+#include "check/weak/read_set.h"
+#include "check/weak/weak.h"
+#include "check/weak/written_keys.h"
+
+namespace ouro {
+namespace {
+
+class ReadAtomic {
+ public:
+  ReadAtomic(const Observed& observed, const Budget& budget)
+      : o_(observed),
+        ticker_(budget),
+        written_(observed),
+        set_(observed),
+        last_writer_(observed.history().key_count()) {}
+
+  std::vector<ForcedEdge> run() {
+    const History& h = o_.history();
+    for (std::size_t s = 0; s < h.session_count(); ++s) {
+      for (const TxnId txn : h.session_txns(SessionId{s})) {
+        if (ticker_.tick()) return std::move(forced_);
+        if (!o_.counted(txn)) continue;
+        set_.fill(txn);
+        through_session(SessionId{s});
+        through_reads();
+        for (const KeyId key : written_.of(txn)) last_writer_[key.index()] = txn;
+      }
+    }
+    return std::move(forced_);
+  }
+
+ private:
+  void through_session(SessionId session) {
+    for (const ItemId read : set_.reads()) {
+      const TxnId last = last_writer_[o_.items().key(read).index()];
+      // What an earlier session left there is no predecessor.
+      if (last.valid() && o_.history().session(last) == session) infer(last, read, ItemId{});
+    }
+  }
+
+  void through_reads() {
+    if (set_.reads().size() < 2) return;
+    for (const ReadSet::Writer& t2 : set_.writers()) {
+      const auto keys = written_.of(t2.txn);
+      if (keys.size() <= set_.keys().size()) {
+        for (const KeyId key : keys) infer_all(t2, set_.first_read(key));
+      } else {
+        for (const auto& [key, read] : set_.keys()) {
+          if (written_.writes(t2.txn, key)) infer_all(t2, read);
+        }
+      }
+    }
+  }
+
+  void infer_all(const ReadSet::Writer& t2, ItemId read) {
+    for (; read.valid(); read = set_.next(read)) infer(t2.txn, read, t2.saw);
+  }
+
+  void infer(TxnId t2, ItemId read, ItemId saw) {
+    const TxnId t1 = o_.writer(read);
+    if (t1 != t2) forced_.push_back({t2, t1, read, saw});
+  }
+
+  const Observed& o_;
+  BudgetTicker ticker_;
+  const WrittenKeys written_;
+  ReadSet set_;
+  std::vector<TxnId> last_writer_;  // Of each key, in the session at hand.
+  std::vector<ForcedEdge> forced_;
+};
+
+}  // namespace
+
+std::vector<ForcedEdge> infer_read_atomic(const Observed& observed, const Budget& budget) {
+  return ReadAtomic(observed, budget).run();
+}
+
+}  // namespace ouro

@@ -1,0 +1,79 @@
+#include "check/weak/weak.h"
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+AnomalyKind kind_at(Level level) {
+  switch (level) {
+    case Level::ReadCommitted:
+      return AnomalyKind::CommitOrderCycle;
+    case Level::ReadAtomic:
+      return AnomalyKind::FracturedRead;
+    default:
+      return AnomalyKind::CausalityViolation;
+  }
+}
+
+void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges, std::size_t limit) {
+  verdict.outcome = Outcome::Violated;
+  if (++verdict.counts[static_cast<std::size_t>(kind)] > limit) return;
+  Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
+  const auto add = [&](TxnId txn) {
+    if (txn.valid() && std::find(anomaly.txns.begin(), anomaly.txns.end(), txn) == anomaly.txns.end()) {
+      anomaly.txns.push_back(txn);
+    }
+  };
+  for (const Edge& edge : anomaly.edges) add(edge.from);
+  verdict.anomalies.push_back(std::move(anomaly));
+}
+
+// Adds a cycle of each component.
+void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph& graph,
+                AnomalyKind kind, std::span<const ForcedEdge> forced, std::size_t limit) {
+  for (const auto& component : cyclic_components(graph)) {
+    const bool shown = verdict.counts[static_cast<std::size_t>(kind)] < limit;
+    std::vector<Edge> edges;
+    if (shown) edges = commit_graph.explain(short_cycle(graph, component), forced);
+    add_anomaly(verdict, kind, std::move(edges), limit);
+  }
+}
+
+}  // namespace
+
+Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
+                   const CheckOptions& options) {
+  Verdict verdict{.level = level};
+  const CommitGraph commit_graph(observed);
+  std::vector<Node> order;
+  {
+    const Digraph base = commit_graph.with({});
+    order = topological_order(base);
+    if (order.size() < base.node_count()) {
+      add_cycles(verdict, commit_graph, base, AnomalyKind::DependencyCycle, {}, options.examples);
+      return verdict;
+    }
+  }
+  auto forced = level == Level::ReadCommitted ? infer_read_committed(observed, budget)
+                : level == Level::ReadAtomic  ? infer_read_atomic(observed, budget)
+                                              : infer_causal(observed, order, budget, options.threads);
+  if (budget.exhausted()) return verdict;
+
+  for (const ForcedEdge& edge : forced) {
+    if (edge.to != kInitialTxn) continue;
+    add_anomaly(verdict, kind_at(level), commit_graph.explain_initial(edge), options.examples);
+  }
+  std::erase_if(forced, [](const ForcedEdge& edge) { return edge.to == kInitialTxn; });
+  const Digraph graph = commit_graph.with(forced);
+  order = topological_order(graph);
+  if (order.size() < graph.node_count()) {
+    add_cycles(verdict, commit_graph, graph, kind_at(level), forced, options.examples);
+  }
+  if (verdict.outcome == Outcome::Violated) return verdict;
+  verdict.outcome = Outcome::Holds;
+  verdict.order = commit_graph.counted(order);
+  return verdict;
+}
+
+}  // namespace ouro

@@ -1,0 +1,47 @@
+// Directed graphs of dense nodes, their topological orders and their cycles. Knows no transactions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ouro {
+
+using Node = std::uint32_t;
+
+struct Arc {
+  Node from = 0;
+  Node to = 0;
+  constexpr auto operator<=>(const Arc&) const = default;
+};
+
+// Adjacency by node. Parallel arcs are kept.
+class Digraph {
+ public:
+  Digraph(std::size_t node_count, std::span<const Arc> arcs);
+
+  [[nodiscard]] std::size_t node_count() const { return first_.size() - 1; }
+  [[nodiscard]] std::span<const Node> out(Node node) const {
+    return std::span(to_).subspan(first_[node], first_[node + 1] - first_[node]);
+  }
+
+ private:
+  std::vector<std::uint64_t> first_;
+  std::vector<Node> to_;
+};
+
+// The nodes, each before those it has arcs to; nodes that are free at the same time come in order
+// of their number's arrival (FIFO). Nodes on cycles, and behind them, are missing.
+[[nodiscard]] std::vector<Node> topological_order(const Digraph& graph);
+
+// The strongly connected components of more than one node or with a loop, each sorted; smallest
+// first, then by first node.
+[[nodiscard]] std::vector<std::vector<Node>> cyclic_components(const Digraph& graph);
+
+// A shortest cycle within `component`, one of cyclic_components(graph); its nodes in order. In
+// components of more than `exhaustive` nodes only that many are tried as starts, so the cycle is
+// short but maybe not shortest.
+[[nodiscard]] std::vector<Node> short_cycle(const Digraph& graph, std::span<const Node> component,
+                                            std::size_t exhaustive = 256);
+
+}  // namespace ouro
