@@ -64,6 +64,8 @@ class Column {
     for (std::size_t i = old; i < count; ++i) data_[i] = fill;
   }
   void clear() { size_ = 0; }
+  // REQUIRES: count <= size().
+  void truncate(std::size_t count) { size_ = count; }
   // Gives unused capacity back.
   void shrink() {
     if (size_ != 0 && size_ < capacity_) reallocate(size_);

@@ -6,14 +6,13 @@
 #include <utility>
 
 #include "base/edit_distance.h"
+#include "format/binary_validation.h"
 #include "format/json_diagnosis.h"
 
 namespace ouro {
 namespace {
 
 using simdjson::ondemand::json_type;
-
-constexpr int kMaxPredicateDepth = 64;
 
 constexpr std::array<std::pair<std::string_view, PredicateKind>, 12> kPredicateWords{{
     {"and", PredicateKind::And},
@@ -520,10 +519,10 @@ bool NativeLineParser::version_set(Json json, HistoryBuilder::Rows& rows) {
 
 // ---- predicates ----
 
-bool NativeLineParser::predicate(Json json, int depth, PredicateId& out) {
+bool NativeLineParser::predicate(Json json, std::uint32_t depth, PredicateId& out) {
   constexpr std::string_view kExpected =
       "a predicate: true, or one of and, or, not, eq, ne, lt, le, gt, ge, between, in, is_null";
-  if (depth > kMaxPredicateDepth) return fail("the predicate is nested too deeply");
+  if (depth >= kMaxPredicateDepth) return fail("the predicate is nested too deeply");
   json_type type;
   if (const auto code = json.type().get(type)) return fail(code, kExpected);
   if (type == json_type::boolean) {
@@ -556,7 +555,7 @@ bool NativeLineParser::predicate(Json json, int depth, PredicateId& out) {
   return count == 1 || fail(fmt::format("expected {}", kExpected));
 }
 
-bool NativeLineParser::combination(PredicateKind kind, Json json, int depth, PredicateId& out) {
+bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth, PredicateId& out) {
   std::vector<PredicateId> children;
   if (kind == PredicateKind::Not) {
     children.emplace_back();

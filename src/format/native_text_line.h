@@ -45,8 +45,8 @@ class NativeLineParser {
   bool list(Json value, std::vector<Value>& out);
   bool key_versions(Json value, std::vector<KeyVersion>& out);
   bool version_set(Json value, HistoryBuilder::Rows& rows);
-  bool predicate(Json value, int depth, PredicateId& out);
-  bool combination(PredicateKind kind, Json value, int depth, PredicateId& out);
+  bool predicate(Json value, std::uint32_t depth, PredicateId& out);
+  bool combination(PredicateKind kind, Json value, std::uint32_t depth, PredicateId& out);
   bool comparison(PredicateKind kind, Json value, PredicateId& out);
   bool column(Json value, ColumnId& out);
 

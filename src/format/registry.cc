@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "format/native_binary.h"
 #include "format/native_text.h"
 
 namespace ouro {
@@ -16,6 +17,10 @@ constexpr FormatEntry kTable[] = {
      .detect = detect_native_text,
      .read = read_native_text,
      .write = write_native_text},
+    {.info = {Format::NativeBinary, "ouro", "Ouro's binary columns, loads at disk speed", ".ouro", true},
+     .detect = detect_native_binary,
+     .read = read_native_binary,
+     .write = write_native_binary},
 };
 
 const FormatEntry* entry(Format format) {

@@ -1,0 +1,304 @@
+#include "format/binary_validation.h"
+
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+namespace ouro {
+namespace {
+
+using Fault = std::optional<std::string>;
+
+class Validator {
+ public:
+  explicit Validator(const HistoryColumns& columns) : c_(columns) {}
+
+  Fault run() {
+    for (const auto check : {&Validator::pools, &Validator::names, &Validator::txns, &Validator::ops,
+                             &Validator::predicates, &Validator::predicate_reads,
+                             &Validator::version_orders}) {
+      if (Fault fault = (this->*check)()) return fault;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // ---- values ----
+
+  [[nodiscard]] bool scalar(Value value) const {
+    switch (value.kind()) {
+      case ValueKind::Integer:
+        return true;
+      case ValueKind::Null:
+        return value == Value::null();
+      case ValueKind::Text:
+        return value.payload() < c_.text_end.size() && !wide_[value.payload()];
+      case ValueKind::Wide:
+        return value.payload() < c_.text_end.size() && wide_[value.payload()];
+      default:
+        return false;
+    }
+  }
+  [[nodiscard]] bool name(Value value) const { return scalar(value) && !value.is_null(); }
+  [[nodiscard]] bool version(Value value) const {
+    return value.kind() == ValueKind::Row ? value.payload() < c_.row_end.size() : scalar(value);
+  }
+  [[nodiscard]] bool read_result(Value value) const {
+    if (value.is_unobserved()) return value == Value::unobserved();
+    if (!value.is_list()) return version(value);
+    if (value.length() == 0) return value == Value::list(0, 0);
+    if (value.trunk() >= c_.trunk_end.size()) return false;
+    const std::uint64_t first = value.trunk() == 0 ? 0 : c_.trunk_end[value.trunk() - 1];
+    return value.length() <= c_.trunk_end[value.trunk()] - first;
+  }
+  [[nodiscard]] bool versions(std::span<const KeyVersion> list) const {
+    return std::all_of(list.begin(), list.end(), [&](const KeyVersion& entry) {
+      return entry.key.index() < c_.key_name.size() && version(entry.value);
+    });
+  }
+
+  static bool ends(std::span<const std::uint64_t> end, std::size_t total) {
+    return std::is_sorted(end.begin(), end.end()) && (end.empty() ? 0 : end.back()) == total;
+  }
+
+  // A pooled text is a wide number for those handles that say so; it cannot be both, because equal
+  // bytes would then have two entries, and entries are unique per kind. We learn which from use.
+  void find_wide() {
+    wide_.assign(c_.text_end.size(), false);
+    const auto note = [&](Value value) {
+      if (value.kind() == ValueKind::Wide && value.payload() < wide_.size()) {
+        wide_[value.payload()] = true;
+      }
+    };
+    for (const auto column : {c_.op_value, c_.txn_name, c_.session_name, c_.key_name,
+                              c_.predicate_operands, c_.versions, c_.elements}) {
+      for (const Value value : column) note(value);
+    }
+    for (const auto list : {c_.key_initial, c_.row_reads, c_.version_sets}) {
+      for (const KeyVersion& entry : list) note(entry.value);
+    }
+    for (const Cell& cell : c_.cells) note(cell.value);
+    for (const PredicateRead& read : c_.predicate_reads) {
+      for (const Value value : {read.lower, read.upper, read.result}) note(value);
+    }
+    note(c_.default_initial);
+  }
+
+  [[nodiscard]] std::string_view text(std::size_t i) const {
+    const std::uint64_t first = i == 0 ? 0 : c_.text_end[i - 1];
+    return {c_.text_bytes.data() + first, c_.text_end[i] - first};
+  }
+
+  // An integer that needs all 64 bits, in the one way to write it.
+  static bool wide_number(std::string_view digits) {
+    const char* end = digits.data() + digits.size();
+    if (digits.starts_with('-')) {
+      std::int64_t number = 0;
+      const auto parsed = std::from_chars(digits.data(), end, number);
+      return parsed.ec == std::errc() && parsed.ptr == end && !Value::fits(number) &&
+             std::to_string(number) == digits;
+    }
+    std::uint64_t number = 0;
+    const auto parsed = std::from_chars(digits.data(), end, number);
+    return parsed.ec == std::errc() && parsed.ptr == end && number >= std::uint64_t{1} << 60 &&
+           std::to_string(number) == digits;
+  }
+
+  Fault pools() {
+    if (!ends(c_.text_end, c_.text_bytes.size())) return "texts do not fill their pool";
+    if (!ends(c_.row_end, c_.cells.size())) return "rows do not fill their pool";
+    if (!ends(c_.trunk_end, c_.elements.size())) return "lists do not fill their pool";
+    if (c_.trunk_end.size() >= std::uint64_t{1} << 29) return "too many lists";
+    find_wide();
+    absl::flat_hash_set<std::pair<std::string_view, bool>> texts;
+    texts.reserve(c_.text_end.size());
+    for (std::size_t i = 0; i < c_.text_end.size(); ++i) {
+      if (wide_[i] && !wide_number(text(i))) return fmt::format("text {} is no large number", i);
+      if (!texts.insert({text(i), wide_[i]}).second) return fmt::format("text {} appears twice", i);
+    }
+    absl::flat_hash_set<std::vector<std::pair<std::uint32_t, std::uint64_t>>> rows;
+    for (std::size_t i = 0; i < c_.row_end.size(); ++i) {
+      std::vector<std::pair<std::uint32_t, std::uint64_t>> row;
+      for (std::uint64_t j = i == 0 ? 0 : c_.row_end[i - 1]; j < c_.row_end[i]; ++j) {
+        const Cell& cell = c_.cells[j];
+        if (cell.column.index() >= c_.column_name.size() || !scalar(cell.value) ||
+            (!row.empty() && row.back().first >= cell.column.value)) {
+          return fmt::format("row {} is inconsistent", i);
+        }
+        row.emplace_back(cell.column.value, cell.value.bits());
+      }
+      if (!rows.insert(std::move(row)).second) return fmt::format("row {} appears twice", i);
+    }
+    for (const Value element : c_.elements) {
+      if (!version(element)) return "a list has an invalid element";
+    }
+    return std::nullopt;
+  }
+
+  Fault unique_names(std::span<const Value> names, std::string_view what) const {
+    absl::flat_hash_set<std::uint64_t> seen;
+    seen.reserve(names.size());
+    for (const Value value : names) {
+      if (!name(value)) return fmt::format("the name of a {} is invalid", what);
+      if (!seen.insert(value.bits()).second) return fmt::format("the name of a {} appears twice", what);
+    }
+    return std::nullopt;
+  }
+
+  Fault names() {
+    if (Fault fault = unique_names(c_.key_name, "key")) return fault;
+    if (Fault fault = unique_names(c_.session_name, "session")) return fault;
+    for (const Value column : c_.column_name) {
+      if (column.kind() != ValueKind::Text) return "the name of a column is no text";
+    }
+    if (Fault fault = unique_names(c_.column_name, "column")) return fault;
+    if (!version(c_.default_initial)) return "the initial value is invalid";
+    if (!versions(c_.key_initial)) return "a key's initial value is invalid";
+    const auto by_key = [](const KeyVersion& a, const KeyVersion& b) { return a.key < b.key; };
+    if (!std::is_sorted(c_.key_initial.begin(), c_.key_initial.end(), by_key)) {
+      return "initial values are not sorted by key";
+    }
+    return std::nullopt;
+  }
+
+  // ---- transactions and operations ----
+
+  Fault txns() {
+    const std::size_t n = c_.txn_session.size();
+    if (c_.txn_first_op.size() != n + 1 || c_.txn_first_op.front() != 0 ||
+        c_.txn_first_op.back() != c_.op_kind.size() ||
+        !std::is_sorted(c_.txn_first_op.begin(), c_.txn_first_op.end())) {
+      return "transactions do not cover the operations";
+    }
+    if (c_.txn_status.size() != n) return "not every transaction has a status";
+    for (const std::size_t size : {c_.txn_name.size(), c_.invoked.size(), c_.completed.size(),
+                                   c_.start_ts.size(), c_.commit_ts.size()}) {
+      if (size != 0 && size != n) return "a column of transactions has the wrong length";
+    }
+    for (const SessionId session : c_.txn_session) {
+      if (session.index() >= c_.session_name.size()) return "a transaction has no session";
+    }
+    for (const TxnStatus status : c_.txn_status) {
+      if (status > TxnStatus::Unknown) return "a transaction has an invalid status";
+    }
+    for (const Value value : c_.txn_name) {
+      if (!scalar(value)) return "the name of a transaction is invalid";
+    }
+    return std::nullopt;
+  }
+
+  Fault ops() {
+    if (c_.op_key.size() != c_.op_kind.size() || c_.op_value.size() != c_.op_kind.size()) {
+      return "columns of operations differ in length";
+    }
+    if (c_.op_kind.size() >= 0xfffffff0) return "too many operations";
+    for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
+      const OpKind kind = c_.op_kind[i];
+      const Value value = c_.op_value[i];
+      bool good = false;
+      if (kind > OpKind::Aggregate) {
+        good = false;
+      } else if (is_predicate_read(kind)) {
+        good = !c_.op_key[i].valid() && value.kind() == ValueKind::Integer && value.number() >= 0 &&
+               static_cast<std::uint64_t>(value.number()) < c_.predicate_reads.size();
+      } else {
+        good = c_.op_key[i].index() < c_.key_name.size() &&
+               (kind == OpKind::Read ? read_result(value) : version(value));
+      }
+      if (!good) return fmt::format("operation {} is inconsistent", i);
+    }
+    return std::nullopt;
+  }
+
+  // ---- predicates ----
+
+  Fault predicates() {
+    std::vector<std::uint32_t> depth(c_.predicate_nodes.size(), 1);
+    for (std::size_t i = 0; i < c_.predicate_nodes.size(); ++i) {
+      const PredicateNode& node = c_.predicate_nodes[i];
+      const bool combines = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
+      const std::size_t pool = combines ? c_.predicate_children.size() : c_.predicate_operands.size();
+      if (node.kind > PredicateKind::IsNull || std::uint64_t{node.first} + node.count > pool ||
+          (node.column.valid() && node.column.index() >= c_.column_name.size()) ||
+          !operand_count_fits(node)) {
+        return fmt::format("predicate {} is inconsistent", i);
+      }
+      for (std::uint32_t j = 0; combines && j < node.count; ++j) {
+        const std::uint32_t child = c_.predicate_children[node.first + j];
+        if (child >= i) return fmt::format("predicate {} contains itself", i);
+        depth[i] = std::max(depth[i], depth[child] + 1);
+      }
+      if (depth[i] > kMaxPredicateDepth) return fmt::format("predicate {} is nested too deeply", i);
+    }
+    for (const Value operand : c_.predicate_operands) {
+      if (!version(operand)) return "an operand of a predicate is invalid";
+    }
+    return std::nullopt;
+  }
+
+  static bool operand_count_fits(const PredicateNode& node) {
+    switch (node.kind) {
+      case PredicateKind::True:
+      case PredicateKind::IsNull:
+        return node.count == 0;
+      case PredicateKind::And:
+      case PredicateKind::Or:
+      case PredicateKind::In:
+        return true;
+      case PredicateKind::Between:
+        return node.count == 2;
+      default:
+        return node.count == 1;
+    }
+  }
+
+  Fault predicate_reads() {
+    if (!versions(c_.row_reads) || !versions(c_.version_sets)) return "a returned row is invalid";
+    for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
+      if (c_.op_kind[i] != OpKind::Select && c_.op_kind[i] != OpKind::Aggregate) continue;
+      const auto number = static_cast<std::size_t>(c_.op_value[i].number());
+      if (c_.predicate_reads[number].predicate.index() >= c_.predicate_nodes.size()) {
+        return fmt::format("operation {} has no predicate", i);
+      }
+    }
+    for (std::size_t i = 0; i < c_.predicate_reads.size(); ++i) {
+      const PredicateRead& read = c_.predicate_reads[i];
+      const bool ranges = std::uint64_t{read.first_row} + read.row_count <= c_.row_reads.size() &&
+                          std::uint64_t{read.first_version} + read.version_count <= c_.version_sets.size();
+      const bool column = !read.column.valid() || read.column.index() < c_.column_name.size();
+      if (!ranges || !column || read.aggregate > AggregateKind::Max ||
+          !scalar(read.lower) || !scalar(read.upper) || !scalar(read.result)) {
+        return fmt::format("predicate read {} is inconsistent", i);
+      }
+    }
+    return std::nullopt;
+  }
+
+  Fault version_orders() {
+    for (const VersionOrder& order : c_.version_orders) {
+      if (order.key.index() >= c_.key_name.size() ||
+          std::uint64_t{order.first} + order.count > c_.versions.size()) {
+        return "a version order is inconsistent";
+      }
+    }
+    for (const Value value : c_.versions) {
+      if (!version(value)) return "a version order has an invalid version";
+    }
+    return std::nullopt;
+  }
+
+  const HistoryColumns& c_;
+  std::vector<bool> wide_;
+};
+
+}  // namespace
+
+std::optional<std::string> validate_columns(const HistoryColumns& columns) {
+  return Validator(columns).run();
+}
+
+}  // namespace ouro

@@ -1,0 +1,95 @@
+#include "format/native_binary.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "format/binary_sections.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::string_view kEverything =
+    R"({"ouro":1,"initial":0,"info":{"database":"db","empty":""}}
+{"key":"x","initial":"first"}
+{"session":"a","id":"t1","invoked":100,"completed":180,"start_ts":17,"commit_ts":[21,3],"ops":[["r","x",null],["w","x",1],["r","y"]]}
+{"session":7,"status":"aborted","ops":[["append","l",3],["r","l",[1,2,3]],["r","l",[]],["r","l",[{"a":1}]]]}
+{"session":7,"status":"unknown","ops":[["w",12,9223372036854775807],["w",12,"9223372036854775807"],["d","x",5]]}
+{"session":"b","ops":[["scan","a","f",[["b",1],["e",7]]],["scan",null,null,[],{"versions":[["b",null]]}]]}
+{"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"in":["c2",[1,"z",null]]},{"is_null":"c0"}]},[["k3",{"c1":4,"c0":1}]]]]}
+{"session":"c","ops":[["aggregate","sum","c1",{"between":["c0",1,5]},3,{"versions":[]}]]}
+{"key":"x","versions":[1,5,2],"complete":true}
+)";
+
+std::string as_text(const History& history) {
+  std::string out;
+  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
+  return out;
+}
+
+std::string binary_of(std::string_view text) {
+  const auto history = parse_history(text);
+  EXPECT_TRUE(history.ok()) << history.error().to_string();
+  std::string out;
+  EXPECT_TRUE(print_history(*history, Format::NativeBinary, out).ok());
+  return out;
+}
+
+TEST(NativeBinaryTest, KeepsEverythingTheTextFormatSays) {
+  const auto history = parse_history(binary_of(kEverything));
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  EXPECT_EQ(as_text(*history), kEverything);
+  EXPECT_EQ(history->session_txns(SessionId{1}).size(), 2u);
+}
+
+TEST(NativeBinaryTest, TheSameHistoryGivesTheSameBytes) {
+  EXPECT_EQ(binary_of(kEverything), binary_of(kEverything));
+}
+
+TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
+  const auto history = parse_history(binary_of("{\"ouro\":1,\"initial\":null}\n"));
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  EXPECT_EQ(history->txn_count(), 0u);
+}
+
+TEST(NativeBinaryTest, EveryTruncationIsAnError) {
+  const std::string bytes = binary_of(kEverything);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(parse_history(bytes.substr(0, size), {.format = Format::NativeBinary}).ok()) << size;
+  }
+}
+
+// Whatever a flipped byte does, the history is refused or can be used.
+TEST(NativeBinaryTest, DamagedBytesNeverCrash) {
+  const std::string bytes = binary_of(kEverything);
+  std::mt19937 random(7);
+  std::size_t refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] = static_cast<char>(random());
+    const auto history = parse_history(damaged, {.format = Format::NativeBinary});
+    if (history.ok()) {
+      as_text(*history);
+    } else {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+TEST(NativeBinaryTest, HostileLengthsAreRefusedAtOnce) {
+  std::string bytes = binary_of(kEverything);
+  SectionEntry entry;
+  std::memcpy(&entry, bytes.data() + sizeof(BinaryHeader), sizeof(entry));
+  entry.count = ~std::uint64_t{0} / 16;
+  std::memcpy(bytes.data() + sizeof(BinaryHeader), &entry, sizeof(entry));
+  const auto history = parse_history(bytes, {}, "h.ouro");
+  ASSERT_FALSE(history.ok());
+  EXPECT_EQ(history.error().to_string(),
+            "h.ouro: byte 32: section 1 does not fit the file; the file is damaged, convert it again");
+}
+
+}  // namespace
+}  // namespace ouro
