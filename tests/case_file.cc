@@ -136,9 +136,10 @@ void Parser::transaction(std::string_view header, std::string_view ops) {
   builder_.name(value(parts[0]));
   for (std::size_t i = has_session ? 2 : 1; i < parts.size(); ++i) attribute(parts[i]);
   if (trimmed(ops).empty()) return;
-  do {
+  for (bool more = true; more;) {
+    more = ops.find(',') != std::string_view::npos;
     operation(trimmed(cut(ops, ",")));
-  } while (!ops.empty());
+  }
 }
 
 void Parser::attribute(std::string_view text) {
