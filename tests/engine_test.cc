@@ -1,0 +1,143 @@
+// The engines against the oracle: every small history and thousands of random ones.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ouro/check.h"
+#include "tests/case_file.h"
+#include "tests/engine_levels.h"
+#include "tests/oracle.h"
+#include "tests/small_histories.h"
+#include "tests/verdict_checks.h"
+
+namespace ouro::oracle {
+namespace {
+
+// What is wrong with the engines' verdicts on `history`, all levels; "" if nothing.
+std::string complaint_at_any_level(const History& history) {
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level)) continue;
+    const auto verdict = check(history, level.level);
+    const std::string wrong =
+        verdict.ok() ? complaint(history, *verdict) : verdict.error().to_string();
+    if (!wrong.empty()) return std::string(level.name) + ": " + wrong;
+  }
+  return "";
+}
+
+TEST(EngineTest, DecidableLevelsAreThoseTheTestsExpect) {
+  std::set<Level> found;
+  for (const LevelInfo& level : levels()) {
+    if (decidable(level.level)) found.insert(level.level);
+  }
+  EXPECT_EQ(found, kDecidableLevels);
+}
+
+TEST(EngineTest, LevelsThatAreNotDecidableAreErrors) {
+  for (const LevelInfo& level : levels()) {
+    EXPECT_EQ(check(History{}, level.level).ok(), decidable(level.level)) << level.name;
+  }
+}
+
+TEST(EngineTest, AgreesWithTheOracleOnAllSmallHistories) {
+  const Shape kShapes[] = {
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 3, .stride = kSlowdown},
+      {.txns = 2, .ops = 3, .keys = 2, .sessions = 2, .stride = kSlowdown},
+      {.txns = 4, .ops = 2, .keys = 2, .sessions = 2, .stride = 53 * kSlowdown},
+  };
+  for (const Shape& shape : kShapes) {
+    const std::size_t count = for_each_history(shape, [](const History& history) {
+      if (HasFatalFailure()) return;
+      ASSERT_EQ(complaint_at_any_level(history), "") << to_string(history);
+    });
+    EXPECT_GT(count, 1000u);
+  }
+}
+
+TEST(EngineTest, AgreesWithTheOracleOnRandomHistories) {
+  for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, mixed_shape(seed));
+    ASSERT_EQ(complaint_at_any_level(history), "") << "seed " << seed << "\n" << to_string(history);
+  }
+}
+
+// ---- the judge itself, with verdicts made by hand ----
+
+// T1 writes x and y, T2 misses y and sees x: the cycle is T1 → initial (forced) → T1.
+Verdict fractured_read_verdict() {
+  const KeyId x{0};
+  const KeyId y{1};
+  const TxnId t1{0};
+  Verdict verdict{.level = Level::ReadAtomic, .outcome = Outcome::Violated};
+  Anomaly anomaly{.kind = AnomalyKind::FracturedRead, .txns = {t1, TxnId{1}}};
+  anomaly.edges.push_back({.from = t1,
+                           .to = kInitialTxn,
+                           .kind = EdgeKind::Forced,
+                           .key = y,
+                           .from_op = OpId{1},
+                           .read = OpId{2},
+                           .saw = OpId{3}});
+  anomaly.edges.push_back(
+      {.from = kInitialTxn, .to = t1, .kind = EdgeKind::WriteWrite, .key = x, .to_op = OpId{0}});
+  verdict.anomalies.push_back(anomaly);
+  verdict.counts[static_cast<std::size_t>(AnomalyKind::FracturedRead)] = 1;
+  return verdict;
+}
+
+TEST(VerdictChecksTest, ATrueVerdictPassesAndEveryChangeToItIsNoticed) {
+  const History history = history_of("T1: w x 1, w y 2\nT2: r y nil, r x 1");
+  EXPECT_EQ(complaint(history, fractured_read_verdict()), "");
+
+  const auto changed = [&history](auto change) {
+    Verdict verdict = fractured_read_verdict();
+    change(verdict, verdict.anomalies[0].edges);
+    return complaint(history, verdict);
+  };
+  EXPECT_NE(changed([](Verdict& v, auto&) { v.outcome = Outcome::Holds; }), "");
+  EXPECT_NE(changed([](Verdict& v, auto&) { v.outcome = Outcome::Undecided; }), "");
+  EXPECT_NE(changed([](Verdict& v, auto&) { v.level = Level::ReadCommitted; }), "");
+  EXPECT_NE(changed([](Verdict& v, auto&) { v.anomalies.clear(); }), "");
+  EXPECT_NE(changed([](Verdict& v, auto&) { v.counts = {}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges.clear(); }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges.pop_back(); }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[0].key = KeyId{0}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[0].read = OpId{3}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[0].saw = OpId{2}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[0].from_op = OpId{0}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[1].to_op = OpId{3}; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[1].kind = EdgeKind::WriteRead; }), "");
+  EXPECT_NE(changed([](Verdict&, auto& edges) { edges[1].from = TxnId{1}; }), "");
+}
+
+TEST(VerdictChecksTest, SessionAndDependencyEdgesMustBeInTheHistory) {
+  const History history = history_of("T1 @s1: r x 1\nT2 @s1: w x 1");
+  const KeyId x{0};
+  Verdict verdict{.level = Level::ReadCommitted, .outcome = Outcome::Violated};
+  verdict.counts[static_cast<std::size_t>(AnomalyKind::DependencyCycle)] = 1;
+  const Edge so{.from = TxnId{0}, .to = TxnId{1}, .kind = EdgeKind::Session};
+  const Edge wr{.from = TxnId{1},
+                .to = TxnId{0},
+                .kind = EdgeKind::WriteRead,
+                .key = x,
+                .from_op = OpId{1},
+                .to_op = OpId{0}};
+  verdict.anomalies = {{.kind = AnomalyKind::DependencyCycle, .edges = {so, wr}}};
+  EXPECT_EQ(complaint(history, verdict), "");
+  const Edge backward{.from = TxnId{1}, .to = TxnId{0}, .kind = EdgeKind::Session};
+  verdict.anomalies[0].edges = {so, backward};
+  EXPECT_NE(complaint(history, verdict), "");
+}
+
+TEST(VerdictChecksTest, AVerdictThatHoldsNeedsAnOrderThatProvesIt) {
+  const History history = history_of("T1 @s1: w x 1\nT2 @s2: r x 1");
+  Verdict verdict{.level = Level::Causal, .outcome = Outcome::Holds, .order = {TxnId{0}, TxnId{1}}};
+  EXPECT_EQ(complaint(history, verdict), "");
+  verdict.order = {TxnId{1}, TxnId{0}};
+  EXPECT_NE(complaint(history, verdict), "");
+  verdict.order.clear();
+  EXPECT_NE(complaint(history, verdict), "");
+}
+
+}  // namespace
+}  // namespace ouro::oracle

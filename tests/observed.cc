@@ -1,0 +1,258 @@
+#include "tests/observed.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace ouro::oracle {
+namespace {
+
+// Who wrote a value, as seen by one reader.
+struct Source {
+  enum Kind { Other, Initial, Own, Aborted, Nobody } kind = Nobody;
+  TxnId txn;  // Of Other.
+};
+
+class Observer {
+ public:
+  explicit Observer(const History& history) : history_(history) {
+    index_writes();
+    find_lists();
+    count_txns();
+    for (std::size_t i = 1; i < out_.txns.size(); ++i) collect_writes(i);
+    for (std::size_t i = 1; i < out_.txns.size(); ++i) walk(i);
+    compare_list_reads();
+  }
+
+  Observed take() && { return std::move(out_); }
+
+ private:
+  void index_writes();
+  void find_lists();
+  void count_txns();
+  void collect_writes(std::size_t index);
+  void walk(std::size_t index);
+  void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
+  void read_list(std::size_t index, const Op& op, std::size_t own_count);
+  void compare_list_reads();
+
+  [[nodiscard]] Source source(TxnId reader, KeyId key, Value value) const;
+  [[nodiscard]] std::vector<Value> elements(Value value) const;
+  [[nodiscard]] bool is_last_write(TxnId writer, KeyId key, Value value) const {
+    return out_.txns[index_.at(writer)].writes.at(key).back() == value;
+  }
+  void note(AnomalyKind kind) { out_.anomalies.insert(kind); }
+  void note(const Source& source);
+
+  const History& history_;
+  std::map<std::pair<KeyId, Value>, std::set<TxnId>> writers_;
+  std::set<KeyId> lists_;
+  std::map<TxnId, std::size_t> index_;  // Into out_.txns.
+  // By reader and key: what its reads returned so far, own appends since added.
+  std::map<std::pair<std::size_t, KeyId>, std::vector<Value>> known_;
+  std::map<std::pair<std::size_t, KeyId>, Value> first_read_;
+  Observed out_;
+};
+
+void Observer::index_writes() {
+  for (std::size_t t = 0; t < history_.txn_count(); ++t) {
+    const TxnId txn{t};
+    for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
+      const Op op = history_.op(id);
+      if (is_predicate_read(op.kind)) throw std::invalid_argument("the oracle reads no predicates");
+      if (is_write(op.kind)) writers_[{op.key, op.value}].insert(txn);
+    }
+  }
+  for (const auto& [version, txns] : writers_) {
+    const auto alive = std::count_if(txns.begin(), txns.end(), [this](TxnId txn) {
+      return history_.status(txn) != TxnStatus::Aborted;
+    });
+    if (alive > 1) throw std::invalid_argument("two transactions wrote one value to one key");
+  }
+}
+
+void Observer::find_lists() {
+  std::set<KeyId> registers;
+  for (std::size_t i = 0; i < history_.op_count(); ++i) {
+    const Op op = history_.op(OpId{i});
+    if (op.kind == OpKind::Append || (op.kind == OpKind::Read && op.value.is_list())) {
+      lists_.insert(op.key);
+    } else if (op.kind != OpKind::Read) {
+      registers.insert(op.key);
+    }
+  }
+  for (const KeyId key : lists_) {
+    if (registers.contains(key)) throw std::invalid_argument("a key is both register and list");
+    if (!elements(history_.initial(key)).empty()) {
+      throw std::invalid_argument("the oracle knows only lists that are empty at first");
+    }
+  }
+}
+
+std::vector<Value> Observer::elements(Value value) const {
+  if (value.is_null()) return {};
+  if (!value.is_list()) throw std::invalid_argument("a list was read as a register");
+  const auto list = history_.list(value);
+  return {list.begin(), list.end()};
+}
+
+Source Observer::source(TxnId reader, KeyId key, Value value) const {
+  bool own = false;
+  bool aborted = false;
+  if (const auto found = writers_.find({key, value}); found != writers_.end()) {
+    for (const TxnId txn : found->second) {
+      if (history_.status(txn) == TxnStatus::Aborted) {
+        aborted = true;
+      } else if (txn == reader) {
+        own = true;
+      } else {
+        return {Source::Other, txn};
+      }
+    }
+  }
+  if (own) return {Source::Own, reader};
+  if (!lists_.contains(key) && value == history_.initial(key)) return {Source::Initial, {}};
+  return {aborted ? Source::Aborted : Source::Nobody, {}};
+}
+
+// Committed transactions count, and unknown ones that one that counts has read from.
+void Observer::count_txns() {
+  std::set<TxnId> counted;
+  std::vector<TxnId> unexplored;
+  for (std::size_t t = 0; t < history_.txn_count(); ++t) {
+    if (history_.status(TxnId{t}) != TxnStatus::Committed) continue;
+    counted.insert(TxnId{t});
+    unexplored.push_back(TxnId{t});
+  }
+  while (!unexplored.empty()) {
+    const TxnId reader = unexplored.back();
+    unexplored.pop_back();
+    for (OpId id = history_.first_op(reader); id < history_.end_op(reader); ++id.value) {
+      const Op op = history_.op(id);
+      if (op.kind != OpKind::Read || op.value.is_unobserved()) continue;
+      const auto values =
+          lists_.contains(op.key) ? elements(op.value) : std::vector<Value>{op.value};
+      for (const Value value : values) {
+        const Source from = source(reader, op.key, value);
+        if (from.kind == Source::Other && counted.insert(from.txn).second) {
+          unexplored.push_back(from.txn);
+        }
+      }
+    }
+  }
+  out_.txns.push_back({kInitialTxn, {}, {}});
+  for (const TxnId txn : counted) {
+    index_[txn] = out_.txns.size();
+    out_.txns.push_back({txn, {}, {}});
+  }
+}
+
+void Observer::collect_writes(std::size_t index) {
+  CountedTxn& txn = out_.txns[index];
+  for (OpId id = history_.first_op(txn.id); id < history_.end_op(txn.id); ++id.value) {
+    const Op op = history_.op(id);
+    if (is_write(op.kind)) txn.writes[op.key].push_back(op.value);
+  }
+}
+
+void Observer::walk(std::size_t index) {
+  const TxnId txn = out_.txns[index].id;
+  std::map<KeyId, std::vector<Value>> own;  // Written so far.
+  for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
+    const Op op = history_.op(id);
+    std::vector<Value>& written = own[op.key];
+    if (is_write(op.kind)) {
+      written.push_back(op.value);
+      const auto known = known_.find({index, op.key});
+      if (known != known_.end()) known->second.push_back(op.value);
+    } else if (op.value.is_unobserved()) {
+      continue;
+    } else if (lists_.contains(op.key)) {
+      read_list(index, op, written.size());
+    } else {
+      read_register(index, op,
+                    written.empty() ? std::nullopt : std::optional<Value>(written.back()));
+    }
+  }
+}
+
+void Observer::note(const Source& source) {
+  if (source.kind == Source::Own) note(AnomalyKind::FutureRead);
+  if (source.kind == Source::Aborted) note(AnomalyKind::AbortedRead);
+  if (source.kind == Source::Nobody) note(AnomalyKind::ThinAirRead);
+}
+
+void Observer::read_register(std::size_t index, const Op& op, const std::optional<Value>& own) {
+  if (own.has_value()) {
+    if (op.value != *own) note(AnomalyKind::Internal);
+    return;
+  }
+  const auto [first, is_first] = first_read_.try_emplace({index, op.key}, op.value);
+  if (!is_first && first->second != op.value) note(AnomalyKind::NonRepeatableRead);
+  const Source from = source(out_.txns[index].id, op.key, op.value);
+  note(from);
+  if (from.kind == Source::Initial) out_.txns[index].reads.push_back({op.id, op.key, 0});
+  if (from.kind != Source::Other) return;
+  if (!is_last_write(from.txn, op.key, op.value)) note(AnomalyKind::IntermediateRead);
+  out_.txns[index].reads.push_back({op.id, op.key, index_.at(from.txn)});
+}
+
+// The reader's own appends must come last; what is before them it read from others.
+void Observer::read_list(std::size_t index, const Op& op, std::size_t own_count) {
+  CountedTxn& reader = out_.txns[index];
+  const std::vector<Value> list = elements(op.value);
+  std::size_t own = 0;
+  const auto known = known_.find({index, op.key});
+  if (own_count > 0) {
+    const std::vector<Value>& written = reader.writes.at(op.key);
+    const bool ends_with_own =
+        list.size() >= own_count &&
+        std::equal(written.begin(), written.begin() + static_cast<std::ptrdiff_t>(own_count),
+                   list.end() - static_cast<std::ptrdiff_t>(own_count));
+    const bool as_before = known == known_.end() || known->second == list;
+    if (!ends_with_own || !as_before) note(AnomalyKind::Internal);
+    if (ends_with_own) own = own_count;
+  } else if (known != known_.end() && known->second != list) {
+    note(AnomalyKind::NonRepeatableRead);
+  }
+  known_[{index, op.key}] = list;
+  out_.list_reads.push_back({op.key, index, list, own});
+
+  if (std::set<Value>(list.begin(), list.end()).size() != list.size()) {
+    note(AnomalyKind::DuplicateElements);
+  }
+  Source last{Source::Initial, {}};
+  for (std::size_t i = 0; i + own < list.size(); ++i) {
+    last = source(reader.id, op.key, list[i]);
+    note(last);
+  }
+  if (last.kind == Source::Initial) reader.reads.push_back({op.id, op.key, 0});
+  if (last.kind != Source::Other) return;
+  if (!is_last_write(last.txn, op.key, list[list.size() - own - 1])) {
+    note(AnomalyKind::IntermediateRead);
+  }
+  reader.reads.push_back({op.id, op.key, index_.at(last.txn)});
+}
+
+void Observer::compare_list_reads() {
+  for (const ListRead& a : out_.list_reads) {
+    for (const ListRead& b : out_.list_reads) {
+      if (a.key != b.key || a.elements.size() > b.elements.size()) continue;
+      if (!std::equal(a.elements.begin(), a.elements.end(), b.elements.begin())) {
+        note(AnomalyKind::IncompatibleOrder);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+bool Observed::always_wrong() const {
+  return std::any_of(anomalies.begin(), anomalies.end(),
+                     [](AnomalyKind kind) { return kind != AnomalyKind::NonRepeatableRead; });
+}
+
+Observed observe(const History& history) { return Observer(history).take(); }
+
+}  // namespace ouro::oracle

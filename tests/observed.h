@@ -1,0 +1,56 @@
+// What a small history says before any level is asked: which transactions count, who read from
+// whom, and what is wrong in plain sight (DESIGN §1).
+//
+// Written for clarity, not speed, and independently of the engines: tests compare them with it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "ouro/check.h"
+#include "ouro/history.h"
+
+namespace ouro::oracle {
+
+// A read of another transaction's version: one before the reader's own write of the key, or what
+// stands before its own elements in a later read of a list.
+struct ExternalRead {
+  OpId op;
+  KeyId key;
+  std::size_t from = 0;  // Into Observed::txns.
+};
+
+// The whole result of a list read; its last `own` elements are appends of the reader itself.
+struct ListRead {
+  KeyId key;
+  std::size_t reader = 0;
+  std::vector<Value> elements;
+  std::size_t own = 0;
+};
+
+struct CountedTxn {
+  TxnId id;                                    // kInitialTxn for the first.
+  std::vector<ExternalRead> reads;             // In program order.
+  std::map<KeyId, std::vector<Value>> writes;  // By key, in program order.
+};
+
+struct Observed {
+  std::vector<CountedTxn> txns;  // The initial transaction, then those that count, by id.
+  std::vector<ListRead> list_reads;
+  std::set<AnomalyKind> anomalies;  // The plain ones: up to and including NonRepeatableRead.
+
+  // The initial transaction writes every key.
+  [[nodiscard]] bool writes(std::size_t txn, KeyId key) const {
+    return txn == 0 || txns[txn].writes.contains(key);
+  }
+  // Whether an anomaly is present that every level forbids.
+  [[nodiscard]] bool always_wrong() const;
+};
+
+// Throws std::invalid_argument if who read from whom is ambiguous (two transactions that did not
+// abort wrote one value to one key; a key is both register and list) or if there are predicate
+// reads.
+[[nodiscard]] Observed observe(const History& history);
+
+}  // namespace ouro::oracle

@@ -1,0 +1,380 @@
+#include "tests/oracle.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "tests/observed.h"
+#include "tests/relation.h"
+
+namespace ouro::oracle {
+namespace {
+
+using Order = std::vector<std::size_t>;        // Transactions of an Observed, first to last.
+using VersionOrders = std::map<KeyId, Order>;  // The initial version is left out: it is first.
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::logic_error(what);
+}
+
+// The relations that no choice touches.
+struct Known {
+  Relation so;
+  Relation wr;
+  Relation rt;
+};
+
+Known known_relations(const History& history, const Observed& seen, const OracleOptions& options) {
+  const std::size_t n = seen.txns.size();
+  Known known{Relation(n), Relation(n), Relation(n)};
+  for (std::size_t to = 1; to < n; ++to) {
+    known.so.add(0, to);
+    for (const ExternalRead& read : seen.txns[to].reads) known.wr.add(read.from, to);
+    for (std::size_t from = 1; from < n; ++from) {
+      if (from == to) continue;
+      const TxnId a = seen.txns[from].id;
+      const TxnId b = seen.txns[to].id;
+      if (history.session(a) == history.session(b)) {
+        const auto session = history.session_txns(history.session(a));
+        const auto place_a = std::find(session.begin(), session.end(), a);
+        const auto place_b = std::find(session.begin(), session.end(), b);
+        if (place_a < place_b) known.so.add(from, to);
+      }
+      const auto completed = history.completed(a);
+      const auto invoked = history.invoked(b);
+      if (completed && invoked && *completed + options.clock_drift < *invoked) {
+        known.rt.add(from, to);
+      }
+    }
+  }
+  return known;
+}
+
+// Whether every read of the list `key` is what the appends amount to in version order.
+bool explains_list_reads(const Observed& seen, KeyId key, const Order& order) {
+  for (const ListRead& read : seen.list_reads) {
+    if (read.key != key) continue;
+    std::vector<Value> list;
+    for (const std::size_t writer : order) {
+      const std::vector<Value>& appended = seen.txns[writer].writes.at(key);
+      if (read.own > 0 && writer == read.reader) {
+        list.insert(list.end(), appended.begin(),
+                    appended.begin() + static_cast<std::ptrdiff_t>(read.own));
+        break;
+      }
+      if (read.own == 0 && list.size() >= read.elements.size()) break;
+      list.insert(list.end(), appended.begin(), appended.end());
+    }
+    if (list != read.elements) return false;
+  }
+  return true;
+}
+
+VersionOrders version_orders(const Observed& seen, const Order& commit_order) {
+  VersionOrders orders;
+  for (const std::size_t txn : commit_order) {
+    for (const auto& [key, values] : seen.txns[txn].writes) orders[key].push_back(txn);
+  }
+  return orders;
+}
+
+bool explains_list_reads(const Observed& seen, const VersionOrders& orders) {
+  return std::all_of(orders.begin(), orders.end(), [&seen](const auto& entry) {
+    return explains_list_reads(seen, entry.first, entry.second);
+  });
+}
+
+// ---- levels defined by commit orders ----
+
+// Biswas and Enea: whenever T3 reads x from T1, and T2, another writer of x, stands in `premise`
+// to T3, then T2 precedes T1.
+bool satisfies_axiom(const Observed& seen, const Relation& premise, const Relation& co) {
+  for (std::size_t t3 = 1; t3 < seen.txns.size(); ++t3) {
+    for (const ExternalRead& read : seen.txns[t3].reads) {
+      for (std::size_t t2 = 0; t2 < seen.txns.size(); ++t2) {
+        if (t2 == read.from || !seen.writes(t2, read.key) || !premise.has(t2, t3)) continue;
+        if (!co.has(t2, read.from)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The same for rc, whose premise is about single reads: an earlier one read from T2.
+bool satisfies_read_committed(const Observed& seen, const Relation& co) {
+  for (const CountedTxn& t3 : seen.txns) {
+    for (auto read = t3.reads.begin(); read != t3.reads.end(); ++read) {
+      for (auto earlier = t3.reads.begin(); earlier != read; ++earlier) {
+        const std::size_t t2 = earlier->from;
+        if (t2 == read->from || !seen.writes(t2, read->key)) continue;
+        if (!co.has(t2, read->from)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+// REQUIRES: `order` starts with the initial transaction and contains so ∪ wr.
+void add_levels_of_commit_order(const Observed& seen, const Known& known, const Order& order,
+                                LevelSet& levels) {
+  if (!explains_list_reads(seen, version_orders(seen, order))) return;
+  Relation co(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i + 1; j < order.size(); ++j) co.add(order[i], order[j]);
+  }
+  const Relation direct = known.so | known.wr;
+  if (satisfies_read_committed(seen, co)) levels.add(Level::ReadCommitted);
+  if (satisfies_axiom(seen, direct, co)) levels.add(Level::ReadAtomic);
+  if (satisfies_axiom(seen, direct.closure(), co)) levels.add(Level::Causal);
+  if (satisfies_axiom(seen, co.optional() * direct, co)) levels.add(Level::Prefix);
+}
+
+// Every order of all transactions that contains `before`, the initial one first; `visit` says
+// whether to go on.
+bool for_each_extension(const Relation& before, Order& placed,
+                        const std::function<bool(const Order&)>& visit) {
+  const std::size_t n = before.size();
+  if (placed.size() == n) return visit(placed);
+  const auto is_placed = [&placed](std::size_t txn) {
+    return std::find(placed.begin(), placed.end(), txn) != placed.end();
+  };
+  for (std::size_t next = 1; next < n; ++next) {
+    bool ready = !is_placed(next);
+    for (std::size_t txn = 0; ready && txn < n; ++txn) {
+      ready = !before.has(txn, next) || is_placed(txn);
+    }
+    if (!ready) continue;
+    placed.push_back(next);
+    const bool go_on = for_each_extension(before, placed, visit);
+    placed.pop_back();
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+void add_levels_of_all_commit_orders(const Observed& seen, const Known& known, LevelSet& levels) {
+  Order placed{0};
+  for_each_extension(known.so | known.wr, placed, [&](const Order& order) {
+    add_levels_of_commit_order(seen, known, order, levels);
+    return !levels.has(Level::ReadCommitted) || !levels.has(Level::ReadAtomic) ||
+           !levels.has(Level::Causal) || !levels.has(Level::Prefix);
+  });
+}
+
+// ---- levels defined by version orders ----
+
+struct Relations {
+  Known known;
+  Relation ww;
+  Relation rw;
+};
+
+Relations relations(const Observed& seen, const Known& known, const VersionOrders& orders) {
+  Relations out{known, Relation(seen.txns.size()), Relation(seen.txns.size())};
+  for (const auto& [key, order] : orders) {
+    for (auto writer = order.begin(); writer != order.end(); ++writer) {
+      out.ww.add(0, *writer);
+      for (auto later = writer + 1; later != order.end(); ++later) out.ww.add(*writer, *later);
+    }
+  }
+  for (std::size_t reader = 1; reader < seen.txns.size(); ++reader) {
+    for (const ExternalRead& read : seen.txns[reader].reads) {
+      const auto order = orders.find(read.key);
+      if (order == orders.end()) continue;
+      auto next = order->second.begin();
+      if (read.from != 0) next = std::find(next, order->second.end(), read.from) + 1;
+      for (; next != order->second.end(); ++next) {
+        if (*next != reader) out.rw.add(reader, *next);
+      }
+    }
+  }
+  return out;
+}
+
+std::size_t begin_node(std::size_t txn) { return 2 * txn; }
+std::size_t commit_node(std::size_t txn) { return 2 * txn + 1; }
+
+// The begin/commit graph of DESIGN §2: `see` are the edges that make a transaction visible to
+// another, `commit_before` those that only order commits.
+Relation begin_commit_graph(const Relation& see, const Relation& commit_before,
+                            const Relation& rw) {
+  const std::size_t n = rw.size();
+  Relation graph(2 * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    graph.add(begin_node(i), commit_node(i));
+    for (std::size_t j = 0; j < n; ++j) {
+      if (see.has(i, j)) graph.add(commit_node(i), begin_node(j));
+      if (commit_before.has(i, j)) graph.add(commit_node(i), commit_node(j));
+      if (rw.has(i, j)) graph.add(begin_node(i), commit_node(j));
+    }
+  }
+  return graph;
+}
+
+// The begin/commit graph of a level of the SI family.
+Relation begin_commit_graph(const Relations& r, Level level) {
+  const Relation none(r.ww.size());
+  const Relation see = r.known.wr | r.ww;
+  switch (level) {
+    case Level::SessionSi:
+      return begin_commit_graph(see | r.known.so, none, r.rw);
+    case Level::Gsi:
+      return begin_commit_graph(see, r.known.rt, r.rw);
+    case Level::StrongSi:
+      return begin_commit_graph(see | r.known.so | r.known.rt, none, r.rw);
+    default:
+      return begin_commit_graph(see, none, r.rw);
+  }
+}
+
+// What must be acyclic for a level of the serializable family.
+Relation transaction_graph(const Relations& r, Level level) {
+  const Relation dependencies = r.known.wr | r.ww | r.rw;
+  switch (level) {
+    case Level::SessionSerializable:
+      return dependencies | r.known.so;
+    case Level::StrictSerializable:
+      return dependencies | r.known.so | r.known.rt;
+    default:
+      return dependencies;
+  }
+}
+
+bool satisfies(const Relations& r, Level level) {
+  const Relation see = r.known.wr | r.ww;
+  switch (level) {
+    case Level::ParallelSi:
+      return ((see | r.known.so).closure() * r.rw.optional()).irreflexive();
+    case Level::Si: {
+      const bool holds = (see * r.rw.optional()).acyclic();
+      require(holds == begin_commit_graph(r, level).acyclic(), "two definitions of si disagree");
+      return holds;
+    }
+    case Level::SessionSi: {
+      const bool holds = ((see | r.known.so) * r.rw.optional()).acyclic();
+      require(holds == begin_commit_graph(r, level).acyclic(),
+              "two definitions of session-si disagree");
+      return holds;
+    }
+    case Level::Gsi:
+    case Level::StrongSi:
+      return begin_commit_graph(r, level).acyclic();
+    default:
+      return transaction_graph(r, level).acyclic();
+  }
+}
+
+constexpr Level kVersionOrderLevels[] = {Level::ParallelSi,        Level::Si,
+                                         Level::SessionSi,         Level::Gsi,
+                                         Level::StrongSi,          Level::RepeatableRead,
+                                         Level::Serializable,      Level::SessionSerializable,
+                                         Level::StrictSerializable};
+
+bool is_version_order_level(Level level) { return level >= Level::ParallelSi; }
+
+// Steps to the next combination of one permutation per key; false after the last.
+bool next_combination(VersionOrders& orders) {
+  for (auto& [key, order] : orders) {
+    if (std::next_permutation(order.begin(), order.end())) return true;
+  }
+  return false;
+}
+
+void add_levels_of_all_version_orders(const Observed& seen, const Known& known, LevelSet& levels) {
+  Order all(seen.txns.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  VersionOrders orders = version_orders(seen, all);  // Sorted: the first permutation of each.
+  std::size_t open = std::size(kVersionOrderLevels);
+  do {
+    if (!explains_list_reads(seen, orders)) continue;
+    const Relations r = relations(seen, known, orders);
+    for (const Level level : kVersionOrderLevels) {
+      if (levels.has(level) || !satisfies(r, level)) continue;
+      levels.add(level);
+      --open;
+    }
+  } while (open > 0 && next_combination(orders));
+}
+
+// ---- certificates ----
+
+// `order` as transactions of `seen`, behind the initial one; empty if it does not have each once.
+Order counted_order(const Observed& seen, std::span<const TxnId> order) {
+  Order out{0};
+  for (const TxnId txn : order) {
+    const auto found = std::find_if(seen.txns.begin() + 1, seen.txns.end(),
+                                    [txn](const CountedTxn& counted) { return counted.id == txn; });
+    if (found == seen.txns.end()) return {};
+    out.push_back(static_cast<std::size_t>(found - seen.txns.begin()));
+  }
+  Order sorted = out;
+  std::sort(sorted.begin(), sorted.end());
+  const bool once = std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+  return once && out.size() == seen.txns.size() ? out : Order{};
+}
+
+bool agrees(const Order& order, const Relation& relation) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      if (relation.has(order[i], order[j])) return false;
+    }
+  }
+  return true;
+}
+
+bool version_orders_prove(const Relations& r, Level level, const Order& order) {
+  if (!satisfies(r, level)) return false;
+  if (level == Level::ParallelSi) return agrees(order, r.known.so | r.known.wr | r.ww);
+  if (level >= Level::RepeatableRead) return agrees(order, transaction_graph(r, level));
+  Relation graph = begin_commit_graph(r, level);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    graph.add(commit_node(order[i - 1]), commit_node(order[i]));
+  }
+  return graph.acyclic();
+}
+
+}  // namespace
+
+LevelSet allowed_levels(const History& history, const OracleOptions& options) {
+  const Observed seen = observe(history);
+  LevelSet levels;
+  if (seen.always_wrong()) return levels;
+  const Known known = known_relations(history, seen, options);
+  add_levels_of_all_commit_orders(seen, known, levels);
+  add_levels_of_all_version_orders(seen, known, levels);
+  if (seen.anomalies.contains(AnomalyKind::NonRepeatableRead)) {
+    for (const LevelInfo& level : ouro::levels()) {
+      require(level.level == Level::ReadCommitted || !levels.has(level.level),
+              "a level above read-committed allows a non-repeatable read");
+    }
+  }
+  return levels;
+}
+
+bool allowed(const History& history, Level level, const OracleOptions& options) {
+  return allowed_levels(history, options).has(level);
+}
+
+std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(history).anomalies; }
+
+bool order_proves(const History& history, Level level, std::span<const TxnId> order,
+                  const OracleOptions& options) {
+  const Observed seen = observe(history);
+  const Order counted = counted_order(seen, order);
+  if (seen.always_wrong() || counted.empty()) return false;
+  const Known known = known_relations(history, seen, options);
+  const VersionOrders orders = version_orders(seen, counted);
+  if (!explains_list_reads(seen, orders)) return false;
+  if (is_version_order_level(level)) {
+    return version_orders_prove(relations(seen, known, orders), level, counted);
+  }
+  if (!agrees(counted, known.so | known.wr)) return false;
+  LevelSet levels;
+  add_levels_of_commit_order(seen, known, counted, levels);
+  return levels.has(level);
+}
+
+}  // namespace ouro::oracle

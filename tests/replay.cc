@@ -1,0 +1,152 @@
+#include "tests/replay.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "tests/observed.h"
+
+namespace ouro::oracle {
+namespace {
+
+enum class Phase { Waiting, Running, Done };
+
+class Store {
+ public:
+  Store(const History& history, const Observed& seen, Level level, const OracleOptions& options)
+      : history_(history),
+        seen_(seen),
+        level_(level),
+        options_(options),
+        phase_(seen.txns.size(), Phase::Waiting),
+        snapshot_(seen.txns.size()) {
+    phase_[0] = Phase::Done;
+  }
+
+  // Whether what is left can be run, depth first; leaves the store as it was.
+  bool run();
+
+ private:
+  using Versions = std::map<KeyId, std::vector<std::size_t>>;  // Who wrote, oldest first.
+
+  [[nodiscard]] bool precedes_in_session(std::size_t a, std::size_t b) const {
+    const TxnId first = seen_.txns[a].id;
+    const TxnId second = seen_.txns[b].id;
+    return first < second && history_.session(first) == history_.session(second);
+  }
+  [[nodiscard]] bool precedes_in_time(std::size_t a, std::size_t b) const {
+    const auto completed = history_.completed(seen_.txns[a].id);
+    const auto invoked = history_.invoked(seen_.txns[b].id);
+    return completed && invoked && *completed + options_.clock_drift < *invoked;
+  }
+  [[nodiscard]] bool is_serial() const { return level_ >= Level::RepeatableRead; }
+  [[nodiscard]] bool may_begin(std::size_t txn) const;
+  [[nodiscard]] bool may_commit(std::size_t txn) const;
+  [[nodiscard]] bool reads_fit(std::size_t txn) const;
+  [[nodiscard]] std::vector<Value> contents(const Versions& versions, KeyId list) const;
+
+  const History& history_;
+  const Observed& seen_;
+  const Level level_;
+  const OracleOptions& options_;
+  std::vector<Phase> phase_;
+  std::vector<Versions> snapshot_;
+  Versions versions_;
+};
+
+bool Store::may_begin(std::size_t txn) const {
+  const bool keeps_sessions = level_ == Level::Prefix || level_ == Level::SessionSi ||
+                              level_ == Level::StrongSi || level_ == Level::SessionSerializable ||
+                              level_ == Level::StrictSerializable;
+  const bool keeps_time = level_ == Level::StrongSi || level_ == Level::StrictSerializable;
+  for (std::size_t other = 1; other < phase_.size(); ++other) {
+    if (other == txn) continue;
+    if (is_serial() && phase_[other] == Phase::Running) return false;
+    if (phase_[other] == Phase::Done) continue;
+    if (keeps_sessions && precedes_in_session(other, txn)) return false;
+    if (keeps_time && precedes_in_time(other, txn)) return false;
+  }
+  return reads_fit(txn);
+}
+
+std::vector<Value> Store::contents(const Versions& versions, KeyId list) const {
+  std::vector<Value> out;
+  if (const auto found = versions.find(list); found != versions.end()) {
+    for (const std::size_t writer : found->second) {
+      const auto& appended = seen_.txns[writer].writes.at(list);
+      out.insert(out.end(), appended.begin(), appended.end());
+    }
+  }
+  return out;
+}
+
+// Whether a snapshot taken now explains the reads of `txn`.
+bool Store::reads_fit(std::size_t txn) const {
+  for (const ExternalRead& read : seen_.txns[txn].reads) {
+    const auto found = versions_.find(read.key);
+    if (read.from != (found == versions_.end() ? 0 : found->second.back())) return false;
+  }
+  for (const ListRead& read : seen_.list_reads) {
+    if (read.reader != txn) continue;
+    const std::vector<Value> others(read.elements.begin(),
+                                    read.elements.end() - static_cast<std::ptrdiff_t>(read.own));
+    if (contents(versions_, read.key) != others) return false;
+  }
+  return true;
+}
+
+bool Store::may_commit(std::size_t txn) const {
+  for (const auto& [key, values] : seen_.txns[txn].writes) {
+    // First committer wins, except where updates may be lost. A list's reader that saw its own
+    // append saw the version it then installs.
+    const bool saw_own = std::any_of(seen_.list_reads.begin(), seen_.list_reads.end(),
+                                     [&, list = key](const ListRead& r) {
+                                       return r.reader == txn && r.key == list && r.own > 0;
+                                     });
+    if (level_ == Level::Prefix && !saw_own) continue;
+    const auto before = snapshot_[txn].find(key);
+    const auto now = versions_.find(key);
+    const std::size_t seen_count = before == snapshot_[txn].end() ? 0 : before->second.size();
+    if (now != versions_.end() && now->second.size() != seen_count) return false;
+  }
+  for (std::size_t other = 1; other < phase_.size(); ++other) {
+    if (other != txn && level_ == Level::Gsi && phase_[other] != Phase::Done &&
+        precedes_in_time(other, txn)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Store::run() {
+  bool all_done = true;
+  for (std::size_t txn = 1; txn < phase_.size(); ++txn) {
+    if (phase_[txn] == Phase::Done) continue;
+    all_done = false;
+    if (phase_[txn] == Phase::Waiting && may_begin(txn)) {
+      phase_[txn] = Phase::Running;
+      snapshot_[txn] = versions_;
+      if (run()) return true;
+      phase_[txn] = Phase::Waiting;
+    } else if (phase_[txn] == Phase::Running && may_commit(txn)) {
+      const Versions before = versions_;
+      phase_[txn] = Phase::Done;
+      for (const auto& [key, values] : seen_.txns[txn].writes) versions_[key].push_back(txn);
+      if (run()) return true;
+      versions_ = before;
+      phase_[txn] = Phase::Running;
+    }
+  }
+  return all_done;
+}
+
+}  // namespace
+
+bool is_replayable(Level level) { return level >= Level::Prefix && level != Level::ParallelSi; }
+
+bool replays(const History& history, Level level, const OracleOptions& options) {
+  const Observed seen = observe(history);
+  return !seen.always_wrong() && Store(history, seen, level, options).run();
+}
+
+}  // namespace ouro::oracle

@@ -1,0 +1,156 @@
+#include "tests/small_histories.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "ouro/history_builder.h"
+
+namespace ouro::oracle {
+namespace {
+
+struct PlannedOp {
+  bool is_write = false;
+  std::size_t key = 0;
+  auto operator<=>(const PlannedOp&) const = default;
+};
+using PlannedTxn = std::vector<PlannedOp>;
+using Plan = std::vector<PlannedTxn>;    // Sessions one after the other.
+using Sizes = std::vector<std::size_t>;  // Transactions of each session.
+
+// All transactions of one up to shape.ops operations.
+std::vector<PlannedTxn> all_txns(const Shape& shape) {
+  std::vector<PlannedTxn> out{{}};
+  for (std::size_t first = 0, length = 1; length <= shape.ops; ++length) {
+    const std::size_t end = out.size();
+    for (; first < end; ++first) {
+      for (std::size_t key = 0; key < shape.keys; ++key) {
+        for (const bool is_write : {false, true}) {
+          out.push_back(out[first]);
+          out.back().push_back({is_write, key});
+        }
+      }
+    }
+  }
+  out.erase(out.begin());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// All ways to spread 1 … txns transactions over sessions, larger sessions first.
+std::vector<Sizes> all_sizes(const Shape& shape) {
+  std::vector<Sizes> out{{}};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i].size() == shape.sessions) continue;
+    std::size_t used = 0;
+    for (const std::size_t size : out[i]) used += size;
+    const std::size_t most = out[i].empty() ? shape.txns : out[i].back();
+    for (std::size_t size = 1; size <= std::min(most, shape.txns - used); ++size) {
+      Sizes longer = out[i];
+      longer.push_back(size);
+      out.push_back(longer);
+    }
+  }
+  out.erase(out.begin());
+  return out;
+}
+
+// Keys are numbered in order of first use, and of two sessions of equal size the smaller comes
+// first. Every plan becomes one like this by renaming: the smallest of all its renamings is.
+bool is_canonical(const Plan& plan, const Sizes& sizes) {
+  std::size_t next_key = 0;
+  for (const PlannedTxn& txn : plan) {
+    for (const PlannedOp& op : txn) {
+      if (op.key > next_key) return false;
+      if (op.key == next_key) ++next_key;
+    }
+  }
+  auto session = plan.begin();
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    const auto size = static_cast<std::ptrdiff_t>(sizes[i]);
+    const auto next = session + size;
+    if (sizes[i] == sizes[i + 1] &&
+        std::lexicographical_compare(next, next + size, session, next)) {
+      return false;
+    }
+    session = next;
+  }
+  return true;
+}
+
+// Steps `digits` to the next combination with digits[i] < limits[i]; false after the last.
+bool next_digits(Sizes& digits, const Sizes& limits) {
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (++digits[i] < limits[i]) return true;
+    digits[i] = 0;
+  }
+  return false;
+}
+
+// Writes are numbered from 1 over the whole history; a read returns the choice-th value of its
+// key, where 0 is the initial one.
+History build(const Plan& plan, const Sizes& sizes, const std::vector<Sizes>& values_of_key,
+              const Sizes& choices) {
+  static const std::string kNames[] = {"x", "y", "z", "u", "v"};
+  HistoryBuilder builder;
+  builder.default_initial(Value::small(0));
+  std::size_t value = 0;
+  std::size_t read = 0;
+  std::size_t txn = 0;
+  for (std::size_t session = 0; session < sizes.size(); ++session) {
+    for (std::size_t i = 0; i < sizes[session]; ++i, ++txn) {
+      builder.begin_txn(builder.session("s" + std::to_string(session + 1)));
+      for (const PlannedOp& op : plan[txn]) {
+        const KeyId key = builder.key(kNames[op.key]);
+        const std::size_t number = op.is_write ? ++value : values_of_key[op.key][choices[read++]];
+        const Value shown = Value::small(static_cast<std::int64_t>(number));
+        op.is_write ? builder.write(key, shown) : builder.read(key, shown);
+      }
+    }
+  }
+  return *std::move(builder).freeze();
+}
+
+// All ways in which the reads of `plan` can return values.
+void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
+                     const std::function<void(const History&)>& visit, std::size_t& count) {
+  std::vector<Sizes> values_of_key(shape.keys, Sizes{0});
+  std::size_t value = 0;
+  for (const PlannedTxn& txn : plan) {
+    for (const PlannedOp& op : txn) {
+      if (op.is_write) values_of_key[op.key].push_back(++value);
+    }
+  }
+  Sizes limits;
+  for (const PlannedTxn& txn : plan) {
+    for (const PlannedOp& op : txn) {
+      if (!op.is_write) limits.push_back(values_of_key[op.key].size());
+    }
+  }
+  Sizes choices(limits.size(), 0);
+  do {
+    if (count++ % shape.stride == 0) visit(build(plan, sizes, values_of_key, choices));
+  } while (next_digits(choices, limits));
+}
+
+}  // namespace
+
+std::size_t for_each_history(const Shape& shape, const std::function<void(const History&)>& visit) {
+  const std::vector<PlannedTxn> txns = all_txns(shape);
+  std::size_t count = 0;
+  for (const Sizes& sizes : all_sizes(shape)) {
+    std::size_t txn_count = 0;
+    for (const std::size_t size : sizes) txn_count += size;
+    const Sizes limits(txn_count, txns.size());
+    Sizes chosen(txn_count, 0);
+    Plan plan(txn_count);
+    do {
+      std::transform(chosen.begin(), chosen.end(), plan.begin(),
+                     [&txns](std::size_t i) { return txns[i]; });
+      if (is_canonical(plan, sizes)) for_each_result(shape, plan, sizes, visit, count);
+    } while (next_digits(chosen, limits));
+  }
+  return (count + shape.stride - 1) / shape.stride;
+}
+
+}  // namespace ouro::oracle

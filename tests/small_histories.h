@@ -1,0 +1,62 @@
+// Makes small histories: every one of a given size, or random ones.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "ouro/history.h"
+
+namespace ouro::oracle {
+
+// Sanitizers make everything about ten times slower; loops that count or enumerate shrink by it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::size_t kSlowdown = 10;
+#else
+inline constexpr std::size_t kSlowdown = 1;
+#endif
+
+struct Shape {
+  std::size_t txns = 3;      // One up to this many,
+  std::size_t ops = 2;       // of one up to this many operations each,
+  std::size_t keys = 2;      // on up to this many keys
+  std::size_t sessions = 2;  // in up to this many sessions.
+  std::size_t stride = 1;    // Visit only every stride-th history.
+};
+
+// Calls `visit` with every register history of `shape` in which each write has a value of its
+// own and each read returns the initial value or one that somebody, maybe the reader itself,
+// wrote to the key. Histories that differ only in the names of keys or sessions, or in the order
+// in which sessions are listed, come once. Returns how many were visited.
+std::size_t for_each_history(const Shape& shape, const std::function<void(const History&)>& visit);
+
+// Probabilities are in [0, 1]. Without the faults below the history is that of a store that runs
+// the transactions one at a time.
+struct RandomShape {
+  std::size_t min_txns = 2;
+  std::size_t max_txns = 5;
+  std::size_t max_ops = 4;
+  std::size_t keys = 3;
+  std::size_t sessions = 3;
+  std::size_t writers_per_key = 4;  // At most; the oracle tries all their orders.
+  bool lists = false;
+  double read_share = 0.55;
+  double rmw = 0.3;      // A write follows a read of its key.
+  double shuffle = 0.3;  // The store runs transactions in another order than sessions do,
+  double lag = 0.4;      // a transaction reads an older snapshot,
+  double fork = 0.2;     // or whatever a site far away has applied, causes before effects;
+  double creep = 0.1;    // each of its reads comes from a newer snapshot than the one before,
+  double stray = 0.1;    // a read returns the value of any write of its key,
+  double wrong = 0.01;   // or something that no store should return.
+  double aborted = 0.05;
+  double unknown = 0.1;
+  double clocks = 0.5;     // Share of histories in which transactions have clocks,
+  double clock_noise = 2;  // and how far these are off, in transactions.
+};
+
+// The same seed gives the same history.
+[[nodiscard]] History random_history(std::uint64_t seed, const RandomShape& shape);
+
+// A mixture of shapes: quiet and noisy, registers and lists, few and many sessions.
+[[nodiscard]] RandomShape mixed_shape(std::uint64_t seed);
+
+}  // namespace ouro::oracle

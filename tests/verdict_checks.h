@@ -1,0 +1,20 @@
+// Checks what an engine says about a small history, word by word.
+#pragma once
+
+#include <string>
+
+#include "ouro/check.h"
+#include "ouro/history.h"
+
+namespace ouro::oracle {
+
+// What is wrong with `verdict`, or "" if all of this is true:
+//   - it agrees with the oracle;
+//   - Holds: its order proves the level;
+//   - Violated: there are anomalies, each counted; one of single operations has operations, and
+//     is there if and only if the oracle finds one that the level forbids; one that is a cycle
+//     has edges that chain, close, and each follow from the history (up to causal; above, ww and
+//     rw edges may be choices and are not judged).
+[[nodiscard]] std::string complaint(const History& history, const Verdict& verdict);
+
+}  // namespace ouro::oracle
