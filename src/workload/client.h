@@ -1,0 +1,71 @@
+// What clients ask for: the operations of one transaction after the other.
+//
+// General and ListAppend mix plain reads, blind writes and read-write pairs so that both shares of
+// the options come out: with read share r and read-modify-write share m, a write belongs to a pair
+// with probability m, and the pairs' reads count as reads. If r is too small for the reads that m
+// asks for, pairs win and the read share is larger than asked. A transaction of one operation has
+// no room for a pair.
+//
+// BlindW transactions either only read or only write, and never read what they write.
+//
+// A list that grew long is retired and a new key takes its place, as in Elle: reads of endless
+// lists would make a history quadratic. So a list history may have more keys than asked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ouro/generate.h"
+#include "workload/key_choice.h"
+#include "workload/random.h"
+
+namespace ouro::workload {
+
+struct PlannedOp {
+  bool write = false;  // Lists: append.
+  std::uint32_t key = 0;
+};
+
+class Client {
+ public:
+  explicit Client(const GenerateOptions& options);
+
+  // Replaces `program` by the operations of the next transaction.
+  void plan(std::vector<PlannedOp>& program);
+  // Two different keys; the same twice if there is only one.
+  struct KeyPair {
+    std::uint32_t x = 0;
+    std::uint32_t y = 0;
+  };
+  KeyPair pick_keys();
+  // Lists: no transaction planned from here on uses `key`; the next new key stands in for it.
+  void retire(std::uint32_t key);
+
+  [[nodiscard]] bool lists() const { return kind_ == WorkloadKind::ListAppend; }
+  // All keys ever planned are below this.
+  [[nodiscard]] std::uint32_t key_end() const { return key_end_; }
+
+  static constexpr std::uint32_t kListLimit = 128;  // Elements, then the key is retired.
+
+ private:
+  void plan_mix(std::vector<PlannedOp>& program);
+  std::uint32_t draw_pair_count();
+  bool draw_single_write();
+  std::uint32_t pick_key();
+
+  WorkloadKind kind_;
+  std::uint32_t ops_per_txn_;
+  Random random_;
+  KeyChooser chooser_;
+  Chance read_;  // Of operations, where there is no choice but a single one.
+  // Weights of pairs, plain reads and blind writes.
+  std::uint64_t pair_weight_;
+  std::uint64_t read_weight_;
+  std::uint64_t write_weight_;
+  Chance read_only_;  // Of BlindW transactions.
+  std::uint32_t key_end_;
+  std::vector<std::uint32_t> key_of_slot_;  // Lists only: who stands in for whom …
+  std::vector<std::uint32_t> slot_of_key_;  // … and its inverse.
+};
+
+}  // namespace ouro::workload

@@ -1,0 +1,65 @@
+#include "workload/isolation.h"
+
+#include <algorithm>
+
+namespace ouro::workload {
+
+void Isolation::begin_unchecked(OpenTxn& txn) {
+  txn.start = store_.timeline.begin(0, store_.last_commit[txn.session]);
+}
+
+void Isolation::commit_unchecked(OpenTxn& txn) {
+  const Position position = store_.timeline.commit();
+  txn.commit = position;
+  accept(txn);
+  install(txn, position);
+}
+
+// A list gets every element, a register only its last value: the others are intermediate.
+void Isolation::install(OpenTxn& txn, Position position) {
+  txn.commit = position;
+  store_.last_commit[txn.session] = position;
+  for (const PendingWrite& write : txn.writes) {
+    if (!store_.lists && txn.find_write(write.key) != &write) continue;
+    store_.versions.install(write.key,
+                            {.at = position, .value = write.value, .session = txn.session});
+  }
+}
+
+bool Isolation::all_seen_are_newest(const OpenTxn& txn) const {
+  return std::all_of(txn.seen.begin(), txn.seen.end(), [this](const SeenVersion& seen) {
+    return seen.version == store_.versions.newest(seen.key);
+  });
+}
+
+bool Isolation::pinned_are_newest(const OpenTxn& txn) const {
+  return std::all_of(txn.seen.begin(), txn.seen.end(), [this](const SeenVersion& seen) {
+    return !seen.pinned || seen.version == store_.versions.newest(seen.key);
+  });
+}
+
+std::unique_ptr<Isolation> make_isolation(Level level, StoreState& store) {
+  switch (level) {
+    case Level::ReadCommitted:
+    case Level::ReadAtomic:
+      return make_read_rules(level, store);
+    case Level::Causal:
+    case Level::ParallelSi:
+      return make_replicated(level, store);
+    case Level::Prefix:
+    case Level::Si:
+    case Level::SessionSi:
+    case Level::Gsi:
+    case Level::StrongSi:
+      return make_snapshots(level, store);
+    case Level::Serializable:
+    case Level::SessionSerializable:
+    case Level::StrictSerializable:
+      return make_serial(level, store);
+    case Level::RepeatableRead:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace ouro::workload

@@ -1,0 +1,169 @@
+#include "workload/simulation.h"
+
+#include <algorithm>
+
+namespace ouro::workload {
+namespace {
+
+// Streams of the seed; 1 is the clients', 2 the store's.
+constexpr std::uint64_t kSchedulerStream = 3;
+constexpr std::uint64_t kOutcomeStream = 4;
+constexpr std::uint64_t kClockStream = 5;
+constexpr std::uint64_t kFaultStream = 6;
+
+constexpr std::uint64_t kMilli = 1000;
+constexpr std::uint64_t kLongestStep_ns = 2000;
+
+}  // namespace
+
+Simulation::Simulation(const GenerateOptions& options)
+    : options_(options),
+      store_(options.seed, options.keys, options.sessions,
+             options.workload == WorkloadKind::ListAppend),
+      isolation_(make_isolation(options.store, store_)),
+      client_(options),
+      recorder_(options),
+      scheduler_(options.seed, kSchedulerStream),
+      outcomes_(options.seed, kOutcomeStream),
+      clock_random_(options.seed, kClockStream),
+      fault_random_(options.seed, kFaultStream),
+      abort_(options.abort_share),
+      unknown_(options.unknown_share),
+      txns_(options.sessions),
+      open_limit_milli_(options.sessions * kMilli) {
+  for (const PlantedFault& planted : options.faults) {
+    faults_.emplace_back(Chance(planted.rate), &script_of(planted.fault));
+  }
+  for (std::uint32_t session = 0; session < options.sessions; ++session) {
+    txns_[session].session = session;
+    idle_.push_back(session);
+  }
+}
+
+Result<History> Simulation::run() {
+  while (begun_ < options_.txns || !open_.empty()) step();
+  return std::move(recorder_).finish(store_.versions);
+}
+
+void Simulation::step() {
+  if (waiting_ != nullptr && idle_.size() >= needs_of(*waiting_).sessions) {
+    play(*std::exchange(waiting_, nullptr));
+    return;
+  }
+  const std::uint64_t limit = std::max<std::uint64_t>(open_limit_milli_ / kMilli, 1);
+  const bool may_begin =
+      begun_ < options_.txns && waiting_ == nullptr && !idle_.empty() && open_.size() < limit;
+  const std::uint64_t drawn = scheduler_.below(may_begin ? limit : open_.size());
+  if (drawn < open_.size()) {
+    take_step(drawn);
+  } else {
+    begin_one();
+  }
+}
+
+void Simulation::begin_one() {
+  if (const FaultScript* script = draw_fault(); script != nullptr) {
+    waiting_ = script;
+    return;
+  }
+  const std::uint64_t index = scheduler_.below(idle_.size());
+  const std::uint32_t session = idle_[index];
+  idle_[index] = idle_.back();
+  idle_.pop_back();
+  open_.push_back(session);
+
+  OpenTxn& txn = txns_[session];
+  begin(session);
+  isolation_->begin(txn);
+  client_.plan(txn.program);
+}
+
+void Simulation::begin(std::uint32_t session) {
+  ++begun_;
+  tick();
+  OpenTxn& txn = txns_[session];
+  txn.reset();
+  txn.invoked = clock_ns_;
+}
+
+void Simulation::take_step(std::size_t open_index) {
+  OpenTxn& txn = txns_[open_[open_index]];
+  tick();
+  if (txn.next_op < txn.program.size()) {
+    do_op(txn, txn.program[txn.next_op++]);
+    return;
+  }
+  bool applied = false;
+  const TxnStatus status = finish(txn, applied);
+  record(txn, status, applied);
+  idle_.push_back(txn.session);
+  open_[open_index] = open_.back();
+  open_.pop_back();
+}
+
+void Simulation::do_op(OpenTxn& txn, const PlannedOp& op) {
+  if (!op.write) {
+    txn.ops.push_back(do_read(txn, op.key));
+    return;
+  }
+  const std::uint32_t value = store_.versions.fresh_value(op.key);
+  txn.writes.push_back({op.key, value});
+  txn.ops.push_back(
+      {.kind = store_.lists ? OpKind::Append : OpKind::Write, .key = op.key, .value = value});
+}
+
+DoneOp Simulation::do_read(OpenTxn& txn, std::uint32_t key) {
+  DoneOp op{.kind = OpKind::Read, .key = key};
+  const PendingWrite* own = txn.find_write(key);
+  if (own != nullptr && !store_.lists) {
+    op.value = own->value;
+    return op;
+  }
+  SeenVersion* seen = own != nullptr ? txn.find_seen(key) : nullptr;
+  if (seen == nullptr) {
+    txn.seen.push_back({.key = key, .version = isolation_->read(txn, key)});
+    seen = &txn.seen.back();
+  }
+  if (store_.lists) {
+    seen->pinned = own != nullptr;
+    op.value = seen->version;
+    op.own = static_cast<std::uint32_t>(
+        std::count_if(txn.writes.begin(), txn.writes.end(),
+                      [key](const PendingWrite& write) { return write.key == key; }));
+  } else if (seen->version > 0) {
+    op.value = store_.versions.of(key)[seen->version - 1].value;
+  }
+  return op;
+}
+
+// An answer may get lost on the way back, and then the request may have got lost before.
+TxnStatus Simulation::finish(OpenTxn& txn, bool& applied) {
+  const bool unknown = outcomes_.hit(unknown_);
+  const bool request_lost = unknown && outcomes_.below(2) == 0;
+  const bool aborts = outcomes_.hit(abort_);
+  applied = false;
+  if (!aborts && !request_lost) {
+    applied = isolation_->commit(txn);
+    open_limit_milli_ =
+        applied ? std::min(open_limit_milli_ + open_limit_milli_ / 90, options_.sessions * kMilli)
+                : std::max(open_limit_milli_ - open_limit_milli_ / 10,
+                           std::min<std::uint64_t>(options_.sessions, 2) * kMilli);
+  }
+  if (unknown) return TxnStatus::Unknown;
+  return applied ? TxnStatus::Committed : TxnStatus::Aborted;
+}
+
+void Simulation::record(OpenTxn& txn, TxnStatus status, bool applied) {
+  recorder_.add(txn, status, applied, clock_ns_, store_.versions);
+  if (!store_.lists) return;
+  for (const PendingWrite& write : txn.writes) {
+    if (store_.versions.newest(write.key) >= Client::kListLimit) client_.retire(write.key);
+  }
+  store_.versions.grow(client_.key_end());
+}
+
+void Simulation::tick() {
+  clock_ns_ += 1 + static_cast<std::int64_t>(clock_random_.below(kLongestStep_ns));
+}
+
+}  // namespace ouro::workload

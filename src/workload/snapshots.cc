@@ -1,0 +1,64 @@
+// Prefix consistency and the snapshot isolation family: a snapshot is a prefix of the commits.
+//
+//                 snapshot                                 conflicts
+//   pc            a while ago, after the session's last    none: updates get lost
+//   si, gsi       a while ago                              first committer wins
+//   session-si    a while ago, after the session's last    first committer wins
+//   strong-si     the moment of the begin                  first committer wins
+//
+// Commits happen in real time, so si and gsi are one store. A transaction that lost a conflict but
+// read nothing that changed since may as well have begun now, and commits.
+#include "workload/isolation.h"
+
+namespace ouro::workload {
+namespace {
+
+class Snapshots final : public Isolation {
+ public:
+  Snapshots(Level level, StoreState& store)
+      : Isolation(store),
+        lags_(level != Level::StrongSi),
+        keeps_sessions_(level == Level::Prefix || level == Level::SessionSi),
+        refuses_conflicts_(level != Level::Prefix) {}
+
+  void begin(OpenTxn& txn) override {
+    const std::int64_t lag = lags_ ? Timeline::draw_lag(store_.random) : 0;
+    const Position floor = keeps_sessions_ ? store_.last_commit[txn.session] : 0;
+    txn.start = store_.timeline.begin(lag, floor);
+  }
+
+  std::uint32_t read(OpenTxn& txn, std::uint32_t key) override {
+    return store_.versions.newest_at(key, txn.start);
+  }
+
+  bool commit(OpenTxn& txn) override {
+    if (!pinned_are_newest(txn)) return false;
+    const bool lost = refuses_conflicts_ && has_conflict(txn);
+    if (lost && !all_seen_are_newest(txn)) return false;
+    const Position position = store_.timeline.commit();
+    if (lost) txn.start = position - 1;
+    install(txn, position);
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool has_conflict(const OpenTxn& txn) const {
+    for (const PendingWrite& write : txn.writes) {
+      const auto all = store_.versions.of(write.key);
+      if (!all.empty() && all.back().at > txn.start) return true;
+    }
+    return false;
+  }
+
+  bool lags_;
+  bool keeps_sessions_;
+  bool refuses_conflicts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Isolation> make_snapshots(Level level, StoreState& store) {
+  return std::make_unique<Snapshots>(level, store);
+}
+
+}  // namespace ouro::workload
