@@ -125,8 +125,7 @@ void Join::read_list_group(std::size_t first, std::size_t end) {
       const bool between = own_.size() != own_at_earlier;
       find_wrong(between ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead, item, earlier);
     }
-    const std::uint32_t source = list_source(item, list);
-    set_source(item, own_.empty() ? source : Observed::kOwn);
+    set_source(item, list_source(item, list));
     earlier = item;
     before = others;
     own_at_earlier = own_.size();

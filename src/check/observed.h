@@ -51,7 +51,7 @@ class Observed {
   // Whether a read returned another transaction's write, or the initial value.
   [[nodiscard]] bool external(ItemId read) const { return source_[read.index()] <= kInitial; }
   // The write that an external read returned; invalid: the initial value. For a list, the last
-  // append that it shows.
+  // append of others that it shows: a list read is external even behind own appends.
   [[nodiscard]] ItemId write(ItemId read) const {
     const std::uint32_t source = source_[read.index()];
     return source == kInitial ? ItemId{} : ItemId{source};
