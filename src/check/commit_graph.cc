@@ -1,5 +1,7 @@
 #include "check/commit_graph.h"
 
+#include "check/likely_order.h"
+
 namespace ouro {
 
 ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
@@ -11,7 +13,8 @@ ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
   return {};
 }
 
-CommitGraph::CommitGraph(const Observed& observed) : o_(observed) {
+CommitGraph::CommitGraph(const Observed& observed)
+    : o_(observed), likely_order_(likely_commit_order(observed.history())) {
   const History& h = o_.history();
   const Items& items = o_.items();
   for (std::size_t s = 0; s < h.session_count(); ++s) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/rank_set.h"
+
 namespace ouro {
 namespace {
 
@@ -126,19 +128,24 @@ Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs)
   for (const Arc& arc : arcs) to_[next[arc.from]++] = arc.to;
 }
 
-std::vector<Node> topological_order(const Digraph& graph) {
+std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred) {
   std::vector<std::uint32_t> waiting(graph.node_count(), 0);
+  std::vector<std::uint32_t> rank(graph.node_count());
   for (Node node = 0; node < graph.node_count(); ++node) {
     for (const Node to : graph.out(node)) ++waiting[to];
+    rank[preferred[node]] = node;
+  }
+  RankSet ready(graph.node_count());
+  for (Node node = 0; node < graph.node_count(); ++node) {
+    if (waiting[node] == 0) ready.insert(rank[node]);
   }
   std::vector<Node> order;
   order.reserve(graph.node_count());
-  for (Node node = 0; node < graph.node_count(); ++node) {
-    if (waiting[node] == 0) order.push_back(node);
-  }
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    for (const Node to : graph.out(order[at])) {
-      if (--waiting[to] == 0) order.push_back(to);
+  while (!ready.empty()) {
+    const Node node = preferred[ready.pop()];
+    order.push_back(node);
+    for (const Node to : graph.out(node)) {
+      if (--waiting[to] == 0) ready.insert(rank[to]);
     }
   }
   return order;

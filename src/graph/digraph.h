@@ -30,9 +30,10 @@ class Digraph {
   std::vector<Node> to_;
 };
 
-// The nodes, each before those it has arcs to; nodes that are free at the same time come in order
-// of their number's arrival (FIFO). Nodes on cycles, and behind them, are missing.
-[[nodiscard]] std::vector<Node> topological_order(const Digraph& graph);
+// The nodes, each before those it has arcs to; of those that could come next the one that stands
+// first in `preferred`, a permutation of the nodes. Nodes on cycles, and behind them, are missing.
+[[nodiscard]] std::vector<Node> topological_order(const Digraph& graph,
+                                                  std::span<const Node> preferred);
 
 // The strongly connected components of more than one node or with a loop, each sorted; smallest
 // first, then by first node.

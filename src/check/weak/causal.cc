@@ -1,20 +1,21 @@
 // Causal consistency: T3 reads x from T1, and T2 writes x too and causally precedes T3 (a path of
 // session order and reads-from): then T2 commits before T1.
 //
+// A commit order is guessed: any topological order of what is known. Where it puts T2 before T1
+// already nothing needs to be said, so only those T2 matter that the order puts between T1 and T3.
+// Writers of a key are sorted by the order, so these are a short walk from T1; few of them are in
+// T3's past, and those that are give edges for the next guess. If there is none the guess is right.
+//
 // A transaction's causal past is one number per session: how far into that session it reaches. The
 // rows of these clocks for all transactions are too large to keep (n × k), so we take a block of
 // sessions at a time: rows of one block fit in O(n), blocks are independent of each other, and
-// threads share them out.
-//
-// Within a block we go key by key. Of each session only the last writer of x in T3's past matters,
-// for earlier writers precede it. Reads are taken session by session, so a reader's past only grows
-// and a cursor into each session's writers only moves forward: O(n · k) in all. And if that writer is
-// in T1's past already, or is T1, there is nothing to force; this drops almost all pairs.
+// threads share them out. Where the walk would be longer than the number of sessions we look up the
+// last writer of each session instead, so a round costs O(n · k) at worst, up to a logarithm.
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <mutex>
+#include <tuple>
 
 #include "base/parallel.h"
 #include "check/weak/weak.h"
@@ -25,53 +26,110 @@ namespace {
 constexpr std::size_t kBlockSessions = 32;
 constexpr std::size_t kCompactAt = 1 << 22;
 
-// Positions of transactions among those of their session that take part, from 1.
-std::vector<std::uint32_t> session_positions(const Observed& o) {
-  std::vector<std::uint32_t> positions(o.history().txn_count(), 0);
-  for (std::size_t s = 0; s < o.history().session_count(); ++s) {
-    std::uint32_t position = 0;
-    for (const TxnId txn : o.history().session_txns(SessionId{s})) {
-      if (o.counted(txn)) positions[txn.index()] = ++position;
-    }
-  }
-  return positions;
-}
-
-// The transaction before each in its session, of those that take part.
-std::vector<TxnId> session_predecessors(const Observed& o) {
-  std::vector<TxnId> before(o.history().txn_count());
-  for (std::size_t s = 0; s < o.history().session_count(); ++s) {
-    TxnId last;
-    for (const TxnId txn : o.history().session_txns(SessionId{s})) {
-      if (!o.counted(txn)) continue;
-      before[txn.index()] = last;
-      last = txn;
-    }
-  }
-  return before;
-}
-
-// What blocks share.
-struct Shared {
-  const Observed& o;
-  const Budget& budget;
-  std::vector<Node> order;
-  std::vector<std::uint32_t> position;
-  std::vector<TxnId> before;
+struct Writer {
+  std::uint32_t rank = 0;  // In the guessed order.
+  TxnId txn;
 };
 
-// Sessions [first, first + width).
+// What blocks share.
+class Guess {
+ public:
+  Guess(const Observed& observed, std::span<const Node> guessed, const Budget& limits)
+      : o(observed),
+        budget(limits),
+        order(guessed),
+        rank(observed.history().txn_count()),
+        position(observed.history().txn_count(), 0),
+        before(observed.history().txn_count()),
+        writer_first_(observed.history().key_count() + 1, 0) {
+    for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<std::uint32_t>(i);
+    index_sessions();
+    sort_writers();
+  }
+
+  // The writers of a key, by rank.
+  [[nodiscard]] std::span<const Writer> writers(KeyId key) const {
+    return std::span(writers_).subspan(
+        writer_first_[key.index()], writer_first_[key.index() + 1] - writer_first_[key.index()]);
+  }
+  // Those behind `rank`.
+  [[nodiscard]] static std::span<const Writer> behind(std::span<const Writer> all,
+                                                      std::uint32_t rank) {
+    const auto at = std::upper_bound(all.begin(), all.end(), rank,
+                                     [](std::uint32_t r, const Writer& w) { return r < w.rank; });
+    return all.subspan(static_cast<std::size_t>(at - all.begin()));
+  }
+
+  const Observed& o;
+  const Budget& budget;
+  std::span<const Node> order;
+  std::vector<std::uint32_t> rank;      // Of each transaction in the order.
+  std::vector<std::uint32_t> position;  // In its session, of those that take part, from 1; one that
+                                        // does not has the position of the one before it.
+  std::vector<TxnId> before;            // The one before it there.
+
+ private:
+  void index_sessions() {
+    for (std::size_t s = 0; s < o.history().session_count(); ++s) {
+      TxnId last;
+      std::uint32_t count = 0;
+      for (const TxnId txn : o.history().session_txns(SessionId{s})) {
+        if (o.counted(txn)) {
+          ++count;
+          before[txn.index()] = last;
+          last = txn;
+        }
+        position[txn.index()] = count;
+      }
+    }
+  }
+
+  // A counting sort by key that takes transactions in the guessed order.
+  void sort_writers() {
+    const Items& items = o.items();
+    const auto for_each_write = [&](const auto& f) {
+      for (const Node node : order) {
+        const TxnId txn{node};
+        if (!o.counted(txn)) continue;
+        for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
+          if (items.is_write(i) && o.final(i)) f(items.key(i), txn);
+        }
+      }
+    };
+    for_each_write([&](KeyId key, TxnId) { ++writer_first_[key.index() + 1]; });
+    for (std::size_t k = 1; k < writer_first_.size(); ++k) writer_first_[k] += writer_first_[k - 1];
+    writers_.resize(writer_first_.back());
+    std::vector<std::uint32_t> next(writer_first_.begin(), writer_first_.end() - 1);
+    for_each_write([&](KeyId key, TxnId txn) {
+      writers_[next[key.index()]++] = {rank[txn.index()], txn};
+    });
+  }
+
+  std::vector<std::uint32_t> writer_first_;
+  std::vector<Writer> writers_;
+};
+
+// Sessions [first, first + count).
 class Block {
  public:
-  Block(const Shared& shared, std::size_t width)
-      : s_(shared), o_(shared.o), width_(width), rows_(shared.position.size() * width) {}
+  Block(const Guess& guess, std::size_t width)
+      : g_(guess), o_(guess.o), width_(width), rows_(guess.rank.size() * width) {}
 
   void run(std::size_t first, std::size_t count) {
     first_ = first;
     count_ = count;
     fill_rows();
-    BudgetTicker ticker(s_.budget);
-    for (std::size_t k = 0; k < o_.history().key_count() && !ticker.tick(); ++k) key(KeyId{k});
+    BudgetTicker ticker(g_.budget);
+    for (std::size_t k = 0; k < o_.history().key_count(); ++k) {
+      const auto writers = g_.writers(KeyId{k});
+      if (writers.empty()) continue;
+      for (const ItemId item : o_.items_of(KeyId{k})) {
+        if (ticker.tick()) return;
+        if (o_.items().is_read(item) && o_.external(item) && o_.counted(o_.txn(item))) {
+          read(item, writers);
+        }
+      }
+    }
   }
 
   [[nodiscard]] std::vector<ForcedEdge>& forced() { return forced_; }
@@ -80,7 +138,7 @@ class Block {
   void compact() {
     const auto rank = [&](const ForcedEdge& e) {
       return std::tuple(e.to.value, o_.history().session(e.from).value,
-                        ~s_.position[e.from.index()], e.read.value);
+                        ~g_.position[e.from.index()], e.read.value);
     };
     std::sort(forced_.begin(), forced_.end(),
               [&](const ForcedEdge& a, const ForcedEdge& b) { return rank(a) < rank(b); });
@@ -100,13 +158,13 @@ class Block {
   // A row says how far the transaction's past reaches into each session, itself included.
   void fill_rows() {
     const Items& items = o_.items();
-    BudgetTicker ticker(s_.budget);
-    for (const Node node : s_.order) {
+    BudgetTicker ticker(g_.budget);
+    for (const Node node : g_.order) {
       const TxnId txn{node};
       if (!o_.counted(txn)) continue;
       if (ticker.tick()) return;
       std::uint32_t* mine = row(txn);
-      const TxnId before = s_.before[node];
+      const TxnId before = g_.before[node];
       if (before.valid()) {
         std::memcpy(mine, row(before), width_ * sizeof(*mine));
       } else {
@@ -120,84 +178,63 @@ class Block {
         for (std::size_t s = 0; s < width_; ++s) mine[s] = std::max(mine[s], theirs[s]);
       }
       const std::size_t session = o_.history().session(txn).index();
-      if (inside(session)) mine[session - first_] = s_.position[node];
+      if (inside(session)) mine[session - first_] = g_.position[node];
     }
   }
 
-  // The writers of a key that belong to one session, in session order.
-  struct Run {
-    std::uint32_t session;
-    std::uint32_t first, end;  // Into writers_.
-    std::uint32_t next;        // The first writer not known to be in the reader's past.
-  };
-
-  void key(KeyId key) {
-    collect_writers(key);
-    if (runs_.empty()) return;
-    const Items& items = o_.items();
-    SessionId session;
-    for (const ItemId item : o_.items_of(key)) {
-      if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
-      const SessionId reader_session = o_.history().session(o_.txn(item));
-      if (reader_session != session) {
-        for (Run& run : runs_) run.next = run.first;
-        session = reader_session;
-      }
-      read(item);
-    }
+  // Whether `txn` is in the past of the reader with the row `past`.
+  [[nodiscard]] bool in_past(TxnId txn, TxnId reader, const std::uint32_t* past) const {
+    const std::size_t session = o_.history().session(txn).index();
+    return inside(session) && txn != reader && g_.position[txn.index()] <= past[session - first_];
   }
 
-  void collect_writers(KeyId key) {
-    runs_.clear();
-    writers_.clear();
-    for (const ItemId item : o_.items_of(key)) {
-      if (!o_.items().is_write(item) || !o_.final(item)) continue;
-      const TxnId txn = o_.txn(item);
-      const std::size_t session = o_.history().session(txn).index();
-      if (!inside(session) || !o_.counted(txn)) continue;
-      const auto at = static_cast<std::uint32_t>(writers_.size());
-      if (runs_.empty() || runs_.back().session != session) {
-        runs_.push_back({static_cast<std::uint32_t>(session), at, at, at});
-      }
-      writers_.push_back({txn, s_.position[txn.index()]});
-      runs_.back().end = at + 1;
-    }
-  }
-
-  void read(ItemId item) {
+  void read(ItemId item, std::span<const Writer> writers) {
     const TxnId reader = o_.txn(item);
     const TxnId t1 = o_.writer(item);
-    const std::size_t own = o_.history().session(reader).index();
+    const std::uint32_t end = g_.rank[reader.index()];
+    auto rest = t1 == kInitialTxn ? writers : g_.behind(writers, g_.rank[t1.index()]);
+    if (rest.empty() || rest.front().rank >= end) return;
     const std::uint32_t* past = row(reader);
-    const std::uint32_t* known = t1 == kInitialTxn ? nullptr : row(t1);
-    for (Run& run : runs_) {
-      const std::size_t column = run.session - first_;
-      const std::uint32_t reach =
-          run.session == own ? s_.position[reader.index()] - 1 : past[column];
-      while (run.next < run.end && writers_[run.next].position <= reach) ++run.next;
-      if (run.next == run.first) continue;
-      const Writer& t2 = writers_[run.next - 1];
-      if (known != nullptr && known[column] >= t2.position) continue;
-      forced_.push_back({t2.txn, t1, item, ItemId{}});
-      if (forced_.size() >= next_compact_) {
-        compact();
-        next_compact_ = std::max(kCompactAt, forced_.size() * 2);
+    for (std::size_t i = 0; i < rest.size() && rest[i].rank < end; ++i) {
+      if (i == 2 * count_ + 8) return look_up_sessions(item, rest.front().rank);
+      if (in_past(rest[i].txn, reader, past)) force(rest[i].txn, t1, item);
+    }
+  }
+
+  // As read(), by the last writer of each session in the reader's past.
+  void look_up_sessions(ItemId item, std::uint32_t first_rank) {
+    const TxnId reader = o_.txn(item);
+    const std::uint32_t* past = row(reader);
+    const auto items = o_.items_of(o_.items().key(item));
+    const auto session_of = [&](ItemId i) { return o_.history().session(o_.txn(i)).index(); };
+    for (std::size_t s = first_; s < first_ + count_; ++s) {
+      const auto begin = std::partition_point(items.begin(), items.end(),
+                                              [&](ItemId i) { return session_of(i) < s; });
+      auto at = std::partition_point(begin, items.end(), [&](ItemId i) {
+        return session_of(i) == s && g_.position[o_.txn(i).index()] <= past[s - first_];
+      });
+      while (at != begin) {
+        const ItemId write = *--at;
+        const TxnId txn = o_.txn(write);
+        if (!o_.items().is_write(write) || !o_.counted(txn) || txn == reader) continue;
+        if (g_.rank[txn.index()] >= first_rank) force(txn, o_.writer(item), item);
+        break;
       }
     }
   }
 
-  struct Writer {
-    TxnId txn;
-    std::uint32_t position;
-  };
+  void force(TxnId t2, TxnId t1, ItemId item) {
+    forced_.push_back({t2, t1, item, ItemId{}});
+    if (forced_.size() < next_compact_) return;
+    compact();
+    next_compact_ = std::max(kCompactAt, forced_.size() * 2);
+  }
 
-  const Shared& s_;
+  const Guess& g_;
   const Observed& o_;
   std::size_t width_;
   std::size_t first_ = 0, count_ = 0;
   std::vector<std::uint32_t> rows_;
-  std::vector<Run> runs_;
-  std::vector<Writer> writers_;
   std::vector<ForcedEdge> forced_;
   std::size_t next_compact_ = kCompactAt;
 };
@@ -206,13 +243,12 @@ class Block {
 
 std::vector<ForcedEdge> infer_causal(const Observed& observed, std::span<const Node> order,
                                      const Budget& budget, unsigned threads) {
-  const Shared shared{observed, budget, {order.begin(), order.end()}, session_positions(observed),
-                      session_predecessors(observed)};
+  const Guess guess(observed, order, budget);
   const std::size_t sessions = observed.history().session_count();
   // Blocks of equal width, at least one per thread where rows stay a cache line long.
-  const std::size_t wanted_blocks = std::max<std::size_t>(
-      (sessions + kBlockSessions - 1) / kBlockSessions,
-      std::min<std::size_t>(thread_count(threads), (sessions + 15) / 16));
+  const std::size_t wanted_blocks =
+      std::max<std::size_t>((sessions + kBlockSessions - 1) / kBlockSessions,
+                            std::min<std::size_t>(thread_count(threads), (sessions + 15) / 16));
   if (wanted_blocks == 0) return {};
   const std::size_t width = (sessions + wanted_blocks - 1) / wanted_blocks;
   const std::size_t blocks = (sessions + width - 1) / width;
@@ -222,7 +258,7 @@ std::vector<ForcedEdge> infer_causal(const Observed& observed, std::span<const N
   std::vector<std::vector<ForcedEdge>> found(blocks);
   std::atomic<std::size_t> next{0};
   for_each_part(parts, [&](std::size_t) {
-    Block block(shared, width);
+    Block block(guess, width);
     for (std::size_t b = next++; b < blocks && !budget.exhausted(); b = next++) {
       block.run(b * width, std::min(width, sessions - b * width));
       block.compact();

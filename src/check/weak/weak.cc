@@ -40,40 +40,50 @@ void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph
   }
 }
 
+std::vector<ForcedEdge> infer(const Observed& observed, Level level, std::span<const Node> order,
+                              const Budget& budget, const CheckOptions& options) {
+  switch (level) {
+    case Level::ReadCommitted:
+      return infer_read_committed(observed, budget);
+    case Level::ReadAtomic:
+      return infer_read_atomic(observed, budget);
+    default:
+      return infer_causal(observed, order, budget, options.threads);
+  }
+}
+
 }  // namespace
 
 Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
                    const CheckOptions& options) {
   Verdict verdict{.level = level};
   const CommitGraph commit_graph(observed);
-  std::vector<Node> order;
-  {
-    const Digraph base = commit_graph.with({});
-    order = topological_order(base);
-    if (order.size() < base.node_count()) {
-      add_cycles(verdict, commit_graph, base, AnomalyKind::DependencyCycle, {}, options.examples);
+  std::vector<ForcedEdge> forced;
+  AnomalyKind kind = AnomalyKind::DependencyCycle;
+  // rc and ra need one round; cc goes on until its guess of the commit order meets no objection.
+  for (bool inferred_all = false;; kind = kind_at(level)) {
+    const Digraph graph = commit_graph.with(forced);
+    const std::vector<Node> order = topological_order(graph, commit_graph.likely_order());
+    if (order.size() < graph.node_count()) {
+      add_cycles(verdict, commit_graph, graph, kind, forced, options.examples);
       return verdict;
     }
+    std::vector<ForcedEdge> more;
+    if (!inferred_all) more = infer(observed, level, order, budget, options);
+    if (budget.exhausted()) return verdict;
+    if (more.empty()) {
+      verdict.outcome = Outcome::Holds;
+      verdict.order = commit_graph.counted(order);
+      return verdict;
+    }
+    inferred_all = level != Level::Causal;
+    for (const ForcedEdge& edge : more) {
+      if (edge.to != kInitialTxn) continue;
+      add_anomaly(verdict, kind_at(level), commit_graph.explain_initial(edge), options.examples);
+    }
+    if (verdict.outcome == Outcome::Violated) return verdict;
+    forced.insert(forced.end(), more.begin(), more.end());
   }
-  auto forced = level == Level::ReadCommitted ? infer_read_committed(observed, budget)
-                : level == Level::ReadAtomic  ? infer_read_atomic(observed, budget)
-                                              : infer_causal(observed, order, budget, options.threads);
-  if (budget.exhausted()) return verdict;
-
-  for (const ForcedEdge& edge : forced) {
-    if (edge.to != kInitialTxn) continue;
-    add_anomaly(verdict, kind_at(level), commit_graph.explain_initial(edge), options.examples);
-  }
-  std::erase_if(forced, [](const ForcedEdge& edge) { return edge.to == kInitialTxn; });
-  const Digraph graph = commit_graph.with(forced);
-  order = topological_order(graph);
-  if (order.size() < graph.node_count()) {
-    add_cycles(verdict, commit_graph, graph, kind_at(level), forced, options.examples);
-  }
-  if (verdict.outcome == Outcome::Violated) return verdict;
-  verdict.outcome = Outcome::Holds;
-  verdict.order = commit_graph.counted(order);
-  return verdict;
 }
 
 }  // namespace ouro

@@ -23,8 +23,9 @@ namespace ouro {
 // "Saw": T3 read from T2, or T2 is earlier in T3's session. O(n^1.5).
 [[nodiscard]] std::vector<ForcedEdge> infer_read_atomic(const Observed& observed,
                                                         const Budget& budget);
-// "Saw": there is a path of reads-from and session order from T2 to T3. `order` is a topological
-// order of those. O(n · sessions) time, O(n) memory per thread.
+// "Saw": there is a path of reads-from and session order from T2 to T3. Only edges that go against
+// `order`, a topological order of those two: if there are none, it is a commit order as the level
+// wants it. O(n · sessions) time, O(n) memory per thread.
 [[nodiscard]] std::vector<ForcedEdge> infer_causal(const Observed& observed,
                                                    std::span<const Node> order,
                                                    const Budget& budget, unsigned threads);

@@ -1,0 +1,53 @@
+#include "check/likely_order.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ouro {
+namespace {
+
+template <class T>
+std::vector<Node> sorted_by(std::span<const T> column) {
+  std::vector<Node> order(column.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!std::is_sorted(column.begin(), column.end())) {
+    std::stable_sort(order.begin(), order.end(), [&](Node a, Node b) { return column[a] < column[b]; });
+  }
+  return order;
+}
+
+template <class T>
+bool full(std::span<const T> column, const T& missing) {
+  return !column.empty() && std::find(column.begin(), column.end(), missing) == column.end();
+}
+
+// A recorder that writes transactions as they end changes the session almost every time.
+bool interleaved(const HistoryColumns& c) {
+  std::size_t changes = 0;
+  for (std::size_t t = 1; t < c.txn_session.size(); ++t) {
+    changes += c.txn_session[t] != c.txn_session[t - 1] ? 1 : 0;
+  }
+  return c.session_name.size() < 2 || changes >= c.txn_session.size() / 4;
+}
+
+}  // namespace
+
+std::vector<Node> likely_commit_order(const History& history) {
+  const HistoryColumns& c = history.columns();
+  if (full(c.commit_ts, kNoTimestamp)) return sorted_by(c.commit_ts);
+  if (full(c.completed, kNoClock)) return sorted_by(c.completed);
+  std::vector<double> progress(history.txn_count());
+  if (interleaved(c)) {
+    std::iota(progress.begin(), progress.end(), 0.0);
+  } else {
+    for (std::size_t s = 0; s < history.session_count(); ++s) {
+      const auto txns = history.session_txns(SessionId{s});
+      for (std::size_t i = 0; i < txns.size(); ++i) {
+        progress[txns[i].index()] = static_cast<double>(i) / static_cast<double>(txns.size());
+      }
+    }
+  }
+  return sorted_by(std::span<const double>(progress));
+}
+
+}  // namespace ouro
