@@ -62,12 +62,13 @@ void expect_oracle_agrees(const Case& c) {
 
 // At every level an engine decides; and what the case shows, some engine says.
 void expect_engines_agree(const Case& c) {
+  const LevelSet allowed = allowed_levels(c.history);
   std::set<AnomalyKind> shown;
   for (const LevelInfo& level : levels()) {
     if (!decidable(level.level)) continue;
     const auto verdict = check(c.history, level.level);
     ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
-    EXPECT_EQ(complaint(c.history, *verdict), "") << level.name;
+    EXPECT_EQ(complaint(c.history, allowed, *verdict), "") << level.name;
     for (std::size_t kind = 0; kind < kAnomalyKindCount; ++kind) {
       if (verdict->counts[kind] > 0) shown.insert(static_cast<AnomalyKind>(kind));
     }

@@ -218,7 +218,7 @@ TEST(OracleTest, AppendsOfOneTransactionStandTogetherInEveryListRead) {
   }
 }
 
-TEST(OracleTest, WhatStandsBeforeOwnAppendsWasReadFromOthers) {
+TEST(OracleTest, AListReadAfterOwnAppendsFixesTheVersionOrder) {
   const History history = history_of(R"(
     T1 @s1: append l 1, r l [2 1]
     T2 @s1: append l 2
@@ -226,6 +226,17 @@ TEST(OracleTest, WhatStandsBeforeOwnAppendsWasReadFromOthers) {
   EXPECT_EQ(plain_anomalies(history), std::set<AnomalyKind>{});
   EXPECT_TRUE(allowed(history, Level::Serializable));    // T2, T1.
   EXPECT_FALSE(allowed(history, Level::ReadCommitted));  // The session says T1, T2.
+}
+
+// And it is a dependency: T2 saw T1's append to l, so it may not miss the one to m.
+TEST(OracleTest, WhatStandsBeforeOwnAppendsWasReadFromOthers) {
+  const History history = history_of(R"(
+    T1 @s1: append l 1, append m 1
+    T2 @s2: append l 2, r l [1 2], r m []
+  )");
+  EXPECT_FALSE(allowed(history, Level::ReadCommitted));
+  EXPECT_FALSE(allowed(history, Level::Causal));
+  EXPECT_FALSE(allowed(history, Level::Serializable));
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ class Store {
   [[nodiscard]] bool may_begin(std::size_t txn) const;
   [[nodiscard]] bool may_commit(std::size_t txn) const;
   [[nodiscard]] bool reads_fit(std::size_t txn) const;
-  [[nodiscard]] std::vector<Value> contents(const Versions& versions, KeyId list) const;
+  [[nodiscard]] bool list_reads_fit(std::size_t txn, bool after_own) const;
+  [[nodiscard]] std::vector<Value> contents(KeyId list) const;
 
   const History& history_;
   const Observed& seen_;
@@ -69,9 +70,9 @@ bool Store::may_begin(std::size_t txn) const {
   return reads_fit(txn);
 }
 
-std::vector<Value> Store::contents(const Versions& versions, KeyId list) const {
+std::vector<Value> Store::contents(KeyId list) const {
   std::vector<Value> out;
-  if (const auto found = versions.find(list); found != versions.end()) {
+  if (const auto found = versions_.find(list); found != versions_.end()) {
     for (const std::size_t writer : found->second) {
       const auto& appended = seen_.txns[writer].writes.at(list);
       out.insert(out.end(), appended.begin(), appended.end());
@@ -80,30 +81,32 @@ std::vector<Value> Store::contents(const Versions& versions, KeyId list) const {
   return out;
 }
 
+// Whether the lists as they are now explain the list reads of `txn`: those before its own appends,
+// or those after.
+bool Store::list_reads_fit(std::size_t txn, bool after_own) const {
+  for (const ListRead& read : seen_.list_reads) {
+    if (read.reader != txn || (read.own > 0) != after_own) continue;
+    const std::vector<Value> others(read.elements.begin(),
+                                    read.elements.end() - static_cast<std::ptrdiff_t>(read.own));
+    if (contents(read.key) != others) return false;
+  }
+  return true;
+}
+
 // Whether a snapshot taken now explains the reads of `txn`.
 bool Store::reads_fit(std::size_t txn) const {
   for (const ExternalRead& read : seen_.txns[txn].reads) {
     const auto found = versions_.find(read.key);
     if (read.from != (found == versions_.end() ? 0 : found->second.back())) return false;
   }
-  for (const ListRead& read : seen_.list_reads) {
-    if (read.reader != txn) continue;
-    const std::vector<Value> others(read.elements.begin(),
-                                    read.elements.end() - static_cast<std::ptrdiff_t>(read.own));
-    if (contents(versions_, read.key) != others) return false;
-  }
-  return true;
+  return list_reads_fit(txn, /*after_own=*/false);
 }
 
 bool Store::may_commit(std::size_t txn) const {
+  // A reader that saw its own append saw the version it now installs.
+  if (!list_reads_fit(txn, /*after_own=*/true)) return false;
   for (const auto& [key, values] : seen_.txns[txn].writes) {
-    // First committer wins, except where updates may be lost. A list's reader that saw its own
-    // append saw the version it then installs.
-    const bool saw_own = std::any_of(seen_.list_reads.begin(), seen_.list_reads.end(),
-                                     [&, list = key](const ListRead& r) {
-                                       return r.reader == txn && r.key == list && r.own > 0;
-                                     });
-    if (level_ == Level::Prefix && !saw_own) continue;
+    if (level_ == Level::Prefix) break;  // Else the first committer wins.
     const auto before = snapshot_[txn].find(key);
     const auto now = versions_.find(key);
     const std::size_t seen_count = before == snapshot_[txn].end() ? 0 : before->second.size();

@@ -5,7 +5,6 @@
 
 #include "tests/case_file.h"
 #include "tests/observed.h"
-#include "tests/oracle.h"
 #include "tests/relation.h"
 
 namespace ouro::oracle {
@@ -175,7 +174,8 @@ std::string complaint_about_cycle(const EdgeJudge& judge, const Anomaly& anomaly
   return "";
 }
 
-std::string complaint_about_violation(const History& history, const Verdict& verdict) {
+std::string complaint_about_violation(const History& history, const LevelSet& allowed,
+                                      const Verdict& verdict) {
   if (verdict.anomalies.empty()) return "violated, but no anomaly";
   const EdgeJudge judge(history, verdict.level);
   bool shows_plain = false;
@@ -192,7 +192,7 @@ std::string complaint_about_violation(const History& history, const Verdict& ver
   }
   const Observed seen = observe(history);
   if (seen.always_wrong() && !shows_plain) return "a plain anomaly was missed";
-  if (shows_plain && allowed(history, Level::ReadCommitted)) {
+  if (shows_plain && allowed.has(Level::ReadCommitted)) {
     return "a plain anomaly that rc does not mind";
   }
   const bool repeats = !seen.anomalies.contains(AnomalyKind::NonRepeatableRead);
@@ -206,13 +206,13 @@ std::string complaint_about_violation(const History& history, const Verdict& ver
 
 }  // namespace
 
-std::string complaint(const History& history, const Verdict& verdict) {
+std::string complaint(const History& history, const LevelSet& allowed, const Verdict& verdict) {
   if (verdict.outcome == Outcome::Undecided) return "undecided: " + verdict.reason;
   const bool holds = verdict.outcome == Outcome::Holds;
-  if (holds != allowed(history, verdict.level)) {
+  if (holds != allowed.has(verdict.level)) {
     return holds ? "holds, but the oracle says violated" : "violated, but the oracle says holds";
   }
-  if (!holds) return complaint_about_violation(history, verdict);
+  if (!holds) return complaint_about_violation(history, allowed, verdict);
   if (!order_proves(history, verdict.level, verdict.order)) return "the order proves nothing";
   return "";
 }

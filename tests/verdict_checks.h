@@ -5,6 +5,7 @@
 
 #include "ouro/check.h"
 #include "ouro/history.h"
+#include "tests/oracle.h"
 
 namespace ouro::oracle {
 
@@ -15,6 +16,9 @@ namespace ouro::oracle {
 //     is there if and only if the oracle finds one that the level forbids; one that is a cycle
 //     has edges that chain, close, and each follow from the history (up to causal; above, ww and
 //     rw edges may be choices and are not judged).
-[[nodiscard]] std::string complaint(const History& history, const Verdict& verdict);
+//
+// `allowed` is what the oracle says about `history`.
+[[nodiscard]] std::string complaint(const History& history, const LevelSet& allowed,
+                                    const Verdict& verdict);
 
 }  // namespace ouro::oracle
