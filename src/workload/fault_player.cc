@@ -1,6 +1,9 @@
 // The part of the simulation that plays the scripts of planted faults.
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <string_view>
+#include <utility>
 
 #include "workload/simulation.h"
 
@@ -106,7 +109,7 @@ void Simulation::play(const FaultScript& script) {
   }
   // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
   if (store_.lists) {
-    for (const KeyInPlay& in_play : keys) client_.retire(in_play.key);
+    for (std::size_t i = 0; i < needs_of(script).keys; ++i) client_.retire(keys[i].key);
     versions.grow(client_.key_end());
   }
 }

@@ -279,6 +279,24 @@ TEST(GenerateTest, LongListsGiveWayToNewKeys) {
   EXPECT_LT(longest, 300u);
 }
 
+// A play retires its lists, and the key that stands in may never be used.
+TEST(GenerateTest, VersionOrdersNameOnlyKeysOfTheHistory) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    GenerateOptions options;
+    options.seed = seed;
+    options.workload = WorkloadKind::ListAppend;
+    options.txns = 20;
+    options.keys = 50;
+    options.version_orders = true;
+    options.faults = {{.fault = Fault::LostUpdate, .rate = 1}};
+    const History history = *generate(options);
+    ASSERT_EQ(history.version_orders().size(), history.key_count()) << "seed " << seed;
+    for (const VersionOrder& order : history.version_orders()) {
+      ASSERT_LT(order.key.index(), history.key_count()) << "seed " << seed;
+    }
+  }
+}
+
 TEST(GenerateTest, OneSessionAndOneKeyAreEnough) {
   for (const LevelInfo& level : levels()) {
     if (level.level == Level::RepeatableRead) continue;

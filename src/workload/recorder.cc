@@ -62,7 +62,8 @@ void Recorder::add_op(const OpenTxn& txn, const DoneOp& op, const Versions& vers
 
 Result<History> Recorder::finish(const Versions& versions) && {
   if (version_orders_) {
-    for (std::uint32_t key = 0; key < versions.key_count(); ++key) {
+    // Keys that no transaction used are not part of the history.
+    for (std::uint32_t key = 0; key < key_id_.size(); ++key) {
       if (!key_id_[key].valid()) continue;
       scratch_.clear();
       for (const Version& version : versions.of(key)) {
