@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS ouro RUNTIME)
 install(TARGETS ouro_lib EXPORT ouroTargets ARCHIVE)
 install(DIRECTORY include/ouro TYPE INCLUDE)
+install(FILES docs/ouro.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 set(OURO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ouro)
 install(EXPORT ouroTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR})
 configure_package_config_file(cmake/ouroConfig.cmake.in ouroConfig.cmake
