@@ -2,7 +2,7 @@
 //
 // Example (built and run as tests/example_check.cc):
 //
-//   const auto history = ouro::read_history("tests/data/fractured_read.jsonl");
+//   const auto history = ouro::read_history("tests/data/demo/fractured_read.jsonl");
 //   if (!history.ok()) return fail(history.error());
 //   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
 //   if (!verdict.ok()) return fail(verdict.error());

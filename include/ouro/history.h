@@ -149,7 +149,7 @@ struct HistoryColumns {
   std::span<const Value> session_name;
 
   std::span<const Value> key_name;
-  std::span<const KeyVersion> key_initial;    // Keys whose initial value is not the default; sorted.
+  std::span<const KeyVersion> key_initial;  // Keys whose initial value is not the default; sorted.
   Value default_initial;
 
   std::span<const PredicateRead> predicate_reads;
