@@ -25,12 +25,12 @@ test: ## all tests: release, address+undefined sanitizers, brief fuzzing
 
 build: ## build build/ouro
 	@$(SETUP) build
-	@cmake --preset release --log-level=WARNING
+	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench
-	@cmake --preset release --log-level=WARNING -D OURO_BENCH=ON
+	@cmake --preset release -D OURO_BENCH=ON >/dev/null
 	@cmake --build --preset release --target ouro_bench
 	build/bench/ouro_bench $(BENCH_ARGS)
 
