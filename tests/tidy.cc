@@ -318,13 +318,12 @@ Complaints check_sizes(const Sizes& sizes, const Ratchet& ratchet) {
 
 namespace {
 
-// The lines that count in the comparison of examples: trimmed, without blank ones.
-std::vector<std::string> essential_lines(std::string_view text) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : split_lines(text)) {
-    if (!trim(line).empty()) lines.emplace_back(trim(line));
-  }
-  return lines;
+// The words of `text` with one space between them, so that line breaks do not matter.
+std::string squeeze(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string squeezed, word;
+  while (words >> word) squeezed.append(squeezed.empty() ? "" : " ").append(word);
+  return squeezed;
 }
 
 const std::regex& example_intro() {
@@ -362,17 +361,18 @@ std::string example_path(std::string_view header) {
 }
 
 Complaints check_example(std::string_view path, std::string_view header, std::string_view example) {
-  const std::vector<std::string> shown = essential_lines(shown_example(header));
-  const std::vector<std::string> built = essential_lines(example);
+  const std::string shown = shown_example(header);
+  const std::string built = squeeze(example);
   if (shown.empty()) return {complain(path, 1, "announces an example and shows none")};
-  if (std::search(built.begin(), built.end(), shown.begin(), shown.end()) != built.end()) return {};
+  if (built.find(squeeze(shown)) != std::string::npos) return {};
   // The first line that is nowhere is the likeliest culprit.
-  const auto missing = std::find_if(shown.begin(), shown.end(), [&](const std::string& line) {
-    return std::find(built.begin(), built.end(), line) == built.end();
+  const std::vector<std::string_view> lines = split_lines(shown);
+  const auto missing = std::find_if(lines.begin(), lines.end(), [&](std::string_view line) {
+    return built.find(squeeze(line)) == std::string::npos;
   });
   return {complain(path, 1,
                    fmt::format("the example is not in {} as shown, see '{}'", example_path(header),
-                               missing == shown.end() ? shown.front() : *missing))};
+                               trim(missing == lines.end() ? lines.front() : *missing)))};
 }
 
 namespace {

@@ -64,7 +64,7 @@ struct Ratchet {
 // The file that `header` says its example is built from, "tests/example_x.cc"; empty if it shows
 // no example.
 [[nodiscard]] std::string example_path(std::string_view header);
-// The example of the header is in `example`, line by line; indentation and blank lines aside.
+// The example of the header is in `example`, word by word.
 [[nodiscard]] Complaints check_example(std::string_view path, std::string_view header,
                                        std::string_view example);
 

@@ -328,7 +328,7 @@ TEST(TidyRatchetTest, AnUnreadableEntryIsNamed) {
   EXPECT_THAT(complaints, SizeIs(3));
 }
 
-TEST(TidyExampleTest, TheExampleMustBeThereLineByLine) {
+TEST(TidyExampleTest, TheExampleMustBeThereWordByWord) {
   const std::string header =
       "// Boxes.\n//\n// Example (built and run as tests/example_box.cc):\n//\n"
       "//   Box box;\n//   if (box)\n//     box.open();\n//\n// Thread safety: none.\n";
