@@ -59,7 +59,8 @@ Status NativeLineParser::parse(std::string_view text, std::uint64_t line) {
   simdjson::ondemand::document document;
   simdjson::ondemand::object object;
   bool ok = false;
-  auto code = parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
+  auto code =
+      parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
   if (code == simdjson::SUCCESS) code = document.get_object().get(object);
   if (code == simdjson::SUCCESS) {
     const char* rest = nullptr;
@@ -131,7 +132,8 @@ bool NativeLineParser::header_field(std::string_view field, Json json) {
     std::int64_t version = 0;
     if (const auto code = json.get_int64().get(version)) return fail(code, "\"ouro\":1");
     if (version != 1) {
-      return fail(fmt::format("version {} of the format is not known; this program reads 1", version));
+      return fail(
+          fmt::format("version {} of the format is not known; this program reads 1", version));
     }
     return true;
   }
@@ -148,7 +150,8 @@ bool NativeLineParser::header_field(std::string_view field, Json json) {
 
 bool NativeLineParser::remarks(Json json) {
   simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object)) return fail(code, "\"info\" to be an object");
+  if (const auto code = json.get_object().get(object))
+    return fail(code, "\"info\" to be an object");
   for (auto field : object) {
     std::string_view name;
     std::string_view text;

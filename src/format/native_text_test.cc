@@ -72,8 +72,9 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error_of(R"({"sesion":1,"ops":[]})"),
             "h.jsonl:1: unknown field 'sesion'; did you mean 'session'?");
   EXPECT_EQ(error_of(R"({"session":1})"), "h.jsonl:1: the transaction has no \"ops\"");
-  EXPECT_EQ(error_of(R"({"session":1,"ops":[["x","y",1]]})"),
-            "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
+  EXPECT_EQ(
+      error_of(R"({"session":1,"ops":[["x","y",1]]})"),
+      "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[["w","y",1.5]]})"),
             "h.jsonl:1: expected an integer of at most 64 bits; write other numbers as strings");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[]} {"session":1,"ops":[]})"),
