@@ -105,7 +105,7 @@ std::string check_cli_include(std::string_view included, bool quoted) {
                                                     "unistd.h"};
   static const std::set<std::string_view> folders = {"CLI", "fmt", "sys"};
   const std::string_view folder = top_folder(included);
-  if (quoted ? folder == "ouro" || folder == "cli" || included == "base/version.h"
+  if (quoted ? folder == "ouro" || folder == "cli"
              : is_standard(included) || folders.contains(folder) || system.contains(included)) {
     return {};
   }
@@ -191,10 +191,38 @@ Complaints check_silence(std::string_view path, std::string_view text) {
   return complaints;
 }
 
+namespace {
+
+// Bytes that continue a character of UTF-8 take no column.
+std::size_t column_count(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+// `text` without what raw strings hold, line breaks aside: that is data.
+std::string erase_raw_strings(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t start = text.find("R\"");
+    const std::size_t open = start == text.npos ? text.npos : text.find('(', start);
+    if (open == text.npos) break;
+    const std::string close = fmt::format("){}\"", text.substr(start + 2, open - start - 2));
+    const std::size_t end = std::min(text.find(close, open), text.size());
+    kept.append(text.substr(0, open));
+    kept.append(static_cast<std::size_t>(std::count(&text[open], text.data() + end, '\n')), '\n');
+    text.remove_prefix(end);
+  }
+  return kept.append(text);
+}
+
+}  // namespace
+
 Complaints check_form(std::string_view path, std::string_view text) {
   Complaints complaints;
+  const std::string ours = erase_raw_strings(text);
   std::size_t number = 0;
-  for (const std::string_view line : split_lines(text)) {
+  for (const std::string_view line : split_lines(ours)) {
     ++number;
     if (line.find('\t') != std::string_view::npos) {
       complaints.push_back(complain(path, number, "tab; indent with spaces"));
@@ -204,10 +232,7 @@ Complaints check_form(std::string_view path, std::string_view text) {
     } else if (line.ends_with(' ')) {
       complaints.push_back(complain(path, number, "trailing space"));
     }
-    // Bytes that continue a character of UTF-8 take no column.
-    const auto columns = std::count_if(line.begin(), line.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    });
+    const std::size_t columns = column_count(line);
     if (columns > kMaxColumns) {
       complaints.push_back(
           complain(path, number, fmt::format("{} columns, the limit is {}", columns, kMaxColumns)));

@@ -33,7 +33,8 @@ inline constexpr int kMaxColumns = 100;
 // The library neither prints nor exits. `path` decides: src/cli/ and tests may.
 [[nodiscard]] Complaints check_silence(std::string_view path, std::string_view text);
 
-// No tabs, trailing spaces, long lines or missing line break at the end; headers are included once.
+// No tabs, trailing spaces, long lines (but in raw strings) or missing line break at the end;
+// headers are included once.
 [[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);
 
 // No notes to oneself; they belong to the issue tracker.

@@ -230,6 +230,15 @@ TEST(TidyFormTest, ColumnsAreCharactersNotBytes) {
   EXPECT_THAT(check_form("a.cc", line + "x\n"), ElementsAre(HasSubstr("101 columns")));
 }
 
+TEST(TidyFormTest, LinesOfARawStringMayBeLongAndOnlyThose) {
+  const std::string data(120, 'x');
+  const std::string text = "f(R\"q(" + data + "\n" + data + ")\" " + data + ")q\");\n";
+  EXPECT_THAT(check_form("a.cc", text), IsEmpty());
+  EXPECT_THAT(check_form("a.cc", text + "// " + data + "\n"),
+              ElementsAre(HasSubstr("a.cc:3: error: 123 columns")));
+  EXPECT_THAT(check_form("a.cc", "f(R\"(x\n)\", \"" + data + "\");\n"), SizeIs(1));
+}
+
 TEST(TidyWordsTest, NotesAreFoundAsWholeWords) {
   for (const std::string word : {"TO"
                                  "DO",
