@@ -121,7 +121,8 @@ void Join::read_list_group(std::size_t first, std::size_t end) {
     std::span<const Value> elements;
     if (list.is_list()) elements = h_.list(list);
     const auto others = elements.first(elements.size() - own_.size());
-    if (earlier.valid() && !std::equal(before.begin(), before.end(), others.begin(), others.end())) {
+    if (earlier.valid() &&
+        !std::equal(before.begin(), before.end(), others.begin(), others.end())) {
       const bool between = own_.size() != own_at_earlier;
       find_wrong(between ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead, item, earlier);
     }

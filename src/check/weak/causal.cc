@@ -8,8 +8,8 @@
 //
 // Within a block we go key by key. Of each session only the last writer of x in T3's past matters,
 // for earlier writers precede it. Reads are taken session by session, so a reader's past only grows
-// and a cursor into each session's writers only moves forward: O(n · k) in all. And if that writer is
-// in T1's past already, or is T1, there is nothing to force; this drops almost all pairs.
+// and a cursor into each session's writers only moves forward: O(n · k) in all. And if that writer
+// is in T1's past already, or is T1, there is nothing to force; this drops almost all pairs.
 
 #include <algorithm>
 #include <atomic>
