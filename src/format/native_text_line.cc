@@ -558,7 +558,8 @@ bool NativeLineParser::predicate(Json json, std::uint32_t depth, PredicateId& ou
   return count == 1 || fail(fmt::format("expected {}", kExpected));
 }
 
-bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth, PredicateId& out) {
+bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth,
+                                   PredicateId& out) {
   std::vector<PredicateId> children;
   if (kind == PredicateKind::Not) {
     children.emplace_back();
