@@ -2,7 +2,7 @@
 //
 // Example (built and run as tests/example_check.cc):
 //
-//   const auto history = ouro::read_history("tests/data/fractured_read.jsonl");
+//   const auto history = ouro::read_history("tests/data/demo/fractured_read.jsonl");
 //   if (!history.ok()) return fail(history.error());
 //   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
 //   if (!verdict.ok()) return fail(verdict.error());
@@ -50,10 +50,10 @@ enum class AnomalyKind : std::uint8_t {
   // … and from read-atomic up this one.
   NonRepeatableRead,
   // Cycles.
-  DependencyCycle,      // so ∪ wr (∪ the order lists reveal): no commit order at all (G0, G1c).
-  CommitOrderCycle,     // At rc: reads within a transaction go back in time (non-monotonic read).
-  FracturedRead,        // At ra: part of a transaction's writes seen, part missed.
-  CausalityViolation,   // At cc: a cause missed while its effect is seen.
+  DependencyCycle,     // so ∪ wr (∪ the order lists reveal): no commit order at all (G0, G1c).
+  CommitOrderCycle,    // At rc: reads within a transaction go back in time (non-monotonic read).
+  FracturedRead,       // At ra: part of a transaction's writes seen, part missed.
+  CausalityViolation,  // At cc: a cause missed while its effect is seen.
 };
 inline constexpr std::size_t kAnomalyKindCount = 13;
 
@@ -81,12 +81,12 @@ struct Edge {
   TxnId from;  // May be kInitialTxn.
   TxnId to;    // May be kInitialTxn only in a contradiction.
   EdgeKind kind = EdgeKind::Session;
-  KeyId key;      // All kinds but Session and RealTime.
-  OpId from_op;   // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
-  OpId to_op;     // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
-  OpId read;      // Forced: the read of `key` from `to`.
-  OpId saw;       // Forced: the read through which its transaction saw `from`; invalid: by session
-                  // order, or through other transactions.
+  KeyId key;     // All kinds but Session and RealTime.
+  OpId from_op;  // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
+  OpId to_op;    // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
+  OpId read;     // Forced: the read of `key` from `to`.
+  OpId saw;      // Forced: the read through which its transaction saw `from`; invalid: by session
+                 // order, or through other transactions.
 };
 
 struct Anomaly {
@@ -101,9 +101,9 @@ struct Verdict {
   Evidence evidence = Evidence::Observed;
   Outcome outcome = Outcome::Undecided;
   std::array<std::uint64_t, kAnomalyKindCount> counts{};  // All occurrences, by kind.
-  std::vector<Anomaly> anomalies;  // The first examples of each kind.
-  std::vector<TxnId> order;        // Holds: the certificate. Aborted and unseen ones left out.
-  std::string reason;              // Undecided: which limit was reached.
+  std::vector<Anomaly> anomalies;                         // The first examples of each kind.
+  std::vector<TxnId> order;  // Holds: the certificate. Aborted and unseen ones left out.
+  std::string reason;        // Undecided: which limit was reached.
 };
 
 struct CheckOptions {

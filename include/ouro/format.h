@@ -2,7 +2,7 @@
 //
 // Example (built and run as tests/example_format.cc):
 //
-//   const auto history = ouro::read_history("tests/data/lost_update.jsonl");
+//   const auto history = ouro::read_history("tests/data/demo/lost_update.jsonl");
 //   if (!history.ok()) return fail(history.error());
 //   std::cout << history->txn_count() << " transactions\n";
 //
@@ -27,13 +27,13 @@ enum class Format : std::uint8_t {
   JepsenJson,    // elle-cli's twin of it.
   DbcopBincode,
   DbcopJson,
-  DbcopText,     // dbcop's .hist language.
+  DbcopText,  // dbcop's .hist language.
   DbcopYaml,
-  Cobra,         // A folder of T*.log.
-  Plume,         // r(k,v,s,t), also PolySI's.
-  AwditText,     // r k v, with ---- and ====.
-  Viper,         // A folder of J*.log.
-  Chronos,       // TimeKiller JSON.
+  Cobra,      // A folder of T*.log.
+  Plume,      // r(k,v,s,t), also PolySI's.
+  AwditText,  // r k v, with ---- and ====.
+  Viper,      // A folder of J*.log.
+  Chronos,    // TimeKiller JSON.
 };
 
 struct FormatInfo {
@@ -58,7 +58,8 @@ struct ReadOptions {
 // Reads the history at `path`: a file (also .gz or .zst), a folder where the format is one, or
 // "-" for standard input. All or nothing: on any doubt about the input it returns the error, with
 // the place and what to do.
-[[nodiscard]] Result<History> read_history(const std::string& path, const ReadOptions& options = {});
+[[nodiscard]] Result<History> read_history(const std::string& path,
+                                           const ReadOptions& options = {});
 
 // Reads a history from memory. `name` stands in messages for the file.
 [[nodiscard]] Result<History> parse_history(std::string_view bytes, const ReadOptions& options = {},

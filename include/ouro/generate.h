@@ -45,10 +45,10 @@ enum class Fault : std::uint8_t {
   LostUpdate,
   ReadSkew,
   WriteSkew,
-  StaleRead,           // A session does not see its own earlier write.
-  RealTimeViolation,   // A transaction misses one that completed before it began.
-  DuplicateElements,   // Lists only.
-  IncompatibleOrder,   // Lists only.
+  StaleRead,          // A session does not see its own earlier write.
+  RealTimeViolation,  // A transaction misses one that completed before it began.
+  DuplicateElements,  // Lists only.
+  IncompatibleOrder,  // Lists only.
 };
 [[nodiscard]] std::string_view name(Fault fault);
 [[nodiscard]] const std::vector<Fault>& faults();
@@ -63,20 +63,20 @@ struct GenerateOptions {
   Level store = Level::StrictSerializable;  // What the store guarantees without faults.
   std::uint64_t seed = 1;
   std::uint32_t sessions = 10;
-  std::uint64_t txns = 1000;          // Begun by clients, of every status.
+  std::uint64_t txns = 1000;  // Begun by clients, of every status.
   std::uint32_t ops_per_txn = 8;
   std::uint64_t keys = 100;
-  double read_share = 0.5;            // Of operations.
-  double rmw_share = 0;               // Of writes: those preceded by a read of the same key.
+  double read_share = 0.5;  // Of operations.
+  double rmw_share = 0;     // Of writes: those preceded by a read of the same key.
   KeyChoice key_choice = KeyChoice::Uniform;
   double zipf_theta = 0.99;
-  double hotspot_keys = 0.2;          // Share of keys that is hot …
-  double hotspot_ops = 0.8;           // … and of operations that go there.
-  double abort_share = 0;             // Transactions that abort for no reason.
-  double unknown_share = 0;           // Commits (or aborts) whose answer is lost.
-  bool clocks = false;                // Record client clocks,
-  bool timestamps = false;            // start and commit timestamps,
-  bool version_orders = false;        // and the version order of every key.
+  double hotspot_keys = 0.2;    // Share of keys that is hot …
+  double hotspot_ops = 0.8;     // … and of operations that go there.
+  double abort_share = 0;       // Transactions that abort for no reason.
+  double unknown_share = 0;     // Commits (or aborts) whose answer is lost.
+  bool clocks = false;          // Record client clocks,
+  bool timestamps = false;      // start and commit timestamps,
+  bool version_orders = false;  // and the version order of every key.
   std::vector<PlantedFault> faults;
 };
 

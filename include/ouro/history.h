@@ -78,16 +78,16 @@ struct KeyVersion {
 
 // What a scan, select or aggregate asked and got.
 struct PredicateRead {
-  Value lower;              // Scan: first key of the range, included; null: open.
-  Value upper;              // Scan: last key of the range, included; null: open.
-  PredicateId predicate;    // Select, Aggregate.
+  Value lower;            // Scan: first key of the range, included; null: open.
+  Value upper;            // Scan: last key of the range, included; null: open.
+  PredicateId predicate;  // Select, Aggregate.
   AggregateKind aggregate = AggregateKind::Count;
-  ColumnId column;          // Aggregate: what is summed …; invalid: the rows (count) or the key.
-  Value result;             // Aggregate: what came back.
-  bool has_version_set = false;       // Whether the history says which versions were visible.
-  std::uint32_t first_row = 0;        // Into the history's row reads.
+  ColumnId column;  // Aggregate: what is summed …; invalid: the rows (count) or the key.
+  Value result;     // Aggregate: what came back.
+  bool has_version_set = false;  // Whether the history says which versions were visible.
+  std::uint32_t first_row = 0;   // Into the history's row reads.
   std::uint32_t row_count = 0;
-  std::uint32_t first_version = 0;    // Into the history's version sets.
+  std::uint32_t first_version = 0;  // Into the history's version sets.
   std::uint32_t version_count = 0;
 };
 
@@ -130,26 +130,26 @@ inline constexpr Timestamp kNoTimestamp{kNoClock, 0};
 struct HistoryColumns {
   std::span<const OpKind> op_kind;
   std::span<const KeyId> op_key;
-  std::span<const Value> op_value;            // Predicate reads: the number of their PredicateRead.
-  std::span<const std::uint32_t> op_line;     // Optional: formats with one operation a line.
+  std::span<const Value> op_value;         // Predicate reads: the number of their PredicateRead.
+  std::span<const std::uint32_t> op_line;  // Optional: formats with one operation a line.
 
   std::span<const std::uint32_t> txn_first_op;  // txn_count + 1.
   std::span<const SessionId> txn_session;
   std::span<const TxnStatus> txn_status;
-  std::span<const Value> txn_name;            // Optional.
-  std::span<const std::int64_t> invoked;      // Optional; kNoClock where missing.
-  std::span<const std::int64_t> completed;    // Optional.
-  std::span<const Timestamp> start_ts;        // Optional; kNoTimestamp where missing.
-  std::span<const Timestamp> commit_ts;       // Optional.
+  std::span<const Value> txn_name;              // Optional.
+  std::span<const std::int64_t> invoked;        // Optional; kNoClock where missing.
+  std::span<const std::int64_t> completed;      // Optional.
+  std::span<const Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
+  std::span<const Timestamp> commit_ts;         // Optional.
   std::span<const std::uint64_t> txn_position;  // Optional.
-  std::span<const std::uint32_t> txn_file;    // Optional: more than one source file.
+  std::span<const std::uint32_t> txn_file;      // Optional: more than one source file.
 
   std::span<const std::uint32_t> session_first;  // session_count + 1, into session_txns.
   std::span<const TxnId> session_txns;
   std::span<const Value> session_name;
 
   std::span<const Value> key_name;
-  std::span<const KeyVersion> key_initial;    // Keys whose initial value is not the default; sorted.
+  std::span<const KeyVersion> key_initial;  // Keys whose initial value is not the default; sorted.
   Value default_initial;
 
   std::span<const PredicateRead> predicate_reads;
@@ -162,13 +162,13 @@ struct HistoryColumns {
   std::span<const VersionOrder> version_orders;
   std::span<const Value> versions;
 
-  std::span<const char> text_bytes;           // Text and Wide values, back to back.
+  std::span<const char> text_bytes;  // Text and Wide values, back to back.
   std::span<const std::uint64_t> text_end;
-  std::span<const Cell> cells;                // Row values, back to back, by column.
+  std::span<const Cell> cells;  // Row values, back to back, by column.
   std::span<const std::uint64_t> row_end;
-  std::span<const Value> elements;            // Trunks of lists, back to back.
+  std::span<const Value> elements;  // Trunks of lists, back to back.
   std::span<const std::uint64_t> trunk_end;
-  std::span<const Value> column_name;         // Text values.
+  std::span<const Value> column_name;  // Text values.
 
   PlaceUnit place_unit = PlaceUnit::None;
   std::span<const std::string> files;

@@ -8,7 +8,9 @@ namespace {
 TEST(LevelTest, EveryNameAndAliasFindsItsLevel) {
   for (const LevelInfo& level : levels()) {
     EXPECT_EQ(find_level(level.name), level.level);
-    if (!level.alias.empty()) { EXPECT_EQ(find_level(level.alias), level.level); }
+    if (!level.alias.empty()) {
+      EXPECT_EQ(find_level(level.alias), level.level);
+    }
     EXPECT_EQ(&info(level.level), &level);
   }
   EXPECT_EQ(find_level("PL-3"), Level::Serializable);

@@ -19,7 +19,8 @@ inline unsigned thread_count(unsigned threads) {
 template <class Work>
 void for_each_part(std::size_t parts, const Work& work) {
   std::vector<std::thread> threads;
-  for (std::size_t part = 1; part < parts; ++part) threads.emplace_back([&work, part] { work(part); });
+  for (std::size_t part = 1; part < parts; ++part)
+    threads.emplace_back([&work, part] { work(part); });
   if (parts != 0) work(std::size_t{0});
   for (std::thread& thread : threads) thread.join();
 }

@@ -24,11 +24,10 @@ class KeyRange {
                            : std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
                                return less(h_.key_name(key), lower);
                              });
-    const auto last = upper.is_null()
-                          ? keys_.end()
-                          : std::partition_point(first, keys_.end(), [&](KeyId key) {
-                              return !less(upper, h_.key_name(key));
-                            });
+    const auto last =
+        upper.is_null() ? keys_.end() : std::partition_point(first, keys_.end(), [&](KeyId key) {
+          return !less(upper, h_.key_name(key));
+        });
     return {first, last};
   }
 

@@ -181,12 +181,13 @@ std::uint32_t Join::null_source(ItemId item) {
   const bool initially = initial_.is_null();
   const std::size_t possible = null_writes_.size() + (initially ? 1 : 0);
   if (possible > 1) {
-    fail(item, fmt::format("read of absent {} could be {} or the delete at {}; give deletes a unique "
-                           "tombstone, like [\"d\",\"x\",17], and return it from reads",
-                           h_.key_label(key_),
-                           initially ? "the initial state"
-                                     : "the delete at " + where(null_writes_[null_writes_.size() - 2]),
-                           where(null_writes_.back())));
+    fail(item,
+         fmt::format("read of absent {} could be {} or the delete at {}; give deletes a unique "
+                     "tombstone, like [\"d\",\"x\",17], and return it from reads",
+                     h_.key_label(key_),
+                     initially ? "the initial state"
+                               : "the delete at " + where(null_writes_[null_writes_.size() - 2]),
+                     where(null_writes_.back())));
     return Observed::kNone;
   }
   if (initially) return Observed::kInitial;

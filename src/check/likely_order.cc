@@ -11,7 +11,8 @@ std::vector<Node> sorted_by(std::span<const T> column) {
   std::vector<Node> order(column.size());
   std::iota(order.begin(), order.end(), 0);
   if (!std::is_sorted(column.begin(), column.end())) {
-    std::stable_sort(order.begin(), order.end(), [&](Node a, Node b) { return column[a] < column[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Node a, Node b) { return column[a] < column[b]; });
   }
   return order;
 }

@@ -29,8 +29,8 @@ bool Join::check_list_kinds() {
     const ItemId item = o_.key_items_[i];
     const OpKind kind = items_.kind(item);
     if (kind == OpKind::Append && value(i).is_null()) {
-      fail(item, fmt::format("append of null to {}; elements must be unique values",
-                             h_.key_label(key_)));
+      fail(item,
+           fmt::format("append of null to {}; elements must be unique values", h_.key_label(key_)));
       return false;
     }
     if (kind == OpKind::Append || value(i).is_list()) continue;
@@ -121,7 +121,8 @@ void Join::read_list_group(std::size_t first, std::size_t end) {
     std::span<const Value> elements;
     if (list.is_list()) elements = h_.list(list);
     const auto others = elements.first(elements.size() - own_.size());
-    if (earlier.valid() && !std::equal(before.begin(), before.end(), others.begin(), others.end())) {
+    if (earlier.valid() &&
+        !std::equal(before.begin(), before.end(), others.begin(), others.end())) {
       const bool between = own_.size() != own_at_earlier;
       find_wrong(between ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead, item, earlier);
     }

@@ -18,9 +18,9 @@ class Validator {
   explicit Validator(const HistoryColumns& columns) : c_(columns) {}
 
   Fault run() {
-    for (const auto check : {&Validator::pools, &Validator::names, &Validator::txns, &Validator::ops,
-                             &Validator::predicates, &Validator::predicate_reads,
-                             &Validator::version_orders}) {
+    for (const auto check :
+         {&Validator::pools, &Validator::names, &Validator::txns, &Validator::ops,
+          &Validator::predicates, &Validator::predicate_reads, &Validator::version_orders}) {
       if (Fault fault = (this->*check)()) return fault;
     }
     return std::nullopt;
@@ -144,7 +144,8 @@ class Validator {
     seen.reserve(names.size());
     for (const Value value : names) {
       if (!name(value)) return fmt::format("the name of a {} is invalid", what);
-      if (!seen.insert(value.bits()).second) return fmt::format("the name of a {} appears twice", what);
+      if (!seen.insert(value.bits()).second)
+        return fmt::format("the name of a {} appears twice", what);
     }
     return std::nullopt;
   }
@@ -221,7 +222,8 @@ class Validator {
     for (std::size_t i = 0; i < c_.predicate_nodes.size(); ++i) {
       const PredicateNode& node = c_.predicate_nodes[i];
       const bool combines = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
-      const std::size_t pool = combines ? c_.predicate_children.size() : c_.predicate_operands.size();
+      const std::size_t pool =
+          combines ? c_.predicate_children.size() : c_.predicate_operands.size();
       if (node.kind > PredicateKind::IsNull || std::uint64_t{node.first} + node.count > pool ||
           (node.column.valid() && node.column.index() >= c_.column_name.size()) ||
           !operand_count_fits(node)) {
@@ -267,11 +269,12 @@ class Validator {
     }
     for (std::size_t i = 0; i < c_.predicate_reads.size(); ++i) {
       const PredicateRead& read = c_.predicate_reads[i];
-      const bool ranges = std::uint64_t{read.first_row} + read.row_count <= c_.row_reads.size() &&
-                          std::uint64_t{read.first_version} + read.version_count <= c_.version_sets.size();
+      const bool ranges =
+          std::uint64_t{read.first_row} + read.row_count <= c_.row_reads.size() &&
+          std::uint64_t{read.first_version} + read.version_count <= c_.version_sets.size();
       const bool column = !read.column.valid() || read.column.index() < c_.column_name.size();
-      if (!ranges || !column || read.aggregate > AggregateKind::Max ||
-          !scalar(read.lower) || !scalar(read.upper) || !scalar(read.result)) {
+      if (!ranges || !column || read.aggregate > AggregateKind::Max || !scalar(read.lower) ||
+          !scalar(read.upper) || !scalar(read.result)) {
         return fmt::format("predicate read {} is inconsistent", i);
       }
     }

@@ -19,7 +19,8 @@ constexpr std::size_t kReadBytes = 1024 * 1024;
 
 class FileSource : public ByteSource {
  public:
-  FileSource(int fd, std::string name, bool owned) : fd_(fd), name_(std::move(name)), owned_(owned) {}
+  FileSource(int fd, std::string name, bool owned)
+      : fd_(fd), name_(std::move(name)), owned_(owned) {}
   ~FileSource() override {
     if (owned_) ::close(fd_);
   }
@@ -27,7 +28,8 @@ class FileSource : public ByteSource {
     for (;;) {
       const ssize_t count = ::read(fd_, buffer, size);
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) return error_in(name_, std::string("cannot read: ") + std::strerror(errno));
+      if (errno != EINTR)
+        return error_in(name_, std::string("cannot read: ") + std::strerror(errno));
     }
   }
 

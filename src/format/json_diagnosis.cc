@@ -83,7 +83,8 @@ class Scanner {
     std::string found = "the end";
     if (at_ < text_.size()) {
       const auto c = static_cast<unsigned char>(text_[at_]);
-      found = c >= 0x20 && c < 0x7f ? fmt::format("'{}'", text_[at_]) : fmt::format("byte {:#04x}", c);
+      found =
+          c >= 0x20 && c < 0x7f ? fmt::format("'{}'", text_[at_]) : fmt::format("byte {:#04x}", c);
     }
     fault_ = JsonFault{at_, fmt::format("expected {}, found {}", expected, found)};
     return fault_;
@@ -93,7 +94,9 @@ class Scanner {
     const char c = peek();
     if (c == '"') return string();
     if (c == '-' || (c >= '0' && c <= '9')) {
-      while (at_ < text_.size() && std::string_view("+-.eE0123456789").find(text_[at_]) != std::string_view::npos) ++at_;
+      while (at_ < text_.size() &&
+             std::string_view("+-.eE0123456789").find(text_[at_]) != std::string_view::npos)
+        ++at_;
       return true;
     }
     for (const std::string_view word : {"true", "false", "null"}) {

@@ -64,37 +64,44 @@ class Reader {
   Status read_table() {
     BinaryHeader header;
     const std::size_t size = l_->bytes.size();
-    if (size < sizeof(header)) return error_at_byte(name_, size, "the file ends within its header" + damaged());
+    if (size < sizeof(header))
+      return error_at_byte(name_, size, "the file ends within its header" + damaged());
     std::memcpy(&header, l_->bytes.data(), sizeof(header));
     if (std::memcmp(header.magic, kBinaryMagic, sizeof(kBinaryMagic)) != 0) {
       return error_at_byte(name_, 0, "this is no .ouro file");
     }
     if (header.version != kBinaryVersion) {
-      return error_at_byte(name_, 8,
-                           fmt::format("version {} of the format is not known; this program reads {}",
-                                       header.version, kBinaryVersion));
+      return error_at_byte(
+          name_, 8,
+          fmt::format("version {} of the format is not known; this program reads {}",
+                      header.version, kBinaryVersion));
     }
     if (header.file_bytes != size) {
-      return error_at_byte(name_, 16, fmt::format("the file should have {} bytes but has {}{}",
-                                                  header.file_bytes, size, damaged()));
+      return error_at_byte(name_, 16,
+                           fmt::format("the file should have {} bytes but has {}{}",
+                                       header.file_bytes, size, damaged()));
     }
     if (header.section_count > kSectionCount ||
         size - sizeof(header) < header.section_count * sizeof(SectionEntry)) {
-      return error_at_byte(name_, 12, fmt::format("{} sections do not fit{}", header.section_count, damaged()));
+      return error_at_byte(
+          name_, 12, fmt::format("{} sections do not fit{}", header.section_count, damaged()));
     }
     for (std::uint32_t i = 0; i < header.section_count; ++i) {
       const std::size_t at = sizeof(header) + i * sizeof(SectionEntry);
       SectionEntry entry;
       std::memcpy(&entry, l_->bytes.data() + at, sizeof(entry));
       if (entry.id == 0 || entry.id > kSectionCount) {
-        return error_at_byte(name_, at, fmt::format("unknown section {}; written by a newer version?", entry.id));
+        return error_at_byte(
+            name_, at, fmt::format("unknown section {}; written by a newer version?", entry.id));
       }
       if (entry.offset % 8 != 0 || entry.offset > size || entry.entry_bytes == 0 ||
           entry.count > (size - entry.offset) / entry.entry_bytes) {
-        return error_at_byte(name_, at, fmt::format("section {} does not fit the file{}", entry.id, damaged()));
+        return error_at_byte(
+            name_, at, fmt::format("section {} does not fit the file{}", entry.id, damaged()));
       }
       if (table_[entry.id].count != 0) {
-        return error_at_byte(name_, at, fmt::format("section {} appears twice{}", entry.id, damaged()));
+        return error_at_byte(name_, at,
+                             fmt::format("section {} appears twice{}", entry.id, damaged()));
       }
       table_[entry.id] = entry;
     }
@@ -119,8 +126,9 @@ class Reader {
     const auto a = section<A>(first);
     const auto b = section<B>(second);
     if (a.size() != b.size()) {
-      failed_ = error_in(name_, fmt::format("sections {} and {} differ in length{}",
-                                            static_cast<int>(first), static_cast<int>(second), damaged()));
+      failed_ = error_in(
+          name_, fmt::format("sections {} and {} differ in length{}", static_cast<int>(first),
+                             static_cast<int>(second), damaged()));
       return {};
     }
     out.reserve(a.size());
@@ -180,8 +188,9 @@ class Reader {
     }
     c_.predicate_reads = l_->predicate_reads;
     for (const DiskQuad& node : section<DiskQuad>(Section::PredicateNodes)) {
-      l_->predicate_nodes.push_back({static_cast<PredicateKind>(std::min<std::uint32_t>(node.a, 255)),
-                                     ColumnId{node.b}, node.c, node.d});
+      l_->predicate_nodes.push_back(
+          {static_cast<PredicateKind>(std::min<std::uint32_t>(node.a, 255)), ColumnId{node.b},
+           node.c, node.d});
     }
     c_.predicate_nodes = l_->predicate_nodes;
     for (const DiskQuad& order : section<DiskQuad>(Section::VersionOrders)) {
@@ -231,9 +240,12 @@ class Reader {
 }  // namespace
 
 bool detect_native_binary(std::string_view head) {
-  return head.substr(0, sizeof(kBinaryMagic)) == std::string_view(kBinaryMagic, sizeof(kBinaryMagic));
+  return head.substr(0, sizeof(kBinaryMagic)) ==
+         std::string_view(kBinaryMagic, sizeof(kBinaryMagic));
 }
 
-Result<History> read_native_binary(Input& input, unsigned) { return Reader(input.name()).read(input); }
+Result<History> read_native_binary(Input& input, unsigned) {
+  return Reader(input.name()).read(input);
+}
 
 }  // namespace ouro

@@ -57,7 +57,8 @@ TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
 TEST(NativeBinaryTest, EveryTruncationIsAnError) {
   const std::string bytes = binary_of(kEverything);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    EXPECT_FALSE(parse_history(bytes.substr(0, size), {.format = Format::NativeBinary}).ok()) << size;
+    EXPECT_FALSE(parse_history(bytes.substr(0, size), {.format = Format::NativeBinary}).ok())
+        << size;
   }
 }
 
@@ -87,8 +88,9 @@ TEST(NativeBinaryTest, HostileLengthsAreRefusedAtOnce) {
   std::memcpy(bytes.data() + sizeof(BinaryHeader), &entry, sizeof(entry));
   const auto history = parse_history(bytes, {}, "h.ouro");
   ASSERT_FALSE(history.ok());
-  EXPECT_EQ(history.error().to_string(),
-            "h.ouro: byte 32: section 1 does not fit the file; the file is damaged, convert it again");
+  EXPECT_EQ(
+      history.error().to_string(),
+      "h.ouro: byte 32: section 1 does not fit the file; the file is damaged, convert it again");
 }
 
 }  // namespace

@@ -31,12 +31,14 @@ class Sections {
     }
     header.file_bytes = at;
     put({reinterpret_cast<const char*>(&header), sizeof(header)}, output);
-    put({reinterpret_cast<const char*>(table_.data()), table_.size() * sizeof(SectionEntry)}, output);
+    put({reinterpret_cast<const char*>(table_.data()), table_.size() * sizeof(SectionEntry)},
+        output);
     for (std::size_t i = 0; i < table_.size(); ++i) {
       output.buffer().append(table_[i].offset - written_, '\0');
       written_ = table_[i].offset;
       constexpr std::size_t kPiece = 1 << 20;
-      for (std::string_view rest = bytes_[i]; !rest.empty(); rest.remove_prefix(std::min(kPiece, rest.size()))) {
+      for (std::string_view rest = bytes_[i]; !rest.empty();
+           rest.remove_prefix(std::min(kPiece, rest.size()))) {
         put(rest.substr(0, kPiece), output);
         if (auto status = output.drain(); !status.ok()) return status;
       }
@@ -118,7 +120,8 @@ Result<WriteReport> write_native_binary(const History& history, Output& output) 
   sections.add(Section::VersionSetValue, view(version_sets.values));
   std::vector<DiskQuad> nodes;
   for (const PredicateNode& node : c.predicate_nodes) {
-    nodes.push_back({static_cast<std::uint32_t>(node.kind), node.column.value, node.first, node.count});
+    nodes.push_back(
+        {static_cast<std::uint32_t>(node.kind), node.column.value, node.first, node.count});
   }
   sections.add(Section::PredicateNodes, view(nodes));
   sections.add(Section::PredicateChildren, c.predicate_children);

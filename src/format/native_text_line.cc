@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, PredicateKind>, 12> kPredicateW
     {"is_null", PredicateKind::IsNull},
 }};
 
-constexpr std::string_view kTxnFields[] = {"session", "status",    "invoked", "completed",
+constexpr std::string_view kTxnFields[] = {"session",  "status",    "invoked", "completed",
                                            "start_ts", "commit_ts", "id",      "ops"};
 
 std::string unknown_field(std::string_view name, std::span<const std::string_view> known) {
@@ -59,7 +59,8 @@ Status NativeLineParser::parse(std::string_view text, std::uint64_t line) {
   simdjson::ondemand::document document;
   simdjson::ondemand::object object;
   bool ok = false;
-  auto code = parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
+  auto code =
+      parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
   if (code == simdjson::SUCCESS) code = document.get_object().get(object);
   if (code == simdjson::SUCCESS) {
     const char* rest = nullptr;
@@ -131,7 +132,8 @@ bool NativeLineParser::header_field(std::string_view field, Json json) {
     std::int64_t version = 0;
     if (const auto code = json.get_int64().get(version)) return fail(code, "\"ouro\":1");
     if (version != 1) {
-      return fail(fmt::format("version {} of the format is not known; this program reads 1", version));
+      return fail(
+          fmt::format("version {} of the format is not known; this program reads 1", version));
     }
     return true;
   }
@@ -148,7 +150,8 @@ bool NativeLineParser::header_field(std::string_view field, Json json) {
 
 bool NativeLineParser::remarks(Json json) {
   simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object)) return fail(code, "\"info\" to be an object");
+  if (const auto code = json.get_object().get(object))
+    return fail(code, "\"info\" to be an object");
   for (auto field : object) {
     std::string_view name;
     std::string_view text;
@@ -325,10 +328,10 @@ bool NativeLineParser::predicate_op(std::string_view given, simdjson::ondemand::
   // What comes after the word, in order.
   enum class Part { Lower, Upper, Kind, Column, Predicate, Result, Rows, VersionSet };
   using enum Part;
-  const std::vector<Part> shape = word == "scan"     ? std::vector{Lower, Upper, Rows, VersionSet}
-                                  : word == "select" ? std::vector{Predicate, Rows, VersionSet}
-                                                     : std::vector{Kind, Column, Predicate, Result,
-                                                                   VersionSet};
+  const std::vector<Part> shape = word == "scan" ? std::vector{Lower, Upper, Rows, VersionSet}
+                                  : word == "select"
+                                      ? std::vector{Predicate, Rows, VersionSet}
+                                      : std::vector{Kind, Column, Predicate, Result, VersionSet};
   Value lower, upper, result;
   AggregateKind kind = AggregateKind::Count;
   ColumnId aggregated;
@@ -555,7 +558,8 @@ bool NativeLineParser::predicate(Json json, std::uint32_t depth, PredicateId& ou
   return count == 1 || fail(fmt::format("expected {}", kExpected));
 }
 
-bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth, PredicateId& out) {
+bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth,
+                                   PredicateId& out) {
   std::vector<PredicateId> children;
   if (kind == PredicateKind::Not) {
     children.emplace_back();

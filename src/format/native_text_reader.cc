@@ -7,7 +7,9 @@
 namespace ouro {
 namespace {
 
-bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+bool blank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
 
 Status parse_lines(const Block& block, std::string_view file, HistoryBuilder& builder) {
   NativeLineParser parser(builder, file);

@@ -43,8 +43,8 @@ TEST(NativeTextTest, WritesWhatItReads) {
 }
 
 TEST(NativeTextTest, FieldsMayComeInAnyOrder) {
-  const auto history = parse_history(
-      R"({"ops":[["w","x",1]],"commit_ts":5,"status":"aborted","session":"a"})");
+  const auto history =
+      parse_history(R"({"ops":[["w","x",1]],"commit_ts":5,"status":"aborted","session":"a"})");
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(history->status(TxnId{0}), TxnStatus::Aborted);
   EXPECT_EQ(history->label(history->session_name(history->session(TxnId{0}))), "a");
@@ -72,8 +72,9 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error_of(R"({"sesion":1,"ops":[]})"),
             "h.jsonl:1: unknown field 'sesion'; did you mean 'session'?");
   EXPECT_EQ(error_of(R"({"session":1})"), "h.jsonl:1: the transaction has no \"ops\"");
-  EXPECT_EQ(error_of(R"({"session":1,"ops":[["x","y",1]]})"),
-            "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
+  EXPECT_EQ(
+      error_of(R"({"session":1,"ops":[["x","y",1]]})"),
+      "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[["w","y",1.5]]})"),
             "h.jsonl:1: expected an integer of at most 64 bits; write other numbers as strings");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[]} {"session":1,"ops":[]})"),
@@ -87,8 +88,7 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
 TEST(NativeTextTest, ATruncatedFileIsAnError) {
   for (std::size_t length = 1; length < kEverything.size(); ++length) {
     if (kEverything[length - 1] == '\n' || kEverything[length] == '\n') continue;
-    const auto history =
-        parse_history(kEverything.substr(0, length), {.format = Format::Native});
+    const auto history = parse_history(kEverything.substr(0, length), {.format = Format::Native});
     EXPECT_FALSE(history.ok()) << kEverything.substr(0, length);
   }
 }

@@ -9,8 +9,8 @@
 namespace ouro {
 namespace {
 
-constexpr std::string_view kPredicateWords[] = {"true", "and", "or", "not",     "eq", "ne",     "lt",
-                                                "le",   "gt",  "ge", "between", "in", "is_null"};
+constexpr std::string_view kPredicateWords[] = {
+    "true", "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "between", "in", "is_null"};
 constexpr std::string_view kAggregateWords[] = {"count", "sum", "min", "max"};
 
 class Writer {

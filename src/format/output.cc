@@ -21,7 +21,8 @@ enum class Compression { None, Gzip, Zstd };
 class Compressor {
  public:
   explicit Compressor(Compression kind) : kind_(kind) {
-    if (kind_ == Compression::Gzip) deflateInit2(&gzip_, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    if (kind_ == Compression::Gzip)
+      deflateInit2(&gzip_, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
     if (kind_ == Compression::Zstd) zstd_ = ZSTD_createCStream();
   }
   ~Compressor() {

@@ -13,11 +13,13 @@ namespace ouro {
 namespace {
 
 constexpr FormatEntry kTable[] = {
-    {.info = {Format::Native, "native", "Ouro's JSON Lines, one transaction a line", ".jsonl", true},
+    {.info = {Format::Native, "native", "Ouro's JSON Lines, one transaction a line", ".jsonl",
+              true},
      .detect = detect_native_text,
      .read = read_native_text,
      .write = write_native_text},
-    {.info = {Format::NativeBinary, "ouro", "Ouro's binary columns, loads at disk speed", ".ouro", true},
+    {.info = {Format::NativeBinary, "ouro", "Ouro's binary columns, loads at disk speed", ".ouro",
+              true},
      .detect = detect_native_binary,
      .read = read_native_binary,
      .write = write_native_binary},
@@ -50,8 +52,9 @@ Result<History> read_folder(const std::string& path, const ReadOptions& options)
   if (options.format != Format::Detect) {
     chosen = entry(options.format);
     if (chosen->read_folder == nullptr) {
-      return error_in(path, fmt::format("is a folder, but a '{}' history is a file; give the file in it",
-                                        chosen->info.name));
+      return error_in(path,
+                      fmt::format("is a folder, but a '{}' history is a file; give the file in it",
+                                  chosen->info.name));
     }
   }
   for (const FormatEntry& candidate : kTable) {
@@ -72,8 +75,8 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
   if (options.format != Format::Detect) {
     chosen = entry(options.format);
     if (chosen->read == nullptr) {
-      return error_in(input.name(), fmt::format("is a file, but a '{}' history is a folder",
-                                                chosen->info.name));
+      return error_in(input.name(),
+                      fmt::format("is a file, but a '{}' history is a folder", chosen->info.name));
     }
   }
   for (const FormatEntry& candidate : kTable) {
@@ -82,7 +85,8 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
     }
   }
   if (chosen == nullptr) {
-    if (input.head().empty()) return error_in(input.name(), "is empty; a history has a transaction a line");
+    if (input.head().empty())
+      return error_in(input.name(), "is empty; a history has a transaction a line");
     return error_in(input.name(), fmt::format("unknown format; say which with --format, one of {}",
                                               known_names(false)));
   }

@@ -40,7 +40,8 @@ void HistoryBuilder::absorb(HistoryBuilder&& other) {
   std::vector<KeyId> keys(o.key_name.size());
   for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = key(scalar(o.key_name[k]));
   std::vector<SessionId> sessions(o.session_name.size());
-  for (std::size_t i = 0; i < sessions.size(); ++i) sessions[i] = session(scalar(o.session_name[i]));
+  for (std::size_t i = 0; i < sessions.size(); ++i)
+    sessions[i] = session(scalar(o.session_name[i]));
   std::vector<ColumnId> columns(o.column_name.size());
   for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = column(o.string(o.column_name[i]));
   std::vector<Value> rows(o.row_end.size());
@@ -130,8 +131,10 @@ void HistoryBuilder::absorb(HistoryBuilder&& other) {
     if (node.column.valid()) node.column = columns[node.column.index()];
     s.predicate_nodes.push_back(node);
   }
-  for (const std::uint32_t child : o.predicate_children) s.predicate_children.push_back(child + nodes);
-  for (const Value operand : o.predicate_operands) s.predicate_operands.push_back(translated(operand));
+  for (const std::uint32_t child : o.predicate_children)
+    s.predicate_children.push_back(child + nodes);
+  for (const Value operand : o.predicate_operands)
+    s.predicate_operands.push_back(translated(operand));
 
   for (VersionOrder order : o.version_orders) {
     order.key = keys[order.key.index()];

@@ -26,8 +26,8 @@ bool plain(std::string_view name) {
     return false;
   }
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '_' || c == '-' || c == '.' || c == ':' || c == '/';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.' || c == ':' || c == '/';
   });
 }
 
@@ -54,15 +54,14 @@ History::History(const HistoryColumns& columns, std::shared_ptr<const void> owne
     : c_(columns), owner_(std::move(owner)) {}
 
 TxnId History::txn_of(OpId op) const {
-  const auto after =
-      std::upper_bound(c_.txn_first_op.begin(), c_.txn_first_op.end(), op.value);
+  const auto after = std::upper_bound(c_.txn_first_op.begin(), c_.txn_first_op.end(), op.value);
   return TxnId{static_cast<std::size_t>(after - c_.txn_first_op.begin() - 1)};
 }
 
 Value History::initial(KeyId key) const {
-  const auto at = std::lower_bound(
-      c_.key_initial.begin(), c_.key_initial.end(), key,
-      [](const KeyVersion& entry, KeyId wanted) { return entry.key < wanted; });
+  const auto at =
+      std::lower_bound(c_.key_initial.begin(), c_.key_initial.end(), key,
+                       [](const KeyVersion& entry, KeyId wanted) { return entry.key < wanted; });
   return at != c_.key_initial.end() && at->key == key ? at->value : c_.default_initial;
 }
 
@@ -83,9 +82,9 @@ std::span<const Value> History::list(Value value) const {
 Value History::cell(Value value, ColumnId column) const {
   if (value.kind() != ValueKind::Row) return Value::null();
   const auto cells = row(value);
-  const auto at = std::lower_bound(
-      cells.begin(), cells.end(), column,
-      [](const Cell& cell, ColumnId wanted) { return cell.column < wanted; });
+  const auto at =
+      std::lower_bound(cells.begin(), cells.end(), column,
+                       [](const Cell& cell, ColumnId wanted) { return cell.column < wanted; });
   return at != cells.end() && at->column == column ? at->value : Value::null();
 }
 

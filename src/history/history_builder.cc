@@ -107,8 +107,7 @@ Value HistoryBuilder::intern_list(KeyId key, std::span<const Value> elements) {
   auto& trunks = interner_->trunks;
   std::uint32_t last = Interner::kNoTrunk;
   const auto found = interner_->first_trunk.find(key);
-  std::uint32_t trunk =
-      found == interner_->first_trunk.end() ? Interner::kNoTrunk : found->second;
+  std::uint32_t trunk = found == interner_->first_trunk.end() ? Interner::kNoTrunk : found->second;
   for (int tried = 0; trunk != Interner::kNoTrunk; trunk = trunks[trunk].next, ++tried) {
     auto& known = trunks[trunk].elements;
     if (tried < Interner::kTrunksTried) {
@@ -326,10 +325,11 @@ void HistoryBuilder::default_initial(Value value) { storage_->default_initial = 
 void HistoryBuilder::initial(KeyId key, Value value) { interner_->initial[key] = value; }
 
 void HistoryBuilder::version_order(KeyId key, std::span<const Value> versions, bool complete) {
-  storage_->version_orders.push_back({.key = key,
-                                      .complete = complete,
-                                      .first = static_cast<std::uint32_t>(storage_->versions.size()),
-                                      .count = static_cast<std::uint32_t>(versions.size())});
+  storage_->version_orders.push_back(
+      {.key = key,
+       .complete = complete,
+       .first = static_cast<std::uint32_t>(storage_->versions.size()),
+       .count = static_cast<std::uint32_t>(versions.size())});
   storage_->versions.append(versions);
 }
 
@@ -351,7 +351,8 @@ Result<History> HistoryBuilder::freeze() && {
   // Transactions stand in session order within their session, so a stable counting sort does it.
   s.session_first.resize(s.session_name.size() + 1, 0);
   for (const SessionId session : s.txn_session) ++s.session_first[session.index() + 1];
-  for (std::size_t i = 1; i < s.session_first.size(); ++i) s.session_first[i] += s.session_first[i - 1];
+  for (std::size_t i = 1; i < s.session_first.size(); ++i)
+    s.session_first[i] += s.session_first[i - 1];
   s.session_txns.resize(s.txn_session.size(), TxnId{});
   std::vector<std::uint32_t> next(s.session_first.begin(), s.session_first.end() - 1);
   for (std::size_t t = 0; t < s.txn_session.size(); ++t) {

@@ -70,7 +70,8 @@ History built_in(int parts) {
     const std::vector<PredicateId> both{b.compare(PredicateKind::In, b.column("c"), operands),
                                         b.always()};
     b.select(b.combine(PredicateKind::And, both), {.rows = rows});
-    b.scan(b.integer(0), b.text("k9"), {.rows = rows, .has_version_set = true, .version_set = rows});
+    b.scan(b.integer(0), b.text("k9"),
+           {.rows = rows, .has_version_set = true, .version_set = rows});
     if (i % 9 == 0) b.version_order(key, operands, i % 2 == 0);
     if (i % 8 == 0) b.initial(key, b.text("first"));
     if (parts == 2 && (i == 17 || i == 39)) {
@@ -109,7 +110,8 @@ TEST(HistoryBuilderTest, AbsorbingIsTheSameAsBuildingInOneGo) {
     EXPECT_EQ(one.text(one.rows(read)[0].value), two.text(two.rows(other)[0].value));
     EXPECT_EQ(one.version_set(read).size(), two.version_set(other).size());
     if (left.kind != OpKind::Select) continue;
-    const PredicateNode& in = one.predicate(PredicateId{one.children(one.predicate(read.predicate))[0]});
+    const PredicateNode& in =
+        one.predicate(PredicateId{one.children(one.predicate(read.predicate))[0]});
     const PredicateNode& in2 =
         two.predicate(PredicateId{two.children(two.predicate(other.predicate))[0]});
     EXPECT_EQ(one.text(one.operands(in)[1]), two.text(two.operands(in2)[1]));

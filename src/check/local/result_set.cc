@@ -45,7 +45,8 @@ class ResultSets {
     return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
   }
 
-  [[nodiscard]] bool selects(OpKind kind, const PredicateRead& read, const KeyVersion& version) const {
+  [[nodiscard]] bool selects(OpKind kind, const PredicateRead& read,
+                             const KeyVersion& version) const {
     if (kind != OpKind::Scan) {
       return evaluate(h_, read.predicate, version.key, version.value) == Truth::True;
     }

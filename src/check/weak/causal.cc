@@ -49,8 +49,8 @@ class Guess {
 
   // The writers of a key, by rank.
   [[nodiscard]] std::span<const Writer> writers(KeyId key) const {
-    return std::span(writers_).subspan(
-        writer_first_[key.index()], writer_first_[key.index() + 1] - writer_first_[key.index()]);
+    return std::span(writers_).subspan(writer_first_[key.index()],
+                                       writer_first_[key.index() + 1] - writer_first_[key.index()]);
   }
   // Those behind `rank`.
   [[nodiscard]] static std::span<const Writer> behind(std::span<const Writer> all,
@@ -142,8 +142,8 @@ class Block {
     };
     std::sort(forced_.begin(), forced_.end(),
               [&](const ForcedEdge& a, const ForcedEdge& b) { return rank(a) < rank(b); });
-    const auto last = std::unique(
-        forced_.begin(), forced_.end(), [&](const ForcedEdge& a, const ForcedEdge& b) {
+    const auto last =
+        std::unique(forced_.begin(), forced_.end(), [&](const ForcedEdge& a, const ForcedEdge& b) {
           return a.to == b.to && o_.history().session(a.from) == o_.history().session(b.from);
         });
     forced_.erase(last, forced_.end());
@@ -252,9 +252,8 @@ std::vector<ForcedEdge> infer_causal(const Observed& observed, std::span<const N
   if (wanted_blocks == 0) return {};
   const std::size_t width = (sessions + wanted_blocks - 1) / wanted_blocks;
   const std::size_t blocks = (sessions + width - 1) / width;
-  const std::size_t parts = observed.items().size() < 20'000
-                                ? 1
-                                : std::min<std::size_t>(thread_count(threads), blocks);
+  const std::size_t parts =
+      observed.items().size() < 20'000 ? 1 : std::min<std::size_t>(thread_count(threads), blocks);
   std::vector<std::vector<ForcedEdge>> found(blocks);
   std::atomic<std::size_t> next{0};
   for_each_part(parts, [&](std::size_t) {

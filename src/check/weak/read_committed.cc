@@ -19,7 +19,8 @@ std::vector<ForcedEdge> infer_read_committed(const Observed& observed, const Bud
   ReadSet set(observed);
   std::vector<ForcedEdge> forced;
   const auto infer = [&](const ReadSet::Writer& t2, ItemId read) {
-    while (read.valid() && (read <= t2.saw || observed.writer(read) == t2.txn)) read = set.next(read);
+    while (read.valid() && (read <= t2.saw || observed.writer(read) == t2.txn))
+      read = set.next(read);
     if (read.valid()) forced.push_back({t2.txn, observed.writer(read), read, t2.saw});
   };
   BudgetTicker ticker(budget);

@@ -21,7 +21,8 @@ void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges, st
   if (++verdict.counts[static_cast<std::size_t>(kind)] > limit) return;
   Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
   const auto add = [&](TxnId txn) {
-    if (txn.valid() && std::find(anomaly.txns.begin(), anomaly.txns.end(), txn) == anomaly.txns.end()) {
+    if (txn.valid() &&
+        std::find(anomaly.txns.begin(), anomaly.txns.end(), txn) == anomaly.txns.end()) {
       anomaly.txns.push_back(txn);
     }
   };

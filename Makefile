@@ -1,0 +1,57 @@
+# The front door. CMake does the work (CMakePresets.json); docs/HACKING.md tells more.
+#
+# SETUP=true skips the installation of packages.
+
+SETUP ?= scripts/setup
+PREFIX ?= /usr/local
+SECONDS_PER_TARGET ?= 30
+BENCH_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build bench format install asan tsan fuzz clean
+
+help: ## list what make can do
+	@echo 'Ouro decides whether a database kept its isolation level.'
+	@echo
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
+	  while IFS='|' read -r name what; do printf '%-15s %s\n' "$$name" "$$what"; done
+
+demo: build ## build build/ouro and check a few bundled histories
+	@scripts/demo
+
+test: ## all tests: release, address+undefined sanitizers, brief fuzzing
+	@$(SETUP) build test fuzz
+	@scripts/test
+
+build: ## build build/ouro
+	@$(SETUP) build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+
+bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
+	@$(SETUP) build bench
+	@cmake --preset release -D OURO_BENCH=ON >/dev/null
+	@cmake --build --preset release --target ouro_bench
+	build/bench/ouro_bench $(BENCH_ARGS)
+
+format: ## format the C++ sources in place
+	@$(SETUP) format
+	git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
+
+install: build ## install binary, library and headers under $(DESTDIR)$(PREFIX) [/usr/local]
+	DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+asan: ## build with address and undefined sanitizers in build/asan, run the tests there
+	@$(SETUP) build test
+	@scripts/test asan
+
+tsan: ## build with the thread sanitizer in build/tsan, run the tests there
+	@$(SETUP) build test
+	@scripts/test tsan
+
+fuzz: ## fuzz every parser for SECONDS_PER_TARGET seconds [30]
+	@$(SETUP) build fuzz
+	@scripts/fuzz $(SECONDS_PER_TARGET)
+
+clean: ## remove everything that was built
+	rm -rf build

@@ -1,0 +1,433 @@
+#include "tests/tidy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace ouro::tidy {
+namespace {
+
+struct Room {
+  std::string_view name;
+  std::vector<std::string_view> doors;  // Rooms it may include, with all that these may.
+};
+
+// The house of docs/ARCHITECTURE.md.
+const std::vector<Room>& house() {
+  static const std::vector<Room> rooms = {
+      {"base", {}},
+      {"history", {"base"}},
+      {"format", {"history"}},
+      {"graph", {"base"}},
+      {"solver", {"graph"}},
+      {"check", {"history", "graph", "solver"}},
+      {"certify", {"history"}},
+      {"explain", {"check"}},
+      {"report", {"explain"}},
+      {"stream", {"check"}},
+      {"workload", {"history"}},
+      {"db", {"base"}},
+      {"run", {"workload", "db", "format"}},
+      {"serve", {"stream", "report"}},
+      {"cli", {}},
+  };
+  return rooms;
+}
+
+const Room* find_room(std::string_view name) {
+  const auto found = std::find_if(house().begin(), house().end(),
+                                  [&](const Room& room) { return room.name == name; });
+  return found == house().end() ? nullptr : &*found;
+}
+
+// All rooms that `name` may include, itself among them.
+std::set<std::string_view> open_to(std::string_view name) {
+  std::set<std::string_view> open;
+  std::vector<std::string_view> pending = {name};
+  while (!pending.empty()) {
+    const std::string_view next = pending.back();
+    pending.pop_back();
+    if (!open.insert(next).second) continue;
+    const std::vector<std::string_view>& doors = find_room(next)->doors;
+    pending.insert(pending.end(), doors.begin(), doors.end());
+  }
+  return open;
+}
+
+bool is_header(std::string_view path) { return path.ends_with(".h"); }
+bool is_test(std::string_view path) {
+  return path.ends_with("_test.cc") || path.ends_with("_fuzz.cc") || path.starts_with("tests/");
+}
+
+// The first folder of a path that has one: "graph" of "graph/scc.h".
+std::string_view top_folder(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+// The room of a source file: "check" of "src/check/weak/rc.cc"; empty outside src/.
+std::string_view room_of(std::string_view path) {
+  return path.starts_with("src/") ? top_folder(path.substr(4)) : std::string_view{};
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::string complain(std::string_view path, std::size_t line, std::string_view what) {
+  return fmt::format("{}:{}: error: {}", path, line, what);
+}
+
+bool is_standard(std::string_view included) {
+  return included.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") ==
+         std::string_view::npos;
+}
+
+// What is wrong with the command line's including `included`; empty if nothing.
+std::string check_cli_include(std::string_view included, bool quoted) {
+  static const std::set<std::string_view> system = {"fcntl.h", "poll.h", "signal.h", "termios.h",
+                                                    "unistd.h"};
+  static const std::set<std::string_view> folders = {"CLI", "fmt", "sys"};
+  const std::string_view folder = top_folder(included);
+  if (quoted ? folder == "ouro" || folder == "cli"
+             : is_standard(included) || folders.contains(folder) || system.contains(included)) {
+    return {};
+  }
+  if (find_room(folder) != nullptr) {
+    return fmt::format("cli/ may not include {}/ (see docs/ARCHITECTURE.md, The house)", folder);
+  }
+  return fmt::format(
+      "cli/ may include the public headers, fmt, CLI11 and the standard library, not {} "
+      "(see docs/ARCHITECTURE.md, The house)",
+      included);
+}
+
+std::string check_include(std::string_view path, std::string_view included, bool quoted) {
+  const std::string_view folder = top_folder(included);
+  const std::string_view room = room_of(path);
+  if (path.starts_with("include/")) {
+    if (quoted ? folder == "ouro" : is_standard(included)) return {};
+    return fmt::format("public headers include the standard library and ouro/ only, not {}",
+                       included);
+  }
+  if (room == "cli") return check_cli_include(included, quoted);
+  if (path.starts_with("bench/")) {
+    if (find_room(folder) == nullptr) return {};
+    return fmt::format("bench/ may not include {}/ (see docs/ARCHITECTURE.md, The house)", folder);
+  }
+  if (find_room(room) == nullptr) return fmt::format("{}/ is no room of the house", room);
+  if (find_room(folder) != nullptr) {
+    if (open_to(room).contains(folder)) return {};
+    return fmt::format("{}/ may not include {}/ (see docs/ARCHITECTURE.md, The house)", room,
+                       folder);
+  }
+  if (quoted && folder != "ouro") {
+    return fmt::format("write \"{}\" from src/ on, as in \"{}/x.h\"", included, room);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string_view> rooms() {
+  std::vector<std::string_view> names;
+  for (const Room& room : house()) names.push_back(room.name);
+  return names;
+}
+
+Complaints check_doors(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  if (is_test(path)) return complaints;
+  static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]*)[>"].*)re");
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    std::cmatch match;
+    if (!std::regex_match(line.data(), line.data() + line.size(), match, include)) continue;
+    const std::string what = check_include(path, match[2].str(), match[1].str() == "\"");
+    if (!what.empty()) complaints.push_back(complain(path, number, what));
+  }
+  return complaints;
+}
+
+Complaints check_silence(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  if (!path.starts_with("src/") || room_of(path) == "cli" || is_test(path) ||
+      path.ends_with("_benchmark.cc")) {
+    return complaints;
+  }
+  // Members may have such names: txn.exit(…).
+  static const std::regex loud(
+      R"((^|[^\w.>])(std::(cout|cerr|clog)\b)"
+      R"(|(std::|fmt::)?(printf|fprintf|vprintf|vfprintf|puts|print)\s*\()"
+      R"(|(std::)?(exit|_exit|_Exit|quick_exit)\s*\(|(std::)?abort\s*\(\s*\)))");
+  std::size_t number = 0;
+  const std::string code = blank_non_code(text);
+  for (const std::string_view line : split_lines(code)) {
+    ++number;
+    std::cmatch match;
+    if (!std::regex_search(line.data(), line.data() + line.size(), match, loud)) continue;
+    complaints.push_back(complain(
+        path, number,
+        fmt::format("the library is silent and never exits, but here is {}; return an Error",
+                    trim(match[2].str()))));
+  }
+  return complaints;
+}
+
+namespace {
+
+// Bytes that continue a character of UTF-8 take no column.
+std::size_t column_count(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+// `text` without what raw strings hold, line breaks aside: that is data.
+std::string erase_raw_strings(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t start = text.find("R\"");
+    const std::size_t open = start == text.npos ? text.npos : text.find('(', start);
+    if (open == text.npos) break;
+    const std::string close = fmt::format("){}\"", text.substr(start + 2, open - start - 2));
+    const std::size_t end = std::min(text.find(close, open), text.size());
+    kept.append(text.substr(0, open));
+    kept.append(static_cast<std::size_t>(std::count(&text[open], text.data() + end, '\n')), '\n');
+    text.remove_prefix(end);
+  }
+  return kept.append(text);
+}
+
+}  // namespace
+
+Complaints check_form(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  const std::string ours = erase_raw_strings(text);
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(ours)) {
+    ++number;
+    if (line.find('\t') != std::string_view::npos) {
+      complaints.push_back(complain(path, number, "tab; indent with spaces"));
+    }
+    if (line.find('\r') != std::string_view::npos) {
+      complaints.push_back(complain(path, number, "carriage return; end lines with \\n alone"));
+    } else if (line.ends_with(' ')) {
+      complaints.push_back(complain(path, number, "trailing space"));
+    }
+    const std::size_t columns = column_count(line);
+    if (columns > kMaxColumns) {
+      complaints.push_back(
+          complain(path, number, fmt::format("{} columns, the limit is {}", columns, kMaxColumns)));
+    }
+  }
+  if (text.empty() || text.back() != '\n') {
+    complaints.push_back(complain(path, std::max<std::size_t>(number, 1),
+                                  "the last line does not end; add a line break"));
+  }
+  if (is_header(path) && text.find("#pragma once\n") == std::string_view::npos) {
+    complaints.push_back(complain(path, 1, "header without #pragma once"));
+  }
+  return complaints;
+}
+
+Complaints check_words(std::string_view path, std::string_view text) {
+  // Put together, or this file would complain about itself.
+  static const std::regex words(
+      "\\b(TO"
+      "DO|FIX"
+      "ME|XX"
+      "X)\\b");
+  Complaints complaints;
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    std::cmatch match;
+    if (!std::regex_search(line.data(), line.data() + line.size(), match, words)) continue;
+    complaints.push_back(
+        complain(path, number, fmt::format("{}: do it now, or open an issue", match[1].str())));
+  }
+  return complaints;
+}
+
+Ratchet parse_ratchet(std::string_view text, Complaints& complaints) {
+  Ratchet ratchet;
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    if (trim(line).empty() || trim(line).starts_with('#')) continue;
+    std::istringstream words{std::string(line)};
+    std::string kind, path, name;
+    int lines = 0;
+    words >> kind >> path;
+    if (kind == "file" && words >> lines) {
+      ratchet.files[path] = lines;
+    } else if (kind == "function" && words >> name >> lines) {
+      ratchet.functions[path + ' ' + name] = lines;
+    } else if (kind == "example" && !path.empty()) {
+      ratchet.examples.push_back(path);
+    } else {
+      complaints.push_back(complain("tests/tidy_ratchet.txt", number,
+                                    "expected 'file PATH LINES', 'function PATH NAME LINES' or "
+                                    "'example PATH'"));
+    }
+  }
+  return ratchet;
+}
+
+namespace {
+
+int allowed(const std::map<std::string, int>& ratchet, const std::string& key, int limit) {
+  const auto found = ratchet.find(key);
+  return found == ratchet.end() ? limit : std::max(limit, found->second);
+}
+
+// Entries that allow more than is needed, so that what became shorter stays so.
+void check_entries(std::string_view kind, const std::map<std::string, int>& ratchet,
+                   const std::map<std::string, int>& sizes, int limit, Complaints& complaints) {
+  for (const auto& [key, lines] : ratchet) {
+    const auto found = sizes.find(key);
+    const int actual = found == sizes.end() ? 0 : found->second;
+    if (actual <= limit) {
+      complaints.push_back(fmt::format(
+          "tests/tidy_ratchet.txt: error: '{} {}' is not needed any more; remove it", kind, key));
+    } else if (actual < lines) {
+      complaints.push_back(
+          fmt::format("tests/tidy_ratchet.txt: error: '{} {}' shrank to {}; "
+                      "lower its entry from {}",
+                      kind, key, actual, lines));
+    }
+  }
+}
+
+}  // namespace
+
+Complaints check_sizes(const Sizes& sizes, const Ratchet& ratchet) {
+  Complaints complaints;
+  for (const auto& [path, lines] : sizes.files) {
+    const int limit = allowed(ratchet.files, path, kMaxFileLines);
+    if (lines <= limit) continue;
+    complaints.push_back(complain(
+        path, 1, fmt::format("{} code lines, the limit is {}; split the file", lines, limit)));
+  }
+  for (const auto& [key, lines] : sizes.functions) {
+    const int limit = allowed(ratchet.functions, key, kMaxFunctionLines);
+    if (lines <= limit) continue;
+    const std::size_t space = key.find(' ');
+    complaints.push_back(
+        complain(key.substr(0, space), static_cast<std::size_t>(sizes.lines.at(key)),
+                 fmt::format("function '{}' has {} lines, the limit is {}; split it",
+                             key.substr(space + 1), lines, limit)));
+  }
+  check_entries("file", ratchet.files, sizes.files, kMaxFileLines, complaints);
+  check_entries("function", ratchet.functions, sizes.functions, kMaxFunctionLines, complaints);
+  return complaints;
+}
+
+namespace {
+
+// The words of `text` with one space between them, so that line breaks do not matter.
+std::string squeeze(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string squeezed, word;
+  while (words >> word) squeezed.append(squeezed.empty() ? "" : " ").append(word);
+  return squeezed;
+}
+
+const std::regex& example_intro() {
+  static const std::regex intro(R"(// Example \(built and run as (tests/example_\w+\.cc)\):\s*)");
+  return intro;
+}
+
+// The code below the introduction: comment lines indented by three spaces or more.
+std::string shown_example(std::string_view header) {
+  std::string code;
+  bool inside = false;
+  for (const std::string_view line : split_lines(header)) {
+    const std::string owned(line);
+    if (std::regex_match(owned, example_intro())) {
+      inside = true;
+    } else if (inside && line.starts_with("//   ")) {
+      code.append(line.substr(2)).append("\n");
+    } else if (inside && trim(line) != "//") {
+      break;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+std::string example_path(std::string_view header) {
+  for (const std::string_view line : split_lines(header)) {
+    std::cmatch match;
+    if (std::regex_match(line.data(), line.data() + line.size(), match, example_intro())) {
+      return match[1].str();
+    }
+  }
+  return {};
+}
+
+Complaints check_example(std::string_view path, std::string_view header, std::string_view example) {
+  const std::string shown = shown_example(header);
+  const std::string built = squeeze(example);
+  if (shown.empty()) return {complain(path, 1, "announces an example and shows none")};
+  if (built.find(squeeze(shown)) != std::string::npos) return {};
+  // The first line that is nowhere is the likeliest culprit.
+  const std::vector<std::string_view> lines = split_lines(shown);
+  const auto missing = std::find_if(lines.begin(), lines.end(), [&](std::string_view line) {
+    return built.find(squeeze(line)) == std::string::npos;
+  });
+  return {complain(path, 1,
+                   fmt::format("the example is not in {} as shown, see '{}'", example_path(header),
+                               trim(missing == lines.end() ? lines.front() : *missing)))};
+}
+
+namespace {
+
+bool has_paragraph(const std::vector<std::string_view>& lines, std::string_view heading) {
+  auto line = std::find(lines.begin(), lines.end(), heading);
+  if (line == lines.end()) return false;
+  while (++line != lines.end() && !line->starts_with("## ")) {
+    if (!trim(*line).empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Complaints check_rooms(std::span<const std::string> folders, std::string_view readme) {
+  Complaints complaints;
+  for (const std::string& folder : folders) {
+    if (find_room(folder) != nullptr) continue;
+    complaints.push_back(fmt::format(
+        "src/{}: error: no room of the house (see docs/ARCHITECTURE.md, The house)", folder));
+  }
+  const std::vector<std::string_view> lines = split_lines(readme);
+  for (const Room& room : house()) {
+    const std::string heading = fmt::format("## {}/", room.name);
+    if (!has_paragraph(lines, heading)) {
+      complaints.push_back(fmt::format("src/README.md: error: no paragraph under '{}'", heading));
+    }
+  }
+  return complaints;
+}
+
+}  // namespace ouro::tidy

@@ -1,0 +1,79 @@
+// Style as a test: what the sources must look like, as functions from text to complaints.
+//
+// A complaint reads like a compiler's: "src/graph/scc.cc:3: error: graph/ may not include history/
+// (see docs/ARCHITECTURE.md, The house)". tidy_test.cc feeds these functions every file of the
+// repository, and small bad inputs to see each of them fail.
+//
+// The C++ here is read without a parser: comments and literals are blanked, then words and braces
+// are looked at. That is enough for code that clang-format laid out.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ouro::tidy {
+
+using Complaints = std::vector<std::string>;
+
+inline constexpr int kMaxFileLines = 700;  // Code lines: neither blank nor comment alone.
+inline constexpr int kMaxFunctionLines = 70;
+inline constexpr int kMaxColumns = 100;
+
+// The rooms of src/, each before those that may include it.
+[[nodiscard]] std::vector<std::string_view> rooms();
+
+// Rooms include only the rooms whose doors are open to them; the public headers only the standard
+// library and themselves; the command line only the public headers and what it prints and parses
+// with; benchmarks no room. Tests (x_test.cc, tests/) may include anything.
+[[nodiscard]] Complaints check_doors(std::string_view path, std::string_view text);
+
+// The library neither prints nor exits. `path` decides: src/cli/ and tests may.
+[[nodiscard]] Complaints check_silence(std::string_view path, std::string_view text);
+
+// No tabs, trailing spaces, long lines (but in raw strings) or missing line break at the end;
+// headers are included once.
+[[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);
+
+// No notes to oneself; they belong to the issue tracker.
+[[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
+
+// How long things are; the key is a path, or "path name" for a function. Of functions with one
+// name in one file the longest counts.
+struct Sizes {
+  std::map<std::string, int> files;
+  std::map<std::string, int> functions;
+  std::map<std::string, int> lines;  // Where the function begins.
+};
+void measure(std::string_view path, std::string_view text, Sizes& sizes);
+
+// What may stay although the rules forbid it, as tests/tidy_ratchet.txt lists it: a line
+// "file PATH LINES", "function PATH NAME LINES" or "example PATH". Only ever made shorter.
+struct Ratchet {
+  std::map<std::string, int> files;
+  std::map<std::string, int> functions;
+  std::vector<std::string> examples;  // Public headers whose example is not compiled.
+};
+[[nodiscard]] Ratchet parse_ratchet(std::string_view text, Complaints& complaints);
+
+// Nothing is longer than the limit, or than the ratchet says; and no entry of the ratchet allows
+// more than there is.
+[[nodiscard]] Complaints check_sizes(const Sizes& sizes, const Ratchet& ratchet);
+
+// The file that `header` says its example is built from, "tests/example_x.cc"; empty if it shows
+// no example.
+[[nodiscard]] std::string example_path(std::string_view header);
+// The example of the header is in `example`, word by word.
+[[nodiscard]] Complaints check_example(std::string_view path, std::string_view header,
+                                       std::string_view example);
+
+// Every folder of src/ is a room of the house, and every room has its paragraph ("## base/") in
+// src/README.md.
+[[nodiscard]] Complaints check_rooms(std::span<const std::string> folders, std::string_view readme);
+
+// `text` with comments, literals and preprocessor lines blanked; line breaks stay.
+[[nodiscard]] std::string blank_non_code(std::string_view text);
+
+}  // namespace ouro::tidy

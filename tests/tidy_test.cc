@@ -1,0 +1,368 @@
+// Style as a test: every source of the repository, and bad inputs that each check must catch.
+
+#include "tests/tidy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace ouro::tidy {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+std::string slurp(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+const fs::path kRoot = OURO_SOURCE_DIR;
+
+struct Source {
+  std::string path;  // From the root of the repository.
+  std::string text;
+};
+
+// Every C++ file of the project.
+std::vector<Source> sources() {
+  std::vector<Source> found;
+  for (const char* folder : {"include", "src", "tests", "bench"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      const fs::path extension = entry.path().extension();
+      if (extension != ".h" && extension != ".cc") continue;
+      found.push_back({fs::relative(entry.path(), kRoot).string(), slurp(entry.path())});
+    }
+  }
+  return found;
+}
+
+std::string all(const Complaints& complaints) {
+  std::string text;
+  for (const std::string& complaint : complaints) text += complaint + '\n';
+  return text;
+}
+
+template <class Check>
+void expect_clean(Check check) {
+  for (const Source& source : sources()) {
+    const Complaints complaints = check(source.path, source.text);
+    EXPECT_TRUE(complaints.empty()) << all(complaints);
+  }
+}
+
+Sizes sizes_of(std::string_view text) {
+  Sizes sizes;
+  measure("src/base/x.cc", text, sizes);
+  return sizes;
+}
+
+std::string function_of(int lines) {
+  std::string text = "int f() {\n";
+  for (int i = 2; i < lines; ++i) text += "  g();\n";
+  return text + "}\n";
+}
+
+// The repository.
+
+TEST(TidyTest, FindsTheSourcesItIsToCheck) {
+  std::vector<std::string> paths;
+  for (const Source& source : sources()) paths.push_back(source.path);
+  EXPECT_THAT(paths, ::testing::IsSupersetOf({"include/ouro/history.h", "src/history/history.cc",
+                                              "src/cli/main.cc", "tests/tidy_test.cc"}));
+}
+
+TEST(TidyTest, RoomsIncludeOnlyRoomsWithAnOpenDoor) { expect_clean(check_doors); }
+TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
+TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
+TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
+
+TEST(TidyTest, FilesAndFunctionsAreShortOrShrinking) {
+  Complaints complaints;
+  const Ratchet ratchet = parse_ratchet(slurp(kRoot / "tests/tidy_ratchet.txt"), complaints);
+  Sizes sizes;
+  for (const Source& source : sources()) measure(source.path, source.text, sizes);
+  EXPECT_TRUE(complaints.empty()) << all(complaints);
+  const Complaints too_long = check_sizes(sizes, ratchet);
+  EXPECT_TRUE(too_long.empty()) << all(too_long);
+}
+
+TEST(TidyTest, ExamplesInPublicHeadersAreCompiledCode) {
+  Complaints complaints;
+  const Ratchet ratchet = parse_ratchet(slurp(kRoot / "tests/tidy_ratchet.txt"), complaints);
+  std::vector<std::string> missing;
+  for (const Source& source : sources()) {
+    const std::string example = example_path(source.text);
+    if (!source.path.starts_with("include/") || example.empty()) continue;
+    if (!fs::exists(kRoot / example)) {
+      missing.push_back(source.path);
+      continue;
+    }
+    const Complaints different = check_example(source.path, source.text, slurp(kRoot / example));
+    EXPECT_TRUE(different.empty()) << all(different);
+  }
+  EXPECT_THAT(missing, ::testing::UnorderedElementsAreArray(ratchet.examples));
+}
+
+TEST(TidyTest, EveryRoomIsDescribed) {
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(kRoot / "src")) {
+    if (entry.is_directory()) folders.push_back(entry.path().filename().string());
+  }
+  const Complaints complaints = check_rooms(folders, slurp(kRoot / "src/README.md"));
+  EXPECT_TRUE(complaints.empty()) << all(complaints);
+}
+
+TEST(TidyTest, TheDocumentedHouseHasAllRooms) {
+  const std::string page = slurp(kRoot / "docs/ARCHITECTURE.md");
+  EXPECT_THAT(page, HasSubstr("\n## The house\n"));
+  for (const std::string_view room : rooms()) {
+    EXPECT_THAT(page, HasSubstr("`src/" + std::string(room) + "/`"));
+  }
+}
+
+// The checks: each can fail.
+
+TEST(TidyDoorsTest, AClosedDoorIsNamedWithFileAndLine) {
+  EXPECT_THAT(check_doors("src/graph/scc.cc",
+                          "#include \"graph/scc.h\"\n\n#include \"history/storage.h\"\n"),
+              ElementsAre("src/graph/scc.cc:3: error: graph/ may not include history/ "
+                          "(see docs/ARCHITECTURE.md, The house)"));
+}
+
+TEST(TidyDoorsTest, DoorsAreTransitiveAndOneWay) {
+  EXPECT_THAT(check_doors("src/report/html.cc", "#include \"base/column.h\"\n"), IsEmpty());
+  EXPECT_THAT(check_doors("src/serve/page.cc", "#include \"solver/solver.h\"\n"), IsEmpty());
+  EXPECT_THAT(check_doors("src/base/column.h", "#include \"report/html.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/certify/replay.cc", "#include \"check/local/local.h\"\n"),
+              SizeIs(1));
+  EXPECT_THAT(check_doors("src/workload/zipf.cc", "#include \"format/native.h\"\n"), SizeIs(1));
+}
+
+TEST(TidyDoorsTest, EnginesShareTheirRoom) {
+  EXPECT_THAT(check_doors("src/check/weak/rc.cc", "#include \"check/local/local.h\"\n"), IsEmpty());
+}
+
+TEST(TidyDoorsTest, TestsGoAnywhere) {
+  const char* const text = "#include \"report/html.h\"\n#include \"tests/oracle.h\"\n";
+  EXPECT_THAT(check_doors("src/graph/scc_test.cc", text), IsEmpty());
+  EXPECT_THAT(check_doors("tests/oracle.cc", text), IsEmpty());
+  EXPECT_THAT(check_doors("src/graph/scc_benchmark.cc", text), SizeIs(2));
+}
+
+TEST(TidyDoorsTest, NoDetours) {
+  EXPECT_THAT(check_doors("src/graph/scc.cc", "#include \"../history/storage.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/graph/scc.cc", "#include <history/storage.h>\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/graph/scc.cc", "#  include  \"scc.h\"  // beside\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/attic/old.cc", "#include <vector>\n"), SizeIs(1));
+}
+
+TEST(TidyDoorsTest, TheCommandLineSeesPublicHeadersOnly) {
+  EXPECT_THAT(check_doors("src/cli/check.cc",
+                          "#include <fmt/format.h>\n#include <unistd.h>\n#include <CLI/CLI.hpp>\n"
+                          "#include \"cli/flags.h\"\n#include \"ouro/check.h\"\n"),
+              IsEmpty());
+  EXPECT_THAT(check_doors("src/cli/check.cc", "#include \"check/local/local.h\"\n"),
+              ElementsAre(HasSubstr("cli/ may not include check/")));
+  EXPECT_THAT(check_doors("src/cli/check.cc", "#include <simdjson.h>\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/cli/check.cc", "#include \"base/column.h\"\n"), SizeIs(1));
+}
+
+TEST(TidyDoorsTest, PublicHeadersSeeTheStandardLibraryOnly) {
+  EXPECT_THAT(check_doors("include/ouro/x.h", "#include <span>\n#include \"ouro/ids.h\"\n"),
+              IsEmpty());
+  EXPECT_THAT(check_doors("include/ouro/x.h", "#include <fmt/format.h>\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("include/ouro/x.h", "#include <zlib.h>\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("include/ouro/x.h", "#include \"base/column.h\"\n"), SizeIs(1));
+}
+
+TEST(TidyDoorsTest, BenchmarksSeeNoRoom) {
+  EXPECT_THAT(check_doors("bench/load.cc", "#include \"ouro/format.h\"\n"), IsEmpty());
+  EXPECT_THAT(check_doors("bench/load.cc", "#include \"format/native.h\"\n"), SizeIs(1));
+}
+
+TEST(TidySilenceTest, PrintingAndExitingAreFound) {
+  for (const char* line :
+       {"std::cout << 1;", "  std::cerr << x;", "printf(\"x\");", "std::fprintf(stderr, \"x\");",
+        "fmt::print(\"x\");", "exit(1);", "if (bad) std::exit(1);", "std::abort();", "abort();"}) {
+    EXPECT_THAT(check_silence("src/format/x.cc", line), SizeIs(1)) << line;
+    EXPECT_THAT(check_silence("src/cli/x.cc", line), IsEmpty()) << line;
+    EXPECT_THAT(check_silence("src/format/x_test.cc", line), IsEmpty()) << line;
+  }
+}
+
+TEST(TidySilenceTest, WhatOnlyLooksLikeItIsAllowed) {
+  for (const char* line : {"// std::cout is for others", "x = \"exit(1)\";", "std::snprintf(b, n);",
+                           "txn.abort();", "on_exit(1);", "abort(txn);", "fmt::format(\"x\");"}) {
+    EXPECT_THAT(check_silence("src/format/x.cc", line), IsEmpty()) << line;
+  }
+}
+
+TEST(TidyFormTest, EachFaultIsFound) {
+  EXPECT_THAT(check_form("a.cc", "int x;\n"), IsEmpty());
+  EXPECT_THAT(check_form("a.cc", "int x;\n\tint y;\n"),
+              ElementsAre(HasSubstr("a.cc:2: error: tab")));
+  EXPECT_THAT(check_form("a.cc", "int x; \n"), ElementsAre(HasSubstr("trailing space")));
+  EXPECT_THAT(check_form("a.cc", "int x;\r\n"), ElementsAre(HasSubstr("carriage return")));
+  EXPECT_THAT(check_form("a.cc", "int x;"), ElementsAre(HasSubstr("line break")));
+  EXPECT_THAT(check_form("a.cc", ""), SizeIs(1));
+  EXPECT_THAT(check_form("a.h", "int x;\n"), ElementsAre(HasSubstr("#pragma once")));
+  EXPECT_THAT(check_form("a.h", "#pragma once\n"), IsEmpty());
+}
+
+TEST(TidyFormTest, ColumnsAreCharactersNotBytes) {
+  std::string line = "//";
+  for (int i = 0; i < 98; ++i) line += "∪";
+  EXPECT_THAT(check_form("a.cc", line + "\n"), IsEmpty());
+  EXPECT_THAT(check_form("a.cc", line + "x\n"), ElementsAre(HasSubstr("101 columns")));
+}
+
+TEST(TidyFormTest, LinesOfARawStringMayBeLongAndOnlyThose) {
+  const std::string data(120, 'x');
+  const std::string text = "f(R\"q(" + data + "\n" + data + ")\" " + data + ")q\");\n";
+  EXPECT_THAT(check_form("a.cc", text), IsEmpty());
+  EXPECT_THAT(check_form("a.cc", text + "// " + data + "\n"),
+              ElementsAre(HasSubstr("a.cc:3: error: 123 columns")));
+  EXPECT_THAT(check_form("a.cc", "f(R\"(x\n)\", \"" + data + "\");\n"), SizeIs(1));
+}
+
+TEST(TidyWordsTest, NotesAreFoundAsWholeWords) {
+  for (const std::string word : {"TO"
+                                 "DO",
+                                 "FIX"
+                                 "ME",
+                                 "XX"
+                                 "X"}) {
+    EXPECT_THAT(check_words("a.cc", "int x;\n// " + word + ": later\n"),
+                ElementsAre(HasSubstr("a.cc:2: error: " + word)));
+    EXPECT_THAT(check_words("a.cc", "// " + word + "_" + word + "\n"), IsEmpty());
+  }
+}
+
+TEST(TidySizesTest, FunctionsAreMeasuredFromSignatureToClosingBrace) {
+  const Sizes sizes = sizes_of(
+      "namespace a {\n"
+      "template <class T>\n"
+      "class Box : public Base<T> {\n"
+      " public:\n"
+      "  explicit Box(int x = {}) : a_{1}, b_{x} {\n"
+      "    if (x) { go(); }\n"
+      "  }\n"
+      "  int get() const { return a_; }\n"
+      " private:\n"
+      "  int a_{1};\n"
+      "};\n"
+      "const int kTable[] = {\n"
+      "    1, 2,\n"
+      "    3};\n"
+      "std::vector<int> Box::many(\n"
+      "    int count) {\n"
+      "  const char c = '{'; // {\n"
+      "  const auto* s = R\"(}{{)\";\n"
+      "}\n"
+      "TEST(BoxTest, Holds) {\n"
+      "}\n"
+      "bool Box::operator==(const Box& other) const {\n"
+      "  return 1'000 == 2;\n"
+      "}\n"
+      "}  // namespace a\n");
+  EXPECT_THAT(
+      sizes.functions,
+      ElementsAre(std::pair("src/base/x.cc Box", 3), std::pair("src/base/x.cc Box::many", 5),
+                  std::pair("src/base/x.cc Box::operator==", 3),
+                  std::pair("src/base/x.cc BoxTest.Holds", 2), std::pair("src/base/x.cc get", 1)));
+  EXPECT_EQ(sizes.lines.at("src/base/x.cc Box::many"), 15);
+}
+
+TEST(TidySizesTest, CodeLinesAreNeitherBlankNorComment) {
+  const Sizes sizes = sizes_of("// Why.\n#include <span>\n\nint x;  // x\n/* a\n b */\nint y;\n");
+  EXPECT_EQ(sizes.files.at("src/base/x.cc"), 3);
+}
+
+TEST(TidySizesTest, TheLimitIsAllowedAndOneMoreIsNot) {
+  EXPECT_THAT(check_sizes(sizes_of(function_of(70)), {}), IsEmpty());
+  EXPECT_THAT(check_sizes(sizes_of("\n" + function_of(71)), {}),
+              ElementsAre("src/base/x.cc:2: error: function 'f' has 71 lines, the limit is 70; "
+                          "split it"));
+  std::string file;
+  for (int i = 0; i < 700; ++i) file += "int x;\n";
+  EXPECT_THAT(check_sizes(sizes_of(file), {}), IsEmpty());
+  EXPECT_THAT(check_sizes(sizes_of(file + "int y;\n"), {}),
+              ElementsAre(HasSubstr("701 code lines")));
+}
+
+TEST(TidyRatchetTest, WhatIsListedMayStayButNotGrow) {
+  Complaints complaints;
+  const Ratchet ratchet =
+      parse_ratchet("# Old.\nfunction src/base/x.cc f 80\nfile src/base/y.cc 900\n", complaints);
+  EXPECT_THAT(complaints, IsEmpty());
+  Sizes sizes = sizes_of(function_of(80));
+  sizes.files["src/base/y.cc"] = 900;
+  EXPECT_THAT(check_sizes(sizes, ratchet), IsEmpty());
+  sizes = sizes_of(function_of(81));
+  sizes.files["src/base/y.cc"] = 901;
+  EXPECT_THAT(check_sizes(sizes, ratchet),
+              ElementsAre(HasSubstr("901 code lines, the limit is 900"),
+                          HasSubstr("81 lines, the limit is 80")));
+}
+
+TEST(TidyRatchetTest, AnEntryThatAllowsTooMuchIsRefused) {
+  Complaints complaints;
+  const Ratchet ratchet = parse_ratchet("function src/base/x.cc f 80\n", complaints);
+  EXPECT_THAT(check_sizes(sizes_of(function_of(75)), ratchet),
+              ElementsAre(HasSubstr("shrank to 75")));
+  EXPECT_THAT(check_sizes(sizes_of(function_of(70)), ratchet),
+              ElementsAre(HasSubstr("not needed any more")));
+  EXPECT_THAT(check_sizes(sizes_of("int x;\n"), ratchet),
+              ElementsAre(HasSubstr("not needed any more")));
+}
+
+TEST(TidyRatchetTest, AnUnreadableEntryIsNamed) {
+  Complaints complaints;
+  (void)parse_ratchet("file src/a.cc\nfunction a 3\nexample\nexample include/ouro/x.h\n",
+                      complaints);
+  EXPECT_THAT(complaints, SizeIs(3));
+}
+
+TEST(TidyExampleTest, TheExampleMustBeThereWordByWord) {
+  const std::string header =
+      "// Boxes.\n//\n// Example (built and run as tests/example_box.cc):\n//\n"
+      "//   Box box;\n//   if (box)\n//     box.open();\n//\n// Thread safety: none.\n";
+  EXPECT_EQ(example_path(header), "tests/example_box.cc");
+  EXPECT_EQ(example_path("// Boxes.\n"), "");
+  EXPECT_THAT(
+      check_example("b.h", header, "int main() {\n  Box box;\n\n  if (box)\n    box.open();\n}"),
+      IsEmpty());
+  EXPECT_THAT(check_example("b.h", header, "int main() {\n  Box box;\n  box.open();\n}\n"),
+              ElementsAre("b.h:1: error: the example is not in tests/example_box.cc as shown, see "
+                          "'if (box)'"));
+  EXPECT_THAT(check_example("b.h", header, "if (box)\nbox.open();\nBox box;\n"), SizeIs(1));
+  EXPECT_THAT(check_example("b.h", "// Example (built and run as tests/example_box.cc):\n", "x"),
+              ElementsAre(HasSubstr("shows none")));
+}
+
+TEST(TidyRoomsTest, UndescribedAndUnknownRoomsAreFound) {
+  std::string readme;
+  for (const std::string_view room : rooms()) readme += "## " + std::string(room) + "/\n\nText.\n";
+  const std::vector<std::string> folders = {"base", "attic"};
+  EXPECT_THAT(check_rooms(folders, readme), ElementsAre(HasSubstr("src/attic: error: no room")));
+  const std::size_t graph = readme.find("## graph/\n\n") + 11;
+  readme.erase(graph, 6);  // Its text.
+  EXPECT_THAT(check_rooms({}, readme), ElementsAre(HasSubstr("no paragraph under '## graph/'")));
+}
+
+}  // namespace
+}  // namespace ouro::tidy
