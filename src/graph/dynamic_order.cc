@@ -1,0 +1,159 @@
+#include "graph/dynamic_order.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <cassert>
+#include <deque>
+
+namespace ouro {
+namespace {
+
+std::vector<Arc> reversed(std::span<const Arc> arcs) {
+  std::vector<Arc> out;
+  out.reserve(arcs.size());
+  for (const Arc& arc : arcs) out.push_back({arc.to, arc.from});
+  return out;
+}
+
+}  // namespace
+
+DynamicOrder::DynamicOrder(std::span<const Arc> arcs, std::span<const Node> order)
+    : out_(order.size(), arcs),
+      in_(order.size(), reversed(arcs)),
+      position_(order.size()),
+      first_out_(order.size(), -1),
+      first_in_(order.size(), -1),
+      mark_(order.size(), 0) {
+  for (std::size_t i = 0; i < order.size(); ++i)
+    position_[order[i]] = static_cast<std::uint32_t>(i);
+}
+
+template <class F>
+void DynamicOrder::for_each_out(Node node, const F& f) const {
+  for (const Node to : out_.out(node)) f(to, kNoLabel);
+  for (std::int32_t at = first_out_[node]; at >= 0; at = extra_[at].next_out) {
+    f(extra_[at].arc.to, extra_[at].label);
+  }
+}
+
+template <class F>
+void DynamicOrder::for_each_in(Node node, const F& f) const {
+  for (const Node from : in_.out(node)) f(from, kNoLabel);
+  for (std::int32_t at = first_in_[node]; at >= 0; at = extra_[at].next_in) {
+    f(extra_[at].arc.from, extra_[at].label);
+  }
+}
+
+bool DynamicOrder::add(Arc arc, Label label) {
+  if (arc.from == arc.to) return false;
+  if (position_[arc.from] > position_[arc.to]) {
+    if (search_forward(arc.to, arc.from, position_[arc.from])) return false;
+    search_backward(arc.from, position_[arc.to]);
+    reorder();
+  }
+  const auto at = static_cast<std::int32_t>(extra_.size());
+  extra_.push_back({arc, label, first_out_[arc.from], first_in_[arc.to]});
+  first_out_[arc.from] = at;
+  first_in_[arc.to] = at;
+  return true;
+}
+
+void DynamicOrder::shrink(std::size_t count) {
+  while (extra_.size() > count) {
+    const Extra& last = extra_.back();
+    first_out_[last.arc.from] = last.next_out;
+    first_in_[last.arc.to] = last.next_in;
+    extra_.pop_back();
+  }
+}
+
+// Collects into after_ what `start` reaches up to position `limit`; true if `goal` is there.
+bool DynamicOrder::search_forward(Node start, Node goal, std::uint32_t limit) {
+  ++search_;
+  after_.assign(1, start);
+  mark_[start] = search_;
+  bool found = false;
+  for (std::size_t at = 0; at < after_.size() && !found; ++at) {
+    for_each_out(after_[at], [&](Node to, Label) {
+      found |= to == goal;
+      if (mark_[to] == search_ || position_[to] > limit) return;
+      mark_[to] = search_;
+      after_.push_back(to);
+    });
+  }
+  return found;
+}
+
+// Collects into before_ what reaches `start` down to position `limit`.
+void DynamicOrder::search_backward(Node start, std::uint32_t limit) {
+  ++search_;
+  before_.assign(1, start);
+  mark_[start] = search_;
+  for (std::size_t at = 0; at < before_.size(); ++at) {
+    for_each_in(before_[at], [&](Node from, Label) {
+      if (mark_[from] == search_ || position_[from] < limit) return;
+      mark_[from] = search_;
+      before_.push_back(from);
+    });
+  }
+}
+
+// Gives the positions of before_ and after_ to before_ first; each keeps its inner order.
+void DynamicOrder::reorder() {
+  const auto by_position = [&](Node a, Node b) { return position_[a] < position_[b]; };
+  std::sort(before_.begin(), before_.end(), by_position);
+  std::sort(after_.begin(), after_.end(), by_position);
+  before_.insert(before_.end(), after_.begin(), after_.end());
+  free_positions_.clear();
+  for (const Node node : before_) free_positions_.push_back(position_[node]);
+  std::sort(free_positions_.begin(), free_positions_.end());
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    if (position_[before_[i]] == free_positions_[i]) continue;
+    position_[before_[i]] = free_positions_[i];
+    moved_.push_back(before_[i]);
+  }
+}
+
+std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) {
+  struct Reached {
+    std::uint32_t weight;
+    Step step;  // By which the node was reached.
+    bool settled = false;
+  };
+  absl::flat_hash_map<Node, Reached> reached;
+  std::deque<Node> queue{from};
+  reached[from] = {0, {}, false};
+  while (!queue.empty()) {
+    const Node node = queue.front();
+    queue.pop_front();
+    Reached& here = reached[node];
+    if (here.settled) continue;
+    here.settled = true;
+    const std::uint32_t weight = here.weight;
+    if (node == to) break;
+    for_each_out(node, [&](Node next, Label label) {
+      if (position_[next] > position_[to]) return;
+      const std::uint32_t through = weight + (label == kNoLabel ? 0 : 1);
+      const auto [at, added] = reached.try_emplace(next, Reached{through, {{node, next}, label}});
+      if (!added) {
+        if (at->second.settled || at->second.weight <= through) return;
+        at->second = {through, {{node, next}, label}};
+      }
+      if (label == kNoLabel) {
+        queue.push_front(next);
+      } else {
+        queue.push_back(next);
+      }
+    });
+  }
+  std::vector<Step> path;
+  if (!reached.contains(to) || from == to) return path;
+  for (Node node = to; node != from; node = path.back().arc.from) {
+    path.push_back(reached.at(node).step);
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+}  // namespace ouro
