@@ -7,4 +7,8 @@
 #include "ouro/history.h"
 #include "ouro/history_builder.h"
 #include "ouro/level.h"
+#include "ouro/lint.h"
+#include "ouro/report.h"
 #include "ouro/result.h"
+#include "ouro/stats.h"
+#include "ouro/version.h"

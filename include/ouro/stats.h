@@ -1,0 +1,56 @@
+// Counts what is in a history.
+//
+// Example (built and run as tests/example_lint.cc):
+//
+//   const ouro::Stats stats = ouro::count(history);
+//   std::cout << stats.txns << " transactions in " << stats.sessions << " sessions\n";
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+inline constexpr std::size_t kOpKindCount = 7;
+[[nodiscard]] std::string_view name(OpKind kind);       // "read", "write" …
+[[nodiscard]] std::string_view name(TxnStatus status);  // "committed" …
+
+struct Spread {
+  std::uint64_t min = 0;
+  std::uint64_t median = 0;  // The lower one, if there are two.
+  std::uint64_t max = 0;
+};
+
+struct Busiest {
+  KeyId key;  // Invalid if no key was touched so; the first one if several tie.
+  std::uint64_t count = 0;
+};
+
+struct Stats {
+  std::uint64_t sessions = 0;
+  std::uint64_t txns = 0;
+  std::array<std::uint64_t, 3> txns_by_status{};  // Indexed by TxnStatus.
+  std::uint64_t empty_txns = 0;
+  std::uint64_t ops = 0;
+  std::array<std::uint64_t, kOpKindCount> ops_by_kind{};  // Indexed by OpKind.
+  std::uint64_t keys = 0;
+  std::uint64_t list_keys = 0;  // Appended to, or read as a list.
+  Busiest most_read;
+  Busiest most_written;
+  Spread txns_per_session;
+  Spread ops_per_txn;
+  std::uint64_t clocked = 0;      // Transactions with both client clocks,
+  std::uint64_t timestamped = 0;  // with both database timestamps,
+  std::uint64_t named = 0;        // with a name of their own.
+  std::uint64_t version_orders = 0;
+  std::uint64_t complete_version_orders = 0;
+  std::uint64_t version_sets = 0;
+  std::uint64_t memory_bytes = 0;  // Of the columns.
+};
+
+// Cost: linear, and one counter per key.
+[[nodiscard]] Stats count(const History& history);
+
+}  // namespace ouro

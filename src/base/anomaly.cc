@@ -1,0 +1,64 @@
+// What anomalies, edges, outcomes and evidence are called, here and elsewhere.
+//
+// Ids are Elle's where Elle has one. Aliases come from Plume (its fourteen patterns), Hermitage
+// (OTV, PMP, P4) and the ANSI standard, so that a user of any of them finds the familiar word.
+
+#include <array>
+
+#include "ouro/check.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
+    {AnomalyKind::Internal, "internal inconsistency", "internal", "NotMyOwnWrite, NotMyLastWrite",
+     "a read contradicts what its own transaction wrote before"},
+    {AnomalyKind::AbortedRead, "aborted read", "G1a", "AbortedRead, dirty read, P1",
+     "a read returns what an aborted transaction wrote"},
+    {AnomalyKind::IntermediateRead, "intermediate read", "G1b", "IntermediateRead, dirty read, P1",
+     "a read returns a value that its writer overwrote itself before it committed"},
+    {AnomalyKind::ThinAirRead, "thin-air read", "garbage-read", "ThinAirRead",
+     "a read returns a value that nobody wrote"},
+    {AnomalyKind::FutureRead, "future read", "future-read", "FutureRead",
+     "a read returns a value that its own transaction writes only later"},
+    {AnomalyKind::DuplicateElements, "duplicate elements", "duplicate-elements", "",
+     "a list read holds the same element more than once"},
+    {AnomalyKind::IncompatibleOrder, "incompatible order", "incompatible-order", "",
+     "two reads of a list disagree on the order of its elements"},
+    {AnomalyKind::ResultSetMismatch, "result-set mismatch", "predicate-read-miss", "phantom, P3",
+     "a predicate read does not return what the versions it saw imply"},
+    {AnomalyKind::NonRepeatableRead, "non-repeatable read", "non-repeatable-read",
+     "NonRepeatableRead, fuzzy read, P2",
+     "two reads of a key in one transaction differ with no own write between them"},
+    {AnomalyKind::DependencyCycle, "dependency cycle", "G1c", "CyclicCO, circular information flow",
+     "transactions depend on each other in a circle: no commit order exists at all"},
+    {AnomalyKind::CommitOrderCycle, "non-monotonic read", "G-monotonic",
+     "NonMonoReadCO, NonMonoReadAO, OTV, observed transaction vanishes",
+     "a transaction sees another, then reads a key as it was before that one"},
+    {AnomalyKind::FracturedRead, "fractured read", "G-single",
+     "FracturedReadCO, FracturedReadAO, read skew, A5A",
+     "a transaction sees a part of another's writes and misses the rest"},
+    {AnomalyKind::CausalityViolation, "causality violation", "G-single-process",
+     "COConflictAO, ConflictAO", "a transaction sees an effect and misses its cause"},
+}};
+
+}  // namespace
+
+const AnomalyInfo& info(AnomalyKind kind) { return kAnomalies[static_cast<std::size_t>(kind)]; }
+
+std::string_view name(EdgeKind kind) {
+  constexpr std::array<std::string_view, 6> kNames{"so", "wr", "ww", "rw", "rt", "forced"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(Outcome outcome) {
+  constexpr std::array<std::string_view, 3> kNames{"holds", "violated", "undecided"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view name(Evidence evidence) {
+  constexpr std::array<std::string_view, 3> kNames{"observed", "versions", "timestamps"};
+  return kNames[static_cast<std::size_t>(evidence)];
+}
+
+}  // namespace ouro

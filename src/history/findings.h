@@ -1,0 +1,66 @@
+// Collects lint findings: counts every occurrence, describes the first few.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ouro/lint.h"
+
+namespace ouro {
+
+// In the order of the table in lint.cc.
+enum class Rule : std::uint8_t {
+  DuplicateWrite,
+  DuplicateElement,
+  WritesInitialValue,
+  MixedRegisterAndList,
+  ReadNobodyWrote,
+  UnwrittenVersion,
+  ClockInversion,
+  TimestampInversion,
+  RepeatedWrite,
+  AmbiguousDelete,
+  AbortedRead,
+  SessionClockInversion,
+  DuplicateCommitTs,
+  MixedKeyTypes,
+  MixedValueTypes,
+  PartialClocks,
+  PartialTimestamps,
+  UnobservedRead,
+  UnknownSeen,
+  UnknownUnseen,
+  EmptyTransaction,
+  SingleTransactionSession,
+  Count,
+};
+
+class Findings {
+ public:
+  Findings(const History& history, std::size_t examples);
+
+  // Counts one occurrence; `describe()` is called only while examples are wanted.
+  template <class Describe>
+  void add(Rule rule, TxnId txn, Describe&& describe) {
+    Finding& finding = findings_[static_cast<std::size_t>(rule)];
+    if (finding.count++ < examples_) {
+      finding.examples.push_back({txn, where(txn), std::forward<Describe>(describe)()});
+    }
+  }
+
+  [[nodiscard]] std::string where(TxnId txn) const;
+  [[nodiscard]] std::string where(OpId op) const;
+  [[nodiscard]] std::vector<Finding> take() &&;  // Without those that found nothing.
+
+ private:
+  const History& history_;
+  std::size_t examples_;
+  std::vector<Finding> findings_;
+};
+
+// Rules about keys, values and who wrote what.
+void lint_values(const History& history, Findings& findings);
+// Rules about transactions: statuses, clocks, timestamps.
+void lint_txns(const History& history, Findings& findings);
+
+}  // namespace ouro

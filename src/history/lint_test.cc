@@ -1,0 +1,175 @@
+#include "ouro/lint.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "ouro/history_builder.h"
+
+namespace ouro {
+namespace {
+
+std::map<std::string_view, std::uint64_t> counts(const History& history) {
+  std::map<std::string_view, std::uint64_t> out;
+  for (const Finding& finding : lint(history)) out[finding.rule->id] = finding.count;
+  return out;
+}
+
+using Counts = std::map<std::string_view, std::uint64_t>;
+
+TEST(LintTest, CleanHistoryHasNoFindings) {
+  HistoryBuilder b;
+  const KeyId x = b.key("x");
+  for (int i = 1; i <= 2; ++i) {
+    b.begin_txn(b.session("a"));
+    b.read(x, i == 1 ? Value::null() : b.integer(1));
+    b.write(x, b.integer(i));
+    b.clocks(i * 10, i * 10 + 5);
+  }
+  EXPECT_TRUE(lint(*std::move(b).freeze()).empty());
+}
+
+TEST(LintTest, DuplicateWritesNameBothPlaces) {
+  HistoryBuilder b;
+  b.file("bank.jsonl", PlaceUnit::Line);
+  const KeyId x = b.key("x");
+  b.begin_txn(b.session("a"), 2);
+  b.write(x, b.integer(9));
+  b.begin_txn(b.session("a"), 3);
+  b.write(x, b.integer(9));
+  b.write(x, b.integer(7));
+  b.write(x, b.integer(7));
+  const auto findings = lint(*std::move(b).freeze());
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].rule->id, "duplicate-write");
+  EXPECT_EQ(findings[0].rule->severity, Severity::Error);
+  ASSERT_EQ(findings[0].examples.size(), 1u);
+  EXPECT_EQ(findings[0].examples[0].place, "bank.jsonl:3");
+  EXPECT_EQ(findings[0].examples[0].what, "w x=9 repeats bank.jsonl:2");
+  EXPECT_EQ(findings[1].rule->id, "repeated-write");
+}
+
+TEST(LintTest, ValuesAreMatchedWithTheirWriters) {
+  HistoryBuilder b;
+  const KeyId x = b.key("x");
+  b.default_initial(b.integer(0));
+  b.begin_txn(b.session("a"));
+  b.write(x, b.integer(0));  // The initial value.
+  b.write(x, b.integer(1));
+  b.status(TxnStatus::Aborted);
+  b.begin_txn(b.session("a"));
+  b.read(x, b.integer(0));
+  b.read(x, b.integer(1));  // Aborted.
+  b.read(x, b.integer(5));  // Nobody.
+  b.read(x, Value::unobserved());
+  b.remove(x, Value::null());
+  b.begin_txn(b.session("a"));
+  b.read(x, Value::null());  // The delete.
+  EXPECT_EQ(counts(*std::move(b).freeze()),
+            (Counts{{"writes-initial-value", 1},
+                    {"aborted-read", 2},  // The initial value was written by an aborted one, too.
+                    {"read-nobody-wrote", 1},
+                    {"unobserved-read", 1},
+                    {"ambiguous-delete", 1}}));
+}
+
+TEST(LintTest, ListsAreCheckedByElement) {
+  HistoryBuilder b;
+  const KeyId l = b.key("l");
+  b.begin_txn(b.session("a"));
+  b.append(l, b.integer(1));
+  b.begin_txn(b.session("a"));
+  b.append(l, b.integer(1));
+  const Value elements[] = {b.integer(1), b.integer(4)};
+  b.read_list(l, elements);
+  b.write(l, b.integer(3));
+  EXPECT_EQ(
+      counts(*std::move(b).freeze()),
+      (Counts{{"duplicate-element", 1}, {"read-nobody-wrote", 1}, {"mixed-register-and-list", 1}}));
+}
+
+TEST(LintTest, UnknownTransactionsCountOnceACountingOneReadFromThem) {
+  HistoryBuilder b;
+  const KeyId x = b.key("x");
+  const KeyId y = b.key("y");
+  const KeyId z = b.key("z");
+  const auto unknown = [&](KeyId key) {
+    b.begin_txn(b.session("a"));
+    b.status(TxnStatus::Unknown);
+    b.write(key, b.integer(1));
+  };
+  unknown(x);  // Seen through y's.
+  unknown(y);
+  b.read(x, b.integer(1));
+  unknown(z);  // Seen by an unknown one that nobody saw.
+  b.begin_txn(b.session("a"));
+  b.status(TxnStatus::Unknown);
+  b.read(z, b.integer(1));
+  b.begin_txn(b.session("a"));
+  b.read(y, b.integer(1));
+  EXPECT_EQ(counts(*std::move(b).freeze()), (Counts{{"unknown-seen", 2}, {"unknown-unseen", 2}}));
+}
+
+TEST(LintTest, ClocksAndTimestampsMustRunForward) {
+  HistoryBuilder b;
+  const KeyId x = b.key("x");
+  b.begin_txn(b.session("a"));
+  b.write(x, b.integer(1));
+  b.clocks(10, 20);
+  b.timestamps({5, 0}, {6, 0});
+  b.begin_txn(b.session("a"));  // Invoked before the one before completed; itself inverted.
+  b.write(x, b.integer(2));
+  b.clocks(15, 14);
+  b.timestamps({9, 0}, {6, 0});  // Inverted, and repeats 6.
+  b.begin_txn(b.session("a"));   // Neither clocks nor timestamps.
+  b.write(x, b.integer(3));
+  EXPECT_EQ(counts(*std::move(b).freeze()), (Counts{{"clock-inversion", 1},
+                                                    {"session-clock-inversion", 1},
+                                                    {"partial-clocks", 1},
+                                                    {"timestamp-inversion", 1},
+                                                    {"duplicate-commit-ts", 1},
+                                                    {"partial-timestamps", 1}}));
+}
+
+TEST(LintTest, TypesVersionOrdersAndShapesAreNoticed) {
+  HistoryBuilder b;
+  const KeyId one = b.key("1");
+  b.begin_txn(b.session("a"));
+  b.write(one, b.integer(1));
+  b.write(one, b.text("1"));
+  b.write(b.key(1), b.integer(1));
+  b.begin_txn(b.session("a"));  // Empty.
+  b.begin_txn(b.session("b"));
+  b.read(one, b.text("1"));
+  const Value versions[] = {b.integer(1), b.integer(8)};
+  b.version_order(one, versions, false);
+  EXPECT_EQ(counts(*std::move(b).freeze()), (Counts{{"mixed-key-types", 1},
+                                                    {"mixed-value-types", 1},
+                                                    {"unwritten-version", 1},
+                                                    {"empty-transaction", 1},
+                                                    {"single-transaction-session", 1}}));
+}
+
+TEST(LintTest, AllOccurrencesAreCountedAndOnlyTheFirstDescribed) {
+  HistoryBuilder b;
+  for (int i = 0; i < 10; ++i) b.begin_txn(b.session("a"));
+  const auto findings = lint(*std::move(b).freeze(), 2);
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].count, 10u);
+  EXPECT_EQ(findings[0].examples.size(), 2u);
+}
+
+TEST(LintTest, RulesAreDistinctAndErrorsComeFirst) {
+  std::map<std::string_view, int> ids;
+  Severity last = Severity::Error;
+  for (const LintRule& rule : lint_rules()) {
+    EXPECT_EQ(ids[rule.id]++, 0) << rule.id;
+    EXPECT_GE(rule.severity, last) << rule.id;
+    EXPECT_FALSE(rule.what.empty() || rule.advice.empty()) << rule.id;
+    last = rule.severity;
+  }
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,107 @@
+#include "ouro/stats.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ouro {
+namespace {
+
+Spread spread(std::vector<std::uint64_t> sizes) {
+  if (sizes.empty()) return {};
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>((sizes.size() - 1) / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  const auto [min, max] = std::minmax_element(sizes.begin(), sizes.end());
+  return {.min = *min, .median = *middle, .max = *max};
+}
+
+Busiest busiest(const std::vector<std::uint64_t>& counts) {
+  const auto at = std::max_element(counts.begin(), counts.end());
+  if (at == counts.end() || *at == 0) return {};
+  return {.key = KeyId{static_cast<std::size_t>(at - counts.begin())}, .count = *at};
+}
+
+template <class... Spans>
+std::uint64_t total_bytes(const Spans&... spans) {
+  return (std::uint64_t{0} + ... + spans.size_bytes());
+}
+
+std::uint64_t memory_bytes(const HistoryColumns& c) {
+  return total_bytes(c.op_kind, c.op_key, c.op_value, c.op_line, c.txn_first_op, c.txn_session,
+                     c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,
+                     c.txn_position, c.txn_file, c.session_first, c.session_txns, c.session_name,
+                     c.key_name, c.key_initial, c.predicate_reads, c.row_reads, c.version_sets,
+                     c.predicate_nodes, c.predicate_children, c.predicate_operands,
+                     c.version_orders, c.versions, c.text_bytes, c.text_end, c.cells, c.row_end,
+                     c.elements, c.trunk_end, c.column_name);
+}
+
+void count_txns(const History& history, Stats& stats) {
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(history.txn_count());
+  for (std::size_t i = 0; i < history.txn_count(); ++i) {
+    const TxnId txn{i};
+    ++stats.txns_by_status[static_cast<std::size_t>(history.status(txn))];
+    sizes.push_back(history.end_op(txn).value - history.first_op(txn).value);
+    stats.empty_txns += sizes.back() == 0;
+    stats.clocked += history.invoked(txn).has_value() && history.completed(txn).has_value();
+    stats.timestamped += history.start_ts(txn).has_value() && history.commit_ts(txn).has_value();
+    stats.named += !history.txn_name(txn).is_null();
+  }
+  stats.ops_per_txn = spread(std::move(sizes));
+}
+
+void count_ops(const History& history, Stats& stats) {
+  std::vector<std::uint64_t> reads(history.key_count());
+  std::vector<std::uint64_t> writes(history.key_count());
+  std::vector<bool> is_list(history.key_count());
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    ++stats.ops_by_kind[static_cast<std::size_t>(op.kind)];
+    if (is_predicate_read(op.kind)) {
+      stats.version_sets += history.predicate_read(op.id).has_version_set;
+      continue;
+    }
+    ++(is_write(op.kind) ? writes : reads)[op.key.index()];
+    if (op.kind == OpKind::Append || op.value.is_list()) is_list[op.key.index()] = true;
+  }
+  stats.most_read = busiest(reads);
+  stats.most_written = busiest(writes);
+  stats.list_keys = static_cast<std::uint64_t>(std::count(is_list.begin(), is_list.end(), true));
+}
+
+}  // namespace
+
+std::string_view name(OpKind kind) {
+  constexpr std::array<std::string_view, kOpKindCount> kNames{
+      "read", "write", "delete", "append", "scan", "select", "aggregate"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(TxnStatus status) {
+  constexpr std::array<std::string_view, 3> kNames{"committed", "aborted", "unknown"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+Stats count(const History& history) {
+  Stats stats;
+  stats.sessions = history.session_count();
+  stats.txns = history.txn_count();
+  stats.ops = history.op_count();
+  stats.keys = history.key_count();
+  count_txns(history, stats);
+  count_ops(history, stats);
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(history.session_count());
+  for (std::size_t i = 0; i < history.session_count(); ++i) {
+    sizes.push_back(history.session_txns(SessionId{i}).size());
+  }
+  stats.txns_per_session = spread(std::move(sizes));
+  for (const VersionOrder& order : history.version_orders()) {
+    ++stats.version_orders;
+    stats.complete_version_orders += order.complete;
+  }
+  stats.memory_bytes = memory_bytes(history.columns());
+  return stats;
+}
+
+}  // namespace ouro

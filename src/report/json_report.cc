@@ -1,0 +1,199 @@
+// Verdicts for machines: DESIGN §6, described for users in docs/json.md.
+//
+// Transactions are named by their index in the history, from 0; the initial one is null. Every
+// transaction also has the label that the sentences use.
+
+#include <algorithm>
+
+#include "ouro/report.h"
+#include "ouro/version.h"
+#include "report/json_writer.h"
+#include "report/notation.h"
+#include "report/story.h"
+
+namespace ouro {
+namespace {
+
+void write_index(JsonWriter& json, std::string_view name, TxnId txn) {
+  json.key(name);
+  if (txn.valid()) {
+    json.value(txn.value);
+  } else {
+    json.null();
+  }
+}
+
+void write_place(JsonWriter& json, const Place& place) {
+  if (place.unit == PlaceUnit::None) return;
+  json.member("file", place.file);
+  json.member(place.unit == PlaceUnit::Line ? "line" : "byte", place.position);
+}
+
+void write_txn(JsonWriter& json, const History& history, const Story& story, TxnId txn) {
+  json.begin_object();
+  json.member("label", story.label(txn));
+  json.member("index", txn.value);
+  if (!history.txn_name(txn).is_null()) json.member("id", history, history.txn_name(txn));
+  json.member("session", history, history.session_name(history.session(txn)));
+  json.member("status", name(history.status(txn)));
+  write_place(json, history.place(txn));
+  if (const auto clock = history.invoked(txn)) json.member("invoked", *clock);
+  if (const auto clock = history.completed(txn)) json.member("completed", *clock);
+  json.member("operations", history.end_op(txn).value - history.first_op(txn).value);
+  json.end_object();
+}
+
+void write_op(JsonWriter& json, const History& history, OpId id) {
+  const Op op = history.op(id);
+  const TxnId txn = history.txn_of(id);
+  json.begin_object();
+  json.member("transaction", txn.value);
+  json.member("index", id.value - history.first_op(txn).value);
+  json.member("kind", name(op.kind));
+  if (is_predicate_read(op.kind)) {
+    json.member("rows", history.predicate_read(id).row_count);
+  } else {
+    json.member("key", history, history.key_name(op.key));
+    json.member("value", history, op.value);
+  }
+  write_place(json, history.place(id));
+  json.end_object();
+}
+
+// The value an edge is about: what was read, or else what was written.
+OpId telling_op(const Edge& edge) {
+  switch (edge.kind) {
+    case EdgeKind::WriteRead:
+      return edge.to_op;
+    case EdgeKind::Forced:
+      return edge.read;
+    case EdgeKind::ReadWrite:
+    case EdgeKind::WriteWrite:
+      return edge.from_op.valid() ? edge.from_op : edge.to_op;
+    default:
+      return OpId{};
+  }
+}
+
+void write_edge(JsonWriter& json, const History& history, const Story& story, const Edge& edge) {
+  json.begin_object();
+  write_index(json, "from", edge.from);
+  write_index(json, "to", edge.to);
+  json.member("kind", name(edge.kind));
+  if (edge.key.valid()) json.member("key", history, history.key_name(edge.key));
+  const OpId op = telling_op(edge);
+  if (op.valid() && !is_predicate_read(history.op(op).kind)) {
+    json.member("value", history, history.op(op).value);
+  }
+  if (edge.kind == EdgeKind::Forced && edge.read.valid()) {
+    write_index(json, "reader", history.txn_of(edge.read));
+  }
+  json.member("because", story.because(edge));
+  json.end_object();
+}
+
+void write_anomaly(JsonWriter& json, const History& history, const Verdict& verdict,
+                   const Anomaly& anomaly) {
+  const AnomalyInfo& about = info(anomaly.kind);
+  const Story story(history, anomaly);
+  json.begin_object();
+  json.member("name", about.name).member("id", about.id).member("aliases", about.aliases);
+  json.member("meaning", about.meaning).member("level", info(verdict.level).name);
+  json.member("count", verdict.counts[static_cast<std::size_t>(anomaly.kind)]);
+  json.key("transactions").begin_array();
+  for (const TxnId txn : story.txns()) write_txn(json, history, story, txn);
+  json.end_array().key("operations").begin_array();
+  for (const OpId op : story.ops()) write_op(json, history, op);
+  json.end_array().key("edges").begin_array();
+  for (const Edge& edge : anomaly.edges) write_edge(json, history, story, edge);
+  json.end_array().key("story").begin_array();
+  for (const std::string& sentence : story.sentences()) json.value(sentence);
+  json.end_array().end_object();
+}
+
+void write_head(JsonWriter& json, const History& history, const ReportOptions& options) {
+  json.begin_object();
+  json.member("history", name_or_file(history, options.name));
+  json.member("transactions", history.txn_count());
+  json.member("operations", history.op_count());
+  json.member("sessions", history.session_count()).member("keys", history.key_count());
+}
+
+std::string finish(JsonWriter&& json, const ReportOptions& options) {
+  json.key("seconds").begin_object();
+  if (options.load_seconds) json.member("load", *options.load_seconds);
+  if (options.check_seconds) json.member("check", *options.check_seconds);
+  json.end_object().member("schema", 1).member("version", version()).end_object();
+  return std::move(json).finish();
+}
+
+void write_counts(JsonWriter& json, const Verdict& verdict) {
+  for (std::size_t i = 0; i < kAnomalyKindCount; ++i) {
+    if (verdict.counts[i] == 0) continue;
+    json.member(info(static_cast<AnomalyKind>(i)).name, verdict.counts[i]);
+  }
+}
+
+void write_levels(JsonWriter& json, std::string_view name, std::span<const Level> levels) {
+  json.key(name).begin_array();
+  for (const Level level : levels) json.value(info(level).name);
+  json.end_array();
+}
+
+}  // namespace
+
+std::string to_json(const History& history, const Verdict& verdict, const ReportOptions& options) {
+  JsonWriter json;
+  write_head(json, history, options);
+  json.member("level", info(verdict.level).name);
+  json.member("evidence", name(verdict.evidence)).member("verdict", name(verdict.outcome));
+  if (!verdict.reason.empty()) json.member("reason", verdict.reason);
+  json.key("counts").begin_object();
+  write_counts(json, verdict);
+  json.end_object().key("anomalies").begin_array();
+  for (const Anomaly& anomaly : verdict.anomalies) write_anomaly(json, history, verdict, anomaly);
+  json.end_array();
+  return finish(std::move(json), options);
+}
+
+std::string to_json(const History& history, std::span<const Verdict> verdicts,
+                    const ReportOptions& options) {
+  JsonWriter json;
+  write_head(json, history, options);
+  json.member("level", "all");
+  json.member("evidence", name(verdicts.empty() ? Evidence::Observed : verdicts[0].evidence));
+  json.member("verdict", name(worst(verdicts)));
+  json.key("levels").begin_object();
+  for (const Verdict& verdict : verdicts) {
+    json.member(info(verdict.level).name, name(verdict.outcome));
+  }
+  json.end_object().key("reasons").begin_object();
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.reason.empty()) json.member(info(verdict.level).name, verdict.reason);
+  }
+  json.end_object();
+  write_levels(json, "strongest", strongest_holding(verdicts));
+  const std::vector<Level> weakest = weakest_violated(verdicts);
+  write_levels(json, "weakest_violated", weakest);
+  write_levels(json, "unsupported", options.unsupported);
+  json.key("anomalies").begin_array();
+  for (const Verdict& verdict : verdicts) {
+    if (std::find(weakest.begin(), weakest.end(), verdict.level) == weakest.end()) continue;
+    for (const Anomaly& anomaly : verdict.anomalies) write_anomaly(json, history, verdict, anomaly);
+  }
+  json.end_array();
+  return finish(std::move(json), options);
+}
+
+std::string to_json(std::string_view history, const Error& error) {
+  JsonWriter json;
+  json.begin_object().member("history", history).key("error").begin_object();
+  if (!error.file.empty()) json.member("file", std::string_view(error.file));
+  if (error.line) json.member("line", *error.line);
+  if (error.offset) json.member("byte", *error.offset);
+  json.member("what", std::string_view(error.what)).end_object();
+  json.member("schema", 1).member("version", version()).end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace ouro

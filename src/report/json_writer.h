@@ -1,0 +1,53 @@
+// Writes one JSON document, commas and escapes included.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+class JsonWriter {
+ public:
+  JsonWriter& begin_object();
+  JsonWriter& end_object();
+  JsonWriter& begin_array();
+  JsonWriter& end_array();
+  JsonWriter& key(std::string_view name);  // REQUIRES: inside an object, a value follows.
+
+  JsonWriter& value(std::string_view text);
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(std::unsigned_integral auto number) { return raw(std::to_string(number)); }
+  JsonWriter& value(std::signed_integral auto number) { return raw(std::to_string(number)); }
+  JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
+  JsonWriter& value(double number);
+  JsonWriter& value(const History& history, Value value);
+  JsonWriter& null() { return raw("null"); }
+
+  template <class T>
+  JsonWriter& member(std::string_view name, const T& content) {
+    return key(name).value(content);
+  }
+  JsonWriter& member(std::string_view name, const History& history, Value content) {
+    return key(name).value(history, content);
+  }
+
+  // The document as one line. Bytes that are no UTF-8 have become U+FFFD.
+  [[nodiscard]] std::string finish() &&;
+
+ private:
+  void separate();
+  JsonWriter& raw(std::string_view text);
+
+  std::string out_;
+  bool after_value_ = false;
+};
+
+// `text` with every byte that belongs to no UTF-8 character replaced by U+FFFD.
+[[nodiscard]] std::string valid_utf8(std::string text);
+
+}  // namespace ouro

@@ -1,0 +1,134 @@
+#include "report/notation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ouro/stats.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kLongText = 48;  // Bytes; longer ones keep their head and tail.
+constexpr std::size_t kHead = 30;
+constexpr std::size_t kTail = 12;
+constexpr std::size_t kLongList = 8;  // Elements; longer ones keep the first and last three.
+constexpr std::size_t kListEnd = 3;
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+std::string shortened(std::string text) {
+  if (text.size() <= kLongText) return text;
+  std::size_t head = kHead;
+  while (head > 0 && continues_character(text[head])) --head;
+  std::size_t tail = text.size() - kTail;
+  while (tail < text.size() && continues_character(text[tail])) ++tail;
+  return text.substr(0, head) + "…" + text.substr(tail);
+}
+
+std::string short_list(const History& history, Value value) {
+  const auto elements = history.list(value);
+  std::string out = "[";
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (i != 0) out += ',';
+    if (elements.size() > kLongList && i == kListEnd) {
+      const std::size_t hidden = elements.size() - 2 * kListEnd;
+      out += fmt::format(" … {} more … ,", hidden);
+      i += hidden;
+    }
+    out += shortened(history.text(elements[i]));
+  }
+  return out + ']';
+}
+
+std::string predicate_notation(const History& history, const Op& op) {
+  const PredicateRead& read = history.predicate_read(op.id);
+  if (op.kind == OpKind::Aggregate) {
+    constexpr std::string_view kNames[] = {"count", "sum", "min", "max"};
+    return fmt::format("{}={}", kNames[static_cast<std::size_t>(read.aggregate)],
+                       short_text(history, read.result));
+  }
+  const std::string rows = counted(read.row_count, "row");
+  if (op.kind == OpKind::Select) return fmt::format("select ({})", rows);
+  const auto end = [&](Value bound) {
+    return bound.is_null() ? std::string() : shortened(history.label(bound));
+  };
+  return fmt::format("scan {}..{} ({})", end(read.lower), end(read.upper), rows);
+}
+
+}  // namespace
+
+std::string short_text(const History& history, Value value) {
+  if (value.is_unobserved()) return "?";
+  if (value.is_list()) return short_list(history, value);
+  return shortened(history.text(value));
+}
+
+std::string assignment(const History& history, KeyId key, Value value) {
+  return fmt::format("{}={}", shortened(history.key_label(key)), short_text(history, value));
+}
+
+std::string notation(const History& history, const Op& op) {
+  switch (op.kind) {
+    case OpKind::Read:
+      return "r " + assignment(history, op.key, op.value);
+    case OpKind::Write:
+      return "w " + assignment(history, op.key, op.value);
+    case OpKind::Delete:
+      if (op.value.is_null()) return "delete " + shortened(history.key_label(op.key));
+      return "delete " + assignment(history, op.key, op.value);
+    case OpKind::Append:
+      return fmt::format("append {} {}", shortened(history.key_label(op.key)),
+                         short_text(history, op.value));
+    case OpKind::Scan:
+    case OpKind::Select:
+    case OpKind::Aggregate:
+      break;
+  }
+  return predicate_notation(history, op);
+}
+
+std::string whereabouts(const History& history, TxnId txn) {
+  std::string out =
+      "session " + shortened(history.label(history.session_name(history.session(txn))));
+  const Place place = history.place(txn);
+  if (place.unit == PlaceUnit::None) {
+    out += fmt::format(", transaction {}", txn.value + 1);
+  } else if (history.columns().files.size() > 1) {
+    out += ", " + place.to_string();
+  } else {
+    out += fmt::format(", {} {}", place.unit == PlaceUnit::Line ? "line" : "byte", place.position);
+  }
+  if (!history.txn_name(txn).is_null()) {
+    out += ", id " + shortened(history.label(history.txn_name(txn)));
+  }
+  if (history.status(txn) != TxnStatus::Committed) {
+    out += fmt::format(", {}", name(history.status(txn)));
+  }
+  return out;
+}
+
+std::string name_or_file(const History& history, std::string_view name) {
+  if (!name.empty()) return std::string(name);
+  return history.file().empty() ? "history" : std::string(history.file());
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+std::string duration(double seconds) {
+  if (seconds < 0.00995) return fmt::format("{:.1f} ms", seconds * 1e3);
+  if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
+  if (seconds < 99.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
+  return fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
+}  // namespace ouro

@@ -1,0 +1,32 @@
+// How the report writes down operations, transactions, counts and times. Long things are
+// shortened in the middle; nothing here spans lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+// `value` as in messages, cut short in the middle if it is long.
+[[nodiscard]] std::string short_text(const History& history, Value value);
+// "x=1"; "x=?" if nobody recorded the result.
+[[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
+// "r x=0", "w x=1", "delete x", "append l 3", "scan a..f (2 rows)" …
+[[nodiscard]] std::string notation(const History& history, const Op& op);
+
+// "session a, line 3, id 4711, aborted": all that helps to find it again.
+[[nodiscard]] std::string whereabouts(const History& history, TxnId txn);
+
+// What to call the history.
+[[nodiscard]] std::string name_or_file(const History& history, std::string_view name);
+
+// "1 key", "12,345 keys".
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
+[[nodiscard]] std::string grouped(std::uint64_t number);
+// "0.4 ms", "12 ms", "3.2 s", "2 min 5 s".
+[[nodiscard]] std::string duration(double seconds);
+
+}  // namespace ouro

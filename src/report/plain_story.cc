@@ -1,0 +1,103 @@
+// The sentence for anomalies that are no cycle.
+
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/notation.h"
+#include "report/story.h"
+
+namespace ouro {
+namespace {
+
+// The first element that occurs twice; null if none does.
+Value repeated_element(const History& history, Value list) {
+  absl::flat_hash_set<Value> seen;
+  for (const Value element : history.list(list)) {
+    if (!seen.insert(element).second) return element;
+  }
+  return Value::null();
+}
+
+}  // namespace
+
+// The `nth` write, or read, among the operations that show the anomaly; invalid if there are fewer.
+OpId Story::find_op(bool writes, std::size_t nth) const {
+  for (const OpId op : anomaly_.ops) {
+    if (op.valid() && is_write(history_.op(op).kind) == writes && nth-- == 0) return op;
+  }
+  return OpId{};
+}
+
+// For reads of what should not have been readable.
+std::string Story::dirty_sentence(OpId read, OpId write) const {
+  const std::string who = label(history_.txn_of(read));
+  const std::string what = read_phrase(read, history_.op(read).key);
+  const std::string writer =
+      write.valid() ? label(history_.txn_of(write)) : std::string("its transaction");
+  const bool append = write.valid() && history_.op(write).kind == OpKind::Append;
+  const std::string which =
+      append ? fmt::format("whose {}", short_text(history_, history_.op(write).value)) : "which";
+  const std::string_view wrote = append ? "appended" : "wrote";
+  switch (anomaly_.kind) {
+    case AnomalyKind::AbortedRead:
+      return fmt::format("{} {}, {} {} {}; but {} aborted.", who, what, which, writer, wrote,
+                         writer);
+    case AnomalyKind::IntermediateRead: {
+      const OpId final_write = find_op(true, 1);
+      std::string later = final_write.valid()
+                              ? " with " + short_text(history_, history_.op(final_write).value)
+                              : std::string();
+      if (append)
+        return fmt::format("{} {}, {} {} {} and then went on.", who, what, which, writer, wrote);
+      return fmt::format("{} {}, which {} wrote and then overwrote{} itself.", who, what, writer,
+                         later);
+    }
+    case AnomalyKind::FutureRead:
+      return fmt::format("{} {}, {} it {} only later.", who, what, which, wrote);
+    default:
+      if (!write.valid()) return fmt::format("{} {}, which contradicts its own write.", who, what);
+      return fmt::format("{} {}, although it did {} before.", who, what,
+                         notation(history_, history_.op(write)));
+  }
+}
+
+std::string Story::plain_sentence() const {
+  const OpId read = find_op(false, 0);
+  const OpId other = find_op(false, 1);
+  if (!read.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);
+  const Op op = history_.op(read);
+  const std::string who = label(history_.txn_of(read));
+  const std::string what = read_phrase(read, op.key);
+  switch (anomaly_.kind) {
+    case AnomalyKind::ThinAirRead:
+      return fmt::format("{} {}, which nobody wrote.", who, what);
+    case AnomalyKind::DuplicateElements:
+      if (!op.value.is_list()) break;
+      return fmt::format("{} {}, which holds {} more than once.", who, what,
+                         short_text(history_, repeated_element(history_, op.value)));
+    case AnomalyKind::IncompatibleOrder:
+      if (!other.valid()) break;
+      return fmt::format("{} {} and {} {}: neither continues the other.", who, what,
+                         label(history_.txn_of(other)), read_phrase(other, history_.op(other).key));
+    case AnomalyKind::NonRepeatableRead:
+      if (!other.valid()) break;
+      return fmt::format("{} {} and then {}, and wrote nothing to it in between.", who,
+                         read_phrase(std::min(read, other), op.key),
+                         assignment(history_, op.key, history_.op(std::max(read, other)).value));
+    case AnomalyKind::ResultSetMismatch:
+      return fmt::format("{} got from {} what the versions it saw do not imply.", who,
+                         notation(history_, op));
+    case AnomalyKind::AbortedRead:
+    case AnomalyKind::IntermediateRead:
+    case AnomalyKind::FutureRead:
+    case AnomalyKind::Internal:
+      return dirty_sentence(read, find_op(true, 0));
+    default:
+      break;
+  }
+  return fmt::format("{} {}: {}.", who, what, info(anomaly_.kind).meaning);
+}
+
+}  // namespace ouro

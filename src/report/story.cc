@@ -1,0 +1,241 @@
+#include "report/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/notation.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kShortTxn = 8;     // Operations; longer ones show only what matters.
+constexpr std::size_t kShortStory = 24;  // Lines; longer ones lose their middle.
+
+std::string shown_key(const History& history, KeyId key) { return history.key_label(key); }
+
+// Keeps the ends of a list of lines that is too long to read.
+std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun) {
+  if (lines.size() <= kShortStory) return lines;
+  const std::size_t half = kShortStory / 2;
+  const std::size_t hidden = lines.size() - 2 * half;
+  std::vector<std::string> out(lines.begin(), lines.begin() + half);
+  out.push_back(fmt::format("… {} more {} …", grouped(hidden), noun));
+  out.insert(out.end(), lines.end() - half, lines.end());
+  return out;
+}
+
+// The columns of a terminal that `text` fills, near enough: characters, not bytes.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+Story::Story(const History& history, const Anomaly& anomaly)
+    : history_(history), anomaly_(anomaly) {
+  for (const TxnId txn : anomaly.txns) add(txn);
+  for (const Edge& edge : anomaly.edges) {
+    add(edge.from);
+    add(edge.to);
+  }
+  for (const Edge& edge : anomaly.edges) {
+    for (const OpId op : {edge.from_op, edge.to_op, edge.read, edge.saw}) add(op);
+  }
+  for (const OpId op : anomaly.ops) add(op);
+  std::sort(ops_.begin(), ops_.end());
+  ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
+}
+
+void Story::add(TxnId txn) {
+  if (txn.valid() && number_.try_emplace(txn, txns_.size() + 1).second) txns_.push_back(txn);
+}
+
+void Story::add(OpId op) {
+  if (!op.valid()) return;
+  ops_.push_back(op);
+  add(history_.txn_of(op));
+}
+
+std::string Story::label(TxnId txn) const {
+  const auto at = number_.find(txn);
+  return at == number_.end() ? "the initial state" : fmt::format("T{}", at->second);
+}
+
+// All operations of a short transaction. Of a long one those that matter, with dots for the gaps;
+// if none matters, its first ones.
+std::string Story::shown_ops(TxnId txn) const {
+  const OpId first = history_.first_op(txn);
+  const OpId end = history_.end_op(txn);
+  const std::size_t count = end.value - first.value;
+  const auto matter_first = std::lower_bound(ops_.begin(), ops_.end(), first);
+  const auto matter_end = std::lower_bound(matter_first, ops_.end(), end);
+  std::vector<OpId> shown(matter_first, matter_end);
+  if (count <= kShortTxn || shown.empty()) {
+    shown.clear();
+    for (OpId op = first; op != end && shown.size() < kShortTxn; ++op.value) shown.push_back(op);
+  }
+  std::string out;
+  OpId expected = first;
+  for (const OpId op : shown) {
+    if (!out.empty() || op != expected)
+      out += op == expected ? "   " : out.empty() ? "…   " : "   …   ";
+    out += notation(history_, history_.op(op));
+    expected = OpId{op.index() + 1};
+  }
+  if (expected != end) out += "   …";
+  if (shown.size() < count) out += fmt::format("   ({} operations)", grouped(count));
+  return count == 0 ? "no operations" : out;
+}
+
+std::vector<std::string> Story::cast() const {
+  std::vector<std::string> places;
+  std::size_t widest = 0;
+  for (const TxnId txn : txns_) {
+    places.push_back(whereabouts(history_, txn));
+    widest = std::max(widest, width(places.back()));
+  }
+  const std::size_t label_width = label(txns_.empty() ? TxnId{} : txns_.back()).size();
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < txns_.size(); ++i) {
+    const std::string padding(widest - width(places[i]), ' ');
+    lines.push_back(fmt::format("{:<{}}  {}{}   {}", label(txns_[i]), label_width, places[i],
+                                padding, shown_ops(txns_[i])));
+  }
+  return without_middle(std::move(lines), "transactions");
+}
+
+std::vector<std::string> Story::sentences() const {
+  const auto& edges = anomaly_.edges;
+  if (edges.empty()) return {plain_sentence()};
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const bool last = i + 1 == edges.size();
+    lines.push_back(fmt::format("{}{} < {}, because {}{}", last && i != 0 ? "But " : "",
+                                label(edges[i].from), label(edges[i].to), because(edges[i]),
+                                last ? ": a contradiction." : "."));
+  }
+  if (!edges.front().from.valid()) lines.front()[0] = 'T';  // "The initial state".
+  return without_middle(std::move(lines), "steps");
+}
+
+std::string Story::because(const Edge& edge) const {
+  switch (edge.kind) {
+    case EdgeKind::Session:
+      if (!edge.from.valid()) return "the initial state precedes every transaction";
+      return fmt::format("{} is before {} in session {}", label(edge.from), label(edge.to),
+                         history_.label(history_.session_name(history_.session(edge.from))));
+    case EdgeKind::WriteRead:
+      return because_read(edge);
+    case EdgeKind::WriteWrite:
+      return because_overwritten(edge);
+    case EdgeKind::ReadWrite:
+      return because_missed(edge);
+    case EdgeKind::RealTime: {
+      const auto completed = edge.from.valid() ? history_.completed(edge.from) : std::nullopt;
+      const auto invoked = edge.to.valid() ? history_.invoked(edge.to) : std::nullopt;
+      if (!completed || !invoked) {
+        return fmt::format("{} completed before {} was invoked", label(edge.from), label(edge.to));
+      }
+      return fmt::format("{} completed at {}, before {} was invoked at {}", label(edge.from),
+                         *completed, label(edge.to), *invoked);
+    }
+    case EdgeKind::Forced:
+      return because_forced(edge);
+  }
+  return {};
+}
+
+// "read x=1", or what a predicate read got for `key`, which may be invalid.
+std::string Story::read_phrase(OpId id, KeyId key) const {
+  const Op op = history_.op(id);
+  if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
+  if (!key.valid()) return "did " + notation(history_, op);
+  for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
+    if (row.key == key) {
+      return fmt::format("read {} by {}", assignment(history_, key, row.value),
+                         notation(history_, op));
+    }
+  }
+  return fmt::format("found no {} by {}", shown_key(history_, key), notation(history_, op));
+}
+
+std::string Story::because_read(const Edge& edge) const {
+  if (!edge.to_op.valid()) {
+    return fmt::format("{} read {} from {}", label(edge.to), shown_key(history_, edge.key),
+                       label(edge.from));
+  }
+  const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
+  if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
+  const Op write = history_.op(edge.from_op);
+  if (write.kind != OpKind::Append)
+    return fmt::format("{}, which {} wrote", read, label(edge.from));
+  return fmt::format("{}, whose {} {} appended", read, short_text(history_, write.value),
+                     label(edge.from));
+}
+
+std::string Story::because_overwritten(const Edge& edge) const {
+  if (!edge.from.valid()) return "the initial state precedes every write";
+  if (!edge.from_op.valid() || !edge.to_op.valid()) {
+    return fmt::format("{} overwrote {}'s {}", label(edge.to), label(edge.from),
+                       shown_key(history_, edge.key));
+  }
+  const Op older = history_.op(edge.from_op);
+  const Op newer = history_.op(edge.to_op);
+  if (newer.kind == OpKind::Append) {
+    return fmt::format("{} appended {} to {} behind {}'s {}", label(edge.to),
+                       short_text(history_, newer.value), shown_key(history_, edge.key),
+                       label(edge.from), short_text(history_, older.value));
+  }
+  return fmt::format("{} overwrote {}'s {} with {}", label(edge.to), label(edge.from),
+                     assignment(history_, older.key, older.value),
+                     short_text(history_, newer.value));
+}
+
+std::string Story::because_missed(const Edge& edge) const {
+  if (!edge.from_op.valid() || !edge.to_op.valid()) {
+    return fmt::format("{} read {} before {} overwrote it", label(edge.from),
+                       shown_key(history_, edge.key), label(edge.to));
+  }
+  const Op write = history_.op(edge.to_op);
+  const std::string read =
+      fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
+  if (write.kind == OpKind::Append) {
+    return fmt::format("{}, to which {} appended {}", read, label(edge.to),
+                       short_text(history_, write.value));
+  }
+  return fmt::format("{}, which {} overwrote with {}", read, label(edge.to),
+                     short_text(history_, write.value));
+}
+
+// The level's rule: a reader that saw `from` must not read an older version of a key that `from`
+// wrote; so the version it did read, which `to` wrote, is the newer one.
+std::string Story::because_forced(const Edge& edge) const {
+  if (!edge.read.valid()) {
+    return fmt::format("someone who saw {} read {} from {}", label(edge.from),
+                       shown_key(history_, edge.key), label(edge.to));
+  }
+  const TxnId reader = history_.txn_of(edge.read);
+  std::string how;
+  if (edge.saw.valid()) {
+    how = fmt::format("it {} from {}", read_phrase(edge.saw, history_.op(edge.saw).key),
+                      label(edge.from));
+  } else if (edge.from.valid() && history_.session(edge.from) == history_.session(reader)) {
+    how = fmt::format("{} is before it in session {}", label(edge.from),
+                      history_.label(history_.session_name(history_.session(reader))));
+  } else {
+    how = "through other transactions";
+  }
+  const std::string read = read_phrase(edge.read, edge.key);
+  const std::string key = shown_key(history_, edge.key);
+  if (!edge.to.valid()) {
+    return fmt::format("{} saw {} ({}), yet {}, the initial value; so {}'s {} would be older still",
+                       label(reader), label(edge.from), how, read, label(edge.from), key);
+  }
+  return fmt::format("{} saw {} ({}), yet {} from {}; so {}'s {} must be older", label(reader),
+                     label(edge.from), how, read, label(edge.to), label(edge.from), key);
+}
+
+}  // namespace ouro

@@ -1,0 +1,180 @@
+#include "report/story.h"
+
+#include <gtest/gtest.h>
+
+#include "ouro/history_builder.h"
+
+namespace ouro {
+namespace {
+
+// One history with an example of everything that sentences are about.
+class StoryTest : public testing::Test {
+ protected:
+  StoryTest() {
+    HistoryBuilder b;
+    x = b.key("x");
+    l = b.key("l");
+    t1 = b.begin_txn(b.session("a"));
+    r0 = b.read(x, Value::null());
+    w1 = b.write(x, b.integer(1));
+    w2 = b.write(x, b.integer(2));
+    a1 = b.append(l, b.integer(7));
+    b.clocks(1, 10);
+    t2 = b.begin_txn(b.session("a"));
+    b.status(TxnStatus::Unknown);
+    r1 = b.read(x, b.integer(1));
+    r2 = b.read(x, b.integer(2));
+    const Value seven_eight[] = {b.integer(7), b.integer(8)};
+    list = b.read_list(l, seven_eight);
+    const Value twice[] = {b.integer(7), b.integer(7)};
+    doubled = b.read_list(l, twice);
+    w3 = b.write(x, b.integer(3));
+    a2 = b.append(l, b.integer(8));
+    b.clocks(20, 30);
+    const KeyVersion rows[] = {{x, b.integer(2)}};
+    t3 = b.begin_txn(b.session("b"));
+    scan = b.scan(b.text("a"), b.text("z"), {.rows = rows});
+    for (int i = 10; i < 30; ++i) b.write(x, b.integer(i));
+    history = *std::move(b).freeze();
+  }
+
+  std::string plain(AnomalyKind kind, std::vector<OpId> ops) const {
+    const Anomaly anomaly{.kind = kind, .txns = {}, .ops = std::move(ops), .edges = {}};
+    const auto sentences = Story(history, anomaly).sentences();
+    EXPECT_EQ(sentences.size(), 1u);
+    return sentences.front();
+  }
+
+  std::string edge(const Edge& edge) const {
+    const Anomaly anomaly{
+        .kind = AnomalyKind::DependencyCycle, .txns = {t1, t2, t3}, .ops = {}, .edges = {edge}};
+    return Story(history, anomaly).because(edge);
+  }
+
+  History history;
+  KeyId x, l;
+  TxnId t1, t2, t3;
+  OpId r0, w1, w2, a1, r1, r2, list, doubled, w3, a2, scan;
+};
+
+TEST_F(StoryTest, PlainAnomaliesAreOneSentence) {
+  EXPECT_EQ(plain(AnomalyKind::AbortedRead, {r1, w1}),
+            "T1 read x=1, which T2 wrote; but T2 aborted.");
+  EXPECT_EQ(plain(AnomalyKind::AbortedRead, {list, a1}),
+            "T1 read l=[7,8], whose 7 T2 appended; but T2 aborted.");
+  EXPECT_EQ(plain(AnomalyKind::IntermediateRead, {r1, w1}),
+            "T1 read x=1, which T2 wrote and then overwrote itself.");
+  EXPECT_EQ(plain(AnomalyKind::IntermediateRead, {r1, w1, w2}),
+            "T1 read x=1, which T2 wrote and then overwrote with 2 itself.");
+  EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {r1}), "T1 read x=1, which nobody wrote.");
+  EXPECT_EQ(plain(AnomalyKind::FutureRead, {r1, w3}), "T1 read x=1, which it wrote only later.");
+  EXPECT_EQ(plain(AnomalyKind::Internal, {r1, w3}), "T1 read x=1, although it did w x=3 before.");
+  EXPECT_EQ(plain(AnomalyKind::DuplicateElements, {doubled}),
+            "T1 read l=[7,7], which holds 7 more than once.");
+  EXPECT_EQ(plain(AnomalyKind::IncompatibleOrder, {list, doubled}),
+            "T1 read l=[7,8] and T1 read l=[7,7]: neither continues the other.");
+  EXPECT_EQ(plain(AnomalyKind::NonRepeatableRead, {r2, r1}),
+            "T1 read x=1 and then x=2, and wrote nothing to it in between.");
+  EXPECT_EQ(plain(AnomalyKind::ResultSetMismatch, {scan}),
+            "T1 got from scan a..z (1 row) what the versions it saw do not imply.");
+  EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {}), "a read returns a value that nobody wrote.");
+}
+
+TEST_F(StoryTest, EveryKindOfEdgeHasItsReason) {
+  EXPECT_EQ(edge({.from = t1, .to = t2, .kind = EdgeKind::Session}),
+            "T1 is before T2 in session a");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t2,
+                  .kind = EdgeKind::WriteRead,
+                  .key = x,
+                  .from_op = w2,
+                  .to_op = r2}),
+            "T2 read x=2, which T1 wrote");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t2,
+                  .kind = EdgeKind::WriteRead,
+                  .key = l,
+                  .from_op = a1,
+                  .to_op = list}),
+            "T2 read l=[7,8], whose 7 T1 appended");
+  EXPECT_EQ(
+      edge({.from = kInitialTxn, .to = t1, .kind = EdgeKind::WriteRead, .key = x, .to_op = r0}),
+      "T1 read x=null, the initial value");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t3,
+                  .kind = EdgeKind::WriteRead,
+                  .key = x,
+                  .from_op = w2,
+                  .to_op = scan}),
+            "T3 read x=2 by scan a..z (1 row), which T1 wrote");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t2,
+                  .kind = EdgeKind::WriteWrite,
+                  .key = x,
+                  .from_op = w2,
+                  .to_op = w3}),
+            "T2 overwrote T1's x=2 with 3");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t2,
+                  .kind = EdgeKind::WriteWrite,
+                  .key = l,
+                  .from_op = a1,
+                  .to_op = a2}),
+            "T2 appended 8 to l behind T1's 7");
+  EXPECT_EQ(edge({.from = t1,
+                  .to = t2,
+                  .kind = EdgeKind::ReadWrite,
+                  .key = x,
+                  .from_op = r0,
+                  .to_op = w3}),
+            "T1 read x=null, which T2 overwrote with 3");
+  EXPECT_EQ(edge({.from = t1, .to = t2, .kind = EdgeKind::RealTime}),
+            "T1 completed at 10, before T2 was invoked at 20");
+}
+
+TEST_F(StoryTest, ForcedEdgesSayHowTheReaderSaw) {
+  const Edge by_session{.from = t1,
+                        .to = t3,
+                        .kind = EdgeKind::Forced,
+                        .key = x,
+                        .from_op = w2,
+                        .to_op = w3,
+                        .read = r2};
+  EXPECT_EQ(
+      edge(by_session),
+      "T2 saw T1 (T1 is before it in session a), yet read x=2 from T3; so T1's x must be older");
+  Edge far = by_session;
+  far.from = t3;
+  far.to = kInitialTxn;
+  EXPECT_EQ(edge(far),
+            "T2 saw T3 (through other transactions), yet read x=2, the initial value; so T3's x "
+            "would be older still");
+}
+
+TEST_F(StoryTest, LongTransactionsShowOnlyWhatMatters) {
+  const OpId late{scan.index() + 15};
+  const Anomaly anomaly{
+      .kind = AnomalyKind::ThinAirRead, .txns = {t2, t3}, .ops = {late}, .edges = {}};
+  const auto cast = Story(history, anomaly).cast();
+  ASSERT_EQ(cast.size(), 2u);
+  EXPECT_EQ(cast[0],
+            "T1  session a, transaction 2, unknown   r x=1   r x=2   r l=[7,8]   r l=[7,7]   w x=3"
+            "   append l 8");
+  EXPECT_EQ(cast[1], "T2  session b, transaction 3            …   w x=24   …   (21 operations)");
+}
+
+TEST_F(StoryTest, LongCyclesLoseTheirMiddle) {
+  Anomaly anomaly;
+  anomaly.kind = AnomalyKind::DependencyCycle;
+  for (int i = 0; i < 100; ++i) {
+    anomaly.edges.push_back({.from = i % 2 == 0 ? t1 : t2, .to = i % 2 == 0 ? t2 : t1});
+  }
+  const auto sentences = Story(history, anomaly).sentences();
+  ASSERT_EQ(sentences.size(), 25u);
+  EXPECT_EQ(sentences[12], "… 76 more steps …");
+  EXPECT_TRUE(sentences.back().starts_with("But T2 < T1, because ")) << sentences.back();
+  EXPECT_TRUE(sentences.back().ends_with(": a contradiction.")) << sentences.back();
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include "ouro/history_builder.h"
+#include "ouro/report.h"
+#include "report/notation.h"
+
+namespace ouro {
+namespace {
+
+// T1 writes x and y; T2 overwrites both; T3 sees T2's x and T1's y.
+struct Fractured {
+  History history;
+  Verdict verdict;
+
+  Fractured() {
+    HistoryBuilder b;
+    b.file("bank.jsonl", PlaceUnit::Line);
+    const KeyId x = b.key("x");
+    const KeyId y = b.key("y");
+    const TxnId t1 = b.begin_txn(b.session("a"), 1);
+    const OpId w1x = b.write(x, b.integer(1));
+    const OpId w1y = b.write(y, b.integer(1));
+    const TxnId t2 = b.begin_txn(b.session("b"), 2);
+    const OpId r2x = b.read(x, b.integer(1));
+    b.write(x, b.integer(2));
+    const OpId w2y = b.write(y, b.integer(2));
+    b.begin_txn(b.session("c"), 3);
+    b.name(b.integer(4711));
+    const OpId r3x = b.read(x, b.integer(2));
+    const OpId r3y = b.read(y, b.integer(1));
+    history = *std::move(b).freeze();
+
+    verdict.level = Level::ReadAtomic;
+    verdict.outcome = Outcome::Violated;
+    verdict.counts[static_cast<std::size_t>(AnomalyKind::FracturedRead)] = 13;
+    Anomaly anomaly;
+    anomaly.kind = AnomalyKind::FracturedRead;
+    anomaly.txns = {t1, t2};
+    anomaly.edges = {
+        {.from = t1, .to = t2, .kind = EdgeKind::WriteRead, .key = x, .from_op = w1x, .to_op = r2x},
+        {.from = t2,
+         .to = t1,
+         .kind = EdgeKind::Forced,
+         .key = y,
+         .from_op = w2y,
+         .to_op = w1y,
+         .read = r3y,
+         .saw = r3x}};
+    verdict.anomalies.push_back(anomaly);
+  }
+};
+
+TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
+  const Fractured f;
+  EXPECT_EQ(describe(f.history, f.verdict, {.check_seconds = 0.0004}),
+            "bank.jsonl: VIOLATED read-atomic (fractured read)\n"
+            "\n"
+            "  T1  session a, line 1            w x=1   w y=1\n"
+            "  T2  session b, line 2            r x=1   w x=2   w y=2\n"
+            "  T3  session c, line 3, id 4711   r x=2   r y=1\n"
+            "\n"
+            "  T1 < T2, because T2 read x=1, which T1 wrote.\n"
+            "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
+            "y must be older: a contradiction.\n"
+            "\n"
+            "  … and 12 more of this kind.\n"
+            "\n"
+            "3 transactions, 2 keys, 0.4 ms\n");
+}
+
+TEST(TextReportTest, WithoutOptionsTheFileNamesTheHistoryAndNoTimeIsTold) {
+  const Fractured f;
+  const std::string text = describe(f.history, f.verdict);
+  EXPECT_TRUE(text.starts_with("bank.jsonl: VIOLATED")) << text;
+  EXPECT_TRUE(text.ends_with("\n3 transactions, 2 keys\n")) << text;
+}
+
+TEST(TextReportTest, HeadlinesAreOneLine) {
+  const Fractured f;
+  Verdict verdict;
+  verdict.level = Level::Serializable;
+  verdict.outcome = Outcome::Holds;
+  EXPECT_EQ(headline(f.history, verdict), "bank.jsonl: holds serializable\n");
+  EXPECT_EQ(headline(History(), verdict), "history: holds serializable\n");
+  verdict.outcome = Outcome::Undecided;
+  verdict.reason = "time limit of 5 s reached";
+  EXPECT_EQ(headline(f.history, verdict, {.name = "h"}),
+            "h: UNDECIDED serializable (time limit of 5 s reached)\n");
+}
+
+TEST(TextReportTest, ColourOnlyIfAsked) {
+  const Fractured f;
+  EXPECT_EQ(describe(f.history, f.verdict).find('\033'), std::string::npos);
+  EXPECT_EQ(headline(f.history, f.verdict, {.colour = true}),
+            "bank.jsonl: \033[1;31mVIOLATED\033[0m read-atomic (fractured read)\n");
+}
+
+Verdict verdict_at(Level level, Outcome outcome) {
+  Verdict verdict;
+  verdict.level = level;
+  verdict.outcome = outcome;
+  return verdict;
+}
+
+TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated) {
+  const Fractured f;
+  const std::vector<Verdict> verdicts{verdict_at(Level::ReadCommitted, Outcome::Holds), f.verdict,
+                                      verdict_at(Level::Causal, Outcome::Violated)};
+  EXPECT_EQ(strongest_holding(verdicts), std::vector{Level::ReadCommitted});
+  EXPECT_EQ(weakest_violated(verdicts), std::vector{Level::ReadAtomic});
+  EXPECT_EQ(worst(verdicts), Outcome::Violated);
+  EXPECT_EQ(headline(f.history, verdicts),
+            "bank.jsonl: VIOLATED read-atomic (fractured read); holds read-committed\n");
+  const Level unsupported[] = {Level::Si, Level::Serializable};
+  const std::string text = describe(f.history, verdicts, {.unsupported = unsupported});
+  EXPECT_NE(text.find("\n  holds      read-committed\n"
+                      "  VIOLATED   read-atomic (fractured read)\n"
+                      "  VIOLATED   causal\n"
+                      "\n"
+                      "  Weakest level violated: read-atomic.  Strongest that holds: "
+                      "read-committed.\n"
+                      "  Not decided, because this version does not support them:\n"
+                      "    si, serializable.\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TextReportTest, IncomparableLevelsAreAllNamed) {
+  const std::vector<Verdict> verdicts{verdict_at(Level::Causal, Outcome::Holds),
+                                      verdict_at(Level::Si, Outcome::Holds),
+                                      verdict_at(Level::ReadCommitted, Outcome::Holds),
+                                      verdict_at(Level::Prefix, Outcome::Undecided)};
+  EXPECT_EQ(strongest_holding(verdicts), (std::vector{Level::Causal, Level::Si}));
+  EXPECT_TRUE(weakest_violated(verdicts).empty());
+  EXPECT_EQ(worst(verdicts), Outcome::Undecided);
+}
+
+TEST(NotationTest, TimesAndCountsReadWell) {
+  EXPECT_EQ(duration(0.0004), "0.4 ms");
+  EXPECT_EQ(duration(0.0123), "12 ms");
+  EXPECT_EQ(duration(3.21), "3.2 s");
+  EXPECT_EQ(duration(125), "2 min 5 s");
+  EXPECT_EQ(counted(1, "key"), "1 key");
+  EXPECT_EQ(counted(1234567, "key"), "1,234,567 keys");
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+}
+
+TEST(NotationTest, LongValuesLoseTheirMiddle) {
+  HistoryBuilder b;
+  std::string long_text;
+  for (int i = 0; i < 100; ++i) long_text += "ü";  // Two bytes each.
+  const Value text = b.text(long_text);
+  std::vector<Value> elements;
+  for (int i = 1; i <= 1000; ++i) elements.push_back(b.integer(i));
+  b.begin_txn(b.session("a"));
+  const OpId read = b.read_list(b.key("l"), elements);
+  const History history = *std::move(b).freeze();
+  EXPECT_EQ(notation(history, history.op(read)), "r l=[1,2,3, … 994 more … ,998,999,1000]");
+  const std::string shown = short_text(history, text);
+  EXPECT_LT(shown.size(), 60u);
+  EXPECT_NE(shown.find("ü…ü"), std::string::npos) << shown;  // No half characters.
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,25 @@
+// The example of include/ouro/check.h.
+#include "ouro/check.h"
+
+#include <iostream>
+
+#include "ouro/format.h"
+
+namespace {
+
+int fail(const ouro::Error& error) {
+  std::cerr << error.to_string() << '\n';
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  const auto history = ouro::read_history("tests/data/demo/fractured_read.jsonl");
+  if (!history.ok()) return fail(history.error());
+  const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
+  if (!verdict.ok()) return fail(verdict.error());
+  if (verdict->outcome == ouro::Outcome::Violated)
+    std::cout << ouro::describe(*history, *verdict);
+  return verdict->outcome == ouro::Outcome::Violated ? 0 : 1;
+}
