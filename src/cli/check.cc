@@ -1,0 +1,251 @@
+// ouro check: judges histories.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <sstream>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace ouro::cli {
+namespace {
+
+struct CheckFlags {
+  InputFlags input;
+  std::string level = "serializable";
+  std::string evidence = "observed";
+  std::string output = "text";
+  std::string model;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  double time_limit = 0;   // Seconds; zero: none.
+  double clock_drift = 0;  // Of interest to levels with real time only.
+};
+
+constexpr char kDetails[] =
+    "Reads each HISTORY and decides whether LEVEL allows it: whether some order of its "
+    "transactions explains everything its clients saw. A violation is told with the transactions "
+    "involved and the reason why each must precede the next.\n\n"
+    "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
+    "Levels that this version cannot decide are refused; 'all' leaves them out and says so.\n\n"
+    "Given several histories, prints one line for each; -v tells every story. The exit status is "
+    "the worst, which is the largest: an unreadable history outweighs an undecided one, and that "
+    "one a violated one. Asked for several levels, a history counts as violated if any of them "
+    "is, else as undecided if any of them is.\n\n"
+    "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
+    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level; its --model "
+    "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
+    "The clock drift is in the unit of the history's clocks and matters to levels that look at "
+    "real time.\n\n"
+    "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
+
+struct Levels {
+  std::vector<Level> asked;
+  std::vector<Level> unsupported;  // With 'all' only.
+  bool several = false;            // Whether the answer is a table.
+};
+
+std::string supported_names() {
+  std::string names;
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level)) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", level.name);
+  }
+  return names.empty() ? "none" : names;
+}
+
+std::optional<Levels> parse_levels(const std::string& text) {
+  Levels out;
+  if (text == "all") {
+    for (const LevelInfo& level : levels()) {
+      (decidable(level.level) ? out.asked : out.unsupported).push_back(level.level);
+    }
+    out.several = true;
+    return out;
+  }
+  std::istringstream names(text);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto level = parse_level(name);
+    if (!level) return std::nullopt;
+    if (!decidable(*level)) {
+      fail(fmt::format("level '{}' is not supported by this version; supported: {}",
+                       info(*level).name, supported_names()));
+      return std::nullopt;
+    }
+    out.asked.push_back(*level);
+  }
+  if (out.asked.empty()) parse_level("");
+  out.several = out.asked.size() > 1;
+  return out.asked.empty() ? std::nullopt : std::optional(out);
+}
+
+int exit_status(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Holds:
+      return kHolds;
+    case Outcome::Violated:
+      return kViolated;
+    case Outcome::Undecided:
+      break;
+  }
+  return kUndecided;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+class Checker {
+ public:
+  Checker(const CheckFlags& flags, Levels levels, Format format)
+      : flags_(flags),
+        levels_(std::move(levels)),
+        format_(format),
+        full_story_(flags.verbose || flags.input.paths.size() == 1) {}
+
+  int run() {
+    int status = kHolds;
+    std::size_t done = 0;
+    for (const std::string& path : flags_.input.paths) {
+      status = std::max(status, check_one(path));
+      ++done;
+      if (output_closed() || interrupted()) break;
+    }
+    // What nobody looked at must not pass.
+    if (done < flags_.input.paths.size()) status = std::max<int>(status, kUndecided);
+    return status;
+  }
+
+ private:
+  int check_one(const std::string& path) {
+    const std::string name = display_name(path);
+    ReportOptions report{.name = name,
+                         .colour = stdout_is_terminal(),
+                         .examples = flags_.verbose ? std::size_t{3} : std::size_t{1},
+                         .unsupported = levels_.unsupported};
+    auto start = std::chrono::steady_clock::now();
+    const ReadOptions read{.format = format_, .threads = flags_.input.threads};
+    const auto history = std::make_shared<std::optional<Result<History>>>();
+    const bool finished = watched("reading " + name, OnInterrupt::Abandon,
+                                  [history, path, read] { *history = read_history(path, read); });
+    if (!finished) {
+      print_verdicts(path, History(), interrupted_verdicts(), report);
+      leave(kUndecided);
+    }
+    if (!(*history)->ok()) return refuse(path, (*history)->error());
+    report.load_seconds = seconds_since(start);
+
+    start = std::chrono::steady_clock::now();
+    std::optional<Result<std::vector<Verdict>>> verdicts;
+    watched(fmt::format("checking {}", name), OnInterrupt::Wait,
+            [&] { verdicts = check(***history, levels_.asked, options()); });
+    if (!verdicts->ok()) return refuse(path, verdicts->error());
+    report.check_seconds = seconds_since(start);
+    print_verdicts(path, ***history, **verdicts, report);
+    return exit_status(worst(**verdicts));
+  }
+
+  [[nodiscard]] CheckOptions options() const {
+    CheckOptions options;
+    options.time_limit = std::chrono::milliseconds(
+        static_cast<std::int64_t>(std::ceil(std::min(flags_.time_limit, 1e9) * 1000)));
+    options.cancelled = &interrupted();
+    options.threads = flags_.input.threads;
+    return options;
+  }
+
+  [[nodiscard]] std::vector<Verdict> interrupted_verdicts() const {
+    std::vector<Verdict> verdicts;
+    for (const Level level : levels_.asked) {
+      Verdict verdict;
+      verdict.level = level;
+      verdict.reason = "interrupted while reading";
+      verdicts.push_back(verdict);
+    }
+    return verdicts;
+  }
+
+  int refuse(const std::string& path, Error error) const {
+    if (error.file.empty()) error.file = display_name(path);
+    if (flags_.output == "json" && !flags_.quiet) print(to_json(display_name(path), error));
+    if (flags_.output == "elle" && !flags_.quiet) print(path + "\tunknown\n");
+    return fail(error);
+  }
+
+  void print_verdicts(const std::string& path, const History& history,
+                      std::span<const Verdict> verdicts, const ReportOptions& report) const {
+    if (flags_.quiet) return;
+    if (flags_.output == "elle") {
+      constexpr std::string_view kWords[] = {"true", "false", "unknown"};
+      print(fmt::format("{}\t{}\n", path, kWords[static_cast<std::size_t>(worst(verdicts))]));
+    } else if (flags_.output == "json") {
+      print(levels_.several ? to_json(history, verdicts, report)
+                            : to_json(history, verdicts.front(), report));
+    } else if (!full_story_) {
+      print(levels_.several ? headline(history, verdicts, report)
+                            : headline(history, verdicts.front(), report));
+    } else {
+      print(levels_.several ? describe(history, verdicts, report)
+                            : describe(history, verdicts.front(), report));
+    }
+  }
+
+  const CheckFlags& flags_;
+  Levels levels_;
+  Format format_;
+  bool full_story_;
+};
+
+int run_check(CheckFlags& flags) {
+  if (flags.json) flags.output = "json";
+  if (flags.evidence != "observed") {
+    const bool known = flags.evidence == "versions" || flags.evidence == "timestamps";
+    return fail(fmt::format("evidence '{}' is {}; supported: observed", flags.evidence,
+                            known ? "not supported by this version" : "unknown"));
+  }
+  if (!flags.model.empty() && flags.model != "list-append" && flags.model != "rw-register") {
+    return fail(fmt::format("model '{}' is not supported; supported: list-append, rw-register",
+                            flags.model));
+  }
+  const auto levels = parse_levels(flags.level);
+  const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
+  if (!format) return kBadInput;
+  if (levels->asked.empty()) return fail("this version decides no level");
+  catch_interrupt();
+  return Checker(flags, *levels, *format).run();
+}
+
+}  // namespace
+
+void add_check(CLI::App& root, Commands& commands) {
+  auto flags = std::make_shared<CheckFlags>();
+  CLI::App* app = root.add_subcommand("check", "decide whether histories satisfy a level");
+  app->add_option("-l,--level", flags->level, "isolation level, or 'all' [serializable]")
+      ->type_name("LEVEL");
+  app->add_option("--evidence", flags->evidence, "what the verdict rests on [observed]")
+      ->type_name("KIND");
+  app->add_option("--output", flags->output, "how to print the verdicts [text]")
+      ->type_name("text|json|elle")
+      ->check(one_of({"text", "json", "elle"}));
+  app->add_flag("--json", flags->json, "the same as --output json");
+  app->add_option("-t,--time-limit", flags->time_limit, "give up on a history after SEC [0: never]")
+      ->type_name("SEC")
+      ->check(number_at_least_zero());
+  app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
+      ->type_name("D")
+      ->check(number_at_least_zero());
+  app->add_flag("-v,--verbose", flags->verbose, "tell the whole story of every history");
+  app->add_flag("-q,--quiet", flags->quiet, "print no verdicts, only set the exit status");
+  add_input_flags(*app, flags->input);
+  app->add_option("-c,--consistency-models", flags->level)->group("");
+  app->add_option("-m,--model", flags->model)->group("");
+  app->footer(
+      "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
+      "255 internal error; of several histories the largest.");
+  commands.push_back({app, [flags] { return run_check(*flags); }, kDetails});
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,79 @@
+// What the commands share: how they are declared, what they print, how they end.
+//
+// Each file of this folder that is named after a command declares its flags on CLI11's tree of
+// commands; help, man page, reference and completions are all made from that tree.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/ouro.h"
+
+namespace ouro::cli {
+
+// What Jepsen uses. Of several, the largest is the worst.
+enum ExitStatus : int {
+  kHolds = 0,
+  kViolated = 1,
+  kUndecided = 2,
+  kBadInput = 254,  // Or usage.
+  kInternalError = 255,
+};
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;  // Called after parsing, if this command was given.
+  std::string details;       // For the man page: paragraphs, a blank line between them.
+};
+
+// The commands in the order of the help.
+using Commands = std::vector<Command>;
+
+void add_check(CLI::App& root, Commands& commands);
+void add_stats(CLI::App& root, Commands& commands);
+void add_lint(CLI::App& root, Commands& commands);
+void add_levels(CLI::App& root, Commands& commands);
+void add_formats(CLI::App& root, Commands& commands);
+void add_convert(CLI::App& root, Commands& commands);
+void add_generate(CLI::App& root, Commands& commands);
+void add_completion(CLI::App& root, Commands& commands);
+void add_man(CLI::App& root, Commands& commands);
+
+// Complains on standard error, "ouro: " before it, and returns kBadInput.
+int fail(std::string_view what);
+int fail(const Error& error);
+
+// What numbers on the command line must be. CLI11's own checks accept "-5" for an unsigned number
+// and complain in six hundred digits.
+CLI::Validator whole_number();
+CLI::Validator number_at_least_zero();
+CLI::Validator share();  // From 0 to 1.
+// One of `words`.
+CLI::Validator one_of(std::vector<std::string> words);
+
+// A command that looks at each of several histories.
+struct InputFlags {
+  std::vector<std::string> paths;
+  std::string format;
+  unsigned threads = 0;
+};
+void add_input_flags(CLI::App& app, InputFlags& flags);
+
+// The format called `name`, nothing said: Detect. On an unknown name complains and returns nothing.
+std::optional<Format> parse_format(const std::string& name);
+// The level called `name`. On an unknown name complains and returns nothing.
+std::optional<Level> parse_level(const std::string& name);
+
+// What messages call the history at `path`.
+std::string display_name(const std::string& path);
+
+// Reads the histories one after the other and hands each to `visit`, which returns a status.
+// Returns the worst one; stops early when nobody listens any more.
+using Visit = std::function<int(const std::string& path, const History& history)>;
+int for_each_history(const InputFlags& flags, bool json, const Visit& visit);
+
+}  // namespace ouro::cli

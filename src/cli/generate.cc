@@ -1,0 +1,142 @@
+// ouro generate: makes histories.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+#include "cli/writing.h"
+
+namespace ouro::cli {
+namespace {
+
+struct GenerateFlags {
+  GenerateOptions options;
+  std::string level = "strict-serializable";
+  std::string workload = "general";
+  std::string key_choice = "uniform";
+  std::vector<std::string> faults;
+  std::string out = "-";
+  std::string format;
+};
+
+const std::map<std::string, WorkloadKind> kWorkloads{{"general", WorkloadKind::General},
+                                                     {"blindw-rm", WorkloadKind::BlindWRm},
+                                                     {"blindw-rw", WorkloadKind::BlindWRw},
+                                                     {"list-append", WorkloadKind::ListAppend}};
+const std::map<std::string, KeyChoice> kKeyChoices{
+    {"uniform", KeyChoice::Uniform}, {"zipf", KeyChoice::Zipf}, {"hotspot", KeyChoice::Hotspot}};
+
+std::string fault_names() {
+  std::string names;
+  for (const Fault fault : faults()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(fault));
+  }
+  return names;
+}
+
+// "lost-update=0.01"; without a rate, always.
+std::optional<PlantedFault> parse_fault(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string_view wanted = std::string_view(text).substr(0, equals);
+  PlantedFault planted;
+  planted.rate = 1;
+  bool known = false;
+  for (const Fault fault : faults()) {
+    if (name(fault) != wanted) continue;
+    planted.fault = fault;
+    known = true;
+  }
+  if (!known) {
+    fail(fmt::format("unknown fault '{}'; known are {}", wanted, fault_names()));
+    return std::nullopt;
+  }
+  if (equals == text.size()) return planted;
+  const char* first = text.data() + equals + 1;
+  const char* last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(first, last, planted.rate);
+  if (problem != std::errc() || end != last || !(planted.rate >= 0 && planted.rate <= 1)) {
+    fail(fmt::format("--fault {}: the rate must be a number from 0 to 1", text));
+    return std::nullopt;
+  }
+  return planted;
+}
+
+int run_generate(GenerateFlags& flags) {
+  const auto level = parse_level(flags.level);
+  if (!level || (!flags.format.empty() && !parse_format(flags.format))) return kBadInput;
+  flags.options.store = *level;
+  flags.options.workload = kWorkloads.at(flags.workload);
+  flags.options.key_choice = kKeyChoices.at(flags.key_choice);
+  for (const std::string& text : flags.faults) {
+    const auto planted = parse_fault(text);
+    if (!planted) return kBadInput;
+    flags.options.faults.push_back(*planted);
+  }
+  std::optional<Result<History>> history;
+  watched("generating", OnInterrupt::Wait, [&] { history = generate(flags.options); });
+  if (!history->ok()) return fail(history->error());
+  return write_out(**history, flags.out, flags.format);
+}
+
+void add_workload_flags(CLI::App& app, GenerateFlags& flags) {
+  GenerateOptions& options = flags.options;
+  const auto number = [&](const char* name, auto& target, const char* what) {
+    app.add_option(name, target, what)->type_name("N")->check(whole_number());
+  };
+  const auto part = [&](const char* name, double& target, const char* what) {
+    app.add_option(name, target, what)->type_name("X")->check(share());
+  };
+  app.add_option("-w,--workload", flags.workload, "what clients do [general]")
+      ->type_name("general|blindw-rm|blindw-rw|list-append")
+      ->check(one_of({"general", "blindw-rm", "blindw-rw", "list-append"}));
+  app.add_option("-l,--level", flags.level, "what the store keeps [strict-serializable]")
+      ->type_name("LEVEL");
+  number("--seed", options.seed, "the same seed gives the same history [1]");
+  number("--sessions", options.sessions, "concurrent clients [10]");
+  number("-n,--txns", options.txns, "transactions [1000]");
+  number("--ops", options.ops_per_txn, "operations per transaction [8]");
+  number("--keys", options.keys, "keys [100]");
+  part("--read-share", options.read_share, "of operations, those that read [0.5]");
+  part("--rmw-share", options.rmw_share, "of writes, those that read first [0]");
+  app.add_option("--key-choice", flags.key_choice, "how keys are picked [uniform]")
+      ->type_name("uniform|zipf|hotspot")
+      ->check(one_of({"uniform", "zipf", "hotspot"}));
+  app.add_option("--zipf-theta", options.zipf_theta, "skew of zipf [0.99]")
+      ->type_name("X")
+      ->check(number_at_least_zero());
+  part("--hotspot-keys", options.hotspot_keys, "of keys, those that are hot [0.2]");
+  part("--hotspot-ops", options.hotspot_ops, "of operations, those on hot keys [0.8]");
+  part("--abort-share", options.abort_share, "of transactions, those that abort [0]");
+  part("--unknown-share", options.unknown_share, "of outcomes, those that get lost [0]");
+}
+
+}  // namespace
+
+void add_generate(CLI::App& root, Commands& commands) {
+  auto flags = std::make_shared<GenerateFlags>();
+  CLI::App* app = root.add_subcommand("generate", "make a history, with faults if wanted");
+  add_workload_flags(*app, *flags);
+  app->add_flag("--clocks", flags->options.clocks, "record client clocks");
+  app->add_flag("--timestamps", flags->options.timestamps, "record start and commit timestamps");
+  app->add_flag("--version-orders", flags->options.version_orders,
+                "record the version order of every key");
+  app->add_option("--fault", flags->faults, "plant an anomaly at a rate; repeatable")
+      ->type_name("NAME=RATE")
+      ->expected(1)
+      ->take_all();
+  app->add_option("-o,--output", flags->out, "file to write [standard output]")->type_name("FILE");
+  app->add_option("--to", flags->format, "format to write [by extension]")->type_name("FORMAT");
+  commands.push_back(
+      {app, [flags] { return run_generate(*flags); },
+       "Runs simulated clients against an in-process multi-version store that keeps LEVEL, and "
+       "writes down what they saw. Everything follows from the options and the seed.\n\n"
+       "--fault plants an anomaly in the given share of transactions, for example --fault "
+       "lost-update=0.01. Faults: " +
+           fault_names() + "."});
+}
+
+}  // namespace ouro::cli

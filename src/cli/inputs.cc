@@ -1,0 +1,136 @@
+// Flags and loops that several commands share.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace ouro::cli {
+namespace {
+
+const FormatInfo* format_by_name(const std::string& name) {
+  if (const FormatInfo* found = find_format(name)) return found;
+  // What elle-cli calls them.
+  const auto wanted = name == "edn"    ? Format::JepsenEdn
+                      : name == "json" ? Format::JepsenJson
+                                       : Format::Detect;
+  static const std::vector<FormatInfo> all = formats();
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const FormatInfo& known) { return known.format == wanted; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::optional<double> parse_number(const std::string& text) {
+  double number = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, problem] = std::from_chars(text.data(), last, number);
+  if (problem != std::errc() || end != last || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+        return digits && text.size() < 20 ? std::string()
+                                          : fmt::format("'{}' is not a whole number", text);
+      },
+      "");
+}
+
+CLI::Validator number_at_least_zero() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = parse_number(text);
+        return number && *number >= 0 ? std::string()
+                                      : fmt::format("'{}' is not a number from 0 up", text);
+      },
+      "");
+}
+
+CLI::Validator share() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = parse_number(text);
+        return number && *number >= 0 && *number <= 1
+                   ? std::string()
+                   : fmt::format("'{}' is not a number from 0 to 1", text);
+      },
+      "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(
+      [words = std::move(words)](const std::string& text) {
+        if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
+        return fmt::format("'{}' is none of {}", text, fmt::join(words, ", "));
+      },
+      "");
+}
+
+int fail(std::string_view what) {
+  fmt::print(stderr, "ouro: {}\n", what);
+  return kBadInput;
+}
+
+int fail(const Error& error) { return fail(error.to_string()); }
+
+void add_input_flags(CLI::App& app, InputFlags& flags) {
+  app.add_option("HISTORY", flags.paths, "histories to read; - is standard input")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("-f,--format", flags.format, "format of the histories [detected]")
+      ->type_name("FORMAT");
+  app.add_option("--threads", flags.threads, "threads to use [one per core]")
+      ->type_name("N")
+      ->check(whole_number());
+}
+
+std::optional<Format> parse_format(const std::string& name) {
+  if (name.empty()) return Format::Detect;
+  if (const FormatInfo* found = format_by_name(name)) return found->format;
+  std::string known;
+  for (const FormatInfo& candidate : formats()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
+  }
+  fail(fmt::format("unknown format '{}'; known are {}", name, known));
+  return std::nullopt;
+}
+
+std::optional<Level> parse_level(const std::string& name) {
+  if (const auto level = find_level(name)) return level;
+  const std::string_view closest = closest_level(name);
+  fail(closest.empty() ? fmt::format("unknown level '{}'; 'ouro levels' lists them", name)
+                       : fmt::format("unknown level '{}'; did you mean '{}'?", name, closest));
+  return std::nullopt;
+}
+
+std::string display_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {
+  const auto format = parse_format(flags.format);
+  if (!format) return kBadInput;
+  int status = kHolds;
+  for (const std::string& path : flags.paths) {
+    std::optional<Result<History>> history;
+    watched("reading " + display_name(path), OnInterrupt::Wait,
+            [&] { history = read_history(path, {.format = *format, .threads = flags.threads}); });
+    if (history->ok()) {
+      status = std::max(status, visit(path, **history));
+    } else {
+      status = std::max(status, fail(history->error()));
+      if (json) print(to_json(display_name(path), history->error()));
+    }
+    if (output_closed()) break;
+  }
+  return status;
+}
+
+}  // namespace ouro::cli

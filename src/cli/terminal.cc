@@ -1,0 +1,137 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace ouro::cli {
+namespace {
+
+int g_output_errno = 0;
+std::atomic<bool> g_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void on_interrupt_signal(int) { g_interrupted = true; }
+
+constexpr auto kStep = std::chrono::milliseconds(50);
+constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of the line.
+
+class ProgressLine {
+ public:
+  explicit ProgressLine(const std::string& what)
+      : what_(what), wanted_(::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void update() {
+    const auto elapsed = std::chrono::steady_clock::now() - start_;
+    if (!wanted_ || elapsed < next_) return;
+    next_ = elapsed + kPause;
+    const double seconds = std::chrono::duration<double>(elapsed).count();
+    fmt::print(stderr, "\r\033[K{} … {:.1f} s", what_, seconds);
+    std::fflush(stderr);
+    shown_ = true;
+  }
+
+ private:
+  const std::string& what_;
+  bool wanted_;
+  bool shown_ = false;
+  std::chrono::steady_clock::duration next_ = kPatience;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+void print(std::string_view text) {
+  while (g_output_errno == 0 && !text.empty()) {
+    const ssize_t count = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      g_output_errno = errno;
+    }
+  }
+}
+
+bool output_closed() {
+  if (g_output_errno == EPIPE) return true;
+  // The library writes to standard output as well; so ask the pipe.
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+std::string output_error() {
+  if (g_output_errno == 0 || g_output_errno == EPIPE) return {};
+  return fmt::format("cannot write to standard output: {}", std::strerror(g_output_errno));
+}
+
+bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
+
+void catch_interrupt() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+const std::atomic<bool>& interrupted() { return g_interrupted; }
+
+bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
+  struct State {
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool done = false;
+    std::exception_ptr failure;
+  };
+  const auto state = std::make_shared<State>();  // Outlives us if the work is left behind.
+  std::thread worker([state, work = std::move(work)] {
+    std::exception_ptr failure;
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(state->mutex);
+    state->failure = failure;
+    state->done = true;
+    state->ended.notify_one();
+  });
+  {
+    ProgressLine progress(what);
+    std::unique_lock lock(state->mutex);
+    while (!state->ended.wait_for(lock, kStep, [&] { return state->done; })) {
+      if (on_interrupt == OnInterrupt::Abandon && g_interrupted) {
+        worker.detach();
+        return false;
+      }
+      progress.update();
+    }
+  }
+  worker.join();
+  if (state->failure) std::rethrow_exception(state->failure);
+  return true;
+}
+
+void leave(int status) {
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,60 @@
+#include "cli/writing.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace ouro::cli {
+namespace {
+
+// The writable format that `path` ends like; complains if there is none, or more than one.
+std::optional<Format> format_of_path(std::string_view path) {
+  if (path == "-") return Format::Native;
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+  }
+  std::string names;
+  std::optional<Format> found;
+  std::size_t longest = 0;
+  for (const FormatInfo& format : formats()) {
+    if (!format.writable || format.extension.empty() || !path.ends_with(format.extension)) continue;
+    if (format.extension.size() < longest) continue;
+    if (format.extension.size() > longest) names.clear();
+    longest = format.extension.size();
+    found = format.format;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+  }
+  if (found && names.find(',') == std::string::npos) return found;
+  if (found) {
+    fail(fmt::format("{}: several formats have this extension; choose one of {}", path, names));
+    return std::nullopt;
+  }
+  for (const FormatInfo& format : formats()) {
+    if (format.writable) names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
+  }
+  fail(fmt::format("{}: no format has this extension; choose one of {}", path, names));
+  return std::nullopt;
+}
+
+}  // namespace
+
+int write_out(const History& history, const std::string& path, const std::string& format) {
+  const auto chosen = format.empty() ? format_of_path(path) : parse_format(format);
+  if (!chosen) return kBadInput;
+  std::optional<Result<WriteReport>> report;
+  watched("writing " + (path == "-" ? "standard output" : path), OnInterrupt::Wait,
+          [&] { report = write_history(history, path, *chosen); });
+  if (!report->ok()) {
+    if (path == "-" && output_closed()) return kHolds;
+    return fail(report->error());
+  }
+  for (const std::string& warning : (*report)->warnings) {
+    fmt::print(stderr, "ouro: warning: {}\n", warning);
+  }
+  return kHolds;
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,391 @@
+// The binary as users meet it: what it prints, where, and how it ends.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "ouro/ouro.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kFine[] = R"({"session":"a","ops":[["r","x",null],["w","x",1]]}
+{"session":"b","ops":[["r","x",1]]}
+)";
+constexpr char kFractured[] = R"({"session":"a","ops":[["w","x",1],["w","y",1]]}
+{"session":"b","ops":[["r","x",1],["w","x",2],["w","y",2]]}
+{"session":"b","ops":[["r","x",2],["r","y",1]]}
+)";
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+class CliTest : public testing::Test {
+ protected:
+  CliTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ouro_cli_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    fine_ = file("fine.jsonl", kFine);
+    fractured_ = file("fractured.jsonl", kFractured);
+    broken_ = file("broken.jsonl", std::string(kFine) + "{\"session\":\n");
+  }
+  ~CliTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& content) const {
+    const std::string path = folder_ + '/' + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+  static std::vector<std::string> command(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), OURO_BINARY);
+    return arguments;
+  }
+  static Ran ouro(std::vector<std::string> arguments, const std::string& input = "") {
+    return run_program(command(std::move(arguments)), input);
+  }
+  static std::vector<std::string> command_names() {
+    return {"check",   "stats",    "lint",       "levels", "formats",
+            "convert", "generate", "completion", "man"};
+  }
+
+  std::string folder_, fine_, fractured_, broken_;
+};
+
+// Each line of `text` parsed as JSON; minified text at `pointer` in each.
+std::vector<std::string> json_lines(const std::string& text, const char* pointer) {
+  std::vector<std::string> found;
+  std::istringstream lines(text);
+  simdjson::dom::parser parser;
+  for (std::string line; std::getline(lines, line);) {
+    simdjson::dom::element root;
+    EXPECT_EQ(parser.parse(line).get(root), simdjson::SUCCESS) << line;
+    simdjson::dom::element at;
+    found.push_back(root.at_pointer(pointer).get(at) == simdjson::SUCCESS ? simdjson::minify(at)
+                                                                          : "(nothing)");
+  }
+  return found;
+}
+
+TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
+  const Ran holds = ouro({"check", "--level", "causal", fine_});
+  EXPECT_EQ(holds.status, 0);
+  EXPECT_THAT(holds.out, StartsWith(fine_ + ": holds causal\n"));
+  EXPECT_THAT(holds.err, IsEmpty());
+
+  const Ran violated = ouro({"check", "-l", "ra", fractured_});
+  EXPECT_EQ(violated.status, 1);
+  EXPECT_THAT(violated.out, StartsWith(fractured_ + ": VIOLATED read-atomic (fractured read)\n\n"));
+  EXPECT_THAT(violated.out, HasSubstr("session a, line 1   w x=1   w y=1\n"));
+  EXPECT_THAT(violated.out, HasSubstr(": a contradiction.\n"));
+  EXPECT_THAT(violated.out, HasSubstr("\n3 transactions, 2 keys, "));
+  EXPECT_THAT(violated.out, Not(HasSubstr("\033"))) << "no terminal, no colour";
+  EXPECT_THAT(violated.err, IsEmpty());
+}
+
+TEST_F(CliTest, QuietPrintsNoVerdict) {
+  const Ran ran = ouro({"check", "-q", "-l", "ra", fractured_});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(ran.err, IsEmpty());
+}
+
+TEST_F(CliTest, StandardInputIsADash) {
+  const Ran ran = ouro({"check", "-l", "rc", "-"}, kFine);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("standard input: holds read-committed\n"));
+}
+
+TEST_F(CliTest, SeveralHistoriesGetALineEachAndTheWorstStatus) {
+  const Ran two = ouro({"check", "-l", "ra", fine_, fractured_, fine_});
+  EXPECT_EQ(two.status, 1);
+  EXPECT_EQ(two.out, fine_ + ": holds read-atomic\n" + fractured_ +
+                         ": VIOLATED read-atomic (fractured read)\n" + fine_ +
+                         ": holds read-atomic\n");
+  const Ran broken = ouro({"check", "-l", "ra", fractured_, broken_, fine_});
+  EXPECT_EQ(broken.status, 254);
+  EXPECT_EQ(broken.out, fractured_ + ": VIOLATED read-atomic (fractured read)\n" + fine_ +
+                            ": holds read-atomic\n");
+  EXPECT_THAT(broken.err, StartsWith("ouro: " + broken_ + ":3: "));
+  EXPECT_EQ(broken.err.find('\n'), broken.err.size() - 1) << "one line";
+  const Ran verbose = ouro({"check", "-v", "-l", "ra", fine_, fractured_});
+  EXPECT_THAT(verbose.out, HasSubstr(": a contradiction.\n"));
+}
+
+TEST_F(CliTest, JsonIsOneObjectPerHistoryEvenForUnreadableOnes) {
+  const Ran ran = ouro({"check", "--json", "-l", "ra", fine_, broken_, fractured_});
+  EXPECT_EQ(ran.status, 254);
+  EXPECT_EQ(json_lines(ran.out, "/verdict"),
+            (std::vector<std::string>{"\"holds\"", "(nothing)", "\"violated\""}));
+  EXPECT_EQ(json_lines(ran.out, "/error/line")[1], "3");
+  EXPECT_EQ(json_lines(ran.out, "/anomalies/0/name")[2], "\"fractured read\"");
+  EXPECT_EQ(json_lines(ran.out, "/transactions")[2], "3");
+}
+
+TEST_F(CliTest, AllLevelsAreAnsweredAtOnce) {
+  const Ran text = ouro({"check", "-l", "all", fractured_});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.out, HasSubstr("Weakest level violated: read-committed."));
+  const Ran json = ouro({"check", "-l", "all", "--json", fine_});
+  EXPECT_EQ(json.status, 0);
+  for (const LevelInfo& level : levels()) {
+    const std::string pointer = "/levels/" + std::string(level.name);
+    EXPECT_EQ(json_lines(json.out, pointer.c_str())[0],
+              decidable(level.level) ? "\"holds\"" : "(nothing)")
+        << level.name;
+    if (!decidable(level.level)) {
+      EXPECT_THAT(text.out, HasSubstr(level.name)) << "told as undecided";
+    }
+  }
+}
+
+TEST_F(CliTest, ElleOutputIsItsLine) {
+  const Ran ran = ouro({"check", "--output", "elle", "-c", "ra", "--model", "rw-register", fine_,
+                        fractured_, broken_});
+  EXPECT_EQ(ran.status, 254);
+  EXPECT_EQ(ran.out, fine_ + "\ttrue\n" + fractured_ + "\tfalse\n" + broken_ + "\tunknown\n");
+}
+
+TEST_F(CliTest, LevelsAreRefusedByName) {
+  const Ran misspelt = ouro({"check", "--level", "serialisable", fine_});
+  EXPECT_EQ(misspelt.status, 254);
+  EXPECT_EQ(misspelt.err, "ouro: unknown level 'serialisable'; did you mean 'serializable'?\n");
+  for (const LevelInfo& level : levels()) {
+    if (decidable(level.level)) continue;
+    const Ran ran = ouro({"check", "--level", std::string(level.name), fine_});
+    EXPECT_EQ(ran.status, 254);
+    EXPECT_THAT(ran.err, StartsWith("ouro: level '" + std::string(level.name) +
+                                    "' is not supported by this version; supported: "
+                                    "read-committed, read-atomic, causal"));
+    EXPECT_THAT(ran.out, IsEmpty());
+  }
+}
+
+TEST_F(CliTest, BadUsageIs254AndOneLine) {
+  const std::vector<std::vector<std::string>> wrong{
+      {"chek"},
+      {"check"},
+      {"check", "--frobnicate", fine_},
+      {"check", "-l", "rc", "--evidence", "versions", fine_},
+      {"check", "-l", "rc", "--format", "nonsense", fine_},
+      {"check", "-l", "rc", "--output", "xml", fine_},
+      {"check", "-l", "rc", "--time-limit", "soon", fine_},
+      {"check", "-l", "rc", "--time-limit", "-1", fine_},
+      {"check", "-l", "rc", "--threads", "-1", fine_},
+      {"check", "-l", "", fine_},
+      {"check", "-l", "rc", folder_ + "/absent.jsonl"},
+      {"check", "-l", "rc", "--html", "x", fine_},
+      {"generate", "--txns", "-5"},
+      {"generate", "--fault", "nonsense=1"},
+      {"generate", "--fault", "aborted-read=2"},
+      {"generate", "--read-share", "1.5"},
+      {"generate", "-l", "nonsense"},
+      {"convert", fine_},
+      {"convert", fine_, folder_ + "/x.unknown"},
+      {"convert", fine_, fine_},
+      {"completion", "tcsh"},
+  };
+  for (const auto& arguments : wrong) {
+    const Ran ran = ouro(arguments);
+    EXPECT_EQ(ran.status, 254) << testing::PrintToString(arguments);
+    EXPECT_THAT(ran.out, IsEmpty());
+    EXPECT_THAT(ran.err, StartsWith("ouro: ")) << testing::PrintToString(arguments);
+    EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
+    EXPECT_LT(ran.err.size(), 500u) << ran.err;
+  }
+  EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "versions", fine_}).err,
+            "ouro: evidence 'versions' is not supported by this version; supported: observed\n");
+}
+
+TEST_F(CliTest, HelpFitsAScreen) {
+  std::vector<std::vector<std::string>> screens{{"--help"}, {"-h"}};
+  for (const std::string& name : command_names()) {
+    screens.push_back({name, "--help"});
+    screens.push_back({name, "-h"});
+  }
+  for (const auto& arguments : screens) {
+    const Ran ran = ouro(arguments);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_THAT(ran.out, StartsWith("Usage: ouro ")) << arguments[0];
+    std::istringstream lines(ran.out);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80u) << line;
+    EXPECT_LE(count, 24) << ran.out;
+  }
+  const Ran nothing = ouro({});
+  EXPECT_EQ(nothing.status, 254);
+  EXPECT_THAT(nothing.err, StartsWith("Usage: ouro "));
+}
+
+TEST_F(CliTest, VersionIsTheLibrarys) {
+  const Ran ran = ouro({"--version"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.out, "ouro " + std::string(version()) + "\n");
+}
+
+TEST_F(CliTest, ManualInDocsIsUpToDate) {
+  const std::string docs = OURO_SOURCE_DIR "/docs/";
+  EXPECT_EQ(ouro({"man"}).out, read_file(docs + "ouro.1"))
+      << "make it again: ouro man > docs/ouro.1";
+  EXPECT_EQ(ouro({"man", "--markdown"}).out, read_file(docs + "reference.md"))
+      << "make it again: ouro man --markdown > docs/reference.md";
+}
+
+TEST_F(CliTest, CompletionScriptsAreValidAndKnowTheFlags) {
+  const Ran bash = ouro({"completion", "bash"});
+  EXPECT_EQ(run_program({"/bin/bash", "-n", file("ouro.bash", bash.out)}).status, 0);
+  // What bash would offer after "ouro check --level ca".
+  const Ran offered =
+      run_program({"/bin/bash", "-c",
+                   "source " + folder_ +
+                       "/ouro.bash; COMP_WORDS=(ouro check --level ca); COMP_CWORD=3; _ouro; "
+                       "echo \"${COMPREPLY[@]}\""});
+  EXPECT_EQ(offered.out, "causal\n") << offered.err;
+  for (const char* shell : {"zsh", "fish"}) {
+    const Ran ran = ouro({"completion", shell});
+    EXPECT_EQ(ran.status, 0);
+    for (const std::string& name : command_names()) EXPECT_THAT(ran.out, HasSubstr(name)) << shell;
+    EXPECT_THAT(ran.out, HasSubstr("strict-serializable")) << shell;
+    const std::string path = std::string("/usr/bin/") + shell;
+    if (std::filesystem::exists(path)) {
+      EXPECT_EQ(run_program({path, "-n", file("script", ran.out)}).status, 0) << shell;
+    }
+  }
+}
+
+TEST_F(CliTest, AClosedPipeIsNoError) {
+  const auto deaf = [](std::vector<std::string> arguments) {
+    Program program(command(std::move(arguments)), Program::Output::Closed);
+    program.close_input();
+    return program.wait();
+  };
+  const Ran ran = deaf({"check", "-l", "ra", fractured_});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, IsEmpty());
+  EXPECT_EQ(deaf({"check", "-l", "ra", fine_, fine_, fine_}).status, 2)
+      << "what was not looked at does not pass";
+  const Ran generated = deaf({"generate", "-n", "20000"});
+  EXPECT_EQ(generated.status, 0);
+  EXPECT_THAT(generated.err, IsEmpty());
+}
+
+TEST_F(CliTest, AFullDiskIsAnError) {
+  const Ran ran = run_program({"/bin/sh", "-c", std::string(OURO_BINARY) + " levels > /dev/full"});
+  EXPECT_EQ(ran.status, 255);
+  EXPECT_THAT(ran.err, StartsWith("ouro: cannot write to standard output: "));
+}
+
+TEST_F(CliTest, CtrlCWhileReadingMeansUndecided) {
+  Program program(command({"check", "-l", "ra", "-"}));
+  program.write_input(kFine);
+  program.send_when_caught(SIGINT);
+  const Ran ran = program.wait();
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_THAT(ran.out,
+              StartsWith("standard input: UNDECIDED read-atomic (interrupted while reading)\n"));
+}
+
+TEST_F(CliTest, CtrlCWhileCheckingMeansUndecided) {
+  const std::string big = folder_ + "/big.ouro";
+  ASSERT_EQ(ouro({"generate", "-n", "200000", "--sessions", "50", "-o", big}).status, 0);
+  Program program(command({"check", "-l", "cc", big, fine_}));
+  program.close_input();
+  program.send_when_caught(SIGINT);
+  const Ran ran = program.wait();
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith(big + ": UNDECIDED causal (interrupted"));
+  EXPECT_THAT(ran.out, Not(HasSubstr(fine_))) << "the rest is not looked at";
+}
+
+TEST_F(CliTest, ATimeLimitThatIsReachedMeansUndecided) {
+  const std::string big = folder_ + "/big.ouro";
+  ASSERT_EQ(ouro({"generate", "-n", "100000", "-o", big}).status, 0);
+  const Ran ran = ouro({"check", "-l", "cc", "--time-limit", "0.001", big});
+  EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, StartsWith(big + ": UNDECIDED causal (time limit of 0.001 s reached)\n"));
+}
+
+TEST_F(CliTest, GeneratedHistoriesAreJudgedAsPlanted) {
+  const std::string good = folder_ + "/good.jsonl";
+  const std::string bad = folder_ + "/bad.jsonl";
+  EXPECT_EQ(ouro({"generate", "-n", "500", "--seed", "7", "-l", "cc", "-o", good}).status, 0);
+  EXPECT_EQ(ouro({"check", "-l", "cc", good}).status, 0);
+  EXPECT_EQ(ouro({"generate", "-n", "500", "--fault", "aborted-read=0.1", "--abort-share", "0.1",
+                  "-o", bad})
+                .status,
+            0);
+  const Ran ran = ouro({"check", "-l", "rc", bad});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("aborted read"));
+}
+
+TEST_F(CliTest, GenerateWritesNativeTextToStandardOutput) {
+  const Ran ran = ouro({"generate", "-n", "10", "--seed", "3"});
+  ASSERT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.out, ouro({"generate", "-n", "10", "--seed", "3"}).out) << "deterministic";
+  const Ran checked = ouro({"check", "-l", "causal", "-"}, ran.out);
+  EXPECT_EQ(checked.status, 0) << checked.err;
+}
+
+TEST_F(CliTest, ConvertThereAndBackChangesNothing) {
+  const std::string binary = folder_ + "/h.ouro";
+  const std::string text = folder_ + "/h.jsonl";
+  const std::string again = folder_ + "/again.jsonl";
+  ASSERT_EQ(ouro({"convert", fractured_, binary}).status, 0);
+  ASSERT_EQ(ouro({"convert", binary, text}).status, 0);
+  ASSERT_EQ(ouro({"convert", text, again}).status, 0);
+  EXPECT_EQ(read_file(text), read_file(again));
+  EXPECT_EQ(ouro({"check", "-l", "ra", binary}).status, 1);
+  const Ran out = ouro({"convert", fractured_, "-", "--to", "native"});
+  EXPECT_EQ(out.status, 0);
+  EXPECT_EQ(out.out, read_file(text));
+}
+
+TEST_F(CliTest, StatsAndLintLookWithoutJudging) {
+  const Ran stats = ouro({"stats", fractured_});
+  EXPECT_EQ(stats.status, 0);
+  EXPECT_THAT(stats.out, HasSubstr("  transactions       3 (3 committed)\n"));
+  EXPECT_EQ(json_lines(ouro({"stats", "--json", fractured_}).out, "/operations_by_kind/write")[0],
+            "4");
+
+  EXPECT_EQ(ouro({"lint", fractured_}).status, 0);
+  const std::string twice = file("twice.jsonl", std::string(kFine) + kFine);
+  const Ran lint = ouro({"lint", twice});
+  EXPECT_EQ(lint.status, 1);
+  EXPECT_THAT(lint.out, HasSubstr("error duplicate-write: "));
+  EXPECT_THAT(lint.out, HasSubstr(twice + ":3: w x=1 repeats " + twice + ":1\n"));
+  EXPECT_EQ(json_lines(ouro({"lint", "--json", twice}).out, "/findings/0/id")[0],
+            "\"duplicate-write\"");
+  EXPECT_EQ(ouro({"lint", broken_}).status, 254);
+}
+
+TEST_F(CliTest, LevelsAndFormatsAreListed) {
+  const Ran levels_text = ouro({"levels"});
+  EXPECT_EQ(levels_text.status, 0);
+  EXPECT_THAT(levels_text.out, HasSubstr("* read-committed (rc)\n"));
+  EXPECT_EQ(json_lines(ouro({"levels", "--json"}).out, "/levels/0/decidable")[0], "true");
+  const Ran list = ouro({"formats"});
+  EXPECT_EQ(list.status, 0);
+  for (const FormatInfo& format : formats()) EXPECT_THAT(list.out, HasSubstr(format.name));
+}
+
+}  // namespace
+}  // namespace ouro
