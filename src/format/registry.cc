@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "format/chronos.h"
 #include "format/jepsen.h"
 #include "format/native_binary.h"
 #include "format/native_text.h"
@@ -31,6 +32,10 @@ constexpr FormatEntry kTable[] = {
     {.info = {Format::JepsenJson, "jepsen-json", "elle-cli's JSON twin of Jepsen's EDN", ".json", false},
      .detect = detect_jepsen_json,
      .read = read_jepsen_json},
+    {.info = {Format::Chronos, "chronos", "TimeKiller's JSON, for Chronos and Aion", ".json", true},
+     .detect = detect_chronos,
+     .read = read_chronos,
+     .write = write_chronos},
 };
 
 const FormatEntry* entry(Format format) {
