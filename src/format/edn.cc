@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -23,6 +24,11 @@ constexpr std::array<Class, 256> make_classes() {
 constexpr std::array<Class, 256> kClasses = make_classes();
 
 Class class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
@@ -168,7 +174,7 @@ bool EdnTokens::character(Token& token) {
   at_ += atom_text().size();
   token.kind = TokenKind::Character;
   token.text = {start, static_cast<std::size_t>(at_ - start)};
-  return true;
+  return is_ascii(token.text) || check_utf8(token.text);
 }
 
 bool EdnTokens::atom(Token& token) {
@@ -193,7 +199,7 @@ bool EdnTokens::atom(Token& token) {
     token.kind = TokenKind::False;
   }
   at_ += text.size();
-  return true;
+  return is_ascii(text) || check_utf8(text);
 }
 
 bool EdnTokens::number(Token& token, std::string_view text) {

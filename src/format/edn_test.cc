@@ -69,7 +69,11 @@ TEST(EdnTest, StringsAreUnescaped) {
   EXPECT_EQ(tokens_of(R"("\q")"), "h.edn:1: column 2: unknown escape '\\q' in a string");
   EXPECT_EQ(tokens_of(R"("\ud83dx")"),
             "h.edn:1: column 2: expected \\u and four hexadecimal digits");
-  EXPECT_EQ(tokens_of("\"\xff\""), "h.edn:1: column 1: the string is not valid UTF-8");
+  EXPECT_EQ(tokens_of("\"\xff\""), "h.edn:1: column 2: not valid UTF-8");
+  EXPECT_EQ(tokens_of("x :\xff"), "h.edn:1: column 3: not valid UTF-8");
+  EXPECT_EQ(tokens_of("x\xff"), "h.edn:1: column 1: not valid UTF-8");
+  EXPECT_EQ(tokens_of("\\\xff"), "h.edn:1: column 1: not valid UTF-8");
+  EXPECT_EQ(tokens_of("é :é"), "é :é end");
 }
 
 TEST(EdnTest, FaultsHaveLineColumnAndExpectation) {

@@ -149,6 +149,10 @@ bool TokenReader::fail_expected(std::string_view expected) {
   return fail(at_, fmt::format("expected {}, found {}", expected, found));
 }
 
+bool TokenReader::check_utf8(std::string_view text) {
+  return simdjson::validate_utf8(text.data(), text.size()) || fail(text.data(), "not valid UTF-8");
+}
+
 bool TokenReader::odd_string(Token& token, Controls controls) {
   const char* start = ++at_;
   bool escaped = false;
@@ -172,11 +176,10 @@ bool TokenReader::odd_string(Token& token, Controls controls) {
   if (control && controls == Controls::Forbidden) {
     return fail(start - 1, "a control character in this string; write it as \\u and four digits");
   }
-  if (all_bits >= 0x80 && !simdjson::validate_utf8(start, static_cast<std::size_t>(stop - start))) {
-    return fail(start - 1, "the string is not valid UTF-8");
-  }
+  const std::string_view content(start, static_cast<std::size_t>(stop - start));
+  if (all_bits >= 0x80 && !check_utf8(content)) return false;
   token.kind = TokenKind::String;
-  token.text = {start, static_cast<std::size_t>(stop - start)};
+  token.text = content;
   if (!escaped) return true;
   if (!unescape(start, stop)) return false;
   token.text = unescaped_;

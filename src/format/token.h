@@ -89,6 +89,8 @@ class TokenReader {
   bool fail(const char* at, std::string_view what);
   // "expected X, found Y", Y being the byte at `at_`.
   bool fail_expected(std::string_view expected);
+  // Whether `text` is UTF-8; fails if not.
+  bool check_utf8(std::string_view text);
   // Reads the string whose opening quote is at `at_`.
   enum class Controls : std::uint8_t { Allowed, Forbidden };
   bool string(Token& token, Controls controls) {
