@@ -66,6 +66,10 @@ class HistoryBuilder {
   OpId append(KeyId key, Value element, std::uint32_t line = 0);
   OpId read_list(KeyId key, std::span<const Value> elements, std::uint32_t line = 0);
 
+  // For formats where what comes later decides what a value means. REQUIRES: not a predicate read.
+  [[nodiscard]] Op op(OpId id) const;
+  void set_value(OpId id, Value value);
+
   // What a predicate read returned, and the versions it saw if the database told.
   struct Rows {
     std::span<const KeyVersion> rows;

@@ -6,12 +6,16 @@
 #include <memory>
 #include <utility>
 
+#include "base/count_lines.h"
 #include "base/parallel.h"
 
 namespace ouro {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1 << 20;
+// Blocks double: small inputs are worth several threads, and in large blocks the names that each
+// block must learn anew weigh less.
+constexpr std::size_t kFirstBlockBytes = 1 << 18;
+constexpr std::size_t kLastBlockBytes = 1 << 22;
 
 struct Parsed {
   Status status;
@@ -37,8 +41,11 @@ Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, 
   };
 
   std::string bytes;
-  std::size_t wanted = kBlockBytes;
+  std::size_t block_bytes = kFirstBlockBytes;
+  std::size_t wanted = block_bytes;
   std::uint64_t line = 1;
+  std::uint64_t column = 1;
+  std::uint64_t offset = 0;
   bool ended = false;
   while (!ended) {
     const std::size_t had = bytes.size();
@@ -52,17 +59,23 @@ Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, 
     }
     bytes.resize(size);
     const std::size_t taken = ended ? size : cut(bytes);
-    if (taken == 0) {
+    if (taken == 0 && !ended) {
       wanted = bytes.size() * 2;  // One record is larger than a block.
       continue;
     }
-    wanted = kBlockBytes;
-    std::string rest = bytes.substr(taken);
-    rest.reserve(kBlockBytes + Input::kPadding);
+    block_bytes = std::min(block_bytes * 2, kLastBlockBytes);
+    wanted = block_bytes;
+    std::string rest;
+    rest.reserve(block_bytes + Input::kPadding);
+    rest.append(bytes, taken);
     bytes.resize(taken);
     bytes.reserve(taken + Input::kPadding);
-    auto block = std::make_shared<Block>(Block{std::move(bytes), line});
-    line += static_cast<std::uint64_t>(std::count(block->bytes.begin(), block->bytes.end(), '\n'));
+    auto block = std::make_shared<Block>(Block{std::move(bytes), line, column, offset, ended});
+    offset += taken;
+    const std::uint64_t lines =
+        count_lines(block->bytes.data(), block->bytes.data() + block->bytes.size());
+    column = lines == 0 ? column + taken : taken - block->bytes.rfind('\n');
+    line += lines;
     bytes = std::move(rest);
     const auto policy = workers == 1 ? std::launch::deferred : std::launch::async;
     pending.push_back(std::async(policy, [block, &parse] {

@@ -15,13 +15,16 @@ namespace ouro {
 
 // A piece of the input that can be parsed alone.
 struct Block {
-  std::string bytes;         // Followed by Input::kPadding readable bytes.
-  std::uint64_t first_line;  // 1-based line of its first byte.
+  std::string bytes;           // Followed by Input::kPadding readable bytes.
+  std::uint64_t first_line;    // 1-based line of its first byte.
+  std::uint64_t first_column;  // 1-based column of its first byte.
+  std::uint64_t offset;        // Of its first byte in the input.
+  bool last;                   // Nothing follows. There is always a last block, maybe an empty one.
 };
 
 // How many of the first `bytes` make a block that can be parsed alone, given that more input
 // follows; zero if none: then more is read. State may be kept from call to call: the next call
-// starts behind the bytes taken.
+// starts behind the bytes taken. `bytes` are followed by a zero byte.
 using CutBlock = std::function<std::size_t(std::string_view bytes)>;
 
 // Cuts behind the last line break.

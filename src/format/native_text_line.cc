@@ -356,7 +356,7 @@ bool NativeLineParser::predicate_op(std::string_view given, simdjson::ondemand::
         ok = aggregate_kind(json, kind);
         break;
       case Column:
-        ok = json.is_null() || column(json, aggregated);
+        ok = column_or_rows(json, aggregated);
         break;
       case Predicate:
         ok = predicate(json, 0, condition);
@@ -428,9 +428,8 @@ bool NativeLineParser::scalar(Json json, Value& out) {
       return true;
     }
     case json_type::null:
-      if (!json.is_null()) return fail(simdjson::TAPE_ERROR, "null");
       out = Value::null();
-      return true;
+      return null(json);
     default:
       return fail("expected an integer, a string or null");
   }
@@ -606,6 +605,18 @@ bool NativeLineParser::comparison(PredicateKind kind, Json json, PredicateId& ou
   }
   out = b_.compare(kind, compared, operands);
   return true;
+}
+
+bool NativeLineParser::null(Json json) {
+  bool is_null = false;
+  const auto code = json.is_null().get(is_null);
+  return (code == simdjson::SUCCESS && is_null) || fail(simdjson::TAPE_ERROR, "null");
+}
+
+bool NativeLineParser::column_or_rows(Json json, ColumnId& out) {
+  json_type type;
+  if (const auto code = json.type().get(type)) return fail(code, "a column's name or null");
+  return type == json_type::null ? null(json) : column(json, out);
 }
 
 bool NativeLineParser::column(Json json, ColumnId& out) {

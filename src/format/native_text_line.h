@@ -49,6 +49,8 @@ class NativeLineParser {
   bool combination(PredicateKind kind, Json value, std::uint32_t depth, PredicateId& out);
   bool comparison(PredicateKind kind, Json value, PredicateId& out);
   bool column(Json value, ColumnId& out);
+  bool column_or_rows(Json value, ColumnId& out);  // Null leaves `out` invalid.
+  bool null(Json value);
 
   bool fail(std::string what);
   // For simdjson errors: a wrong type, or text that is no JSON at all.

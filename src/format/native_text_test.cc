@@ -79,6 +79,10 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
             "h.jsonl:1: expected an integer of at most 64 bits; write other numbers as strings");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[]} {"session":1,"ops":[]})"),
             "h.jsonl:1: column 24: expected the end of the line, found '{'");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["r","x",nu]]})"),
+            "h.jsonl:1: column 30: expected a value, found 'n'");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["aggregate","sum",nu,true,1]]})"),
+            "h.jsonl:1: column 40: expected a value, found 'n'");
   EXPECT_EQ(error_of("{\"ouro\":2}"),
             "h.jsonl:1: version 2 of the format is not known; this program reads 1");
   EXPECT_EQ(error_of("{\"session\":1,\"ops\":[]}\n{\"ouro\":1}"),

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "format/chronos.h"
+#include "format/jepsen.h"
 #include "format/native_binary.h"
 #include "format/native_text.h"
 
@@ -23,6 +25,17 @@ constexpr FormatEntry kTable[] = {
      .detect = detect_native_binary,
      .read = read_native_binary,
      .write = write_native_binary},
+    {.info = {Format::JepsenEdn, "edn", "Jepsen's EDN: Elle's list-append and rw-register", ".edn", true},
+     .detect = detect_jepsen_edn,
+     .read = read_jepsen_edn,
+     .write = write_jepsen_edn},
+    {.info = {Format::JepsenJson, "jepsen-json", "elle-cli's JSON twin of Jepsen's EDN", ".json", false},
+     .detect = detect_jepsen_json,
+     .read = read_jepsen_json},
+    {.info = {Format::Chronos, "chronos", "TimeKiller's JSON, for Chronos and Aion", ".json", true},
+     .detect = detect_chronos,
+     .read = read_chronos,
+     .write = write_chronos},
 };
 
 const FormatEntry* entry(Format format) {

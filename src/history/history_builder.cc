@@ -137,6 +137,17 @@ Value HistoryBuilder::intern_list(KeyId key, std::span<const Value> elements) {
 // ---- names ----
 
 KeyId HistoryBuilder::key(Value name) {
+  if (name.kind() == ValueKind::Integer && name.number() >= 0 &&
+      name.number() < Interner::kSmallNames) {
+    const auto number = static_cast<std::size_t>(name.number());
+    auto& known = interner_->key_of_number;
+    if (number >= known.size()) known.resize(std::max(number + 1, 2 * known.size()));
+    if (!known[number].valid()) {
+      known[number] = KeyId{storage_->key_name.size()};
+      storage_->key_name.push_back(name);
+    }
+    return known[number];
+  }
   const auto [at, added] =
       interner_->key_of_name.try_emplace(name.bits(), KeyId{storage_->key_name.size()});
   if (added) storage_->key_name.push_back(name);
@@ -251,6 +262,12 @@ OpId HistoryBuilder::append(KeyId key, Value element, std::uint32_t line) {
 OpId HistoryBuilder::read_list(KeyId key, std::span<const Value> elements, std::uint32_t line) {
   return add_op(OpKind::Read, key, intern_list(key, elements), line);
 }
+
+Op HistoryBuilder::op(OpId id) const {
+  const Storage& s = *storage_;
+  return {id, s.op_kind[id.index()], s.op_key[id.index()], s.op_value[id.index()]};
+}
+void HistoryBuilder::set_value(OpId id, Value value) { storage_->op_value[id.index()] = value; }
 
 OpId HistoryBuilder::add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows) {
   Storage& s = *storage_;

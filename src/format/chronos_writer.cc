@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "format/chronos.h"
+#include "history/json_text.h"
+
+namespace ouro {
+namespace {
+
+// Looks for what Chronos cannot say, and for what reading it back would make of the rest.
+class Survey {
+ public:
+  explicit Survey(const History& history) : h_(history), zero_(history.key_count(), 0) {}
+
+  Status run() {
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      const TxnId txn{t};
+      if (h_.status(txn) != TxnStatus::Committed) {
+        return refusal(txn, "it is not committed, and Chronos has committed transactions only");
+      }
+      if (!h_.start_ts(txn) || !h_.commit_ts(txn)) {
+        return refusal(txn, "it lacks the start or commit timestamp that Chronos needs");
+      }
+      unnamed_ |= h_.txn_name(txn).is_null();
+      text_names_ |= h_.txn_name(txn).kind() == ValueKind::Text;
+      if (!plain(h_.txn_name(txn)) || !plain(h_.session_name(h_.session(txn)))) {
+        return refusal(txn, "its name is a string of digits, which Chronos takes for a number");
+      }
+      for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+        if (auto status = look_at(txn, h_.op(id)); !status.ok()) return status;
+      }
+    }
+    if (has_list_ && has_register_) {
+      return error_in("", "cannot write lists and registers into one Chronos history");
+    }
+    return look_at_initial();
+  }
+
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    const HistoryColumns& c = h_.columns();
+    std::vector<std::string> out;
+    const auto warn = [&out](bool when, std::string_view what) {
+      if (when) out.emplace_back(what);
+    };
+    warn(!c.version_orders.empty(), "version orders are left out");
+    warn(!c.invoked.empty() || !c.completed.empty(), "client clocks are left out");
+    warn(!c.remarks.empty(), "remarks are left out");
+    warn(unobserved_, "reads without a result are left out");
+    warn(unnamed_, "transactions without a name are numbered");
+    warn(text_names_, "strings stand where TimeKiller itself expects integers");
+    warn(null_read_ && has_list_, "reads of null are written as reads of the empty list");
+    warn(lost_initial_, "the initial value is left out; nobody read it");
+    return out;
+  }
+
+ private:
+  [[nodiscard]] Error refusal(TxnId txn, std::string_view what) const {
+    return error_in(
+        "", fmt::format("cannot write the transaction at {}: {}", h_.place(txn).to_string(), what));
+  }
+
+  // Whether `value` comes back as it is: a string of digits would be an integer.
+  [[nodiscard]] bool plain(Value value) const {
+    if (value.kind() != ValueKind::Text) return true;
+    std::string_view text = h_.string(value);
+    if (text.starts_with('-')) text.remove_prefix(1);
+    return text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos;
+  }
+
+  Status look_at(TxnId txn, const Op& op) {
+    constexpr std::string_view kOnly = "Chronos has reads, writes and appends of integers only";
+    if (is_predicate_read(op.kind) || op.kind == OpKind::Delete) {
+      return refusal(txn, fmt::format("it has a delete, scan, select or aggregate; {}", kOnly));
+    }
+    const auto expressible = [this](Value v) { return v.kind() != ValueKind::Row && plain(v); };
+    bool fits = expressible(op.value) && expressible(h_.key_name(op.key));
+    if (op.value.is_list()) {
+      for (const Value element : h_.list(op.value))
+        fits &= expressible(element) && !element.is_null();
+    }
+    fits &= op.kind != OpKind::Append || !op.value.is_null();
+    if (!fits)
+      return refusal(txn, fmt::format("it has a row, null or string of digits; {}", kOnly));
+    text_names_ |=
+        op.value.kind() == ValueKind::Text || h_.key_name(op.key).kind() == ValueKind::Text;
+    const bool read = op.kind == OpKind::Read;
+    if (op.value.is_unobserved()) {
+      unobserved_ = true;
+    } else if (op.kind == OpKind::Append || op.value.is_list()) {
+      has_list_ = true;
+    } else if (read && op.value.is_null()) {
+      null_read_ = true;
+    } else {
+      has_register_ = true;
+      if (op.value == Value::small(0)) zero_[op.key.index()] |= read ? 1 : 2;
+    }
+    return {};
+  }
+
+  // A reader must guess the initial value: 0 if it is read though not written, and null is not.
+  Status look_at_initial() {
+    const Value initial = h_.columns().default_initial;
+    const bool zero_read =
+        std::any_of(zero_.begin(), zero_.end(), [](auto use) { return use == 1; });
+    const Value guess = zero_read && !null_read_ && !has_list_ ? Value::small(0) : Value::null();
+    lost_initial_ = initial == Value::small(0) && guess != initial && !null_read_;
+    if (h_.columns().key_initial.empty() && (guess == initial || lost_initial_)) return {};
+    return error_in("",
+                    "cannot write the initial values: in Chronos all keys start as null, or as 0 "
+                    "if that is what reads show");
+  }
+
+  const History& h_;
+  std::vector<std::uint8_t> zero_;  // By key: 1 read, 2 written.
+  bool has_list_ = false, has_register_ = false, null_read_ = false, unobserved_ = false;
+  bool unnamed_ = false, text_names_ = false, lost_initial_ = false;
+};
+
+void append_timestamp(std::string& out, std::string_view field, const Timestamp& ts) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":{{\"p\":{},\"l\":{}}}", field, ts.physical,
+                 ts.logical);
+}
+
+void append_op(std::string& out, const History& h, const Op& op) {
+  out += op.kind == OpKind::Read    ? "{\"t\":\"r\",\"k\":"
+         : op.kind == OpKind::Write ? "{\"t\":\"w\",\"k\":"
+                                    : "{\"t\":\"a\",\"k\":";
+  append_json(out, h, h.key_name(op.key));
+  out += ",\"v\":";
+  append_json(out, h, op.value);
+  out += '}';
+}
+
+void append_txn(std::string& out, const History& h, TxnId txn) {
+  out += txn.index() == 0 ? "\n{\"tid\":" : ",\n{\"tid\":";
+  if (h.txn_name(txn).is_null()) {
+    out += std::to_string(txn.index() + 1);
+  } else {
+    append_json(out, h, h.txn_name(txn));
+  }
+  out += ",\"sid\":";
+  append_json(out, h, h.session_name(h.session(txn)));
+  append_timestamp(out, "sts", *h.start_ts(txn));
+  append_timestamp(out, "cts", *h.commit_ts(txn));
+  out += ",\"ops\":[";
+  bool first = true;
+  for (OpId id = h.first_op(txn); id < h.end_op(txn); ++id.value) {
+    const Op op = h.op(id);
+    if (op.value.is_unobserved()) continue;
+    if (!first) out += ',';
+    first = false;
+    append_op(out, h, op);
+  }
+  out += "]}";
+}
+
+}  // namespace
+
+Result<WriteReport> write_chronos(const History& history, Output& output) {
+  Survey survey(history);
+  if (auto status = survey.run(); !status.ok()) return status.error();
+  output.buffer() += '[';
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    append_txn(output.buffer(), history, TxnId{t});
+    if (auto status = output.drain(); !status.ok()) return status.error();
+  }
+  output.buffer() += "\n]\n";
+  return WriteReport{survey.warnings()};
+}
+
+}  // namespace ouro

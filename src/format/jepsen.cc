@@ -1,0 +1,239 @@
+#include "format/jepsen.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/edn.h"
+#include "format/jepsen_entries.h"
+#include "format/json_tokens.h"
+#include "ouro/history_builder.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::uint64_t kNoEntry = ~std::uint64_t{0};
+
+// Entries of one transaction.
+struct Pair {
+  std::uint64_t invoke = kNoEntry;
+  std::uint64_t completion = kNoEntry;
+};
+
+class Assembler {
+ public:
+  Assembler(const JepsenEntries& entries, HistoryBuilder& builder, std::string_view file)
+      : e_(entries), b_(builder), file_(file) {}
+
+  Status run() {
+    if (e_.clients.empty() && e_.ignored > 0) {
+      return error_in(file_, fmt::format("none of the {} operations is a client's; a client's "
+                                         ":process is an integer",
+                                         e_.ignored));
+    }
+    if (auto status = pair(); !status.ok()) return status;
+    if (auto status = find_lists(); !status.ok()) return status;
+    choose_clock();
+    for (std::size_t i = 0; i < pairs_.size(); ++i) add_txn(i);
+    return {};
+  }
+
+ private:
+  enum class Clock { None, Time, Index, Line };
+  enum KeyUse : std::uint8_t { kList = 1, kRegister = 2 };
+
+  Status pair() {
+    const bool has_process = !e_.clients.empty() && e_.clients[0].has_process;
+    absl::flat_hash_map<std::int64_t, std::size_t> running;  // The pair of a process.
+    for (std::uint64_t i = 0; i < e_.clients.size(); ++i) {
+      const JepsenEntry& entry = e_.clients[i];
+      if (entry.has_process != has_process) {
+        return error_at_line(
+            file_, entry.line,
+            fmt::format("this operation has {} :process, unlike the first, so sessions cannot be "
+                        "told; give all of them one, or none",
+                        has_process ? "no" : "a"));
+      }
+      // Without processes, all share one; but then nothing may overlap.
+      const auto found = running.find(entry.process);
+      if (entry.type == JepsenType::Invoke) {
+        if (!has_process && found != running.end()) {
+          return error_at_line(file_, entry.line,
+                               "two invocations in a row; without :process it cannot be told which "
+                               "completion belongs to which");
+        }
+        running[entry.process] = pairs_.size();
+        pairs_.push_back({.invoke = i});
+      } else if (found != running.end()) {
+        pairs_[found->second].completion = i;
+        running.erase(found);
+      } else {
+        pairs_.push_back({.completion = i});
+      }
+    }
+    return {};
+  }
+
+  // Which keys are lists, which registers.
+  Status find_lists() {
+    for (const JepsenEntry& entry : e_.clients) {
+      for (std::uint64_t i = 0; i < entry.op_count; ++i) {
+        const MicroOp& op = e_.ops[entry.first_op + i];
+        const std::size_t key = b_.key(op.key).index();
+        if (key >= use_.size()) use_.resize(key + 1, 0);
+        if (op.kind == MicroOp::Kind::Append || op.result == MicroOp::Result::List) {
+          use_[key] |= kList;
+          any_list_ = true;
+        } else if (op.kind == MicroOp::Kind::Write || op.result == MicroOp::Result::Scalar) {
+          use_[key] |= kRegister;
+        }
+        if (use_[key] == (kList | kRegister)) {
+          return error_at_line(
+              file_, entry.line,
+              "a key is used as a list here and as a register elsewhere; use other "
+              "keys for the one or the other");
+        }
+      }
+    }
+    return {};
+  }
+
+  void choose_clock() {
+    const auto all_have = [this](auto member) {
+      return std::all_of(e_.clients.begin(), e_.clients.end(),
+                         [&](const JepsenEntry& entry) { return entry.*member != kNoClock; });
+    };
+    if (all_have(&JepsenEntry::time)) {
+      clock_ = Clock::Time;
+    } else if (all_have(&JepsenEntry::index)) {
+      const auto not_growing = [](const JepsenEntry& a, const JepsenEntry& b) {
+        return a.index >= b.index;
+      };
+      const bool grows =
+          std::adjacent_find(e_.clients.begin(), e_.clients.end(), not_growing) == e_.clients.end();
+      clock_ = grows ? Clock::Index : Clock::Line;
+    }
+  }
+
+  [[nodiscard]] std::int64_t clock(std::uint64_t entry) const {
+    if (entry == kNoEntry || clock_ == Clock::None) return kNoClock;
+    if (clock_ == Clock::Time) return e_.clients[entry].time;
+    return clock_ == Clock::Index ? e_.clients[entry].index : static_cast<std::int64_t>(entry);
+  }
+
+  void add_txn(std::size_t number) {
+    const Pair& pair = pairs_[number];
+    const bool completed = pair.completion != kNoEntry;
+    const JepsenEntry& last = e_.clients[completed ? pair.completion : pair.invoke];
+    const auto session = last.has_process ? last.process : static_cast<std::int64_t>(number);
+    b_.begin_txn(b_.session(session), last.line);
+    const TxnStatus status = last.type == JepsenType::Ok     ? TxnStatus::Committed
+                             : last.type == JepsenType::Fail ? TxnStatus::Aborted
+                                                             : TxnStatus::Unknown;
+    b_.status(status);
+    b_.clocks(clock(pair.invoke), clock(pair.completion));
+    // Jepsen repeats the invocation's value on :fail and :info, if at all.
+    const bool own = status == TxnStatus::Committed || pair.invoke == kNoEntry ||
+                     (last.type == JepsenType::Info && last.has_ops);
+    const JepsenEntry& source = own ? last : e_.clients[pair.invoke];
+    for (std::uint64_t i = 0; i < source.op_count; ++i) {
+      add_op(e_.ops[source.first_op + i], status, source.type);
+    }
+  }
+
+  void add_op(const MicroOp& op, TxnStatus status, JepsenType source) {
+    const KeyId key = b_.key(op.key);
+    if (op.kind == MicroOp::Kind::Append) {
+      b_.append(key, op.value);
+      return;
+    }
+    if (op.kind == MicroOp::Kind::Write) {
+      b_.write(key, op.value);
+      return;
+    }
+    const bool nil_means_unknown = status != TxnStatus::Committed;
+    if (source == JepsenType::Invoke || status == TxnStatus::Aborted ||
+        op.result == MicroOp::Result::Missing ||
+        (op.result == MicroOp::Result::Nil && nil_means_unknown)) {
+      b_.read(key, Value::unobserved());
+    } else if (op.result == MicroOp::Result::List) {
+      b_.read_list(key, {e_.elements.data() + op.value.bits(), op.element_count});
+    } else if (op.result == MicroOp::Result::Nil && is_list(key)) {
+      b_.read_list(key, {});
+    } else {
+      b_.read(key, op.value);
+    }
+  }
+
+  [[nodiscard]] bool is_list(KeyId key) const {
+    return use_[key.index()] == 0 ? any_list_ : use_[key.index()] == kList;
+  }
+
+  const JepsenEntries& e_;
+  HistoryBuilder& b_;
+  std::string_view file_;
+  std::vector<Pair> pairs_;        // In the order of their first entries.
+  std::vector<std::uint8_t> use_;  // By key.
+  bool any_list_ = false;
+  Clock clock_ = Clock::None;
+};
+
+Result<History> assemble(TokenReader& tokens, std::string_view file) {
+  HistoryBuilder builder;
+  builder.file(file, PlaceUnit::Line);
+  const auto entries = read_jepsen_entries(tokens, builder);
+  if (!entries.ok()) return entries.error();
+  if (auto status = Assembler(*entries, builder, file).run(); !status.ok()) return status.error();
+  return std::move(builder).freeze();
+}
+
+}  // namespace
+
+bool detect_jepsen_edn(std::string_view head) {
+  // The first thing behind spaces and comments.
+  std::size_t at = head.find_first_not_of(" \t\r\n,");
+  while (at != std::string_view::npos && head[at] == ';') {
+    at = head.find_first_not_of(" \t\r\n,", head.find('\n', at));
+  }
+  if (at == std::string_view::npos) return false;
+  if (head[at] != '{' && head[at] != '[' && head[at] != '(') return false;
+  const std::string_view rest = head.substr(at);
+  return rest.find(":type ") != std::string_view::npos ||
+         rest.find(":type\t") != std::string_view::npos ||
+         rest.find(":type:") != std::string_view::npos ||
+         rest.find(":type,") != std::string_view::npos;
+}
+
+Result<History> read_jepsen_edn(Input& input, unsigned) {
+  const auto bytes = input.read_all();
+  if (!bytes.ok()) return bytes.error();
+  EdnTokens tokens(*bytes, input.name());
+  return assemble(tokens, input.name());
+}
+
+bool detect_jepsen_json(std::string_view head) {
+  const std::size_t at = head.find_first_not_of(" \t\r\n[");
+  if (at == std::string_view::npos || head[at] != '{') return false;
+  const std::size_t type = head.find("\"type\"");
+  if (type == std::string_view::npos) return false;
+  const std::size_t colon = head.find_first_not_of(" \t\r\n", type + 6);
+  if (colon == std::string_view::npos || head[colon] != ':') return false;
+  const std::size_t word = head.find_first_not_of(" \t\r\n\":", colon);
+  for (const std::string_view known : {"invoke", "ok", "fail", "info"}) {
+    if (word != std::string_view::npos && head.substr(word).starts_with(known)) return true;
+  }
+  return false;
+}
+
+Result<History> read_jepsen_json(Input& input, unsigned) {
+  const auto bytes = input.read_all();
+  if (!bytes.ok()) return bytes.error();
+  JsonTokens tokens(*bytes, input.name(), JsonTokens::Top::Many);
+  return assemble(tokens, input.name());
+}
+
+}  // namespace ouro

@@ -1,0 +1,324 @@
+#include "format/jepsen_entries.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+namespace ouro {
+namespace {
+
+constexpr std::string_view kShape = "[[:r k v] [:w k v] [:append k v] …]";
+
+// The workload that operations called `f` come from, as Jepsen users know it.
+std::string_view model_of(std::string_view f) {
+  if (f == "transfer") return "the bank model";
+  if (f == "cas") return "the cas-register model";
+  if (f == "add") return "the counter or set model";
+  if (f == "acquire" || f == "release") return "the mutex model";
+  if (f == "enqueue" || f == "dequeue" || f == "drain") return "the queue model";
+  if (f == "read" || f == "write") return "a bank, counter, set or single-register model";
+  return "another model";
+}
+
+JepsenType type_of(std::string_view word) {
+  if (word == "invoke") return JepsenType::Invoke;
+  if (word == "ok") return JepsenType::Ok;
+  if (word == "fail") return JepsenType::Fail;
+  if (word == "info") return JepsenType::Info;
+  return JepsenType::None;
+}
+
+class EntryParser {
+ public:
+  EntryParser(TokenReader& tokens, HistoryBuilder& builder) : t_(tokens), b_(builder) {}
+
+  bool run() {
+    Token token;
+    if (!next(token)) return false;
+    const bool wrapped = token.kind == TokenKind::OpenList;
+    if (wrapped && !next(token)) return false;
+    const TokenKind last = wrapped ? TokenKind::Close : TokenKind::End;
+    while (token.kind != last) {
+      if (token.kind != TokenKind::OpenMap) {
+        return fail(token, fmt::format("expected a map like {{:type :ok, :process 0, :value {}}}, "
+                                       "found {}",
+                                       kShape, token.describe()));
+      }
+      if (!entry(token) || !next(token)) return false;
+    }
+    if (wrapped && !next(token)) return false;
+    if (token.kind == TokenKind::End) return true;
+    return fail(token, "expected the end of the input behind the list of operations");
+  }
+
+  JepsenEntries& entries() { return entries_; }
+  Error& error() { return error_; }
+
+ private:
+  enum Field : unsigned { kType = 1, kProcess = 2, kF = 4, kValue = 8, kTime = 16, kIndex = 32 };
+
+  bool next(Token& token) {
+    if (t_.next(token)) return true;
+    error_ = t_.error();
+    return false;
+  }
+  bool fail(const Token& at, std::string_view what) {
+    error_ = t_.error_at(at, what);
+    return false;
+  }
+  // Something is wrong with :value, which matters only if the line turns out to be a client's.
+  // Always false, with no error().
+  bool doubt(const Token& at, std::string what) {
+    doubt_at_ = at;
+    doubt_at_.text = {};
+    doubt_ = std::move(what);
+    return false;
+  }
+
+  bool entry(const Token& open) {
+    entry_ = {};
+    entry_.line = t_.line(open);
+    f_.clear();
+    doubt_.clear();
+    type_found_.clear();
+    is_client_ = true;
+    unsigned seen = 0;
+    const std::size_t ops = entries_.ops.size();
+    const std::size_t elements = entries_.elements.size();
+    for (Token name;;) {
+      if (!next(name)) return false;
+      if (name.kind == TokenKind::Close) break;
+      const unsigned which = field_of(name.word());
+      if ((seen & which) != 0) return fail(name, fmt::format("{} appears twice", name.describe()));
+      seen |= which;
+      if (name.opens() && !skip(name)) return false;
+      if (!field(which)) return false;
+    }
+    if (!is_client_) {
+      ++entries_.ignored;
+      entries_.ops.resize(ops);
+      entries_.elements.resize(elements);
+      return true;
+    }
+    return finish(open);
+  }
+
+  static unsigned field_of(std::string_view name) {
+    if (name == "type") return kType;
+    if (name == "process") return kProcess;
+    if (name == "f") return kF;
+    if (name == "value") return kValue;
+    if (name == "time") return kTime;
+    if (name == "index") return kIndex;
+    return 0;
+  }
+
+  bool field(unsigned which) {
+    Token token;
+    if (!next(token)) return false;
+    switch (which) {
+      case kType:
+        entry_.type = type_of(token.word());
+        if (entry_.type == JepsenType::None) type_found_ = token.describe();
+        return skip(token);
+      case kProcess:
+        entry_.has_process = token.kind == TokenKind::Integer;
+        is_client_ = entry_.has_process || token.kind == TokenKind::Nil;
+        entry_.process = token.number;
+        return skip(token);
+      case kF:
+        f_ = token.word();
+        return skip(token);
+      case kTime:
+        if (token.kind == TokenKind::Integer) entry_.time = token.number;
+        return skip(token);
+      case kIndex:
+        if (token.kind == TokenKind::Integer) entry_.index = token.number;
+        return skip(token);
+      case kValue:
+        return value(token);
+      default:
+        return skip(token);
+    }
+  }
+
+  bool skip(const Token& token) {
+    if (t_.skip(token)) return true;
+    error_ = t_.error();
+    return false;
+  }
+
+  // Whether the line, as far as it was read, makes sense; adds it if so.
+  bool finish(const Token& open) {
+    if (entry_.type == JepsenType::None) {
+      return fail(open, type_found_.empty()
+                            ? "the operation has no :type; expected :invoke, :ok, :fail or :info"
+                            : fmt::format("unknown :type {}; expected :invoke, :ok, :fail or :info",
+                                          type_found_));
+    }
+    const bool txn = f_.empty() || f_ == "txn";
+    const bool may_lack = entry_.type == JepsenType::Fail || entry_.type == JepsenType::Info;
+    if (!doubt_.empty() && !(txn && may_lack)) return wrong_value();
+    if (!entry_.has_ops && entry_.type == JepsenType::Ok) {
+      doubt_at_ = open;
+      doubt_ = fmt::format("the operation has no :value; an :ok needs {}", kShape);
+      return wrong_value();
+    }
+    entries_.clients.push_back(entry_);
+    return true;
+  }
+
+  bool wrong_value() {
+    if (f_.empty() || f_ == "txn") return fail(doubt_at_, doubt_);
+    return fail(doubt_at_,
+                fmt::format("':f :{}' is an operation of {}; Ouro checks transactions of "
+                            "reads, writes and appends: :f :txn with :value {}",
+                            f_, model_of(f_), kShape));
+  }
+
+  bool value(const Token& token) {
+    if (token.kind == TokenKind::Nil) return true;
+    const std::size_t outer = t_.depth() - (token.opens() ? 1 : 0);
+    entry_.first_op = entries_.ops.size();
+    entry_.has_ops = micro_ops(token);
+    if (entry_.has_ops) {
+      entry_.op_count = static_cast<std::uint32_t>(entries_.ops.size() - entry_.first_op);
+      return true;
+    }
+    if (doubt_.empty()) return false;
+    entries_.ops.resize(entry_.first_op);
+    if (t_.skip_to(outer)) return true;
+    error_ = t_.error();
+    return false;
+  }
+
+  bool micro_ops(const Token& open) {
+    if (open.kind != TokenKind::OpenList) {
+      return doubt(open, fmt::format("expected :value {}, found {}", kShape, open.describe()));
+    }
+    for (Token token;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      if (token.kind != TokenKind::OpenList) {
+        return doubt(
+            token, fmt::format("expected an operation like [:r k v], found {}", token.describe()));
+      }
+      if (!micro_op()) return false;
+    }
+  }
+
+  bool micro_op() {
+    MicroOp op;
+    Token token;
+    if (!next(token)) return false;
+    const std::string_view word = token.word();
+    if (word == "r") {
+      op.kind = MicroOp::Kind::Read;
+    } else if (word == "w") {
+      op.kind = MicroOp::Kind::Write;
+    } else if (word == "append") {
+      op.kind = MicroOp::Kind::Append;
+    } else {
+      return doubt(
+          token, fmt::format("unknown operation {}; expected :r, :w or :append", token.describe()));
+    }
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close) return doubt(token, "expected a key");
+    if (token.kind == TokenKind::Nil) return doubt(token, "nil cannot be a key");
+    if (!scalar(token, op.key) || !next(token)) return false;
+    if (token.kind != TokenKind::Close) {
+      if (!result(token, op) || !next(token)) return false;
+      if (token.kind != TokenKind::Close) {
+        return doubt(token, fmt::format("expected ']', found {}", token.describe()));
+      }
+    }
+    if (op.kind != MicroOp::Kind::Read && op.result == MicroOp::Result::Missing) {
+      return doubt(token, "expected a value: only a read may lack one");
+    }
+    entries_.ops.push_back(op);
+    return true;
+  }
+
+  bool result(const Token& token, MicroOp& op) {
+    if (token.kind == TokenKind::Nil) {
+      op.result = MicroOp::Result::Nil;
+      return true;
+    }
+    if (token.kind != TokenKind::OpenList) {
+      op.result = MicroOp::Result::Scalar;
+      return scalar(token, op.value);
+    }
+    if (op.kind != MicroOp::Kind::Read) return doubt(token, "only a read may have a list");
+    op.result = MicroOp::Result::List;
+    const std::size_t first = entries_.elements.size();
+    op.value = Value::from_bits(first);
+    for (Token element;;) {
+      if (!next(element)) return false;
+      if (element.kind == TokenKind::Close) break;
+      Value value;
+      if (!scalar(element, value)) return false;
+      entries_.elements.push_back(value);
+    }
+    op.element_count = static_cast<std::uint32_t>(entries_.elements.size() - first);
+    return true;
+  }
+
+  bool scalar(const Token& token, Value& out) {
+    switch (token.kind) {
+      case TokenKind::Nil:
+        out = Value::null();
+        return true;
+      case TokenKind::Integer:
+        out = b_.integer(token.number);
+        return true;
+      case TokenKind::Number: {
+        std::uint64_t number = 0;
+        const char* last = token.text.data() + token.text.size();
+        const auto [stop, code] = std::from_chars(token.text.data(), last, number);
+        if (code != std::errc{} || (stop != last && std::string_view(stop, last) != "N")) {
+          return doubt(token, fmt::format("expected an integer of at most 64 bits, found {}",
+                                          token.describe()));
+        }
+        out = b_.unsigned_integer(number);
+        return true;
+      }
+      case TokenKind::True:
+      case TokenKind::False:
+        out = b_.text(token.kind == TokenKind::True ? "true" : "false");
+        return true;
+      case TokenKind::String:
+      case TokenKind::Keyword:
+      case TokenKind::Symbol:
+      case TokenKind::Character:
+        out = b_.text(token.text);
+        return true;
+      default:
+        return doubt(token, fmt::format("expected an integer, a string or a keyword, found {}",
+                                        token.describe()));
+    }
+  }
+
+  TokenReader& t_;
+  HistoryBuilder& b_;
+  JepsenEntries entries_;
+  Error error_;
+
+  // Of the line being read.
+  JepsenEntry entry_;
+  bool is_client_ = true;
+  std::string f_;
+  std::string type_found_;
+  Token doubt_at_;
+  std::string doubt_;
+};
+
+}  // namespace
+
+Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder) {
+  EntryParser parser(tokens, builder);
+  if (!parser.run()) return std::move(parser.error());
+  return std::move(parser.entries());
+}
+
+}  // namespace ouro

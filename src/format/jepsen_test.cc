@@ -1,0 +1,377 @@
+#include "format/jepsen.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+
+#include "ouro/history_builder.h"
+
+namespace ouro {
+namespace {
+
+const std::string kSmallData = std::string(OURO_SOURCE_DIR) + "/tests/data/elle-cli/";
+const std::string kSharedData = std::string(OURO_SOURCE_DIR) + "/../shared/data/";
+
+// As native text without its header: the facts, easy to compare.
+std::string native(const History& history) {
+  std::string out;
+  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
+  return out.substr(out.find('\n') + 1);
+}
+
+std::string read_edn(std::string_view text) {
+  const auto history = parse_history(text, {.format = Format::JepsenEdn}, "h.edn");
+  return history.ok() ? native(*history) : history.error().to_string();
+}
+
+std::string read_json(std::string_view text) {
+  const auto history = parse_history(text, {.format = Format::JepsenJson}, "h.json");
+  return history.ok() ? native(*history) : history.error().to_string();
+}
+
+std::map<TxnStatus, int> statuses(const History& history) {
+  std::map<TxnStatus, int> count;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) ++count[history.status(TxnId{t})];
+  return count;
+}
+
+TEST(JepsenTest, PairsInvocationsWithCompletionsByProcess) {
+  EXPECT_EQ(read_edn("{:type :invoke, :process 0, :value [[:w x 1]]}\n"
+                     "{:type :invoke, :process 1, :value [[:r x nil]]}\n"
+                     "{:type :ok, :process 1, :value [[:r x 1]]}\n"
+                     "{:type :ok, :process 0, :value [[:w x 1]]}\n"),
+            "{\"session\":0,\"ops\":[[\"w\",\"x\",1]]}\n"
+            "{\"session\":1,\"ops\":[[\"r\",\"x\",1]]}\n");
+}
+
+TEST(JepsenTest, StatusComesFromTheCompletion) {
+  EXPECT_EQ(read_edn("{:type :invoke :process 0 :value [[:w 1 1] [:r 1 nil]]}"
+                     "{:type :fail :process 0 :value [[:w 1 1] [:r 1 7]]}"
+                     "{:type :invoke :process 1 :value [[:w 1 2] [:r 1 nil]]}"
+                     "{:type :info :process 1 :error :timeout :value :timed-out}"
+                     "{:type :invoke :process 2 :value [[:w 1 3] [:r 1 nil] [:r 2 nil]]}"
+                     "{:type :info :process 2 :value [[:w 1 3] [:r 1 3] [:r 2 nil]]}"
+                     "{:type :invoke :process 3 :value [[:w 1 4] [:r 1]]}"
+                     "{:type :invoke :process 3 :value [[:w 1 5]]}"
+                     "{:type :ok :process 3 :value [[:w 1 5] [:r 1]]}"),
+            "{\"session\":0,\"status\":\"aborted\",\"ops\":[[\"w\",1,1],[\"r\",1]]}\n"
+            "{\"session\":1,\"status\":\"unknown\",\"ops\":[[\"w\",1,2],[\"r\",1]]}\n"
+            "{\"session\":2,\"status\":\"unknown\",\"ops\":[[\"w\",1,3],[\"r\",1,3],[\"r\",2]]}\n"
+            "{\"session\":3,\"status\":\"unknown\",\"ops\":[[\"w\",1,4],[\"r\",1]]}\n"
+            "{\"session\":3,\"ops\":[[\"w\",1,5],[\"r\",1]]}\n");
+}
+
+TEST(JepsenTest, CompletionsWithoutInvocationsAreTransactions) {
+  EXPECT_EQ(read_edn("{:type :ok :process 0 :value [[:append 1 1]]}"
+                     "{:type :fail :process 0 :value [[:append 1 2]]}"
+                     "{:type :info :process 0 :value [[:append 1 3]]}"),
+            "{\"session\":0,\"ops\":[[\"append\",1,1]]}\n"
+            "{\"session\":0,\"status\":\"aborted\",\"ops\":[[\"append\",1,2]]}\n"
+            "{\"session\":0,\"status\":\"unknown\",\"ops\":[[\"append\",1,3]]}\n");
+}
+
+TEST(JepsenTest, WithoutProcessesEachTransactionIsASession) {
+  EXPECT_EQ(read_edn("{:type :invoke :value [[:w 1 1]]} {:type :ok :value [[:w 1 1]]}"
+                     "{:type :ok :value [[:r 1 1]]} {:type :invoke :value [[:w 1 2]]}"),
+            "{\"session\":0,\"ops\":[[\"w\",1,1]]}\n"
+            "{\"session\":1,\"ops\":[[\"r\",1,1]]}\n"
+            "{\"session\":2,\"status\":\"unknown\",\"ops\":[[\"w\",1,2]]}\n");
+  EXPECT_EQ(
+      read_edn("{:type :invoke :value []}\n{:type :invoke :value []}"),
+      "h.edn:2: two invocations in a row; without :process it cannot be told which completion "
+      "belongs to which");
+  EXPECT_EQ(read_edn("{:type :ok :value []}\n{:type :ok :process 3 :value []}"),
+            "h.edn:2: this operation has a :process, unlike the first, so sessions cannot be told; "
+            "give all of them one, or none");
+}
+
+TEST(JepsenTest, NemesisAndUnknownKeysAreLeftOut) {
+  EXPECT_EQ(read_edn("{:type :info :f :start :value [[:r]] :process :nemesis}"
+                     "{:value {\"n1\" [1 2]} :process :nemesis :whatever #{1}}"
+                     "{:type :ok :process 0 :txn-id \"t1\" [:odd key] {:a [b]} :value [[:w k 1]]}"),
+            "{\"session\":0,\"ops\":[[\"w\",\"k\",1]]}\n");
+  EXPECT_EQ(read_edn("{:type :info :process :nemesis}{:type :ok :process \"0\" :value []}"),
+            "h.edn: none of the 2 operations is a client's; a client's :process is an integer");
+}
+
+TEST(JepsenTest, NilIsTheEmptyListWhereListsAre) {
+  EXPECT_EQ(
+      read_edn(
+          "[{:type :ok :process 0 :value [[:r :x nil] [:append :x 1] [:r :y nil] [:r z []]]}]"),
+      "{\"session\":0,\"ops\":[[\"r\",\":x\",[]],[\"append\",\":x\",1],[\"r\",\":y\",[]],"
+      "[\"r\",\"z\",[]]]}\n");
+  EXPECT_EQ(
+      read_edn("({:type :ok :process 0 :value [[:r \"x\" nil] [:w x nil] [:r y \"s\"]]})"),
+      "{\"session\":0,\"ops\":[[\"r\",\"x\",null],[\"w\",\"x\",null],[\"r\",\"y\",\"s\"]]}\n");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:w x 1]]}\n{:type :ok :value [[:append x 2]]}"),
+            "h.edn:2: a key is used as a list here and as a register elsewhere; use other keys for "
+            "the one or the other");
+}
+
+TEST(JepsenTest, ClocksAreTimesElseIndicesElseNone) {
+  EXPECT_EQ(read_edn("{:type :invoke :process 0 :time 5 :index 1 :value []}"
+                     "{:type :ok :process 0 :time 9 :index 2 :value []}"),
+            "{\"session\":0,\"invoked\":5,\"completed\":9,\"ops\":[]}\n");
+  EXPECT_EQ(read_edn("{:type :invoke :process 0 :time 5 :index 3 :value []}"
+                     "{:type :ok :process 0 :index 7 :value []}"),
+            "{\"session\":0,\"invoked\":3,\"completed\":7,\"ops\":[]}\n");
+  EXPECT_EQ(read_edn("{:type :invoke :process 0 :index 3 :value []}"
+                     "{:type :ok :process 0 :index 3 :value []}"),
+            "{\"session\":0,\"invoked\":0,\"completed\":1,\"ops\":[]}\n");
+  EXPECT_EQ(
+      read_edn("{:type :invoke :process 0 :index 3 :value []}{:type :ok :process 0 :value []}"),
+      "{\"session\":0,\"ops\":[]}\n");
+}
+
+TEST(JepsenTest, JsonSaysTheSameInStrings) {
+  const std::string expected =
+      "{\"session\":0,\"invoked\":1,\"completed\":2,\"ops\":[[\"w\",\"x\",2],[\"r\",7,null]]}\n";
+  const std::string lines =
+      R"({"type":"invoke","f":"txn","process":0,"index":1,"value":[["w","x",2],["r",7]]}
+         {"type":"ok","f":"txn","process":0,"index":2,"value":[["w","x",2],["r",7,null]],"x":{"y":[{}]}})";
+  EXPECT_EQ(read_json(lines), expected);
+  std::string array = "[" + lines + "]";
+  array.replace(array.find("}\n"), 1, "},");
+  EXPECT_EQ(read_json(array), expected);
+  EXPECT_EQ(read_json(R"({"type":":ok","process":"nemesis"})"),
+            "h.json: none of the 1 operations is a client's; a client's :process is an integer");
+}
+
+TEST(JepsenTest, ErrorsSayWhatIsExpected) {
+  EXPECT_EQ(read_edn("{:type :ok :process 0}"),
+            "h.edn:1: column 1: the operation has no :value; an :ok needs [[:r k v] [:w k v] "
+            "[:append k v] …]");
+  EXPECT_EQ(read_edn("{:process 0 :value []}"),
+            "h.edn:1: column 1: the operation has no :type; expected :invoke, :ok, :fail or :info");
+  EXPECT_EQ(read_edn("{:process 0 :type :done :value []}"),
+            "h.edn:1: column 1: unknown :type ':done'; expected :invoke, :ok, :fail or :info");
+  EXPECT_EQ(read_edn("{:type :ok :type :fail}"), "h.edn:1: column 12: ':type' appears twice");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:cas 1 2]]}"),
+            "h.edn:1: column 21: unknown operation ':cas'; expected :r, :w or :append");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:r]]}"), "h.edn:1: column 23: expected a key");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:r nil 1]]}"), "h.edn:1: column 24: nil cannot be a key");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:w 1]]}"),
+            "h.edn:1: column 25: expected a value: only a read may lack one");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:w 1 [2]]]}"),
+            "h.edn:1: column 26: only a read may have a list");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:w 1 2 3]]}"),
+            "h.edn:1: column 28: expected ']', found the number 3");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:w 1 2.5]]}"),
+            "h.edn:1: column 26: expected an integer of at most 64 bits, found the number 2.5");
+  EXPECT_EQ(read_edn("{:type :ok :value [[:r 1 #{2}]]}"),
+            "h.edn:1: column 26: expected an integer, a string or a keyword, found a set");
+  EXPECT_EQ(read_edn("{:type :ok :value 7}"),
+            "h.edn:1: column 19: expected :value [[:r k v] [:w k v] [:append k v] …], found the "
+            "number 7");
+  EXPECT_EQ(read_edn("[{:type :ok :value []}] 7"),
+            "h.edn:1: column 25: expected the end of the input behind the list of operations");
+  EXPECT_EQ(
+      read_edn("7"),
+      "h.edn:1: column 1: expected a map like {:type :ok, :process 0, :value [[:r k v] [:w k v] "
+      "[:append k v] …]}, found the number 7");
+}
+
+TEST(JepsenTest, OtherModelsAreRefusedByName) {
+  const std::map<std::string, std::string> kModel = {
+      {"bank-neg.edn",
+       "':f :read' is an operation of a bank, counter, set or single-register model"},
+      {"set.edn", "':f :add' is an operation of the counter or set model"},
+      {"rethink-fail-minimal.edn",
+       "':f :write' is an operation of a bank, counter, set or single-register model"},
+  };
+  for (const auto& [file, model] : kModel) {
+    const auto history = read_history(kSmallData + file);
+    ASSERT_FALSE(history.ok()) << file;
+    EXPECT_NE(history.error().what.find(model), std::string::npos) << history.error().to_string();
+    EXPECT_NE(history.error().what.find("Ouro checks transactions of reads, writes and appends"),
+              std::string::npos);
+    EXPECT_TRUE(history.error().line.has_value());
+  }
+}
+
+TEST(JepsenTest, RealHistoriesHaveTheirTransactions) {
+  const std::map<std::string, std::size_t> kTxns = {
+      {"elle-paper-example.edn", 4}, {"paper-example.edn", 4}, {"paper-example.json", 4},
+      {"rw-register.edn", 3},        {"rw-register.json", 3},  {"list-append-gh-30.edn", 5},
+      {"long-fork.edn", 2},          {"list-ok.edn", 6},       {"rwregister-ok.edn", 6},
+  };
+  for (const auto& [file, txns] : kTxns) {
+    const auto history = read_history(kSmallData + file);
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(history->txn_count(), txns) << file;
+    EXPECT_EQ(statuses(*history)[TxnStatus::Committed], static_cast<int>(txns)) << file;
+  }
+  const auto edn = read_history(kSmallData + "paper-example.edn");
+  const auto json = read_history(kSmallData + "paper-example.json");
+  EXPECT_EQ(native(*edn), native(*json));
+  EXPECT_EQ(edn->op_count(), 19u);
+  EXPECT_EQ(edn->place(TxnId{1}).to_string(), kSmallData + "paper-example.edn:4");
+}
+
+TEST(JepsenTest, HugeSccHasItsStatuses) {
+  const std::string path = kSharedData + "elle/huge-scc/huge-scc.edn.zst";
+  if (!std::filesystem::exists(path)) return;  // Not shipped with the source.
+  const auto history = read_history(path);
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  const std::map<TxnStatus, int> expected = {
+      {TxnStatus::Committed, 3036}, {TxnStatus::Aborted, 7070}, {TxnStatus::Unknown, 242}};
+  EXPECT_EQ(statuses(*history), expected);
+  EXPECT_EQ(history->key_count(), 81u);
+}
+
+TEST(JepsenTest, EveryPrefixIsReadOrRefused) {
+  for (const char* file :
+       {"list-append-gh-30.edn", "rwregister-ok.edn", "rw-register.json", "long-fork.edn"}) {
+    const auto whole = read_history(kSmallData + file);
+    ASSERT_TRUE(whole.ok());
+    std::string text;
+    ASSERT_TRUE(print_history(*whole, Format::JepsenEdn, text).ok());
+    for (std::size_t length = 0; length < text.size(); ++length) {
+      const auto part = parse_history(text.substr(0, length), {.format = Format::JepsenEdn});
+      // Only between lines does a prefix make sense.
+      const bool between = length == 0 || text[length - 1] == '\n' || text[length] == '\n';
+      EXPECT_EQ(part.ok(), between) << text.substr(0, length);
+    }
+  }
+}
+
+// ---- writing ----
+
+std::string edn_of(const History& history, std::vector<std::string>* warnings = nullptr) {
+  std::string out;
+  const auto report = print_history(history, Format::JepsenEdn, out);
+  if (!report.ok()) return report.error().to_string();
+  if (warnings != nullptr) *warnings = report->warnings;
+  return out;
+}
+
+History from_native(std::string_view text) {
+  auto history = parse_history(text, {.format = Format::Native}, "h.jsonl");
+  EXPECT_TRUE(history.ok()) << history.error().to_string();
+  return *std::move(history);
+}
+
+TEST(JepsenWriterTest, LinesFollowTheClocks) {
+  std::vector<std::string> warnings;
+  const History history = from_native(
+      R"({"session":0,"invoked":1,"completed":8,"ops":[["w",1,1]]}
+{"session":1,"invoked":2,"completed":3,"status":"aborted","ops":[["w",1,2]]}
+{"session":2,"invoked":3,"completed":9,"status":"unknown","ops":[["w",1,3],["r",":k"],["r","k k",5]]}
+{"session":1,"invoked":4,"completed":5,"ops":[["r",1,null],["r",1]]}
+)");
+  EXPECT_EQ(edn_of(history, &warnings),
+            "{:type :invoke, :f :txn, :value [[:w 1 1]], :process 0, :time 1}\n"
+            "{:type :invoke, :f :txn, :value [[:w 1 2]], :process 1, :time 2}\n"
+            "{:type :invoke, :f :txn, :value [[:w 1 3] [:r :k nil] [:r \"k k\" nil]], :process 2, "
+            ":time 3}\n"
+            "{:type :fail, :f :txn, :value [[:w 1 2]], :process 1, :time 3}\n"
+            "{:type :invoke, :f :txn, :value [[:r 1 nil] [:r 1 nil]], :process 1, :time 4}\n"
+            "{:type :ok, :f :txn, :value [[:r 1 nil] [:r 1]], :process 1, :time 5}\n"
+            "{:type :ok, :f :txn, :value [[:w 1 1]], :process 0, :time 8}\n"
+            "{:type :info, :f :txn, :value [[:w 1 3] [:r :k nil] [:r \"k k\" 5]], :process 2, "
+            ":time 9}\n");
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
+  EXPECT_EQ(read_edn(edn_of(history)), native(history));
+}
+
+TEST(JepsenWriterTest, MissingClocksOfUnknownTransactionsAndLoneCompletionsSurvive) {
+  const std::string text =
+      "{\"session\":0,\"status\":\"unknown\",\"invoked\":1,\"ops\":[[\"append\",1,1]]}\n"
+      "{\"session\":0,\"invoked\":2,\"completed\":3,\"ops\":[[\"r\",1,[]],[\"append\",1,2]]}\n"
+      "{\"session\":1,\"completed\":4,\"ops\":[[\"r\",1,[2]]]}\n";
+  EXPECT_EQ(read_edn(edn_of(from_native(text))), text);
+}
+
+TEST(JepsenWriterTest, WarnsOfWhatItLeavesOut) {
+  std::vector<std::string> warnings;
+  const History history = from_native(
+      R"({"ouro":1,"info":{"a":"b"}}
+{"session":"a","id":"t","start_ts":1,"commit_ts":2,"status":"aborted","ops":[["r","x",5]]}
+{"session":7,"invoked":3,"ops":[["w","x",5]]}
+{"session":"b","status":"unknown","ops":[["w","x",6]]}
+{"session":"b","ops":[["w","x",7]]}
+{"key":"x","versions":[5,6]}
+)");
+  EXPECT_EQ(edn_of(history, &warnings),
+            "{:type :invoke, :f :txn, :value [[:r \"x\" nil]], :process 8}\n"
+            "{:type :fail, :f :txn, :value [[:r \"x\" nil]], :process 8}\n"
+            "{:type :invoke, :f :txn, :value [[:w \"x\" 5]], :process 7}\n"
+            "{:type :ok, :f :txn, :value [[:w \"x\" 5]], :process 7}\n"
+            "{:type :invoke, :f :txn, :value [[:w \"x\" 6]], :process 9}\n"
+            "{:type :info, :f :txn, :value [[:w \"x\" 6]], :process 9}\n"
+            "{:type :invoke, :f :txn, :value [[:w \"x\" 7]], :process 9}\n"
+            "{:type :ok, :f :txn, :value [[:w \"x\" 7]], :process 9}\n");
+  EXPECT_EQ(warnings.size(), 9u);
+}
+
+TEST(JepsenWriterTest, InitialValuesBecomeNil) {
+  std::vector<std::string> warnings;
+  EXPECT_EQ(edn_of(from_native("{\"ouro\":1,\"initial\":0}\n"
+                               "{\"session\":0,\"ops\":[[\"r\",1,0],[\"w\",1,2]]}\n"),
+                   &warnings),
+            "{:type :invoke, :f :txn, :value [[:r 1 nil] [:w 1 2]], :process 0}\n"
+            "{:type :ok, :f :txn, :value [[:r 1 nil] [:w 1 2]], :process 0}\n");
+  EXPECT_EQ(warnings, std::vector<std::string>{"initial values are written as nil"});
+}
+
+TEST(JepsenWriterTest, RefusesWhatEdnCannotSay) {
+  for (const char* ops :
+       {R"(["d","x"])", R"(["scan",1,2,[]])", R"(["select",true,[]])", R"(["w","x",{"c":1}])",
+        R"(["append","x",1],["w","y",1])", R"(["append","x",{"c":1}])", R"(["r","x",[{"c":1}]])",
+        R"(["aggregate","count",null,true,1])"}) {
+    const History history = from_native(std::string("{\"session\":0,\"ops\":[") + ops + "]}\n");
+    EXPECT_NE(edn_of(history).find("cannot write"), std::string::npos) << ops;
+  }
+  for (const char* ops :
+       {R"(["w",1,0])", R"(["w",1,null])", R"(["r",1,null])", R"(["append",1,1])"}) {
+    const History history = from_native(
+        std::string("{\"ouro\":1,\"initial\":0}\n{\"session\":0,\"ops\":[") + ops + "]}\n");
+    EXPECT_NE(edn_of(history).find("initial value"), std::string::npos) << ops;
+  }
+}
+
+// A random history of what EDN can express, times growing.
+std::string random_native(std::mt19937_64& random, bool lists) {
+  std::string out;
+  const auto below = [&random](std::uint64_t n) { return random() % n; };
+  std::int64_t time = 0;
+  for (std::uint64_t t = 0, n = below(12); t < n; ++t) {
+    const std::uint64_t status = below(4);
+    const std::int64_t invoked = ++time;
+    out += "{\"session\":" + std::to_string(below(3));
+    if (status == 1) out += ",\"status\":\"aborted\"";
+    if (status == 2) out += ",\"status\":\"unknown\"";
+    out += ",\"invoked\":" + std::to_string(invoked) + ",\"completed\":" + std::to_string(++time) +
+           ",\"ops\":[";
+    for (std::uint64_t i = 0, count = below(4); i < count; ++i) {
+      if (i != 0) out += ',';
+      const std::string key = below(2) == 0 ? "1" : "\"k\\\"\\u00e9\"";
+      if (below(2) == 0) {
+        out += std::string(lists ? "[\"append\"," : "[\"w\",") + key + "," +
+               std::to_string(++time) + "]";
+      } else if (status == 1 || below(4) == 0) {
+        out += "[\"r\"," + key + "]";
+      } else {
+        out += "[\"r\"," + key + (lists ? ",[5,\"x\"]]" : ",\"x\"]");
+      }
+    }
+    out += "]}\n";
+  }
+  return out;
+}
+
+TEST(JepsenWriterTest, RandomHistoriesSurviveTheRoundTrip) {
+  const std::uint64_t seed = std::random_device{}();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 1000; ++i) {
+    const History history = from_native(random_native(random, i % 2 == 0));
+    ASSERT_EQ(read_edn(edn_of(history)), native(history));
+  }
+}
+
+}  // namespace
+}  // namespace ouro

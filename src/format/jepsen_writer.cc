@@ -1,0 +1,301 @@
+// Writes Elle's EDN: a line per invocation and completion.
+//
+// With clocks, the sessions are merged by them, an invocation before a completion of the same time:
+// Elle reads the order of lines as real time, and equal clocks order nothing. Without clocks the
+// lines of a transaction stand together.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "format/jepsen.h"
+#include "history/json_text.h"
+
+namespace ouro {
+namespace {
+
+bool is_plain_keyword(std::string_view text) {
+  if (text.size() < 2 || text[0] != ':') return false;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return letter(text[1]) && std::all_of(text.begin() + 2, text.end(), [&](char c) {
+           return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+         });
+}
+
+// Looks for what EDN cannot say.
+class Survey {
+ public:
+  explicit Survey(const History& history) : h_(history) {}
+
+  Status run() {
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      const TxnId txn{t};
+      look_at_clocks(txn);
+      for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+        const Op op = h_.op(id);
+        if (auto status = look_at(op, h_.status(txn)); !status.ok()) return status;
+      }
+    }
+    look_at_sessions();
+    if (has_list_ && has_register_) {
+      return error_in("",
+                      "cannot write lists and registers into one EDN history; Elle checks "
+                      "either list-append or rw-register");
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool use_clocks() const { return any_clock_ && clocks_fit_; }
+
+  [[nodiscard]] std::vector<std::string> warnings() const {
+    const HistoryColumns& c = h_.columns();
+    std::vector<std::string> out;
+    const auto warn = [&out](bool when, std::string_view what) {
+      if (when) out.emplace_back(what);
+    };
+    warn(!c.version_orders.empty(), "version orders are left out");
+    warn(!c.start_ts.empty() || !c.commit_ts.empty(), "database timestamps are left out");
+    warn(std::any_of(c.txn_name.begin(), c.txn_name.end(), [](Value v) { return !v.is_null(); }),
+         "names of transactions are left out");
+    warn(!c.remarks.empty(), "remarks are left out");
+    warn(lost_result_, "results of reads in aborted and unknown transactions are left out");
+    warn(initial_read_, "initial values are written as nil");
+    warn(null_read_ && has_list_, "reads of null are written as nil: empty lists");
+    warn(odd_session_, "sessions that are not called by an integer are numbered");
+    warn(reused_,
+         "a session goes on behind an unknown transaction, where Jepsen itself would begin "
+         "a new process");
+    if (any_clock_ && !clocks_fit_) {
+      out.emplace_back("client clocks are left out, because some transactions lack them");
+    }
+    warn(
+        !use_clocks() && h_.txn_count() > 1,
+        "without client clocks the order of lines is arbitrary, though Elle reads it as real time: "
+        "do not check real-time levels");
+    return out;
+  }
+
+ private:
+  [[nodiscard]] Error refusal(const Op& op, std::string_view what) const {
+    return error_in("", fmt::format("cannot write {}: {}, and Jepsen's EDN has reads, writes and "
+                                    "appends of integers and strings only",
+                                    h_.place(op.id).to_string(), what));
+  }
+
+  Status look_at(const Op& op, TxnStatus status) {
+    if (is_predicate_read(op.kind)) return refusal(op, "there is a scan, select or aggregate");
+    if (op.kind == OpKind::Delete) return refusal(op, "there is a delete");
+    if (op.value.kind() == ValueKind::Row) return refusal(op, "there is a row");
+    if (op.value.is_list()) {
+      for (const Value element : h_.list(op.value)) {
+        if (element.kind() == ValueKind::Row) return refusal(op, "there is a row in a list");
+      }
+    }
+    if (op.kind == OpKind::Append) has_list_ = true;
+    if (op.kind == OpKind::Write) has_register_ = true;
+    if (op.kind == OpKind::Read) look_at_read(op, status);
+    return look_at_initial(op);
+  }
+
+  void look_at_read(const Op& op, TxnStatus status) {
+    if (op.value.is_unobserved()) return;
+    const bool dropped =
+        status == TxnStatus::Aborted || (status == TxnStatus::Unknown && op.value.is_null());
+    lost_result_ |= dropped;
+    if (op.value.is_list()) {
+      has_list_ = true;
+    } else if (op.value.is_null()) {
+      null_read_ = true;
+    } else {
+      has_register_ = true;
+    }
+  }
+
+  // Nil is the only initial value, so another one must be recognisable as such.
+  Status look_at_initial(const Op& op) {
+    const Value initial = h_.initial(op.key);
+    if (initial.is_null() || op.value.is_unobserved()) return {};
+    if (op.kind == OpKind::Read) {
+      initial_read_ |= op.value == initial;
+      if (op.value.is_null())
+        return refusal(op, "null is read, but the key's initial value is not null");
+    } else if (op.kind == OpKind::Append || op.value == initial || op.value.is_null()) {
+      return refusal(op, "the key has an initial value that cannot be told from a written one");
+    }
+    return {};
+  }
+
+  // A line needs a clock to be of use; what lacks one must be expressible by leaving out the line.
+  void look_at_clocks(TxnId txn) {
+    const bool invoked = h_.invoked(txn).has_value();
+    const bool completed = h_.completed(txn).has_value();
+    any_clock_ |= invoked || completed;
+    clocks_fit_ &= completed || (invoked && h_.status(txn) == TxnStatus::Unknown);
+  }
+
+  void look_at_sessions() {
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      odd_session_ |= h_.session_name(SessionId{s}).kind() != ValueKind::Integer;
+      bool after_unknown = false;
+      bool open = false;  // The last invocation has no completion.
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        reused_ |= after_unknown;
+        after_unknown = h_.status(txn) == TxnStatus::Unknown;
+        clocks_fit_ &= !open || h_.invoked(txn).has_value();
+        open = !h_.completed(txn).has_value();
+      }
+    }
+  }
+
+  const History& h_;
+  bool has_list_ = false, has_register_ = false;
+  bool null_read_ = false, initial_read_ = false, lost_result_ = false;
+  bool odd_session_ = false, reused_ = false;
+  bool any_clock_ = false, clocks_fit_ = true;
+};
+
+class EdnWriter {
+ public:
+  EdnWriter(const History& history, Output& output) : h_(history), output_(output) {
+    std::int64_t free = 0;
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      const Value name = h_.session_name(SessionId{s});
+      if (name.kind() == ValueKind::Integer) free = std::max(free, name.number() + 1);
+    }
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      const Value name = h_.session_name(SessionId{s});
+      process_.push_back(name.kind() == ValueKind::Integer ? name.number() : free++);
+    }
+  }
+
+  Status in_order_of_clocks() {
+    // Time, whether it is a completion, transaction, place in the session.
+    using Event = std::tuple<std::int64_t, bool, TxnId, std::size_t>;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> next;
+    const auto push_txn = [&](SessionId session, std::size_t place) {
+      const auto txns = h_.session_txns(session);
+      if (place == txns.size()) return;
+      const auto invoked = h_.invoked(txns[place]);
+      next.emplace(invoked ? *invoked : *h_.completed(txns[place]), !invoked, txns[place], place);
+    };
+    for (std::size_t s = 0; s < h_.session_count(); ++s) push_txn(SessionId{s}, 0);
+    while (!next.empty()) {
+      const auto [time, completes, txn, place] = next.top();
+      next.pop();
+      completes ? completion(txn, &time) : invocation(txn, &time);
+      if (auto status = output_.drain(); !status.ok()) return status;
+      const auto completed = h_.completed(txn);
+      if (!completes && completed) {
+        next.emplace(*completed, true, txn, place);
+      } else {
+        push_txn(h_.session(txn), place + 1);
+      }
+    }
+    return {};
+  }
+
+  Status in_order_of_source() {
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      invocation(TxnId{t}, nullptr);
+      completion(TxnId{t}, nullptr);
+      if (auto status = output_.drain(); !status.ok()) return status;
+    }
+    return {};
+  }
+
+ private:
+  std::string& out() { return output_.buffer(); }
+
+  void invocation(TxnId txn, const std::int64_t* time) {
+    line("invoke", txn, time, Results::Hidden);
+  }
+
+  void completion(TxnId txn, const std::int64_t* time) {
+    switch (h_.status(txn)) {
+      case TxnStatus::Committed:
+        return line("ok", txn, time, Results::Shown);
+      case TxnStatus::Aborted:
+        return line("fail", txn, time, Results::Hidden);
+      case TxnStatus::Unknown:
+        return line("info", txn, time, Results::IfObserved);
+    }
+  }
+
+  // What a line says of reads. An :info line cannot tell an unobserved read by leaving it short.
+  enum class Results { Hidden, Shown, IfObserved };
+
+  void line(std::string_view type, TxnId txn, const std::int64_t* time, Results results) {
+    fmt::format_to(std::back_inserter(out()), "{{:type :{}, :f :txn, :value [", type);
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (id != h_.first_op(txn)) out() += ' ';
+      op(h_.op(id), results);
+    }
+    fmt::format_to(std::back_inserter(out()), "], :process {}", process_[h_.session(txn).index()]);
+    if (time != nullptr) fmt::format_to(std::back_inserter(out()), ", :time {}", *time);
+    out() += "}\n";
+  }
+
+  void op(const Op& op, Results results) {
+    out() += op.kind == OpKind::Read ? "[:r " : op.kind == OpKind::Write ? "[:w " : "[:append ";
+    scalar(h_.key_name(op.key));
+    const bool read = op.kind == OpKind::Read;
+    const bool unobserved = read && op.value.is_unobserved();
+    if (read && results == Results::Shown && unobserved) {
+      out() += ']';
+      return;
+    }
+    out() += ' ';
+    const bool initial = read && op.value == h_.initial(op.key);
+    if (unobserved || initial || (read && results == Results::Hidden)) {
+      out() += "nil";
+    } else if (op.value.is_list()) {
+      list(op.value);
+    } else {
+      scalar(op.value);
+    }
+    out() += ']';
+  }
+
+  void list(Value value) {
+    out() += '[';
+    const auto elements = h_.list(value);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (i != 0) out() += ' ';
+      scalar(elements[i]);
+    }
+    out() += ']';
+  }
+
+  void scalar(Value value) {
+    if (value.is_null()) {
+      out() += "nil";
+    } else if (value.kind() == ValueKind::Text && is_plain_keyword(h_.string(value))) {
+      out() += h_.string(value);
+    } else {
+      append_json(out(), h_, value);
+    }
+  }
+
+  const History& h_;
+  Output& output_;
+  std::vector<std::int64_t> process_;  // By session.
+};
+
+}  // namespace
+
+Result<WriteReport> write_jepsen_edn(const History& history, Output& output) {
+  Survey survey(history);
+  if (auto status = survey.run(); !status.ok()) return status.error();
+  EdnWriter writer(history, output);
+  auto status = survey.use_clocks() ? writer.in_order_of_clocks() : writer.in_order_of_source();
+  if (!status.ok()) return status.error();
+  return WriteReport{survey.warnings()};
+}
+
+}  // namespace ouro
