@@ -1,8 +1,7 @@
 // The example of include/ouro/check.h.
-#include "ouro/check.h"
-
 #include <iostream>
 
+#include "ouro/check.h"
 #include "ouro/format.h"
 
 namespace {
@@ -19,7 +18,6 @@ int main() {
   if (!history.ok()) return fail(history.error());
   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
   if (!verdict.ok()) return fail(verdict.error());
-  if (verdict->outcome == ouro::Outcome::Violated)
-    std::cout << ouro::describe(*history, *verdict);
+  if (verdict->outcome == ouro::Outcome::Violated) std::cout << ouro::describe(*history, *verdict);
   return verdict->outcome == ouro::Outcome::Violated ? 0 : 1;
 }

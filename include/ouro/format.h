@@ -34,6 +34,8 @@ enum class Format : std::uint8_t {
   AwditText,  // r k v, with ---- and ====.
   Viper,      // A folder of J*.log.
   Chronos,    // TimeKiller JSON.
+  // Numeric list appends.
+  VeriStrongList,
 };
 
 struct FormatInfo {

@@ -38,6 +38,7 @@ CommitGraph::CommitGraph(const Observed& observed)
     }
   }
   for (const ListStep& step : o_.list_steps()) {
+    if (!step.from.valid()) continue;
     arcs_.push_back({o_.txn(step.from).value, o_.txn(step.to).value});
   }
 }
@@ -92,7 +93,7 @@ Edge CommitGraph::explain(TxnId from, TxnId to, std::span<const ForcedEdge> forc
             .to_op = items.op(i)};
   }
   for (const ListStep& step : o_.list_steps()) {
-    if (o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
+    if (!step.from.valid() || o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
     return {.from = from,
             .to = to,
             .kind = EdgeKind::WriteWrite,

@@ -31,8 +31,9 @@ class ListOrder {
       const ItemId append = o_.append_of(list, p);
       if (!append.valid()) return;  // Nobody wrote it: reported already, and no order to learn.
       check_program_order(items, append);
-      if (last.valid() && o_.txn(last) != o_.txn(append))
-        steps_.push_back({last, append, longest_});
+      if (!last.valid() || o_.txn(last) != o_.txn(append)) {
+        steps_.push_back({last, append, longest_, true});
+      }
       last = append;
       shown_[position_.at(append)] = true;
     }

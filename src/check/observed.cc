@@ -133,12 +133,20 @@ void Observed::resolve_unknown() {
   counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
 }
 
+std::span<const ListStep> Observed::list_steps(KeyId key) const {
+  const auto by_key = [&](const ListStep& step) { return items_.key(step.to); };
+  const auto first = std::partition_point(list_steps_.begin(), list_steps_.end(),
+                                          [&](const ListStep& s) { return by_key(s) < key; });
+  const auto last = std::partition_point(first, list_steps_.end(),
+                                         [&](const ListStep& s) { return by_key(s) == key; });
+  return {first, last};
+}
+
 void Observed::keep_counted_findings() {
   std::erase_if(findings_, [&](const Finding& f) { return !counted(txn(f.item)); });
   std::sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.item, a.kind, a.other) < std::tie(b.item, b.kind, b.other);
   });
-  std::sort(list_steps_.begin(), list_steps_.end());
 }
 
 }  // namespace ouro

@@ -25,9 +25,10 @@ struct Finding {
 // `to` follows `from` in the version order of their list, because a read shows it, or shows `from`
 // and not `to`.
 struct ListStep {
-  ItemId from;  // Appends, of different transactions.
+  ItemId from;  // Appends, of different transactions; invalid: `to` is the first of the list.
   ItemId to;
   ItemId read;
+  bool adjacent = false;  // The read shows both: nothing stands between them.
   constexpr auto operator<=>(const ListStep&) const = default;
 };
 
@@ -78,8 +79,10 @@ class Observed {
 
   // In the order of their items. Those of transactions that do not take part are left out.
   [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
-  // What is known of version orders of lists; each key's steps form its order.
-  [[nodiscard]] const std::vector<ListStep>& list_steps() const { return list_steps_; }
+  // What is known of version orders of lists, key by key; the adjacent steps of a key are its
+  // order.
+  [[nodiscard]] std::span<const ListStep> list_steps() const { return list_steps_; }
+  [[nodiscard]] std::span<const ListStep> list_steps(KeyId key) const;
 
   // Values of source_ that are no item. For a write, the source is its transaction's last write of
   // the key.

@@ -6,10 +6,19 @@
 #include <algorithm>
 #include <string>
 
+#include "format/awdit_text.h"
 #include "format/chronos.h"
+#include "format/cobra.h"
+#include "format/dbcop_bincode.h"
+#include "format/dbcop_json.h"
+#include "format/dbcop_text.h"
+#include "format/dbcop_yaml.h"
 #include "format/jepsen.h"
 #include "format/native_binary.h"
 #include "format/native_text.h"
+#include "format/plume.h"
+#include "format/veristrong_list.h"
+#include "format/viper.h"
 
 namespace ouro {
 namespace {
@@ -25,17 +34,51 @@ constexpr FormatEntry kTable[] = {
      .detect = detect_native_binary,
      .read = read_native_binary,
      .write = write_native_binary},
-    {.info = {Format::JepsenEdn, "edn", "Jepsen's EDN: Elle's list-append and rw-register", ".edn", true},
+    {.info = {Format::JepsenEdn, "edn", "Jepsen's EDN: Elle's list-append and rw-register", ".edn",
+              true},
      .detect = detect_jepsen_edn,
      .read = read_jepsen_edn,
      .write = write_jepsen_edn},
-    {.info = {Format::JepsenJson, "jepsen-json", "elle-cli's JSON twin of Jepsen's EDN", ".json", false},
+    {.info = {Format::JepsenJson, "jepsen-json", "elle-cli's JSON twin of Jepsen's EDN", ".json",
+              false},
      .detect = detect_jepsen_json,
      .read = read_jepsen_json},
     {.info = {Format::Chronos, "chronos", "TimeKiller's JSON, for Chronos and Aion", ".json", true},
      .detect = detect_chronos,
      .read = read_chronos,
      .write = write_chronos},
+    {.info = {Format::DbcopBincode, "dbcop", "dbcop's history.bincode", ".bincode", true},
+     .detect = detect_dbcop_bincode,
+     .read = read_dbcop_bincode,
+     .write = write_dbcop_bincode},
+    {.info = {Format::DbcopJson, "dbcop-json", "dbcop's JSON", ".json", false},
+     .detect = detect_dbcop_json,
+     .read = read_dbcop_json},
+    {.info = {Format::DbcopText, "dbcop-text", "dbcop's language [x:=1 y==2]", ".hist", false},
+     .detect = detect_dbcop_text,
+     .read = read_dbcop_text},
+    {.info = {Format::DbcopYaml, "dbcop-yaml", "dbcop's YAML of 2019", ".yaml", false},
+     .detect = detect_dbcop_yaml,
+     .read = read_dbcop_yaml},
+    {.info = {Format::Cobra, "cobra", "Cobra's logs, a folder of T*.log", "", false},
+     .detect_folder = detect_cobra,
+     .read_folder = read_cobra},
+    {.info = {Format::Plume, "plume", "Plume's and PolySI's lines r(key,value,session,txn)", ".txt",
+              true},
+     .detect = detect_plume,
+     .read = read_plume,
+     .write = write_plume},
+    {.info = {Format::AwditText, "awdit", "AWDIT's lines r key value, with ---- and ====", ".txt",
+              false},
+     .detect = detect_awdit_text,
+     .read = read_awdit_text},
+    {.info = {Format::Viper, "viper", "Viper's logs, a folder of J*.log", "", false},
+     .detect_folder = detect_viper,
+     .read_folder = read_viper},
+    {.info = {Format::VeriStrongList, "veristrong-list", "VeriStrong's numeric list appends",
+              ".txt", false},
+     .detect = detect_veristrong_list,
+     .read = read_veristrong_list},
 };
 
 const FormatEntry* entry(Format format) {

@@ -1,0 +1,13 @@
+// Any bytes through detection: no detector crashes, and what is claimed can be parsed or refused.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "ouro/format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto history = ouro::parse_history(bytes, {.threads = 1});
+  if (!history.ok() && history.error().what.empty()) std::abort();
+  return 0;
+}

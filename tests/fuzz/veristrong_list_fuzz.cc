@@ -1,0 +1,14 @@
+// Any bytes as VeriStrong's list appends: a history or an error, never a crash.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "ouro/format.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto history =
+      ouro::parse_history(bytes, {.format = ouro::Format::VeriStrongList, .threads = 1});
+  if (!history.ok() && history.error().what.empty()) std::abort();
+  return 0;
+}

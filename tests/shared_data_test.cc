@@ -1,0 +1,307 @@
+// The real histories: every row of VERDICTS.tsv loads with the stated number of transactions, is
+// detected as what it is and as nothing else, and gets the stated verdicts.
+//
+// A part of the collection is bundled, with a VERDICTS.tsv of its own; the whole lies beside the
+// project and is tested too where it is.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "format/registry.h"
+#include "ouro/check.h"
+#include "ouro/format.h"
+
+namespace ouro {
+namespace {
+
+struct Row {
+  std::filesystem::path folder;
+  std::string path, format, txns, rc, ra, cc;
+};
+
+// What the collection calls a format, and which of ours that is. Detect: none, for the reason
+// given.
+struct Kind {
+  Format format = Format::Detect;
+  std::string_view why_none;
+};
+const std::map<std::string, Kind> kKinds = {
+    {"dbcop bincode", {Format::DbcopBincode, ""}},
+    {"dbcop bincode (dup values)", {Format::DbcopBincode, ""}},
+    {"dbcop YAML", {Format::DbcopYaml, ""}},
+    {"cobra log dir", {Format::Cobra, ""}},
+    {"cobra log dir (dup values)", {Format::Cobra, ""}},
+    {"text", {Format::Plume, ""}},
+    {"text r/w(k,v,s,t)", {Format::Plume, ""}},
+    {"AWDIT test text", {Format::AwditText, ""}},
+    {"viper JSON-lines dir", {Format::Viper, ""}},
+    {"EDN list-append", {Format::JepsenEdn, ""}},
+    {"EDN rw-register", {Format::JepsenEdn, ""}},
+    {"elle-cli JSON list-append", {Format::JepsenJson, ""}},
+    {"elle-cli JSON rw-register", {Format::JepsenJson, ""}},
+    {"TimeKiller JSON kv", {Format::Chronos, ""}},
+    {"TimeKiller JSON list", {Format::Chronos, ""}},
+    {".polyg", {Format::Detect, "a constraint graph, no history"}},
+    {"EDN long-fork", {Format::Detect, "its writes are implied, not recorded"}},
+    {"EDN/JSON (other Jepsen model)", {Format::Detect, "a model without transactions"}},
+};
+
+// Formats whose rows are left out as long as they have no reader; with one, they join in.
+constexpr std::array kReaderMayBeMissing = {Format::JepsenEdn, Format::JepsenJson, Format::Chronos};
+
+// The bundled histories, and the collection if it is there: beside the project or, seen from a
+// worktree, beside its parent.
+std::vector<std::filesystem::path> data_folders() {
+  std::vector<std::filesystem::path> folders = {OURO_SOURCE_DIR "/tests/data"};
+  for (const char* shared : {"/../shared/data", "/../../shared/data"}) {
+    const std::filesystem::path folder = OURO_SOURCE_DIR + std::string(shared);
+    if (folders.size() == 1 && std::filesystem::exists(folder / "VERDICTS.tsv")) {
+      folders.push_back(folder);
+    }
+  }
+  if (folders.size() == 1) {
+    std::cout << "../shared/data is missing; testing the bundled histories only\n";
+  }
+  return folders;
+}
+
+std::vector<Row> rows() {
+  std::vector<Row> rows;
+  for (const std::filesystem::path& folder : data_folders()) {
+    std::ifstream file(folder / "VERDICTS.tsv");
+    std::string line;
+    std::getline(file, line);
+    EXPECT_EQ(line, "path\tformat\ttxns\trc\tra\tcc\tsession-si\tsession-ser\tnote") << folder;
+    const std::size_t before = rows.size();
+    while (std::getline(file, line)) {
+      std::vector<std::string> cells;
+      std::string cell;
+      for (std::istringstream in(line); std::getline(in, cell, '\t');) cells.push_back(cell);
+      cells.resize(9);
+      rows.push_back({folder, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+    }
+    EXPECT_GE(rows.size() - before, 14u) << folder;
+  }
+  return rows;
+}
+
+std::string path_of(const Row& row) {
+  std::string path = (row.folder / row.path).lexically_normal().string();
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+bool has_reader(Format format) {
+  const auto all = format_table();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const FormatEntry& entry) { return entry.info.format == format; });
+}
+
+// The rows that a reader exists for; complains of rows that are neither that nor excused.
+std::vector<Row> readable_rows() {
+  std::vector<Row> readable;
+  for (const Row& row : rows()) {
+    const auto kind = kKinds.find(row.format);
+    if (kind == kKinds.end()) {
+      ADD_FAILURE() << row.path << ": no entry for the format '" << row.format << "'";
+    } else if (kind->second.format == Format::Detect) {
+      EXPECT_FALSE(kind->second.why_none.empty());
+    } else if (has_reader(kind->second.format)) {
+      readable.push_back(row);
+    } else {
+      EXPECT_TRUE(std::find(kReaderMayBeMissing.begin(), kReaderMayBeMissing.end(),
+                            kind->second.format) != kReaderMayBeMissing.end())
+          << row.path << ": no reader for '" << row.format << "'";
+    }
+  }
+  return readable;
+}
+
+bool has_duplicate_values(const Row& row) {
+  return row.format.find("dup values") != std::string::npos;
+}
+
+std::size_t committed(const History& history) {
+  const auto& status = history.columns().txn_status;
+  return static_cast<std::size_t>(std::count(status.begin(), status.end(), TxnStatus::Committed));
+}
+
+// The names of the formats that claim what lies at `path`.
+std::set<std::string_view> claimants(const std::string& path) {
+  std::set<std::string_view> names;
+  const bool folder = std::filesystem::is_directory(path);
+  std::string head;
+  if (!folder) {
+    auto input = Input::open(path);
+    EXPECT_TRUE(input.ok()) << path;
+    if (input.ok()) head = input->head();
+  }
+  for (const FormatEntry& entry : format_table()) {
+    const bool claims = folder ? entry.detect_folder != nullptr && entry.detect_folder(path)
+                               : entry.detect != nullptr && entry.detect(head);
+    if (claims) names.insert(entry.info.name);
+  }
+  return names;
+}
+
+bool writes_a_value_twice(const History& history) {
+  std::set<KeyVersion> seen;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.kind == OpKind::Write && !seen.insert({op.key, op.value}).second) return true;
+  }
+  return false;
+}
+
+TEST(SharedDataTest, EveryHistoryLoadsWithItsNumberOfTransactions) {
+  for (const Row& row : readable_rows()) {
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(std::to_string(committed(*history)), row.txns) << row.path;
+  }
+}
+
+TEST(SharedDataTest, EveryHistoryIsDetectedAsWhatItIsAndNothingElse) {
+  for (const Row& row : rows()) {
+    const auto kind = kKinds.find(row.format);
+    ASSERT_NE(kind, kKinds.end()) << row.format;
+    const Format format = kind->second.format;
+    std::set<std::string_view> expected;
+    if (format != Format::Detect && has_reader(format)) expected.insert(info(format).name);
+    std::set<std::string_view> found = claimants(path_of(row));
+    // The Jepsen readers may know a file of theirs by sight and still refuse its model.
+    if (format == Format::Detect && row.format.starts_with("EDN")) {
+      found.erase("jepsen-edn");
+      found.erase("jepsen-json");
+      found.erase("edn");
+      found.erase("elle-json");
+    }
+    EXPECT_EQ(found, expected) << row.path;
+  }
+}
+
+TEST(SharedDataTest, ThreadsDoNotChangeAHistory) {
+  std::map<std::string, int> seen;
+  for (const Row& row : readable_rows()) {
+    if (++seen[row.format] > 2) continue;
+    std::array<std::string, 2> printed;
+    for (const unsigned threads : {1u, 3u}) {
+      const auto history = read_history(path_of(row), {.threads = threads});
+      ASSERT_TRUE(history.ok()) << history.error().to_string();
+      ASSERT_TRUE(print_history(*history, Format::Native, printed[threads / 2]).ok());
+    }
+    EXPECT_EQ(printed[0], printed[1]) << row.path;
+  }
+}
+
+TEST(SharedDataTest, WeakVerdictsAreTheStatedOnes) {
+  constexpr std::array kLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal};
+  std::size_t checked = 0;
+  for (const Row& row : readable_rows()) {
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    const bool twice = has_duplicate_values(row) && writes_a_value_twice(*history);
+    const std::array<std::string, 3> stated = {row.rc, row.ra, row.cc};
+    for (std::size_t i = 0; i < kLevels.size(); ++i) {
+      if (!decidable(kLevels[i])) continue;
+      const auto verdict = check(*history, kLevels[i]);
+      if (twice) {
+        // Nobody can say which of two equal writes a read saw: an error that names both.
+        ASSERT_FALSE(verdict.ok()) << row.path;
+        EXPECT_NE(verdict.error().what.find("unique"), std::string::npos)
+            << row.path << ": " << verdict.error().to_string();
+        ++checked;
+        continue;
+      }
+      ASSERT_TRUE(verdict.ok()) << row.path << ": " << verdict.error().to_string();
+      if (stated[i] == "?") continue;
+      EXPECT_EQ(verdict->outcome, stated[i] == "1" ? Outcome::Holds : Outcome::Violated)
+          << row.path << " at " << info(kLevels[i]).name;
+      ++checked;
+    }
+  }
+  const bool any = std::any_of(kLevels.begin(), kLevels.end(), decidable);
+  EXPECT_EQ(checked != 0, any);
+}
+
+TEST(SharedDataTest, OnlyTheHistoriesMarkedSoWriteAValueTwice) {
+  // Recorded like its siblings, but no value happens to repeat within a key.
+  const std::set<std::string> marked_in_vain = {"veristrong/fig13/tpcc-10k/"};
+  for (const Row& row : readable_rows()) {
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(writes_a_value_twice(*history),
+              has_duplicate_values(row) && !marked_in_vain.contains(row.path))
+        << row.path;
+  }
+}
+
+// A file that leaves nothing out is written back byte by byte.
+TEST(SharedDataTest, DbcopFilesAreWrittenBackAsTheyWere) {
+  std::size_t same = 0;
+  for (const Row& row : readable_rows()) {
+    if (kKinds.at(row.format).format != Format::DbcopBincode) continue;
+    auto input = Input::open(path_of(row));
+    ASSERT_TRUE(input.ok());
+    const auto bytes = input->read_all();
+    const auto history = parse_history(*bytes);
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    std::string printed;
+    const auto report = print_history(*history, Format::DbcopBincode, printed);
+    ASSERT_TRUE(report.ok()) << report.error().to_string();
+    if (report->warnings.empty()) {
+      EXPECT_EQ(printed == *bytes, true) << row.path;
+      ++same;
+    } else {
+      EXPECT_EQ(report->warnings,
+                std::vector<std::string>{"the remark 'failed_events' is left out"})
+          << row.path;
+    }
+  }
+  std::cout << same << " files are the same\n";
+}
+
+// Registers with numbers for names survive the formats that know nothing else.
+TEST(SharedDataTest, RegisterHistoriesSurviveARoundTrip) {
+  std::map<std::string, int> seen;
+  for (const Row& row : readable_rows()) {
+    const Format from = kKinds.at(row.format).format;
+    if (from != Format::Plume && from != Format::DbcopBincode && from != Format::Cobra) continue;
+    if (++seen[row.format] > 3) continue;
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    for (const Format to : {Format::Plume, Format::DbcopBincode}) {
+      std::string first;
+      ASSERT_TRUE(print_history(*history, to, first).ok()) << row.path;
+      const auto again = parse_history(first);
+      ASSERT_TRUE(again.ok()) << row.path << ": " << again.error().to_string();
+      EXPECT_EQ(committed(*again), committed(*history)) << row.path;
+      EXPECT_EQ(again->op_count(), history->op_count()) << row.path;
+      std::string second;
+      const auto report = print_history(*again, to, second);
+      ASSERT_TRUE(report.ok()) << report.error().to_string();
+      EXPECT_TRUE(report->warnings.empty()) << row.path << ": " << report->warnings[0];
+      EXPECT_TRUE(first == second) << row.path << " as " << info(to).name;
+      if (to != from) continue;
+      std::array<std::string, 2> texts;
+      ASSERT_TRUE(print_history(*history, Format::Native, texts[0]).ok());
+      ASSERT_TRUE(print_history(*again, Format::Native, texts[1]).ok());
+      const bool failed_events = texts[0].find("\"failed_events\"") != std::string::npos;
+      EXPECT_TRUE(failed_events || texts[0] == texts[1]) << row.path;
+    }
+  }
+  EXPECT_FALSE(seen.empty());
+}
+
+}  // namespace
+}  // namespace ouro
