@@ -13,7 +13,7 @@ void add_formats(CLI::App& root, Commands& commands) {
     std::string out;
     for (const FormatInfo& format : formats()) {
       out += fmt::format(
-          "{:<14} {:<10} {:<10}  {}\n", format.name, format.writable ? "read/write" : "read",
+          "{:<15} {:<10} {:<10}  {}\n", format.name, format.writable ? "read/write" : "read",
           format.extension.empty() ? "folder" : format.extension, format.description);
     }
     print(out);
