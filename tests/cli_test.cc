@@ -143,7 +143,7 @@ TEST_F(CliTest, JsonIsOneObjectPerHistoryEvenForUnreadableOnes) {
 TEST_F(CliTest, AllLevelsAreAnsweredAtOnce) {
   const Ran text = ouro({"check", "-l", "all", fractured_});
   EXPECT_EQ(text.status, 1);
-  EXPECT_THAT(text.out, HasSubstr("Weakest level violated: read-committed."));
+  EXPECT_THAT(text.out, HasSubstr("Weakest level violated: read-committed, si."));
   const Ran json = ouro({"check", "-l", "all", "--json", fine_});
   EXPECT_EQ(json.status, 0);
   for (const LevelInfo& level : levels()) {

@@ -54,8 +54,10 @@ enum class AnomalyKind : std::uint8_t {
   CommitOrderCycle,    // At rc: reads within a transaction go back in time (non-monotonic read).
   FracturedRead,       // At ra: part of a transaction's writes seen, part missed.
   CausalityViolation,  // At cc: a cause missed while its effect is seen.
+  ForbiddenCycle,      // At the strong levels: a cycle of edges that are all known.
+  ContradictoryOrder,  // At the strong levels: every way to order some writes closes a cycle.
 };
-inline constexpr std::size_t kAnomalyKindCount = 13;
+inline constexpr std::size_t kAnomalyKindCount = 15;
 
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;
@@ -87,6 +89,9 @@ struct Edge {
   OpId read;     // Forced: the read of `key` from `to`.
   OpId saw;      // Forced: the read through which its transaction saw `from`; invalid: by session
                  // order, or through other transactions.
+  // Of the refutation: the edge holds only on one side of this choice.
+  static constexpr std::uint32_t kNoChoice = 0xffffffff;
+  std::uint32_t choice = kNoChoice;
 };
 
 struct Anomaly {
@@ -96,20 +101,57 @@ struct Anomaly {
   std::vector<Edge> edges;  // The cycle: each edge starts where the one before ends.
 };
 
+// Two writers of a key whose order nobody observed.
+struct Choice {
+  KeyId key;
+  TxnId first;
+  TxnId second;
+};
+
+// One side of a choice: `first` wrote before `second`, or after it.
+struct ChoiceSide {
+  std::uint32_t choice = 0;
+  bool reversed = false;
+};
+
+// One step of a proof that no order of the writes is left: the sides in `excluded` cannot all be
+// true. Either they and what is known close `cycle`, or it follows from earlier steps: if all the
+// sides were true, going through `premises` in order, each would leave one more side no choice,
+// until the last could not be satisfied.
+struct RefutationStep {
+  std::vector<ChoiceSide> excluded;  // Empty: the proof is complete.
+  std::vector<Edge> cycle;
+  std::vector<std::uint32_t> premises;  // Numbers of earlier steps.
+};
+
+struct Refutation {
+  std::vector<Choice> choices;
+  std::vector<RefutationStep> steps;  // The last one excludes nothing.
+};
+
+// A begin or a commit.
+struct Event {
+  TxnId txn;
+  bool commit = false;
+};
+
 struct Verdict {
   Level level = Level::Serializable;
   Evidence evidence = Evidence::Observed;
   Outcome outcome = Outcome::Undecided;
   std::array<std::uint64_t, kAnomalyKindCount> counts{};  // All occurrences, by kind.
   std::vector<Anomaly> anomalies;                         // The first examples of each kind.
-  std::vector<TxnId> order;  // Holds: the certificate. Aborted and unseen ones left out.
-  std::string reason;        // Undecided: which limit was reached.
+  std::vector<TxnId> order;     // Holds: the certificate. Aborted and unseen ones left out.
+  std::vector<Event> schedule;  // Holds, where transactions read snapshots: with their begins.
+  Refutation refutation;        // Violated, after a search: why each way to order the writes fails.
+  std::string reason;           // Undecided: which limit was reached.
 };
 
 struct CheckOptions {
   std::chrono::milliseconds time_limit{0};       // Zero: none.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
   unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
+  std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
   std::size_t examples = 3;                      // Anomalies of each kind to keep.
 };
 

@@ -40,6 +40,10 @@ constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
      "a transaction sees a part of another's writes and misses the rest"},
     {AnomalyKind::CausalityViolation, "causality violation", "G-single-process",
      "COConflictAO, ConflictAO", "a transaction sees an effect and misses its cause"},
+    {AnomalyKind::ForbiddenCycle, "forbidden cycle", "cycle", "",
+     "transactions must precede each other in a circle that the level forbids"},
+    {AnomalyKind::ContradictoryOrder, "contradictory order", "cycle", "",
+     "whichever way some writes are ordered, a circle that the level forbids is left"},
 }};
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "check/local/local.h"
 #include "check/observed.h"
+#include "check/polygraph/polygraph.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -19,9 +20,7 @@ std::string stop_reason(const Budget& budget, const CheckOptions& options) {
 
 }  // namespace
 
-bool decidable(Level level) {
-  return level == Level::ReadCommitted || level == Level::ReadAtomic || level == Level::Causal;
-}
+bool decidable(Level level) { return level != Level::ParallelSi && level != Level::RepeatableRead; }
 
 Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
                                    const CheckOptions& options) {
@@ -41,7 +40,8 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
     if (!observed->stopped()) {
       add_findings(verdict, *observed, options.examples);
       if (verdict.outcome != Outcome::Violated) {
-        verdict = check_weak(*observed, level, budget, options);
+        verdict = level <= Level::Causal ? check_weak(*observed, level, budget, options)
+                                         : check_polygraph(*observed, level, budget, options);
       }
     }
     if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget, options);

@@ -108,8 +108,11 @@ std::vector<std::string> Story::cast() const {
 }
 
 std::vector<std::string> Story::sentences() const {
-  const auto& edges = anomaly_.edges;
-  if (edges.empty()) return {plain_sentence()};
+  if (anomaly_.edges.empty()) return {plain_sentence()};
+  return sentences(anomaly_.edges);
+}
+
+std::vector<std::string> Story::sentences(std::span<const Edge> edges) const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const bool last = i + 1 == edges.size();

@@ -7,6 +7,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Story {
   [[nodiscard]] std::vector<std::string> cast() const;
   // A sentence for each edge, the last one with the contradiction; or one for the whole anomaly.
   [[nodiscard]] std::vector<std::string> sentences() const;
+  // The same for a cycle of edges between transactions of the story.
+  [[nodiscard]] std::vector<std::string> sentences(std::span<const Edge> cycle) const;
   // Why `edge` runs that way: "T2 read x=1, which T1 wrote".
   [[nodiscard]] std::string because(const Edge& edge) const;
 

@@ -6,6 +6,7 @@
 
 #include "ouro/report.h"
 #include "report/notation.h"
+#include "report/refutation_story.h"
 #include "report/story.h"
 
 namespace ouro {
@@ -75,7 +76,11 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
         out += fmt::format("\n  {}: {}.\n", info(kind).name, info(kind).meaning);
       }
       out += '\n';
-      append_anomaly(out, history, anomaly);
+      if (kind == AnomalyKind::ContradictoryOrder) {
+        append_refutation(out, history, verdict.refutation);
+      } else {
+        append_anomaly(out, history, anomaly);
+      }
     }
     if (told != 0 && verdict.counts[i] > told) {
       out += fmt::format("\n  … and {} more of this kind.\n", grouped(verdict.counts[i] - told));

@@ -1,0 +1,139 @@
+// A history as a graph with open choices, for one of the strong levels.
+//
+// SER levels have a node per transaction; SI levels and pc have two, its begin and its commit:
+//
+//            ser                si                  pc
+//   so, wr   T1 → T2            C1 → B2             C1 → B2
+//   ww       T1 → T2            C1 → B2             C1 → C2
+//   rw       T1 → T2            B1 → C2             B1 → C2
+//
+// Writers of a key form chains: one that reads x from another and writes x follows it immediately
+// (not at pc, where updates may be lost). The initial version heads a chain of its own; the order
+// that reads of a list reveal continues it. Chains move as one block, so the only open question is,
+// for each two chains of a key, which comes first. If A does, its last writer, and whoever read
+// from that one, precede the first writer of B. Readers are gathered in one node of their own, so
+// a side of a choice has at most two arcs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "check/observed.h"
+#include "graph/digraph.h"
+#include "ouro/level.h"
+#include "solver/solver.h"
+
+namespace ouro {
+
+inline constexpr Node kNoNode = 0xffffffff;
+using ChainId = std::uint32_t;
+inline constexpr ChainId kNoChain = 0xffffffff;
+
+struct Chain {
+  TxnId first;             // kInitialTxn: the chain of the initial version.
+  TxnId last;              // kInitialTxn: that chain, and nobody is known to follow.
+  Node readers = kNoNode;  // Precedes whatever overwrites `last`; none if nobody read it.
+};
+
+class Encoding {
+ public:
+  // REQUIRES: `observed` outlives the encoding and has no finding that violates `level`; so ∪ wr is
+  // acyclic. `clock_drift` is in the unit of the history's clocks.
+  Encoding(const Observed& observed, Level level, std::int64_t clock_drift);
+
+  [[nodiscard]] const Observed& observed() const { return o_; }
+  [[nodiscard]] bool split() const { return split_; }
+  [[nodiscard]] bool sessions() const { return sessions_; }
+  [[nodiscard]] std::size_t node_count() const { return node_count_; }
+  // What is known. Chains and their readers are in it, choices are not.
+  [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
+  void release_arcs() { arcs_ = {}; }
+
+  // The nodes of a transaction; the same at SER levels.
+  [[nodiscard]] Node begin(TxnId txn) const { return split_ ? txn.value * 2 : txn.value; }
+  [[nodiscard]] Node commit(TxnId txn) const { return split_ ? txn.value * 2 + 1 : txn.value; }
+  // The transaction of a node; kInitialTxn for nodes that gather readers or carry time.
+  [[nodiscard]] TxnId txn(Node node) const;
+  [[nodiscard]] bool is_commit(Node node) const { return !split_ || node % 2 == 1; }
+  [[nodiscard]] bool carries_time(Node node) const { return node >= first_time_; }
+  // The chain whose readers a node gathers.
+  [[nodiscard]] ChainId readers_chain(Node node) const {
+    return readers_chain_[node - first_readers_];
+  }
+  // Nodes, in the order in which they probably happened.
+  [[nodiscard]] std::vector<Node> likely_order() const;
+
+  // Chains of a key have consecutive ids, the initial one first.
+  [[nodiscard]] std::size_t chain_count() const { return chains_.size(); }
+  [[nodiscard]] const Chain& chain(ChainId id) const { return chains_[id]; }
+  // By key; one entry too many, so that a key's chains end where the next one's begin.
+  [[nodiscard]] std::span<const ChainId> chain_first() const { return chain_first_; }
+  [[nodiscard]] KeyId key_of(ChainId chain) const;
+  // What puts chain `a` before chain `b` of the same key.
+  [[nodiscard]] Side before(ChainId a, ChainId b) const;
+  // The chain whose first or last writer, or only reader of the last, `item` is; kNoChain if none.
+  [[nodiscard]] ChainId chain_at(ItemId item) const { return item_chain_[item.index()]; }
+  // The chains that look different when `node` moves.
+  template <class F>
+  void for_each_chain_at(Node node, const F& f) const;
+
+ private:
+  enum class RealTime : std::uint8_t { None, Txns, CommitToCommit, CommitToBegin };
+
+  void add_sessions();
+  void add_reads();
+  void add_real_time(RealTime kind, std::int64_t clock_drift);
+  void add_chains();
+  void add_key(KeyId key);
+  struct Version;
+  void link_list(KeyId key);
+  void link_updates();
+  void link(std::uint32_t previous, std::uint32_t next);
+  void emit_chain(std::uint32_t version);
+  void mark(ChainId id, const Chain& chain, const Version& last);
+  void add_arc(Node from, Node to) { arcs_.push_back({from, to}); }
+  [[nodiscard]] Arc ww(TxnId from, TxnId to) const;
+  [[nodiscard]] Arc rw(Node readers, TxnId to) const { return {readers, commit(to)}; }
+
+  const Observed& o_;
+  bool split_ = false;
+  bool sessions_ = false;
+  bool chained_ = true;        // Read-modify-writes follow their version immediately.
+  bool ww_to_commit_ = false;  // pc.
+  std::size_t node_count_ = 0;
+  Node first_readers_ = 0;  // Nodes from here on gather readers, …
+  Node first_time_ = 0;     // … and from here on carry time.
+  std::vector<Arc> arcs_;
+  std::vector<Chain> chains_;
+  std::vector<ChainId> chain_first_;
+  std::vector<ChainId> item_chain_;     // Where moving an item's transaction matters.
+  std::vector<ChainId> readers_chain_;  // By node, from first_readers_.
+
+  // Of the key at hand: its versions, the initial one first.
+  struct Version {
+    TxnId writer;
+    ItemId write;
+    std::uint32_t next = 0xffffffff;  // The version that follows immediately.
+    bool has_previous = false;
+    std::vector<ItemId> reads;
+  };
+  std::vector<Version> versions_;
+  std::vector<std::uint32_t> version_of_;  // By transaction; valid for writers of the key.
+  std::size_t version_count_ = 0;
+};
+
+template <class F>
+void Encoding::for_each_chain_at(Node node, const F& f) const {
+  if (node >= first_time_) return;
+  if (node >= first_readers_) {
+    f(readers_chain_[node - first_readers_]);
+    return;
+  }
+  const TxnId t = txn(node);
+  for (ItemId i = o_.items().first(t); i < o_.items().end(t); ++i.value) {
+    if (item_chain_[i.index()] != kNoChain) f(item_chain_[i.index()]);
+  }
+}
+
+}  // namespace ouro

@@ -1,0 +1,175 @@
+#include "check/polygraph/explainer.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "check/commit_graph.h"
+
+namespace ouro {
+
+Explainer::Explainer(const Encoding& encoding, const Search* search)
+    : e_(encoding), search_(search), o_(encoding.observed()) {}
+
+// Helper nodes lie between the transactions of one edge; a begin and the commit of the same
+// transaction are no edge at all.
+std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) const {
+  std::size_t start = 0;
+  while (e_.txn(cycle[start].arc.from) == kInitialTxn) ++start;
+  std::vector<Edge> out;
+  TxnId from = e_.txn(cycle[start].arc.from);
+  Node helper = kNoNode;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    const DynamicOrder::Step& step = cycle[(start + i) % cycle.size()];
+    const TxnId to = e_.txn(step.arc.to);
+    if (to == kInitialTxn) {
+      helper = step.arc.to;
+      continue;
+    }
+    if (step.label != DynamicOrder::kNoLabel) {
+      out.push_back(chosen_edge(from, step.arc, Literal{step.label}));
+    } else if (helper != kNoNode && e_.carries_time(helper)) {
+      out.push_back({.from = from, .to = to, .kind = EdgeKind::RealTime});
+    } else if (helper != kNoNode) {
+      out.push_back(overwrite(from, e_.key_of(e_.readers_chain(helper)), to));
+    } else if (from != to) {
+      out.push_back(known_edge(from, to));
+    }
+    from = to;
+    helper = kNoNode;
+  }
+  return out;
+}
+
+ItemId Explainer::read_of(TxnId reader, KeyId key) const {
+  const Items& items = o_.items();
+  for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
+    if (items.is_read(i) && o_.external(i) && items.key(i) == key) return i;
+  }
+  return {};
+}
+
+Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId to) const {
+  return {.from = reader,
+          .to = to,
+          .kind = EdgeKind::ReadWrite,
+          .key = key,
+          .from_op = o_.items().op(read_of(reader, key)),
+          .to_op = o_.items().op(final_write(o_, to, key))};
+}
+
+Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
+  const Search::Pair pair = search_->pair(literal.choice());
+  const Chain& first = e_.chain(literal.opposite() ? pair.second : pair.first);
+  const KeyId key = e_.key_of(pair.first);
+  const TxnId to = e_.txn(arc.to);
+  Edge edge;
+  if (first.last == from && arc.from == e_.commit(from)) {
+    edge = write_order(from, key, to);
+  } else {
+    edge = overwrite(from, key, to);
+  }
+  edge.choice = literal.choice();
+  return edge;
+}
+
+Edge Explainer::known_edge(TxnId from, TxnId to) const {
+  const Items& items = o_.items();
+  const History& h = o_.history();
+  if (e_.sessions() && h.session(from) == h.session(to) && from < to) {
+    return {.from = from, .to = to, .kind = EdgeKind::Session};
+  }
+  for (ItemId i = items.first(to); i < items.end(to); ++i.value) {
+    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != from) continue;
+    return {.from = from,
+            .to = to,
+            .kind = EdgeKind::WriteRead,
+            .key = items.key(i),
+            .from_op = items.op(o_.write(i)),
+            .to_op = items.op(i)};
+  }
+  Edge edge{.from = from, .to = to};
+  for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
+    if (items.is_read(i) && o_.external(i) && known_overwrite(i, to, edge)) return edge;
+  }
+  for (const ListStep& step : o_.list_steps()) {
+    if (!step.from.valid() || o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
+    edge = write_order(from, items.key(step.from), to);
+    edge.read = items.op(step.read);
+    return edge;
+  }
+  // The last of the versions that are known to come before all others.
+  for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
+    if (items.is_write(i) && o_.final(i) && leads(from, items.key(i)) &&
+        follows(to, items.key(i))) {
+      return write_order(from, items.key(i), to);
+    }
+  }
+  return edge;
+}
+
+Edge Explainer::write_order(TxnId from, KeyId key, TxnId to) const {
+  return {.from = from,
+          .to = to,
+          .kind = EdgeKind::WriteWrite,
+          .key = key,
+          .from_op = o_.items().op(final_write(o_, from, key)),
+          .to_op = o_.items().op(final_write(o_, to, key))};
+}
+
+// Whether `txn` wrote the last version of the chain that the initial version heads.
+bool Explainer::leads(TxnId txn, KeyId key) const {
+  return e_.chain(e_.chain_first()[key.index()]).last == txn;
+}
+
+// Whether `txn` writes the key and heads another chain.
+bool Explainer::follows(TxnId txn, KeyId key) const {
+  const ItemId write = final_write(o_, txn, key);
+  if (!write.valid() || e_.chain_at(write) == kNoChain) return false;
+  return e_.chain(e_.chain_at(write)).first == txn;
+}
+
+// Whether `to` is known to overwrite what `read` returned: it read the same version and wrote the
+// key, a list shows it next, or the version is the last that is known to come before all others.
+bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
+  const KeyId key = o_.items().key(read);
+  const ItemId write = final_write(o_, to, key);
+  if (!write.valid() || o_.writer(read) == to) return false;
+  const ItemId other = read_of(to, key);
+  bool known = other.valid() && o_.write(other) == o_.write(read);
+  for (const ListStep& step : o_.list_steps(key)) {
+    const TxnId before = step.from.valid() ? o_.txn(step.from) : kInitialTxn;
+    known |= step.adjacent && before == o_.writer(read) && o_.txn(step.to) == to;
+  }
+  known |= leads(o_.writer(read), key) && follows(to, key);
+  if (known) edge = overwrite(o_.txn(read), key, to);
+  return known;
+}
+
+Refutation Explainer::refutation(std::span<const Lemma> lemmas) const {
+  Refutation out;
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;  // Of the choices that matter.
+  const auto side = [&](Literal literal) {
+    const auto [at, added] =
+        number.try_emplace(literal.choice(), static_cast<std::uint32_t>(out.choices.size()));
+    if (added) {
+      const Search::Pair pair = search_->pair(literal.choice());
+      out.choices.push_back(
+          {e_.key_of(pair.first), e_.chain(pair.first).first, e_.chain(pair.second).first});
+    }
+    return ChoiceSide{at->second, literal.opposite()};
+  };
+  for (const Lemma& lemma : trimmed(lemmas)) {
+    RefutationStep step;
+    for (const Literal literal : lemma.literals) step.excluded.push_back(side(!literal));
+    if (!lemma.cycle.empty()) step.cycle = edges(lemma.cycle);
+    for (Edge& edge : step.cycle) {
+      if (edge.choice != Edge::kNoChoice) edge.choice = number.at(edge.choice);
+    }
+    step.premises = lemma.premises;
+    out.steps.push_back(std::move(step));
+  }
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,39 @@
+// Turns cycles of nodes back into edges between transactions, with the operations that prove them.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "check/polygraph/encoding.h"
+#include "check/polygraph/search.h"
+#include "ouro/check.h"
+#include "solver/proof.h"
+
+namespace ouro {
+
+class Explainer {
+ public:
+  // `search` may be null if no arc of any cycle has a label.
+  Explainer(const Encoding& encoding, const Search* search);
+
+  // The edges of a cycle.
+  [[nodiscard]] std::vector<Edge> edges(std::span<const DynamicOrder::Step> cycle) const;
+  // A whole proof, trimmed.
+  [[nodiscard]] Refutation refutation(std::span<const Lemma> lemmas) const;
+
+ private:
+  [[nodiscard]] Edge known_edge(TxnId from, TxnId to) const;
+  [[nodiscard]] bool known_overwrite(ItemId read, TxnId to, Edge& edge) const;
+  [[nodiscard]] Edge chosen_edge(TxnId from, Arc arc, Literal literal) const;
+  [[nodiscard]] Edge overwrite(TxnId reader, KeyId key, TxnId to) const;
+  [[nodiscard]] Edge write_order(TxnId from, KeyId key, TxnId to) const;
+  [[nodiscard]] bool leads(TxnId txn, KeyId key) const;
+  [[nodiscard]] bool follows(TxnId txn, KeyId key) const;
+  [[nodiscard]] ItemId read_of(TxnId reader, KeyId key) const;
+
+  const Encoding& e_;
+  const Search* search_;
+  const Observed& o_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,101 @@
+#include "check/polygraph/polygraph.h"
+
+#include <algorithm>
+
+#include "check/polygraph/encoding.h"
+#include "check/polygraph/explainer.h"
+#include "check/polygraph/search.h"
+#include "graph/digraph.h"
+
+namespace ouro {
+namespace {
+
+// The nodes by their final position, as a certificate.
+void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOrder& order) {
+  std::vector<Node> nodes(order.node_count());
+  for (Node node = 0; node < nodes.size(); ++node) nodes[order.position(node)] = node;
+  for (const Node node : nodes) {
+    const TxnId txn = encoding.txn(node);
+    if (txn == kInitialTxn || !encoding.observed().counted(txn)) continue;
+    if (encoding.split()) verdict.schedule.push_back({txn, encoding.is_commit(node)});
+    if (encoding.is_commit(node)) verdict.order.push_back(txn);
+  }
+}
+
+void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
+  verdict.outcome = Outcome::Violated;
+  ++verdict.counts[static_cast<std::size_t>(kind)];
+  Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
+  for (const Edge& edge : anomaly.edges) {
+    if (edge.from != kInitialTxn) anomaly.txns.push_back(edge.from);
+  }
+  verdict.anomalies.push_back(std::move(anomaly));
+}
+
+// What is known is cyclic already: one short cycle of each component.
+void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
+                      std::size_t limit) {
+  const Explainer explainer(encoding, nullptr);
+  for (const auto& component : cyclic_components(known)) {
+    if (verdict.anomalies.size() >= limit) {
+      ++verdict.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)];
+      continue;
+    }
+    const std::vector<Node> cycle = short_cycle(known, component);
+    std::vector<DynamicOrder::Step> steps;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      steps.push_back({{cycle[i], cycle[(i + 1) % cycle.size()]}, DynamicOrder::kNoLabel});
+    }
+    add_anomaly(verdict, AnomalyKind::ForbiddenCycle, explainer.edges(steps));
+  }
+}
+
+// A proof without choices is a cycle; otherwise the first of its cycles is shown as an example.
+void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<const Lemma> proof) {
+  Refutation refutation = explainer.refutation(proof);
+  const auto first = std::find_if(refutation.steps.begin(), refutation.steps.end(),
+                                  [](const RefutationStep& step) { return !step.cycle.empty(); });
+  if (refutation.choices.empty()) {
+    add_anomaly(verdict, AnomalyKind::ForbiddenCycle, first->cycle);
+    return;
+  }
+  add_anomaly(verdict, AnomalyKind::ContradictoryOrder, first->cycle);
+  verdict.refutation = std::move(refutation);
+}
+
+}  // namespace
+
+Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
+                        const CheckOptions& options) {
+  Verdict verdict{.level = level};
+  Encoding encoding(observed, level, options.clock_drift);
+  std::vector<Node> nodes;
+  {
+    const Digraph known(encoding.node_count(), encoding.arcs());
+    nodes = topological_order(known, encoding.likely_order());
+    if (nodes.size() < known.node_count()) {
+      add_known_cycles(verdict, encoding, known, options.examples);
+      return verdict;
+    }
+  }
+  if (budget.exhausted()) return verdict;
+  DynamicOrder order(encoding.arcs(), nodes);
+  encoding.release_arcs();
+  Search search(encoding, order, nodes);
+  nodes = {};
+  Solver solver(order, budget);
+  switch (solver.solve(search)) {
+    case Solution::Found:
+      verdict.outcome = Outcome::Holds;
+      add_certificate(verdict, encoding, order);
+      break;
+    case Solution::None:
+      add_refutation(verdict, Explainer(encoding, &search), solver.proof());
+      break;
+    case Solution::Stopped:
+      break;
+  }
+  return verdict;
+}
+
+}  // namespace ouro

@@ -1,0 +1,14 @@
+// Decides the strong levels from reads and writes alone.
+#pragma once
+
+#include "check/observed.h"
+#include "ouro/check.h"
+
+namespace ouro {
+
+// Checks `level`: pc, si, session-si, gsi, strong-si, ser, session-ser or strict-ser.
+// REQUIRES: no finding of `observed` violates the level.
+[[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
+                                      const CheckOptions& options);
+
+}  // namespace ouro

@@ -1,0 +1,154 @@
+#include "check/polygraph/search.h"
+
+#include <algorithm>
+
+namespace ouro {
+
+Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes)
+    : e_(encoding), order_(order) {
+  sort_chains(nodes);
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) push_if_backward(slot);
+}
+
+// Going through the transactions in order puts the chains of every key in order.
+void Search::sort_chains(std::span<const Node> nodes) {
+  slots_.resize(e_.chain_count());
+  slot_of_.resize(e_.chain_count());
+  const auto first = e_.chain_first();
+  std::vector<std::uint32_t> next(first.begin(), first.end());
+  const auto put = [&](ChainId chain, std::size_t key) {
+    slot_of_[chain] = next[key];
+    slots_[next[key]++] = chain;
+  };
+  for (std::size_t k = 0; k + 1 < first.size(); ++k) put(first[k], k);
+  const Items& items = e_.observed().items();
+  for (const Node node : nodes) {
+    const TxnId txn = e_.txn(node);
+    if (txn == kInitialTxn || !e_.is_commit(node)) continue;
+    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
+      if (!items.is_write(i)) continue;
+      const ChainId chain = e_.chain_at(i);
+      if (chain != kNoChain && e_.chain(chain).first == txn) put(chain, items.key(i).index());
+    }
+  }
+}
+
+bool Search::same_key(std::uint32_t slot) const {
+  return slot + 1 < slots_.size() && !initial(slots_[slot + 1]);
+}
+
+// How far the arcs of "a before b" reach back in the order; zero if they all run forward.
+std::uint64_t Search::span(ChainId a, ChainId b) const {
+  std::uint64_t total = 0;
+  const Side side = e_.before(a, b);
+  for (const Arc& arc : side.span()) {
+    const std::uint32_t from = order_.position(arc.from);
+    const std::uint32_t to = order_.position(arc.to);
+    if (from > to) total += from - to;
+  }
+  return total;
+}
+
+void Search::push_if_backward(std::uint32_t slot) {
+  if (!same_key(slot) || !backward(slots_[slot], slots_[slot + 1])) return;
+  open_.emplace(position(slots_[slot + 1]), slots_[slot]);
+}
+
+// ---- following the order ----
+
+void Search::swap_slots(std::uint32_t left) {
+  std::swap(slots_[left], slots_[left + 1]);
+  slot_of_[slots_[left]] = left;
+  slot_of_[slots_[left + 1]] = left + 1;
+  for (const std::uint32_t slot : {left - 1, left, left + 1}) touched_.push_back(slot);
+}
+
+// Moves a chain to its place among its neighbours; false if it was there.
+bool Search::settle(ChainId chain) {
+  bool moved = false;
+  const std::uint32_t here = position(chain);
+  for (std::uint32_t slot = slot_of_[chain];
+       !initial(slots_[slot - 1]) && position(slots_[slot - 1]) > here; --slot) {
+    swap_slots(slot - 1);
+    moved = true;
+  }
+  for (std::uint32_t slot = slot_of_[chain]; same_key(slot) && position(slots_[slot + 1]) < here;
+       ++slot) {
+    swap_slots(slot);
+    moved = true;
+  }
+  return moved;
+}
+
+void Search::settle_moved() {
+  if (order_.moved().empty()) return;
+  unsettled_.clear();
+  for (const Node node : order_.moved()) {
+    e_.for_each_chain_at(node, [&](ChainId chain) { unsettled_.push_back(chain); });
+  }
+  order_.clear_moved();
+  std::sort(unsettled_.begin(), unsettled_.end());
+  unsettled_.erase(std::unique(unsettled_.begin(), unsettled_.end()), unsettled_.end());
+  touched_.clear();
+  // A chain may be in the way of another that moves too, so repeat until nothing changes.
+  for (bool again = true; again;) {
+    again = false;
+    for (const ChainId chain : unsettled_) {
+      if (!initial(chain)) again |= settle(chain);
+    }
+  }
+  for (const ChainId chain : unsettled_) {
+    touched_.push_back(slot_of_[chain]);
+    if (!initial(chain)) touched_.push_back(slot_of_[chain] - 1);
+  }
+  std::sort(touched_.begin(), touched_.end());
+  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+  for (const std::uint32_t slot : touched_) push_if_backward(slot);
+}
+
+// ---- choosing ----
+
+Literal Search::literal(Solver& solver, ChainId a, ChainId b) {
+  const bool opposite = a > b;
+  const auto key = std::minmax(a, b);
+  const auto [at, added] = choices_.try_emplace({key.first, key.second}, 0);
+  if (added) {
+    at->second =
+        solver.add_choice(e_.before(key.first, key.second), e_.before(key.second, key.first));
+    pairs_.push_back({key.first, key.second});
+  }
+  return Literal::of(at->second, opposite);
+}
+
+Guide::Next Search::next(Solver& solver) {
+  settle_moved();
+  Next next;
+  while (!open_.empty()) {
+    const ChainId a = open_.top().second;
+    const std::uint32_t slot = slot_of_[a];
+    if (!same_key(slot) || !backward(a, slots_[slot + 1])) {
+      open_.pop();
+      continue;
+    }
+    const ChainId b = slots_[slot + 1];
+    if (initial(a)) {
+      next.kind = Next::Kind::Require;  // Stays on top until it runs forward.
+      next.required = e_.before(a, b);
+      return next;
+    }
+    open_.pop();
+    next.kind = Next::Kind::Decide;
+    next.literal = span(a, b) <= span(b, a) ? literal(solver, a, b) : literal(solver, b, a);
+    return next;
+  }
+  return next;
+}
+
+void Search::reopened(std::uint32_t choice) {
+  for (const ChainId chain : {pairs_[choice].first, pairs_[choice].second}) {
+    push_if_backward(slot_of_[chain]);
+    push_if_backward(slot_of_[chain] - 1);
+  }
+}
+
+}  // namespace ouro

@@ -1,0 +1,66 @@
+// Guides the solver through the open choices of an encoding, on demand.
+//
+// The current topological order is the guess of every version order: chains of a key are kept
+// sorted by it. If the arcs between adjacent chains all run forward, so do those between any two,
+// and the order is a solution. Only where two neighbours run backward is there something to decide.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "check/polygraph/encoding.h"
+#include "graph/dynamic_order.h"
+#include "solver/solver.h"
+
+namespace ouro {
+
+class Search : public Guide {
+ public:
+  // `nodes` is the topological order that `order` starts with.
+  Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes);
+
+  Next next(Solver& solver) override;
+  void reopened(std::uint32_t choice) override;
+
+  // The chains that a choice is about; a literal that is not opposite puts `first` first.
+  struct Pair {
+    ChainId first = kNoChain;
+    ChainId second = kNoChain;
+  };
+  [[nodiscard]] Pair pair(std::uint32_t choice) const { return pairs_[choice]; }
+
+ private:
+  void sort_chains(std::span<const Node> nodes);
+  void settle_moved();
+  bool settle(ChainId chain);
+  void swap_slots(std::uint32_t left);
+  void push_if_backward(std::uint32_t slot);
+  [[nodiscard]] std::uint64_t span(ChainId a, ChainId b) const;
+  [[nodiscard]] bool backward(ChainId a, ChainId b) const { return span(a, b) != 0; }
+  [[nodiscard]] std::uint32_t position(ChainId chain) const {
+    return order_.position(e_.commit(e_.chain(chain).first));
+  }
+  [[nodiscard]] bool initial(ChainId chain) const { return e_.chain(chain).first == kInitialTxn; }
+  [[nodiscard]] bool same_key(std::uint32_t slot) const;  // As the slot behind it.
+  Literal literal(Solver& solver, ChainId a, ChainId b);
+
+  const Encoding& e_;
+  DynamicOrder& order_;
+  std::vector<ChainId> slots_;          // Key by key, the initial chain, then by position.
+  std::vector<std::uint32_t> slot_of_;  // By chain.
+  std::vector<ChainId> unsettled_;
+  std::vector<std::uint32_t> touched_;  // Slots whose neighbours may have changed.
+
+  // Left chains of pairs that ran backward when they were pushed, earliest first.
+  using Entry = std::pair<std::uint32_t, ChainId>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
+  absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
+  std::vector<Pair> pairs_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,23 @@
+#include "solver/proof.h"
+
+namespace ouro {
+
+std::vector<Lemma> trimmed(std::span<const Lemma> lemmas) {
+  std::vector<bool> needed(lemmas.size(), false);
+  if (!lemmas.empty()) needed.back() = true;
+  for (std::size_t i = lemmas.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    for (const LemmaId premise : lemmas[i].premises) needed[premise] = true;
+  }
+  std::vector<LemmaId> renumbered(lemmas.size(), kNoLemma);
+  std::vector<Lemma> kept;
+  for (std::size_t i = 0; i < lemmas.size(); ++i) {
+    if (!needed[i]) continue;
+    renumbered[i] = static_cast<LemmaId>(kept.size());
+    kept.push_back(lemmas[i]);
+    for (LemmaId& premise : kept.back().premises) premise = renumbered[premise];
+  }
+  return kept;
+}
+
+}  // namespace ouro

@@ -1,0 +1,273 @@
+#include "solver/solver.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ouro {
+
+std::uint32_t Solver::add_choice(const Side& first, const Side& second) {
+  sides_.push_back({first, second});
+  value_.push_back(kOpen);
+  level_of_.push_back(0);
+  reason_.push_back(kNoLemma);
+  unit_of_.push_back(kNoLemma);
+  seen_.push_back(false);
+  watches_.resize(sides_.size() * 2);
+  return static_cast<std::uint32_t>(sides_.size() - 1);
+}
+
+Solution Solver::solve(Guide& guide) {
+  for (;;) {
+    LemmaId conflict = propagate();
+    while (conflict == kNoLemma) {
+      if (ticker_.tick()) return Solution::Stopped;
+      const Guide::Next next = guide.next(*this);
+      if (next.kind == Guide::Next::Kind::Done) return Solution::Found;
+      if (next.kind == Guide::Next::Kind::Require) {
+        conflict = add_arcs(next.required, DynamicOrder::kNoLabel);
+        continue;
+      }
+      level_start_.push_back(static_cast<std::uint32_t>(trail_.size()));
+      arcs_before_.push_back(order_.added());
+      assign(next.literal, kNoLemma);
+      conflict = propagate();
+    }
+    if (ticker_.tick()) return Solution::Stopped;
+    if (!resolve_conflict(conflict, guide)) return Solution::None;
+  }
+}
+
+// ---- assignment ----
+
+void Solver::assign(Literal literal, LemmaId reason) {
+  const std::uint32_t choice = literal.choice();
+  assert(value_[choice] == kOpen);
+  value_[choice] = literal.opposite() ? 0 : 1;
+  level_of_[choice] = level();
+  reason_[choice] = reason;
+  trail_.push_back(literal);
+}
+
+LemmaId Solver::propagate() {
+  while (propagated_ < trail_.size()) {
+    const Literal literal = trail_[propagated_++];
+    if (const LemmaId conflict = propagate_arcs(literal); conflict != kNoLemma) return conflict;
+    if (const LemmaId conflict = propagate_clauses(literal); conflict != kNoLemma) return conflict;
+  }
+  return kNoLemma;
+}
+
+LemmaId Solver::propagate_arcs(Literal literal) {
+  return add_arcs(sides_[literal.choice()][literal.opposite() ? 1 : 0], literal.code);
+}
+
+LemmaId Solver::add_arcs(const Side& side, DynamicOrder::Label label) {
+  for (const Arc& arc : side.span()) {
+    if (!order_.add(arc, label)) return cycle_lemma(arc, label);
+  }
+  return kNoLemma;
+}
+
+// The choices on the lightest cycle through `arc` cannot all be made.
+LemmaId Solver::cycle_lemma(Arc arc, DynamicOrder::Label label) {
+  Lemma lemma;
+  lemma.cycle.push_back({arc, label});
+  if (arc.from != arc.to) {
+    const auto path = order_.lightest_path(arc.to, arc.from);
+    lemma.cycle.insert(lemma.cycle.end(), path.begin(), path.end());
+  }
+  for (const DynamicOrder::Step& step : lemma.cycle) {
+    if (step.label == DynamicOrder::kNoLabel) continue;
+    const Literal against = !Literal{step.label};
+    if (std::find(lemma.literals.begin(), lemma.literals.end(), against) == lemma.literals.end()) {
+      lemma.literals.push_back(against);
+    }
+  }
+  return add_lemma(std::move(lemma));
+}
+
+LemmaId Solver::propagate_clauses(Literal literal) {
+  auto& watches = watches_[literal.code];
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < watches.size(); ++i) {
+    const Watch watch = watches[i];
+    if (is_true(watch.other)) {
+      watches[kept++] = watch;
+      continue;
+    }
+    auto& literals = lemmas_[watch.clause].literals;
+    const Literal false_one = !literal;
+    if (literals[0] == false_one) std::swap(literals[0], literals[1]);
+    if (is_true(literals[0])) {
+      watches[kept++] = {watch.clause, literals[0]};
+      continue;
+    }
+    const auto free = std::find_if(literals.begin() + 2, literals.end(),
+                                   [&](Literal candidate) { return !is_false(candidate); });
+    if (free != literals.end()) {
+      std::swap(literals[1], *free);
+      watches_[(!literals[1]).code].push_back({watch.clause, literals[0]});
+      continue;
+    }
+    watches[kept++] = watch;
+    if (is_false(literals[0])) {
+      for (++i; i < watches.size(); ++i) watches[kept++] = watches[i];
+      watches.resize(kept);
+      return watch.clause;
+    }
+    assign(literals[0], watch.clause);
+  }
+  watches.resize(kept);
+  return kNoLemma;
+}
+
+// ---- conflicts ----
+
+LemmaId Solver::add_lemma(Lemma lemma) {
+  lemmas_.push_back(std::move(lemma));
+  return static_cast<LemmaId>(lemmas_.size() - 1);
+}
+
+void Solver::watch(LemmaId clause) {
+  const auto& literals = lemmas_[clause].literals;
+  watches_[(!literals[0]).code].push_back({clause, literals[1]});
+  watches_[(!literals[1]).code].push_back({clause, literals[0]});
+}
+
+bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
+  ++conflict_count_;
+  // A cycle may lie entirely below the current level if arcs were required late.
+  std::uint32_t highest = 0;
+  for (const Literal literal : lemmas_[conflict].literals) {
+    highest = std::max(highest, level_of_[literal.choice()]);
+  }
+  if (highest == 0) {
+    finish_proof(conflict);
+    return false;
+  }
+  back_to(highest, guide);
+  Lemma learnt;
+  std::uint32_t target = 0;
+  analyse(conflict, learnt, target);
+  back_to(target, guide);
+  const Literal asserted = learnt.literals[0];
+  const bool unit = learnt.literals.size() == 1;
+  LemmaId reason = conflict;
+  if (learnt.premises.size() > 1 || lemmas_[conflict].literals.size() != learnt.literals.size()) {
+    reason = add_lemma(std::move(learnt));
+  } else {
+    lemmas_[conflict].literals = std::move(learnt.literals);  // The same, with the watched first.
+  }
+  if (unit) {
+    unit_of_[asserted.choice()] = reason;
+  } else {
+    watch(reason);
+  }
+  assign(asserted, reason);
+  return true;
+}
+
+// Resolves the conflict backwards along the trail until one literal of the current level is left.
+// Literals fixed at level zero are dropped; the lemmas that fix them become premises.
+void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
+  std::vector<LemmaId> resolved{conflict};
+  std::vector<std::uint32_t> fixed;
+  std::size_t open = 0;
+  std::size_t at = trail_.size();
+  learnt.literals.emplace_back();  // The asserted one.
+  LemmaId clause = conflict;
+  Literal pivot;
+  std::vector<std::uint32_t> to_clear;
+  for (;;) {
+    for (const Literal literal : lemmas_[clause].literals) {
+      const std::uint32_t choice = literal.choice();
+      if (literal == pivot || seen_[choice]) continue;
+      seen_[choice] = true;
+      to_clear.push_back(choice);
+      if (level_of_[choice] == 0) {
+        fixed.push_back(choice);
+      } else if (level_of_[choice] == level()) {
+        ++open;
+      } else {
+        learnt.literals.push_back(literal);
+        target = std::max(target, level_of_[choice]);
+      }
+    }
+    while (!seen_[trail_[--at].choice()] || level_of_[trail_[at].choice()] != level()) {
+    }
+    pivot = trail_[at];
+    if (--open == 0) break;
+    clause = reason_[pivot.choice()];
+    resolved.push_back(clause);
+  }
+  learnt.literals[0] = !pivot;
+  for (const std::uint32_t choice : to_clear) seen_[choice] = false;
+  // The second watched literal must be of the level we return to.
+  for (std::size_t i = 2; i < learnt.literals.size(); ++i) {
+    if (level_of_[learnt.literals[i].choice()] > level_of_[learnt.literals[1].choice()]) {
+      std::swap(learnt.literals[1], learnt.literals[i]);
+    }
+  }
+  for (const std::uint32_t choice : fixed) {
+    justify_unit(Literal::of(choice, value_[choice] == 0));
+    learnt.premises.push_back(unit_of_[choice]);
+  }
+  learnt.premises.insert(learnt.premises.end(), resolved.rbegin(), resolved.rend());
+}
+
+// Makes a lemma of one literal that is fixed at level zero, from its reason. The reasons of the
+// others in it are older, so an explicit stack ends.
+void Solver::justify_unit(Literal literal) {
+  std::vector<Literal> stack{literal};
+  while (!stack.empty()) {
+    const Literal top = stack.back();
+    if (unit_of_[top.choice()] != kNoLemma) {
+      stack.pop_back();
+      continue;
+    }
+    const LemmaId reason = reason_[top.choice()];
+    Lemma unit;
+    unit.literals = {top};
+    bool ready = true;
+    for (const Literal other : lemmas_[reason].literals) {
+      if (other == top) continue;
+      if (unit_of_[other.choice()] == kNoLemma) {
+        stack.push_back(!other);
+        ready = false;
+      } else {
+        unit.premises.push_back(unit_of_[other.choice()]);
+      }
+    }
+    if (!ready) continue;
+    unit.premises.push_back(reason);
+    unit_of_[top.choice()] = add_lemma(std::move(unit));
+    stack.pop_back();
+  }
+}
+
+void Solver::back_to(std::uint32_t target, Guide& guide) {
+  if (target >= level()) return;
+  const std::uint32_t keep = level_start_[target];
+  for (std::size_t i = keep; i < trail_.size(); ++i) {
+    value_[trail_[i].choice()] = kOpen;
+    guide.reopened(trail_[i].choice());
+  }
+  trail_.resize(keep);
+  propagated_ = std::min<std::size_t>(propagated_, keep);
+  order_.shrink(arcs_before_[target]);
+  level_start_.resize(target);
+  arcs_before_.resize(target);
+}
+
+// All literals of `conflict` are false at level zero.
+void Solver::finish_proof(LemmaId conflict) {
+  Lemma empty;
+  for (const Literal literal : std::vector<Literal>(lemmas_[conflict].literals)) {
+    justify_unit(!literal);
+    empty.premises.push_back(unit_of_[literal.choice()]);
+  }
+  empty.premises.push_back(conflict);
+  add_lemma(std::move(empty));
+}
+
+}  // namespace ouro
