@@ -26,7 +26,8 @@ namespace {
 
 struct Row {
   std::filesystem::path folder;
-  std::string path, format, txns, rc, ra, cc;
+  std::string path, format, txns;
+  std::array<std::string, 5> verdicts;  // rc, ra, cc, session-si, session-ser.
 };
 
 // What the collection calls a format, and which of ours that is. Detect: none, for the reason
@@ -88,7 +89,11 @@ std::vector<Row> rows() {
       std::string cell;
       for (std::istringstream in(line); std::getline(in, cell, '\t');) cells.push_back(cell);
       cells.resize(9);
-      rows.push_back({folder, cells[0], cells[1], cells[2], cells[3], cells[4], cells[5]});
+      rows.push_back({folder,
+                      cells[0],
+                      cells[1],
+                      cells[2],
+                      {cells[3], cells[4], cells[5], cells[6], cells[7]}});
     }
     EXPECT_GE(rows.size() - before, 14u) << folder;
   }
@@ -204,16 +209,19 @@ TEST(SharedDataTest, ThreadsDoNotChangeAHistory) {
   }
 }
 
-TEST(SharedDataTest, WeakVerdictsAreTheStatedOnes) {
-  constexpr std::array kLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal};
+TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
+  constexpr std::array kLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal,
+                                  Level::SessionSi, Level::SessionSerializable};
   std::size_t checked = 0;
   for (const Row& row : readable_rows()) {
     const auto history = read_history(path_of(row));
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     const bool twice = has_duplicate_values(row) && writes_a_value_twice(*history);
-    const std::array<std::string, 3> stated = {row.rc, row.ra, row.cc};
+    auto stated = row.verdicts;
+    // The collection's README says that both hold, and that only real time is violated; the zeros
+    // in the table are those of strong-si and strict-serializable.
+    if (row.path == "elle/huge-scc/huge-scc.edn.zst") stated[3] = stated[4] = "1";
     for (std::size_t i = 0; i < kLevels.size(); ++i) {
-      if (!decidable(kLevels[i])) continue;
       const auto verdict = check(*history, kLevels[i]);
       if (twice) {
         // Nobody can say which of two equal writes a read saw: an error that names both.
@@ -230,8 +238,7 @@ TEST(SharedDataTest, WeakVerdictsAreTheStatedOnes) {
       ++checked;
     }
   }
-  const bool any = std::any_of(kLevels.begin(), kLevels.end(), decidable);
-  EXPECT_EQ(checked != 0, any);
+  EXPECT_GE(checked, 14 * kLevels.size());
 }
 
 TEST(SharedDataTest, OnlyTheHistoriesMarkedSoWriteAValueTwice) {
