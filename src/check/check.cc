@@ -20,7 +20,7 @@ std::string stop_reason(const Budget& budget, const CheckOptions& options) {
 
 }  // namespace
 
-bool decidable(Level level) { return level != Level::ParallelSi && level != Level::RepeatableRead; }
+bool decidable(Level level) { return level != Level::RepeatableRead; }
 
 Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
                                    const CheckOptions& options) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
+#include <functional>
+#include <queue>
+#include <utility>
 
 namespace ouro {
 namespace {
@@ -27,14 +29,6 @@ DynamicOrder::DynamicOrder(std::span<const Arc> arcs, std::span<const Node> orde
       mark_(order.size(), 0) {
   for (std::size_t i = 0; i < order.size(); ++i)
     position_[order[i]] = static_cast<std::uint32_t>(i);
-}
-
-template <class F>
-void DynamicOrder::for_each_out(Node node, const F& f) const {
-  for (const Node to : out_.out(node)) f(to, kNoLabel);
-  for (std::int32_t at = first_out_[node]; at >= 0; at = extra_[at].next_out) {
-    f(extra_[at].arc.to, extra_[at].label);
-  }
 }
 
 template <class F>
@@ -116,35 +110,29 @@ void DynamicOrder::reorder() {
 }
 
 std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) {
+  // Labelled arcs weigh more than all others together.
+  constexpr std::uint64_t kLabelled = std::uint64_t{1} << 32;
   struct Reached {
-    std::uint32_t weight;
+    std::uint64_t weight;
     Step step;  // By which the node was reached.
-    bool settled = false;
   };
+  using Entry = std::pair<std::uint64_t, Node>;
   absl::flat_hash_map<Node, Reached> reached;
-  std::deque<Node> queue{from};
-  reached[from] = {0, {}, false};
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  reached.emplace(from, Reached{0, {}});
+  queue.emplace(0, from);
   while (!queue.empty()) {
-    const Node node = queue.front();
-    queue.pop_front();
-    Reached& here = reached[node];
-    if (here.settled) continue;
-    here.settled = true;
-    const std::uint32_t weight = here.weight;
+    const auto [weight, node] = queue.top();
+    queue.pop();
     if (node == to) break;
-    for_each_out(node, [&](Node next, Label label) {
+    if (reached.at(node).weight < weight) continue;
+    for_each_out(node, [&, weight = weight, node = node](Node next, Label label) {
       if (position_[next] > position_[to]) return;
-      const std::uint32_t through = weight + (label == kNoLabel ? 0 : 1);
+      const std::uint64_t through = weight + (label == kNoLabel ? 1 : kLabelled);
       const auto [at, added] = reached.try_emplace(next, Reached{through, {{node, next}, label}});
-      if (!added) {
-        if (at->second.settled || at->second.weight <= through) return;
-        at->second = {through, {{node, next}, label}};
-      }
-      if (label == kNoLabel) {
-        queue.push_front(next);
-      } else {
-        queue.push_back(next);
-      }
+      if (!added && at->second.weight <= through) return;
+      at->second = {through, {{node, next}, label}};
+      queue.emplace(through, next);
     });
   }
   std::vector<Step> path;

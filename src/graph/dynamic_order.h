@@ -37,6 +37,15 @@ class DynamicOrder {
   [[nodiscard]] std::span<const Node> moved() const { return moved_; }
   void clear_moved() { moved_.clear(); }
 
+  // Calls f(to, label) for every arc out of `node`.
+  template <class F>
+  void for_each_out(Node node, const F& f) const {
+    for (const Node to : out_.out(node)) f(to, kNoLabel);
+    for (std::int32_t at = first_out_[node]; at >= 0; at = extra_[at].next_out) {
+      f(extra_[at].arc.to, extra_[at].label);
+    }
+  }
+
   // An arc on a path.
   struct Step {
     Arc arc;
@@ -53,8 +62,6 @@ class DynamicOrder {
     std::int32_t next_out, next_in;
   };
 
-  template <class F>
-  void for_each_out(Node node, const F& f) const;
   template <class F>
   void for_each_in(Node node, const F& f) const;
   bool search_forward(Node start, Node goal, std::uint32_t limit);

@@ -27,14 +27,50 @@ Solution Solver::solve(Guide& guide) {
         conflict = add_arcs(next.required, DynamicOrder::kNoLabel);
         continue;
       }
-      level_start_.push_back(static_cast<std::uint32_t>(trail_.size()));
-      arcs_before_.push_back(order_.added());
-      assign(next.literal, kNoLemma);
-      conflict = propagate();
+      if (next.kind == Guide::Next::Kind::Forbid) {
+        conflict = forbid(next.forbidden, guide);
+      } else {
+        decide(next.literal);
+      }
+      if (conflict == kNoLemma) conflict = propagate();
     }
     if (ticker_.tick()) return Solution::Stopped;
     if (!resolve_conflict(conflict, guide)) return Solution::None;
   }
+}
+
+void Solver::decide(Literal literal) {
+  level_start_.push_back(static_cast<std::uint32_t>(trail_.size()));
+  arcs_before_.push_back(order_.added());
+  assign(literal, kNoLemma);
+}
+
+// Adds a lemma of the guide's; the lemma itself if it is a conflict.
+LemmaId Solver::forbid(Lemma lemma, Guide& guide) {
+  auto& literals = lemma.literals;
+  std::stable_partition(literals.begin(), literals.end(),
+                        [&](Literal literal) { return !is_false(literal); });
+  const auto open = static_cast<std::size_t>(
+      std::count_if(literals.begin(), literals.end(), [&](Literal l) { return !is_false(l); }));
+  // The watched literals are open, or were the last to become false.
+  std::sort(literals.begin() + static_cast<std::ptrdiff_t>(open), literals.end(),
+            [&](Literal a, Literal b) { return level_of_[a.choice()] > level_of_[b.choice()]; });
+  const LemmaId id = add_lemma(std::move(lemma));
+  const auto& kept = lemmas_[id].literals;
+  if (open == 0) return id;
+  if (kept.size() == 1) {
+    back_to(0, guide);
+    unit_of_[kept[0].choice()] = id;
+    assign(kept[0], id);
+    return kNoLemma;
+  }
+  watch(id);
+  if (open == 1) {
+    assign(kept[0], id);
+  } else {
+    decide(kept[0]);
+  }
+  return kNoLemma;
 }
 
 // ---- assignment ----

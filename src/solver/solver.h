@@ -39,9 +39,11 @@ class Guide {
   virtual ~Guide() = default;
 
   struct Next {
-    enum class Kind : std::uint8_t { Done, Decide, Require } kind = Kind::Done;
+    enum class Kind : std::uint8_t { Done, Decide, Require, Forbid } kind = Kind::Done;
     Literal literal;  // Decide: an unassigned literal.
     Side required;    // Require: arcs that are known, but were left out until now.
+    Lemma forbidden;  // Forbid: a lemma that the guide found, none of whose literals is true. The
+                      // solver makes its first open literal true.
   };
   virtual Next next(Solver& solver) = 0;
   // `choice` is open again.
@@ -94,6 +96,8 @@ class Solver {
   void analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& back_to);
   void justify_unit(Literal literal);
   LemmaId add_lemma(Lemma lemma);
+  LemmaId forbid(Lemma lemma, Guide& guide);
+  void decide(Literal literal);
   void watch(LemmaId clause);
   void back_to(std::uint32_t level, Guide& guide);
   void finish_proof(LemmaId conflict);

@@ -18,6 +18,10 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
       split_ = sessions_ = ww_to_commit_ = true;
       chained_ = false;
       break;
+    case Level::ParallelSi:
+      sessions_ = true;
+      overwrites_ = false;
+      break;
     case Level::Si:
       split_ = true;
       break;
@@ -228,14 +232,17 @@ void Encoding::emit_chain(std::uint32_t v) {
   while (versions_[v].next != kNoVersion) {
     const Version& next = versions_[versions_[v].next];
     for (const ItemId read : versions_[v].reads) {
-      if (o_.txn(read) != next.writer) add_arc(begin(o_.txn(read)), commit(next.writer));
+      if (!overwrites_ || o_.txn(read) == next.writer) continue;
+      add_arc(begin(o_.txn(read)), commit(next.writer));
     }
     v = versions_[v].next;
   }
   const Version& last = versions_[v];
   chain.last = last.writer;
   mark(id, chain, last);
-  if (last.reads.size() == 1) {
+  if (!overwrites_) {
+    chain.readers = kNoNode;
+  } else if (last.reads.size() == 1) {
     chain.readers = begin(o_.txn(last.reads[0]));
   } else if (last.reads.size() > 1) {
     chain.readers = static_cast<Node>(node_count_++);

@@ -7,6 +7,9 @@
 //   ww       T1 → T2            C1 → B2             C1 → C2
 //   rw       T1 → T2            B1 → C2             B1 → C2
 //
+// psi is as ser without the arcs of rw: it forbids only circles with at most one of them, which is
+// no question of acyclicity; parallel_si.h sees to that.
+//
 // Writers of a key form chains: one that reads x from another and writes x follows it immediately
 // (not at pc, where updates may be lost). The initial version heads a chain of its own; the order
 // that reads of a list reveal continues it. Chains move as one block, so the only open question is,
@@ -101,6 +104,7 @@ class Encoding {
   bool sessions_ = false;
   bool chained_ = true;        // Read-modify-writes follow their version immediately.
   bool ww_to_commit_ = false;  // pc.
+  bool overwrites_ = true;     // rw edges are arcs; not at psi.
   std::size_t node_count_ = 0;
   Node first_readers_ = 0;  // Nodes from here on gather readers, …
   Node first_time_ = 0;     // … and from here on carry time.

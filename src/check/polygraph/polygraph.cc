@@ -4,6 +4,7 @@
 
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
+#include "check/polygraph/parallel_si.h"
 #include "check/polygraph/search.h"
 #include "graph/digraph.h"
 
@@ -84,7 +85,9 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   Search search(encoding, order, nodes);
   nodes = {};
   Solver solver(order, budget);
-  switch (solver.solve(search)) {
+  ParallelSi parallel(encoding, order, search);
+  Guide& guide = level == Level::ParallelSi ? static_cast<Guide&>(parallel) : search;
+  switch (solver.solve(guide)) {
     case Solution::Found:
       verdict.outcome = Outcome::Holds;
       add_certificate(verdict, encoding, order);

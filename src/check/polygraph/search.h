@@ -33,6 +33,8 @@ class Search : public Guide {
     ChainId second = kNoChain;
   };
   [[nodiscard]] Pair pair(std::uint32_t choice) const { return pairs_[choice]; }
+  // "a before b" as a literal; makes the choice if there is none.
+  Literal literal(Solver& solver, ChainId a, ChainId b);
 
  private:
   void sort_chains(std::span<const Node> nodes);
@@ -47,7 +49,6 @@ class Search : public Guide {
   }
   [[nodiscard]] bool initial(ChainId chain) const { return e_.chain(chain).first == kInitialTxn; }
   [[nodiscard]] bool same_key(std::uint32_t slot) const;  // As the slot behind it.
-  Literal literal(Solver& solver, ChainId a, ChainId b);
 
   const Encoding& e_;
   DynamicOrder& order_;
