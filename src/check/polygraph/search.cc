@@ -14,6 +14,7 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const No
 void Search::sort_chains(std::span<const Node> nodes) {
   slots_.resize(e_.chain_count());
   slot_of_.resize(e_.chain_count());
+  seen_in_.resize(e_.chain_count(), 0);
   const auto first = e_.chain_first();
   std::vector<std::uint32_t> next(first.begin(), first.end());
   const auto put = [&](ChainId chain, std::size_t key) {
@@ -60,36 +61,36 @@ void Search::swap_slots(std::uint32_t left) {
   std::swap(slots_[left], slots_[left + 1]);
   slot_of_[slots_[left]] = left;
   slot_of_[slots_[left + 1]] = left + 1;
-  for (const std::uint32_t slot : {left - 1, left, left + 1}) touched_.push_back(slot);
 }
 
 // Moves a chain to its place among its neighbours; false if it was there.
 bool Search::settle(ChainId chain) {
-  bool moved = false;
+  const std::uint32_t start = slot_of_[chain];
   const std::uint32_t here = position(chain);
-  for (std::uint32_t slot = slot_of_[chain];
-       !initial(slots_[slot - 1]) && position(slots_[slot - 1]) > here; --slot) {
+  const ChainId left = slots_[start - 1];
+  std::uint32_t slot = start;
+  for (; !initial(slots_[slot - 1]) && position(slots_[slot - 1]) > here; --slot) {
     swap_slots(slot - 1);
-    moved = true;
   }
-  for (std::uint32_t slot = slot_of_[chain]; same_key(slot) && position(slots_[slot + 1]) < here;
-       ++slot) {
-    swap_slots(slot);
-    moved = true;
-  }
-  return moved;
+  for (; same_key(slot) && position(slots_[slot + 1]) < here; ++slot) swap_slots(slot);
+  if (slot == start) return false;
+  touched_.push_back(left);  // Has another right neighbour now.
+  return true;
 }
 
 void Search::settle_moved() {
   if (order_.moved().empty()) return;
   unsettled_.clear();
+  touched_.clear();
+  ++round_;
   for (const Node node : order_.moved()) {
-    e_.for_each_chain_at(node, [&](ChainId chain) { unsettled_.push_back(chain); });
+    e_.for_each_chain_at(node, [&](ChainId chain) {
+      if (seen_in_[chain] == round_) return;
+      seen_in_[chain] = round_;
+      unsettled_.push_back(chain);
+    });
   }
   order_.clear_moved();
-  std::sort(unsettled_.begin(), unsettled_.end());
-  unsettled_.erase(std::unique(unsettled_.begin(), unsettled_.end()), unsettled_.end());
-  touched_.clear();
   // A chain may be in the way of another that moves too, so repeat until nothing changes.
   for (bool again = true; again;) {
     again = false;
@@ -98,12 +99,10 @@ void Search::settle_moved() {
     }
   }
   for (const ChainId chain : unsettled_) {
-    touched_.push_back(slot_of_[chain]);
-    if (!initial(chain)) touched_.push_back(slot_of_[chain] - 1);
+    push_if_backward(slot_of_[chain]);
+    if (!initial(chain)) push_if_backward(slot_of_[chain] - 1);
   }
-  std::sort(touched_.begin(), touched_.end());
-  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-  for (const std::uint32_t slot : touched_) push_if_backward(slot);
+  for (const ChainId chain : touched_) push_if_backward(slot_of_[chain]);
 }
 
 // ---- choosing ----

@@ -55,7 +55,9 @@ class Search : public Guide {
   std::vector<ChainId> slots_;          // Key by key, the initial chain, then by position.
   std::vector<std::uint32_t> slot_of_;  // By chain.
   std::vector<ChainId> unsettled_;
-  std::vector<std::uint32_t> touched_;  // Slots whose neighbours may have changed.
+  std::vector<ChainId> touched_;        // Whose right neighbour changed.
+  std::vector<std::uint32_t> seen_in_;  // By chain: the round that it was unsettled in last.
+  std::uint32_t round_ = 0;
 
   // Left chains of pairs that ran backward when they were pushed, earliest first.
   using Entry = std::pair<std::uint32_t, ChainId>;
