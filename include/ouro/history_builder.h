@@ -105,6 +105,7 @@ class HistoryBuilder {
  private:
   struct Storage;
   struct Interner;
+  class Translator;
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);
   OpId add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows);
   Value intern(ValueKind kind, std::string_view bytes);

@@ -4,6 +4,7 @@
 // filled once per distinct name, so the loop over operations does no hashing.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "history/storage.h"
@@ -21,132 +22,201 @@ void append_optional(Column<T>& to, std::size_t to_count, const Column<T>& from,
   to.resize(to_count + from_count, missing);
 }
 
+template <class T>
+std::uint32_t count_of(const Column<T>& column) {
+  return static_cast<std::uint32_t>(column.size());
+}
+
 }  // namespace
 
-void HistoryBuilder::absorb(HistoryBuilder&& other) {
-  Storage& s = *storage_;
-  Storage& o = *other.storage_;
-  const std::size_t txns = txn_count();
-  const std::size_t ops = op_count();
+// Moves the parts of `from` into `into`, one after the other. Predicate reads point into what
+// follows them, so they go first: add_ops(), add_txns(), add_predicate_reads(), add_predicates(),
+// add_versions().
+class HistoryBuilder::Translator {
+ public:
+  Translator(HistoryBuilder& into, HistoryBuilder& from);
 
-  // Text and Wide share a pool, and only the handle tells them apart, so translate lazily.
-  std::vector<Value> texts(o.text_end.size(), Value::unobserved());
-  const auto scalar = [&](Value value) {
-    if (value.kind() != ValueKind::Text && value.kind() != ValueKind::Wide) return value;
-    Value& known = texts[value.payload()];
-    if (known.is_unobserved()) known = intern(value.kind(), o.string(value));
-    return known;
-  };
-  std::vector<KeyId> keys(o.key_name.size());
-  for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = key(scalar(o.key_name[k]));
-  std::vector<SessionId> sessions(o.session_name.size());
-  for (std::size_t i = 0; i < sessions.size(); ++i)
-    sessions[i] = session(scalar(o.session_name[i]));
-  std::vector<ColumnId> columns(o.column_name.size());
-  for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = column(o.string(o.column_name[i]));
-  std::vector<Value> rows(o.row_end.size());
+  void add_ops();
+  void add_txns();
+  void add_predicate_reads();
+  void add_predicates();
+  void add_versions();
+
+ private:
+  [[nodiscard]] Value scalar(Value value);
+  [[nodiscard]] Value value(Value value);
+  [[nodiscard]] Value list(KeyId key, Value value);
+  [[nodiscard]] KeyVersion version(const KeyVersion& version);
+  [[nodiscard]] KeyId key(KeyId key) const { return keys_[key.index()]; }
+  void translate_rows();
+
+  HistoryBuilder& into_;
+  HistoryBuilder& from_;
+  Storage& to_;     // Of into_.
+  Storage& other_;  // Of from_.
+  const std::size_t txns_before_;
+  const std::size_t ops_before_;
+
+  // Indexed by what `from_` calls them.
+  std::vector<Value> texts_;  // Unobserved: not translated yet.
+  std::vector<KeyId> keys_;
+  std::vector<SessionId> sessions_;
+  std::vector<ColumnId> columns_;
+  std::vector<Value> rows_;
+  std::vector<Value> elements_;  // Of the list at hand.
+};
+
+HistoryBuilder::Translator::Translator(HistoryBuilder& into, HistoryBuilder& from)
+    : into_(into),
+      from_(from),
+      to_(*into.storage_),
+      other_(*from.storage_),
+      txns_before_(into.txn_count()),
+      ops_before_(into.op_count()),
+      texts_(other_.text_end.size(), Value::unobserved()) {
+  for (const Value name : other_.key_name) keys_.push_back(into_.key(scalar(name)));
+  for (const Value name : other_.session_name) sessions_.push_back(into_.session(scalar(name)));
+  for (const Value name : other_.column_name) columns_.push_back(into_.column(other_.string(name)));
+  translate_rows();
+}
+
+void HistoryBuilder::Translator::translate_rows() {
   std::vector<Cell> cells;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (std::size_t i = 0; i < other_.row_end.size(); ++i) {
     cells.clear();
-    for (const Cell& cell : o.row(Value::from(ValueKind::Row, i))) {
-      cells.push_back({columns[cell.column.index()], scalar(cell.value)});
+    for (const Cell& cell : other_.row(Value::from(ValueKind::Row, i))) {
+      cells.push_back({columns_[cell.column.index()], scalar(cell.value)});
     }
-    rows[i] = intern_row(cells);
+    rows_.push_back(into_.intern_row(cells));
   }
-  const auto translated = [&](Value value) {
-    return value.kind() == ValueKind::Row ? rows[value.payload()] : scalar(value);
-  };
-  std::vector<Value> elements;
-  const auto list = [&](KeyId key, Value value) {
-    elements.clear();
-    if (value.length() != 0) {
-      const auto& trunk = other.interner_->trunks[value.trunk()].elements;
-      for (std::uint32_t i = 0; i < value.length(); ++i) elements.push_back(translated(trunk[i]));
-    }
-    return intern_list(key, elements);
-  };
+}
 
-  const auto predicate_reads = static_cast<std::int64_t>(s.predicate_reads.size());
-  s.op_kind.append(o.op_kind.span());
-  KeyId* op_key = s.op_key.extend(o.op_key.size());
-  Value* op_value = s.op_value.extend(o.op_value.size());
-  for (std::size_t i = 0; i < o.op_kind.size(); ++i) {
-    const Value value = o.op_value[i];
-    if (is_predicate_read(o.op_kind[i])) {
+// Text and Wide share a pool, and only the handle tells them apart, so translate lazily.
+Value HistoryBuilder::Translator::scalar(Value value) {
+  if (value.kind() != ValueKind::Text && value.kind() != ValueKind::Wide) return value;
+  Value& known = texts_[value.payload()];
+  if (known.is_unobserved()) known = into_.intern(value.kind(), other_.string(value));
+  return known;
+}
+
+Value HistoryBuilder::Translator::value(Value value) {
+  return value.kind() == ValueKind::Row ? rows_[value.payload()] : scalar(value);
+}
+
+Value HistoryBuilder::Translator::list(KeyId key, Value value) {
+  elements_.clear();
+  if (value.length() != 0) {
+    const auto& trunk = from_.interner_->trunks[value.trunk()].elements;
+    for (std::uint32_t i = 0; i < value.length(); ++i) elements_.push_back(this->value(trunk[i]));
+  }
+  return into_.intern_list(key, elements_);
+}
+
+KeyVersion HistoryBuilder::Translator::version(const KeyVersion& version) {
+  return {key(version.key), value(version.value)};
+}
+
+void HistoryBuilder::Translator::add_ops() {
+  const auto predicate_reads = static_cast<std::int64_t>(to_.predicate_reads.size());
+  const std::size_t count = other_.op_kind.size();
+  to_.op_kind.append(other_.op_kind.span());
+  KeyId* op_key = to_.op_key.extend(count);
+  Value* op_value = to_.op_value.extend(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Value value = other_.op_value[i];
+    if (is_predicate_read(other_.op_kind[i])) {
       op_key[i] = KeyId{};
       op_value[i] = Value::small(predicate_reads + value.number());
       continue;
     }
-    op_key[i] = keys[o.op_key[i].index()];
+    op_key[i] = key(other_.op_key[i]);
     if (value.kind() <= ValueKind::Unobserved) {
       op_value[i] = value;
     } else {
-      op_value[i] = value.is_list() ? list(op_key[i], value) : translated(value);
+      op_value[i] = value.is_list() ? list(op_key[i], value) : this->value(value);
     }
   }
-  append_optional(s.op_line, ops, o.op_line, o.op_kind.size(), std::uint32_t{0});
+  append_optional(to_.op_line, ops_before_, other_.op_line, count, std::uint32_t{0});
+}
 
-  const std::size_t added = o.txn_session.size();
-  for (const std::uint32_t first : o.txn_first_op) {
-    s.txn_first_op.push_back(first + static_cast<std::uint32_t>(ops));
+void HistoryBuilder::Translator::add_txns() {
+  const std::size_t added = other_.txn_session.size();
+  for (const std::uint32_t first : other_.txn_first_op) {
+    to_.txn_first_op.push_back(first + static_cast<std::uint32_t>(ops_before_));
   }
-  for (const SessionId id : o.txn_session) s.txn_session.push_back(sessions[id.index()]);
-  s.txn_status.append(o.txn_status.span());
-  for (Value& name : o.txn_name) name = scalar(name);
-  append_optional(s.txn_name, txns, o.txn_name, added, Value::null());
-  append_optional(s.invoked, txns, o.invoked, added, kNoClock);
-  append_optional(s.completed, txns, o.completed, added, kNoClock);
-  append_optional(s.start_ts, txns, o.start_ts, added, kNoTimestamp);
-  append_optional(s.commit_ts, txns, o.commit_ts, added, kNoTimestamp);
-  s.txn_position.append(o.txn_position.span());
-  if (s.files.size() > 1) {
-    s.txn_file.resize(txns, 0);
-    s.txn_file.resize(txns + added, static_cast<std::uint32_t>(s.files.size() - 1));
+  for (const SessionId id : other_.txn_session) to_.txn_session.push_back(sessions_[id.index()]);
+  to_.txn_status.append(other_.txn_status.span());
+  for (Value& name : other_.txn_name) name = scalar(name);
+  append_optional(to_.txn_name, txns_before_, other_.txn_name, added, Value::null());
+  append_optional(to_.invoked, txns_before_, other_.invoked, added, kNoClock);
+  append_optional(to_.completed, txns_before_, other_.completed, added, kNoClock);
+  append_optional(to_.start_ts, txns_before_, other_.start_ts, added, kNoTimestamp);
+  append_optional(to_.commit_ts, txns_before_, other_.commit_ts, added, kNoTimestamp);
+  to_.txn_position.append(other_.txn_position.span());
+  if (to_.files.size() > 1) {
+    to_.txn_file.resize(txns_before_, 0);
+    to_.txn_file.resize(txns_before_ + added, static_cast<std::uint32_t>(to_.files.size() - 1));
   }
+}
 
-  const auto key_version = [&](KeyVersion version) {
-    return KeyVersion{keys[version.key.index()], translated(version.value)};
-  };
-  for (PredicateRead read : o.predicate_reads) {
+void HistoryBuilder::Translator::add_predicate_reads() {
+  const std::uint32_t nodes = count_of(to_.predicate_nodes);
+  const std::uint32_t rows = count_of(to_.row_reads);
+  const std::uint32_t versions = count_of(to_.version_sets);
+  for (PredicateRead read : other_.predicate_reads) {
     read.lower = scalar(read.lower);
     read.upper = scalar(read.upper);
-    read.result = translated(read.result);
-    if (read.column.valid()) read.column = columns[read.column.index()];
-    if (read.predicate.valid()) {
-      read.predicate.value += static_cast<std::uint32_t>(s.predicate_nodes.size());
-    }
-    read.first_row += static_cast<std::uint32_t>(s.row_reads.size());
-    read.first_version += static_cast<std::uint32_t>(s.version_sets.size());
-    s.predicate_reads.push_back(read);
+    read.result = value(read.result);
+    if (read.column.valid()) read.column = columns_[read.column.index()];
+    if (read.predicate.valid()) read.predicate.value += nodes;
+    read.first_row += rows;
+    read.first_version += versions;
+    to_.predicate_reads.push_back(read);
   }
-  for (const KeyVersion& row : o.row_reads) s.row_reads.push_back(key_version(row));
-  for (const KeyVersion& version : o.version_sets) s.version_sets.push_back(key_version(version));
+  for (const KeyVersion& row : other_.row_reads) to_.row_reads.push_back(version(row));
+  for (const KeyVersion& seen : other_.version_sets) to_.version_sets.push_back(version(seen));
+}
 
-  const auto nodes = static_cast<std::uint32_t>(s.predicate_nodes.size());
-  const auto children = static_cast<std::uint32_t>(s.predicate_children.size());
-  const auto operands = static_cast<std::uint32_t>(s.predicate_operands.size());
-  for (PredicateNode node : o.predicate_nodes) {
+void HistoryBuilder::Translator::add_predicates() {
+  const std::uint32_t nodes = count_of(to_.predicate_nodes);
+  const std::uint32_t children = count_of(to_.predicate_children);
+  const std::uint32_t operands = count_of(to_.predicate_operands);
+  for (PredicateNode node : other_.predicate_nodes) {
     const bool has_children = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
     node.first += has_children ? children : operands;
-    if (node.column.valid()) node.column = columns[node.column.index()];
-    s.predicate_nodes.push_back(node);
+    if (node.column.valid()) node.column = columns_[node.column.index()];
+    to_.predicate_nodes.push_back(node);
   }
-  for (const std::uint32_t child : o.predicate_children)
-    s.predicate_children.push_back(child + nodes);
-  for (const Value operand : o.predicate_operands)
-    s.predicate_operands.push_back(translated(operand));
+  for (const std::uint32_t child : other_.predicate_children) {
+    to_.predicate_children.push_back(child + nodes);
+  }
+  for (const Value operand : other_.predicate_operands) {
+    to_.predicate_operands.push_back(value(operand));
+  }
+}
 
-  for (VersionOrder order : o.version_orders) {
-    order.key = keys[order.key.index()];
-    order.first += static_cast<std::uint32_t>(s.versions.size());
-    s.version_orders.push_back(order);
+void HistoryBuilder::Translator::add_versions() {
+  const std::uint32_t versions = count_of(to_.versions);
+  for (VersionOrder order : other_.version_orders) {
+    order.key = key(order.key);
+    order.first += versions;
+    to_.version_orders.push_back(order);
   }
-  for (const Value version : o.versions) s.versions.push_back(translated(version));
-  for (const auto& [id, value] : other.interner_->initial) {
-    interner_->initial[keys[id.index()]] = translated(value);
+  for (const Value version : other_.versions) to_.versions.push_back(value(version));
+  for (const auto& [id, initial] : from_.interner_->initial) {
+    into_.interner_->initial[key(id)] = value(initial);
   }
-  if (!o.default_initial.is_null()) s.default_initial = translated(o.default_initial);
-  for (Remark& remark : o.remarks) s.remarks.push_back(std::move(remark));
+  if (!other_.default_initial.is_null()) to_.default_initial = value(other_.default_initial);
+}
+
+void HistoryBuilder::absorb(HistoryBuilder&& other) {
+  Translator translator(*this, other);
+  translator.add_ops();
+  translator.add_txns();
+  translator.add_predicate_reads();
+  translator.add_predicates();
+  translator.add_versions();
+  for (Remark& remark : other.storage_->remarks) storage_->remarks.push_back(std::move(remark));
 }
 
 }  // namespace ouro
