@@ -2,6 +2,7 @@
 
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
@@ -61,6 +62,10 @@ class Validator {
     });
   }
 
+  static bool utf8(std::string_view bytes) {
+    return simdjson::validate_utf8(bytes.data(), bytes.size());
+  }
+
   static bool ends(std::span<const std::uint64_t> end, std::size_t total) {
     return std::is_sorted(end.begin(), end.end()) && (end.empty() ? 0 : end.back()) == total;
   }
@@ -118,6 +123,7 @@ class Validator {
     texts.reserve(c_.text_end.size());
     for (std::size_t i = 0; i < c_.text_end.size(); ++i) {
       if (wide_[i] && !wide_number(text(i))) return fmt::format("text {} is no large number", i);
+      if (!utf8(text(i))) return fmt::format("text {} is not UTF-8", i);
       if (!texts.insert({text(i), wide_[i]}).second) return fmt::format("text {} appears twice", i);
     }
     absl::flat_hash_set<std::vector<std::pair<std::uint32_t, std::uint64_t>>> rows;
@@ -159,9 +165,13 @@ class Validator {
     if (Fault fault = unique_names(c_.column_name, "column")) return fault;
     if (!version(c_.default_initial)) return "the initial value is invalid";
     if (!versions(c_.key_initial)) return "a key's initial value is invalid";
-    const auto by_key = [](const KeyVersion& a, const KeyVersion& b) { return a.key < b.key; };
-    if (!std::is_sorted(c_.key_initial.begin(), c_.key_initial.end(), by_key)) {
+    const auto misplaced = [](const KeyVersion& a, const KeyVersion& b) { return a.key >= b.key; };
+    if (std::adjacent_find(c_.key_initial.begin(), c_.key_initial.end(), misplaced) !=
+        c_.key_initial.end()) {
       return "initial values are not sorted by key";
+    }
+    for (const Remark& remark : c_.remarks) {
+      if (!utf8(remark.name) || !utf8(remark.text)) return "a remark is not UTF-8";
     }
     return std::nullopt;
   }
@@ -217,8 +227,11 @@ class Validator {
 
   // ---- predicates ----
 
+  // Predicates may share parts, so a small file could mean a tree too large to walk: `size_` is
+  // what a walk visits.
   Fault predicates() {
     std::vector<std::uint32_t> depth(c_.predicate_nodes.size(), 1);
+    size_.assign(c_.predicate_nodes.size(), 1);
     for (std::size_t i = 0; i < c_.predicate_nodes.size(); ++i) {
       const PredicateNode& node = c_.predicate_nodes[i];
       const bool combines = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
@@ -226,20 +239,29 @@ class Validator {
           combines ? c_.predicate_children.size() : c_.predicate_operands.size();
       if (node.kind > PredicateKind::IsNull || std::uint64_t{node.first} + node.count > pool ||
           (node.column.valid() && node.column.index() >= c_.column_name.size()) ||
-          !operand_count_fits(node)) {
+          !operands_fit(node)) {
         return fmt::format("predicate {} is inconsistent", i);
       }
+      if (!combines) size_[i] += node.count;
       for (std::uint32_t j = 0; combines && j < node.count; ++j) {
         const std::uint32_t child = c_.predicate_children[node.first + j];
         if (child >= i) return fmt::format("predicate {} contains itself", i);
         depth[i] = std::max(depth[i], depth[child] + 1);
+        size_[i] = std::min(size_[i] + size_[child], kMaxShared);
       }
       if (depth[i] > kMaxPredicateDepth) return fmt::format("predicate {} is nested too deeply", i);
     }
-    for (const Value operand : c_.predicate_operands) {
-      if (!version(operand)) return "an operand of a predicate is invalid";
-    }
     return std::nullopt;
+  }
+
+  // REQUIRES: what the node points at is there.
+  [[nodiscard]] bool operands_fit(const PredicateNode& node) const {
+    if (!operand_count_fits(node)) return false;
+    if (node.kind <= PredicateKind::Not) return true;
+    const auto operands = c_.predicate_operands.subspan(node.first, node.count);
+    return std::all_of(operands.begin(), operands.end(), [&](Value operand) {
+      return node.kind == PredicateKind::In ? version(operand) : scalar(operand);
+    });
   }
 
   static bool operand_count_fits(const PredicateNode& node) {
@@ -260,19 +282,34 @@ class Validator {
 
   Fault predicate_reads() {
     if (!versions(c_.row_reads) || !versions(c_.version_sets)) return "a returned row is invalid";
+    std::uint64_t rows = 0;
+    std::uint64_t versions = 0;
+    std::uint64_t visited = 0;
     for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
-      if (c_.op_kind[i] != OpKind::Select && c_.op_kind[i] != OpKind::Aggregate) continue;
+      if (!is_predicate_read(c_.op_kind[i])) continue;
       const auto number = static_cast<std::size_t>(c_.op_value[i].number());
-      if (c_.predicate_reads[number].predicate.index() >= c_.predicate_nodes.size()) {
+      const PredicateRead& read = c_.predicate_reads[number];
+      rows += read.row_count;
+      versions += read.version_count;
+      if (c_.op_kind[i] == OpKind::Scan) continue;
+      if (read.predicate.index() >= c_.predicate_nodes.size()) {
         return fmt::format("operation {} has no predicate", i);
       }
+      visited += size_[read.predicate.index()];
+    }
+    if (rows > c_.row_reads.size() || versions > c_.version_sets.size()) {
+      return "predicate reads share rows";
+    }
+    if (visited > c_.predicate_nodes.size() + c_.predicate_operands.size() + kMaxShared) {
+      return "predicates share too many parts";
     }
     for (std::size_t i = 0; i < c_.predicate_reads.size(); ++i) {
       const PredicateRead& read = c_.predicate_reads[i];
       const bool ranges =
           std::uint64_t{read.first_row} + read.row_count <= c_.row_reads.size() &&
           std::uint64_t{read.first_version} + read.version_count <= c_.version_sets.size();
-      const bool column = !read.column.valid() || read.column.index() < c_.column_name.size();
+      const bool column = !read.column.valid() || (read.column.index() < c_.column_name.size() &&
+                                                   !is_key_column(read.column));
       if (!ranges || !column || read.aggregate > AggregateKind::Max || !scalar(read.lower) ||
           !scalar(read.upper) || !scalar(read.result)) {
         return fmt::format("predicate read {} is inconsistent", i);
@@ -281,21 +318,33 @@ class Validator {
     return std::nullopt;
   }
 
+  // In predicates this name is the key's; there is no aggregate of it.
+  [[nodiscard]] bool is_key_column(ColumnId column) const {
+    return text(c_.column_name[column.index()].payload()) == "@key";
+  }
+
   Fault version_orders() {
+    std::uint64_t count = 0;
     for (const VersionOrder& order : c_.version_orders) {
+      count += order.count;
       if (order.key.index() >= c_.key_name.size() ||
           std::uint64_t{order.first} + order.count > c_.versions.size()) {
         return "a version order is inconsistent";
       }
     }
+    if (count > c_.versions.size()) return "version orders share versions";
     for (const Value value : c_.versions) {
       if (!version(value)) return "a version order has an invalid version";
     }
     return std::nullopt;
   }
 
+  // How much larger predicates may be than their nodes, by sharing.
+  static constexpr std::uint64_t kMaxShared = 1 << 24;
+
   const HistoryColumns& c_;
   std::vector<bool> wide_;
+  std::vector<std::uint64_t> size_;  // By predicate.
 };
 
 }  // namespace

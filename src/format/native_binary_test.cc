@@ -7,6 +7,7 @@
 #include <string>
 
 #include "format/binary_sections.h"
+#include "ouro/history_builder.h"
 
 namespace ouro {
 namespace {
@@ -91,6 +92,34 @@ TEST(NativeBinaryTest, HostileLengthsAreRefusedAtOnce) {
   EXPECT_EQ(
       history.error().to_string(),
       "h.ouro: byte 32: section 1 does not fit the file; the file is damaged, convert it again");
+}
+
+// Each level doubles what a walk visits: 2^40 nodes in a few hundred bytes.
+TEST(NativeBinaryTest, PredicatesThatExplodeAreRefused) {
+  HistoryBuilder builder;
+  builder.begin_txn(builder.session(1));
+  PredicateId predicate = builder.always();
+  for (int i = 0; i < 40; ++i) {
+    const PredicateId twice[] = {predicate, predicate};
+    predicate = builder.combine(PredicateKind::And, twice);
+  }
+  builder.select(predicate, {});
+  std::string bytes;
+  ASSERT_TRUE(print_history(*std::move(builder).freeze(), Format::NativeBinary, bytes).ok());
+  const auto history = parse_history(bytes, {}, "h.ouro");
+  ASSERT_FALSE(history.ok());
+  EXPECT_EQ(history.error().to_string(),
+            "h.ouro: predicates share too many parts; the file is damaged, convert it again");
+}
+
+TEST(NativeBinaryTest, TextsThatAreNotUtf8AreRefused) {
+  for (const std::string_view word : {"first", "database"}) {
+    std::string bytes = binary_of(kEverything);
+    bytes[bytes.find(word)] = '\xff';
+    const auto history = parse_history(bytes);
+    ASSERT_FALSE(history.ok()) << word;
+    EXPECT_NE(history.error().what.find("is not UTF-8"), std::string::npos);
+  }
 }
 
 }  // namespace
