@@ -135,7 +135,9 @@ class Assembler {
                              : last.type == JepsenType::Fail ? TxnStatus::Aborted
                                                              : TxnStatus::Unknown;
     b_.status(status);
-    b_.clocks(clock(pair.invoke), clock(pair.completion));
+    // The time of an :info is when the client gave up: what it asked for may still happen later.
+    const bool ended = status != TxnStatus::Unknown;
+    b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);
     // Jepsen repeats the invocation's value on :fail and :info, if at all.
     const bool own = status == TxnStatus::Committed || pair.invoke == kNoEntry ||
                      (last.type == JepsenType::Info && last.has_ops);

@@ -71,6 +71,8 @@ class Survey {
     warn(reused_,
          "a session goes on behind an unknown transaction, where Jepsen itself would begin "
          "a new process");
+    warn(use_clocks() && lost_completion_,
+         "unknown transactions do not complete in EDN: when theirs did is only the time of a line");
     if (any_clock_ && !clocks_fit_) {
       out.emplace_back("client clocks are left out, because some transactions lack them");
     }
@@ -131,24 +133,24 @@ class Survey {
     return {};
   }
 
-  // A line needs a clock to be of use; what lacks one must be expressible by leaving out the line.
+  // A line needs a clock to be of use. An unknown transaction has no completion: its :info line may
+  // have any time.
   void look_at_clocks(TxnId txn) {
     const bool invoked = h_.invoked(txn).has_value();
     const bool completed = h_.completed(txn).has_value();
     any_clock_ |= invoked || completed;
-    clocks_fit_ &= completed || (invoked && h_.status(txn) == TxnStatus::Unknown);
+    const bool unknown = h_.status(txn) == TxnStatus::Unknown;
+    clocks_fit_ &= completed || (invoked && unknown);
+    lost_completion_ |= completed && unknown;
   }
 
   void look_at_sessions() {
     for (std::size_t s = 0; s < h_.session_count(); ++s) {
       odd_session_ |= h_.session_name(SessionId{s}).kind() != ValueKind::Integer;
       bool after_unknown = false;
-      bool open = false;  // The last invocation has no completion.
       for (const TxnId txn : h_.session_txns(SessionId{s})) {
         reused_ |= after_unknown;
         after_unknown = h_.status(txn) == TxnStatus::Unknown;
-        clocks_fit_ &= !open || h_.invoked(txn).has_value();
-        open = !h_.completed(txn).has_value();
       }
     }
   }
@@ -157,7 +159,7 @@ class Survey {
   bool has_list_ = false, has_register_ = false;
   bool null_read_ = false, initial_read_ = false, lost_result_ = false;
   bool odd_session_ = false, reused_ = false;
-  bool any_clock_ = false, clocks_fit_ = true;
+  bool any_clock_ = false, clocks_fit_ = true, lost_completion_ = false;
 };
 
 class EdnWriter {
@@ -188,9 +190,10 @@ class EdnWriter {
     while (!next.empty()) {
       const auto [time, completes, txn, place] = next.top();
       next.pop();
-      completes ? completion(txn, &time) : invocation(txn, &time);
-      if (auto status = output_.drain(); !status.ok()) return status;
       const auto completed = h_.completed(txn);
+      if (!completes) invocation(txn, &time);
+      if (completes || !completed) completion(txn, &time);
+      if (auto status = output_.drain(); !status.ok()) return status;
       if (!completes && completed) {
         next.emplace(*completed, true, txn, place);
       } else {
