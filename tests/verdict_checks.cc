@@ -174,6 +174,29 @@ std::string complaint_about_cycle(const EdgeJudge& judge, const Anomaly& anomaly
   return "";
 }
 
+// Every Forced edge whose reader saw its `from` through other transactions must come with a path,
+// in the order of the edges, and nothing else may be there.
+std::string complaint_about_support(const History& history, const EdgeJudge& judge,
+                                    const Anomaly& anomaly) {
+  std::size_t next = 0;
+  for (const Edge& edge : anomaly.edges) {
+    if (edge.kind != EdgeKind::Forced || edge.saw.valid()) continue;
+    const TxnId reader = history.txn_of(edge.read);
+    if (history.session(edge.from) == history.session(reader)) continue;
+    for (TxnId at = edge.from; at != reader; ++next) {
+      if (next == anomaly.support.size()) return "a path is missing or ends early";
+      const Edge& step = anomaly.support[next];
+      if (step.from != at) return "a path is broken";
+      if (step.kind != EdgeKind::Session && step.kind != EdgeKind::WriteRead) {
+        return "a path that is not made of so and wr";
+      }
+      if (!judge.is_true(step)) return "a step of a path is not true";
+      at = step.to;
+    }
+  }
+  return next == anomaly.support.size() ? "" : "support without an edge that needs it";
+}
+
 std::string complaint_about_violation(const History& history, const LevelSet& allowed,
                                       const Verdict& verdict) {
   if (verdict.anomalies.empty()) return "violated, but no anomaly";
@@ -187,6 +210,8 @@ std::string complaint_about_violation(const History& history, const LevelSet& al
       shows_plain |= anomaly.kind != AnomalyKind::NonRepeatableRead;
       if (anomaly.ops.empty()) return std::string(word(anomaly.kind)) + " without operations";
     } else if (auto wrong = complaint_about_cycle(judge, anomaly); !wrong.empty()) {
+      return std::string(word(anomaly.kind)) + ": " + wrong;
+    } else if (wrong = complaint_about_support(history, judge, anomaly); !wrong.empty()) {
       return std::string(word(anomaly.kind)) + ": " + wrong;
     }
   }

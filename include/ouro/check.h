@@ -88,7 +88,7 @@ struct Edge {
   OpId to_op;    // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
   OpId read;     // Forced: the read of `key` from `to`.
   OpId saw;      // Forced: the read through which its transaction saw `from`; invalid: by session
-                 // order, or through other transactions.
+                 // order, or through other transactions (see Anomaly::support).
   // Of the refutation: the edge holds only on one side of this choice.
   static constexpr std::uint32_t kNoChoice = 0xffffffff;
   std::uint32_t choice = kNoChoice;
@@ -99,6 +99,11 @@ struct Anomaly {
   std::vector<TxnId> txns;  // In order of the story; kInitialTxn left out.
   std::vector<OpId> ops;    // The operations that show it, if it is no cycle.
   std::vector<Edge> edges;  // The cycle: each edge starts where the one before ends.
+  // How readers saw what they saw through other transactions: for each such Forced edge, one path
+  // of so and wr edges from its `from` to its reader, in the order of the cycle. Of a very long
+  // cycle only the first kMaxPaths edges have theirs.
+  static constexpr std::size_t kMaxPaths = 32;
+  std::vector<Edge> support = {};
 };
 
 // Two writers of a key whose order nobody observed.

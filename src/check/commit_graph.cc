@@ -1,5 +1,6 @@
 #include "check/commit_graph.h"
 
+#include "check/causal_path.h"
 #include "check/likely_order.h"
 
 namespace ouro {
@@ -80,18 +81,29 @@ bool CommitGraph::same_session_before(TxnId from, TxnId to) const {
   return o_.history().session(from) == o_.history().session(to) && from < to;
 }
 
+// The first read of `reader` that returned a write of `writer`; invalid if there is none.
+ItemId CommitGraph::read_from(TxnId writer, TxnId reader) const {
+  const Items& items = o_.items();
+  for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
+    if (items.is_read(i) && o_.external(i) && o_.writer(i) == writer) return i;
+  }
+  return {};
+}
+
+Edge CommitGraph::explain_read(TxnId from, ItemId read) const {
+  const Items& items = o_.items();
+  return {.from = from,
+          .to = o_.txn(read),
+          .kind = EdgeKind::WriteRead,
+          .key = items.key(read),
+          .from_op = items.op(o_.write(read)),
+          .to_op = items.op(read)};
+}
+
 Edge CommitGraph::explain(TxnId from, TxnId to, std::span<const ForcedEdge> forced) const {
   const Items& items = o_.items();
   if (same_session_before(from, to)) return {.from = from, .to = to, .kind = EdgeKind::Session};
-  for (ItemId i = items.first(to); i < items.end(to); ++i.value) {
-    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != from) continue;
-    return {.from = from,
-            .to = to,
-            .kind = EdgeKind::WriteRead,
-            .key = items.key(i),
-            .from_op = items.op(o_.write(i)),
-            .to_op = items.op(i)};
-  }
+  if (const ItemId read = read_from(from, to); read.valid()) return explain_read(from, read);
   for (const ListStep& step : o_.list_steps()) {
     if (!step.from.valid() || o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
     return {.from = from,
@@ -117,8 +129,27 @@ Edge CommitGraph::explain(const ForcedEdge& edge) const {
   const ItemId to_write = o_.write(edge.read);
   if (to_write.valid()) out.to_op = items.op(to_write);
   out.read = items.op(edge.read);
-  if (edge.saw.valid()) out.saw = items.op(edge.saw);
+  ItemId saw = edge.saw;
+  const TxnId reader = o_.txn(edge.read);
+  if (!saw.valid() && !same_session_before(edge.from, reader)) saw = read_from(edge.from, reader);
+  if (saw.valid()) out.saw = items.op(saw);
   return out;
+}
+
+std::vector<Edge> CommitGraph::support(std::span<const Edge> cycle) const {
+  std::vector<Edge> paths;
+  std::size_t count = 0;
+  for (const Edge& edge : cycle) {
+    if (edge.kind != EdgeKind::Forced || edge.saw.valid()) continue;
+    const TxnId reader = o_.history().txn_of(edge.read);
+    if (same_session_before(edge.from, reader)) continue;
+    if (++count > Anomaly::kMaxPaths) break;
+    const std::vector<TxnId> path = causal_path(o_, edge.from, reader);
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      paths.push_back(explain(path[i - 1], path[i], {}));
+    }
+  }
+  return paths;
 }
 
 }  // namespace ouro

@@ -37,10 +37,15 @@ class CommitGraph {
                                           std::span<const ForcedEdge> forced) const;
   // The contradiction of an edge to the initial transaction.
   [[nodiscard]] std::vector<Edge> explain_initial(const ForcedEdge& edge) const;
+  // Anomaly::support of a cycle that explain() returned. Cost: at most one walk over the reader's
+  // past for each edge that needs a path.
+  [[nodiscard]] std::vector<Edge> support(std::span<const Edge> cycle) const;
 
  private:
   [[nodiscard]] Edge explain(TxnId from, TxnId to, std::span<const ForcedEdge> forced) const;
   [[nodiscard]] Edge explain(const ForcedEdge& edge) const;
+  [[nodiscard]] Edge explain_read(TxnId from, ItemId read) const;
+  [[nodiscard]] ItemId read_from(TxnId writer, TxnId reader) const;
   [[nodiscard]] bool same_session_before(TxnId from, TxnId to) const;
 
   const Observed& o_;

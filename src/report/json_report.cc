@@ -106,6 +106,8 @@ void write_anomaly(JsonWriter& json, const History& history, const Verdict& verd
   for (const OpId op : story.ops()) write_op(json, history, op);
   json.end_array().key("edges").begin_array();
   for (const Edge& edge : anomaly.edges) write_edge(json, history, story, edge);
+  json.end_array().key("support").begin_array();
+  for (const Edge& edge : anomaly.support) write_edge(json, history, story, edge);
   json.end_array().key("story").begin_array();
   for (const std::string& sentence : story.sentences()) json.value(sentence);
   json.end_array().end_object();

@@ -11,13 +11,15 @@ namespace {
 
 constexpr std::size_t kShortTxn = 8;     // Operations; longer ones show only what matters.
 constexpr std::size_t kShortStory = 24;  // Lines; longer ones lose their middle.
+constexpr std::size_t kShortPath = 8;    // Steps within a sentence; likewise.
 
 std::string shown_key(const History& history, KeyId key) { return history.key_label(key); }
 
 // Keeps the ends of a list of lines that is too long to read.
-std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun) {
-  if (lines.size() <= kShortStory) return lines;
-  const std::size_t half = kShortStory / 2;
+std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun,
+                                        std::size_t limit = kShortStory) {
+  if (lines.size() <= limit) return lines;
+  const std::size_t half = limit / 2;
   const std::size_t hidden = lines.size() - 2 * half;
   std::vector<std::string> out(lines.begin(), lines.begin() + half);
   out.push_back(fmt::format("… {} more {} …", grouped(hidden), noun));
@@ -45,6 +47,10 @@ Story::Story(const History& history, const Anomaly& anomaly)
     for (const OpId op : {edge.from_op, edge.to_op, edge.read, edge.saw}) add(op);
   }
   for (const OpId op : anomaly.ops) add(op);
+  for (const Edge& edge : anomaly.support) {
+    add(edge.from);
+    for (const OpId op : {edge.from_op, edge.to_op}) add(op);
+  }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
 }
@@ -213,6 +219,42 @@ std::string Story::because_missed(const Edge& edge) const {
                      short_text(history_, write.value));
 }
 
+// The part of the support that leads from one transaction to the other; empty if none does.
+std::span<const Edge> Story::path(TxnId from, TxnId to) const {
+  const std::span<const Edge> support = anomaly_.support;
+  for (std::size_t first = 0; first < support.size(); ++first) {
+    if (support[first].from != from) continue;
+    for (std::size_t i = first; i < support.size(); ++i) {
+      if (i != first && support[i].from != support[i - 1].to) break;
+      if (support[i].to == to) return support.subspan(first, i + 1 - first);
+    }
+  }
+  return {};
+}
+
+std::string Story::how_seen(const Edge& edge, TxnId reader) const {
+  const auto session_of = [&](TxnId txn) {
+    return history_.label(history_.session_name(history_.session(txn)));
+  };
+  if (edge.saw.valid()) {
+    return fmt::format("it {} from {}", read_phrase(edge.saw, history_.op(edge.saw).key),
+                       label(edge.from));
+  }
+  if (edge.from.valid() && history_.session(edge.from) == history_.session(reader)) {
+    return fmt::format("{} is before it in session {}", label(edge.from), session_of(reader));
+  }
+  std::vector<std::string> steps;
+  for (const Edge& step : path(edge.from, reader)) {
+    steps.push_back(step.kind == EdgeKind::Session
+                        ? fmt::format("{} is after {} in session {}", label(step.to),
+                                      label(step.from), session_of(step.to))
+                        : fmt::format("{} {} from {}", label(step.to),
+                                      read_phrase(step.to_op, step.key), label(step.from)));
+  }
+  if (steps.empty()) return "through other transactions";
+  return fmt::format("{}", fmt::join(without_middle(std::move(steps), "steps", kShortPath), ", "));
+}
+
 // The level's rule: a reader that saw `from` must not read an older version of a key that `from`
 // wrote; so the version it did read, which `to` wrote, is the newer one.
 std::string Story::because_forced(const Edge& edge) const {
@@ -221,16 +263,7 @@ std::string Story::because_forced(const Edge& edge) const {
                        shown_key(history_, edge.key), label(edge.to));
   }
   const TxnId reader = history_.txn_of(edge.read);
-  std::string how;
-  if (edge.saw.valid()) {
-    how = fmt::format("it {} from {}", read_phrase(edge.saw, history_.op(edge.saw).key),
-                      label(edge.from));
-  } else if (edge.from.valid() && history_.session(edge.from) == history_.session(reader)) {
-    how = fmt::format("{} is before it in session {}", label(edge.from),
-                      history_.label(history_.session_name(history_.session(reader))));
-  } else {
-    how = "through other transactions";
-  }
+  const std::string how = how_seen(edge, reader);
   const std::string read = read_phrase(edge.read, edge.key);
   const std::string key = shown_key(history_, edge.key);
   if (!edge.to.valid()) {

@@ -42,6 +42,8 @@ class Story {
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
+  [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
+  [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
   [[nodiscard]] std::string plain_sentence() const;
   [[nodiscard]] std::string dirty_sentence(OpId read, OpId write) const;
   [[nodiscard]] OpId find_op(bool writes, std::size_t nth) const;

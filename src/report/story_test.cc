@@ -151,6 +151,56 @@ TEST_F(StoryTest, ForcedEdgesSayHowTheReaderSaw) {
             "would be older still");
 }
 
+TEST_F(StoryTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
+  HistoryBuilder b;
+  const TxnId cause = b.begin_txn(b.session("a"));
+  const OpId write = b.write(b.key("x"), b.integer(1));
+  const TxnId middle = b.begin_txn(b.session("b"));
+  const OpId relay = b.read(b.key("x"), b.integer(1));
+  const TxnId effect = b.begin_txn(b.session("b"));
+  const OpId told = b.write(b.key("y"), b.integer(2));
+  const TxnId reader = b.begin_txn(b.session("c"));
+  const OpId heard = b.read(b.key("y"), b.integer(2));
+  const OpId missed = b.read(b.key("x"), Value::null());
+  const KeyId x = b.key("x"), y = b.key("y");
+  const History chain = *std::move(b).freeze();
+  const Edge forced{.from = cause,
+                    .to = kInitialTxn,
+                    .kind = EdgeKind::Forced,
+                    .key = x,
+                    .from_op = write,
+                    .read = missed};
+  const Edge steps[] = {{.from = cause,
+                         .to = middle,
+                         .kind = EdgeKind::WriteRead,
+                         .key = x,
+                         .from_op = write,
+                         .to_op = relay},
+                        {.from = middle, .to = effect, .kind = EdgeKind::Session},
+                        {.from = effect,
+                         .to = reader,
+                         .kind = EdgeKind::WriteRead,
+                         .key = y,
+                         .from_op = told,
+                         .to_op = heard}};
+  Anomaly anomaly;
+  anomaly.kind = AnomalyKind::CausalityViolation;
+  anomaly.edges = {{.from = kInitialTxn, .to = cause, .kind = EdgeKind::WriteWrite, .key = x},
+                   forced};
+  anomaly.support.assign(std::begin(steps), std::end(steps));
+  const Story story(chain, anomaly);
+  EXPECT_EQ(story.txns(), (std::vector<TxnId>{cause, reader, middle, effect}));
+  EXPECT_EQ(story.because(forced),
+            "T2 saw T1 (T3 read x=1 from T1, T4 is after T3 in session b, T2 read y=2 from T4), "
+            "yet read x=null, the initial value; so T1's x would be older still");
+
+  anomaly.support.clear();
+  for (int i = 0; i < 10; ++i) {
+    anomaly.support.push_back({.from = i == 0 ? cause : middle, .to = i == 9 ? reader : middle});
+  }
+  EXPECT_NE(Story(chain, anomaly).because(forced).find(", … 2 more steps …, "), std::string::npos);
+}
+
 TEST_F(StoryTest, LongTransactionsShowOnlyWhatMatters) {
   const OpId late{scan.index() + 15};
   const Anomaly anomaly{

@@ -16,10 +16,12 @@ AnomalyKind kind_at(Level level) {
   }
 }
 
-void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges, std::size_t limit) {
+void add_anomaly(Verdict& verdict, const CommitGraph& commit_graph, AnomalyKind kind,
+                 std::vector<Edge> edges, std::size_t limit) {
   verdict.outcome = Outcome::Violated;
   if (++verdict.counts[static_cast<std::size_t>(kind)] > limit) return;
   Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = std::move(edges)};
+  anomaly.support = commit_graph.support(anomaly.edges);
   const auto add = [&](TxnId txn) {
     if (txn.valid() &&
         std::find(anomaly.txns.begin(), anomaly.txns.end(), txn) == anomaly.txns.end()) {
@@ -37,7 +39,7 @@ void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph
     const bool shown = verdict.counts[static_cast<std::size_t>(kind)] < limit;
     std::vector<Edge> edges;
     if (shown) edges = commit_graph.explain(short_cycle(graph, component), forced);
-    add_anomaly(verdict, kind, std::move(edges), limit);
+    add_anomaly(verdict, commit_graph, kind, std::move(edges), limit);
   }
 }
 
@@ -80,7 +82,8 @@ Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
     inferred_all = level != Level::Causal;
     for (const ForcedEdge& edge : more) {
       if (edge.to != kInitialTxn) continue;
-      add_anomaly(verdict, kind_at(level), commit_graph.explain_initial(edge), options.examples);
+      add_anomaly(verdict, commit_graph, kind_at(level), commit_graph.explain_initial(edge),
+                  options.examples);
     }
     if (verdict.outcome == Outcome::Violated) return verdict;
     forced.insert(forced.end(), more.begin(), more.end());
