@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <simdjson.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -315,6 +316,16 @@ TEST_F(CliTest, CtrlCWhileCheckingMeansUndecided) {
   EXPECT_THAT(ran.out, Not(HasSubstr(fine_))) << "the rest is not looked at";
 }
 
+TEST_F(CliTest, CtrlCWhileWritingLeavesNothingBehind) {
+  const std::string big = folder_ + "/big.jsonl.gz";
+  Program program(command({"generate", "-n", "100000", "-o", big}));
+  program.close_input();
+  program.send_when_caught(SIGINT);
+  EXPECT_EQ(program.wait().status, 128 + SIGINT);
+  EXPECT_FALSE(std::filesystem::exists(big));
+  EXPECT_FALSE(std::filesystem::exists(big + ".part"));
+}
+
 TEST_F(CliTest, ATimeLimitThatIsReachedMeansUndecided) {
   const std::string big = folder_ + "/big.ouro";
   ASSERT_EQ(ouro({"generate", "-n", "100000", "-o", big}).status, 0);
@@ -385,6 +396,78 @@ TEST_F(CliTest, LevelsAndFormatsAreListed) {
   const Ran list = ouro({"formats"});
   EXPECT_EQ(list.status, 0);
   for (const FormatInfo& format : formats()) EXPECT_THAT(list.out, HasSubstr(format.name));
+}
+
+TEST_F(CliTest, CausalityStoriesNameThoseInBetween) {
+  const std::string path = file("chat.jsonl", R"({"session":"alice","ops":[["w","question",1]]}
+{"session":"bob","ops":[["r","question",1]]}
+{"session":"bob","ops":[["w","answer",2]]}
+{"session":"carol","ops":[["r","answer",2],["r","question",null]]}
+)");
+  const Ran text = ouro({"check", "-l", "causal", path});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.out, HasSubstr("because T2 saw T1 (T3 read question=1 from T1, T4 is after T3 "
+                                  "in session bob, T2 read answer=2 from T4), yet read "
+                                  "question=null, the initial value"));
+  const std::string json = ouro({"check", "-l", "causal", "--json", path}).out;
+  EXPECT_EQ(json_lines(json, "/anomalies/0/support/0/kind"), std::vector<std::string>{"\"wr\""});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/support/1/kind"), std::vector<std::string>{"\"so\""});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/support/1/to"), std::vector<std::string>{"2"});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/support/2/to"), std::vector<std::string>{"3"});
+}
+
+TEST_F(CliTest, DevicesAndPipesAreWrittenInPlace) {
+  EXPECT_EQ(ouro({"convert", fine_, "/dev/null"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_FALSE(std::filesystem::exists("/dev/null.part"));
+
+  const std::string expected = ouro({"convert", fine_, "-"}).out;
+  EXPECT_THAT(expected, EndsWith(kFine));
+  EXPECT_EQ(ouro({"convert", fine_, "/dev/stdout"}).out, expected);
+  EXPECT_EQ(ouro({"convert", fine_, "/dev/fd/1"}).out, expected);
+  EXPECT_EQ(ouro({"convert", fine_, "/dev/stderr"}).err, expected);
+
+  const std::string fifo = folder_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  Program writer(command({"convert", fine_, fifo}));
+  EXPECT_EQ(read_file(fifo), expected);
+  EXPECT_EQ(writer.wait().status, 0);
+  EXPECT_TRUE(std::filesystem::is_fifo(fifo));
+}
+
+// As "-" does: what the file held before stays.
+TEST_F(CliTest, NamesOfStandardOutputContinueItsFile) {
+  const std::string log = file("log", "before\n");
+  const Ran ran = run_program(
+      {"/bin/sh", "-c", std::string(OURO_BINARY) + " convert " + fine_ + " /dev/stdout >>" + log});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(read_file(log), "before\n" + ouro({"convert", fine_, "-"}).out);
+}
+
+TEST_F(CliTest, WritingThroughASymbolicLinkReplacesWhatItNames) {
+  const std::string expected = ouro({"convert", fine_, "-"}).out;
+  const std::string target = file("target.jsonl", "old");
+  std::filesystem::permissions(target, std::filesystem::perms{0640});
+  for (const char* named : {"target.jsonl", "new.jsonl"}) {
+    const std::string link = folder_ + "/link.jsonl";
+    std::filesystem::remove(link);
+    std::filesystem::create_symlink(named, link);
+    const Ran ran = ouro({"convert", fine_, link});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(read_file(folder_ + '/' + named), expected);
+  }
+  EXPECT_EQ(std::filesystem::status(target).permissions(), std::filesystem::perms{0640});
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+    EXPECT_NE(entry.path().extension(), ".part");
+  }
+}
+
+TEST_F(CliTest, WritingOverAFolderIsRefused) {
+  const Ran ran = ouro({"convert", fine_, folder_, "--to", "native"});
+  EXPECT_EQ(ran.status, 254);
+  EXPECT_EQ(ran.err, "ouro: " + folder_ + ": cannot create: Is a directory\n");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + ".part"));
 }
 
 }  // namespace

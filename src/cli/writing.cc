@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+#include <filesystem>
 #include <optional>
 
 #include "cli/command.h"
@@ -10,9 +12,18 @@
 namespace ouro::cli {
 namespace {
 
-// The writable format that `path` ends like; complains if there is none, or more than one.
+// Whether `path` is no file of its own but a device, a pipe or a name of an open descriptor.
+bool is_device(std::string_view path) {
+  std::error_code ignored;
+  return path == "-" || path == "/dev/stdout" || path == "/dev/stderr" ||
+         path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/") ||
+         std::filesystem::is_other(path, ignored);
+}
+
+// The writable format that `path` ends like; complains if there is none, or more than one. Devices
+// have names that say nothing: native.
 std::optional<Format> format_of_path(std::string_view path) {
-  if (path == "-") return Format::Native;
+  const bool device = is_device(path);
   for (const std::string_view packed : {".gz", ".zst"}) {
     if (path.ends_with(packed)) path.remove_suffix(packed.size());
   }
@@ -28,6 +39,7 @@ std::optional<Format> format_of_path(std::string_view path) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
   }
   if (found && names.find(',') == std::string::npos) return found;
+  if (!found && device) return Format::Native;
   if (found) {
     fail(fmt::format("{}: several formats have this extension; choose one of {}", path, names));
     return std::nullopt;
@@ -39,14 +51,25 @@ std::optional<Format> format_of_path(std::string_view path) {
   return std::nullopt;
 }
 
+// Ends the process as Ctrl-C would have, but without leaving half a file behind.
+[[noreturn]] void die_of_interrupt(const std::string& path) {
+  std::error_code ignored;
+  if (!is_device(path)) std::filesystem::remove(path + ".part", ignored);
+  ::raise(SIGINT);  // Caught only once, so this kills.
+  leave(kInternalError);
+}
+
 }  // namespace
 
 int write_out(const History& history, const std::string& path, const std::string& format) {
   const auto chosen = format.empty() ? format_of_path(path) : parse_format(format);
   if (!chosen) return kBadInput;
   std::optional<Result<WriteReport>> report;
-  watched("writing " + (path == "-" ? "standard output" : path), OnInterrupt::Wait,
-          [&] { report = write_history(history, path, *chosen); });
+  catch_interrupt();
+  if (!watched("writing " + (path == "-" ? "standard output" : path), OnInterrupt::Abandon,
+               [&] { report = write_history(history, path, *chosen); })) {
+    die_of_interrupt(path);
+  }
   if (!report->ok()) {
     if (path == "-" && output_closed()) return kHolds;
     return fail(report->error());

@@ -1,13 +1,17 @@
 #include "format/output.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "format/input.h"
@@ -73,20 +77,29 @@ class Compressor {
   std::string out_;
 };
 
+// Where the bytes of a path go.
+struct Target {
+  int fd = -1;
+  std::string part;   // The file is written under this name first; empty: in place.
+  std::string final;  // And then gets this one.
+};
+
 class FileOutput : public Output {
  public:
-  FileOutput(int fd, std::string path, Compression compression)
-      : fd_(fd), path_(std::move(path)), compressor_(compression) {}
+  FileOutput(Target target, std::string name, Compression compression)
+      : target_(std::move(target)), name_(std::move(name)), compressor_(compression) {}
   ~FileOutput() override {
-    if (to_stdout() || done_) return;
-    ::close(fd_);
-    ::unlink(part().c_str());
+    if (done_) return;
+    close();
+    if (!target_.part.empty()) ::unlink(target_.part.c_str());
   }
   Status finish() override {
-    if (auto status = write(true); !status.ok() || to_stdout()) return status;
+    if (auto status = write(true); !status.ok()) return status;
     done_ = true;
-    if (::close(fd_) != 0 || std::rename(part().c_str(), path_.c_str()) != 0) return failure();
-    return {};
+    if (!close()) return abandoned();
+    if (target_.part.empty()) return {};
+    const bool visible = std::rename(target_.part.c_str(), target_.final.c_str()) == 0;
+    return visible ? Status{} : abandoned();
   }
 
  private:
@@ -94,7 +107,7 @@ class FileOutput : public Output {
   Status write(bool last) {
     std::string_view bytes = compressor_.compress(buffer_, last);
     while (!bytes.empty()) {
-      const ssize_t count = ::write(fd_, bytes.data(), bytes.size());
+      const ssize_t count = ::write(target_.fd, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return failure();
       bytes.remove_prefix(static_cast<std::size_t>(count));
@@ -102,18 +115,68 @@ class FileOutput : public Output {
     buffer_.clear();
     return {};
   }
+  // Standard output stays open: others print there too.
+  bool close() { return target_.fd == STDOUT_FILENO || ::close(target_.fd) == 0; }
   [[nodiscard]] Status failure() const {
-    return error_in(to_stdout() ? "standard output" : path_,
-                    std::string("cannot write: ") + std::strerror(errno));
+    return error_in(name_, std::string("cannot write: ") + std::strerror(errno));
   }
-  [[nodiscard]] bool to_stdout() const { return path_ == "-"; }
-  [[nodiscard]] std::string part() const { return path_ + ".part"; }
 
-  int fd_;
-  std::string path_;
+  [[nodiscard]] Status abandoned() const {
+    Status status = failure();
+    if (!target_.part.empty()) ::unlink(target_.part.c_str());
+    return status;
+  }
+
+  Target target_;
+  std::string name_;  // For messages.
   Compressor compressor_;
   bool done_ = false;
 };
+
+// The descriptor that `path` is another name of. Opening such a path would write a regular file
+// behind it from the start, over what is there.
+std::optional<int> descriptor_of(std::string_view path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int fd = -1;
+    const char* const end = path.data() + path.size();
+    const auto [stop, error] = std::from_chars(path.data() + folder.size(), end, fd);
+    if (error == std::errc{} && stop == end && fd >= 0) return fd;
+  }
+  return std::nullopt;
+}
+
+Target open_descriptor(int fd) {
+  return {
+      .fd = fd == STDOUT_FILENO ? fd : ::fcntl(fd, F_DUPFD_CLOEXEC, 0), .part = {}, .final = {}};
+}
+
+// Devices, pipes and sockets are written in place; a regular file beside its old self, so that it
+// is never half there. What a symbolic link names is replaced, not the link.
+Target open_target(const std::string& path) {
+  if (const auto fd = descriptor_of(path)) return open_descriptor(*fd);
+  struct stat about {};
+  const bool exists = ::stat(path.c_str(), &about) == 0;
+  if (exists && !S_ISREG(about.st_mode)) {
+    return {.fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC), .part = {}, .final = {}};
+  }
+  std::filesystem::path file = path;
+  std::error_code error;
+  constexpr int kMaxLinks = 40;  // As Linux.
+  for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(file, error); ++i) {
+    file = file.parent_path() / std::filesystem::read_symlink(file, error);
+    if (const auto fd = descriptor_of(file.native())) return open_descriptor(*fd);
+  }
+  Target target{.fd = -1, .part = file.native() + ".part", .final = file.native()};
+  target.fd = ::open(target.part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (target.fd >= 0 && exists) {
+    // Best effort: where it fails the file has the mode of a new one.
+    [[maybe_unused]] const int kept = ::fchmod(target.fd, about.st_mode & 0777);
+  }
+  return target;
+}
 
 }  // namespace
 
@@ -121,11 +184,10 @@ Result<std::unique_ptr<Output>> open_output(const std::string& path) {
   Compression compression = Compression::None;
   if (path.ends_with(".gz")) compression = Compression::Gzip;
   if (path.ends_with(".zst")) compression = Compression::Zstd;
-  const int fd = path == "-" ? STDOUT_FILENO
-                             : ::open((path + ".part").c_str(),
-                                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return error_in(path, std::string("cannot create: ") + std::strerror(errno));
-  return std::unique_ptr<Output>(std::make_unique<FileOutput>(fd, path, compression));
+  Target target = open_target(path);
+  if (target.fd < 0) return error_in(path, std::string("cannot create: ") + std::strerror(errno));
+  return std::unique_ptr<Output>(std::make_unique<FileOutput>(
+      std::move(target), path == "-" ? "standard output" : path, compression));
 }
 
 }  // namespace ouro

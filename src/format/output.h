@@ -34,8 +34,9 @@ class MemoryOutput : public Output {
   Status flush() override { return {}; }
 };
 
-// Writes `path` ("-": standard output), compressed if its name ends in .gz or .zst. The file
-// appears when finish() succeeds, complete; until then it has the name `path`.part.
+// Writes `path` ("-": standard output), compressed if its name ends in .gz or .zst. A regular file
+// appears when finish() succeeds, complete; until then it has the name `path`.part. If `path` is a
+// symbolic link, that is about the file it names. Devices and pipes are written as we go.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_output(const std::string& path);
 
 }  // namespace ouro
