@@ -151,7 +151,7 @@ TEST_F(StoryTest, ForcedEdgesSayHowTheReaderSaw) {
             "would be older still");
 }
 
-TEST_F(StoryTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
+TEST(StoryPathTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
   HistoryBuilder b;
   const TxnId cause = b.begin_txn(b.session("a"));
   const OpId write = b.write(b.key("x"), b.integer(1));
@@ -162,30 +162,30 @@ TEST_F(StoryTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
   const TxnId reader = b.begin_txn(b.session("c"));
   const OpId heard = b.read(b.key("y"), b.integer(2));
   const OpId missed = b.read(b.key("x"), Value::null());
-  const KeyId x = b.key("x"), y = b.key("y");
+  const KeyId first = b.key("x"), second = b.key("y");
   const History chain = *std::move(b).freeze();
   const Edge forced{.from = cause,
                     .to = kInitialTxn,
                     .kind = EdgeKind::Forced,
-                    .key = x,
+                    .key = first,
                     .from_op = write,
                     .read = missed};
   const Edge steps[] = {{.from = cause,
                          .to = middle,
                          .kind = EdgeKind::WriteRead,
-                         .key = x,
+                         .key = first,
                          .from_op = write,
                          .to_op = relay},
                         {.from = middle, .to = effect, .kind = EdgeKind::Session},
                         {.from = effect,
                          .to = reader,
                          .kind = EdgeKind::WriteRead,
-                         .key = y,
+                         .key = second,
                          .from_op = told,
                          .to_op = heard}};
   Anomaly anomaly;
   anomaly.kind = AnomalyKind::CausalityViolation;
-  anomaly.edges = {{.from = kInitialTxn, .to = cause, .kind = EdgeKind::WriteWrite, .key = x},
+  anomaly.edges = {{.from = kInitialTxn, .to = cause, .kind = EdgeKind::WriteWrite, .key = first},
                    forced};
   anomaly.support.assign(std::begin(steps), std::end(steps));
   const Story story(chain, anomaly);
