@@ -51,9 +51,10 @@ class Reader {
   Status read_bytes(Input& input) {
     std::size_t size = 0;
     for (;;) {
-      constexpr std::size_t kPiece = 8 << 20;
-      char* to = l_->bytes.extend(kPiece);
-      const auto count = input.read(to, kPiece);
+      // As much as there is already: a small file needs little, a large one few calls.
+      const std::size_t piece = std::clamp<std::size_t>(size, 64 << 10, 8 << 20);
+      char* to = l_->bytes.extend(piece);
+      const auto count = input.read(to, piece);
       if (!count.ok()) return count.error();
       size += *count;
       l_->bytes.truncate(size);
