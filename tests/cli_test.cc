@@ -64,8 +64,8 @@ class CliTest : public testing::Test {
     return run_program(command(std::move(arguments)), input);
   }
   static std::vector<std::string> command_names() {
-    return {"check",   "stats",    "lint",       "levels", "formats",
-            "convert", "generate", "completion", "man"};
+    return {"check",   "certify", "stats",    "lint",       "levels",
+            "formats", "convert", "generate", "completion", "man"};
   }
 
   std::string folder_, fine_, fractured_, broken_;
@@ -368,6 +368,22 @@ TEST_F(CliTest, ConvertThereAndBackChangesNothing) {
   const Ran out = ouro({"convert", fractured_, "-", "--to", "native"});
   EXPECT_EQ(out.status, 0);
   EXPECT_EQ(out.out, read_file(text));
+}
+
+TEST_F(CliTest, CertificatesAreWrittenAndChecked) {
+  const std::string certificate = folder_ + "/proof.jsonl";
+  EXPECT_EQ(ouro({"check", "--level", "ra", "--certificate", certificate, fine_}).status, 0);
+  const Ran accepted = ouro({"certify", fine_, certificate});
+  EXPECT_EQ(accepted.status, 0);
+  EXPECT_THAT(accepted.out, HasSubstr("accepted: read-atomic holds; "));
+  const Ran other = ouro({"certify", fractured_, certificate});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_EQ(other.out, "rejected: it is about another history\n");
+  EXPECT_EQ(ouro({"check", "--level", "ra", "--certificate", certificate, fractured_}).status, 1);
+  EXPECT_EQ(ouro({"certify", fractured_, certificate}).status, 0);
+  EXPECT_EQ(ouro({"certify", fine_, fine_}).status, 254);
+  EXPECT_EQ(ouro({"check", "--level", "all", "--certificate", certificate, fine_}).status, 254);
+  EXPECT_EQ(ouro({"check", "--certificate", certificate, fine_, fractured_}).status, 254);
 }
 
 TEST_F(CliTest, StatsAndLintLookWithoutJudging) {

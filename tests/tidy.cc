@@ -25,7 +25,7 @@ const std::vector<Room>& house() {
       {"graph", {"base"}},
       {"solver", {"graph"}},
       {"check", {"history", "graph", "solver"}},
-      {"certify", {"history"}},
+      {"certify", {"format"}},
       {"explain", {"check"}},
       {"report", {"explain"}},
       {"stream", {"check"}},

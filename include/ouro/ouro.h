@@ -1,6 +1,7 @@
 // Everything Ouro offers.
 #pragma once
 
+#include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
 #include "ouro/generate.h"

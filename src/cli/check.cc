@@ -18,6 +18,7 @@ struct CheckFlags {
   std::string evidence = "observed";
   std::string output = "text";
   std::string model;
+  std::string certificate;
   bool json = false;
   bool quiet = false;
   bool verbose = false;
@@ -40,6 +41,10 @@ constexpr char kDetails[] =
     "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
     "The clock drift is in the unit of the history's clocks and matters to levels that look at "
     "real time.\n\n"
+    "--certificate writes a file that proves the verdict: an order of the transactions that "
+    "explains "
+    "everything, or the operations that nothing explains. 'ouro certify' checks it. It takes one "
+    "HISTORY and one LEVEL; an undecided verdict has none.\n\n"
     "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
 
 struct Levels {
@@ -145,7 +150,16 @@ class Checker {
     if (!verdicts->ok()) return refuse(path, verdicts->error());
     report.check_seconds = seconds_since(start);
     print_verdicts(path, ***history, **verdicts, report);
-    return exit_status(worst(**verdicts));
+    const int status = exit_status(worst(**verdicts));
+    return std::max(status, write_certificate_of(***history, (*verdicts)->front()));
+  }
+
+  // Nothing proves an undecided verdict.
+  int write_certificate_of(const History& history, const Verdict& verdict) const {
+    if (flags_.certificate.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
+    const auto status = write_certificate(make_certificate(history, verdict, options().clock_drift),
+                                          flags_.certificate);
+    return status ? kHolds : fail(status.error());
   }
 
   [[nodiscard]] CheckOptions options() const {
@@ -154,6 +168,7 @@ class Checker {
         static_cast<std::int64_t>(std::ceil(std::min(flags_.time_limit, 1e9) * 1000)));
     options.cancelled = &interrupted();
     options.threads = flags_.input.threads;
+    options.clock_drift = static_cast<std::int64_t>(std::min(flags_.clock_drift, 9e18));
     return options;
   }
 
@@ -214,6 +229,9 @@ int run_check(CheckFlags& flags) {
   const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
   if (!format) return kBadInput;
   if (levels->asked.empty()) return fail("this version decides no level");
+  if (!flags.certificate.empty() && (levels->several || flags.input.paths.size() != 1)) {
+    return fail("a certificate is of one history at one level; give --certificate with these");
+  }
   catch_interrupt();
   return Checker(flags, *levels, *format).run();
 }
@@ -237,6 +255,8 @@ void add_check(CLI::App& root, Commands& commands) {
   app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
       ->type_name("D")
       ->check(number_at_least_zero());
+  app->add_option("--certificate", flags->certificate, "write a proof for 'ouro certify'")
+      ->type_name("FILE");
   app->add_flag("-v,--verbose", flags->verbose, "tell the whole story of every history");
   app->add_flag("-q,--quiet", flags->quiet, "print no verdicts, only set the exit status");
   add_input_flags(*app, flags->input);

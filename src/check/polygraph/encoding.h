@@ -48,6 +48,8 @@ class Encoding {
   [[nodiscard]] const Observed& observed() const { return o_; }
   [[nodiscard]] bool split() const { return split_; }
   [[nodiscard]] bool sessions() const { return sessions_; }
+  // Whether overwritten reads are arcs; not at psi, where one may close a circle.
+  [[nodiscard]] bool overwrites() const { return overwrites_; }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // What is known. Chains and their readers are in it, choices are not.
   [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }

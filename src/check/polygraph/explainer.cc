@@ -33,7 +33,7 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
     } else if (helper != kNoNode) {
       out.push_back(overwrite(from, e_.key_of(e_.readers_chain(helper)), to));
     } else if (from != to) {
-      out.push_back(known_edge(from, to));
+      out.push_back(known_edge(step.arc));
     }
     from = to;
     helper = kNoNode;
@@ -73,39 +73,66 @@ Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
   return edge;
 }
 
-Edge Explainer::known_edge(TxnId from, TxnId to) const {
+// An arc from a begin is an overwritten read, one from a commit is not; where a transaction is one
+// node it may be either.
+Edge Explainer::known_edge(Arc arc) const {
+  const TxnId from = e_.txn(arc.from);
+  const TxnId to = e_.txn(arc.to);
   const Items& items = o_.items();
-  const History& h = o_.history();
-  if (e_.sessions() && h.session(from) == h.session(to) && from < to) {
-    return {.from = from, .to = to, .kind = EdgeKind::Session};
-  }
-  for (ItemId i = items.first(to); i < items.end(to); ++i.value) {
-    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != from) continue;
-    return {.from = from,
-            .to = to,
-            .kind = EdgeKind::WriteRead,
-            .key = items.key(i),
-            .from_op = items.op(o_.write(i)),
-            .to_op = items.op(i)};
-  }
   Edge edge{.from = from, .to = to};
-  for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
-    if (items.is_read(i) && o_.external(i) && known_overwrite(i, to, edge)) return edge;
-  }
-  for (const ListStep& step : o_.list_steps()) {
-    if (!step.from.valid() || o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
-    edge = write_order(from, items.key(step.from), to);
-    edge.read = items.op(step.read);
-    return edge;
-  }
-  // The last of the versions that are known to come before all others.
-  for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
-    if (items.is_write(i) && o_.final(i) && leads(from, items.key(i)) &&
-        follows(to, items.key(i))) {
-      return write_order(from, items.key(i), to);
+  const auto overwrites = [&] {
+    for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
+      if (items.is_read(i) && o_.external(i) && known_overwrite(i, to, edge)) return true;
     }
+    return false;
+  };
+  if (e_.split() && !e_.is_commit(arc.from)) {
+    overwrites();
+  } else if (!known_dependency(edge) && !(!e_.split() && e_.overwrites() && overwrites()) &&
+             !known_write_order(edge) && !e_.split()) {
+    overwrites();  // At psi a circle has at most one, so it is the last explanation to try.
   }
   return edge;
+}
+
+// Whether `edge` is of session order or reads-from; fills it in then.
+bool Explainer::known_dependency(Edge& edge) const {
+  const Items& items = o_.items();
+  const History& h = o_.history();
+  if (e_.sessions() && h.session(edge.from) == h.session(edge.to) && edge.from < edge.to) {
+    edge.kind = EdgeKind::Session;
+    return true;
+  }
+  for (ItemId i = items.first(edge.to); i < items.end(edge.to); ++i.value) {
+    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != edge.from) continue;
+    edge.kind = EdgeKind::WriteRead;
+    edge.key = items.key(i);
+    edge.from_op = items.op(o_.write(i));
+    edge.to_op = items.op(i);
+    return true;
+  }
+  return false;
+}
+
+// Whether a list shows `edge`, or it leads from the last of the versions that are known to come
+// before all others; fills it in then.
+bool Explainer::known_write_order(Edge& edge) const {
+  const Items& items = o_.items();
+  for (const ListStep& step : o_.list_steps()) {
+    if (!step.from.valid() || o_.txn(step.from) != edge.from || o_.txn(step.to) != edge.to)
+      continue;
+    edge = write_order(edge.from, items.key(step.from), edge.to);
+    edge.read = items.op(step.read);
+    return true;
+  }
+  for (ItemId i = items.first(edge.from); i < items.end(edge.from); ++i.value) {
+    if (items.is_write(i) && o_.final(i) && leads(edge.from, items.key(i)) &&
+        follows(edge.to, items.key(i))) {
+      edge = write_order(edge.from, items.key(i), edge.to);
+      return true;
+    }
+  }
+  return false;
 }
 
 Edge Explainer::write_order(TxnId from, KeyId key, TxnId to) const {

@@ -22,7 +22,9 @@ class Explainer {
   [[nodiscard]] Refutation refutation(std::span<const Lemma> lemmas) const;
 
  private:
-  [[nodiscard]] Edge known_edge(TxnId from, TxnId to) const;
+  [[nodiscard]] Edge known_edge(Arc arc) const;
+  [[nodiscard]] bool known_dependency(Edge& edge) const;
+  [[nodiscard]] bool known_write_order(Edge& edge) const;
   [[nodiscard]] bool known_overwrite(ItemId read, TxnId to, Edge& edge) const;
   [[nodiscard]] Edge chosen_edge(TxnId from, Arc arc, Literal literal) const;
   [[nodiscard]] Edge overwrite(TxnId reader, KeyId key, TxnId to) const;

@@ -1,0 +1,96 @@
+// Decides whether a certificate proves what it claims.
+
+#include <algorithm>
+
+#include "certify/cycles.h"
+#include "certify/flaws.h"
+#include "certify/orders.h"
+#include "certify/reading.h"
+#include "certify/refutation.h"
+#include "certify/rules.h"
+#include "ouro/certificate.h"
+
+namespace ouro {
+namespace {
+
+using recheck::Cycles;
+using recheck::Family;
+using recheck::Flaws;
+using recheck::Reading;
+
+bool is_plain(AnomalyKind kind) { return kind <= AnomalyKind::NonRepeatableRead; }
+
+// What is wrong before anything is looked at, or "".
+std::string check_header(const History& history, const Certificate& certificate) {
+  if (certificate.txns != history.txn_count() || certificate.ops != history.op_count() ||
+      certificate.fingerprint != fingerprint(history)) {
+    return "it is about another history";
+  }
+  if (certificate.verdict.evidence != Evidence::Observed) return "it rests on other evidence";
+  if (certificate.clock_drift < 0) return "its clock drift is negative";
+  if (recheck::rules_of(certificate.verdict.level).family == Family::Unknown) {
+    return "there are no certificates of its level";
+  }
+  return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
+}
+
+std::string check_order(const Reading& reading, const Certificate& certificate) {
+  const Verdict& verdict = certificate.verdict;
+  const std::string flaw = Flaws(reading).first_forbidden(verdict.level);
+  if (!flaw.empty()) return "the history is wrong in plain sight: " + flaw;
+  switch (recheck::rules_of(verdict.level).family) {
+    case Family::Weak:
+    case Family::Parallel:
+      return recheck::check_commit_order(reading, verdict.level, verdict.order);
+    case Family::Snapshot:
+      return recheck::replay(reading, verdict.level, certificate.clock_drift, verdict.schedule);
+    default:
+      break;
+  }
+  std::vector<Event> schedule;
+  schedule.reserve(verdict.order.size() * 2);
+  for (const TxnId txn : verdict.order) {
+    schedule.push_back({txn, false});
+    schedule.push_back({txn, true});
+  }
+  return recheck::replay(reading, verdict.level, certificate.clock_drift, schedule);
+}
+
+std::string check_anomalies(const Reading& reading, const Certificate& certificate) {
+  const Verdict& verdict = certificate.verdict;
+  const bool refuted = !verdict.refutation.steps.empty();
+  if (verdict.anomalies.empty() && !refuted) return "it names no violation";
+  const Flaws flaws(reading);
+  const Cycles cycles(reading, verdict.level, certificate.clock_drift);
+  for (const Anomaly& anomaly : verdict.anomalies) {
+    if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;  // That is the refutation.
+    if (anomaly.kind == AnomalyKind::NonRepeatableRead && verdict.level == Level::ReadCommitted) {
+      return "read committed does not forbid non-repeatable reads";
+    }
+    std::string wrong =
+        is_plain(anomaly.kind) ? flaws.complaint(anomaly) : cycles.complaint(anomaly.edges, {}, {});
+    if (!wrong.empty()) return wrong;
+  }
+  const bool promised =
+      std::any_of(verdict.anomalies.begin(), verdict.anomalies.end(),
+                  [](const Anomaly& a) { return a.kind == AnomalyKind::ContradictoryOrder; });
+  if (!refuted) return promised ? "its refutation is missing" : "";
+  if (recheck::rules_of(verdict.level).family == Family::Weak) {
+    return "its level leaves nothing to choose";
+  }
+  return recheck::complaint(verdict.refutation, cycles);
+}
+
+}  // namespace
+
+Result<Certification> certify(const History& history, const Certificate& certificate) {
+  std::string wrong = check_header(history, certificate);
+  if (!wrong.empty()) return Certification{false, std::move(wrong)};
+  const auto reading = Reading::of(history);
+  if (!reading.ok()) return reading.error();
+  wrong = certificate.verdict.outcome == Outcome::Holds ? check_order(*reading, certificate)
+                                                        : check_anomalies(*reading, certificate);
+  return Certification{wrong.empty(), std::move(wrong)};
+}
+
+}  // namespace ouro

@@ -1,0 +1,329 @@
+// Checks a commit order against the axioms of read committed, read atomic and causal: if T3 reads x
+// from T1, and T3 knew of T2, which writes x too, then T2 commits before T1, or is T1.
+//
+// So, for every key that T2 writes, T2 must be no later than the earliest writer T3 read the key
+// from. For T2 that T3 read from we look at the smaller of the keys that T2 writes and T3 reads,
+// O(n^1.5) in all. For T2 before T3 in its session only the last writer of each key matters.
+// What else is in the causal past we find with one clock per transaction, which says how far it
+// reaches into each session: O(n · sessions), in blocks of sessions to bound the memory.
+//
+// Parallel SI has another rule, for which the same clocks do: the order says in which order
+// versions were installed, and who overwrote what a transaction read must not be in its past by
+// session order, reads and overwritten versions.
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "certify/orders.h"
+
+namespace ouro::recheck {
+namespace {
+
+class CommitOrder {
+ public:
+  CommitOrder(const Reading& reading, Level level)
+      : reading_(reading),
+        h_(reading.history()),
+        level_(level),
+        position_(h_.txn_count(), 0),
+        place_(h_.txn_count(), 0),
+        before_(h_.txn_count()) {
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      TxnId before;
+      std::uint32_t place = 0;
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        if (!reading_.counts(txn)) continue;
+        place_[txn.index()] = ++place;
+        before_[txn.index()] = before;
+        before = txn;
+      }
+    }
+  }
+
+  std::string run(std::span<const TxnId> order) {
+    if (auto wrong = number(order); !wrong.empty()) return wrong;
+    if (auto wrong = compare_lists(reading_, order); !wrong.empty()) return wrong;
+    collect_written();
+    if (level_ == Level::ParallelSi) {
+      find_neighbours(order);
+      return through_past(order);
+    }
+    for (const TxnId txn : order) {
+      if (auto wrong = through_reads(txn); !wrong.empty()) return wrong;
+    }
+    if (level_ == Level::ReadAtomic) return through_sessions();
+    if (level_ == Level::Causal) return through_past(order);
+    return "";
+  }
+
+ private:
+  // Positions count from 1; the initial transaction has 0.
+  [[nodiscard]] std::uint32_t position(TxnId txn) const {
+    return txn == kInitialTxn ? 0 : position_[txn.index()];
+  }
+
+  // The order must have everybody once, and keep sessions and reads.
+  std::string number(std::span<const TxnId> order) {
+    std::uint32_t next = 0;
+    for (const TxnId txn : order) {
+      if (txn == kInitialTxn || txn.index() >= h_.txn_count()) {
+        return "the order has a transaction that the history does not have";
+      }
+      if (!reading_.counts(txn)) return txn_name(txn) + " does not count";
+      if (position_[txn.index()] != 0) return txn_name(txn) + " commits twice";
+      position_[txn.index()] = ++next;
+      const TxnId before = before_[txn.index()];
+      if (before.valid() && position_[before.index()] == 0) {
+        return fmt::format("{} commits before {} of its session", txn_name(txn), txn_name(before));
+      }
+      for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+        if (!reading_.is_external(id)) continue;
+        const TxnId source = reading_.source_txn(id);
+        if (source != kInitialTxn && position_[source.index()] == 0) {
+          return fmt::format("{} commits before {}, which it read from", txn_name(txn),
+                             txn_name(source));
+        }
+      }
+    }
+    return next == reading_.counted() ? "" : "the order leaves out a transaction";
+  }
+
+  void collect_written() {
+    written_first_.push_back(0);
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      const TxnId txn{t};
+      for (AccessId id = reading_.first(txn); reading_.counts(txn) && id < reading_.end(txn);
+           ++id) {
+        if (reading_.is_write(id) && reading_.is_last(id)) {
+          written_.push_back(reading_.access(id).key);
+          writes_.insert({txn, reading_.access(id).key});
+        }
+      }
+      written_first_.push_back(written_.size());
+    }
+  }
+  [[nodiscard]] std::span<const KeyId> written(TxnId txn) const {
+    const std::size_t first = written_first_[txn.index()];
+    return std::span(written_).subspan(first, written_first_[txn.index() + 1] - first);
+  }
+
+  [[nodiscard]] std::string objection(TxnId reader, KeyId key, TxnId known) const {
+    return fmt::format("{} reads {} from before {}, which it knew of", txn_name(reader),
+                       h_.key_label(key), txn_name(known));
+  }
+
+  // From the last access to the first: `earliest_` then has what was read later than the access
+  // at hand. Only the first read from each transaction needs a look; at ra it sees all reads.
+  std::string through_reads(TxnId txn) {
+    earliest_.clear();
+    first_seen_.clear();
+    for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
+      if (!reading_.is_external(id)) continue;
+      first_seen_[reading_.source_txn(id)] = id;
+      if (level_ != Level::ReadCommitted) note_read(id);
+    }
+    for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
+      if (!reading_.is_external(id)) continue;
+      const TxnId known = reading_.source_txn(id);
+      if (known != kInitialTxn && first_seen_.at(known) == id) {
+        if (auto wrong = compare(txn, known); !wrong.empty()) return wrong;
+      }
+      if (level_ == Level::ReadCommitted) note_read(id);
+    }
+    return "";
+  }
+
+  void note_read(AccessId read) {
+    const std::uint32_t here = position(reading_.source_txn(read));
+    const auto [at, added] = earliest_.try_emplace(reading_.access(read).key, here);
+    if (!added) at->second = std::min(at->second, here);
+  }
+
+  std::string compare(TxnId reader, TxnId known) const {
+    const std::uint32_t here = position(known);
+    const auto keys = written(known);
+    if (keys.size() <= earliest_.size()) {
+      for (const KeyId key : keys) {
+        const auto found = earliest_.find(key);
+        if (found != earliest_.end() && found->second < here) return objection(reader, key, known);
+      }
+      return "";
+    }
+    for (const auto& [key, earliest] : earliest_) {
+      if (earliest < here && writes_.contains({known, key})) return objection(reader, key, known);
+    }
+    return "";
+  }
+
+  std::string through_sessions() const {
+    std::vector<TxnId> last(h_.key_count());
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        if (!reading_.counts(txn)) continue;
+        for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+          if (!reading_.is_external(id)) continue;
+          const KeyId key = reading_.access(id).key;
+          const TxnId known = last[key.index()];
+          if (!known.valid() || h_.session(known).index() != s) continue;
+          if (position(reading_.source_txn(id)) < position(known)) {
+            return objection(txn, key, known);
+          }
+        }
+        for (const KeyId key : written(txn)) last[key.index()] = txn;
+      }
+    }
+    return "";
+  }
+
+  // ---- causal ----
+
+  static constexpr std::size_t kBlock = 64;
+
+  std::string through_past(std::span<const TxnId> order) {
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        if (!reading_.counts(txn)) continue;
+        for (const KeyId key : written(txn)) {
+          writers_[{key, SessionId{s}}].push_back(txn);
+        }
+      }
+    }
+    std::vector<std::vector<SessionId>> sessions(h_.key_count());
+    for (const auto& [where, txns] : writers_)
+      sessions[where.first.index()].push_back(where.second);
+    for (auto& list : sessions) std::sort(list.begin(), list.end());
+    std::vector<std::uint32_t> clocks(h_.txn_count() * std::min(kBlock, h_.session_count()));
+    for (std::size_t first = 0; first < h_.session_count(); first += kBlock) {
+      const std::size_t width = std::min(kBlock, h_.session_count() - first);
+      for (const TxnId txn : order) {
+        tick(txn, clocks, first, width);
+        const std::uint32_t* const clock = &clocks[txn.index() * width];
+        const auto wrong = level_ == Level::ParallelSi ? overwriters(txn, clock, first, width)
+                                                       : past(txn, clock, first, width, sessions);
+        if (!wrong.empty()) return wrong;
+      }
+    }
+    return "";
+  }
+
+  // Sets the clock of `txn`: how far its past, itself included, reaches into each session.
+  void tick(TxnId txn, std::vector<std::uint32_t>& clocks, std::size_t first,
+            std::size_t width) const {
+    std::uint32_t* const mine = &clocks[txn.index() * width];
+    std::fill(mine, mine + width, 0);
+    const auto join = [&](TxnId other) {
+      const std::uint32_t* const theirs = &clocks[other.index() * width];
+      for (std::size_t s = 0; s < width; ++s) mine[s] = std::max(mine[s], theirs[s]);
+    };
+    if (before_[txn.index()].valid()) join(before_[txn.index()]);
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_external(id)) continue;
+      const TxnId source = reading_.source_txn(id);
+      if (source != kInitialTxn) join(source);
+    }
+    for (const TxnId other : overwritten(txn)) join(other);
+    const std::size_t session = h_.session(txn).index();
+    if (session >= first && session < first + width) mine[session - first] = place_[txn.index()];
+  }
+
+  std::string past(TxnId txn, const std::uint32_t* clock, std::size_t first, std::size_t width,
+                   const std::vector<std::vector<SessionId>>& sessions) const {
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_external(id)) continue;
+      const KeyId key = reading_.access(id).key;
+      const auto& writing = sessions[key.index()];
+      auto s = std::lower_bound(writing.begin(), writing.end(), SessionId{first});
+      for (; s != writing.end() && s->index() < first + width; ++s) {
+        const TxnId known = last_known(txn, key, *s, clock[s->index() - first]);
+        if (known.valid() && position(reading_.source_txn(id)) < position(known)) {
+          return objection(txn, key, known);
+        }
+      }
+    }
+    return "";
+  }
+
+  // The last writer of `key` among the first `reach` transactions of `session`, but `reader`.
+  [[nodiscard]] TxnId last_known(TxnId reader, KeyId key, SessionId session,
+                                 std::uint32_t reach) const {
+    const auto& writers = writers_.at({key, session});
+    auto after = std::partition_point(writers.begin(), writers.end(),
+                                      [&](TxnId w) { return place_[w.index()] <= reach; });
+    if (after != writers.begin() && *(after - 1) == reader) --after;
+    return after == writers.begin() ? TxnId{} : *(after - 1);
+  }
+
+  // ---- parallel SI ----
+
+  // Of every version the one before and the one after.
+  void find_neighbours(std::span<const TxnId> order) {
+    previous_.assign(reading_.access_count(), kNoAccess);
+    next_.assign(reading_.access_count(), kNoAccess);
+    first_.assign(h_.key_count(), kNoAccess);
+    std::vector<AccessId> latest(h_.key_count(), kNoAccess);
+    for (const TxnId txn : order) {
+      for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+        if (!reading_.is_write(id) || !reading_.is_last(id)) continue;
+        const std::size_t key = reading_.access(id).key.index();
+        previous_[id] = latest[key];
+        (latest[key] == kNoAccess ? first_[key] : next_[latest[key]]) = id;
+        latest[key] = id;
+      }
+    }
+  }
+
+  // Whose versions `txn` overwrote.
+  [[nodiscard]] std::vector<TxnId> overwritten(TxnId txn) const {
+    std::vector<TxnId> out;
+    if (level_ != Level::ParallelSi) return out;
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (reading_.is_write(id) && previous_[id] != kNoAccess) {
+        out.push_back(reading_.access(previous_[id]).txn);
+      }
+    }
+    return out;
+  }
+
+  std::string overwriters(TxnId txn, const std::uint32_t* clock, std::size_t first,
+                          std::size_t width) const {
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_external(id)) continue;
+      const KeyId key = reading_.access(id).key;
+      const AccessId source = reading_.source(id);
+      const AccessId next = source == kNoAccess ? first_[key.index()] : next_[source];
+      if (next == kNoAccess || reading_.access(next).txn == txn) continue;
+      const TxnId writer = reading_.access(next).txn;
+      const std::size_t session = h_.session(writer).index();
+      if (session < first || session >= first + width) continue;
+      if (place_[writer.index()] <= clock[session - first]) return objection(txn, key, writer);
+    }
+    return "";
+  }
+
+  const Reading& reading_;
+  const History& h_;
+  const Level level_;
+  std::vector<std::uint32_t> position_;
+  std::vector<std::uint32_t> place_;  // In the session, among those that count, from 1.
+  std::vector<TxnId> before_;         // In the session.
+  std::vector<std::size_t> written_first_;
+  std::vector<KeyId> written_;
+  absl::flat_hash_set<std::pair<TxnId, KeyId>> writes_;
+  absl::flat_hash_map<KeyId, std::uint32_t> earliest_;  // Position of the earliest version read.
+  absl::flat_hash_map<TxnId, AccessId> first_seen_;
+  std::vector<AccessId> previous_;  // Versions, by version; parallel SI only.
+  std::vector<AccessId> next_;
+  std::vector<AccessId> first_;  // By key.
+  absl::flat_hash_map<std::pair<KeyId, SessionId>, std::vector<TxnId>> writers_;
+};
+
+}  // namespace
+
+std::string check_commit_order(const Reading& reading, Level level, std::span<const TxnId> order) {
+  return CommitOrder(reading, level).run(order);
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,236 @@
+#include "certify/cycles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ouro::recheck {
+
+Cycles::Cycles(const Reading& reading, Level level, std::int64_t clock_drift)
+    : reading_(reading),
+      level_(level),
+      rules_(rules_of(level)),
+      clock_drift_(clock_drift),
+      versions_(reading, !rules_.lost_updates),
+      place_(reading.history().txn_count(), 0) {
+  const History& h = reading.history();
+  for (std::size_t s = 0; s < h.session_count(); ++s) {
+    std::uint32_t place = 0;
+    for (const TxnId txn : h.session_txns(SessionId{s})) place_[txn.index()] = place++;
+  }
+}
+
+std::string Cycles::complaint(const Choice& choice) const {
+  for (const TxnId txn : {choice.first, choice.second}) {
+    if (txn == kInitialTxn || !takes_part(txn)) return "is not between transactions that count";
+    if (reading_.last_write(txn, choice.key) == kNoAccess) return "is not between writers of a key";
+  }
+  return choice.first == choice.second ? "is between a transaction and itself" : "";
+}
+
+std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choice> choices,
+                              std::span<const ChoiceSide> assumed) const {
+  if (cycle.empty()) return "a cycle has no edges";
+  const auto overwritten = std::count_if(cycle.begin(), cycle.end(), [](const Edge& edge) {
+    return edge.kind == EdgeKind::ReadWrite;
+  });
+  if (rules_.family == Family::Parallel && overwritten > 1) {
+    return "a cycle has more than one rw edge, which the level allows";
+  }
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    const Edge& edge = cycle[i];
+    const std::string name = fmt::format("edge {} of a cycle ({})", i + 1, ouro::name(edge.kind));
+    Assumption assumption;
+    if (edge.choice != Edge::kNoChoice) {
+      const auto side = std::find_if(assumed.begin(), assumed.end(),
+                                     [&](const ChoiceSide& s) { return s.choice == edge.choice; });
+      if (side == assumed.end()) return name + " rests on a choice that was not made";
+      const Choice& choice = choices[side->choice];
+      if (edge.key != choice.key) return name + " rests on a choice about another key";
+      assumption = {reading_.last_write(choice.first, choice.key),
+                    reading_.last_write(choice.second, choice.key), true};
+      if (side->reversed) std::swap(assumption.first, assumption.second);
+    }
+    if (!takes_part(edge.from) || !takes_part(edge.to)) {
+      return name + " is between transactions that do not count";
+    }
+    if (!is_proven(edge, assumption)) return name + " does not follow from the history";
+    if (!connects(edge, cycle[(i + 1) % cycle.size()])) {
+      return name + " does not lead to the next one";
+    }
+  }
+  return "";
+}
+
+// ---- points ----
+
+// From which point of one transaction to which point of another an edge leads; where transactions
+// are single points, these are the same.
+Cycles::Arc Cycles::arc(EdgeKind kind) const {
+  switch (kind) {
+    case EdgeKind::ReadWrite:
+      return {Point::Begin, Point::Commit};
+    case EdgeKind::WriteWrite:
+      return {Point::Commit, rules_.lost_updates ? Point::Commit : Point::Begin};
+    case EdgeKind::RealTime:
+      return {Point::Commit, rules_.commit_to_commit ? Point::Commit : Point::Begin};
+    default:
+      return {Point::Commit, Point::Begin};
+  }
+}
+
+bool Cycles::connects(const Edge& edge, const Edge& next) const {
+  if (edge.to != next.from) return false;
+  if (rules_.family != Family::Snapshot) return true;
+  // A transaction begins before it commits, not the other way round.
+  return arc(edge.kind).to == Point::Begin || arc(next.kind).from == Point::Commit;
+}
+
+// ---- edges ----
+
+AccessId Cycles::read_at(OpId op, TxnId txn, KeyId key) const {
+  if (!op.valid() || op.index() >= reading_.history().op_count()) return kNoAccess;
+  const auto [first, end] = reading_.accesses_of(op);
+  for (AccessId id = first; id < end; ++id) {
+    const Access& a = reading_.access(id);
+    if (a.txn == txn && a.key == key && reading_.is_external(id)) return id;
+  }
+  return kNoAccess;
+}
+
+std::uint32_t Cycles::version_at(OpId op, TxnId txn, KeyId key) const {
+  if (!key.valid() || key.index() >= reading_.history().key_count()) return kNoAccess;
+  if (txn == kInitialTxn) return op.valid() ? kNoAccess : versions_.initial(key);
+  if (!op.valid() || op.index() >= reading_.history().op_count()) return kNoAccess;
+  const auto [first, end] = reading_.accesses_of(op);
+  if (first == end || !reading_.is_write(first)) return kNoAccess;
+  const Access& a = reading_.access(first);
+  return a.txn == txn && a.key == key ? reading_.last_write(first) : kNoAccess;
+}
+
+bool Cycles::is_proven(const Edge& edge, const Assumption& assumption) const {
+  if (edge.from == edge.to && edge.kind != EdgeKind::RealTime) return false;
+  const bool strong = rules_.family != Family::Weak;
+  switch (edge.kind) {
+    case EdgeKind::Session:
+      return is_session(edge);
+    case EdgeKind::RealTime:
+      return is_real_time(edge);
+    case EdgeKind::WriteRead:
+      return is_write_read(edge);
+    case EdgeKind::WriteWrite:
+      return is_write_write(edge, assumption);
+    case EdgeKind::ReadWrite:
+      return strong && is_read_write(edge, assumption);
+    case EdgeKind::Forced:
+      return !strong && is_forced(edge);
+  }
+  return false;
+}
+
+bool Cycles::before_in_session(TxnId from, TxnId to) const {
+  const History& h = reading_.history();
+  return from != kInitialTxn && to != kInitialTxn && h.session(from) == h.session(to) &&
+         place_[from.index()] < place_[to.index()];
+}
+
+bool Cycles::is_session(const Edge& edge) const {
+  return rules_.sessions && before_in_session(edge.from, edge.to);
+}
+
+bool Cycles::is_real_time(const Edge& edge) const {
+  if (!rules_.real_time || edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
+  const auto completed = reading_.history().completed(edge.from);
+  const auto invoked = reading_.history().invoked(edge.to);
+  if (!completed || !invoked || *completed >= *invoked) return false;
+  const std::uint64_t gap =
+      static_cast<std::uint64_t>(*invoked) - static_cast<std::uint64_t>(*completed);
+  return gap > static_cast<std::uint64_t>(clock_drift_);
+}
+
+bool Cycles::is_write_read(const Edge& edge) const {
+  if (edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
+  const AccessId read = read_at(edge.to_op, edge.to, edge.key);
+  return read != kNoAccess && reading_.source_txn(read) == edge.from &&
+         reading_.access(reading_.source(read)).op == edge.from_op;
+}
+
+bool Cycles::ordered(std::uint32_t early, std::uint32_t late, const Assumption& assumption) const {
+  if (versions_.precedes(early, late)) return true;
+  return assumption.made && versions_.precedes_if(assumption.first, assumption.second, early, late);
+}
+
+bool Cycles::is_write_write(const Edge& edge, const Assumption& assumption) const {
+  const std::uint32_t early = version_at(edge.from_op, edge.from, edge.key);
+  const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
+  return early != kNoAccess && late != kNoAccess && ordered(early, late, assumption);
+}
+
+bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const {
+  if (edge.from == kInitialTxn) return false;
+  const AccessId read = read_at(edge.from_op, edge.from, edge.key);
+  const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
+  return read != kNoAccess && late != kNoAccess &&
+         ordered(versions_.returned(read), late, assumption);
+}
+
+// ---- the rules of the weak levels ----
+
+// `read` is of a key that `from` wrote, by a transaction that knew of `from`, and returned `to`.
+bool Cycles::is_forced(const Edge& edge) const {
+  if (edge.from == kInitialTxn || !edge.read.valid()) return false;
+  if (edge.read.index() >= reading_.history().op_count()) return false;
+  if (version_at(edge.from_op, edge.from, edge.key) == kNoAccess) return false;
+  const TxnId reader = reading_.history().txn_of(edge.read);
+  if (!reading_.counts(reader)) return false;
+  const auto [first, end] = reading_.accesses_of(edge.read);
+  for (AccessId read = first; read < end; ++read) {
+    if (!reading_.is_external(read) || reading_.access(read).key != edge.key) continue;
+    if (reading_.source_txn(read) == edge.to && saw(reader, edge, read)) return true;
+  }
+  return false;
+}
+
+bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
+  if (edge.saw.valid()) {
+    if (edge.saw.index() >= reading_.history().op_count()) return false;
+    const auto [first, end] = reading_.accesses_of(edge.saw);
+    for (AccessId id = first; id < end; ++id) {
+      if (reading_.access(id).txn != reader || !reading_.is_external(id)) continue;
+      if (reading_.source_txn(id) != edge.from) continue;
+      if (level_ != Level::ReadCommitted || id < read) return true;
+    }
+    return false;
+  }
+  if (level_ == Level::ReadCommitted) return false;
+  if (before_in_session(edge.from, reader)) return true;
+  return level_ == Level::Causal && caused(edge.from, reader);
+}
+
+// Whether `from` is in the causal past of `reader`, by a walk through it.
+bool Cycles::caused(TxnId from, TxnId reader) const {
+  const History& h = reading_.history();
+  std::vector<bool> seen(h.txn_count(), false);
+  std::vector<TxnId> pending = {reader};
+  const auto visit = [&](TxnId txn) {
+    if (txn == kInitialTxn || seen[txn.index()]) return;
+    seen[txn.index()] = true;
+    pending.push_back(txn);
+  };
+  while (!pending.empty() && !seen[from.index()]) {
+    const TxnId txn = pending.back();
+    pending.pop_back();
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (reading_.is_external(id)) visit(reading_.source_txn(id));
+    }
+    const auto session = h.session_txns(h.session(txn));
+    for (std::uint32_t place = place_[txn.index()]; place-- > 0;) {
+      if (!reading_.counts(session[place])) continue;
+      visit(session[place]);
+      break;
+    }
+  }
+  return seen[from.index()];
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,71 @@
+// Checks that cycles are cycles, and that every edge follows from the history.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "certify/reading.h"
+#include "certify/rules.h"
+#include "certify/versions.h"
+#include "ouro/check.h"
+
+namespace ouro::recheck {
+
+class Cycles {
+ public:
+  Cycles(const Reading& reading, Level level, std::int64_t clock_drift);
+
+  // What is wrong with `cycle`, or "". Its edges may rest on `assumed` sides of `choices`.
+  // REQUIRES: `choices` are sound, and no choice is in `assumed` twice.
+  [[nodiscard]] std::string complaint(std::span<const Edge> cycle, std::span<const Choice> choices,
+                                      std::span<const ChoiceSide> assumed) const;
+
+  // What is wrong with a choice, or "": it must be between two writers of its key.
+  [[nodiscard]] std::string complaint(const Choice& choice) const;
+
+ private:
+  // The order of two versions that an edge may rest on.
+  struct Assumption {
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    bool made = false;
+  };
+  enum class Point : unsigned char { Begin, Commit };
+  struct Arc {
+    Point from = Point::Commit;
+    Point to = Point::Begin;
+  };
+
+  [[nodiscard]] bool connects(const Edge& edge, const Edge& next) const;
+  [[nodiscard]] Arc arc(EdgeKind kind) const;
+  [[nodiscard]] bool is_proven(const Edge& edge, const Assumption& assumption) const;
+  [[nodiscard]] bool is_session(const Edge& edge) const;
+  [[nodiscard]] bool is_real_time(const Edge& edge) const;
+  [[nodiscard]] bool is_write_read(const Edge& edge) const;
+  [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
+  [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
+  [[nodiscard]] bool is_forced(const Edge& edge) const;
+  [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
+  [[nodiscard]] bool caused(TxnId from, TxnId reader) const;
+  [[nodiscard]] bool before_in_session(TxnId from, TxnId to) const;
+  [[nodiscard]] bool ordered(std::uint32_t early, std::uint32_t late,
+                             const Assumption& assumption) const;
+  [[nodiscard]] bool takes_part(TxnId txn) const {
+    return txn == kInitialTxn ||
+           (txn.index() < reading_.history().txn_count() && reading_.counts(txn));
+  }
+  // The external read of `key` that `op` of `txn` made; kNoAccess if it is none.
+  [[nodiscard]] AccessId read_at(OpId op, TxnId txn, KeyId key) const;
+  // The version that `txn` wrote with `op`, its last write of `key`; kNoAccess if it did not.
+  [[nodiscard]] std::uint32_t version_at(OpId op, TxnId txn, KeyId key) const;
+
+  const Reading& reading_;
+  Level level_;
+  Rules rules_;
+  std::int64_t clock_drift_;
+  Versions versions_;
+  std::vector<std::uint32_t> place_;  // In its session, of each transaction.
+};
+
+}  // namespace ouro::recheck

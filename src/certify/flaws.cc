@@ -1,0 +1,165 @@
+#include "certify/flaws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "history/value_order.h"
+
+namespace ouro::recheck {
+
+Flaws::Flaws(const Reading& reading) : reading_(reading), h_(reading.history()) {
+  for (const Flaw& flaw : reading.flaws()) {
+    const OpId other = flaw.other == kNoAccess ? OpId{} : reading.access(flaw.other).op;
+    known_.insert({flaw.kind, reading.access(flaw.read).op, other});
+  }
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    const Op op = h_.op(OpId{i});
+    if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
+  }
+}
+
+bool Flaws::is_counted(OpId op) const { return reading_.counts(h_.txn_of(op)); }
+
+std::string Flaws::complaint(const Anomaly& anomaly) const {
+  const std::string name(info(anomaly.kind).name);
+  if (anomaly.ops.empty() || anomaly.ops.size() > 2) return name + " without its operations";
+  for (const OpId op : anomaly.ops) {
+    if (!op.valid() || op.index() >= h_.op_count()) return name + " of unknown operations";
+  }
+  const OpId read = anomaly.ops[0];
+  const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
+  bool true_word = false;
+  if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
+    true_word = !other.valid() && is_counted(read) && mismatches(read);
+  } else if (anomaly.kind == AnomalyKind::IncompatibleOrder) {
+    true_word =
+        other.valid() && is_counted(read) && (disagree(read, other) || swapped(read, other));
+  } else {
+    true_word = known_.contains({anomaly.kind, read, other});
+  }
+  return true_word ? "" : name + " that the history does not show";
+}
+
+std::string Flaws::first_forbidden(Level level) const {
+  for (const Flaw& flaw : reading_.flaws()) {
+    if (flaw.kind == AnomalyKind::NonRepeatableRead && level == Level::ReadCommitted) continue;
+    return fmt::format("{}: {}", h_.place(reading_.access(flaw.read).op).to_string(),
+                       info(flaw.kind).name);
+  }
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    if (!is_predicate_read(h_.columns().op_kind[i])) continue;
+    if (is_counted(OpId{i}) && mismatches(OpId{i})) {
+      return fmt::format("{}: {}", h_.place(OpId{i}).to_string(),
+                         info(AnomalyKind::ResultSetMismatch).name);
+    }
+  }
+  return "";
+}
+
+// ---- lists ----
+
+// Whether two counted list reads of a key show different elements at the same place.
+bool Flaws::disagree(OpId a, OpId b) const {
+  if (!is_counted(b)) return false;
+  const auto [a_first, a_end] = reading_.accesses_of(a);
+  const auto [b_first, b_end] = reading_.accesses_of(b);
+  for (AccessId i = a_first; i < a_end; ++i) {
+    for (AccessId j = b_first; j < b_end; ++j) {
+      const Access& one = reading_.access(i);
+      const Access& two = reading_.access(j);
+      if (one.key != two.key || !one.value.is_list() || !two.value.is_list()) continue;
+      const auto shared = std::min(one.value.length(), two.value.length());
+      if (shared == 0) continue;
+      if (!std::ranges::equal(h_.list(one.value).first(shared), h_.list(two.value).first(shared))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether a list shows an append, but not before it the one that its transaction made before.
+bool Flaws::swapped(OpId read, OpId append) const {
+  const auto [write, write_end] = reading_.accesses_of(append);
+  if (write == write_end || reading_.access(write).kind != OpKind::Append) return false;
+  const Access& late = reading_.access(write);
+  AccessId before = kNoAccess;
+  for (AccessId id = reading_.first(late.txn); id < write; ++id) {
+    if (reading_.is_write(id) && reading_.access(id).key == late.key) before = id;
+  }
+  if (before == kNoAccess) return false;
+  const auto [first, end] = reading_.accesses_of(read);
+  for (AccessId id = first; id < end; ++id) {
+    const Access& a = reading_.access(id);
+    if (a.key != late.key || !a.value.is_list() || a.value.length() == 0) continue;
+    const auto shown = reading_.appends_of(a.value);
+    const auto at = std::find(shown.begin(), shown.end(), write);
+    if (at != shown.end() && std::find(shown.begin(), at, before) == at) return true;
+  }
+  return false;
+}
+
+// ---- result sets ----
+
+bool Flaws::alive(const KeyVersion& version) const {
+  return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
+}
+
+bool Flaws::selects(const Op& op, const KeyVersion& version) const {
+  const PredicateRead& read = h_.predicate_read(op.id);
+  if (op.kind != OpKind::Scan) {
+    return evaluate(h_, read.predicate, version.key, version.value) == Truth::True;
+  }
+  const Value name = h_.key_name(version.key);
+  return (read.lower.is_null() || compare_values(h_, name, read.lower) >= 0) &&
+         (read.upper.is_null() || compare_values(h_, name, read.upper) <= 0);
+}
+
+// Whether a predicate read returned something else than its version set implies.
+bool Flaws::mismatches(OpId id) const {
+  const Op op = h_.op(id);
+  if (!is_predicate_read(op.kind)) return false;
+  const PredicateRead& read = h_.predicate_read(id);
+  if (!read.has_version_set) return false;
+  std::vector<KeyVersion> implied;
+  for (const KeyVersion& version : h_.version_set(read)) {
+    if (alive(version) && selects(op, version)) implied.push_back(version);
+  }
+  if (op.kind == OpKind::Aggregate) return aggregate(read, implied) != h_.text(read.result);
+  std::vector<KeyVersion> returned;
+  for (const KeyVersion& row : h_.rows(read)) {
+    if (alive(row)) returned.push_back(row);
+  }
+  std::sort(implied.begin(), implied.end());
+  std::sort(returned.begin(), returned.end());
+  return implied != returned;
+}
+
+// As JSON. SQL: nulls do not count; the sum, least and greatest of nothing are null.
+std::string Flaws::aggregate(const PredicateRead& read, const std::vector<KeyVersion>& rows) const {
+  std::size_t count = 0;
+  std::int64_t sum = 0;
+  bool is_number = true;
+  Value least;
+  Value greatest;
+  for (const KeyVersion& row : rows) {
+    const Value value =
+        read.column.valid() ? h_.cell(row.value, read.column) : h_.key_name(row.key);
+    if (value.is_null()) continue;
+    is_number = is_number && value.kind() == ValueKind::Integer &&
+                !__builtin_add_overflow(sum, value.number(), &sum);
+    if (count == 0 || compare_values(h_, value, least) < 0) least = value;
+    if (count == 0 || compare_values(h_, value, greatest) > 0) greatest = value;
+    ++count;
+  }
+  if (read.aggregate == AggregateKind::Count) {
+    return std::to_string(read.column.valid() ? count : rows.size());
+  }
+  if (count == 0) return "null";
+  if (read.aggregate == AggregateKind::Min) return h_.text(least);
+  if (read.aggregate == AggregateKind::Max) return h_.text(greatest);
+  return is_number ? std::to_string(sum) : "no number";
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,39 @@
+// What is wrong with a history in plain sight, and whether an anomaly of single operations is that.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <string>
+#include <tuple>
+
+#include "certify/reading.h"
+
+namespace ouro::recheck {
+
+class Flaws {
+ public:
+  explicit Flaws(const Reading& reading);
+
+  // What is wrong with an anomaly that is no cycle, or "".
+  [[nodiscard]] std::string complaint(const Anomaly& anomaly) const;
+  // The first flaw that `level` forbids, named with its place; "" if there is none. Lists that
+  // disagree are not looked for: no order explains them.
+  [[nodiscard]] std::string first_forbidden(Level level) const;
+
+ private:
+  [[nodiscard]] bool disagree(OpId a, OpId b) const;
+  [[nodiscard]] bool swapped(OpId read, OpId append) const;
+  [[nodiscard]] bool mismatches(OpId op) const;
+  [[nodiscard]] bool alive(const KeyVersion& version) const;
+  [[nodiscard]] bool selects(const Op& op, const KeyVersion& version) const;
+  [[nodiscard]] std::string aggregate(const PredicateRead& read,
+                                      const std::vector<KeyVersion>& rows) const;
+  [[nodiscard]] bool is_counted(OpId op) const;
+
+  const Reading& reading_;
+  const History& h_;
+  absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
+  absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
+};
+
+}  // namespace ouro::recheck

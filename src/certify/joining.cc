@@ -1,0 +1,203 @@
+// Joins reads to the writes they returned, transaction by transaction.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "certify/reading.h"
+
+namespace ouro::recheck {
+
+Status Reading::join_reads() {
+  own_shown_.assign(accesses_.size(), 0);
+  trunks_.assign(h_->columns().trunk_end.size(), Trunk{});
+  elements_.assign(h_->columns().elements.size(), kNoAccess);
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    if (auto status = join_trunk(id); !status) return status;
+  }
+  for (std::size_t t = 0; t < h_->txn_count(); ++t) {
+    if (h_->status(TxnId{t}) == TxnStatus::Aborted) continue;
+    own_.clear();
+    for (AccessId id = txn_first_[t]; id < txn_first_[t + 1]; ++id) {
+      if (is_write(id)) own_[accesses_[id].key].all.push_back(id);
+    }
+    for (AccessId id = txn_first_[t]; id < txn_first_[t + 1]; ++id) {
+      const Access& a = accesses_[id];
+      if (is_write(id)) {
+        ++own_[a.key].done;
+      } else if (!a.value.is_unobserved()) {
+        if (is_list(a.key)) {
+          join_list(id);
+        } else if (auto status = join_register(id); !status) {
+          return status;
+        }
+      }
+    }
+  }
+  return {};
+}
+
+// ---- registers ----
+
+Status Reading::join_register(AccessId read) {
+  const Access& a = accesses_[read];
+  Own& own = own_[a.key];
+  if (own.done > 0) {
+    const AccessId mine = own.all[own.done - 1];
+    if (accesses_[mine].value == a.value) return {};
+    const auto found = written_.find({a.key, a.value});
+    const bool future =
+        found != written_.end() && accesses_[found->second].txn == a.txn && found->second > read;
+    flaw(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, read,
+         future ? found->second : mine);
+    return {};
+  }
+  if (a.value.is_null()) {
+    const auto source = null_source(read);
+    if (!source.ok()) return source.error();
+    source_[read] = *source;
+  } else {
+    source_[read] = value_source(read);
+  }
+  if (own.read != kNoAccess && accesses_[own.read].value != a.value) {
+    flaw(AnomalyKind::NonRepeatableRead, read, own.read);
+  }
+  own.read = read;
+  return {};
+}
+
+Result<AccessId> Reading::null_source(AccessId read) {
+  const KeyId key = accesses_[read].key;
+  const auto found = null_writes_.find(key);
+  const NullWrites writes = found == null_writes_.end() ? NullWrites{} : found->second;
+  const bool initially = h_->initial(key).is_null();
+  if (writes.writers + (initially ? 1 : 0) > 1) {
+    return error_at(
+        read, fmt::format("it is unclear who left {} absent for this read", h_->key_label(key)));
+  }
+  if (initially) return kNoAccess;
+  if (writes.last != kNoAccess) return joined(read, writes.last);
+  flaw(writes.aborted == kNoAccess ? AnomalyKind::ThinAirRead : AnomalyKind::AbortedRead, read,
+       writes.aborted);
+  return kNowhere;
+}
+
+AccessId Reading::value_source(AccessId read) {
+  const Access& a = accesses_[read];
+  const bool initial = a.value == h_->initial(a.key);
+  const auto found = written_.find({a.key, a.value});
+  if (found == written_.end()) {
+    if (initial) return kNoAccess;
+    flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
+    return kNowhere;
+  }
+  const AccessId write = found->second;
+  if (status(write) == TxnStatus::Aborted && accesses_[write].txn != a.txn) {
+    if (initial) return kNoAccess;
+    flaw(AnomalyKind::AbortedRead, read, write);
+    return kNowhere;
+  }
+  return joined(read, write);
+}
+
+// What it means that `read` returned `write`, whose transaction did not abort.
+AccessId Reading::joined(AccessId read, AccessId write) {
+  if (accesses_[write].txn == accesses_[read].txn) {
+    flaw(AnomalyKind::FutureRead, read, write);
+    return kNowhere;
+  }
+  if (!is_last(write)) flaw(AnomalyKind::IntermediateRead, read, write);
+  return last_write(write);
+}
+
+// ---- lists ----
+
+Status Reading::join_trunk(AccessId read) {
+  const Access& a = accesses_[read];
+  if (!a.value.is_list() || a.value.length() == 0) return {};
+  Trunk& trunk = trunks_[a.value.trunk()];
+  if (trunk.key == a.key) return {};
+  if (trunk.key.valid()) return error_at(read, "lists of two keys share their elements");
+  trunk.key = a.key;
+  const std::size_t first = first_element(a.value);
+  const std::size_t count = h_->columns().trunk_end[a.value.trunk()] - first;
+  for (std::size_t p = 0; p < count; ++p) {
+    const auto found = written_.find({a.key, h_->columns().elements[first + p]});
+    if (found == written_.end()) {
+      trunk.unwritten = std::min(trunk.unwritten, p);
+      continue;
+    }
+    elements_[first + p] = found->second;
+    if (status(found->second) == TxnStatus::Aborted) trunk.aborted = std::min(trunk.aborted, p);
+    if (!position_.try_emplace({a.value.trunk(), found->second}, p).second) {
+      trunk.duplicate = std::min(trunk.duplicate, p);
+    }
+  }
+  return {};
+}
+
+void Reading::join_list(AccessId read) {
+  const Access& a = accesses_[read];
+  Own& own = own_[a.key];
+  if (!own_appends_fit(read, own)) return;
+  own_shown_[read] = static_cast<std::uint32_t>(own.done);
+  const std::size_t count = others(read);
+  if (own.read != kNoAccess) {
+    const Value before = accesses_[own.read].value;
+    const bool same_trunk = count == 0 || before.trunk() == a.value.trunk();
+    const bool same = count == own.others_at_read &&
+                      (same_trunk || std::ranges::equal(h_->list(before).first(count),
+                                                        h_->list(a.value).first(count)));
+    if (!same) {
+      flaw(own.done == own.done_at_read ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal,
+           read, own.read);
+    }
+  }
+  source_[read] = list_source(read, count);
+  own.read = read;
+  own.done_at_read = own.done;
+  own.others_at_read = count;
+}
+
+// A list must end with what its transaction appended before, and show nothing else of it.
+bool Reading::own_appends_fit(AccessId read, const Own& own) {
+  const Value list = accesses_[read].value;
+  const std::size_t length = list.is_list() ? list.length() : 0;
+  AccessId future = kNoAccess;
+  std::size_t future_at = length;
+  bool fits = length >= own.done;
+  for (std::size_t i = 0; i < own.all.size() && length > 0; ++i) {
+    const auto found = position_.find({list.trunk(), own.all[i]});
+    const bool shown = found != position_.end() && found->second < length;
+    if (i >= own.done && shown && found->second < future_at) {
+      future = own.all[i];
+      future_at = found->second;
+    }
+    if (i < own.done) fits = fits && shown && found->second == length - own.done + i;
+  }
+  if (future != kNoAccess) {
+    flaw(AnomalyKind::FutureRead, read, future);
+    return false;
+  }
+  if (!fits) flaw(AnomalyKind::Internal, read, own.all[own.done - 1]);
+  return fits;
+}
+
+// Where the first `count` elements of a list, which others appended, come from.
+AccessId Reading::list_source(AccessId read, std::size_t count) {
+  if (count == 0) return kNoAccess;
+  const Value list = accesses_[read].value;
+  const Trunk& trunk = trunks_[list.trunk()];
+  const auto appends = appends_of(list);
+  if (trunk.duplicate < list.length()) {
+    flaw(AnomalyKind::DuplicateElements, read, appends[trunk.duplicate]);
+  }
+  if (trunk.unwritten < count) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
+  if (trunk.aborted < count) flaw(AnomalyKind::AbortedRead, read, appends[trunk.aborted]);
+  if (trunk.unwritten < count || trunk.aborted < count) return kNowhere;
+  const AccessId last = appends[count - 1];
+  if (!is_last(last)) flaw(AnomalyKind::IntermediateRead, read, last);
+  return last_write(last);
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,249 @@
+// Reads certificates. Every line is an object with known members and numbers in range; whether they
+// prove anything is for certify() to say.
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <charconv>
+#include <limits>
+
+#include "format/input.h"
+#include "ouro/certificate.h"
+
+namespace ouro {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view name) : name_(name) {}
+
+  Result<Certificate> run(std::string_view bytes) {
+    while (!bytes.empty() && what_.empty()) {
+      const std::size_t end = bytes.find('\n');
+      const std::string_view text = bytes.substr(0, end);
+      bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + 1);
+      ++line_;
+      if (ended_) {
+        fail("text after the end");
+      } else {
+        line(text);
+      }
+    }
+    if (what_.empty() && line_ == 0) return error_in(name_, "no certificate: the file is empty");
+    if (what_.empty() && !ended_) return error_in(name_, "the certificate is cut off");
+    if (!what_.empty()) return error_at_line(name_, line_, what_);
+    return std::move(certificate_);
+  }
+
+ private:
+  void fail(std::string what) {
+    if (what_.empty()) what_ = std::move(what);
+  }
+
+  void line(std::string_view text) {
+    object fields;
+    if (json_.parse(text.data(), text.size()).get(fields) != simdjson::SUCCESS) {
+      return fail("expected a JSON object");
+    }
+    if (line_ == 1) return header(fields);
+    const auto has = [&](std::string_view key) { return !fields[key].error(); };
+    if (has("order")) return order(fields);
+    if (has("schedule")) return schedule(fields);
+    if (has("anomaly")) return anomaly(fields);
+    if (has("choice")) return choice(fields);
+    if (has("exclude")) return step(fields);
+    if (!has("end")) return fail("expected order, schedule, anomaly, choice, exclude or end");
+    if (static_cast<std::uint64_t>(whole(fields, "end", kMany)) != line_) fail("lines are missing");
+    ended_ = true;
+  }
+
+  static constexpr std::int64_t kMany = 0xffffffff;
+
+  // Members.
+  std::int64_t whole(const object& fields, std::string_view key, std::int64_t most,
+                     bool optional = false) {
+    std::int64_t number = 0;
+    const auto found = fields[key];
+    if (optional && found.error() == simdjson::NO_SUCH_FIELD) return 0;
+    if (found.get(number) != simdjson::SUCCESS || number < 0 || number > most) {
+      fail(fmt::format("\"{}\" must be a whole number", key));
+      return 0;
+    }
+    return number;
+  }
+  std::string_view text(const object& fields, std::string_view key) {
+    std::string_view out;
+    if (fields[key].get(out) != simdjson::SUCCESS) fail(fmt::format("\"{}\" must be text", key));
+    return out;
+  }
+  // Calls f with each element of a list.
+  template <class F>
+  void elements(const object& fields, std::string_view key, const F& f) {
+    array list;
+    if (fields[key].get(list) != simdjson::SUCCESS) {
+      return fail(fmt::format("\"{}\" must be a list", key));
+    }
+    for (const element item : list) f(item);
+  }
+  // Calls f with each number of a list; they may be negative, not zero.
+  template <class F>
+  void numbers(const object& fields, std::string_view key, const F& f) {
+    elements(fields, key, [&](const element& item) {
+      std::int64_t number = 0;
+      if (item.get(number) != simdjson::SUCCESS || number == 0 || number > kMany ||
+          number < -kMany) {
+        return fail(fmt::format("\"{}\" must have whole numbers other than 0", key));
+      }
+      f(number);
+    });
+  }
+  template <class IdType>
+  IdType id(std::int64_t number) {
+    if (number < 0 || number > kMany) fail("a number is out of range");
+    return number <= 0 ? IdType{} : IdType{static_cast<std::size_t>(number - 1)};
+  }
+
+  void header(const object& fields) {
+    Verdict& verdict = certificate_.verdict;
+    if (whole(fields, "ouro-certificate", kMany) != 1) return fail("no certificate of version 1");
+    const std::string_view level_name = text(fields, "level");
+    const auto level = find_level(level_name);
+    if (!level) return fail("unknown level");
+    verdict.level = *level;
+    const std::string_view evidence = text(fields, "evidence");
+    bool known = false;
+    for (const Evidence kind : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+      if (evidence != ouro::name(kind)) continue;
+      verdict.evidence = kind;
+      known = true;
+    }
+    if (!known) return fail("unknown evidence");
+    const std::string_view outcome = text(fields, "verdict");
+    if (outcome != "holds" && outcome != "violated") return fail("unknown verdict");
+    verdict.outcome = outcome == "holds" ? Outcome::Holds : Outcome::Violated;
+    certificate_.txns = static_cast<std::uint64_t>(whole(fields, "transactions", kMany));
+    certificate_.ops = static_cast<std::uint64_t>(whole(fields, "operations", kMany));
+    certificate_.clock_drift =
+        whole(fields, "clock_drift", std::numeric_limits<std::int64_t>::max(), true);
+    const std::string_view history = text(fields, "history");
+    const char* const end = history.data() + history.size();
+    const auto [stopped, error] =
+        std::from_chars(history.data(), end, certificate_.fingerprint, 16);
+    if (error != std::errc{} || stopped != end) fail("\"history\" must be a hexadecimal number");
+  }
+
+  void order(const object& fields) {
+    numbers(fields, "order",
+            [&](std::int64_t number) { certificate_.verdict.order.push_back(id<TxnId>(number)); });
+  }
+
+  void schedule(const object& fields) {
+    numbers(fields, "schedule", [&](std::int64_t number) {
+      const TxnId txn = id<TxnId>(number < 0 ? -number : number);
+      certificate_.verdict.schedule.push_back({txn, number < 0});
+      if (number < 0) certificate_.verdict.order.push_back(txn);
+    });
+  }
+
+  void anomaly(const object& fields) {
+    Anomaly out;
+    const std::string_view word = text(fields, "anomaly");
+    std::size_t kind = 0;
+    while (kind < kAnomalyKindCount && info(static_cast<AnomalyKind>(kind)).name != word) ++kind;
+    if (kind == kAnomalyKindCount) return fail("unknown anomaly");
+    out.kind = static_cast<AnomalyKind>(kind);
+    if (out.kind == AnomalyKind::ContradictoryOrder) return fail("a refutation is no anomaly");
+    if (out.kind <= AnomalyKind::NonRepeatableRead) {
+      numbers(fields, "operations",
+              [&](std::int64_t number) { out.ops.push_back(id<OpId>(number)); });
+    } else {
+      out.edges = cycle(fields);
+    }
+    certificate_.verdict.anomalies.push_back(std::move(out));
+  }
+
+  std::vector<Edge> cycle(const object& fields) {
+    std::vector<Edge> edges;
+    elements(fields, "cycle", [&](const element& item) {
+      object edge;
+      if (item.get(edge) != simdjson::SUCCESS) return fail("an edge must be an object");
+      edges.push_back(this->edge(edge));
+    });
+    return edges;
+  }
+
+  Edge edge(const object& fields) {
+    Edge out;
+    const std::string_view word = text(fields, "kind");
+    std::size_t kind = 0;
+    while (kind < kEdgeKinds && ouro::name(static_cast<EdgeKind>(kind)) != word) ++kind;
+    if (kind == kEdgeKinds) {
+      fail("unknown kind of edge");
+      return out;
+    }
+    out.kind = static_cast<EdgeKind>(kind);
+    out.from = id<TxnId>(whole(fields, "from", kMany));
+    out.to = id<TxnId>(whole(fields, "to", kMany));
+    out.key = id<KeyId>(whole(fields, "key", kMany, true));
+    out.from_op = id<OpId>(whole(fields, "from_op", kMany, true));
+    out.to_op = id<OpId>(whole(fields, "to_op", kMany, true));
+    out.read = id<OpId>(whole(fields, "read", kMany, true));
+    out.saw = id<OpId>(whole(fields, "saw", kMany, true));
+    const std::int64_t choice = whole(fields, "choice", kMany, true);
+    if (choice != 0) out.choice = static_cast<std::uint32_t>(choice - 1);
+    return out;
+  }
+
+  void choice(const object& fields) {
+    std::vector<std::int64_t> parts;
+    numbers(fields, "choice", [&](std::int64_t number) { parts.push_back(number); });
+    if (parts.size() != 3) return fail("\"choice\" must be a key and two transactions");
+    certificate_.verdict.refutation.choices.push_back(
+        {id<KeyId>(parts[0]), id<TxnId>(parts[1]), id<TxnId>(parts[2])});
+  }
+
+  void step(const object& fields) {
+    RefutationStep out;
+    numbers(fields, "exclude", [&](std::int64_t number) {
+      const std::int64_t choice = (number < 0 ? -number : number) - 1;
+      out.excluded.push_back({static_cast<std::uint32_t>(choice), number < 0});
+    });
+    if (!fields["cycle"].error()) {
+      out.cycle = cycle(fields);
+    } else {
+      numbers(fields, "premises", [&](std::int64_t number) {
+        if (number < 0) return fail("a premise must be the number of a step");
+        out.premises.push_back(static_cast<std::uint32_t>(number - 1));
+      });
+    }
+    certificate_.verdict.refutation.steps.push_back(std::move(out));
+  }
+
+  static constexpr std::size_t kEdgeKinds = 6;
+  std::string name_;
+  simdjson::dom::parser json_;
+  Certificate certificate_;
+  std::string what_;
+  std::uint64_t line_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Result<Certificate> parse_certificate(std::string_view bytes, std::string_view name) {
+  return Parser(name).run(bytes);
+}
+
+Result<Certificate> read_certificate(const std::string& path) {
+  auto input = Input::open(path);
+  if (!input.ok()) return std::move(input).error();
+  auto bytes = input->read_all();
+  if (!bytes.ok()) return std::move(bytes).error();
+  return Parser(input->name()).run(*bytes);
+}
+
+}  // namespace ouro

@@ -1,0 +1,207 @@
+#include "certify/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "history/value_order.h"
+
+namespace ouro::recheck {
+
+Result<Reading> Reading::of(const History& history) {
+  Reading reading(history);
+  reading.take_apart();
+  if (auto status = reading.note_kinds(); !status) return std::move(status).error();
+  if (auto status = reading.note_writes(); !status) return std::move(status).error();
+  reading.find_last_writes();
+  if (auto status = reading.join_reads(); !status) return std::move(status).error();
+  reading.count_transactions();
+  std::erase_if(reading.flaws_,
+                [&](const Flaw& f) { return !reading.counts(reading.access(f.read).txn); });
+  return reading;
+}
+
+Error Reading::error_at(AccessId id, std::string what) const {
+  const Place place = h_->place(accesses_[id].op);
+  Error error;
+  error.file = std::string(place.file);
+  if (place.unit == PlaceUnit::Line) error.line = place.position;
+  if (place.unit == PlaceUnit::Byte) error.offset = place.position;
+  error.what = std::move(what);
+  return error;
+}
+
+// ---- accesses ----
+
+void Reading::take_apart() {
+  std::vector<KeyId> keys;
+  if (!h_->columns().predicate_reads.empty()) {
+    for (std::size_t k = 0; k < h_->key_count(); ++k) keys.emplace_back(k);
+    std::sort(keys.begin(), keys.end(), [&](KeyId a, KeyId b) {
+      return compare_values(*h_, h_->key_name(a), h_->key_name(b)) < 0;
+    });
+  }
+  accesses_.reserve(h_->op_count());
+  for (std::size_t t = 0; t < h_->txn_count(); ++t) {
+    const TxnId txn{t};
+    txn_first_.push_back(static_cast<AccessId>(accesses_.size()));
+    for (OpId id = h_->first_op(txn); id < h_->end_op(txn); ++id.value) {
+      op_first_.push_back(static_cast<AccessId>(accesses_.size()));
+      take_apart(txn, h_->op(id), keys);
+    }
+  }
+  txn_first_.push_back(static_cast<AccessId>(accesses_.size()));
+  op_first_.push_back(static_cast<AccessId>(accesses_.size()));
+}
+
+// A returned row is a read of its key; a key in a scan's range that was not returned is a read of
+// nothing there. What an aggregate summed up cannot be told apart.
+void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
+  if (!is_predicate_read(op.kind)) {
+    accesses_.push_back({op.id, txn, op.key, op.kind, op.value});
+    return;
+  }
+  const PredicateRead& read = h_->predicate_read(op.id);
+  std::vector<KeyId> returned;
+  for (const KeyVersion& row : h_->rows(read)) {
+    accesses_.push_back({op.id, txn, row.key, OpKind::Read, row.value});
+    returned.push_back(row.key);
+  }
+  if (op.kind != OpKind::Scan) return;
+  std::sort(returned.begin(), returned.end());
+  auto key = sorted_keys.begin();
+  if (!read.lower.is_null()) {
+    key = std::partition_point(key, sorted_keys.end(), [&](KeyId k) {
+      return compare_values(*h_, h_->key_name(k), read.lower) < 0;
+    });
+  }
+  for (; key != sorted_keys.end(); ++key) {
+    if (!read.upper.is_null() && compare_values(*h_, h_->key_name(*key), read.upper) > 0) break;
+    if (std::binary_search(returned.begin(), returned.end(), *key)) continue;
+    accesses_.push_back({op.id, txn, *key, OpKind::Read, Value::null()});
+  }
+}
+
+// ---- writes ----
+
+Status Reading::note_kinds() {
+  is_list_.assign(h_->key_count(), false);
+  for (const Access& a : accesses_) {
+    if (a.kind == OpKind::Append || a.value.is_list()) is_list_[a.key.index()] = true;
+  }
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    const Access& a = accesses_[id];
+    if (!is_list(a.key)) continue;
+    const bool blank = a.value.is_null() || a.value.is_unobserved();
+    const bool fits = a.kind == OpKind::Append
+                          ? !a.value.is_null()
+                          : a.kind == OpKind::Read && (blank || a.value.is_list());
+    if (!fits) {
+      return error_at(
+          id, fmt::format("{} is used both as a list and as a single value", h_->key_label(a.key)));
+    }
+  }
+  return {};
+}
+
+Status Reading::note_writes() {
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    if (!is_write(id)) continue;
+    if (accesses_[id].value.is_null()) {
+      note_null_write(id);
+    } else if (auto status = note_write(id); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+void Reading::note_null_write(AccessId id) {
+  NullWrites& known = null_writes_[accesses_[id].key];
+  if (status(id) == TxnStatus::Aborted) {
+    known.aborted = id;
+    return;
+  }
+  if (known.last == kNoAccess || accesses_[known.last].txn != accesses_[id].txn) ++known.writers;
+  known.last = id;
+}
+
+// Of writes of the same value, one that did not abort, and the last of its transaction.
+Status Reading::note_write(AccessId id) {
+  const Access& a = accesses_[id];
+  const bool aborted = status(id) == TxnStatus::Aborted;
+  if (!aborted && !is_list(a.key) && a.value == h_->initial(a.key)) {
+    return error_at(id, fmt::format("a write repeats the initial value of {}; values of a key "
+                                    "must be unique",
+                                    h_->key_label(a.key)));
+  }
+  const auto [at, added] = written_.try_emplace({a.key, a.value}, id);
+  if (added) return {};
+  if (accesses_[at->second].txn == a.txn) {
+    at->second = id;
+  } else if (status(at->second) == TxnStatus::Aborted) {
+    if (!aborted) at->second = id;
+  } else if (!aborted) {
+    return error_at(id, fmt::format("two transactions wrote {}={}; values of a key must be unique",
+                                    h_->key_label(a.key), h_->text(a.value)));
+  }
+  return {};
+}
+
+void Reading::find_last_writes() {
+  source_.assign(accesses_.size(), kNowhere);
+  std::vector<AccessId> last(h_->key_count(), kNoAccess);
+  for (std::size_t t = 0; t < h_->txn_count(); ++t) {
+    const AccessId first = txn_first_[t];
+    for (AccessId id = txn_first_[t + 1]; id-- > first;) {
+      if (!is_write(id)) continue;
+      AccessId& mine = last[accesses_[id].key.index()];
+      if (mine == kNoAccess || accesses_[mine].txn.index() != t) mine = id;
+      source_[id] = mine;
+    }
+  }
+}
+
+AccessId Reading::last_write(TxnId txn, KeyId key) const {
+  for (AccessId id = end(txn); id-- > first(txn);) {
+    if (is_write(id) && accesses_[id].key == key) return id;
+  }
+  return kNoAccess;
+}
+
+// ---- who counts ----
+
+void Reading::count_transactions() {
+  counts_.assign(h_->txn_count(), false);
+  std::vector<TxnId> pending;
+  std::vector<std::uint32_t> followed(trunks_.size(), 0);
+  const auto count = [&](TxnId txn) {
+    if (txn == kInitialTxn || counts_[txn.index()]) return;
+    counts_[txn.index()] = true;
+    ++counted_;
+    pending.push_back(txn);
+  };
+  const auto count_unknown = [&](AccessId write) {
+    if (write != kNoAccess && status(write) == TxnStatus::Unknown) count(accesses_[write].txn);
+  };
+  for (std::size_t t = 0; t < h_->txn_count(); ++t) {
+    if (h_->status(TxnId{t}) == TxnStatus::Committed) count(TxnId{t});
+  }
+  while (!pending.empty()) {
+    const TxnId txn = pending.back();
+    pending.pop_back();
+    for (AccessId id = first(txn); id < end(txn); ++id) {
+      if (is_write(id)) continue;
+      const Value value = accesses_[id].value;
+      if (value.is_list() && value.length() > 0) {
+        std::uint32_t& done = followed[value.trunk()];
+        const auto appends = appends_of(value);
+        for (; done < value.length(); ++done) count_unknown(appends[done]);
+      } else if (!value.is_list() && is_external(id)) {
+        count_unknown(source_[id]);
+      }
+    }
+  }
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,165 @@
+// What a history shows, read a second time and on its own terms.
+//
+// This repeats, in other words, what the engines do before they decide anything: take predicate
+// reads apart, join every read to the write it returned, find out which unknown transactions
+// count, and note what is wrong in plain sight. Sharing that code would share its mistakes.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ouro/check.h"
+#include "ouro/history.h"
+#include "ouro/result.h"
+
+namespace ouro::recheck {
+
+using AccessId = std::uint32_t;
+inline constexpr AccessId kNoAccess = 0xffffffff;
+
+// One read or write of one key.
+struct Access {
+  OpId op;
+  TxnId txn;
+  KeyId key;
+  OpKind kind = OpKind::Read;  // Read, Write, Delete or Append.
+  Value value;
+};
+
+// Something wrong in plain sight: the read, and what it contradicts or took its value from.
+struct Flaw {
+  AnomalyKind kind = AnomalyKind::Internal;
+  AccessId read = kNoAccess;
+  AccessId other = kNoAccess;
+};
+
+class Reading {
+ public:
+  // The error is a history in which it is unclear which write a read returned.
+  static Result<Reading> of(const History& history);
+
+  [[nodiscard]] const History& history() const { return *h_; }
+  [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
+  [[nodiscard]] const Access& access(AccessId id) const { return accesses_[id]; }
+  [[nodiscard]] AccessId first(TxnId txn) const { return txn_first_[txn.index()]; }
+  [[nodiscard]] AccessId end(TxnId txn) const { return txn_first_[txn.index() + 1]; }
+  // The accesses of one operation of `txn`: one, or one for each row of a predicate read.
+  [[nodiscard]] std::pair<AccessId, AccessId> accesses_of(OpId op) const {
+    return {op_first_[op.index()], op_first_[op.index() + 1]};
+  }
+
+  [[nodiscard]] bool is_write(AccessId id) const { return ouro::is_write(accesses_[id].kind); }
+  // Whether a read returned what another transaction wrote, or the initial value.
+  [[nodiscard]] bool is_external(AccessId id) const {
+    return !is_write(id) && source_[id] != kNowhere;
+  }
+  // What an external read returned: the last write of its writer to the key; kNoAccess: initial.
+  // For lists, of the last append that others made.
+  [[nodiscard]] AccessId source(AccessId read) const { return source_[read]; }
+  [[nodiscard]] TxnId source_txn(AccessId read) const {
+    return source_[read] == kNoAccess ? kInitialTxn : accesses_[source_[read]].txn;
+  }
+  // The last write to the key by the transaction of `write`.
+  [[nodiscard]] AccessId last_write(AccessId write) const { return source_[write]; }
+  [[nodiscard]] bool is_last(AccessId write) const { return source_[write] == write; }
+  // The last write of `key` by `txn`; kNoAccess if it has none.
+  [[nodiscard]] AccessId last_write(TxnId txn, KeyId key) const;
+  // How many elements of an external list read others put there.
+  [[nodiscard]] std::size_t others(AccessId list_read) const {
+    const Value list = accesses_[list_read].value;
+    return list.is_list() ? list.length() - own_shown_[list_read] : 0;
+  }
+
+  [[nodiscard]] bool counts(TxnId txn) const { return counts_[txn.index()]; }
+  [[nodiscard]] std::size_t counted() const { return counted_; }
+
+  [[nodiscard]] bool is_list(KeyId key) const { return is_list_[key.index()]; }
+  // Who appended each element of a non-empty list read, as far as anybody did.
+  [[nodiscard]] std::span<const AccessId> appends_of(Value list) const {
+    return std::span(elements_).subspan(first_element(list), list.length());
+  }
+
+  // Of transactions that count; without IncompatibleOrder and ResultSetMismatch.
+  [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
+
+ private:
+  explicit Reading(const History& history) : h_(&history) {}
+  static constexpr AccessId kNowhere = 0xfffffffe;  // An own write, not observed, or wrong.
+
+  struct Own;
+  void take_apart();
+  void take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys);
+  Status note_kinds();
+  Status note_writes();
+  Status note_write(AccessId id);
+  void note_null_write(AccessId id);
+  void find_last_writes();
+  Status join_reads();
+  Result<AccessId> null_source(AccessId read);
+  AccessId value_source(AccessId read);
+  Status join_register(AccessId read);
+  AccessId joined(AccessId read, AccessId write);
+  void join_list(AccessId read);
+  bool own_appends_fit(AccessId read, const Own& own);
+  AccessId list_source(AccessId read, std::size_t others);
+  Status join_trunk(AccessId read);
+  [[nodiscard]] std::size_t first_element(Value list) const {
+    return list.trunk() == 0 ? 0 : h_->columns().trunk_end[list.trunk() - 1];
+  }
+  void count_transactions();
+  [[nodiscard]] TxnStatus status(AccessId id) const { return h_->status(accesses_[id].txn); }
+  [[nodiscard]] Error error_at(AccessId id, std::string what) const;
+  void flaw(AnomalyKind kind, AccessId read, AccessId other) {
+    flaws_.push_back({kind, read, other});
+  }
+
+  const History* h_;
+  std::vector<Access> accesses_;
+  std::vector<AccessId> txn_first_;
+  std::vector<AccessId> op_first_;
+  std::vector<bool> is_list_;
+  absl::flat_hash_map<std::pair<KeyId, Value>, AccessId> written_;
+  std::vector<AccessId> source_;
+  std::vector<std::uint32_t> own_shown_;  // Own appends before a list read.
+  std::vector<bool> counts_;
+  std::size_t counted_ = 0;
+  std::vector<Flaw> flaws_;
+
+  // Of keys that were written null: by whom, and by how many that did not abort.
+  struct NullWrites {
+    AccessId last = kNoAccess;
+    AccessId aborted = kNoAccess;
+    std::uint32_t writers = 0;
+  };
+  absl::flat_hash_map<KeyId, NullWrites> null_writes_;
+
+  // Reads of a list share trunks, whose elements are joined once.
+  struct Trunk {
+    KeyId key;  // Invalid: not joined.
+    // The first position of an element that nobody appended, an aborted one, a repeated one.
+    std::size_t unwritten = ~std::size_t{0};
+    std::size_t aborted = ~std::size_t{0};
+    std::size_t duplicate = ~std::size_t{0};
+  };
+  std::vector<Trunk> trunks_;
+  std::vector<AccessId> elements_;  // Beside HistoryColumns::elements.
+  // Where an append stands first in a trunk.
+  absl::flat_hash_map<std::pair<std::uint32_t, AccessId>, std::size_t> position_;
+
+  // Of the transaction whose reads are being joined, by key.
+  struct Own {
+    std::vector<AccessId> all;       // Its writes.
+    std::size_t done = 0;            // How many came before the access at hand.
+    AccessId read = kNoAccess;       // The last read that was not wrong by itself,
+    std::size_t done_at_read = 0;    // how many writes came before that one,
+    std::size_t others_at_read = 0;  // and how many elements of others it showed.
+  };
+  absl::flat_hash_map<KeyId, Own> own_;
+};
+
+}  // namespace ouro::recheck

@@ -1,0 +1,13 @@
+// Checks that a refutation leaves no order of the writes.
+#pragma once
+
+#include <string>
+
+#include "certify/cycles.h"
+
+namespace ouro::recheck {
+
+// What is wrong with `refutation`, or "".
+[[nodiscard]] std::string complaint(const Refutation& refutation, const Cycles& cycles);
+
+}  // namespace ouro::recheck

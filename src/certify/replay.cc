@@ -1,0 +1,166 @@
+// Replays a schedule of begins and commits.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "certify/orders.h"
+#include "certify/rules.h"
+
+namespace ouro::recheck {
+
+std::string txn_name(TxnId txn) { return fmt::format("transaction {}", txn.index() + 1); }
+
+namespace {
+
+class Replay {
+ public:
+  Replay(const Reading& reading, Level level, std::int64_t clock_drift)
+      : reading_(reading),
+        h_(reading.history()),
+        rules_(rules_of(level)),
+        clock_drift_(clock_drift),
+        began_(h_.txn_count(), kNever),
+        committed_(h_.txn_count(), kNever),
+        before_(h_.txn_count()),
+        latest_(h_.key_count()),
+        length_(h_.key_count(), 0) {
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      TxnId before;
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        if (!reading_.counts(txn)) continue;
+        before_[txn.index()] = before;
+        before = txn;
+      }
+    }
+  }
+
+  std::string run(std::span<const Event> schedule) {
+    std::vector<TxnId> order;
+    for (const Event& event : schedule) {
+      if (event.txn == kInitialTxn || event.txn.index() >= h_.txn_count()) {
+        return "the schedule has a transaction that the history does not have";
+      }
+      if (!reading_.counts(event.txn)) return txn_name(event.txn) + " does not count";
+      std::string wrong = event.commit ? commit(event.txn) : begin(event.txn);
+      if (!wrong.empty()) return wrong;
+      if (event.commit) order.push_back(event.txn);
+      ++now_;
+    }
+    if (order.size() != reading_.counted()) return "the schedule leaves out a transaction";
+    return compare_lists(reading_, order);
+  }
+
+ private:
+  static constexpr std::size_t kNever = ~std::size_t{0};
+
+  std::string begin(TxnId txn) {
+    if (began_[txn.index()] != kNever) return txn_name(txn) + " begins twice";
+    began_[txn.index()] = now_;
+    const TxnId before = before_[txn.index()];
+    if (rules_.sessions && before.valid() && committed_[before.index()] == kNever) {
+      return fmt::format("{} begins before {} of its session commits", txn_name(txn),
+                         txn_name(before));
+    }
+    if (rules_.real_time && !rules_.commit_to_commit) note_invocation(txn);
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_external(id)) continue;
+      const KeyId key = reading_.access(id).key;
+      const bool fits = reading_.source_txn(id) == latest_[key.index()] &&
+                        (!reading_.is_list(key) || reading_.others(id) == length_[key.index()]);
+      if (!fits) {
+        return fmt::format("{} reads {} as it was not when it began", txn_name(txn),
+                           h_.key_label(key));
+      }
+    }
+    return "";
+  }
+
+  std::string commit(TxnId txn) {
+    const std::size_t began = began_[txn.index()];
+    if (began == kNever) return txn_name(txn) + " commits before it begins";
+    if (committed_[txn.index()] != kNever) return txn_name(txn) + " commits twice";
+    committed_[txn.index()] = now_;
+    if (rules_.real_time && rules_.commit_to_commit) note_invocation(txn);
+    if (rules_.real_time && completed_too_early(txn)) {
+      return txn_name(txn) + " completed before one was invoked that it does not precede";
+    }
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_write(id)) continue;
+      const KeyId key = reading_.access(id).key;
+      TxnId& latest = latest_[key.index()];
+      if (!rules_.lost_updates && latest.valid() && latest != txn &&
+          committed_[latest.index()] > began) {
+        return fmt::format("{} and {} write {} at the same time", txn_name(latest), txn_name(txn),
+                           h_.key_label(key));
+      }
+      latest = txn;
+      ++length_[key.index()];
+    }
+    return "";
+  }
+
+  void note_invocation(TxnId txn) {
+    const auto invoked = h_.invoked(txn);
+    if (invoked) last_invoked_ = std::max(last_invoked_, *invoked);
+  }
+
+  // Whether real time wants `txn`, which commits now, before something that came already.
+  [[nodiscard]] bool completed_too_early(TxnId txn) const {
+    const auto completed = h_.completed(txn);
+    if (!completed || *completed >= last_invoked_) return false;
+    const std::uint64_t gap =
+        static_cast<std::uint64_t>(last_invoked_) - static_cast<std::uint64_t>(*completed);
+    return gap > static_cast<std::uint64_t>(clock_drift_);
+  }
+
+  const Reading& reading_;
+  const History& h_;
+  const Rules rules_;
+  const std::int64_t clock_drift_;
+  std::size_t now_ = 0;
+  std::vector<std::size_t> began_;
+  std::vector<std::size_t> committed_;
+  std::vector<TxnId> before_;        // In the session, of those that count.
+  std::vector<TxnId> latest_;        // Who wrote the last committed version of a key.
+  std::vector<std::size_t> length_;  // Of lists: how many elements are committed.
+  std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace
+
+std::string replay(const Reading& reading, Level level, std::int64_t clock_drift,
+                   std::span<const Event> schedule) {
+  return Replay(reading, level, clock_drift).run(schedule);
+}
+
+std::string compare_lists(const Reading& reading, std::span<const TxnId> order) {
+  const History& h = reading.history();
+  std::vector<std::vector<Value>> lists(h.key_count());
+  for (const TxnId txn : order) {
+    for (AccessId id = reading.first(txn); id < reading.end(txn); ++id) {
+      const Access& a = reading.access(id);
+      if (a.kind == OpKind::Append) lists[a.key.index()].push_back(a.value);
+    }
+  }
+  // How far each trunk is known to agree with its list.
+  std::vector<std::size_t> agreed(h.columns().trunk_end.size(), 0);
+  for (const TxnId txn : order) {
+    for (AccessId id = reading.first(txn); id < reading.end(txn); ++id) {
+      const Access& a = reading.access(id);
+      if (!a.value.is_list() || a.value.length() == 0) continue;
+      const auto shown = h.list(a.value);
+      const auto& list = lists[a.key.index()];
+      std::size_t& known = agreed[a.value.trunk()];
+      while (known < shown.size() && known < list.size() && shown[known] == list[known]) ++known;
+      if (known < shown.size()) {
+        return fmt::format("{} reads the list {} in another order", txn_name(txn),
+                           h.key_label(a.key));
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,54 @@
+// What a level is made of, as far as certificates go (DESIGN §2, in begin/commit form).
+#pragma once
+
+#include "ouro/level.h"
+
+namespace ouro::recheck {
+
+enum class Family : unsigned char {
+  Unknown,   // No certificates of this level.
+  Weak,      // A commit order and an axiom.
+  Parallel,  // One point, but only circles with at most one overwritten read are forbidden.
+  Snapshot,  // A begin and a commit for each transaction.
+  Serial,    // One point for each transaction.
+};
+
+struct Rules {
+  Family family = Family::Unknown;
+  bool sessions = false;          // Session order counts.
+  bool real_time = false;         // Real time counts …
+  bool commit_to_commit = false;  // … between commits only.
+  bool lost_updates = false;      // Concurrent writers of a key are allowed.
+};
+
+constexpr Rules rules_of(Level level) {
+  switch (level) {
+    case Level::ReadCommitted:
+    case Level::ReadAtomic:
+    case Level::Causal:
+      return {.family = Family::Weak, .sessions = true, .lost_updates = true};
+    case Level::Prefix:
+      return {.family = Family::Snapshot, .sessions = true, .lost_updates = true};
+    case Level::Si:
+      return {.family = Family::Snapshot};
+    case Level::SessionSi:
+      return {.family = Family::Snapshot, .sessions = true};
+    case Level::Gsi:
+      return {.family = Family::Snapshot, .real_time = true, .commit_to_commit = true};
+    case Level::StrongSi:
+      return {.family = Family::Snapshot, .sessions = true, .real_time = true};
+    case Level::Serializable:
+      return {.family = Family::Serial};
+    case Level::SessionSerializable:
+      return {.family = Family::Serial, .sessions = true};
+    case Level::StrictSerializable:
+      return {.family = Family::Serial, .sessions = true, .real_time = true};
+    case Level::ParallelSi:
+      return {.family = Family::Parallel, .sessions = true};
+    case Level::RepeatableRead:
+      break;
+  }
+  return {};
+}
+
+}  // namespace ouro::recheck

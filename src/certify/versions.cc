@@ -1,0 +1,139 @@
+#include "certify/versions.h"
+
+#include <algorithm>
+
+namespace ouro::recheck {
+
+Versions::Versions(const Reading& reading, bool updates_follow) : reading_(reading) {
+  parent_.assign(reading.access_count() + reading.history().key_count(), kNone);
+  link_lists();
+  if (updates_follow) link_updates();
+  number_trees();
+}
+
+// The longest read of a list is its order, as far as it goes.
+void Versions::link_lists() {
+  const std::size_t accesses = reading_.access_count();
+  longest_.assign(reading_.history().key_count(), kNoAccess);
+  shown_at_.assign(accesses, kNone);
+  for (AccessId id = 0; id < accesses; ++id) {
+    const Access& a = reading_.access(id);
+    if (!a.value.is_list() || !reading_.counts(a.txn)) continue;
+    AccessId& longest = longest_[a.key.index()];
+    if (longest == kNoAccess || reading_.access(longest).value.length() < a.value.length()) {
+      longest = id;
+    }
+  }
+  for (const AccessId read : longest_) {
+    if (read == kNoAccess || reading_.access(read).value.length() == 0) continue;
+    std::uint32_t previous = initial(reading_.access(read).key);
+    std::uint32_t position = 0;
+    for (const AccessId append : reading_.appends_of(reading_.access(read).value)) {
+      if (append == kNoAccess || !reading_.counts(reading_.access(append).txn)) break;
+      if (shown_at_[append] == kNone) shown_at_[append] = position;
+      ++position;
+      const AccessId version = reading_.last_write(append);
+      if (version == previous) continue;
+      if (parent_[version] == kNone) parent_[version] = previous;
+      previous = version;
+    }
+  }
+}
+
+void Versions::link_updates() {
+  const History& h = reading_.history();
+  std::vector<std::uint32_t> read(h.key_count(), kNone);  // Versions the transaction returned.
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (!reading_.counts(txn)) continue;
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      std::uint32_t& known = read[reading_.access(id).key.index()];
+      if (reading_.is_external(id) && known == kNone) known = returned(id);
+    }
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_write(id) || !reading_.is_last(id) || parent_[id] != kNone) continue;
+      parent_[id] = read[reading_.access(id).key.index()];
+    }
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      read[reading_.access(id).key.index()] = kNone;
+    }
+  }
+}
+
+// Links that go in a circle belong to no tree, and prove nothing here.
+void Versions::number_trees() {
+  const std::size_t count = parent_.size();
+  std::vector<std::uint32_t> child(count, kNone);
+  std::vector<std::uint32_t> sibling(count, kNone);
+  for (std::uint32_t v = 0; v < count; ++v) {
+    if (parent_[v] == kNone) continue;
+    sibling[v] = child[parent_[v]];
+    child[parent_[v]] = v;
+  }
+  entered_.assign(count, 0);
+  left_.assign(count, 0);
+  std::uint32_t clock = 0;
+  for (std::uint32_t root = 0; root < count; ++root) {
+    if (parent_[root] != kNone) continue;
+    std::uint32_t at = root;
+    entered_[at] = ++clock;
+    for (;;) {
+      if (child[at] != kNone) {
+        const std::uint32_t next = child[at];
+        child[at] = sibling[next];
+        at = next;
+        entered_[at] = ++clock;
+        continue;
+      }
+      left_[at] = clock;
+      if (at == root) break;
+      at = parent_[at];
+    }
+  }
+}
+
+bool Versions::precedes(std::uint32_t early, std::uint32_t late) const {
+  const auto accesses = static_cast<std::uint32_t>(reading_.access_count());
+  if (early == late || late >= accesses) return false;
+  if (early >= accesses) return true;
+  if (below(late, early)) return true;
+  const std::uint32_t first = initial(reading_.access(early).key);
+  if (below(early, first) && !below(early, late)) return true;
+  return list_shows(early, late) || read_and_overwrote(early, late);
+}
+
+bool Versions::precedes_if(std::uint32_t first, std::uint32_t second, std::uint32_t early,
+                           std::uint32_t late) const {
+  if (!below(early, first) || !below(late, second)) return false;
+  return !(below(second, first) && below(early, second));
+}
+
+// Whether the longest read has an element of `early` before one of `late`, or without one.
+bool Versions::list_shows(std::uint32_t early, std::uint32_t late) const {
+  const KeyId key = reading_.access(early).key;
+  if (!reading_.is_list(key)) return false;
+  const auto each_append = [&](std::uint32_t version, const auto& f) {
+    const TxnId txn = reading_.access(version).txn;
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (reading_.is_write(id) && reading_.access(id).key == key) f(shown_at_[id]);
+    }
+  };
+  std::uint32_t from = kNone;
+  std::uint32_t to = 0;
+  each_append(early, [&](std::uint32_t at) { from = std::min(from, at); });
+  each_append(late, [&](std::uint32_t at) { to = std::max(to, at); });  // kNone: not shown.
+  return from != kNone && from < to;
+}
+
+// Whether the writer of `late` read `early`: true at every level, as it cannot have written first.
+bool Versions::read_and_overwrote(std::uint32_t early, std::uint32_t late) const {
+  const Access& write = reading_.access(late);
+  for (AccessId id = reading_.first(write.txn); id < reading_.end(write.txn); ++id) {
+    if (reading_.is_external(id) && reading_.access(id).key == write.key && returned(id) == early) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace ouro::recheck

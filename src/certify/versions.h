@@ -1,0 +1,62 @@
+// What is known of the order in which the versions of a key were installed.
+//
+// A version may be known to follow another *immediately*: a transaction that read x and wrote x
+// follows what it read (not at the levels that let updates be lost), and so do neighbours in a
+// list. Those links form trees, one of which has the initial version as its root. What follows:
+//
+//   - a version precedes whatever is below it in its tree;
+//   - those on the way from the initial version to v are the first ones of all, in that order, so v
+//     precedes everything that is not on that way;
+//   - if a precedes b, all that is below a precedes all that is below b, unless b is on the way.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "certify/reading.h"
+
+namespace ouro::recheck {
+
+class Versions {
+ public:
+  // `updates_follow`: whether a read and write of a key follows what it read immediately.
+  Versions(const Reading& reading, bool updates_follow);
+
+  // Versions are last writes of counted transactions. The initial one of a key:
+  [[nodiscard]] std::uint32_t initial(KeyId key) const {
+    return static_cast<std::uint32_t>(reading_.access_count() + key.index());
+  }
+  // What an external read returned.
+  [[nodiscard]] std::uint32_t returned(AccessId read) const {
+    const AccessId source = reading_.source(read);
+    return source == kNoAccess ? initial(reading_.access(read).key) : source;
+  }
+
+  // Whether `early` precedes `late` in every order of the key's versions that the level allows.
+  // REQUIRES: versions of the same key.
+  [[nodiscard]] bool precedes(std::uint32_t early, std::uint32_t late) const;
+  // The same for those orders in which `first` precedes `second`.
+  [[nodiscard]] bool precedes_if(std::uint32_t first, std::uint32_t second, std::uint32_t early,
+                                 std::uint32_t late) const;
+
+ private:
+  void link_lists();
+  void link_updates();
+  void number_trees();
+  [[nodiscard]] bool below(std::uint32_t version, std::uint32_t root) const {
+    return entered_[root] != 0 && entered_[root] <= entered_[version] &&
+           entered_[version] <= left_[root];
+  }
+  [[nodiscard]] bool list_shows(std::uint32_t early, std::uint32_t late) const;
+  [[nodiscard]] bool read_and_overwrote(std::uint32_t early, std::uint32_t late) const;
+
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  const Reading& reading_;
+  std::vector<std::uint32_t> parent_;
+  std::vector<std::uint32_t> entered_;   // In a walk through the trees, from 1; zero: never.
+  std::vector<std::uint32_t> left_;      // The last one entered below.
+  std::vector<AccessId> longest_;        // Of each key that is a list: the longest read.
+  std::vector<std::uint32_t> shown_at_;  // Of an append in the key's longest read, or kNone.
+};
+
+}  // namespace ouro::recheck

@@ -1,0 +1,180 @@
+// Certificates as JSON Lines; docs/certificates.md has the format.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "format/output.h"
+#include "ouro/certificate.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kPerLine = 1000;  // Transactions of an order.
+
+class Writer {
+ public:
+  Writer(const Certificate& certificate, Output& output)
+      : c_(certificate), v_(certificate.verdict), out_(output) {}
+
+  Status run() {
+    line(R"({{"ouro-certificate":1,"level":"{}","evidence":"{}","verdict":"{}",)"
+         R"("transactions":{},"operations":{},"clock_drift":{},"history":"{:016x}"}})",
+         info(v_.level).name, name(v_.evidence), name(v_.outcome), c_.txns, c_.ops, c_.clock_drift,
+         c_.fingerprint);
+    if (v_.outcome == Outcome::Holds) {
+      orders();
+    } else {
+      anomalies();
+      refutation();
+    }
+    line(R"({{"end":{}}})", lines_ + 1);
+    if (!status_) return status_;
+    return out_.finish();
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(out_.buffer()), format, std::forward<Args>(args)...);
+    end_line();
+  }
+  void end_line() {
+    out_.buffer() += '\n';
+    ++lines_;
+    if (status_) status_ = out_.drain();
+  }
+
+  // Transactions, operations, keys, choices and steps count from 1; zero is the initial transaction
+  // or nothing.
+  template <class T>
+  static std::uint32_t number(Id<T> id) {
+    return id.valid() ? id.value + 1 : 0;
+  }
+
+  // `word`, then a list of numbers, `kPerLine` to a line.
+  template <class List, class Number>
+  void numbers(std::string_view word, const List& list, const Number& number_of) {
+    for (std::size_t i = 0; i < list.size(); i += kPerLine) {
+      fmt::format_to(std::back_inserter(out_.buffer()), R"({{"{}":[)", word);
+      const std::size_t end = std::min(list.size(), i + kPerLine);
+      for (std::size_t j = i; j < end; ++j) {
+        fmt::format_to(std::back_inserter(out_.buffer()), "{}{}", j == i ? "" : ",",
+                       number_of(list[j]));
+      }
+      out_.buffer() += "]}";
+      end_line();
+    }
+  }
+
+  void orders() {
+    if (v_.schedule.empty()) {
+      numbers("order", v_.order, [](TxnId txn) { return number(txn); });
+      return;
+    }
+    numbers("schedule", v_.schedule, [](const Event& event) {
+      const auto txn = static_cast<std::int64_t>(number(event.txn));
+      return event.commit ? -txn : txn;
+    });
+  }
+
+  void anomalies() {
+    for (const Anomaly& anomaly : v_.anomalies) {
+      if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+      std::string text = fmt::format(R"({{"anomaly":"{}",)", info(anomaly.kind).name);
+      if (anomaly.edges.empty()) {
+        text += R"("operations":[)";
+        for (std::size_t i = 0; i < anomaly.ops.size(); ++i) {
+          fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ",",
+                         number(anomaly.ops[i]));
+        }
+        text += ']';
+      } else {
+        add_cycle(text, anomaly.edges);
+      }
+      out_.buffer() += text + "}";
+      end_line();
+    }
+  }
+
+  static void add_cycle(std::string& text, const std::vector<Edge>& edges) {
+    text += R"("cycle":[)";
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const Edge& edge = edges[i];
+      const auto add = [&](std::string_view word, std::uint32_t value) {
+        if (value != 0) fmt::format_to(std::back_inserter(text), R"(,"{}":{})", word, value);
+      };
+      fmt::format_to(std::back_inserter(text), R"({}{{"kind":"{}","from":{},"to":{})",
+                     i == 0 ? "" : ",", name(edge.kind), number(edge.from), number(edge.to));
+      add("key", number(edge.key));
+      add("from_op", number(edge.from_op));
+      if (edge.kind != EdgeKind::Forced) add("to_op", number(edge.to_op));
+      if (edge.kind == EdgeKind::Forced) {
+        add("read", number(edge.read));
+        add("saw", number(edge.saw));
+      }
+      add("choice", edge.choice == Edge::kNoChoice ? 0 : edge.choice + 1);
+      text += '}';
+    }
+    text += ']';
+  }
+
+  void refutation() {
+    for (const Choice& choice : v_.refutation.choices) {
+      line(R"({{"choice":[{},{},{}]}})", number(choice.key), number(choice.first),
+           number(choice.second));
+    }
+    for (const RefutationStep& step : v_.refutation.steps) {
+      std::string text = R"({"exclude":[)";
+      for (std::size_t i = 0; i < step.excluded.size(); ++i) {
+        fmt::format_to(std::back_inserter(text), "{}{}{}", i == 0 ? "" : ",",
+                       step.excluded[i].reversed ? "-" : "", step.excluded[i].choice + 1);
+      }
+      text += "],";
+      if (!step.cycle.empty()) {
+        add_cycle(text, step.cycle);
+      } else {
+        text += R"("premises":[)";
+        for (std::size_t i = 0; i < step.premises.size(); ++i) {
+          fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ",", step.premises[i] + 1);
+        }
+        text += ']';
+      }
+      out_.buffer() += text + "}";
+      end_line();
+    }
+  }
+
+  const Certificate& c_;
+  const Verdict& v_;
+  Output& out_;
+  std::size_t lines_ = 0;
+  Status status_;
+};
+
+}  // namespace
+
+Certificate make_certificate(const History& history, Verdict verdict, std::int64_t clock_drift) {
+  Certificate certificate;
+  certificate.verdict = std::move(verdict);
+  certificate.clock_drift = clock_drift;
+  certificate.txns = history.txn_count();
+  certificate.ops = history.op_count();
+  certificate.fingerprint = fingerprint(history);
+  return certificate;
+}
+
+Status write_certificate(const Certificate& certificate, const std::string& path) {
+  auto output = open_output(path);
+  if (!output.ok()) return std::move(output).error();
+  return Writer(certificate, **output).run();
+}
+
+std::string print_certificate(const Certificate& certificate) {
+  MemoryOutput output;
+  (void)Writer(certificate, output).run();  // Memory does not fail.
+  return std::move(output.buffer());
+}
+
+}  // namespace ouro
