@@ -247,7 +247,7 @@ class Validator {
         const std::uint32_t child = c_.predicate_children[node.first + j];
         if (child >= i) return fmt::format("predicate {} contains itself", i);
         depth[i] = std::max(depth[i], depth[child] + 1);
-        size_[i] = std::min(size_[i] + size_[child], kMaxShared);
+        size_[i] = std::min(size_[i] + size_[child], kHuge);
       }
       if (depth[i] > kMaxPredicateDepth) return fmt::format("predicate {} is nested too deeply", i);
     }
@@ -285,6 +285,8 @@ class Validator {
     std::uint64_t rows = 0;
     std::uint64_t versions = 0;
     std::uint64_t visited = 0;
+    const std::uint64_t most_visited =
+        c_.predicate_nodes.size() + c_.predicate_operands.size() + kMaxShared;
     for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
       if (!is_predicate_read(c_.op_kind[i])) continue;
       const auto number = static_cast<std::size_t>(c_.op_value[i].number());
@@ -296,12 +298,10 @@ class Validator {
         return fmt::format("operation {} has no predicate", i);
       }
       visited += size_[read.predicate.index()];
+      if (visited > most_visited) return "predicates share too many parts";
     }
     if (rows > c_.row_reads.size() || versions > c_.version_sets.size()) {
       return "predicate reads share rows";
-    }
-    if (visited > c_.predicate_nodes.size() + c_.predicate_operands.size() + kMaxShared) {
-      return "predicates share too many parts";
     }
     for (std::size_t i = 0; i < c_.predicate_reads.size(); ++i) {
       const PredicateRead& read = c_.predicate_reads[i];
@@ -341,6 +341,7 @@ class Validator {
 
   // How much larger predicates may be than their nodes, by sharing.
   static constexpr std::uint64_t kMaxShared = 1 << 24;
+  static constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;  // More than any file has nodes.
 
   const HistoryColumns& c_;
   std::vector<bool> wide_;
