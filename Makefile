@@ -6,14 +6,15 @@ SETUP ?= scripts/setup
 PREFIX ?= /usr/local
 SECONDS_PER_TARGET ?= 30
 BENCH_ARGS ?=
+TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench format install asan tsan fuzz clean
+.PHONY: help demo test build bench bench-table format install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-15s %s\n' "$$name" "$$what"; done
 
 demo: build ## build build/ouro and check a few bundled histories
@@ -31,8 +32,15 @@ build: ## build build/ouro
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench
 	@cmake --preset release -D OURO_BENCH=ON >/dev/null
-	@cmake --build --preset release --target ouro_bench
+	@cmake --build --preset release --target ouro ouro_bench ouro_bench_history
 	build/bench/ouro_bench $(BENCH_ARGS)
+	bench/table --runs 1 --frontier-seeds 3
+
+bench-table: ## the table of docs/benchmarks.md, with memory; TABLE_ARGS='10k gsib-2k'
+	@$(SETUP) build bench
+	@cmake --preset release -D OURO_BENCH=ON >/dev/null
+	@cmake --build --preset release --target ouro ouro_bench_history
+	bench/table $(TABLE_ARGS)
 
 format: ## format the C++ sources in place
 	@$(SETUP) format

@@ -1,0 +1,31 @@
+#include "strong/by_session.h"
+
+#include <utility>
+
+#include "ouro/history_builder.h"
+
+namespace ouro::bench {
+
+History by_session(const History& history) {
+  HistoryBuilder builder;
+  builder.default_initial(history.columns().default_initial);
+  for (std::size_t s = 0; s < history.session_count(); ++s) {
+    const SessionId session = builder.session(history.session_name(SessionId{s}));
+    for (const TxnId txn : history.session_txns(SessionId{s})) {
+      builder.begin_txn(session);
+      builder.status(history.status(txn));
+      for (OpId id = history.first_op(txn); id < history.end_op(txn); id = OpId{id.index() + 1}) {
+        const Op op = history.op(id);
+        const KeyId key = builder.key(history.key_name(op.key));
+        if (op.kind == OpKind::Write) {
+          builder.write(key, op.value);
+        } else {
+          builder.read(key, op.value);
+        }
+      }
+    }
+  }
+  return *std::move(builder).freeze();
+}
+
+}  // namespace ouro::bench

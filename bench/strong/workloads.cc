@@ -1,0 +1,142 @@
+#include "strong/workloads.h"
+
+#include <utility>
+
+namespace ouro::bench {
+namespace {
+
+constexpr Expectation kSerHolds{Level::SessionSerializable, Outcome::Holds};
+constexpr Expectation kSiHolds{Level::SessionSi, Outcome::Holds};
+constexpr Expectation kSerViolated{Level::SessionSerializable, Outcome::Violated};
+constexpr Expectation kSiViolated{Level::SessionSi, Outcome::Violated};
+
+// 25 sessions, 8 operations, half of them reads.
+Workload general(std::string id, std::string title, std::uint64_t txns, std::uint64_t keys) {
+  Workload workload{.id = std::move(id), .title = std::move(title)};
+  workload.options.txns = txns;
+  workload.options.keys = keys;
+  workload.options.sessions = 25;
+  workload.expected = {kSerHolds, kSiHolds};
+  return workload;
+}
+
+Workload blind(std::string id, std::string title, std::uint64_t txns, std::uint64_t keys) {
+  Workload workload = general(std::move(id), std::move(title), txns, keys);
+  workload.options.workload = WorkloadKind::BlindWRw;
+  workload.options.sessions = 24;
+  return workload;
+}
+
+// Every client writes to the same 100 keys.
+Workload contention(std::string id, std::string title, std::uint64_t txns) {
+  Workload workload = general(std::move(id), std::move(title), txns, 100);
+  workload.options.read_share = 0.2;
+  return workload;
+}
+
+Workload planted(Workload workload, Fault fault, std::vector<Expectation> expected) {
+  const double rate = 1 / static_cast<double>(workload.options.txns);
+  workload.options.faults = {{.fault = fault, .rate = rate}};
+  workload.expected = std::move(expected);
+  return workload;
+}
+
+Workload viper(std::string id, std::string title, std::uint64_t txns) {
+  Workload workload = blind(std::move(id), std::move(title), txns, 2000);
+  // strong-si looks at clocks.
+  workload.options.clocks = true;
+  workload.expected = {{Level::Si, Outcome::Holds},
+                       {Level::Gsi, Outcome::Holds},
+                       {Level::SessionSi, Outcome::Holds},
+                       {Level::StrongSi, Outcome::Holds}};
+  return workload;
+}
+
+Workload si_generated() {
+  Workload workload = general("si-5k", "SI-generated 5k txns, 2k keys", 5'000, 2'000);
+  workload.options.store = Level::SessionSi;
+  workload.expected = {kSerViolated, kSiHolds};
+  return workload;
+}
+
+Workload long_fork(std::string id, std::string title, std::uint64_t txns) {
+  Workload workload =
+      planted(blind(std::move(id), std::move(title), txns, 2'000), Fault::LongFork, {kSiViolated});
+  workload.seeds = 20;
+  return workload;
+}
+
+Workload rmw() {
+  Workload workload = general("rmw-27k", "27k txns on 85 keys, all writes RMW", 27'000, 85);
+  workload.options.rmw_share = 1;
+  workload.expected = {kSerHolds};
+  return workload;
+}
+
+Workload many_sessions() {
+  Workload workload = general("sessions-2000", "2,000 sessions, 100k txns", 100'000, 50'000);
+  workload.options.sessions = 2000;
+  return workload;
+}
+
+// For the memory that the weak levels take; bench/weak has their times.
+Workload weak() {
+  Workload workload = general("weak-1m", "1M txns, 50 sessions, 100k keys", 1'000'000, 100'000);
+  workload.options.sessions = 50;
+  workload.expected = {{Level::ReadCommitted, Outcome::Holds},
+                       {Level::ReadAtomic, Outcome::Holds},
+                       {Level::Causal, Outcome::Holds}};
+  return workload;
+}
+
+std::vector<Workload> all() {
+  return {
+      general("10k", "10k txns, 25 sessions, 8 ops, 5k keys", 10'000, 5'000),
+      general("50k", "50k txns, 25k keys", 50'000, 25'000),
+      general("100k", "100k txns, 50k keys", 100'000, 50'000),
+      general("1m", "1M txns, 500k keys", 1'000'000, 500'000),
+      blind("blindw-10k", "BlindW-RW 10k txns, 10k keys", 10'000, 10'000),
+      blind("blindw-16k", "BlindW-RW 16k txns, 10k keys", 16'000, 10'000),
+      blind("blindw-100k", "BlindW-RW 100k txns, 10k keys", 100'000, 10'000),
+      contention("contention-500", "contention, 500 txns, 100 keys, 20 % reads", 500),
+      contention("contention-1k", "contention, 1k txns", 1'000),
+      contention("contention-2k", "contention, 2k txns", 2'000),
+      contention("contention-100k", "contention, 100k txns", 100'000),
+      si_generated(),
+      planted(general("stale-10k", "one stale read in 10k txns", 10'000, 5'000), Fault::StaleRead,
+              {kSerViolated, kSiViolated}),
+      planted(general("stale-1m", "one stale read in 1M txns", 1'000'000, 500'000),
+              Fault::StaleRead, {kSerViolated, kSiViolated}),
+      long_fork("gsib-2k", "G-SIb planted in BlindW-RW 2k", 2'000),
+      long_fork("gsib-5k", "G-SIb planted in BlindW-RW 5k", 5'000),
+      rmw(),
+      viper("viper-400", "Viper's BlindW-RW 400 txns, 2k keys", 400),
+      viper("viper-2k", "Viper's BlindW-RW 2k txns", 2'000),
+      viper("viper-10k", "Viper's BlindW-RW 10k txns", 10'000),
+      many_sessions(),
+      weak(),
+  };
+}
+
+// Planted transactions are the only ones with fewer operations.
+bool has_planted(const History& history, const GenerateOptions& options) {
+  return history.op_count() < options.txns * options.ops_per_txn;
+}
+
+}  // namespace
+
+const std::vector<Workload>& workloads() {
+  static const std::vector<Workload> all_workloads = all();
+  return all_workloads;
+}
+
+History make(const Workload& workload, std::uint64_t seed) {
+  GenerateOptions options = workload.options;
+  options.seed = seed * 1000;
+  for (;; ++options.seed) {
+    History history = *generate(options);
+    if (options.faults.empty() || has_planted(history, options)) return history;
+  }
+}
+
+}  // namespace ouro::bench
