@@ -25,11 +25,11 @@ const std::vector<Level>& all_levels() {
 }
 
 // Why the certificates of the engines' verdicts, written and read again, are not all accepted.
-std::string complaint_about_certificates(const History& history) {
-  const auto verdicts = check(history, all_levels());
+std::string complaint_about_certificates(const History& history, std::int64_t clock_drift = 0) {
+  const auto verdicts = check(history, all_levels(), {.clock_drift = clock_drift});
   if (!verdicts.ok()) return verdicts.error().to_string();
   for (const Verdict& verdict : *verdicts) {
-    const std::string text = print_certificate(make_certificate(history, verdict));
+    const std::string text = print_certificate(make_certificate(history, verdict, clock_drift));
     const std::string name(info(verdict.level).name);
     const auto certificate = parse_certificate(text);
     if (!certificate.ok()) return name + ": " + certificate.error().to_string() + "\n" + text;
@@ -68,6 +68,23 @@ TEST(CertifyTest, EveryVerdictOnRandomHistoriesIsAccepted) {
     const History history = random_history(seed, mixed_shape(seed));
     ASSERT_EQ(complaint_about_certificates(history), "") << "seed " << seed << "\n"
                                                          << to_string(history);
+  }
+}
+
+TEST(CertifyTest, TheClockDriftIsPartOfTheClaim) {
+  for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
+    RandomShape shape = mixed_shape(seed);
+    shape.clocks = 1;
+    const History history = random_history(seed, shape);
+    ASSERT_EQ(complaint_about_certificates(history, 20), "") << "seed " << seed << "\n"
+                                                             << to_string(history);
+    for (const Level level : {Level::Gsi, Level::StrongSi, Level::StrictSerializable}) {
+      const auto verdict = check(history, level, {.clock_drift = 20});
+      ASSERT_TRUE(verdict.ok());
+      if (accepted(history, make_certificate(history, *verdict, 0))) {
+        ASSERT_EQ(allowed(history, level), verdict->outcome == Outcome::Holds) << "seed " << seed;
+      }
+    }
   }
 }
 
