@@ -88,7 +88,7 @@ void lint_timestamps(const History& history, Findings& findings) {
     const auto [at, fresh] =
         committed_at.try_emplace(std::pair(commit->physical, commit->logical), txn);
     if (fresh) continue;
-    findings.add(Rule::DuplicateCommitTs, txn, [&] {
+    findings.add(Rule::DuplicateCommitTs, txn, [&, at = at] {
       return fmt::format("commit_ts {} repeats {}", text(*commit), findings.where(at->second));
     });
   }

@@ -81,7 +81,7 @@ class ValueLinter {
     if (fresh) return;
     const Rule rule =
         history_.txn_of(at->second) == txn ? Rule::RepeatedWrite : Rule::DuplicateWrite;
-    findings_.add(rule, txn, [&] {
+    findings_.add(rule, txn, [&, at = at] {
       return fmt::format("w {} repeats {}", pair(op.key, op.value), findings_.where(at->second));
     });
   }
@@ -90,7 +90,7 @@ class ValueLinter {
     traits_[op.key.index()].is_list = true;
     const auto [at, fresh] = writers_.try_emplace(KeyVersion{op.key, op.value}, op.id);
     if (fresh) return;
-    findings_.add(Rule::DuplicateElement, txn, [&] {
+    findings_.add(Rule::DuplicateElement, txn, [&, at = at] {
       return fmt::format("append of {} to {} repeats {}", history_.text(op.value),
                          history_.key_label(op.key), findings_.where(at->second));
     });
