@@ -167,7 +167,8 @@ struct CheckOptions {
 // decidable, and a history that the level's engine cannot read unambiguously (a value that two
 // transactions wrote to one key).
 //
-// Cost: rc, ra O(n^1.5), causal O(n · sessions) for n operations.
+// Cost: rc, ra O(n^1.5), causal O(n · sessions) for n operations; NP-complete above, where the time
+// limit ends in Undecided.
 [[nodiscard]] Result<Verdict> check(const History& history, Level level,
                                     const CheckOptions& options = {});
 // The same for several levels, sharing work. One verdict for each, in the order asked.

@@ -11,7 +11,6 @@
 #include <span>
 #include <vector>
 
-#include "base/budget.h"
 #include "graph/digraph.h"
 
 namespace ouro {
@@ -74,7 +73,7 @@ class DynamicOrder {
   std::vector<Extra> extra_;
   std::vector<std::uint32_t> mark_;  // The search that saw the node last.
   std::uint32_t search_ = 0;
-  std::vector<Node> after_, before_, stack_;
+  std::vector<Node> after_, before_;
   std::vector<std::uint32_t> free_positions_;
   std::vector<Node> moved_;
 };
