@@ -58,14 +58,15 @@ class PlumeReader {
       }
       std::uint32_t txn = 0;
       if (auto status = find_txn(line, number, txn); !status.ok()) return status;
-      ops_.push_back({line.is_read, b_.key(b_.unsigned_integer(line.key)),
-                      b_.unsigned_integer(line.value), line_number(number)});
+      ops_.push_back({line.is_read, line.key, line.value, line_number(number)});
       txn_of_op_.push_back(txn);
     }
     if (ops_.empty()) return scan_.error("no operations; the file is empty");
     return {};
   }
 
+  // Keys are numbered here, in the order of the history: lines of different transactions may
+  // alternate, and what write_plume() makes of them must read back the same.
   Result<History> finish() {
     const TxnGroups groups = group_by_txn(txn_of_op_, txns_.size());
     ZeroInitial initial;
@@ -76,8 +77,10 @@ class PlumeReader {
       if (!txn.aborted) b_.name(b_.unsigned_integer(txn.id));
       for (std::size_t i = groups.first[t]; i < groups.first[t + 1]; ++i) {
         const PlumeOp& op = ops_[groups.order[i]];
-        op.is_read ? b_.read(op.key, op.value, op.line) : b_.write(op.key, op.value, op.line);
-        if (!op.is_read && !txn.aborted) initial.committed_write(op.key, op.value);
+        const KeyId key = b_.key(b_.unsigned_integer(op.key));
+        const Value value = b_.unsigned_integer(op.value);
+        op.is_read ? b_.read(key, value, op.line) : b_.write(key, value, op.line);
+        if (!op.is_read && !txn.aborted) initial.committed_write(key, value);
       }
     }
     initial.apply(b_);
@@ -87,8 +90,8 @@ class PlumeReader {
  private:
   struct PlumeOp {
     bool is_read;
-    KeyId key;
-    Value value;
+    std::uint64_t key;
+    std::uint64_t value;
     std::uint32_t line;
   };
   struct Txn {

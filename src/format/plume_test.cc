@@ -78,6 +78,14 @@ TEST(PlumeTest, WritesWhatItReads) {
   EXPECT_EQ(out, text);
 }
 
+TEST(PlumeTest, KeysAreNumberedInTheOrderOfTheHistoryAlsoWhenLinesAlternate) {
+  const auto history =
+      parse_history("w(6,5,0,0)\nr(1,0,1,2)\nw(2,0,0,0)\nw(1,0,1,3)\n", {.format = kFormat});
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  EXPECT_EQ(history->key_label(KeyId{1}), "2");
+  EXPECT_EQ(history->key_label(KeyId{2}), "1");
+}
+
 TEST(PlumeTest, NamesThatAreNoNumbersAreReplaced) {
   const auto history = parse_history(R"({"ouro":1,"initial":0,"info":{"db":"x"}}
 {"session":"a","id":"t","invoked":1,"start_ts":2,"ops":[["r",1,0],["w",1,5],["r",2]]}
