@@ -267,6 +267,31 @@ Complaints check_words(std::string_view path, std::string_view text) {
   return complaints;
 }
 
+Complaints check_type_names(std::span<const Source> sources) {
+  static const std::regex space(R"(^namespace ([\w:]+) \{)");
+  static const std::regex type(R"(^(?:struct|class|enum class) (\w+)(?: final)?(?: : .*)? \{)");
+  Complaints complaints;
+  std::map<std::string, std::string> first;  // Where each type is.
+  for (const Source& source : sources) {
+    if (!source.path.ends_with(".h")) continue;
+    std::string where;
+    std::size_t number = 0;
+    for (const std::string_view line : split_lines(source.text)) {
+      ++number;
+      std::cmatch match;
+      const char* end = line.data() + line.size();
+      if (std::regex_search(line.data(), end, match, space)) where = match[1].str();
+      if (!std::regex_search(line.data(), end, match, type)) continue;
+      const std::string name = where + "::" + match[1].str();
+      const auto [known, is_new] = first.try_emplace(name, source.path);
+      if (is_new) continue;
+      complaints.push_back(complain(source.path, number,
+                                    fmt::format("{} is also a type of {}", name, known->second)));
+    }
+  }
+  return complaints;
+}
+
 Ratchet parse_ratchet(std::string_view text, Complaints& complaints) {
   Ratchet ratchet;
   std::size_t number = 0;

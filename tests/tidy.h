@@ -40,6 +40,16 @@ inline constexpr int kMaxColumns = 100;
 // No notes to oneself; they belong to the issue tracker.
 [[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
 
+// A file of the project.
+struct Source {
+  std::string path;  // From the root of the repository.
+  std::string text;
+};
+
+// No two headers give one name to two types of a namespace: a program that links both would
+// silently use the code of one for the other.
+[[nodiscard]] Complaints check_type_names(std::span<const Source> sources);
+
 // How long things are; the key is a path, or "path name" for a function. Of functions with one
 // name in one file the longest counts.
 struct Sizes {

@@ -32,11 +32,6 @@ std::string slurp(const fs::path& path) {
 
 const fs::path kRoot = OURO_SOURCE_DIR;
 
-struct Source {
-  std::string path;  // From the root of the repository.
-  std::string text;
-};
-
 // Every C++ file of the project.
 std::vector<Source> sources() {
   std::vector<Source> found;
@@ -89,6 +84,11 @@ TEST(TidyTest, RoomsIncludeOnlyRoomsWithAnOpenDoor) { expect_clean(check_doors);
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
+
+TEST(TidyTest, ATypeNameMeansOneType) {
+  const Complaints complaints = check_type_names(sources());
+  EXPECT_TRUE(complaints.empty()) << all(complaints);
+}
 
 TEST(TidyTest, FilesAndFunctionsAreShortOrShrinking) {
   Complaints complaints;
@@ -250,6 +250,16 @@ TEST(TidyWordsTest, NotesAreFoundAsWholeWords) {
                 ElementsAre(HasSubstr("a.cc:2: error: " + word)));
     EXPECT_THAT(check_words("a.cc", "// " + word + "_" + word + "\n"), IsEmpty());
   }
+}
+
+TEST(TidyTypesTest, TheSecondTypeOfANameIsFound) {
+  const std::vector<Source> sources = {
+      {"src/a/x.h", "namespace ouro {\nstruct Box {\n};\nclass Lid;\n}\n"},
+      {"src/a/y.h", "namespace ouro::b {\nstruct Box {\n};\n}\n"},
+      {"src/b/z.h", "namespace ouro {\nclass Lid {\n};\nclass Box : Lid {\n};\n}\n"},
+      {"src/b/z.cc", "namespace ouro {\nclass Lid {\n};\n}\n"}};
+  EXPECT_THAT(check_type_names(sources),
+              ElementsAre("src/b/z.h:4: error: ouro::Box is also a type of src/a/x.h"));
 }
 
 TEST(TidySizesTest, FunctionsAreMeasuredFromSignatureToClosingBrace) {

@@ -38,7 +38,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   for (const Level level : levels) {
     Verdict verdict{.level = level};
     if (!observed->stopped()) {
-      add_findings(verdict, *observed, options.examples);
+      add_wrong_reads(verdict, *observed, options.examples);
       if (verdict.outcome != Outcome::Violated) {
         verdict = level <= Level::Causal ? check_weak(*observed, level, budget, options)
                                          : check_polygraph(*observed, level, budget, options);

@@ -25,7 +25,7 @@ class Join {
     std::string what;
   };
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
-  [[nodiscard]] std::vector<Finding>& findings() { return findings_; }
+  [[nodiscard]] std::vector<WrongRead>& wrong_reads() { return wrong_reads_; }
   [[nodiscard]] const std::vector<KeyId>& list_keys() const { return list_keys_; }
 
  private:
@@ -69,7 +69,7 @@ class Join {
   void link_final_writes();
   void set_source(ItemId item, std::uint32_t source) { o_.source_[item.index()] = source; }
   void find_wrong(AnomalyKind kind, ItemId item, ItemId other) {
-    findings_.push_back({kind, item, other});
+    wrong_reads_.push_back({kind, item, other});
   }
   void fail(ItemId item, std::string what);
   [[nodiscard]] std::string name(ItemId item) const;
@@ -97,7 +97,7 @@ class Join {
   std::vector<ItemId> own_;
 
   std::optional<Fault> fault_;
-  std::vector<Finding> findings_;
+  std::vector<WrongRead> wrong_reads_;
   std::vector<KeyId> list_keys_;
 };
 

@@ -12,8 +12,9 @@ namespace {
 
 class ListOrder {
  public:
-  ListOrder(const Observed& observed, std::vector<Finding>& findings, std::vector<ListStep>& steps)
-      : o_(observed), items_(observed.items()), findings_(findings), steps_(steps) {}
+  ListOrder(const Observed& observed, std::vector<WrongRead>& wrong_reads,
+            std::vector<ListStep>& steps)
+      : o_(observed), items_(observed.items()), wrong_reads_(wrong_reads), steps_(steps) {}
 
   void key(KeyId key) {
     const auto items = o_.items_of(key);
@@ -63,7 +64,7 @@ class ListOrder {
       if (!relevant(item) || items_.value(item).trunk() == longest.trunk()) continue;
       const auto list = o_.history().list(items_.value(item));
       if (!std::equal(list.begin(), list.end(), whole.begin())) {
-        findings_.push_back({AnomalyKind::IncompatibleOrder, item, longest_});
+        wrong_reads_.push_back({AnomalyKind::IncompatibleOrder, item, longest_});
       }
     }
   }
@@ -74,7 +75,8 @@ class ListOrder {
       const ItemId before = items[at - 1];
       if (o_.txn(before) != o_.txn(append)) return;
       if (!items_.is_write(before)) continue;
-      if (!shown_[at - 1]) findings_.push_back({AnomalyKind::IncompatibleOrder, longest_, append});
+      if (!shown_[at - 1])
+        wrong_reads_.push_back({AnomalyKind::IncompatibleOrder, longest_, append});
       return;
     }
   }
@@ -89,7 +91,7 @@ class ListOrder {
 
   const Observed& o_;
   const Items& items_;
-  std::vector<Finding>& findings_;
+  std::vector<WrongRead>& wrong_reads_;
   std::vector<ListStep>& steps_;
   ItemId longest_;
   absl::flat_hash_map<ItemId, std::size_t> position_;  // Of the key's appends among its items.
@@ -99,7 +101,7 @@ class ListOrder {
 }  // namespace
 
 void Observed::order_lists(const std::vector<KeyId>& keys) {
-  ListOrder order(*this, findings_, list_steps_);
+  ListOrder order(*this, wrong_reads_, list_steps_);
   for (const KeyId key : keys) order.key(key);
 }
 

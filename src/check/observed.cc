@@ -41,7 +41,8 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     if (join.fault() && (first == nullptr || join.fault()->item < first->item)) {
       first = &*join.fault();
     }
-    o.findings_.insert(o.findings_.end(), join.findings().begin(), join.findings().end());
+    o.wrong_reads_.insert(o.wrong_reads_.end(), join.wrong_reads().begin(),
+                          join.wrong_reads().end());
     lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
   }
   if (first != nullptr) {
@@ -55,7 +56,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   }
   o.resolve_unknown();
   o.order_lists(lists);
-  o.keep_counted_findings();
+  o.keep_counted_wrong_reads();
   return o;
 }
 
@@ -142,9 +143,9 @@ std::span<const ListStep> Observed::list_steps(KeyId key) const {
   return {first, last};
 }
 
-void Observed::keep_counted_findings() {
-  std::erase_if(findings_, [&](const Finding& f) { return !counted(txn(f.item)); });
-  std::sort(findings_.begin(), findings_.end(), [](const Finding& a, const Finding& b) {
+void Observed::keep_counted_wrong_reads() {
+  std::erase_if(wrong_reads_, [&](const WrongRead& f) { return !counted(txn(f.item)); });
+  std::sort(wrong_reads_.begin(), wrong_reads_.end(), [](const WrongRead& a, const WrongRead& b) {
     return std::tie(a.item, a.kind, a.other) < std::tie(b.item, b.kind, b.other);
   });
 }

@@ -15,11 +15,11 @@
 namespace ouro {
 
 // Something wrong that two items show.
-struct Finding {
+struct WrongRead {
   AnomalyKind kind = AnomalyKind::Internal;
   ItemId item;   // The read.
   ItemId other;  // The write, or the read it contradicts; invalid for reads nobody wrote.
-  constexpr auto operator<=>(const Finding&) const = default;
+  constexpr auto operator<=>(const WrongRead&) const = default;
 };
 
 // `to` follows `from` in the version order of their list, because a read shows it, or shows `from`
@@ -78,7 +78,7 @@ class Observed {
   }
 
   // In the order of their items. Those of transactions that do not take part are left out.
-  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
   // What is known of version orders of lists, key by key; the adjacent steps of a key are its
   // order.
   [[nodiscard]] std::span<const ListStep> list_steps() const { return list_steps_; }
@@ -99,7 +99,7 @@ class Observed {
   void index_items();
   void resolve_unknown();
   void order_lists(const std::vector<KeyId>& keys);
-  void keep_counted_findings();
+  void keep_counted_wrong_reads();
 
   const History* history_;
   Items items_;
@@ -112,7 +112,7 @@ class Observed {
   std::vector<ItemId> key_items_;
   std::vector<Value> key_values_;  // Beside key_items_, while joining.
   std::vector<ItemId> element_item_;
-  std::vector<Finding> findings_;
+  std::vector<WrongRead> wrong_reads_;
   std::vector<ListStep> list_steps_;
 };
 

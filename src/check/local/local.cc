@@ -7,14 +7,14 @@ bool violates(AnomalyKind kind, Level level) {
   return kind != AnomalyKind::NonRepeatableRead || level != Level::ReadCommitted;
 }
 
-Anomaly anomaly_of(const Observed& observed, const Finding& finding) {
-  Anomaly anomaly{.kind = finding.kind,
-                  .txns = {observed.txn(finding.item)},
-                  .ops = {observed.items().op(finding.item)},
+Anomaly anomaly_of(const Observed& observed, const WrongRead& wrong) {
+  Anomaly anomaly{.kind = wrong.kind,
+                  .txns = {observed.txn(wrong.item)},
+                  .ops = {observed.items().op(wrong.item)},
                   .edges = {}};
-  if (finding.other.valid()) {
-    anomaly.ops.push_back(observed.items().op(finding.other));
-    const TxnId other = observed.txn(finding.other);
+  if (wrong.other.valid()) {
+    anomaly.ops.push_back(observed.items().op(wrong.other));
+    const TxnId other = observed.txn(wrong.other);
     if (other != anomaly.txns[0]) anomaly.txns.push_back(other);
   }
   return anomaly;
@@ -22,12 +22,12 @@ Anomaly anomaly_of(const Observed& observed, const Finding& finding) {
 
 }  // namespace
 
-void add_findings(Verdict& verdict, const Observed& observed, std::size_t examples) {
-  for (const Finding& finding : observed.findings()) {
-    if (!violates(finding.kind, verdict.level)) continue;
+void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t examples) {
+  for (const WrongRead& wrong : observed.wrong_reads()) {
+    if (!violates(wrong.kind, verdict.level)) continue;
     verdict.outcome = Outcome::Violated;
-    if (++verdict.counts[static_cast<std::size_t>(finding.kind)] <= examples) {
-      verdict.anomalies.push_back(anomaly_of(observed, finding));
+    if (++verdict.counts[static_cast<std::size_t>(wrong.kind)] <= examples) {
+      verdict.anomalies.push_back(anomaly_of(observed, wrong));
     }
   }
   for (const OpId op : result_set_mismatches(observed)) {

@@ -7,9 +7,9 @@
 
 namespace ouro {
 
-// Adds every finding that violates verdict.level: counts all, keeps `examples` of each kind, and
+// Adds every wrong read that violates verdict.level: counts all, keeps `examples` of each kind, and
 // sets the outcome if there are any.
-void add_findings(Verdict& verdict, const Observed& observed, std::size_t examples);
+void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t examples);
 
 // The predicate reads of transactions that take part whose result is not what their version set
 // implies. Reads without a version set are none.
