@@ -52,15 +52,6 @@ Digraph CommitGraph::with(std::span<const ForcedEdge> forced) const {
   return {o_.history().txn_count(), arcs};
 }
 
-std::vector<TxnId> CommitGraph::counted(std::span<const Node> order) const {
-  std::vector<TxnId> txns;
-  txns.reserve(o_.counted_count());
-  for (const Node node : order) {
-    if (o_.counted(TxnId{node})) txns.emplace_back(node);
-  }
-  return txns;
-}
-
 std::vector<Edge> CommitGraph::explain(std::span<const Node> cycle,
                                        std::span<const ForcedEdge> forced) const {
   std::vector<Edge> edges;

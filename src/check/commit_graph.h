@@ -29,9 +29,6 @@ class CommitGraph {
   // costs nothing else.
   [[nodiscard]] std::span<const Node> likely_order() const { return likely_order_; }
 
-  // The transactions that take part, out of a topological order of all nodes.
-  [[nodiscard]] std::vector<TxnId> counted(std::span<const Node> order) const;
-
   // Why the nodes of `cycle` follow each other. REQUIRES: a cycle of with(forced).
   [[nodiscard]] std::vector<Edge> explain(std::span<const Node> cycle,
                                           std::span<const ForcedEdge> forced) const;

@@ -43,166 +43,174 @@ Join::Slot& Join::slot(Value value) {
   return table_[at];
 }
 
-ItemId Join::find(Value value) {
+std::uint32_t Join::find(Value value) {
   const Slot& found = slot(value);
-  return found.epoch == epoch_ ? found.item : ItemId{};
+  return found.epoch == epoch_ ? found.at : kNoWrite;
 }
 
-void Join::add_write(ItemId item, Value value) {
-  const bool aborted = status(item) == TxnStatus::Aborted;
-  if (value.is_null()) {
-    if (aborted) {
-      aborted_null_write_ = item;
-    } else if (!null_writes_.empty() && o_.txn(null_writes_.back()) == o_.txn(item)) {
-      null_writes_.back() = item;
+void Join::add_write(std::uint32_t at) {
+  const Access& write = accesses_[at];
+  if (write.value.is_null()) {
+    if (write.aborted) {
+      aborted_null_write_ = at;
+    } else if (!null_writes_.empty() && accesses_[null_writes_.back()].txn == write.txn) {
+      null_writes_.back() = at;
     } else {
-      null_writes_.push_back(item);
+      null_writes_.push_back(at);
     }
     return;
   }
-  if (!aborted && value == initial_) {
-    fail(item, fmt::format("write {} repeats the initial value; values of a key must be unique",
-                           name(item)));
+  if (!write.aborted && write.value == initial_) {
+    fail(write.item,
+         fmt::format("write {} repeats the initial value; values of a key must be unique",
+                     name(write.item)));
   }
-  Slot& known = slot(value);
+  Slot& known = slot(write.value);
   if (known.epoch != epoch_) {
-    known = {value, item, epoch_};
-  } else if (o_.txn(known.item) == o_.txn(item)) {
-    known.item = item;
-  } else if (status(known.item) == TxnStatus::Aborted) {
-    if (!aborted) known.item = item;  // A retry.
-  } else if (!aborted) {
-    fail(item, fmt::format("{} {} repeats {}; values of a key must be unique",
-                           items_.kind(item) == OpKind::Append ? "append" : "write", name(item),
-                           where(known.item)));
+    known = {write.value, at, epoch_};
+    return;
+  }
+  const Access& earlier = accesses_[known.at];
+  if (earlier.txn == write.txn) {
+    known.at = at;
+  } else if (earlier.aborted) {
+    if (!write.aborted) known.at = at;  // A retry.
+  } else if (!write.aborted) {
+    fail(write.item, fmt::format("{} {} repeats {}; values of a key must be unique",
+                                 write.kind == OpKind::Append ? "append" : "write",
+                                 name(write.item), where(earlier.item)));
   }
 }
 
 // ---- registers ----
 
-void Join::key(KeyId key) {
-  key_ = key;
-  first_ = o_.key_first_[key.index()];
-  end_ = o_.key_first_[key.index() + 1];
-  initial_ = h_.initial(key);
+void Join::key(std::span<const Access> accesses) {
+  if (accesses.empty()) return;
+  accesses_ = accesses;
+  initial_ = h_.initial(accesses[0].key);
   std::size_t writes = 0;
   bool list = false;
-  for (std::size_t i = first_; i < end_; ++i) {
-    const OpKind kind = items_.kind(o_.key_items_[i]);
-    writes += is_write(kind) ? 1 : 0;
-    list |= kind == OpKind::Append || value(i).is_list();
+  for (const Access& access : accesses) {
+    __builtin_prefetch(&o_.source_[access.item.index()], 1);  // Written below.
+    writes += access.is_write() ? 1 : 0;
+    list |= access.kind == OpKind::Append || access.value.is_list();
   }
   clear_table(writes);
   null_writes_.clear();
-  aborted_null_write_ = {};
-  if (list) return list_key();
-
-  link_final_writes();
-  for (std::size_t i = first_; i < end_; ++i) {
-    if (items_.is_write(o_.key_items_[i])) add_write(o_.key_items_[i], value(i));
+  aborted_null_write_ = kNoWrite;
+  sources_.assign(accesses.size(), Observed::kNone);
+  if (list) {
+    if (!check_list_kinds()) return;
+    initial_ = Value::null();
   }
-  for_each_group([&](std::size_t first, std::size_t end) { read_group(first, end); });
+  link_final_writes();
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    if (accesses[i].is_write()) add_write(i);
+  }
+  if (!list) {
+    for_each_group([&](std::uint32_t first, std::uint32_t end) { read_group(first, end); });
+  }
+  for (std::uint32_t i = 0; i < size(); ++i) o_.source_[accesses[i].item.index()] = sources_[i];
+  if (list) list_key();
 }
 
 // Gives every write its transaction's last write of the key.
 void Join::link_final_writes() {
-  for_each_group([&](std::size_t first, std::size_t end) {
+  for_each_group([&](std::uint32_t first, std::uint32_t end) {
     ItemId last;
-    for (std::size_t i = end; i-- > first;) {
-      const ItemId item = o_.key_items_[i];
-      if (!items_.is_write(item)) continue;
-      if (!last.valid()) last = item;
-      set_source(item, last.value);
+    for (std::uint32_t i = end; i-- > first;) {
+      if (!accesses_[i].is_write()) continue;
+      if (!last.valid()) last = accesses_[i].item;
+      sources_[i] = last.value;
     }
   });
 }
 
-// The items of one transaction, in program order.
-void Join::read_group(std::size_t first, std::size_t end) {
-  const bool aborted = status(o_.key_items_[first]) == TxnStatus::Aborted;
-  ItemId own;
-  ItemId earlier;
-  Value own_value;
-  Value earlier_value;
-  for (std::size_t i = first; i < end; ++i) {
-    const ItemId item = o_.key_items_[i];
-    if (items_.is_write(item)) {
-      own = item;
-      own_value = value(i);
+// The accesses of one transaction, in program order.
+void Join::read_group(std::uint32_t first, std::uint32_t end) {
+  const Access* own = nullptr;
+  const Access* earlier = nullptr;
+  for (std::uint32_t i = first; i < end; ++i) {
+    const Access& access = accesses_[i];
+    if (access.is_write()) {
+      own = &access;
       continue;
     }
-    if (aborted || value(i).is_unobserved()) {
-      set_source(item, Observed::kNone);
+    if (access.aborted || access.value.is_unobserved()) continue;
+    if (own != nullptr) {
+      if (access.value == own->value) {
+        sources_[i] = Observed::kOwn;
+        continue;
+      }
+      const std::uint32_t write = access.value.is_null() ? kNoWrite : find(access.value);
+      const bool future = write != kNoWrite && accesses_[write].txn == access.txn && write > i;
+      find_wrong(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, access.item,
+                 future ? accesses_[write].item : own->item);
       continue;
     }
-    if (own.valid()) {
-      const bool same = value(i) == own_value;
-      set_source(item, same ? Observed::kOwn : Observed::kNone);
-      if (same) continue;
-      const ItemId write = value(i).is_null() ? ItemId{} : find(value(i));
-      const bool future = write.valid() && o_.txn(write) == o_.txn(item) && write > item;
-      find_wrong(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, item,
-                 future ? write : own);
-      continue;
+    sources_[i] = external_source(access);
+    if (earlier != nullptr && earlier->value != access.value) {
+      find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
     }
-    set_source(item, external_source(item, value(i)));
-    if (earlier.valid() && earlier_value != value(i)) {
-      find_wrong(AnomalyKind::NonRepeatableRead, item, earlier);
-    }
-    earlier = item;
-    earlier_value = value(i);
+    earlier = &access;
   }
 }
 
-std::uint32_t Join::external_source(ItemId item, Value value) {
-  if (value.is_null()) return null_source(item);
-  const ItemId write = find(value);
-  if (!write.valid()) {
-    if (value == initial_) return Observed::kInitial;
-    find_wrong(AnomalyKind::ThinAirRead, item, {});
+std::uint32_t Join::external_source(const Access& read) {
+  if (read.value.is_null()) return null_source(read);
+  const std::uint32_t write = find(read.value);
+  const bool initially = read.value == initial_;
+  if (write == kNoWrite) {
+    if (initially) return Observed::kInitial;
+    find_wrong(AnomalyKind::ThinAirRead, read.item, {});
     return Observed::kNone;
   }
-  if (o_.txn(write) == o_.txn(item)) {
-    find_wrong(AnomalyKind::FutureRead, item, write);
+  if (accesses_[write].aborted) {
+    if (initially) return Observed::kInitial;
+    find_wrong(AnomalyKind::AbortedRead, read.item, accesses_[write].item);
     return Observed::kNone;
   }
-  if (status(write) == TxnStatus::Aborted) {
-    if (value == initial_) return Observed::kInitial;
-    find_wrong(AnomalyKind::AbortedRead, item, write);
+  return source_through(read, write);
+}
+
+// The source of a read that returned `write`, of a transaction that did not abort.
+std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
+  const Access& from = accesses_[write];
+  if (from.txn == read.txn) {
+    find_wrong(AnomalyKind::FutureRead, read.item, from.item);
     return Observed::kNone;
   }
-  if (!o_.final(write)) find_wrong(AnomalyKind::IntermediateRead, item, write);
-  return o_.source_[write.index()];
+  if (sources_[write] != from.item.value) {
+    find_wrong(AnomalyKind::IntermediateRead, read.item, from.item);
+  }
+  return sources_[write];
 }
 
 // Nothing was there: never written, or deleted. With more than one possibility the black-box
 // question has no single answer.
-std::uint32_t Join::null_source(ItemId item) {
+std::uint32_t Join::null_source(const Access& read) {
   const bool initially = initial_.is_null();
   const std::size_t possible = null_writes_.size() + (initially ? 1 : 0);
+  const auto delete_at = [&](std::uint32_t at) {
+    return "the delete at " + where(accesses_[at].item);
+  };
   if (possible > 1) {
-    fail(item,
-         fmt::format("read of absent {} could be {} or the delete at {}; give deletes a unique "
-                     "tombstone, like [\"d\",\"x\",17], and return it from reads",
-                     h_.key_label(key_),
-                     initially ? "the initial state"
-                               : "the delete at " + where(null_writes_[null_writes_.size() - 2]),
-                     where(null_writes_.back())));
+    fail(read.item, fmt::format("read of absent {} could be {} or {}; give deletes a unique "
+                                "tombstone, like [\"d\",\"x\",17], and return it from reads",
+                                h_.key_label(read.key),
+                                initially ? "the initial state"
+                                          : delete_at(null_writes_[null_writes_.size() - 2]),
+                                delete_at(null_writes_.back())));
     return Observed::kNone;
   }
   if (initially) return Observed::kInitial;
-  if (possible == 0) {
-    find_wrong(aborted_null_write_.valid() ? AnomalyKind::AbortedRead : AnomalyKind::ThinAirRead,
-               item, aborted_null_write_);
-    return Observed::kNone;
+  if (possible == 1) return source_through(read, null_writes_[0]);
+  if (aborted_null_write_ == kNoWrite) {
+    find_wrong(AnomalyKind::ThinAirRead, read.item, {});
+  } else {
+    find_wrong(AnomalyKind::AbortedRead, read.item, accesses_[aborted_null_write_].item);
   }
-  const ItemId write = null_writes_[0];
-  if (o_.txn(write) == o_.txn(item)) {
-    find_wrong(AnomalyKind::FutureRead, item, write);
-    return Observed::kNone;
-  }
-  if (!o_.final(write)) find_wrong(AnomalyKind::IntermediateRead, item, write);
-  return o_.source_[write.index()];
+  return Observed::kNone;
 }
 
 }  // namespace ouro

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "check/key_ranges.h"
 #include "check/observed.h"
 
 namespace ouro {
@@ -16,8 +17,9 @@ class Join {
   explicit Join(Observed& observed)
       : o_(observed), h_(observed.history()), items_(observed.items()) {}
 
-  // Fills the sources of all items of `key`.
-  void key(KeyId key);
+  // Fills the sources of all items of a key. REQUIRES: `accesses` are those of one key, as
+  // KeyRanges::sort() leaves them.
+  void key(std::span<const Access> accesses);
 
   // An input error; the one with the smallest item is the one to report.
   struct Fault {
@@ -30,38 +32,40 @@ class Join {
 
  private:
   // Registers.
-  void add_write(ItemId item, Value value);
-  void read_group(std::size_t first, std::size_t end);
-  std::uint32_t external_source(ItemId item, Value value);
-  std::uint32_t null_source(ItemId item);
+  void add_write(std::uint32_t at);
+  void read_group(std::uint32_t first, std::uint32_t end);
+  std::uint32_t external_source(const Access& read);
+  std::uint32_t null_source(const Access& read);
+  std::uint32_t source_through(const Access& read, std::uint32_t write);
 
   // Lists; see list_join.cc.
   void list_key();
   bool check_list_kinds();
   void add_appends();
   void resolve_trunk(Value list);
-  void read_list_group(std::size_t first, std::size_t end);
+  void read_list_group(std::uint32_t first, std::uint32_t end);
   bool shows_own_appends(ItemId item, Value list, std::span<const ItemId> own);
   std::uint32_t list_source(ItemId item, Value list);
 
   // The slot of `value` in the table, which may be empty.
   struct Slot {
     Value value;
-    ItemId item;
+    std::uint32_t at = 0;  // The write, among the accesses.
     std::uint32_t epoch = 0;
   };
   Slot& slot(Value value);
-  [[nodiscard]] ItemId find(Value value);
+  // The write of `value`; kNoWrite if there is none.
+  [[nodiscard]] std::uint32_t find(Value value);
   void clear_table(std::size_t writes);
+  static constexpr std::uint32_t kNoWrite = 0xffffffff;
 
-  [[nodiscard]] TxnStatus status(ItemId item) const { return h_.status(o_.txn(item)); }
-  [[nodiscard]] Value value(std::size_t at) const { return o_.key_values_[at]; }
-  // Calls f(first, end) for the items of each transaction, in key_items_.
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(accesses_.size()); }
+  // Calls f(first, end) for the accesses of each transaction.
   template <class F>
   void for_each_group(const F& f) {
-    for (std::size_t i = first_; i < end_;) {
-      std::size_t end = i + 1;
-      while (end < end_ && o_.txn(o_.key_items_[end]) == o_.txn(o_.key_items_[i])) ++end;
+    for (std::uint32_t i = 0; i < size();) {
+      std::uint32_t end = i + 1;
+      while (end < size() && accesses_[end].txn == accesses_[i].txn) ++end;
       f(i, end);
       i = end;
     }
@@ -78,14 +82,14 @@ class Join {
   Observed& o_;
   const History& h_;
   const Items& items_;
-  KeyId key_;
-  std::size_t first_ = 0, end_ = 0;  // Of the key, in key_items_.
+  std::span<const Access> accesses_;    // Of the key at hand.
+  std::vector<std::uint32_t> sources_;  // Beside them; for a write, its final write.
   Value initial_;
   std::vector<Slot> table_;
   std::uint32_t epoch_ = 0;
   std::size_t mask_ = 0;
-  std::vector<ItemId> null_writes_;  // Of transactions that did not abort.
-  ItemId aborted_null_write_;
+  std::vector<std::uint32_t> null_writes_;  // Of transactions that did not abort.
+  std::uint32_t aborted_null_write_ = kNoWrite;
 
   // How far the prefixes of a trunk are sound: the first position of each kind of fault.
   struct Trunk {

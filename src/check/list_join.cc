@@ -11,33 +11,26 @@
 
 namespace ouro {
 
+// REQUIRES: the writes are in the table, and their sources are known.
 void Join::list_key() {
-  if (!check_list_kinds()) return;
-  list_keys_.push_back(key_);
-  initial_ = Value::null();
+  list_keys_.push_back(accesses_[0].key);
   trunks_.clear();
-  link_final_writes();
-  for (std::size_t i = first_; i < end_; ++i) {
-    if (items_.is_write(o_.key_items_[i])) add_write(o_.key_items_[i], value(i));
-  }
-  for (std::size_t i = first_; i < end_; ++i) resolve_trunk(value(i));
-  for_each_group([&](std::size_t first, std::size_t end) { read_list_group(first, end); });
+  for (const Access& access : accesses_) resolve_trunk(access.value);
+  for_each_group([&](std::uint32_t first, std::uint32_t end) { read_list_group(first, end); });
 }
 
 bool Join::check_list_kinds() {
-  for (std::size_t i = first_; i < end_; ++i) {
-    const ItemId item = o_.key_items_[i];
-    const OpKind kind = items_.kind(item);
-    if (kind == OpKind::Append && value(i).is_null()) {
+  for (const auto& [value, item, txn, key, kind, aborted] : accesses_) {
+    if (kind == OpKind::Append && value.is_null()) {
       fail(item,
-           fmt::format("append of null to {}; elements must be unique values", h_.key_label(key_)));
+           fmt::format("append of null to {}; elements must be unique values", h_.key_label(key)));
       return false;
     }
-    if (kind == OpKind::Append || value(i).is_list()) continue;
-    if (kind == OpKind::Read && (value(i).is_null() || value(i).is_unobserved())) continue;
+    if (kind == OpKind::Append || value.is_list()) continue;
+    if (kind == OpKind::Read && (value.is_null() || value.is_unobserved())) continue;
     fail(item, fmt::format("{} is a list elsewhere, but {} a single value here; a key is either a "
                            "register or a list",
-                           h_.key_label(key_), kind == OpKind::Read ? "read as" : "written as"));
+                           h_.key_label(key), kind == OpKind::Read ? "read as" : "written as"));
     return false;
   }
   return true;
@@ -53,12 +46,13 @@ void Join::resolve_trunk(Value list) {
   const std::size_t count = c.trunk_end[list.trunk()] - first;
   std::vector<ItemId> sorted(count);
   for (std::uint32_t p = 0; p < count; ++p) {
-    const ItemId item = find(c.elements[first + p]);
+    const std::uint32_t append = find(c.elements[first + p]);
+    const ItemId item = append == kNoWrite ? ItemId{} : accesses_[append].item;
     o_.element_item_[first + p] = item;
     sorted[p] = item;
     if (!item.valid()) {
       trunk.thin_air = std::min(trunk.thin_air, p);
-    } else if (status(item) == TxnStatus::Aborted) {
+    } else if (accesses_[append].aborted) {
       trunk.aborted = std::min(trunk.aborted, p);
     }
   }
@@ -99,24 +93,20 @@ bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> ow
   return right;
 }
 
-void Join::read_list_group(std::size_t first, std::size_t end) {
-  const bool aborted = status(o_.key_items_[first]) == TxnStatus::Aborted;
-  const bool appends = std::any_of(o_.key_items_.begin() + static_cast<std::ptrdiff_t>(first),
-                                   o_.key_items_.begin() + static_cast<std::ptrdiff_t>(end),
-                                   [&](ItemId item) { return items_.is_write(item); });
+void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
+  const auto group = accesses_.subspan(first, end - first);
+  const bool appends =
+      std::any_of(group.begin(), group.end(), [](const Access& a) { return a.is_write(); });
   own_.clear();
   ItemId earlier;
   std::span<const Value> before;  // What the earlier read showed of others' appends.
   std::size_t own_at_earlier = 0;
-  for (std::size_t i = first; i < end; ++i) {
-    const ItemId item = o_.key_items_[i];
-    if (items_.is_write(item)) {
+  for (const auto& [list, item, txn, key, kind, aborted] : group) {
+    if (is_write(kind)) {
       own_.push_back(item);
       continue;
     }
-    set_source(item, Observed::kNone);
-    if (aborted || value(i).is_unobserved()) continue;
-    const Value list = value(i);
+    if (aborted || list.is_unobserved()) continue;
     if (appends && !shows_own_appends(item, list, own_)) continue;
     std::span<const Value> elements;
     if (list.is_list()) elements = h_.list(list);

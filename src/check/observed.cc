@@ -1,39 +1,40 @@
 #include "check/observed.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/parallel.h"
 #include "check/join.h"
+#include "check/key_ranges.h"
 
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads) {
   Observed o(history);
-  o.index_items();
+  o.source_.assign(o.items_.size(), kNone);
+  o.element_item_.resize(history.columns().elements.size());
 
-  // Keys are independent; parts have about as many items each.
-  const std::size_t keys = history.key_count();
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
   joins.reserve(parts);
   for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o);
-  const auto boundary = [&](std::size_t part) {
-    const std::uint64_t target = o.key_items_.size() * part / parts;
-    return static_cast<std::size_t>(
-        std::lower_bound(o.key_first_.begin(), o.key_first_.end(), target) - o.key_first_.begin());
-  };
-  for_each_part(parts, [&](std::size_t part) {
-    const std::size_t end = part + 1 == parts ? keys : std::min(keys, boundary(part + 1));
-    for (std::size_t k = boundary(part); k < end; ++k) {
-      if (k % 1024 == 0 && budget.exhausted()) return;
-      joins[part].key(KeyId{k});
-    }
-  });
+  {
+    const KeyRanges ranges(history, o.items_, threads, o.item_txn_);
+    o.key_first_ = ranges.key_first();
+    o.key_items_.resize(o.key_first_.back());
+    std::atomic<std::size_t> next{0};
+    for_each_part(parts, [&](std::size_t part) {
+      std::vector<Access> accesses;
+      for (std::size_t r = next++; r < ranges.count() && !budget.exhausted(); r = next++) {
+        ranges.sort(r, accesses);
+        o.join_range(ranges.first(r), accesses, joins[part]);
+      }
+    });
+  }
   if (budget.exhausted()) {
     o.stopped_ = true;
     return o;
   }
-  o.key_values_ = {};
 
   const Join::Fault* first = nullptr;
   std::vector<KeyId> lists;
@@ -60,34 +61,14 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   return o;
 }
 
-// A counting sort of the items by key, session by session, with the values beside them so that
-// joining a key reads memory in order.
-void Observed::index_items() {
-  const std::size_t count = items_.size();
-  item_txn_.resize(count);
-  source_.assign(count, kNone);
-  element_item_.resize(history_->columns().elements.size());
-  key_first_.assign(history_->key_count() + 1, 0);
-  for (std::size_t t = 0; t < history_->txn_count(); ++t) {
-    const TxnId txn{t};
-    for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) item_txn_[i.index()] = txn;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    const KeyId key = items_.key(ItemId{i});
-    if (key.valid()) ++key_first_[key.index() + 1];
-  }
-  for (std::size_t k = 1; k < key_first_.size(); ++k) key_first_[k] += key_first_[k - 1];
-  key_items_.resize(key_first_.back());
-  key_values_.resize(key_first_.back());
-  std::vector<std::uint32_t> next(key_first_.begin(), key_first_.end() - 1);
-  for (const TxnId txn : history_->columns().session_txns) {
-    for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) {
-      const KeyId key = items_.key(i);
-      if (!key.valid()) continue;
-      const std::uint32_t at = next[key.index()]++;
-      key_items_[at] = i;
-      key_values_[at] = items_.value(i);
+void Observed::join_range(std::size_t first, std::span<const Access> accesses, Join& join) {
+  for (std::size_t begin = 0; begin < accesses.size();) {
+    std::size_t end = begin;
+    for (; end < accesses.size() && accesses[end].key == accesses[begin].key; ++end) {
+      key_items_[first + end] = accesses[end].item;
     }
+    join.key(accesses.subspan(begin, end - begin));
+    begin = end;
   }
 }
 

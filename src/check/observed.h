@@ -32,12 +32,15 @@ struct ListStep {
   constexpr auto operator<=>(const ListStep&) const = default;
 };
 
+class Join;
+struct Access;
+
 class Observed {
  public:
   // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
   // be read unambiguously: two transactions wrote the same value to one key, or a key is both a
   // register and a list. An exhausted budget leaves stopped() true and the rest meaningless.
-  // Cost: expected linear, 12 bytes an operation (24 while it runs).
+  // Cost: expected linear, 12 bytes an operation (28 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads);
 
   [[nodiscard]] const History& history() const { return *history_; }
@@ -65,7 +68,7 @@ class Observed {
   // Whether no later write of the same transaction goes to the same key.
   [[nodiscard]] bool final(ItemId write) const { return source_[write.index()] == write.value; }
 
-  // All items of a key: by session, then in session order, then in program order.
+  // All items of a key, sorted.
   [[nodiscard]] std::span<const ItemId> items_of(KeyId key) const {
     return std::span(key_items_)
         .subspan(key_first_[key.index()], key_first_[key.index() + 1] - key_first_[key.index()]);
@@ -96,7 +99,7 @@ class Observed {
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
   }
-  void index_items();
+  void join_range(std::size_t first, std::span<const Access> accesses, Join& join);
   void resolve_unknown();
   void order_lists(const std::vector<KeyId>& keys);
   void keep_counted_wrong_reads();
@@ -110,7 +113,6 @@ class Observed {
   std::vector<std::uint32_t> source_;
   std::vector<std::uint32_t> key_first_;
   std::vector<ItemId> key_items_;
-  std::vector<Value> key_values_;  // Beside key_items_, while joining.
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
   std::vector<ListStep> list_steps_;

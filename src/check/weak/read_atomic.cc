@@ -13,12 +13,17 @@ namespace {
 
 class ReadAtomic {
  public:
-  ReadAtomic(const Observed& observed, const Budget& budget)
+  ReadAtomic(const Observed& observed, const Guess* guess, const Budget& budget)
       : o_(observed),
+        guess_(guess),
         ticker_(budget),
         written_(observed),
         set_(observed),
-        last_writer_(observed.history().key_count()) {}
+        last_writer_(observed.history().key_count()) {
+    if (guess == nullptr) return;
+    suspect_.resize(observed.history().txn_count());
+    for (const ItemId read : guess->suspects()) suspect_[observed.txn(read).index()] = true;
+  }
 
   std::vector<ForcedEdge> run() {
     const History& h = o_.history();
@@ -26,9 +31,11 @@ class ReadAtomic {
       for (const TxnId txn : h.session_txns(SessionId{s})) {
         if (ticker_.tick()) return std::move(forced_);
         if (!o_.counted(txn)) continue;
-        set_.fill(txn);
-        through_session(SessionId{s});
-        through_reads();
+        if (guess_ == nullptr || suspect_[txn.index()]) {
+          set_.fill(txn);
+          through_session(SessionId{s});
+          through_reads();
+        }
         for (const KeyId key : written_.of(txn)) last_writer_[key.index()] = txn;
       }
     }
@@ -64,21 +71,26 @@ class ReadAtomic {
 
   void infer(TxnId t2, ItemId read, ItemId saw) {
     const TxnId t1 = o_.writer(read);
-    if (t1 != t2) forced_.push_back({t2, t1, read, saw});
+    if (t1 == t2 || (guess_ != nullptr && !guess_->is_against(t2, t1))) return;
+    forced_.push_back({t2, t1, read, saw});
   }
 
   const Observed& o_;
+  const Guess* guess_;
   BudgetTicker ticker_;
   const WrittenKeys written_;
   ReadSet set_;
   std::vector<TxnId> last_writer_;  // Of each key, in the session at hand.
+  std::vector<bool> suspect_;       // Transactions, if there is a guess.
   std::vector<ForcedEdge> forced_;
 };
 
 }  // namespace
 
-std::vector<ForcedEdge> infer_read_atomic(const Observed& observed, const Budget& budget) {
-  return ReadAtomic(observed, budget).run();
+std::vector<ForcedEdge> infer_read_atomic(const Observed& observed, const Guess* guess,
+                                          const Budget& budget) {
+  if (guess != nullptr && guess->suspects().empty()) return {};
+  return ReadAtomic(observed, guess, budget).run();
 }
 
 }  // namespace ouro

@@ -14,32 +14,65 @@
 
 namespace ouro {
 
-std::vector<ForcedEdge> infer_read_committed(const Observed& observed, const Budget& budget) {
-  const WrittenKeys written(observed);
-  ReadSet set(observed);
-  std::vector<ForcedEdge> forced;
-  const auto infer = [&](const ReadSet::Writer& t2, ItemId read) {
-    while (read.valid() && (read <= t2.saw || observed.writer(read) == t2.txn))
-      read = set.next(read);
-    if (read.valid()) forced.push_back({t2.txn, observed.writer(read), read, t2.saw});
-  };
-  BudgetTicker ticker(budget);
-  for (std::size_t t = 0; t < observed.history().txn_count() && !ticker.tick(); ++t) {
-    if (!observed.counted(TxnId{t})) continue;
-    set.fill(TxnId{t});
-    if (set.reads().size() < 2) continue;
-    for (const ReadSet::Writer& t2 : set.writers()) {
-      const auto keys = written.of(t2.txn);
-      if (keys.size() <= set.keys().size()) {
-        for (const KeyId key : keys) infer(t2, set.first_read(key));
+namespace {
+
+class ReadCommitted {
+ public:
+  ReadCommitted(const Observed& observed, const Guess* guess)
+      : o_(observed), guess_(guess), written_(observed), set_(observed) {}
+
+  void txn(TxnId txn) {
+    set_.fill(txn);
+    if (set_.reads().size() < 2) return;
+    for (const ReadSet::Writer& t2 : set_.writers()) {
+      const auto keys = written_.of(t2.txn);
+      if (keys.size() <= set_.keys().size()) {
+        for (const KeyId key : keys) infer(t2, set_.first_read(key));
       } else {
-        for (const auto& [key, read] : set.keys()) {
-          if (written.writes(t2.txn, key)) infer(t2, read);
+        for (const auto& [key, read] : set_.keys()) {
+          if (written_.writes(t2.txn, key)) infer(t2, read);
         }
       }
     }
   }
-  return forced;
+
+  [[nodiscard]] std::vector<ForcedEdge>& forced() { return forced_; }
+
+ private:
+  void infer(const ReadSet::Writer& t2, ItemId read) {
+    while (read.valid() && (read <= t2.saw || o_.writer(read) == t2.txn)) read = set_.next(read);
+    if (!read.valid()) return;
+    const ForcedEdge edge{t2.txn, o_.writer(read), read, t2.saw};
+    if (guess_ == nullptr || guess_->is_against(edge.from, edge.to)) forced_.push_back(edge);
+  }
+
+  const Observed& o_;
+  const Guess* guess_;
+  const WrittenKeys written_;
+  ReadSet set_;
+  std::vector<ForcedEdge> forced_;
+};
+
+}  // namespace
+
+std::vector<ForcedEdge> infer_read_committed(const Observed& observed, const Guess* guess,
+                                             const Budget& budget) {
+  if (guess != nullptr && guess->suspects().empty()) return {};
+  ReadCommitted inference(observed, guess);
+  BudgetTicker ticker(budget);
+  if (guess != nullptr) {
+    TxnId last;
+    for (const ItemId read : guess->suspects()) {
+      if (ticker.tick()) break;
+      if (observed.txn(read) != last) inference.txn(observed.txn(read));
+      last = observed.txn(read);
+    }
+  } else {
+    for (std::size_t t = 0; t < observed.history().txn_count() && !ticker.tick(); ++t) {
+      if (observed.counted(TxnId{t})) inference.txn(TxnId{t});
+    }
+  }
+  return std::move(inference.forced());
 }
 
 }  // namespace ouro

@@ -1,6 +1,10 @@
 #include "check/weak/weak.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "check/likely_order.h"
+#include "check/weak/guess.h"
 
 namespace ouro {
 namespace {
@@ -43,51 +47,108 @@ void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph
   }
 }
 
-std::vector<ForcedEdge> infer(const Observed& observed, Level level, std::span<const Node> order,
-                              const Budget& budget, const CheckOptions& options) {
-  switch (level) {
-    case Level::ReadCommitted:
-      return infer_read_committed(observed, budget);
-    case Level::ReadAtomic:
-      return infer_read_atomic(observed, budget);
-    default:
-      return infer_causal(observed, order, budget, options.threads);
+// After so many guesses, rc and ra infer all that the level forces, which takes one sort to decide.
+constexpr int kGuesses = 3;
+
+class WeakCheck {
+ public:
+  WeakCheck(const Observed& observed, Level level, const Budget& budget,
+            const CheckOptions& options)
+      : o_(observed), level_(level), budget_(budget), options_(options), verdict_{.level = level} {}
+
+  Verdict run() {
+    Guess guess(o_, likely_commit_order(o_.history()), level_);
+    if (!guess.respects_known()) {
+      if (!sort()) return std::move(verdict_);
+      guess = Guess(o_, std::move(order_), level_);
+    }
+    for (int guesses = 1;; ++guesses) {
+      const bool all = guesses > kGuesses && level_ != Level::Causal;
+      const std::vector<ForcedEdge> more = infer(all ? nullptr : &guess);
+      if (budget_.exhausted()) return std::move(verdict_);
+      if (more.empty()) return holds(guess.order());
+      if (contradicts_initial(more)) return std::move(verdict_);
+      forced_.insert(forced_.end(), more.begin(), more.end());
+      if (!sort()) return std::move(verdict_);
+      if (all) return holds(order_);
+      guess = Guess(o_, std::move(order_), level_);
+    }
   }
-}
+
+ private:
+  [[nodiscard]] std::vector<ForcedEdge> infer(const Guess* guess) const {
+    switch (level_) {
+      case Level::ReadCommitted:
+        return infer_read_committed(o_, guess, budget_);
+      case Level::ReadAtomic:
+        return infer_read_atomic(o_, guess, budget_);
+      default:
+        return infer_causal(o_, *guess, budget_, options_.threads);
+    }
+  }
+
+  // Orders the transactions by all that is known and forced; false: they form cycles, which is the
+  // verdict.
+  bool sort() {
+    if (!commit_graph_) commit_graph_.emplace(o_);
+    const Digraph graph = commit_graph_->with(forced_);
+    order_ = topological_order(graph, commit_graph_->likely_order());
+    if (order_.size() == graph.node_count()) return true;
+    if (forced_.empty()) {
+      add_cycles(verdict_, *commit_graph_, graph, AnomalyKind::DependencyCycle, {},
+                 options_.examples);
+    } else {
+      report_forced(graph);
+    }
+    return false;
+  }
+
+  // All cycles that the level's rule closes, not only those that were found on the way.
+  void report_forced(const Digraph& graph) {
+    const auto add = [&](const Digraph& whole) {
+      add_cycles(verdict_, *commit_graph_, whole, kind_at(level_), forced_, options_.examples);
+    };
+    if (level_ == Level::Causal) return add(graph);
+    std::vector<ForcedEdge> all = infer(nullptr);
+    if (budget_.exhausted()) return add(graph);
+    forced_ = std::move(all);
+    add(commit_graph_->with(forced_));
+  }
+
+  bool contradicts_initial(std::span<const ForcedEdge> edges) {
+    for (const ForcedEdge& edge : edges) {
+      if (edge.to != kInitialTxn) continue;
+      if (!commit_graph_) commit_graph_.emplace(o_);
+      add_anomaly(verdict_, *commit_graph_, kind_at(level_), commit_graph_->explain_initial(edge),
+                  options_.examples);
+    }
+    return verdict_.outcome == Outcome::Violated;
+  }
+
+  Verdict holds(std::span<const Node> order) {
+    verdict_.outcome = Outcome::Holds;
+    verdict_.order.reserve(o_.counted_count());
+    for (const Node node : order) {
+      if (o_.counted(TxnId{node})) verdict_.order.emplace_back(node);
+    }
+    return std::move(verdict_);
+  }
+
+  const Observed& o_;
+  Level level_;
+  const Budget& budget_;
+  const CheckOptions& options_;
+  Verdict verdict_;
+  std::optional<CommitGraph> commit_graph_;  // Once a guess failed.
+  std::vector<ForcedEdge> forced_;
+  std::vector<Node> order_;
+};
 
 }  // namespace
 
 Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
                    const CheckOptions& options) {
-  Verdict verdict{.level = level};
-  const CommitGraph commit_graph(observed);
-  std::vector<ForcedEdge> forced;
-  AnomalyKind kind = AnomalyKind::DependencyCycle;
-  // rc and ra need one round; cc goes on until its guess of the commit order meets no objection.
-  for (bool inferred_all = false;; kind = kind_at(level)) {
-    const Digraph graph = commit_graph.with(forced);
-    const std::vector<Node> order = topological_order(graph, commit_graph.likely_order());
-    if (order.size() < graph.node_count()) {
-      add_cycles(verdict, commit_graph, graph, kind, forced, options.examples);
-      return verdict;
-    }
-    std::vector<ForcedEdge> more;
-    if (!inferred_all) more = infer(observed, level, order, budget, options);
-    if (budget.exhausted()) return verdict;
-    if (more.empty()) {
-      verdict.outcome = Outcome::Holds;
-      verdict.order = commit_graph.counted(order);
-      return verdict;
-    }
-    inferred_all = level != Level::Causal;
-    for (const ForcedEdge& edge : more) {
-      if (edge.to != kInitialTxn) continue;
-      add_anomaly(verdict, commit_graph, kind_at(level), commit_graph.explain_initial(edge),
-                  options.examples);
-    }
-    if (verdict.outcome == Outcome::Violated) return verdict;
-    forced.insert(forced.end(), more.begin(), more.end());
-  }
+  return WeakCheck(observed, level, budget, options).run();
 }
 
 }  // namespace ouro

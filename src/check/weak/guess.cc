@@ -1,0 +1,104 @@
+#include "check/weak/guess.h"
+
+#include <algorithm>
+
+namespace ouro {
+
+std::vector<TxnId> session_predecessors(const Observed& observed) {
+  const History& h = observed.history();
+  std::vector<TxnId> before(h.txn_count());
+  for (std::size_t s = 0; s < h.session_count(); ++s) {
+    TxnId last;
+    for (const TxnId txn : h.session_txns(SessionId{s})) {
+      if (!observed.counted(txn)) continue;
+      before[txn.index()] = last;
+      last = txn;
+    }
+  }
+  return before;
+}
+
+Guess::Guess(const Observed& observed, std::vector<Node> order, Level level)
+    : o_(&observed), order_(std::move(order)), rank_(order_.size()) {
+  for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = static_cast<std::uint32_t>(i);
+  if (!respects_sessions_and_lists()) return;
+  respects_known_ = true;
+  replay();
+  if (respects_known_) find_suspects(level);
+}
+
+bool Guess::respects_sessions_and_lists() const {
+  std::vector<TxnId> last(o_->history().session_count());
+  for (const Node node : order_) {
+    const TxnId txn{node};
+    if (!o_->counted(txn)) continue;
+    TxnId& before = last[o_->history().session(txn).index()];
+    if (before.valid() && before > txn) return false;
+    before = txn;
+  }
+  return std::all_of(o_->list_steps().begin(), o_->list_steps().end(), [&](const ListStep& step) {
+    return !step.from.valid() || rank(o_->txn(step.from)) < rank(o_->txn(step.to));
+  });
+}
+
+// Runs the transactions one after the other, as if each were alone.
+void Guess::replay() {
+  const Items& items = o_->items();
+  first_.resize(o_->history().key_count());
+  next_.resize(items.size());
+  std::vector<ItemId> last(o_->history().key_count());
+  for (const Node node : order_) {
+    const TxnId txn{node};
+    if (!o_->counted(txn)) continue;
+    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
+      if (!items.is_read(i) || !o_->external(i)) continue;
+      const ItemId version = o_->write(i);
+      if (version == last[items.key(i).index()]) continue;
+      if (version.valid() && rank(o_->txn(version)) >= rank(txn)) {
+        respects_known_ = false;
+        return;
+      }
+      stale_.push_back(i);
+    }
+    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
+      if (!items.is_write(i) || !o_->final(i)) continue;
+      ItemId& before = last[items.key(i).index()];
+      (before.valid() ? next_[before.index()] : first_[items.key(i).index()]) = i;
+      before = i;
+    }
+  }
+}
+
+// A transaction saw what its earlier reads returned (rc), or what all of them returned and what its
+// session did before (ra); and, as the order respects those, the last of that is also the last of
+// its whole past (cc).
+void Guess::find_suspects(Level level) {
+  const bool by_read = level == Level::ReadCommitted;
+  const Items& items = o_->items();
+  std::vector<TxnId> before;
+  if (!by_read && !stale_.empty()) before = session_predecessors(*o_);
+  for (std::size_t at = 0; at < stale_.size();) {
+    const TxnId reader = o_->txn(stale_[at]);
+    std::uint32_t saw = 0;  // One more than the highest rank.
+    const auto see = [&](TxnId txn) {
+      if (txn.valid()) saw = std::max(saw, rank(txn) + 1);
+    };
+    ItemId next_read = items.first(reader);
+    const auto see_reads = [&](ItemId end) {
+      for (; next_read < end; ++next_read.value) {
+        if (items.is_read(next_read) && o_->external(next_read)) see(o_->writer(next_read));
+      }
+    };
+    if (!by_read) {
+      see(before[reader.index()]);
+      see_reads(items.end(reader));
+    }
+    for (; at < stale_.size() && o_->txn(stale_[at]) == reader; ++at) {
+      const ItemId read = stale_[at];
+      if (by_read) see_reads(read);
+      if (rank(o_->txn(next(items.key(read), o_->write(read)))) < saw) suspects_.push_back(read);
+    }
+  }
+}
+
+}  // namespace ouro
