@@ -35,18 +35,21 @@ class Budget {
   const std::atomic<bool>* cancelled_ = nullptr;
 };
 
-// Asks a budget once every 4096 calls. One per thread.
+// Asks a budget once every `every` calls, a power of two: often enough that so many steps take well
+// under a second. One per thread.
 class BudgetTicker {
  public:
-  explicit BudgetTicker(const Budget& budget) : budget_(budget) {}
+  explicit BudgetTicker(const Budget& budget, std::uint32_t every = 4096)
+      : budget_(budget), mask_(every - 1) {}
   // Whether to stop; stays true once it was.
   bool tick() {
-    if ((++count_ & 0xfff) == 0 && !stopped_) stopped_ = budget_.exhausted();
+    if ((++count_ & mask_) == 0 && !stopped_) stopped_ = budget_.exhausted();
     return stopped_;
   }
 
  private:
   const Budget& budget_;
+  std::uint32_t mask_;
   std::uint32_t count_ = 0;
   bool stopped_ = false;
 };

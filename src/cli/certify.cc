@@ -16,7 +16,7 @@ struct CertifyFlags {
   std::string format;
 };
 
-constexpr char kDetails[] =
+constexpr char kCertifyDetails[] =
     "Checks that CERTIFICATE, written by 'ouro check --certificate', proves what it claims about "
     "HISTORY. It reads the history itself and shares no code with what decides levels, so a "
     "mistake "
@@ -62,7 +62,7 @@ void add_certify(CLI::App& root, Commands& commands) {
   app->add_option("CERTIFICATE", flags->certificate, "what 'ouro check --certificate' wrote")
       ->required();
   app->footer("Exit status: 0 accepted, 1 rejected, 254 bad input or usage.");
-  commands.push_back({app, [flags] { return run_certify(*flags); }, kDetails});
+  commands.push_back({app, [flags] { return run_certify(*flags); }, kCertifyDetails});
 }
 
 }  // namespace ouro::cli

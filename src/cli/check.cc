@@ -26,7 +26,7 @@ struct CheckFlags {
   double clock_drift = 0;  // Of interest to levels with real time only.
 };
 
-constexpr char kDetails[] =
+constexpr char kCheckDetails[] =
     "Reads each HISTORY and decides whether LEVEL allows it: whether some order of its "
     "transactions explains everything its clients saw. A violation is told with the transactions "
     "involved and the reason why each must precede the next.\n\n"
@@ -265,7 +265,7 @@ void add_check(CLI::App& root, Commands& commands) {
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error; of several histories the largest.");
-  commands.push_back({app, [flags] { return run_check(*flags); }, kDetails});
+  commands.push_back({app, [flags] { return run_check(*flags); }, kCheckDetails});
 }
 
 }  // namespace ouro::cli

@@ -20,7 +20,7 @@ Solution Solver::solve(Guide& guide) {
   for (;;) {
     LemmaId conflict = propagate();
     while (conflict == kNoLemma) {
-      if (ticker_.tick()) return Solution::Stopped;
+      if (decisions_.tick()) return Solution::Stopped;
       const Guide::Next next = guide.next(*this);
       if (next.kind == Guide::Next::Kind::Done) return Solution::Found;
       if (next.kind == Guide::Next::Kind::Require) {
@@ -34,7 +34,7 @@ Solution Solver::solve(Guide& guide) {
       }
       if (conflict == kNoLemma) conflict = propagate();
     }
-    if (ticker_.tick()) return Solution::Stopped;
+    if (conflicts_.tick()) return Solution::Stopped;
     if (!resolve_conflict(conflict, guide)) return Solution::None;
   }
 }

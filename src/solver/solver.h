@@ -53,7 +53,8 @@ class Guide {
 class Solver {
  public:
   // REQUIRES: `order` and `budget` outlive the solver.
-  Solver(DynamicOrder& order, const Budget& budget) : order_(order), ticker_(budget) {}
+  Solver(DynamicOrder& order, const Budget& budget)
+      : order_(order), decisions_(budget, 256), conflicts_(budget, 8) {}
 
   // A new choice between two sides; returns its number, counting from zero. Literals that are not
   // `opposite` stand for `first`.
@@ -103,7 +104,8 @@ class Solver {
   void finish_proof(LemmaId conflict);
 
   DynamicOrder& order_;
-  BudgetTicker ticker_;
+  // A conflict searches for a path and may look at the whole graph.
+  BudgetTicker decisions_, conflicts_;
   std::vector<std::array<Side, 2>> sides_;
   std::vector<std::uint8_t> value_;  // 1: first side, 0: second side, kOpen.
   std::vector<std::uint32_t> level_of_;

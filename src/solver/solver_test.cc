@@ -1,0 +1,251 @@
+// The solver alone: random acyclicity problems against all assignments, and every step of every
+// proof re-done.
+
+#include "solver/solver.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+namespace ouro {
+namespace {
+
+struct Problem {
+  std::size_t nodes = 0;
+  std::vector<Arc> known;
+  std::vector<Arc> late;  // Known too, but required during the search.
+  std::vector<std::array<Side, 2>> choices;
+};
+
+bool acyclic(std::size_t nodes, const std::vector<Arc>& arcs) {
+  std::vector<Node> identity(nodes);
+  std::iota(identity.begin(), identity.end(), 0);
+  return topological_order(Digraph(nodes, arcs), identity).size() == nodes;
+}
+
+// `sides` has a bit per choice, set for the second side.
+std::vector<Arc> arcs_of(const Problem& problem, std::uint32_t sides) {
+  std::vector<Arc> arcs = problem.known;
+  arcs.insert(arcs.end(), problem.late.begin(), problem.late.end());
+  for (std::size_t c = 0; c < problem.choices.size(); ++c) {
+    const auto side = problem.choices[c][sides >> c & 1].span();
+    arcs.insert(arcs.end(), side.begin(), side.end());
+  }
+  return arcs;
+}
+
+bool solvable(const Problem& problem) {
+  for (std::uint32_t sides = 0; sides < 1u << problem.choices.size(); ++sides) {
+    if (acyclic(problem.nodes, arcs_of(problem, sides))) return true;
+  }
+  return false;
+}
+
+Problem random_problem(std::mt19937& random) {
+  Problem problem;
+  problem.nodes = 3 + random() % 8;
+  const auto node = [&] { return static_cast<Node>(random() % problem.nodes); };
+  const auto forward = [&] {
+    const auto [from, to] = std::minmax(node(), node());
+    return Arc{from, to};
+  };
+  const auto add_some = [&](std::vector<Arc>& arcs, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (const Arc arc = forward(); arc.from != arc.to) arcs.push_back(arc);
+    }
+  };
+  add_some(problem.known, random() % problem.nodes);
+  if (random() % 3 == 0) add_some(problem.late, 1 + random() % 3);
+  const std::size_t choices = random() % 11;
+  for (std::size_t c = 0; c < choices; ++c) {
+    auto& sides = problem.choices.emplace_back();
+    for (Side& side : sides) {
+      const std::size_t count = random() % 8 == 0 ? 0 : 1 + random() % 2;
+      for (std::size_t i = 0; i < count; ++i) side.add({node(), node()});
+    }
+  }
+  return problem;
+}
+
+// Chooses at random, makes choices known to the solver only when it needs them, and requires the
+// late arcs at some point.
+class RandomGuide : public Guide {
+ public:
+  RandomGuide(const Problem& problem, std::mt19937& random) : problem_(problem), random_(random) {}
+
+  Next next(Solver& solver) override {
+    Next next;
+    if (required_ < problem_.late.size() && (random_() % 2 == 0 || decided_all(solver))) {
+      next.kind = Next::Kind::Require;
+      next.required.add(problem_.late[required_++]);
+      return next;
+    }
+    while (solver.choice_count() < problem_.choices.size()) {
+      const auto& sides = problem_.choices[solver.choice_count()];
+      solver.add_choice(sides[0], sides[1]);
+      if (random_() % 2 == 0) break;
+    }
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t c = 0; c < solver.choice_count(); ++c) {
+      if (!solver.assigned(c)) open.push_back(c);
+    }
+    if (open.empty()) return decided_all(solver) ? next : this->next(solver);
+    next.kind = Next::Kind::Decide;
+    next.literal = Literal::of(open[random_() % open.size()], random_() % 2 == 0);
+    return next;
+  }
+
+  // Arcs required above level zero went with the choices behind them.
+  void reopened(std::uint32_t) override { required_ = 0; }
+
+ private:
+  [[nodiscard]] bool decided_all(const Solver& solver) const {
+    if (solver.choice_count() < problem_.choices.size()) return false;
+    for (std::uint32_t c = 0; c < solver.choice_count(); ++c) {
+      if (!solver.assigned(c)) return false;
+    }
+    return true;
+  }
+
+  const Problem& problem_;
+  std::mt19937& random_;
+  std::size_t required_ = 0;
+};
+
+// Whether the arcs of a lemma's cycle close, are known or of the side they name, and exclude
+// exactly the lemma's literals.
+::testing::AssertionResult cycle_proves(const Problem& problem, const Lemma& lemma) {
+  std::vector<Literal> against;
+  for (std::size_t i = 0; i < lemma.cycle.size(); ++i) {
+    const auto& [arc, label] = lemma.cycle[i];
+    if (arc.to != lemma.cycle[(i + 1) % lemma.cycle.size()].arc.from) {
+      return ::testing::AssertionFailure() << "the cycle does not close behind arc " << i;
+    }
+    const auto has = [&](std::span<const Arc> arcs) {
+      return std::find(arcs.begin(), arcs.end(), arc) != arcs.end();
+    };
+    if (label == DynamicOrder::kNoLabel) {
+      if (!has(problem.known) && !has(problem.late)) {
+        return ::testing::AssertionFailure() << "arc " << i << " is not known";
+      }
+      continue;
+    }
+    const Literal literal{label};
+    if (!has(problem.choices[literal.choice()][literal.opposite() ? 1 : 0].span())) {
+      return ::testing::AssertionFailure() << "arc " << i << " is not of its side";
+    }
+    against.push_back(!literal);
+  }
+  std::sort(against.begin(), against.end());
+  against.erase(std::unique(against.begin(), against.end()), against.end());
+  std::vector<Literal> literals = lemma.literals;
+  std::sort(literals.begin(), literals.end());
+  if (against != literals) return ::testing::AssertionFailure() << "another cycle than its lemma";
+  return ::testing::AssertionSuccess();
+}
+
+// Whether the lemma follows from its premises, each leaving one literal no choice in turn.
+::testing::AssertionResult premises_prove(std::span<const Lemma> lemmas, std::size_t at) {
+  std::vector<Literal> true_ones;
+  const auto is_true = [&](Literal l) {
+    return std::find(true_ones.begin(), true_ones.end(), l) != true_ones.end();
+  };
+  for (const Literal literal : lemmas[at].literals) true_ones.push_back(!literal);
+  for (const LemmaId premise : lemmas[at].premises) {
+    if (premise >= at) return ::testing::AssertionFailure() << "a premise that comes later";
+    std::vector<Literal> open;
+    for (const Literal literal : lemmas[premise].literals) {
+      if (!is_true(!literal)) open.push_back(literal);
+    }
+    if (open.empty()) return ::testing::AssertionSuccess();
+    if (open.size() > 1)
+      return ::testing::AssertionFailure() << "premise " << premise << " is open";
+    true_ones.push_back(open[0]);
+  }
+  return ::testing::AssertionFailure() << "no contradiction";
+}
+
+void expect_proof(const Problem& problem, std::span<const Lemma> lemmas) {
+  ASSERT_FALSE(lemmas.empty());
+  EXPECT_TRUE(lemmas.back().literals.empty());
+  for (std::size_t i = 0; i < lemmas.size(); ++i) {
+    EXPECT_TRUE(lemmas[i].cycle.empty() ? premises_prove(lemmas, i)
+                                        : cycle_proves(problem, lemmas[i]))
+        << "lemma " << i;
+  }
+}
+
+void expect_solution(const Problem& problem, const DynamicOrder& order, const Solver& solver) {
+  // Whatever was chosen, for every choice one side runs forward in the order, as do known arcs.
+  const auto forward = [&](std::span<const Arc> arcs) {
+    return std::all_of(arcs.begin(), arcs.end(), [&](const Arc& arc) {
+      return order.position(arc.from) < order.position(arc.to);
+    });
+  };
+  EXPECT_TRUE(forward(problem.known));
+  EXPECT_TRUE(forward(problem.late));
+  EXPECT_EQ(solver.choice_count(), problem.choices.size());
+  for (const auto& sides : problem.choices) {
+    EXPECT_TRUE(forward(sides[0].span()) || forward(sides[1].span()));
+  }
+}
+
+TEST(SolverTest, AgreesWithAllAssignmentsOnRandomProblems) {
+  std::size_t found = 0;
+  std::size_t refuted = 0;
+  for (unsigned seed = 0; seed < 20'000; ++seed) {
+    std::mt19937 random(seed);
+    const Problem problem = random_problem(random);
+    std::vector<Node> nodes(problem.nodes);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    DynamicOrder order(problem.known, nodes);
+    const Budget budget({}, nullptr);
+    Solver solver(order, budget);
+    RandomGuide guide(problem, random);
+    const Solution solution = solver.solve(guide);
+    ASSERT_EQ(solution == Solution::Found, solvable(problem)) << "seed " << seed;
+    if (solution == Solution::Found) {
+      ++found;
+      expect_solution(problem, order, solver);
+    } else {
+      ASSERT_EQ(solution, Solution::None);
+      ++refuted;
+      expect_proof(problem, solver.proof());
+      expect_proof(problem, trimmed(solver.proof()));
+    }
+    ASSERT_FALSE(HasFailure()) << "seed " << seed;
+  }
+  EXPECT_GT(found, 3'000u);
+  EXPECT_GT(refuted, 3'000u);
+}
+
+TEST(SolverTest, StopsWhenTheBudgetIsExhausted) {
+  std::mt19937 random(1);
+  Problem problem;
+  problem.nodes = 2;
+  problem.choices.resize(1);
+  problem.choices[0][0].add({0, 1});
+  problem.choices[0][1].add({1, 0});
+  std::vector<Node> nodes{0, 1};
+  DynamicOrder order(problem.known, nodes);
+  std::atomic<bool> cancelled{true};
+  const Budget budget({}, &cancelled);
+  // A guide that never ends.
+  class Endless : public Guide {
+   public:
+    Next next(Solver&) override {
+      Next next;
+      next.kind = Next::Kind::Require;
+      return next;
+    }
+    void reopened(std::uint32_t) override {}
+  } guide;
+  Solver solver(order, budget);
+  EXPECT_EQ(solver.solve(guide), Solution::Stopped);
+}
+
+}  // namespace
+}  // namespace ouro
