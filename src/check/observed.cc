@@ -55,6 +55,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     error.what = first->what;
     return error;
   }
+  std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
   o.resolve_unknown();
   o.order_lists(lists);
   o.keep_counted_wrong_reads();

@@ -49,8 +49,9 @@ Problem random_problem(std::mt19937& random) {
   problem.nodes = 3 + random() % 8;
   const auto node = [&] { return static_cast<Node>(random() % problem.nodes); };
   const auto forward = [&] {
-    const auto [from, to] = std::minmax(node(), node());
-    return Arc{from, to};
+    const Node a = node();
+    const Node b = node();
+    return Arc{std::min(a, b), std::max(a, b)};
   };
   const auto add_some = [&](std::vector<Arc>& arcs, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,0 +1,56 @@
+// Threads make verdicts faster, never different.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/generate.h"
+#include "tests/engine_levels.h"
+
+namespace ouro::oracle {
+namespace {
+
+// Verdicts at all levels and their certificates, in words.
+std::string all_verdicts(const History& history, unsigned threads) {
+  const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
+  const auto verdicts =
+      check(history, levels, {.time_limit = std::chrono::seconds(60), .threads = threads});
+  if (!verdicts.ok()) return verdicts.error().to_string();
+  std::string text;
+  for (const Verdict& verdict : *verdicts) {
+    EXPECT_NE(verdict.outcome, Outcome::Undecided) << info(verdict.level).name;
+    text += std::string(info(verdict.level).name) + " " + std::string(name(verdict.outcome)) + "\n";
+    for (const std::uint64_t count : verdict.counts) text += " " + std::to_string(count);
+    text += print_certificate(make_certificate(history, verdict));
+  }
+  return text;
+}
+
+// Large enough for several threads, and for many ranges of keys.
+TEST(ThreadsTest, VerdictsAndCertificatesDoNotDependOnThem) {
+  for (const WorkloadKind workload : {WorkloadKind::General, WorkloadKind::ListAppend}) {
+    for (const Level store : {Level::ReadCommitted, Level::Causal, Level::StrictSerializable}) {
+      GenerateOptions options;
+      options.workload = workload;
+      options.store = store;
+      options.txns = 12'000;
+      options.keys = 9'000;
+      options.abort_share = 0.05;
+      options.unknown_share = 0.05;
+      const auto history = generate(options);
+      ASSERT_TRUE(history.ok()) << history.error().to_string();
+      ASSERT_GT(history->op_count(), 80'000u);
+      const std::string one = all_verdicts(*history, 1);
+      for (const unsigned threads : {2u, 5u}) {
+        EXPECT_EQ(all_verdicts(*history, threads), one)
+            << info(store).name << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ouro::oracle
