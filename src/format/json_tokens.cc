@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <charconv>
 #include <cstring>
+
+#include "format/byte_order.h"
 
 namespace ouro {
 namespace {
@@ -11,6 +14,46 @@ namespace {
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+struct Digits {
+  std::size_t count;     // How many bytes, from the first, are digits.
+  std::uint64_t number;  // That they make.
+};
+
+// Of the first eight bytes, all at once: a loop over digits ends each time at another place, which
+// processors cannot foresee.
+inline Digits eight_digits(const char* at) {
+  std::uint64_t bytes = load_little_endian(at) ^ 0x3030303030303030;
+  // Bytes of ten and more get their high bit; what they carry spoils only bytes behind them.
+  const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
+  const auto count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
+  if (count == 0) return {0, 0};
+  bytes <<= 64 - 8 * count;  // Zeros in front.
+  bytes = (bytes * 10 + (bytes >> 8)) & 0x00ff00ff00ff00ff;
+  bytes = (bytes * 100 + (bytes >> 16)) & 0x0000ffff0000ffff;
+  bytes = (bytes * 10000 + (bytes >> 32)) & 0xffffffff;
+  return {count, bytes};
+}
+
+// How far short_integer() looks.
+constexpr std::ptrdiff_t kShortBytes = 17;
+
+// The integer at `at` if it is of the common kind, without a sign and of at most 16 digits;
+// otherwise of no digits. REQUIRES: kShortBytes are readable.
+inline Digits short_integer(const char* at) {
+  constexpr std::uint64_t kPowers[] = {1,      10,      100,      1000,     10000,
+                                       100000, 1000000, 10000000, 100000000};
+  Digits digits = eight_digits(at);
+  if (digits.count == 8) {
+    const Digits more = eight_digits(at + 8);
+    digits.number = digits.number * kPowers[more.count] + more.number;
+    digits.count += more.count;
+  }
+  const char stop = at[digits.count];
+  const bool fraction = stop == '.' || (stop | 0x20) == 'e';
+  const bool padded = *at == '0' && digits.count > 1;
+  return fraction || padded || is_digit(stop) ? Digits{0, 0} : digits;
+}
 
 }  // namespace
 
@@ -24,12 +67,13 @@ void JsonTokens::skip_space() {
   token.at = at_;
   switch (expect_) {
     case Expect::CommaOrClose:
-      if (*at_ == open_.back()) return close(token);
-      if (*at_ != ',') return top_end(token);
-      ++at_;
-      skip_space();
-      token.at = at_;
-      return open_.back() == '}' ? name(token) : value(token);
+      if (*at_ == ',') {
+        ++at_;
+        skip_space();
+        token.at = at_;
+        return in_map() ? name(token) : value(token);
+      }
+      return *at_ == closer() ? close(token) : top_end(token);
     case Expect::NameOrClose:
       return *at_ == '}' ? close(token) : name(token);
     case Expect::ValueOrClose:
@@ -44,13 +88,62 @@ void JsonTokens::skip_space() {
   return top(token);
 }
 
+// Where the next element begins, if it is near and enough may be looked at behind it.
+const char* JsonTokens::short_op_start() const {
+  constexpr std::ptrdiff_t kMost = 24 + 2 * kShortBytes;
+  if (readable_ - at_ < kMost) return nullptr;
+  if (expect_ == Expect::ValueOrClose) return at_;
+  return *at_ == ',' ? at_ + 1 : nullptr;
+}
+
+inline bool JsonTokens::finish_short_op(const char* at, std::string_view between, char close,
+                                        ShortOp& out) {
+  const Digits key = short_integer(at);
+  at += key.count;
+  if (key.count == 0 || std::memcmp(at, between.data(), between.size()) != 0) return false;
+  at += between.size();
+  out.key = static_cast<std::int64_t>(key.number);
+  out.is_null = std::memcmp(at, "null", 4) == 0;
+  std::size_t length = 4;
+  if (!out.is_null) {
+    const Digits value = short_integer(at);
+    out.value = static_cast<std::int64_t>(value.number);
+    length = value.count;
+  }
+  if (length == 0 || at[length] != close) return false;
+  at_ = at + length + 1;
+  expect_ = Expect::CommaOrClose;
+  return true;
+}
+
+bool JsonTokens::take_short_list(std::string_view letters, ShortOp& out) {
+  const char* at = out.at = short_op_start();
+  if (at == nullptr || std::memcmp(at, "[\"", 2) != 0 || std::memcmp(at + 3, "\",", 2) != 0) {
+    return false;
+  }
+  out.letter = at[2];
+  return letters.find(out.letter) != std::string_view::npos &&
+         finish_short_op(at + 5, ",", ']', out);
+}
+
+bool JsonTokens::take_short_map(std::string_view letters, ShortOp& out) {
+  const char* at = out.at = short_op_start();
+  if (at == nullptr || std::memcmp(at, "{\"t\":\"", 6) != 0 ||
+      std::memcmp(at + 7, "\",\"k\":", 6) != 0) {
+    return false;
+  }
+  out.letter = at[6];
+  return letters.find(out.letter) != std::string_view::npos &&
+         finish_short_op(at + 13, ",\"v\":", '}', out);
+}
+
 // Where a comma is missing: fine if the text is a piece of an array, and ends.
 bool JsonTokens::top_end(Token& token) {
-  if (at_ == end_ && open_.size() == 1 && (top_ == Top::Start || top_ == Top::Middle)) {
+  if (at_ == end_ && depth_ == 1 && (top_ == Top::Start || top_ == Top::Middle)) {
     token.kind = TokenKind::End;
     return true;
   }
-  return fail_expected(open_.back() == '}' ? "',' or '}'" : "',' or ']'");
+  return fail_expected(in_map() ? "',' or '}'" : "',' or ']'");
 }
 
 bool JsonTokens::top(Token& token) {
@@ -74,14 +167,14 @@ bool JsonTokens::name(Token& token) {
 }
 
 bool JsonTokens::value(Token& token) {
-  expect_ = open_.empty() ? Expect::Top : Expect::CommaOrClose;
+  expect_ = depth_ == 0 ? Expect::Top : Expect::CommaOrClose;
   switch (*at_) {
     case '"':
       return string(token, Controls::Forbidden);
     case '{':
-      return open(token, TokenKind::OpenMap, '}', Expect::NameOrClose);
+      return open(token, TokenKind::OpenMap, Expect::NameOrClose);
     case '[':
-      return open(token, TokenKind::OpenList, ']', Expect::ValueOrClose);
+      return open(token, TokenKind::OpenList, Expect::ValueOrClose);
     case 't':
       return literal(token, "true", TokenKind::True);
     case 'f':
@@ -93,10 +186,10 @@ bool JsonTokens::value(Token& token) {
   }
 }
 
-bool JsonTokens::open(Token& token, TokenKind kind, char close, Expect inside) {
+bool JsonTokens::open(Token& token, TokenKind kind, Expect inside) {
   ++at_;
   token.kind = kind;
-  open_.push_back(close);
+  push(kind);
   expect_ = inside;
   return true;
 }
@@ -104,8 +197,8 @@ bool JsonTokens::open(Token& token, TokenKind kind, char close, Expect inside) {
 bool JsonTokens::close(Token& token) {
   ++at_;
   token.kind = TokenKind::Close;
-  open_.pop_back();
-  expect_ = open_.empty() ? Expect::Top : Expect::CommaOrClose;
+  pop();
+  expect_ = depth_ == 0 ? Expect::Top : Expect::CommaOrClose;
   return true;
 }
 
@@ -119,7 +212,19 @@ bool JsonTokens::literal(Token& token, std::string_view word, TokenKind kind) {
 }
 
 bool JsonTokens::number(Token& token) {
-  const char* start = at_;
+  if (readable_ - at_ >= kShortBytes) [[likely]] {
+    const Digits digits = short_integer(at_);
+    if (digits.count != 0) [[likely]] {
+      at_ += digits.count;
+      token.kind = TokenKind::Integer;
+      token.number = static_cast<std::int64_t>(digits.number);
+      return true;
+    }
+  }
+  return long_number(token, at_);
+}
+
+bool JsonTokens::long_number(Token& token, const char* start) {
   if (*at_ == '-') ++at_;
   if (!is_digit(*at_)) return fail_expected(at_ == start ? "a value" : "a digit");
   if (*at_ == '0' && is_digit(at_[1])) return fail(at_, "a number must not start with 0");

@@ -5,8 +5,9 @@
 // column and what was expected.
 #pragma once
 
-#include <string>
+#include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "format/token.h"
 
@@ -27,13 +28,42 @@ class JsonTokens final : public TokenReader {
              std::uint64_t first_line = 1, std::uint64_t first_column = 1)
       : TokenReader(text, file, first_line, first_column), top_(top) {
     if (top != Top::Middle && top != Top::Rest) return;
-    open_ = "]";
+    push(TokenKind::OpenList);
     expect_ = Expect::CommaOrClose;
     first_ = false;
   }
 
+  // Starts over with `text`, one value. REQUIRES: a zero byte stands behind `text`, or white space
+  // and later a zero byte, before `readable`. White space is skipped even there, so a value that
+  // `text` breaks off may be read to its end: overran() tells.
+  void restart(std::string_view text, const char* readable) {
+    start_at(text, readable);
+    top_ = Top::One;
+    first_ = true;
+    expect_ = Expect::Top;
+    maps_ = 0;
+    depth_ = 0;
+    outer_.clear();
+  }
+
   bool next(Token& token) override;
-  [[nodiscard]] std::size_t depth() const override { return open_.size(); }
+
+  // An operation like ["w",7,12], ["r",7,null] or {"t":"w","k":7,"v":12}.
+  struct ShortOp {
+    const char* at;  // Its opening bracket.
+    char letter;
+    std::int64_t key;  // Of at most 16 digits, as is the value.
+    std::int64_t value;
+    bool is_null;  // Then the value is null.
+  };
+  // If the list at hand goes on with a ShortOp that is a list, written without white space, with
+  // one of `letters`, reads all of it: three times as fast as token by token. Otherwise reads
+  // nothing. REQUIRES: within a list; letters from a to z.
+  bool take_short_list(std::string_view letters, ShortOp& out);
+  // The same for a map whose names are t, k and v, in this order.
+  bool take_short_map(std::string_view letters, ShortOp& out);
+
+  [[nodiscard]] std::size_t depth() const override { return depth_; }
 
  private:
   enum class Expect : std::uint8_t { Value, ValueOrClose, Name, NameOrClose, CommaOrClose, Top };
@@ -41,17 +71,42 @@ class JsonTokens final : public TokenReader {
   void skip_space();
   bool value(Token& token);
   bool name(Token& token);
-  bool open(Token& token, TokenKind kind, char close, Expect inside);
+  bool open(Token& token, TokenKind kind, Expect inside);
   bool close(Token& token);
   bool top(Token& token);
   bool top_end(Token& token);
   bool number(Token& token);
+  const char* short_op_start() const;
+  bool finish_short_op(const char* at, std::string_view between, char close, ShortOp& out);
+  bool long_number(Token& token, const char* start);
   bool literal(Token& token, std::string_view word, TokenKind kind);
+
+  [[nodiscard]] bool in_map() const { return (maps_ & 1) != 0; }
+  // The bracket that closes what was opened last. REQUIRES: depth() > 0.
+  [[nodiscard]] char closer() const { return in_map() ? '}' : ']'; }
+  void push(TokenKind kind) {
+    if (depth_ % kLevels == 0 && depth_ != 0) [[unlikely]]
+      outer_.push_back(maps_);
+    maps_ = maps_ << 1 | (kind == TokenKind::OpenMap ? 1 : 0);
+    ++depth_;
+  }
+  void pop() {
+    maps_ >>= 1;
+    if (--depth_ % kLevels != 0 || depth_ == 0) [[likely]]
+      return;
+    maps_ = outer_.back();
+    outer_.pop_back();
+  }
 
   Top top_;
   bool first_ = true;
   Expect expect_ = Expect::Top;
-  std::string open_;  // The closing brackets owed.
+  std::size_t depth_ = 0;
+  // Of what is open, a bit each: whether it is a map. The innermost is the lowest bit; what is
+  // more than kLevels levels further out waits in `outer_`.
+  static constexpr std::size_t kLevels = 64;
+  std::uint64_t maps_ = 0;
+  std::vector<std::uint64_t> outer_;
 };
 
 }  // namespace ouro

@@ -1,36 +1,23 @@
+// Lines are read token by token, straight into the builder: nothing is copied, and nothing but the
+// builder allocates. When a line is refused there is time to look again: a fault of its JSON, which
+// json_diagnosis describes best, goes before a complaint about what the JSON says.
+
 #include "format/native_text_line.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "base/edit_distance.h"
-#include "format/binary_validation.h"
 #include "format/json_diagnosis.h"
 
 namespace ouro {
 namespace {
 
-using simdjson::ondemand::json_type;
-
-constexpr std::array<std::pair<std::string_view, PredicateKind>, 12> kPredicateWords{{
-    {"and", PredicateKind::And},
-    {"or", PredicateKind::Or},
-    {"not", PredicateKind::Not},
-    {"eq", PredicateKind::Eq},
-    {"ne", PredicateKind::Ne},
-    {"lt", PredicateKind::Lt},
-    {"le", PredicateKind::Le},
-    {"gt", PredicateKind::Gt},
-    {"ge", PredicateKind::Ge},
-    {"between", PredicateKind::Between},
-    {"in", PredicateKind::In},
-    {"is_null", PredicateKind::IsNull},
-}};
-
 constexpr std::string_view kTxnFields[] = {"session",  "status",    "invoked", "completed",
                                            "start_ts", "commit_ts", "id",      "ops"};
+
+constexpr std::string_view kKeyedWords[] = {"r", "w", "append", "d"};
 
 std::string unknown_field(std::string_view name, std::span<const std::string_view> known) {
   const std::string_view guess = closest(name, known);
@@ -45,68 +32,67 @@ bool NativeLineParser::fail(std::string what) {
   return false;
 }
 
-bool NativeLineParser::fail(simdjson::error_code code, std::string_view expected) {
-  if (code == simdjson::INCORRECT_TYPE || code == simdjson::NUMBER_OUT_OF_RANGE ||
-      code == simdjson::NUMBER_ERROR || code == simdjson::INDEX_OUT_OF_BOUNDS) {
-    return fail(fmt::format("expected {}", expected));
-  }
-  return fail(fmt::format("expected {} ({})", expected, simdjson::error_message(code)));
+bool NativeLineParser::expected(std::string_view what) {
+  return fail(fmt::format("expected {}", what));
+}
+
+bool NativeLineParser::next(Token& token) {
+  if (t_.next(token)) [[likely]]
+    return true;
+  return fail(t_.error().what);
 }
 
 Status NativeLineParser::parse(std::string_view text, std::uint64_t line) {
   line_ = line;
-  what_.clear();
-  simdjson::ondemand::document document;
-  simdjson::ondemand::object object;
-  bool ok = false;
-  auto code =
-      parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
-  if (code == simdjson::SUCCESS) code = document.get_object().get(object);
-  if (code == simdjson::SUCCESS) {
-    const char* rest = nullptr;
-    ok = record(object) && (document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS ||
-                            fail("more than one value in a line"));
-  } else {
-    fail(code, "a JSON object");
-  }
-  if (ok) return {};
+  t_.restart(text, readable_);
+  if (document()) [[likely]]
+    return {};
+  std::string what = std::exchange(what_, {});
   if (const auto fault = diagnose_json(text)) {
-    return error_at_line(file_, line, fmt::format("column {}: {}", fault->offset + 1, fault->what));
+    what = fmt::format("column {}: {}", fault->offset + 1, fault->what);
   }
-  return error_at_line(file_, line, what_);
+  return error_at_line(file_, line, std::move(what));
 }
 
-bool NativeLineParser::record(simdjson::ondemand::object object) {
-  Record kind = Record::Txn;
-  bool first = true;
+bool NativeLineParser::document() {
+  Token token;
+  if (!next(token)) return false;
+  if (token.kind != TokenKind::OpenMap) return expected("a JSON object");
+  if (!record()) return false;
+  if (t_.overran()) return fail("the line ends within its object");
+  return t_.rest().find_first_not_of(" \t\r") == std::string_view::npos ||
+         fail("more than one value in a line");
+}
+
+bool NativeLineParser::record() {
+  Token token;
+  if (!next(token)) return false;
+  if (token.kind == TokenKind::Close) {
+    return fail("an empty object; a transaction needs \"session\" and \"ops\"");
+  }
+  const std::string_view first = token.text;
+  const bool header = first == "ouro";
+  const bool key =
+      first == "key" || first == "versions" || first == "complete" || first == "initial";
   start_ = commit_ = kNoTimestamp;
   invoked_ = completed_ = kNoClock;
   has_session_ = has_ops_ = has_initial_ = has_versions_ = complete_ = false;
   key_name_ = Value::unobserved();
-  for (auto field : object) {
-    std::string_view field_name;
-    Json value;
-    if (const auto code = field.unescaped_key().get(field_name)) return fail(code, "a field name");
-    if (const auto code = field.value().get(value)) return fail(code, "a value");
-    if (first) {
-      if (field_name == "ouro") {
-        kind = Record::Header;
-      } else if (field_name == "key" || field_name == "versions" || field_name == "complete" ||
-                 field_name == "initial") {
-        kind = Record::Key;
-      } else {
-        b_.begin_txn(SessionId{0}, line_);
-      }
+  if (!header && !key) b_.begin_txn(SessionId{0}, line_);
+  while (token.kind != TokenKind::Close) {
+    if (header || key) {
+      const std::string field(token.text);
+      if (!next(token)) return false;
+      if (!(header ? header_field(field, token) : key_field(field, token))) return false;
+    } else {
+      const TxnField field = txn_field_of(token.text);
+      if (field == TxnField::Unknown) return fail(unknown_field(token.text, kTxnFields));
+      if (!next(token) || !txn_field(field, token)) return false;
     }
-    first = false;
-    const bool ok = kind == Record::Txn      ? txn_field(field_name, value)
-                    : kind == Record::Header ? header_field(field_name, value)
-                                             : key_field(field_name, value);
-    if (!ok) return false;
+    if (!next(token)) return false;
   }
-  if (first) return fail("an empty object; a transaction needs \"session\" and \"ops\"");
-  if (kind == Record::Txn) return finish_txn();
-  return kind == Record::Header || finish_key();
+  if (header) return true;
+  return key ? finish_key() : finish_txn();
 }
 
 bool NativeLineParser::finish_txn() {
@@ -126,89 +112,97 @@ bool NativeLineParser::finish_key() {
   return true;
 }
 
-bool NativeLineParser::header_field(std::string_view field, Json json) {
+bool NativeLineParser::header_field(std::string_view field, Token& token) {
   if (field == "ouro") {
     if (line_ != 1) return fail("the header must be the first line");
-    std::int64_t version = 0;
-    if (const auto code = json.get_int64().get(version)) return fail(code, "\"ouro\":1");
-    if (version != 1) {
+    if (token.kind != TokenKind::Integer) return expected("\"ouro\":1");
+    if (token.number != 1) {
       return fail(
-          fmt::format("version {} of the format is not known; this program reads 1", version));
+          fmt::format("version {} of the format is not known; this program reads 1", token.number));
     }
     return true;
   }
   if (field == "initial") {
     Value initial;
-    if (!value(json, initial)) return false;
+    if (!value(token, initial)) return false;
     b_.default_initial(initial);
     return true;
   }
-  if (field == "info") return remarks(json);
+  if (field == "info") return remarks(token);
   constexpr std::string_view kKnown[] = {"ouro", "initial", "info"};
   return fail(unknown_field(field, kKnown));
 }
 
-bool NativeLineParser::remarks(Json json) {
-  simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object))
-    return fail(code, "\"info\" to be an object");
-  for (auto field : object) {
-    std::string_view name;
-    std::string_view text;
-    if (const auto code = field.unescaped_key().get(name)) return fail(code, "a name");
-    const std::string kept(name);
-    if (const auto code = field.value().get_string().get(text)) {
-      return fail(code, "texts in \"info\"");
-    }
-    b_.remark(kept, text);
+bool NativeLineParser::remarks(Token& token) {
+  if (token.kind != TokenKind::OpenMap) return expected("\"info\" to be an object");
+  for (;;) {
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close) return true;
+    const std::string name(token.text);
+    if (!next(token)) return false;
+    if (token.kind != TokenKind::String) return expected("texts in \"info\"");
+    b_.remark(name, token.text);
   }
-  return true;
 }
 
-bool NativeLineParser::key_field(std::string_view field, Json json) {
-  if (field == "key") return name(json, key_name_);
+bool NativeLineParser::key_field(std::string_view field, Token& token) {
+  if (field == "key") return name(token, key_name_);
   if (field == "versions") {
     has_versions_ = true;
-    return list(json, values_);
+    return list(token, values_);
   }
   if (field == "initial") {
     has_initial_ = true;
-    return value(json, initial_);
+    return value(token, initial_);
   }
   if (field == "complete") {
-    const auto code = json.get_bool().get(complete_);
-    return code == simdjson::SUCCESS || fail(code, "\"complete\" to be true or false");
+    complete_ = token.kind == TokenKind::True;
+    return complete_ || token.kind == TokenKind::False ||
+           expected("\"complete\" to be true or false");
   }
   constexpr std::string_view kKnown[] = {"key", "versions", "complete", "initial"};
   return fail(unknown_field(field, kKnown));
 }
 
-bool NativeLineParser::txn_field(std::string_view field, Json json) {
-  if (field == "ops") return ops(json);
-  if (field == "session") {
-    Value session;
-    if (!name(json, session)) return fail("expected \"session\" to be an integer or a string");
-    b_.set_session(b_.session(session));
-    has_session_ = true;
-    return true;
+// ---- transactions ----
+
+NativeLineParser::TxnField NativeLineParser::txn_field_of(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(kTxnFields); ++i) {
+    if (name == kTxnFields[i]) return static_cast<TxnField>(i);
   }
-  if (field == "status") return status(json);
-  if (field == "invoked") return clock(json, invoked_);
-  if (field == "completed") return clock(json, completed_);
-  if (field == "start_ts") return timestamp(json, start_);
-  if (field == "commit_ts") return timestamp(json, commit_);
-  if (field == "id") {
-    Value id;
-    if (!name(json, id)) return fail("expected \"id\" to be an integer or a string");
-    b_.name(id);
-    return true;
-  }
-  return fail(unknown_field(field, kTxnFields));
+  return TxnField::Unknown;
 }
 
-bool NativeLineParser::status(Json json) {
-  std::string_view word;
-  if (const auto code = json.get_string().get(word)) return fail(code, "\"status\" to be a string");
+bool NativeLineParser::txn_field(TxnField field, Token& token) {
+  Value named;
+  switch (field) {
+    case TxnField::Ops:
+      return ops(token);
+    case TxnField::Session:
+      if (!name(token, named)) return fail("expected \"session\" to be an integer or a string");
+      b_.set_session(b_.session(named));
+      has_session_ = true;
+      return true;
+    case TxnField::Status:
+      return status(token);
+    case TxnField::Invoked:
+      return clock(token, invoked_);
+    case TxnField::Completed:
+      return clock(token, completed_);
+    case TxnField::StartTs:
+      return timestamp(token, start_);
+    case TxnField::CommitTs:
+      return timestamp(token, commit_);
+    default:
+      if (!name(token, named)) return fail("expected \"id\" to be an integer or a string");
+      b_.name(named);
+      return true;
+  }
+}
+
+bool NativeLineParser::status(const Token& token) {
+  if (token.kind != TokenKind::String) return expected("\"status\" to be a string");
+  const std::string_view word = token.text;
   if (word == "committed") {
     b_.status(TxnStatus::Committed);
   } else if (word == "aborted") {
@@ -221,409 +215,108 @@ bool NativeLineParser::status(Json json) {
   return true;
 }
 
-bool NativeLineParser::clock(Json json, std::int64_t& out) {
-  const auto code = json.get_int64().get(out);
-  return code == simdjson::SUCCESS || fail(code, "a clock to be a 64-bit integer");
+bool NativeLineParser::clock(const Token& token, std::int64_t& out) {
+  out = token.number;
+  return token.kind == TokenKind::Integer || expected("a clock to be a 64-bit integer");
 }
 
-bool NativeLineParser::timestamp(Json json, Timestamp& out) {
+bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
   constexpr std::string_view kExpected = "a timestamp to be an integer or [physical, logical]";
-  json_type type;
-  if (const auto code = json.type().get(type)) return fail(code, kExpected);
-  out.logical = 0;
-  if (type != json_type::array) {
-    const auto code = json.get_int64().get(out.physical);
-    return code == simdjson::SUCCESS || fail(code, kExpected);
+  if (token.kind == TokenKind::Integer) [[likely]] {
+    out = {token.number, 0};
+    return true;
   }
-  simdjson::ondemand::array array;
-  if (const auto code = json.get_array().get(array)) return fail(code, kExpected);
-  int count = 0;
-  for (auto part : array) {
-    if (count == 2) return fail(fmt::format("expected {}", kExpected));
-    const auto code = part.get_int64().get(count == 0 ? out.physical : out.logical);
-    if (code) return fail(code, kExpected);
-    ++count;
+  if (token.kind != TokenKind::OpenList) return expected(kExpected);
+  for (std::int64_t* part : {&out.physical, &out.logical}) {
+    if (!next(token)) return false;
+    if (token.kind != TokenKind::Integer) return expected(kExpected);
+    *part = token.number;
   }
-  return count == 2 || fail(fmt::format("expected {}", kExpected));
+  return next(token) && (token.kind == TokenKind::Close || expected(kExpected));
 }
 
-bool NativeLineParser::ops(Json json) {
+// ---- operations ----
+
+bool NativeLineParser::ops(const Token& open) {
   if (std::exchange(has_ops_, true)) return fail("\"ops\" appears twice");
-  simdjson::ondemand::array array;
-  if (const auto code = json.get_array().get(array)) return fail(code, "\"ops\" to be an array");
-  for (auto element : array) {
-    simdjson::ondemand::array op_array;
-    if (const auto code = element.get_array().get(op_array)) {
-      return fail(code, "an operation like [\"r\",\"x\",1]");
+  if (open.kind != TokenKind::OpenList) return expected("\"ops\" to be an array");
+  for (Token token;;) {
+    for (JsonTokens::ShortOp simple; t_.take_short_list("rwd", simple);) {
+      const Value value = simple.is_null ? Value::null() : Value::small(simple.value);
+      add_op(word_of({&simple.letter, 1}), b_.key(Value::small(simple.key)), true, false, value);
     }
-    if (!op(op_array)) return false;
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close) return true;
+    if (token.kind != TokenKind::OpenList) return expected("an operation like [\"r\",\"x\",1]");
+    if (!op(token)) return false;
   }
-  return true;
 }
 
-// An operation with a key is read part by part as it comes; the rest, which is rare, in pieces.
-bool NativeLineParser::op(simdjson::ondemand::array array) {
-  enum class Word { None, Read, Write, Append, Delete };
-  Word kind = Word::None;
-  std::string_view word;
+NativeLineParser::Word NativeLineParser::word_of(std::string_view text) {
+  if (text.size() == 1) {
+    return text[0] == 'r'   ? Word::Read
+           : text[0] == 'w' ? Word::Write
+           : text[0] == 'd' ? Word::Delete
+                            : Word::Other;
+  }
+  return text == "append" ? Word::Append : Word::Other;
+}
+
+bool NativeLineParser::op(Token& token) {
+  if (!next(token)) return false;
+  if (token.kind == TokenKind::Close) return fail("an empty operation");
+  if (token.kind != TokenKind::String) return expected("an operation's name");
+  const Word word = word_of(token.text);
+  if (word != Word::Other) [[likely]]
+    return keyed_op(word, token);
+  for (const std::string_view known : {"scan", "select", "aggregate"}) {
+    if (token.text == known) return predicate_op(known, token);
+  }
+  if (token.text.empty()) return fail("an empty operation");
+  return fail(fmt::format(
+      "unknown operation '{}'; expected r, w, append, d, scan, select or aggregate", token.text));
+}
+
+bool NativeLineParser::keyed_op(Word word, Token& token) {
+  if (!next(token)) return false;
+  const std::string_view spelled = kKeyedWords[static_cast<std::size_t>(word)];
+  if (token.kind == TokenKind::Close) {
+    return fail(fmt::format("operation '{}' without a key", spelled));
+  }
   Value key;
+  if (!name(token, key)) return fail("expected a key: an integer or a string");
   Value result = Value::unobserved();
-  bool is_list = false;
-  int count = 0;
-  for (auto element : array) {
-    Json json;
-    if (const auto code = element.get(json)) return fail(code, "a value");
-    if (count == 0) {
-      if (const auto code = json.get_string().get(word)) return fail(code, "an operation's name");
-      kind = word == "r"        ? Word::Read
-             : word == "w"      ? Word::Write
-             : word == "append" ? Word::Append
-             : word == "d"      ? Word::Delete
-                                : Word::None;
-      if (kind == Word::None) break;
-    } else if (count == 1) {
-      if (!name(json, key)) return fail("expected a key: an integer or a string");
-    } else if (count == 2) {
-      json_type type;
-      if (const auto code = json.type().get(type)) return fail(code, "a value");
-      is_list = type == json_type::array;
-      if (is_list && kind != Word::Read) return fail("only a read may have a list");
-      if (is_list ? !list(json, values_) : !value(json, result)) return false;
-    } else {
-      return fail(fmt::format("too many parts in an operation '{}'", word));
+  if (!next(token)) return false;
+  const bool has_value = token.kind != TokenKind::Close;
+  const bool is_list = token.kind == TokenKind::OpenList;
+  if (has_value) {
+    if (is_list && word != Word::Read) return fail("only a read may have a list");
+    if (is_list ? !list(token, values_) : !value(token, result)) return false;
+    if (!next(token)) return false;
+    if (token.kind != TokenKind::Close) {
+      return fail(fmt::format("too many parts in an operation '{}'", spelled));
     }
-    ++count;
   }
-  if (kind == Word::None) {
-    if (word.empty()) return fail("an empty operation");
-    return predicate_op(word, array);
-  }
-  if (count < 2) return fail(fmt::format("operation '{}' without a key", word));
-  const KeyId id = b_.key(key);
-  switch (kind) {
+  return add_op(word, b_.key(key), has_value, is_list, result);
+}
+
+bool NativeLineParser::add_op(Word word, KeyId key, bool has_value, bool is_list, Value value) {
+  switch (word) {
     case Word::Read:
-      is_list ? b_.read_list(id, values_) : b_.read(id, result);
+      is_list ? b_.read_list(key, values_) : b_.read(key, value);
       return true;
     case Word::Write:
-      if (count < 3) return fail("a write without a value; null deletes");
-      b_.write(id, result);
+      if (!has_value) return fail("a write without a value; null deletes");
+      b_.write(key, value);
       return true;
     case Word::Append:
-      if (count < 3) return fail("an append without an element");
-      b_.append(id, result);
+      if (!has_value) return fail("an append without an element");
+      b_.append(key, value);
       return true;
     default:
-      b_.remove(id, count < 3 ? Value::null() : result);
+      b_.remove(key, has_value ? value : Value::null());
       return true;
   }
-}
-
-bool NativeLineParser::predicate_op(std::string_view given, simdjson::ondemand::array& array) {
-  const std::string word(given);
-  if (word != "scan" && word != "select" && word != "aggregate") {
-    return fail(fmt::format(
-        "unknown operation '{}'; expected r, w, append, d, scan, select or aggregate", word));
-  }
-  if (const auto code = array.reset().error()) return fail(code, "an operation");
-  // What comes after the word, in order.
-  enum class Part { Lower, Upper, Kind, Column, Predicate, Result, Rows, VersionSet };
-  using enum Part;
-  const std::vector<Part> shape = word == "scan" ? std::vector{Lower, Upper, Rows, VersionSet}
-                                  : word == "select"
-                                      ? std::vector{Predicate, Rows, VersionSet}
-                                      : std::vector{Kind, Column, Predicate, Result, VersionSet};
-  Value lower, upper, result;
-  AggregateKind kind = AggregateKind::Count;
-  ColumnId aggregated;
-  PredicateId condition;
-  HistoryBuilder::Rows rows;
-  rows_.clear();
-  std::size_t count = 0;
-  for (auto element : array) {
-    Json json;
-    if (const auto code = element.get(json)) return fail(code, "a value");
-    if (count++ == 0) continue;
-    if (count - 2 >= shape.size()) return fail(fmt::format("too many parts in '{}'", word));
-    bool ok = true;
-    switch (shape[count - 2]) {
-      case Lower:
-        ok = scalar(json, lower);
-        break;
-      case Upper:
-        ok = scalar(json, upper);
-        break;
-      case Kind:
-        ok = aggregate_kind(json, kind);
-        break;
-      case Column:
-        ok = column_or_rows(json, aggregated);
-        break;
-      case Predicate:
-        ok = predicate(json, 0, condition);
-        break;
-      case Result:
-        ok = scalar(json, result);
-        break;
-      case Rows:
-        ok = key_versions(json, rows_);
-        break;
-      case VersionSet:
-        ok = version_set(json, rows);
-        break;
-    }
-    if (!ok) return false;
-  }
-  if (count < shape.size()) return fail(fmt::format("operation '{}' has too few parts", word));
-  rows.rows = rows_;
-  if (word == "scan") {
-    b_.scan(lower, upper, rows);
-  } else if (word == "select") {
-    b_.select(condition, rows);
-  } else {
-    b_.aggregate(kind, aggregated, condition, result, rows);
-  }
-  return true;
-}
-
-bool NativeLineParser::aggregate_kind(Json json, AggregateKind& out) {
-  std::string_view word;
-  if (const auto code = json.get_string().get(word)) return fail(code, "count, sum, min or max");
-  if (word == "count") {
-    out = AggregateKind::Count;
-  } else if (word == "sum") {
-    out = AggregateKind::Sum;
-  } else if (word == "min") {
-    out = AggregateKind::Min;
-  } else if (word == "max") {
-    out = AggregateKind::Max;
-  } else {
-    return fail(fmt::format("unknown aggregate '{}'; expected count, sum, min or max", word));
-  }
-  return true;
-}
-
-// ---- values ----
-
-bool NativeLineParser::scalar(Json json, Value& out) {
-  json_type type;
-  if (const auto code = json.type().get(type)) return fail(code, "a value");
-  switch (type) {
-    case json_type::number: {
-      std::int64_t number = 0;
-      if (json.get_int64().get(number) == simdjson::SUCCESS) {
-        out = b_.integer(number);
-        return true;
-      }
-      std::uint64_t large = 0;
-      if (const auto code = json.get_uint64().get(large)) {
-        return fail(code, "an integer of at most 64 bits; write other numbers as strings");
-      }
-      out = b_.unsigned_integer(large);
-      return true;
-    }
-    case json_type::string: {
-      std::string_view text;
-      if (const auto code = json.get_string().get(text)) return fail(code, "a string");
-      out = b_.text(text);
-      return true;
-    }
-    case json_type::null:
-      out = Value::null();
-      return null(json);
-    default:
-      return fail("expected an integer, a string or null");
-  }
-}
-
-bool NativeLineParser::name(Json json, Value& out) {
-  return scalar(json, out) && (!out.is_null() || fail("expected a name: an integer or a string"));
-}
-
-bool NativeLineParser::value(Json json, Value& out) {
-  json_type type;
-  if (const auto code = json.type().get(type)) return fail(code, "a value");
-  return type == json_type::object ? row(json, out) : scalar(json, out);
-}
-
-bool NativeLineParser::row(Json json, Value& out) {
-  simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object)) return fail(code, "an object of columns");
-  std::vector<HistoryBuilder::NamedCell> cells;
-  for (auto field : object) {
-    std::string_view column_name;
-    Json cell_json;
-    Value cell;
-    if (const auto code = field.unescaped_key().get(column_name)) return fail(code, "a column");
-    if (const auto code = field.value().get(cell_json)) return fail(code, "a value");
-    if (!scalar(cell_json, cell)) return false;
-    for (const auto& [known, unused] : cells) {
-      if (known == column_name) return fail(fmt::format("column '{}' appears twice", column_name));
-    }
-    cells.emplace_back(column_name, cell);
-  }
-  out = b_.row(cells);
-  return true;
-}
-
-bool NativeLineParser::list(Json json, std::vector<Value>& out) {
-  out.clear();
-  simdjson::ondemand::array array;
-  if (const auto code = json.get_array().get(array)) return fail(code, "a list");
-  for (auto element : array) {
-    Json element_json;
-    Value element_value;
-    if (const auto code = element.get(element_json)) return fail(code, "a value");
-    if (!value(element_json, element_value)) return false;
-    out.push_back(element_value);
-  }
-  return true;
-}
-
-bool NativeLineParser::key_versions(Json json, std::vector<KeyVersion>& out) {
-  constexpr std::string_view kExpected = "rows like [[\"k1\",1],[\"k2\",{\"c\":3}]]";
-  out.clear();
-  simdjson::ondemand::array array;
-  if (const auto code = json.get_array().get(array)) return fail(code, kExpected);
-  for (auto element : array) {
-    simdjson::ondemand::array pair;
-    if (const auto code = element.get_array().get(pair)) return fail(code, kExpected);
-    Value key;
-    Value version;
-    int count = 0;
-    for (auto part : pair) {
-      Json part_json;
-      if (const auto code = part.get(part_json)) return fail(code, kExpected);
-      if (count == 2) return fail(fmt::format("expected {}", kExpected));
-      if (count == 0 ? !name(part_json, key) : !value(part_json, version)) return false;
-      ++count;
-    }
-    if (count != 2) return fail(fmt::format("expected {}", kExpected));
-    out.push_back({b_.key(key), version});
-  }
-  return true;
-}
-
-bool NativeLineParser::version_set(Json json, HistoryBuilder::Rows& rows) {
-  simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object)) return fail(code, "{\"versions\":[…]}");
-  for (auto field : object) {
-    std::string_view field_name;
-    Json field_json;
-    if (const auto code = field.unescaped_key().get(field_name)) return fail(code, "a name");
-    if (const auto code = field.value().get(field_json)) return fail(code, "a value");
-    if (field_name != "versions") return fail(fmt::format("unknown field '{}'", field_name));
-    if (!key_versions(field_json, versions_)) return false;
-    rows.has_version_set = true;
-    rows.version_set = versions_;
-  }
-  return true;
-}
-
-// ---- predicates ----
-
-bool NativeLineParser::predicate(Json json, std::uint32_t depth, PredicateId& out) {
-  constexpr std::string_view kExpected =
-      "a predicate: true, or one of and, or, not, eq, ne, lt, le, gt, ge, between, in, is_null";
-  if (depth >= kMaxPredicateDepth) return fail("the predicate is nested too deeply");
-  json_type type;
-  if (const auto code = json.type().get(type)) return fail(code, kExpected);
-  if (type == json_type::boolean) {
-    bool always = false;
-    if (const auto code = json.get_bool().get(always)) return fail(code, kExpected);
-    if (!always) return fail(fmt::format("expected {}", kExpected));
-    out = b_.always();
-    return true;
-  }
-  simdjson::ondemand::object object;
-  if (const auto code = json.get_object().get(object)) return fail(code, kExpected);
-  int count = 0;
-  for (auto field : object) {
-    std::string_view word;
-    Json operand;
-    if (const auto code = field.unescaped_key().get(word)) return fail(code, kExpected);
-    if (const auto code = field.value().get(operand)) return fail(code, kExpected);
-    if (count++ != 0) return fail("a predicate has one operator; use \"and\" for several");
-    bool known = false;
-    for (const auto& [name, kind] : kPredicateWords) {
-      if (name != word) continue;
-      known = true;
-      const bool combines = kind <= PredicateKind::Not;
-      if (combines ? !combination(kind, operand, depth, out) : !comparison(kind, operand, out)) {
-        return false;
-      }
-    }
-    if (!known) return fail(fmt::format("unknown operator '{}'; expected {}", word, kExpected));
-  }
-  return count == 1 || fail(fmt::format("expected {}", kExpected));
-}
-
-bool NativeLineParser::combination(PredicateKind kind, Json json, std::uint32_t depth,
-                                   PredicateId& out) {
-  std::vector<PredicateId> children;
-  if (kind == PredicateKind::Not) {
-    children.emplace_back();
-    if (!predicate(json, depth + 1, children[0])) return false;
-  } else {
-    simdjson::ondemand::array array;
-    if (const auto code = json.get_array().get(array)) return fail(code, "a list of predicates");
-    for (auto element : array) {
-      Json child;
-      if (const auto code = element.get(child)) return fail(code, "a predicate");
-      if (!predicate(child, depth + 1, children.emplace_back())) return false;
-    }
-  }
-  out = b_.combine(kind, children);
-  return true;
-}
-
-// ["column", operand…], for `in` ["column", [operand…]], for `is_null` the column alone.
-bool NativeLineParser::comparison(PredicateKind kind, Json json, PredicateId& out) {
-  ColumnId compared;
-  std::vector<Value> operands;
-  if (kind == PredicateKind::IsNull) {
-    if (!column(json, compared)) return false;
-    out = b_.compare(kind, compared, operands);
-    return true;
-  }
-  simdjson::ondemand::array array;
-  if (const auto code = json.get_array().get(array)) return fail(code, "[\"column\", value]");
-  std::size_t count = 0;
-  for (auto element : array) {
-    Json part;
-    if (const auto code = element.get(part)) return fail(code, "a value");
-    if (count++ == 0) {
-      if (!column(part, compared)) return false;
-    } else if (kind == PredicateKind::In) {
-      if (count > 2 || !list(part, operands)) return fail("expected [\"column\", [value, …]]");
-    } else if (!scalar(part, operands.emplace_back())) {
-      return false;
-    }
-  }
-  const std::size_t wanted = kind == PredicateKind::Between ? 3 : 2;
-  if (count != wanted) {
-    return fail(fmt::format("a comparison needs a column and {} value(s)", wanted - 1));
-  }
-  out = b_.compare(kind, compared, operands);
-  return true;
-}
-
-bool NativeLineParser::null(Json json) {
-  bool is_null = false;
-  const auto code = json.is_null().get(is_null);
-  return (code == simdjson::SUCCESS && is_null) || fail(simdjson::TAPE_ERROR, "null");
-}
-
-bool NativeLineParser::column_or_rows(Json json, ColumnId& out) {
-  json_type type;
-  if (const auto code = json.type().get(type)) return fail(code, "a column's name or null");
-  return type == json_type::null ? null(json) : column(json, out);
-}
-
-bool NativeLineParser::column(Json json, ColumnId& out) {
-  std::string_view word;
-  if (const auto code = json.get_string().get(word)) return fail(code, "a column's name");
-  if (word != "@key") out = b_.column(word);
-  return true;
 }
 
 }  // namespace ouro

@@ -1,66 +1,73 @@
 // One line of the native text format into a builder.
 #pragma once
 
-#include <simdjson.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "format/input.h"
+#include "format/json_tokens.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
 
 class NativeLineParser {
  public:
-  NativeLineParser(HistoryBuilder& builder, std::string_view file) : b_(builder), file_(file) {}
+  // For lines of a text that ends with a zero byte before `readable`, to which it may be looked at.
+  NativeLineParser(HistoryBuilder& builder, std::string_view file, const char* readable)
+      : b_(builder), file_(file), readable_(readable), t_(std::string_view("", 0), file) {}
 
-  // Parses `text`, line number `line`. REQUIRES: Input::kPadding bytes are readable behind it.
+  // Parses `text`, line number `line`, without its line break.
   Status parse(std::string_view text, std::uint64_t line);
 
  private:
-  using Json = simdjson::ondemand::value;
-
-  // All of these return false after a complaint.
-  bool record(simdjson::ondemand::object object);
-  bool header_field(std::string_view name, Json value);
-  bool key_field(std::string_view name, Json value);
-  bool txn_field(std::string_view name, Json value);
+  // All of these return false after a complaint. Those that take a token read the value that it
+  // begins, to its end; what is in `token` afterwards does not matter.
+  bool next(Token& token);
+  bool document();
+  bool record();
+  bool header_field(std::string_view name, Token& token);
+  bool key_field(std::string_view name, Token& token);
   bool finish_key();
   bool finish_txn();
-  bool remarks(Json value);
-  bool status(Json value);
-  bool timestamp(Json value, Timestamp& out);
-  bool clock(Json value, std::int64_t& out);
-  bool ops(Json value);
-  bool op(simdjson::ondemand::array array);
-  bool predicate_op(std::string_view word, simdjson::ondemand::array& array);
-  bool aggregate_kind(Json value, AggregateKind& out);
+  bool remarks(Token& token);
+  bool status(const Token& token);
+  bool timestamp(Token& token, Timestamp& out);
+  bool clock(const Token& token, std::int64_t& out);
 
-  bool name(Json value, Value& out);  // Of a key or session: an integer or a string.
-  bool scalar(Json value, Value& out);
-  bool value(Json value, Value& out);  // A scalar or a row.
-  bool row(Json value, Value& out);
-  bool list(Json value, std::vector<Value>& out);
-  bool key_versions(Json value, std::vector<KeyVersion>& out);
-  bool version_set(Json value, HistoryBuilder::Rows& rows);
-  bool predicate(Json value, std::uint32_t depth, PredicateId& out);
-  bool combination(PredicateKind kind, Json value, std::uint32_t depth, PredicateId& out);
-  bool comparison(PredicateKind kind, Json value, PredicateId& out);
-  bool column(Json value, ColumnId& out);
-  bool column_or_rows(Json value, ColumnId& out);  // Null leaves `out` invalid.
-  bool null(Json value);
+  enum class TxnField { Session, Status, Invoked, Completed, StartTs, CommitTs, Id, Ops, Unknown };
+  static TxnField txn_field_of(std::string_view name);
+  bool txn_field(TxnField field, Token& token);
+
+  // An operation with a key: its word, in the order of kKeyedWords, and what follows.
+  enum class Word { Read, Write, Append, Delete, Other };
+  static Word word_of(std::string_view text);
+  bool ops(const Token& open);
+  bool op(Token& token);
+  bool keyed_op(Word word, Token& token);
+  bool add_op(Word word, KeyId key, bool has_value, bool is_list, Value value);
+  bool predicate_op(std::string_view word, Token& token);
+  bool aggregate_kind(const Token& token, AggregateKind& out);
+
+  bool name(const Token& token, Value& out);  // Of a key or session: an integer or a string.
+  bool scalar(const Token& token, Value& out);
+  bool odd_scalar(const Token& token, Value& out);
+  bool value(Token& token, Value& out);  // A scalar or a row.
+  bool row(Token& token, Value& out);
+  bool list(Token& token, std::vector<Value>& out);
+  bool key_versions(Token& token, std::vector<KeyVersion>& out);
+  bool version_set(Token& token, HistoryBuilder::Rows& rows);
+  bool predicate(Token& token, std::uint32_t depth, PredicateId& out);
+  bool combination(PredicateKind kind, Token& token, std::uint32_t depth, PredicateId& out);
+  bool comparison(PredicateKind kind, Token& token, PredicateId& out);
+  bool column(const Token& token, ColumnId& out);
 
   bool fail(std::string what);
-  // For simdjson errors: a wrong type, or text that is no JSON at all.
-  bool fail(simdjson::error_code code, std::string_view expected);
-
-  enum class Record { Txn, Header, Key };
+  bool expected(std::string_view what);
 
   HistoryBuilder& b_;
   std::string_view file_;
-  simdjson::ondemand::parser parser_;
+  const char* readable_;
+  JsonTokens t_;
   std::string what_;
 
   // Of the line being parsed.
@@ -77,6 +84,8 @@ class NativeLineParser {
   std::vector<Value> values_;
   std::vector<KeyVersion> rows_;
   std::vector<KeyVersion> versions_;
+  std::vector<std::string> column_names_;
+  std::vector<HistoryBuilder::NamedCell> cells_;
 };
 
 }  // namespace ouro

@@ -12,8 +12,8 @@ bool blank(std::string_view line) {
 }
 
 Status parse_lines(const Block& block, std::string_view file, HistoryBuilder& builder) {
-  NativeLineParser parser(builder, file);
   const std::string_view text = block.bytes;
+  NativeLineParser parser(builder, file, text.data() + text.size() + Input::kPadding);
   std::uint64_t line = block.first_line;
   for (std::size_t at = 0; at < text.size(); ++line) {
     std::size_t end = text.find('\n', at);

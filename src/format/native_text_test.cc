@@ -66,6 +66,63 @@ TEST(NativeTextTest, ThreadsDoNotChangeALargeHistory) {
   EXPECT_EQ(four->place(TxnId{59999}).position, 60000u);
 }
 
+// Numbers of every length, in lines with white space and without.
+TEST(NativeTextTest, WhiteSpaceChangesNothing) {
+  std::string tight;
+  std::string loose;
+  std::string number;
+  for (int length = 1; length <= 20; ++length) {
+    number += static_cast<char>('0' + length % 10);
+    for (const std::string& value : {number, "-" + number, std::string("null"), std::string("0")}) {
+      for (const char kind : {'r', 'w', 'd'}) {
+        const std::string key = value == "null" ? "7" : value;
+        tight += R"({"session":1,"ops":[[")" + std::string(1, kind) + R"(",)" + key + "," + value +
+                 R"(],["r",)" + key + R"(],["w","x",)" + value + "]]}\n";
+        loose += R"( {"session" :1, "ops":[ [")" + std::string(1, kind) + R"(", )" + key + " ,\t" +
+                 value + R"( ] , ["r",)" + key + R"( ],["w", "x",)" + value + "]] }\r\n";
+      }
+    }
+  }
+  const auto one = parse_history(tight);
+  const auto other = parse_history(loose);
+  // 12345678901234567890 fits 64 bits only without its sign.
+  ASSERT_FALSE(one.ok() || other.ok());
+  EXPECT_EQ(one.error().to_string(), other.error().to_string());
+  EXPECT_EQ(one.error().line, 19u * 12 + 4);
+  const auto without_last = [](std::string_view text) {
+    std::size_t at = 0;
+    for (int line = 0; line < 19 * 12 + 3; ++line) at = text.find('\n', at) + 1;
+    return parse_history(text.substr(0, at));
+  };
+  const auto tight_history = without_last(tight);
+  const auto loose_history = without_last(loose);
+  ASSERT_TRUE(tight_history.ok()) << tight_history.error().to_string();
+  ASSERT_TRUE(loose_history.ok()) << loose_history.error().to_string();
+  EXPECT_EQ(printed(*tight_history), printed(*loose_history));
+}
+
+TEST(NativeTextTest, NumbersThatAreNoIntegersAreErrors) {
+  for (const std::string_view number :
+       {"1.5", "12345678.5", "1e3", "1234567E2", "123456789012345.0", "01", "00", "-", "+1", "1_0",
+        "0x10", "12345678901234567890123", "1-2", "-01"}) {
+    for (const std::string_view key : {"5", " 5"}) {
+      const std::string line = R"({"session":1,"ops":[["w",)" + std::string(key) + "," +
+                               std::string(number) + R"(],["w",8,9]]})";
+      EXPECT_NE(error_of(line), "no error") << line;
+      EXPECT_TRUE(error_of(line).starts_with("h.jsonl:1: ")) << error_of(line);
+    }
+  }
+}
+
+TEST(NativeTextTest, AnObjectMayNotSpanLines) {
+  EXPECT_EQ(error_of("{\"session\":1,\n\"ops\":[]}"),
+            "h.jsonl:1: column 14: expected a name in quotes, found the end");
+  EXPECT_EQ(error_of("{\"session\":1,\"ops\":[[\"w\",1,2]\n]}"),
+            "h.jsonl:1: column 30: expected ',' or ']', found the end");
+  EXPECT_EQ(error_of("{\"session\":\"a\n\",\"ops\":[]}"),
+            "h.jsonl:1: column 12: a string that starts here does not end");
+}
+
 TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error_of("{\"session\":1,\"ops\":[]}\n\n{\"session\":2,\"ops\":[[\"w\",\"x\":1]]}"),
             "h.jsonl:3: column 29: expected ',' or ']', found ':'");

@@ -159,11 +159,9 @@ bool TokenReader::odd_string(Token& token, Controls controls) {
   unsigned char all_bits = 0;
   bool control = false;
   for (;;) {
+    if (at_ >= end_) return fail(start - 1, "a string that starts here does not end");
     const char c = *at_;
     if (c == '"') break;
-    if (c == '\0' && at_ == end_) {
-      return fail(start - 1, "a string that starts here does not end");
-    }
     if (c == '\\') {
       escaped = true;
       if (++at_ == end_) continue;

@@ -56,6 +56,7 @@ class TokenReader {
               std::uint64_t first_column)
       : at_(text.data()),
         end_(text.data() + text.size()),
+        readable_(end_ + 1),
         counted_to_(text.data()),
         file_(file),
         line_(first_line),
@@ -68,6 +69,13 @@ class TokenReader {
 
   // The next token. False after a fault: then error() says what is wrong.
   virtual bool next(Token& token) = 0;
+  // What is left of the text; behind the end, nothing.
+  [[nodiscard]] std::string_view rest() const {
+    return at_ < end_ ? std::string_view(at_, static_cast<std::size_t>(end_ - at_))
+                      : std::string_view();
+  }
+  // Whether tokens were read from behind the end of the text; see JsonTokens::restart().
+  [[nodiscard]] bool overran() const { return at_ > end_; }
   // How many collections are open.
   [[nodiscard]] virtual std::size_t depth() const = 0;
 
@@ -86,6 +94,11 @@ class TokenReader {
   [[nodiscard]] const Error& error() const { return error_; }
 
  protected:
+  void start_at(std::string_view text, const char* readable) {
+    at_ = begin_ = counted_to_ = text.data();
+    end_ = text.data() + text.size();
+    readable_ = readable;
+  }
   bool fail(const char* at, std::string_view what);
   // "expected X, found Y", Y being the byte at `at_`.
   bool fail_expected(std::string_view expected);
@@ -107,6 +120,7 @@ class TokenReader {
 
   const char* at_;
   const char* end_;
+  const char* readable_;  // The end of what may be looked at, behind `end_`.
 
  private:
   // Bytes of strings that need no second look: ASCII but controls, quotes and backslashes.
