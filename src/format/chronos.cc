@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/count_lines.h"
+#include "format/array_cutter.h"
 #include "format/blocks.h"
 #include "format/chronos_block.h"
 #include "ouro/history_builder.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <utility>
 #include <vector>
@@ -15,18 +14,6 @@ namespace {
 constexpr std::string_view kShape =
     "a transaction like {\"tid\":1,\"sid\":1,\"sts\":{\"p\":1,\"l\":0},\"cts\":{\"p\":2,\"l\":0},"
     "\"ops\":[{\"t\":\"w\",\"k\":1,\"v\":1}]}";
-
-enum class Mark : std::uint8_t { None, Quote, Open, Close, Zero };
-
-constexpr std::array<Mark, 256> make_marks() {
-  std::array<Mark, 256> marks{};
-  marks['"'] = Mark::Quote;
-  marks['{'] = marks['['] = Mark::Open;
-  marks['}'] = marks[']'] = Mark::Close;
-  marks[0] = Mark::Zero;
-  return marks;
-}
-constexpr std::array<Mark, 256> kMarks = make_marks();
 
 // Digits as JSON would write them.
 bool is_decimal(std::string_view text) {
@@ -188,6 +175,9 @@ class BlockParser {
       return fail(open, fmt::format("expected \"ops\" to be an array, found {}", open.describe()));
     }
     for (Token token;;) {
+      for (JsonTokens::ShortOp simple; t_.take_short_map("wra", simple);) {
+        if (!short_op(simple)) return false;
+      }
       if (!next(token)) return false;
       if (token.kind == TokenKind::Close) return true;
       if (token.kind != TokenKind::OpenMap) {
@@ -198,6 +188,14 @@ class BlockParser {
       }
       if (!op(token)) return false;
     }
+  }
+
+  bool short_op(const JsonTokens::ShortOp& op) {
+    Token open;
+    open.at = op.at;
+    return add(open, op.letter, b_.key(Value::small(op.key)),
+               op.is_null ? Value::null() : Value::small(op.value),
+               op.is_null ? Result::Null : Result::Scalar);
   }
 
   bool op(const Token& open) {
@@ -330,42 +328,6 @@ class BlockParser {
 };
 
 }  // namespace
-
-std::size_t ArrayCutter::cut(std::string_view bytes) {
-  if (closed_at() != kOpen) {
-    taken_ += bytes.size();
-    return bytes.size();
-  }
-  const char* at = bytes.data();
-  const char* end = at + bytes.size();
-  const char* cut = at;
-  std::int64_t depth = started_ ? 1 : 0;
-  for (;;) {
-    Mark mark;
-    while ((mark = kMarks[static_cast<unsigned char>(*at)]) == Mark::None) ++at;
-    if (mark == Mark::Zero && at == end) break;
-    ++at;
-    if (mark == Mark::Open) {
-      ++depth;
-    } else if (mark == Mark::Close) {
-      if (--depth == 1) {
-        cut = at;
-      } else if (depth <= 0) {
-        closed_at_ = taken_ + static_cast<std::uint64_t>(at - bytes.data());
-        cut = end;
-        break;
-      }
-    } else if (mark == Mark::Quote) {
-      while (*at != '"' && at != end) at += *at == '\\' && at + 1 != end ? 2 : 1;
-      if (at == end) break;
-      ++at;
-    }
-  }
-  const auto taken = static_cast<std::size_t>(cut - bytes.data());
-  started_ |= taken != 0;
-  taken_ += taken;
-  return taken;
-}
 
 Status parse_chronos_block(const Block& block, std::string_view file, HistoryBuilder& builder) {
   BlockParser parser(block, file, builder);

@@ -1,5 +1,6 @@
 #include "format/chronos.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -36,6 +37,36 @@ std::string read_ops(std::string_view ops) {
       R"({"session":2,"id":1,"start_ts":[3,4],"commit_ts":5,"ops":)";
   const std::size_t at = out.find(kStart);
   return at == std::string::npos ? out : out.substr(at + kStart.size());
+}
+
+TEST(ChronosTest, WhiteSpaceAndOrderInAnOperationChangeNothing) {
+  for (const std::string_view value :
+       {"0", "7", "1234567", "12345678", "123456789", "1234567890123456", "12345678901234567",
+        "1234567890123456789", "18446744073709551615", "-5", "null"}) {
+    for (const std::string_view kind : {"r", "w"}) {
+      const std::string key = value == "null" ? "1" : std::string(value);
+      const std::string tight =
+          fmt::format(R"({{"t":"{}","k":{},"v":{}}},{{"t":"r","k":1,"v":2}})", kind, key, value);
+      const std::string loose = fmt::format(
+          R"( {{ "t" :"{}","k": {},"v":{} }} ,{{"t":"r","k":1 ,"v":2}} )", kind, key, value);
+      const std::string turned =
+          fmt::format(R"({{"v":{},"k":{},"t":"{}"}},{{"k":1,"t":"r","v":2}})", value, key, kind);
+      const std::string wanted = read("[" + txn(tight) + "]");
+      EXPECT_NE(wanted.find(key), std::string::npos) << wanted;
+      EXPECT_EQ(read("[" + txn(loose) + "]"), wanted);
+      EXPECT_EQ(read("[" + txn(turned) + "]"), wanted);
+    }
+  }
+  for (const std::string_view append :
+       {R"({"t":"a","k":1,"v":null})", R"({"t":"a","k":1 ,"v":null})"}) {
+    EXPECT_EQ(read("[" + txn(append) + "]"),
+              "h.json:1: column 66: the append has no \"v\", its element");
+  }
+  for (const std::string_view number : {"01", "1.5", "1e2", "12345678.5", "-", "1_0"}) {
+    const std::string text =
+        read("[" + txn(fmt::format(R"({{"t":"w","k":1,"v":{}}})", number)) + "]");
+    EXPECT_TRUE(text.starts_with("h.json:1: column 8")) << text;
+  }
 }
 
 TEST(ChronosTest, ReadsEveryField) {
