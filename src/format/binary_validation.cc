@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/parallel.h"
+
 namespace ouro {
 namespace {
 
@@ -16,7 +18,8 @@ using Fault = std::optional<std::string>;
 
 class Validator {
  public:
-  explicit Validator(const HistoryColumns& columns) : c_(columns) {}
+  Validator(const HistoryColumns& columns, unsigned threads)
+      : c_(columns), threads_(thread_count(threads)) {}
 
   Fault run() {
     for (const auto check :
@@ -74,6 +77,7 @@ class Validator {
   // bytes would then have two entries, and entries are unique per kind. We learn which from use.
   void find_wide() {
     wide_.assign(c_.text_end.size(), false);
+    if (wide_.empty()) return;
     const auto note = [&](Value value) {
       if (value.kind() == ValueKind::Wide && value.payload() < wide_.size()) {
         wide_[value.payload()] = true;
@@ -207,22 +211,54 @@ class Validator {
       return "columns of operations differ in length";
     }
     if (c_.op_kind.size() >= 0xfffffff0) return "too many operations";
-    for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
-      const OpKind kind = c_.op_kind[i];
-      const Value value = c_.op_value[i];
-      bool good = false;
-      if (kind > OpKind::Aggregate) {
-        good = false;
-      } else if (is_predicate_read(kind)) {
-        good = !c_.op_key[i].valid() && value.kind() == ValueKind::Integer && value.number() >= 0 &&
-               static_cast<std::uint64_t>(value.number()) < c_.predicate_reads.size();
-      } else {
-        good = c_.op_key[i].index() < c_.key_name.size() &&
-               (kind == OpKind::Read ? read_result(value) : version(value));
-      }
-      if (!good) return fmt::format("operation {} is inconsistent", i);
+    const std::size_t count = c_.op_kind.size();
+    const std::size_t parts = std::min<std::size_t>(threads_, count / kChunk + 1);
+    std::vector<std::size_t> first_bad(parts, count);
+    for_each_part(parts, [&](std::size_t part) {
+      first_bad[part] = first_bad_op(count * part / parts, count * (part + 1) / parts);
+    });
+    for (const std::size_t i : first_bad) {
+      if (i != count) return fmt::format("operation {} is inconsistent", i);
     }
     return std::nullopt;
+  }
+
+  // In [from, to), or the number of operations if there is none.
+  [[nodiscard]] std::size_t first_bad_op(std::size_t from, std::size_t to) const {
+    for (; from < to; from += std::min(kChunk, to - from)) {
+      const std::size_t end = from + std::min(kChunk, to - from);
+      if (plain_ops(from, end)) continue;
+      for (std::size_t i = from; i < end; ++i) {
+        if (!good_op(i)) return i;
+      }
+    }
+    return c_.op_kind.size();
+  }
+
+  // Whether [from, to) has only reads and writes of small integers and null, which are good.
+  // Without branches, so that several are looked at in one step.
+  [[nodiscard]] bool plain_ops(std::size_t from, std::size_t to) const {
+    const std::size_t keys = c_.key_name.size();
+    bool plain = true;
+    for (std::size_t i = from; i < to; ++i) plain &= c_.op_kind[i] <= OpKind::Append;
+    for (std::size_t i = from; i < to; ++i) plain &= c_.op_key[i].index() < keys;
+    for (std::size_t i = from; i < to; ++i) {
+      const Value value = c_.op_value[i];
+      plain &= value.kind() == ValueKind::Integer || value == Value::null();
+    }
+    return plain;
+  }
+
+  [[nodiscard]] bool good_op(std::size_t i) const {
+    const OpKind kind = c_.op_kind[i];
+    const Value value = c_.op_value[i];
+    if (kind > OpKind::Aggregate) return false;
+    if (is_predicate_read(kind)) {
+      return !c_.op_key[i].valid() && value.kind() == ValueKind::Integer && value.number() >= 0 &&
+             static_cast<std::uint64_t>(value.number()) < c_.predicate_reads.size();
+    }
+    return c_.op_key[i].index() < c_.key_name.size() &&
+           (kind == OpKind::Read ? read_result(value) : version(value));
   }
 
   // ---- predicates ----
@@ -287,7 +323,9 @@ class Validator {
     std::uint64_t visited = 0;
     const std::uint64_t most_visited =
         c_.predicate_nodes.size() + c_.predicate_operands.size() + kMaxShared;
-    for (std::size_t i = 0; i < c_.op_kind.size(); ++i) {
+    // Operations were found good: without predicate reads, none points at one.
+    const std::size_t ops = c_.predicate_reads.empty() ? 0 : c_.op_kind.size();
+    for (std::size_t i = 0; i < ops; ++i) {
       if (!is_predicate_read(c_.op_kind[i])) continue;
       const auto number = static_cast<std::size_t>(c_.op_value[i].number());
       const PredicateRead& read = c_.predicate_reads[number];
@@ -341,17 +379,20 @@ class Validator {
 
   // How much larger predicates may be than their nodes, by sharing.
   static constexpr std::uint64_t kMaxShared = 1 << 24;
+  // Operations that are looked at together; they stay in the nearest cache.
+  static constexpr std::size_t kChunk = 2048;
   static constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;  // More than any file has nodes.
 
   const HistoryColumns& c_;
+  const unsigned threads_;
   std::vector<bool> wide_;
   std::vector<std::uint64_t> size_;  // By predicate.
 };
 
 }  // namespace
 
-std::optional<std::string> validate_columns(const HistoryColumns& columns) {
-  return Validator(columns).run();
+std::optional<std::string> validate_columns(const HistoryColumns& columns, unsigned threads) {
+  return Validator(columns, threads).run();
 }
 
 }  // namespace ouro

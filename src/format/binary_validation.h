@@ -13,7 +13,9 @@ inline constexpr std::uint32_t kMaxPredicateDepth = 64;
 
 // The first inconsistency, or nothing: then every index in the columns is in range, and handles are
 // equal exactly when values are. The columns of sessions are not looked at.
-// Cost: one pass over all columns; hashing for names and pooled values.
-[[nodiscard]] std::optional<std::string> validate_columns(const HistoryColumns& columns);
+// Cost: one pass over all columns, those of operations on `threads` threads (zero: one per core);
+// hashing for names and pooled values.
+[[nodiscard]] std::optional<std::string> validate_columns(const HistoryColumns& columns,
+                                                          unsigned threads);
 
 }  // namespace ouro

@@ -1,15 +1,20 @@
 #include "format/input.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "base/parallel.h"
 
 namespace ouro {
 namespace {
@@ -159,6 +164,16 @@ bool starts_with(std::string_view bytes, std::string_view magic) {
   return bytes.substr(0, magic.size()) == magic;
 }
 
+// Asks for memory in few large pages instead of many small ones: on first touch each page costs.
+// Only a hint, so that failure does not matter.
+void want_large_pages(char* bytes, std::size_t size) {
+#if defined(MADV_HUGEPAGE)
+  constexpr std::uintptr_t kPage = 4096;
+  const std::uintptr_t skipped = -reinterpret_cast<std::uintptr_t>(bytes) % kPage;
+  if (size > skipped) ::madvise(bytes + skipped, size - skipped, MADV_HUGEPAGE);
+#endif
+}
+
 // Reads until `head` has `size` bytes or the source ends.
 Status fill(ByteSource& source, std::string& head, std::size_t size) {
   while (head.size() < size) {
@@ -196,7 +211,12 @@ Result<Input> Input::open(const std::string& path) {
   if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
     return error_in(path, "is a folder; give the file in it");
   }
-  return start(path, std::move(source));
+  auto input = start(path, std::move(source));
+  if (input.ok() && !input->compressed_ && S_ISREG(status.st_mode)) {
+    input->plain_file_ = fd;
+    input->file_bytes_ = static_cast<std::size_t>(status.st_size);
+  }
+  return input;
 }
 
 Result<Input> Input::memory(std::string_view bytes, std::string_view name) {
@@ -213,10 +233,18 @@ Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> raw) {
   if (gzip) source = std::make_unique<GzipSource>(std::move(source), name);
   if (zstd) source = std::make_unique<ZstdSource>(std::move(source), name);
   Input input(std::move(name), std::move(source));
+  input.compressed_ = gzip || zstd;
   if (auto status = fill(*input.source_, input.head_, kHeadBytes); !status.ok()) {
     return status.error();
   }
   return input;
+}
+
+void Input::skip_byte_order_mark() {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (!starts_with(head_, kMark)) return;
+  head_.erase(0, kMark.size());
+  plain_file_ = -1;  // Its first bytes are not the content's.
 }
 
 Result<std::size_t> Input::read(char* buffer, std::size_t size) {
@@ -241,6 +269,53 @@ Result<std::string> Input::read_all() {
   bytes.resize(size);
   bytes.reserve(size + kPadding);
   return bytes;
+}
+
+Result<Column<char>> Input::read_binary(unsigned threads) {
+  if (plain_file_ >= 0) return read_file(threads);
+  Column<char> bytes;
+  std::size_t size = 0;
+  for (;;) {
+    // As much as there is already: a small input needs little, a large one few calls.
+    const std::size_t piece = std::clamp<std::size_t>(size, kHeadBytes, 8 * kReadBytes);
+    const auto count = read(bytes.extend(piece), piece);
+    if (!count.ok()) return count.error();
+    size += *count;
+    bytes.truncate(size);
+    if (*count == 0) break;
+  }
+  bytes.shrink();
+  return bytes;
+}
+
+// Most of the time goes into copying and into memory that is touched first, which threads share.
+Result<Column<char>> Input::read_file(unsigned threads) {
+  Column<char> bytes;
+  char* to = bytes.extend(file_bytes_);
+  want_large_pages(to, file_bytes_);
+  const std::size_t pieces = (file_bytes_ + kReadBytes - 1) / kReadBytes;
+  std::atomic<std::size_t> next_piece = 0;
+  std::atomic<int> problem = 0;
+  const auto read_pieces = [&](std::size_t) {
+    for (std::size_t piece; (piece = next_piece++) < pieces && problem == 0;) {
+      std::size_t at = piece * kReadBytes;
+      const std::size_t end = std::min(at + kReadBytes, file_bytes_);
+      while (at < end) {
+        const ssize_t count = ::pread(plain_file_, to + at, end - at, static_cast<off_t>(at));
+        if (count > 0) {
+          at += static_cast<std::size_t>(count);
+        } else if (count == 0 || errno != EINTR) {
+          problem = count == 0 ? -1 : errno;
+          break;
+        }
+      }
+    }
+  };
+  for_each_part(std::min<std::size_t>(thread_count(threads), std::max<std::size_t>(pieces, 1)),
+                read_pieces);
+  if (problem == 0) return bytes;
+  if (problem < 0) return error_in(name_, "became shorter while it was read; read it again");
+  return error_in(name_, std::string("cannot read: ") + std::strerror(problem));
 }
 
 }  // namespace ouro

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/column.h"
 #include "ouro/result.h"
 
 namespace ouro {
@@ -32,21 +33,32 @@ class Input {
   // The first bytes of the content, at most 64 KiB; they will still be read.
   [[nodiscard]] std::string_view head() const { return head_; }
 
+  // Leaves out a UTF-8 byte order mark if one comes first. REQUIRES: nothing was read yet.
+  void skip_byte_order_mark();
+
   Result<std::size_t> read(char* buffer, std::size_t size);
   // Everything that is left, followed by kPadding unspecified bytes beyond size() but within
   // capacity(), as simdjson wants.
   Result<std::string> read_all();
   static constexpr std::size_t kPadding = 64;
+  // Everything there is, for binary formats; a plain file is read by several threads at once.
+  // REQUIRES: nothing was read yet.
+  Result<Column<char>> read_binary(unsigned threads);
 
  private:
   Input(std::string name, std::unique_ptr<ByteSource> source)
       : name_(std::move(name)), source_(std::move(source)) {}
   static Result<Input> start(std::string name, std::unique_ptr<ByteSource> raw);
+  Result<Column<char>> read_file(unsigned threads);
 
   std::string name_;
   std::unique_ptr<ByteSource> source_;
   std::string head_;
   std::size_t head_read_ = 0;
+  bool compressed_ = false;
+  // A file whose content needs no decompression; otherwise negative. The source closes it.
+  int plain_file_ = -1;
+  std::size_t file_bytes_ = 0;
 };
 
 // An error about `name` at `line`.

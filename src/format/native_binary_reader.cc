@@ -31,14 +31,18 @@ struct Loaded {
 
 class Reader {
  public:
-  explicit Reader(std::string name) : name_(std::move(name)), l_(std::make_shared<Loaded>()) {}
+  Reader(std::string name, unsigned threads)
+      : name_(std::move(name)), threads_(threads), l_(std::make_shared<Loaded>()) {}
 
   Result<History> read(Input& input) {
-    if (auto status = read_bytes(input); !status.ok()) return status.error();
+    auto bytes = input.read_binary(threads_);
+    if (!bytes.ok()) return std::move(bytes).error();
+    l_->bytes = *std::move(bytes);
     if (auto status = read_table(); !status.ok()) return status.error();
     fill_columns();
     if (failed_) return *failed_;
-    if (const auto fault = validate_columns(c_)) return error_in(name_, *fault + damaged());
+    if (const auto fault = validate_columns(c_, threads_))
+      return error_in(name_, *fault + damaged());
     index_sessions();
     l_->files.push_back(name_);
     c_.files = l_->files;
@@ -47,20 +51,6 @@ class Reader {
 
  private:
   static std::string damaged() { return "; the file is damaged, convert it again"; }
-
-  Status read_bytes(Input& input) {
-    std::size_t size = 0;
-    for (;;) {
-      // As much as there is already: a small file needs little, a large one few calls.
-      const std::size_t piece = std::clamp<std::size_t>(size, 64 << 10, 8 << 20);
-      char* to = l_->bytes.extend(piece);
-      const auto count = input.read(to, piece);
-      if (!count.ok()) return count.error();
-      size += *count;
-      l_->bytes.truncate(size);
-      if (*count == 0) return {};
-    }
-  }
 
   Status read_table() {
     BinaryHeader header;
@@ -232,6 +222,7 @@ class Reader {
   }
 
   std::string name_;
+  unsigned threads_;
   std::shared_ptr<Loaded> l_;
   HistoryColumns c_;
   std::array<SectionEntry, kSectionCount + 1> table_{};
@@ -245,8 +236,8 @@ bool detect_native_binary(std::string_view head) {
          std::string_view(kBinaryMagic, sizeof(kBinaryMagic));
 }
 
-Result<History> read_native_binary(Input& input, unsigned) {
-  return Reader(input.name()).read(input);
+Result<History> read_native_binary(Input& input, unsigned threads) {
+  return Reader(input.name(), threads).read(input);
 }
 
 }  // namespace ouro

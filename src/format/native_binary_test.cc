@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <string>
 
@@ -110,6 +112,58 @@ TEST(NativeBinaryTest, PredicatesThatExplodeAreRefused) {
   ASSERT_FALSE(history.ok());
   EXPECT_EQ(history.error().to_string(),
             "h.ouro: predicates share too many parts; the file is damaged, convert it again");
+}
+
+// More than one megabyte and more operations than a thread looks at together.
+std::string large_binary() {
+  HistoryBuilder builder;
+  for (int i = 0; i < 50000; ++i) {
+    builder.begin_txn(builder.session(i % 7));
+    builder.write(builder.key(i % 977), builder.integer(i));
+    builder.read(builder.key("k"), i % 1000 == 999 ? builder.text("t") : Value::null());
+  }
+  std::string bytes;
+  EXPECT_TRUE(print_history(*std::move(builder).freeze(), Format::NativeBinary, bytes).ok());
+  EXPECT_GT(bytes.size(), 1u << 20);
+  return bytes;
+}
+
+TEST(NativeBinaryTest, AFileIsReadAsMemoryIs) {
+  const std::string bytes = large_binary();
+  const std::string path = testing::TempDir() + "native_binary_test.ouro";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto wanted = parse_history(bytes);
+  ASSERT_TRUE(wanted.ok()) << wanted.error().to_string();
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    const auto history = read_history(path, {.threads = threads});
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(as_text(*history), as_text(*wanted));
+  }
+  std::ofstream(path, std::ios::binary) << bytes.substr(0, bytes.size() - 1);
+  const auto truncated = read_history(path);
+  ASSERT_FALSE(truncated.ok());
+  EXPECT_NE(truncated.error().what.find("the file should have"), std::string::npos);
+  std::remove(path.c_str());
+}
+
+TEST(NativeBinaryTest, TheFirstBadOperationIsNamedWhateverTheThreads) {
+  std::string bytes = large_binary();
+  const auto history = parse_history(bytes);
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  const auto& keys = history->columns().op_key;
+  const std::size_t at =
+      bytes.find({reinterpret_cast<const char*>(keys.data()), keys.size_bytes()});
+  ASSERT_NE(at, std::string::npos);
+  for (const std::size_t op : {99999u, 70001u, 33333u, 0u}) {
+    bytes[at + op * sizeof(KeyId) + 2] = 1;  // Key 65536 or more; there are 978.
+    for (const unsigned threads : {1u, 2u, 3u, 8u}) {
+      const auto damaged = parse_history(bytes, {.threads = threads}, "h.ouro");
+      ASSERT_FALSE(damaged.ok());
+      EXPECT_EQ(damaged.error().to_string(),
+                "h.ouro: operation " + std::to_string(op) +
+                    " is inconsistent; the file is damaged, convert it again");
+    }
+  }
 }
 
 TEST(NativeBinaryTest, TextsThatAreNotUtf8AreRefused) {
