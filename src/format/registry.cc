@@ -126,7 +126,28 @@ Result<History> read_folder(const std::string& path, const ReadOptions& options)
   return chosen->read_folder(path, options.threads);
 }
 
+// Editors put a byte order mark in front of text, and it means nothing there; a binary format may
+// begin with the same bytes.
+void skip_byte_order_mark(Input& input, Format format) {
+  const bool binary = format == Format::Detect
+                          ? detect_dbcop_bincode(input.head())
+                          : format == Format::DbcopBincode || format == Format::NativeBinary;
+  if (!binary) input.skip_byte_order_mark();
+}
+
+Error unknown_format(const Input& input) {
+  constexpr std::string_view kWanted = "a history has a transaction a line";
+  const std::string_view head = input.head();
+  if (head.empty()) return error_in(input.name(), fmt::format("is empty; {}", kWanted));
+  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return error_in(input.name(), fmt::format("has only blank lines; {}", kWanted));
+  }
+  return error_in(input.name(), fmt::format("unknown format; say which with --format, one of {}",
+                                            known_names(false)));
+}
+
 Result<History> read_input(Input& input, const ReadOptions& options) {
+  skip_byte_order_mark(input, options.format);
   const FormatEntry* chosen = nullptr;
   if (options.format != Format::Detect) {
     chosen = entry(options.format);
@@ -140,12 +161,7 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
       chosen = &candidate;
     }
   }
-  if (chosen == nullptr) {
-    if (input.head().empty())
-      return error_in(input.name(), "is empty; a history has a transaction a line");
-    return error_in(input.name(), fmt::format("unknown format; say which with --format, one of {}",
-                                              known_names(false)));
-  }
+  if (chosen == nullptr) return unknown_format(input);
   return chosen->read(input, options.threads);
 }
 
@@ -171,6 +187,11 @@ const FormatInfo* find_format(std::string_view name) {
 const FormatInfo& info(Format format) { return entry(format)->info; }
 
 Result<History> read_history(const std::string& path, const ReadOptions& options) {
+  if (path.empty()) {
+    return error_in("",
+                    "the name of the history is empty; give a file, a folder, or - for standard "
+                    "input");
+  }
   if (is_folder(path)) return read_folder(path, options);
   auto input = Input::open(path);
   if (!input.ok()) return std::move(input).error();
