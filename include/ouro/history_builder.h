@@ -95,8 +95,10 @@ class HistoryBuilder {
 
   // Adds the transactions of `other` behind this builder's own, with all that belongs to them;
   // ids and values of `other` become meaningless. Its files are dropped: the transactions count as
-  // from the absorbing builder's last file. Its default_initial holds unless it is null.
-  // Cost: linear in `other`, hashing once per distinct key, session and pooled value.
+  // from the absorbing builder's last file. Its default_initial holds unless it is null. `other` is
+  // left empty but keeps names: to fill it again for this builder, and no other, is cheaper than to
+  // begin with a new one. Cost: linear in `other`, hashing once per distinct key, session and
+  // pooled value.
   void absorb(HistoryBuilder&& other);
 
   // Fails only when a limit is exceeded (2^32 - 2 operations or transactions).
@@ -106,6 +108,7 @@ class HistoryBuilder {
   struct Storage;
   struct Interner;
   class Translator;
+  void forget_txns();
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);
   OpId add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows);
   Value intern(ValueKind kind, std::string_view bytes);

@@ -5,6 +5,7 @@
 #include <future>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/count_lines.h"
 #include "base/parallel.h"
@@ -17,9 +18,15 @@ namespace {
 constexpr std::size_t kFirstBlockBytes = 1 << 18;
 constexpr std::size_t kLastBlockBytes = 1 << 22;
 
+// What parsing a block needs memory for; used again for later blocks.
+struct Workspace {
+  std::string bytes;
+  HistoryBuilder builder;  // Once absorbed, it knows most names already.
+};
+
 struct Parsed {
   Status status;
-  HistoryBuilder builder;
+  Workspace space;
 };
 
 }  // namespace
@@ -33,10 +40,14 @@ Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, 
                     HistoryBuilder& builder) {
   const unsigned workers = thread_count(threads);
   std::deque<std::future<Parsed>> pending;
+  std::vector<Workspace> idle;
   const auto join_first = [&]() -> Status {
     Parsed parsed = pending.front().get();
     pending.pop_front();
-    if (parsed.status.ok()) builder.absorb(std::move(parsed.builder));
+    if (parsed.status.ok()) {
+      builder.absorb(std::move(parsed.space.builder));
+      idle.push_back(std::move(parsed.space));
+    }
     return std::move(parsed.status);
   };
 
@@ -65,24 +76,27 @@ Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, 
     }
     block_bytes = std::min(block_bytes * 2, kLastBlockBytes);
     wanted = block_bytes;
-    std::string rest;
+    if (idle.empty()) idle.emplace_back();
+    Workspace space = std::move(idle.back());
+    idle.pop_back();
+    std::string rest = std::move(space.bytes);
     rest.reserve(block_bytes + Input::kPadding);
-    rest.append(bytes, taken);
+    rest.assign(bytes, taken);
     bytes.resize(taken);
     bytes.reserve(taken + Input::kPadding);
-    auto block = std::make_shared<Block>(Block{std::move(bytes), line, column, offset, ended});
+    Block block{std::move(bytes), line, column, offset, ended};
+    bytes = std::move(rest);
     offset += taken;
     const std::uint64_t lines =
-        count_lines(block->bytes.data(), block->bytes.data() + block->bytes.size());
-    column = lines == 0 ? column + taken : taken - block->bytes.rfind('\n');
+        count_lines(block.bytes.data(), block.bytes.data() + block.bytes.size());
+    column = lines == 0 ? column + taken : taken - block.bytes.rfind('\n');
     line += lines;
-    bytes = std::move(rest);
     const auto policy = workers == 1 ? std::launch::deferred : std::launch::async;
-    pending.push_back(std::async(policy, [block, &parse] {
-      Parsed parsed;
-      parsed.status = parse(*block, parsed.builder);
-      return parsed;
-    }));
+    pending.push_back(std::async(
+        policy, [block = std::move(block), part = std::move(space.builder), &parse]() mutable {
+          Status status = parse(block, part);
+          return Parsed{std::move(status), {std::move(block.bytes), std::move(part)}};
+        }));
     if (pending.size() >= workers) {
       if (auto status = join_first(); !status.ok()) return status;
     }

@@ -1,7 +1,9 @@
 // Joins two builders: what one thread built goes behind what came before it.
 //
 // Ids and pooled values of the other builder are translated through tables that are
-// filled once per distinct name, so the loop over operations does no hashing.
+// filled once per distinct name, so the loop over operations does no hashing. A builder that is
+// filled and absorbed again and again keeps its names and these tables: most keys of a block were
+// in the blocks before it.
 
 #include <span>
 #include <utility>
@@ -47,7 +49,7 @@ class HistoryBuilder::Translator {
   [[nodiscard]] Value value(Value value);
   [[nodiscard]] Value list(KeyId key, Value value);
   [[nodiscard]] KeyVersion version(const KeyVersion& version);
-  [[nodiscard]] KeyId key(KeyId key) const { return keys_[key.index()]; }
+  [[nodiscard]] KeyId key(KeyId key) const { return names_.keys[key.index()]; }
   void translate_rows();
 
   HistoryBuilder& into_;
@@ -58,10 +60,7 @@ class HistoryBuilder::Translator {
   const std::size_t ops_before_;
 
   // Indexed by what `from_` calls them.
-  std::vector<Value> texts_;  // Unobserved: not translated yet.
-  std::vector<KeyId> keys_;
-  std::vector<SessionId> sessions_;
-  std::vector<ColumnId> columns_;
+  Interner::Translation& names_;
   std::vector<Value> rows_;
   std::vector<Value> elements_;  // Of the list at hand.
 };
@@ -73,10 +72,17 @@ HistoryBuilder::Translator::Translator(HistoryBuilder& into, HistoryBuilder& fro
       other_(*from.storage_),
       txns_before_(into.txn_count()),
       ops_before_(into.op_count()),
-      texts_(other_.text_end.size(), Value::unobserved()) {
-  for (const Value name : other_.key_name) keys_.push_back(into_.key(scalar(name)));
-  for (const Value name : other_.session_name) sessions_.push_back(into_.session(scalar(name)));
-  for (const Value name : other_.column_name) columns_.push_back(into_.column(other_.string(name)));
+      names_(from.interner_->translation) {
+  if (names_.into.lock() != into.storage_) names_ = {};
+  names_.into = into.storage_;
+  names_.texts.resize(other_.text_end.size(), Value::unobserved());
+  names_.keys.reserve(other_.key_name.size());
+  for (std::size_t i = names_.keys.size(); i < other_.key_name.size(); ++i)
+    names_.keys.push_back(into_.key(scalar(other_.key_name[i])));
+  for (std::size_t i = names_.sessions.size(); i < other_.session_name.size(); ++i)
+    names_.sessions.push_back(into_.session(scalar(other_.session_name[i])));
+  for (std::size_t i = names_.columns.size(); i < other_.column_name.size(); ++i)
+    names_.columns.push_back(into_.column(other_.string(other_.column_name[i])));
   translate_rows();
 }
 
@@ -85,7 +91,7 @@ void HistoryBuilder::Translator::translate_rows() {
   for (std::size_t i = 0; i < other_.row_end.size(); ++i) {
     cells.clear();
     for (const Cell& cell : other_.row(Value::from(ValueKind::Row, i))) {
-      cells.push_back({columns_[cell.column.index()], scalar(cell.value)});
+      cells.push_back({names_.columns[cell.column.index()], scalar(cell.value)});
     }
     rows_.push_back(into_.intern_row(cells));
   }
@@ -94,7 +100,7 @@ void HistoryBuilder::Translator::translate_rows() {
 // Text and Wide share a pool, and only the handle tells them apart, so translate lazily.
 Value HistoryBuilder::Translator::scalar(Value value) {
   if (value.kind() != ValueKind::Text && value.kind() != ValueKind::Wide) return value;
-  Value& known = texts_[value.payload()];
+  Value& known = names_.texts[value.payload()];
   if (known.is_unobserved()) known = into_.intern(value.kind(), other_.string(value));
   return known;
 }
@@ -144,7 +150,8 @@ void HistoryBuilder::Translator::add_txns() {
   for (const std::uint32_t first : other_.txn_first_op) {
     to_.txn_first_op.push_back(first + static_cast<std::uint32_t>(ops_before_));
   }
-  for (const SessionId id : other_.txn_session) to_.txn_session.push_back(sessions_[id.index()]);
+  for (const SessionId id : other_.txn_session)
+    to_.txn_session.push_back(names_.sessions[id.index()]);
   to_.txn_status.append(other_.txn_status.span());
   for (Value& name : other_.txn_name) name = scalar(name);
   append_optional(to_.txn_name, txns_before_, other_.txn_name, added, Value::null());
@@ -167,7 +174,7 @@ void HistoryBuilder::Translator::add_predicate_reads() {
     read.lower = scalar(read.lower);
     read.upper = scalar(read.upper);
     read.result = value(read.result);
-    if (read.column.valid()) read.column = columns_[read.column.index()];
+    if (read.column.valid()) read.column = names_.columns[read.column.index()];
     if (read.predicate.valid()) read.predicate.value += nodes;
     read.first_row += rows;
     read.first_version += versions;
@@ -184,7 +191,7 @@ void HistoryBuilder::Translator::add_predicates() {
   for (PredicateNode node : other_.predicate_nodes) {
     const bool has_children = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
     node.first += has_children ? children : operands;
-    if (node.column.valid()) node.column = columns_[node.column.index()];
+    if (node.column.valid()) node.column = names_.columns[node.column.index()];
     to_.predicate_nodes.push_back(node);
   }
   for (const std::uint32_t child : other_.predicate_children) {
@@ -217,6 +224,25 @@ void HistoryBuilder::absorb(HistoryBuilder&& other) {
   translator.add_predicates();
   translator.add_versions();
   for (Remark& remark : other.storage_->remarks) storage_->remarks.push_back(std::move(remark));
+  other.forget_txns();
+}
+
+// Names are kept while they are few: a builder of unique texts would otherwise hold them all.
+void HistoryBuilder::forget_txns() {
+  constexpr std::size_t kKeysKept = 1 << 20;
+  constexpr std::size_t kTextsKept = 1 << 16;
+  constexpr std::size_t kTextBytesKept = 1 << 22;
+  const Storage& s = *storage_;
+  if (s.key_name.size() > kKeysKept || s.session_name.size() > kKeysKept ||
+      s.text_end.size() > kTextsKept || s.text_bytes.size() > kTextBytesKept ||
+      !s.row_end.empty()) {
+    *this = HistoryBuilder();
+    return;
+  }
+  storage_->keep_names();
+  interner_->initial.clear();
+  interner_->first_trunk.clear();
+  interner_->trunks.clear();
 }
 
 }  // namespace ouro

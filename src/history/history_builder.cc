@@ -393,6 +393,19 @@ Result<History> HistoryBuilder::freeze() && {
 
 // ---- storage ----
 
+// Columns keep the memory they have: the next transactions are as many.
+void HistoryBuilder::Storage::keep_names() {
+  const auto clear = [](auto&... columns) { (columns.clear(), ...); };
+  clear(op_kind, op_key, op_value, op_line);
+  clear(txn_first_op, txn_session, txn_status, txn_name, invoked, completed, start_ts, commit_ts,
+        txn_position, txn_file);
+  clear(predicate_reads, row_reads, version_sets, predicate_nodes, predicate_children,
+        predicate_operands, version_orders, versions);
+  clear(files, remarks);
+  default_initial = Value::null();
+  place_unit = PlaceUnit::None;
+}
+
 std::string_view HistoryBuilder::Storage::string(Value value) const {
   const auto bytes = piece(text_bytes, text_end, value.payload());
   return {bytes.data(), bytes.size()};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace ouro {
@@ -121,6 +122,69 @@ TEST(HistoryBuilderTest, AbsorbingIsTheSameAsBuildingInOneGo) {
     EXPECT_EQ(one.key_label(KeyId{k}), two.key_label(KeyId{k}));
     EXPECT_EQ(one.text(one.initial(KeyId{k})), two.text(two.initial(KeyId{k})));
   }
+}
+
+// Fills `builder` with transactions that share some names with those of other rounds.
+void fill(HistoryBuilder& builder, int round) {
+  for (int i = 0; i < 4; ++i) {
+    builder.begin_txn(builder.session(round % 2 == 0 ? "even" : "odd"));
+    builder.write(builder.key(round + i), builder.text("v" + std::to_string(round)));
+    builder.read(builder.key("k" + std::to_string(round / 2)), builder.text("v0"));
+    const Value elements[] = {builder.integer(round), builder.text("v1")};
+    builder.read_list(builder.key("list" + std::to_string(i)), elements);
+  }
+  if (round % 3 == 2) {
+    const std::string column = "c" + std::to_string(round);
+    const HistoryBuilder::NamedCell cells[] = {{column, builder.integer(1)}};
+    builder.write(builder.key(1), builder.row(cells));
+  }
+  builder.initial(builder.key(round), builder.integer(7));
+}
+
+std::string columns_of(HistoryBuilder&& builder) {
+  const auto history = std::move(builder).freeze();
+  EXPECT_TRUE(history.ok());
+  const HistoryColumns& c = history->columns();
+  std::string out;
+  const auto add = [&out](const auto& column) {
+    out.append(reinterpret_cast<const char*>(column.data()), column.size_bytes());
+    out += '|';
+  };
+  add(c.op_kind);
+  add(c.op_key);
+  add(c.op_value);
+  add(c.txn_first_op);
+  add(c.txn_session);
+  add(c.key_name);
+  add(c.session_name);
+  add(c.text_bytes);
+  add(c.text_end);
+  add(c.elements);
+  add(c.trunk_end);
+  add(c.row_end);
+  for (const KeyVersion& initial : c.key_initial) {
+    out += std::to_string(initial.key.value) + "=" + std::to_string(initial.value.bits()) + ";";
+  }
+  return out;
+}
+
+TEST(HistoryBuilderTest, AnAbsorbedBuilderCanBeFilledAgain) {
+  HistoryBuilder whole_of_new, whole_of_one, whole_of_two;
+  HistoryBuilder one, two[2];
+  for (int round = 0; round < 12; ++round) {
+    HistoryBuilder fresh;
+    fill(fresh, round);
+    whole_of_new.absorb(std::move(fresh));
+    fill(one, round);
+    whole_of_one.absorb(std::move(one));
+    EXPECT_EQ(one.txn_count(), 0u);
+    EXPECT_EQ(one.op_count(), 0u);
+    fill(two[round % 2], round);
+    whole_of_two.absorb(std::move(two[round % 2]));
+  }
+  const std::string wanted = columns_of(std::move(whole_of_new));
+  EXPECT_EQ(columns_of(std::move(whole_of_one)), wanted);
+  EXPECT_EQ(columns_of(std::move(whole_of_two)), wanted);
 }
 
 }  // namespace

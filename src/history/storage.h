@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ struct HistoryBuilder::Storage {
   std::vector<std::string> files;
   std::vector<Remark> remarks;
 
+  // Leaves nothing but names and texts.
+  void keep_names();
+
   [[nodiscard]] std::string_view string(Value value) const;
   [[nodiscard]] std::span<const Cell> row(Value value) const;
   // The columns as a History sees them.
@@ -86,6 +90,16 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<KeyId, Value> initial;
   absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
   std::vector<Trunk> trunks;
+
+  // What the builder that absorbed this one calls its names, by what this one calls them.
+  struct Translation {
+    std::weak_ptr<const Storage> into;
+    std::vector<Value> texts;  // Unobserved: not translated yet.
+    std::vector<KeyId> keys;
+    std::vector<SessionId> sessions;
+    std::vector<ColumnId> columns;
+  };
+  Translation translation;
 };
 
 }  // namespace ouro
