@@ -213,7 +213,8 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
     EXPECT_LT(ran.err.size(), 500u) << ran.err;
   }
   EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "versions", fine_}).err,
-            "ouro: evidence 'versions' is not supported by this version; supported: observed\n");
+            "ouro: evidence 'versions' is not supported by this version; supported: observed, "
+            "timestamps\n");
 }
 
 TEST_F(CliTest, HelpFitsAScreen) {
