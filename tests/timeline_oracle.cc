@@ -289,19 +289,23 @@ void TimestampOracle::count_conflicts(std::map<AnomalyKind, std::uint64_t>& coun
 
 void TimestampOracle::count_reads(TxnId txn, std::map<AnomalyKind, std::uint64_t>& counts) const {
   for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-    const Op op = h_.op(id);
-    if (is_predicate_read(op.kind)) {
-      if (!right_result(txn, id)) ++counts[AnomalyKind::ResultSetMismatch];
-    } else if (op.kind == OpKind::Read && !op.value.is_unobserved()) {
-      const AnomalyKind kind = judge_read(txn, id);
-      if (kind != AnomalyKind::ForbiddenCycle) ++counts[kind];
-    }
+    if (const auto kind = wrong(txn, id)) ++counts[*kind];
   }
 }
 
-// ForbiddenCycle stands for nothing wrong.
-AnomalyKind TimestampOracle::judge_read(TxnId txn, OpId read) const {
-  constexpr AnomalyKind kRight = AnomalyKind::ForbiddenCycle;
+std::optional<AnomalyKind> TimestampOracle::wrong(TxnId txn, OpId id) const {
+  const Op op = h_.op(id);
+  if (is_predicate_read(op.kind)) {
+    return right_result(txn, id) ? std::nullopt : std::optional(AnomalyKind::ResultSetMismatch);
+  }
+  if (op.kind != OpKind::Read || op.value.is_unobserved()) return std::nullopt;
+  return judge_read(txn, id);
+}
+
+std::optional<AnomalyKind> TimestampOracle::judge_read(TxnId txn, OpId read) const {
+  const auto unless = [](bool right, AnomalyKind kind) {
+    return right ? std::nullopt : std::optional(kind);
+  };
   const Op op = h_.op(read);
   // The last read before that was observed, and the own writes since.
   std::optional<Value> before;
@@ -316,22 +320,22 @@ AnomalyKind TimestampOracle::judge_read(TxnId txn, OpId read) const {
   }
   const Held snapshot = held(txn, op.key, h_.first_op(txn));
   if (!is_list(op.key)) {
-    if (!own.empty()) return op.value == own.back() ? kRight : AnomalyKind::Internal;
-    if (before) return op.value == *before ? kRight : AnomalyKind::NonRepeatableRead;
-    return op.value == snapshot.value ? kRight : AnomalyKind::SnapshotMismatch;
+    if (!own.empty()) return unless(op.value == own.back(), AnomalyKind::Internal);
+    if (before) return unless(op.value == *before, AnomalyKind::NonRepeatableRead);
+    return unless(op.value == snapshot.value, AnomalyKind::SnapshotMismatch);
   }
   std::vector<Value> shown = list_of(h_, op.value);
   if (before) {
     std::vector<Value> wanted = list_of(h_, *before);
     wanted.insert(wanted.end(), own.begin(), own.end());
-    if (shown == wanted) return kRight;
-    return own.empty() ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal;
+    return unless(shown == wanted,
+                  own.empty() ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal);
   }
   if (shown.size() < own.size()) return AnomalyKind::Internal;
   const std::vector<Value> tail(shown.end() - static_cast<std::ptrdiff_t>(own.size()), shown.end());
   if (tail != own) return AnomalyKind::Internal;
   shown.resize(shown.size() - own.size());
-  return shown == snapshot.elements ? kRight : AnomalyKind::SnapshotMismatch;
+  return unless(shown == snapshot.elements, AnomalyKind::SnapshotMismatch);
 }
 
 bool TimestampOracle::right_result(TxnId txn, OpId read) const {
@@ -341,6 +345,7 @@ bool TimestampOracle::right_result(TxnId txn, OpId read) const {
   }
   std::multiset<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(details)) {
+    if (is_list(row.key)) continue;
     const Held held = this->held(txn, row.key, read);
     const bool tombstone = !held.alive && held.value == row.value;
     if (!tombstone) returned.insert(row);

@@ -35,6 +35,14 @@ class TimestampOracle {
   [[nodiscard]] std::string aggregated(TxnId txn, OpId op) const;
   [[nodiscard]] bool has(TxnId txn) const { return places_[txn.index()].has_value(); }
 
+  // What is wrong with one read of a transaction that has a place; nothing if it is right.
+  [[nodiscard]] std::optional<AnomalyKind> wrong(TxnId txn, OpId op) const;
+  // Whether `first` commits before `second` begins. REQUIRES: both have a place.
+  [[nodiscard]] bool sees(TxnId second, TxnId first) const {
+    return first != second && commits_before_begin(first, second);
+  }
+  [[nodiscard]] bool writes_key(TxnId txn, KeyId key) const;
+
  private:
   struct Place {
     Timestamp start;
@@ -46,12 +54,11 @@ class TimestampOracle {
   [[nodiscard]] bool commits_before_begin(TxnId first, TxnId second) const;
   [[nodiscard]] bool commits_before_commit(TxnId first, TxnId second) const;
   [[nodiscard]] std::vector<TxnId> present() const;
-  [[nodiscard]] bool writes_key(TxnId txn, KeyId key) const;
   void count_stamps(std::map<AnomalyKind, std::uint64_t>& counts) const;
   void count_order(std::map<AnomalyKind, std::uint64_t>& counts) const;
   void count_conflicts(std::map<AnomalyKind, std::uint64_t>& counts) const;
   void count_reads(TxnId txn, std::map<AnomalyKind, std::uint64_t>& counts) const;
-  [[nodiscard]] AnomalyKind judge_read(TxnId txn, OpId read) const;
+  [[nodiscard]] std::optional<AnomalyKind> judge_read(TxnId txn, OpId read) const;
   [[nodiscard]] bool right_result(TxnId txn, OpId read) const;
 
   const History& h_;
