@@ -39,7 +39,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
     error.what = "more than 2^31 transactions; split the history";
     return error;
   }
-  const auto lists = ListKeys::of(history);
+  const auto lists = ListKeys::of(history, options.threads);
   if (!lists.ok()) return lists.error();
 
   Verdict verdict{.level = level, .evidence = Evidence::Timestamps};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "base/parallel.h"
@@ -10,18 +11,35 @@
 
 namespace ouro {
 
-Result<ListKeys> ListKeys::of(const History& history) {
+namespace {
+
+template <class ShowsList>
+bool any_list(const HistoryColumns& c, unsigned threads, const ShowsList& shows_list) {
+  const std::size_t count = c.op_kind.size();
+  const std::size_t parts = count < 50'000 ? 1 : thread_count(threads);
+  std::atomic<bool> found = false;
+  for_each_part(parts, [&](std::size_t part) {
+    const std::size_t end = count * (part + 1) / parts;
+    for (std::size_t i = count * part / parts; i < end; ++i) {
+      if ((i & 0xfff) == 0 && found.load(std::memory_order_relaxed)) return;
+      if (shows_list(i)) found = true;
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
+Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
   ListKeys lists;
   const HistoryColumns& c = history.columns();
   const auto shows_list = [&](std::size_t i) {
     return c.op_kind[i] == OpKind::Append ||
            (c.op_kind[i] == OpKind::Read && c.op_value[i].is_list());
   };
-  std::size_t first = 0;
-  while (first < c.op_kind.size() && !shows_list(first)) ++first;
-  if (first == c.op_kind.size()) return lists;
+  if (!any_list(c, threads, shows_list)) return lists;
   lists.number_.assign(history.key_count(), kRegister);
-  for (std::size_t i = first; i < c.op_kind.size(); ++i) {
+  for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
     if (!shows_list(i)) continue;
     std::uint32_t& number = lists.number_[c.op_key[i].index()];
     if (number == kRegister) number = static_cast<std::uint32_t>(lists.count_++);

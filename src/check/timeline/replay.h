@@ -20,7 +20,7 @@ namespace ouro {
 class ListKeys {
  public:
   // The error is a key that is both a register and a list.
-  static Result<ListKeys> of(const History& history);
+  static Result<ListKeys> of(const History& history, unsigned threads);
 
   [[nodiscard]] std::size_t count() const { return count_; }
   // The number of the list, from zero; kRegister if it is none.
