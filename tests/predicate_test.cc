@@ -188,5 +188,30 @@ TEST(PredicateTest, OwnWritesAreSeenAndTombstonesMayBeListed) {
   EXPECT_EQ(outcome(R"(["aggregate","sum","x",true,null])"), Outcome::Holds);
 }
 
+// Larger than handles hold, and beyond the bounds that an index of the column has.
+TEST(PredicateTest, IntegersOfAnySizeAreSelected) {
+  const auto outcome = [](const std::string& predicate, const std::string& rows) {
+    const auto history = parse_history(
+        R"({"session":"w","start_ts":1,"commit_ts":2,"ops":[["w",1,{"c":9223372036854775807}],)"
+        R"(["w",2,{"c":-9223372036854775807}],["w",3,{"c":0}]]})"
+        "\n"
+        R"({"session":"r","start_ts":3,"commit_ts":4,"ops":[["select",)" +
+        predicate + ",[" + rows + "]]]}\n");
+    EXPECT_TRUE(history.ok()) << history.error().to_string();
+    CheckOptions options;
+    options.evidence = Evidence::Timestamps;
+    return check(*history, Level::Si, options)->outcome;
+  };
+  const std::string most = R"([1,{"c":9223372036854775807}])";
+  const std::string least = R"([2,{"c":-9223372036854775807}])";
+  EXPECT_EQ(outcome(R"({"gt":["c",5]})", most), Outcome::Holds);
+  EXPECT_EQ(outcome(R"({"lt":["c",-5]})", least), Outcome::Holds);
+  EXPECT_EQ(outcome(R"({"ge":["c",9223372036854775807]})", most), Outcome::Holds);
+  EXPECT_EQ(
+      outcome(R"({"and":[{"ge":["c",0]},{"lt":["c",9223372036854775807]}]})", R"([3,{"c":0}])"),
+      Outcome::Holds);
+  EXPECT_EQ(outcome(R"({"gt":["c",5]})", least), Outcome::Violated);
+}
+
 }  // namespace
 }  // namespace ouro::oracle

@@ -1,96 +1,15 @@
 #include "check/timeline/predicates.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/parallel.h"
 #include "check/aggregate.h"
-#include "history/value_order.h"
+#include "check/timeline/rows.h"
 
 namespace ouro {
 namespace {
-
-// The rows as they are at one point of the timeline. Keys are numbered by the order of their names,
-// so that a scan is a range of them.
-class Rows {
- public:
-  Rows(const History& history, const ListKeys& lists) : h_(history) {
-    for (std::size_t k = 0; k < history.key_count(); ++k) {
-      if (lists.number(KeyId{k}) == ListKeys::kRegister) keys_.push_back(KeyId{k});
-    }
-    std::sort(keys_.begin(), keys_.end(),
-              [&](KeyId a, KeyId b) { return less(h_.key_name(a), h_.key_name(b)); });
-    place_.assign(history.key_count(), kNone);
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      const Value initial = history.initial(keys_[i]);
-      place_[keys_[i].index()] = static_cast<std::uint32_t>(i);
-      rows_.push_back({initial, !initial.is_null()});
-    }
-  }
-
-  struct Row {
-    Value value;
-    bool alive = false;  // False: deleted, or never there.
-  };
-  [[nodiscard]] bool has(KeyId key) const { return place_[key.index()] != kNone; }
-  // REQUIRES: has(key).
-  [[nodiscard]] Row& row(KeyId key) { return rows_[place_[key.index()]]; }
-
-  // The rows that the predicate read should return.
-  [[nodiscard]] std::vector<KeyVersion> selected(OpKind kind, const PredicateRead& read) const {
-    std::vector<KeyVersion> out;
-    auto [first, end] =
-        kind == OpKind::Scan ? range(read) : std::pair(std::size_t{0}, keys_.size());
-    for (std::size_t i = first; i < end; ++i) {
-      if (!rows_[i].alive) continue;
-      if (kind != OpKind::Scan &&
-          evaluate(h_, read.predicate, keys_[i], rows_[i].value) != Truth::True) {
-        continue;
-      }
-      out.push_back({keys_[i], rows_[i].value});
-    }
-    return out;
-  }
-
-  // The rows that came back, in the order of selected(). A tombstone that the read met and listed
-  // is no row.
-  [[nodiscard]] std::vector<KeyVersion> returned(const PredicateRead& read) const {
-    std::vector<KeyVersion> out;
-    for (const KeyVersion& version : h_.rows(read)) {
-      const std::uint32_t place = place_[version.key.index()];
-      if (place == kNone) continue;
-      const Row& row = rows_[place];
-      if (!row.alive && row.value == version.value) continue;
-      out.push_back(version);
-    }
-    const auto place_of = [&](const KeyVersion& v) { return place_[v.key.index()]; };
-    std::sort(out.begin(), out.end(), [&](const KeyVersion& a, const KeyVersion& b) {
-      return std::pair(place_of(a), a.value) < std::pair(place_of(b), b.value);
-    });
-    return out;
-  }
-
- private:
-  [[nodiscard]] bool less(Value a, Value b) const { return compare_values(h_, a, b) < 0; }
-  [[nodiscard]] std::pair<std::size_t, std::size_t> range(const PredicateRead& read) const {
-    const auto first = std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
-      return !read.lower.is_null() && less(h_.key_name(key), read.lower);
-    });
-    const auto end = std::partition_point(first, keys_.end(), [&](KeyId key) {
-      return read.upper.is_null() || !less(read.upper, h_.key_name(key));
-    });
-    return {static_cast<std::size_t>(first - keys_.begin()),
-            static_cast<std::size_t>(end - keys_.begin())};
-  }
-
-  static constexpr std::uint32_t kNone = 0xffffffff;
-  const History& h_;
-  std::vector<KeyId> keys_;           // By name.
-  std::vector<Row> rows_;             // Beside them.
-  std::vector<std::uint32_t> place_;  // Of a key in keys_; kNone: a list.
-};
 
 // Keeps all rows, and judges every `parts`-th predicate read.
 class PredicateReplay {
@@ -116,7 +35,7 @@ class PredicateReplay {
  private:
   void write(const Op& op) {
     if (!rows_.has(op.key)) return;
-    rows_.row(op.key) = {op.value, op.kind != OpKind::Delete && !op.value.is_null()};
+    rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
   }
   void write_all(TxnId txn) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
@@ -136,7 +55,7 @@ class PredicateReplay {
         write(op);
       }
     }
-    for (; !undo_.empty(); undo_.pop_back()) rows_.row(undo_.back().first) = undo_.back().second;
+    for (; !undo_.empty(); undo_.pop_back()) rows_.set(undo_.back().first, undo_.back().second);
   }
 
   void judge(TxnId txn, const Op& op, std::uint32_t now) {
