@@ -13,16 +13,21 @@ namespace ouro {
 
 namespace {
 
-template <class ShowsList>
-bool any_list(const HistoryColumns& c, unsigned threads, const ShowsList& shows_list) {
+// Without branches, which would be guessed wrong for every other operation.
+bool any_list(const HistoryColumns& c, unsigned threads) {
+  constexpr std::size_t kBlock = 4096;
   const std::size_t count = c.op_kind.size();
   const std::size_t parts = count < 50'000 ? 1 : thread_count(threads);
   std::atomic<bool> found = false;
   for_each_part(parts, [&](std::size_t part) {
     const std::size_t end = count * (part + 1) / parts;
-    for (std::size_t i = count * part / parts; i < end; ++i) {
-      if ((i & 0xfff) == 0 && found.load(std::memory_order_relaxed)) return;
-      if (shows_list(i)) found = true;
+    for (std::size_t i = count * part / parts; i < end && !found;) {
+      unsigned here = 0;
+      for (const std::size_t stop = std::min(end, i + kBlock); i < stop; ++i) {
+        here |= static_cast<unsigned>(c.op_kind[i] == OpKind::Append);
+        here |= static_cast<unsigned>(c.op_value[i].is_list());
+      }
+      if (here != 0) found = true;
     }
   });
   return found;
@@ -37,7 +42,7 @@ Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
     return c.op_kind[i] == OpKind::Append ||
            (c.op_kind[i] == OpKind::Read && c.op_value[i].is_list());
   };
-  if (!any_list(c, threads, shows_list)) return lists;
+  if (!any_list(c, threads)) return lists;
   lists.number_.assign(history.key_count(), kRegister);
   for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
     if (!shows_list(i)) continue;
@@ -113,15 +118,27 @@ class Shard {
   }
 
  private:
-  [[nodiscard]] bool mine(KeyId key) const {
-    return (key.value & mask_) == part_ && key.valid();  // Predicate reads have no key.
+  // The operations of `txn` on keys of this shard, or only the writes. Found without
+  // branches, which would be guessed wrong every other time.
+  std::span<const std::uint32_t> ops_of(TxnId txn, bool only_writes) {
+    const std::uint32_t first = h_.first_op(txn).value;
+    const std::uint32_t end = h_.end_op(txn).value;
+    if (ops_.size() < end - first) ops_.resize(end - first);
+    const unsigned all = only_writes ? 0 : 1;
+    std::size_t count = 0;
+    for (std::uint32_t i = first; i < end; ++i) {
+      ops_[count] = i;
+      const auto mine = static_cast<unsigned>((keys_[i].value & mask_) == part_);
+      const auto keyed = static_cast<unsigned>(keys_[i].valid());  // Not of a predicate read.
+      const auto write = static_cast<unsigned>(is_write(kinds_[i]));
+      count += mine & keyed & (write | all);
+    }
+    return std::span(ops_).first(count);
   }
 
   void begin(TxnId txn) {
-    const std::uint32_t end = h_.end_op(txn).value;
-    for (std::uint32_t i = h_.first_op(txn).value; i < end; ++i) {
+    for (const std::uint32_t i : ops_of(txn, false)) {
       const KeyId key = keys_[i];
-      if (!mine(key)) continue;
       const bool write = is_write(kinds_[i]);
       const Value value = values_[i];
       if (!write && value.is_unobserved()) continue;
@@ -185,10 +202,8 @@ class Shard {
 
   void commit(TxnId txn) {
     const bool tied = timeline_.tied(txn);
-    const std::uint32_t end = h_.end_op(txn).value;
-    for (std::uint32_t i = h_.first_op(txn).value; i < end; ++i) {
+    for (const std::uint32_t i : ops_of(txn, true)) {
       const KeyId key = keys_[i];
-      if (!mine(key) || !is_write(kinds_[i])) continue;
       KeyState& state = states_[key.value >> bits_];
       if (state.committed_by != txn) {
         leave(state, txn, OpId{i});
@@ -244,6 +259,7 @@ class Shard {
   const std::uint32_t part_;
   Violations& violations_;
   std::vector<KeyState> states_;
+  std::vector<std::uint32_t> ops_;  // Room for ops_of().
   std::vector<ListReplay> lists_;
   TrunkAgreement agreement_;
   std::uint32_t now_ = 0;
