@@ -177,14 +177,19 @@ class Checker {
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
                                                        const std::vector<Verdict>& verdicts) const {
     constexpr std::size_t kManyOps = 1'000'000;
-    if (evidence_ != Evidence::Timestamps || verdicts.size() != 1 || flags_.quiet) return {};
+    const bool told = flags_.output == "json" || (flags_.output == "text" && full_story_);
+    if (evidence_ != Evidence::Timestamps || verdicts.size() != 1 || flags_.quiet || !told) {
+      return {};
+    }
     if (verdicts[0].outcome != Outcome::Violated || history.op_count() > kManyOps ||
         !history.columns().predicate_reads.empty()) {
       return {};
     }
     CheckOptions observed = options();
     observed.evidence = Evidence::Observed;
-    observed.time_limit = std::chrono::seconds(1);
+    constexpr std::chrono::milliseconds kSoon{1000};
+    const bool limited = observed.time_limit.count() > 0;
+    observed.time_limit = limited ? std::min(observed.time_limit, kSoon) : kSoon;
     const auto verdict = check(history, verdicts[0].level, observed);
     if (!verdict.ok() || verdict->outcome == Outcome::Undecided) return {};
     return verdict->outcome;
