@@ -12,12 +12,28 @@
 namespace ouro::oracle {
 namespace {
 
-constexpr std::string_view kWords[kAnomalyKindCount] = {
-    "internal",           "aborted-read",        "intermediate-read",
-    "thin-air-read",      "future-read",         "duplicate-elements",
-    "incompatible-order", "result-set-mismatch", "non-repeatable-read",
-    "dependency-cycle",   "commit-order-cycle",  "fractured-read",
-    "causality-violation"};
+constexpr std::string_view kWords[kAnomalyKindCount] = {"internal",
+                                                        "aborted-read",
+                                                        "intermediate-read",
+                                                        "thin-air-read",
+                                                        "future-read",
+                                                        "duplicate-elements",
+                                                        "incompatible-order",
+                                                        "result-set-mismatch",
+                                                        "non-repeatable-read",
+                                                        "dependency-cycle",
+                                                        "commit-order-cycle",
+                                                        "fractured-read",
+                                                        "causality-violation",
+                                                        "forbidden-cycle",
+                                                        "contradictory-order",
+                                                        "snapshot-mismatch",
+                                                        "write-conflict",
+                                                        "session-inversion",
+                                                        "real-time-inversion",
+                                                        "missing-timestamp",
+                                                        "inverted-timestamps",
+                                                        "duplicate-timestamp"};
 
 constexpr std::string_view kBlanks = " \t\r";
 
@@ -218,11 +234,14 @@ KeyId Parser::key(std::string_view text) {
 
 void Parser::verdict_line(std::string_view text) {
   auto parts = words(text);
+  const bool by_timestamps = parts[0] == "timestamps" && parts.size() > 1;
+  if (by_timestamps) parts.erase(parts.begin());
   if (parts[0] == "shows" && parts.size() > 1) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       const auto* const found = std::find(std::begin(kWords), std::end(kWords), parts[i]);
       if (found == std::end(kWords)) throw Mistake{"unknown anomaly " + quoted(parts[i])};
-      case_.shows.insert(static_cast<AnomalyKind>(found - std::begin(kWords)));
+      auto& shows = by_timestamps ? case_.shows_by_timestamps : case_.shows;
+      shows.insert(static_cast<AnomalyKind>(found - std::begin(kWords)));
     }
     return;
   }
@@ -236,7 +255,8 @@ void Parser::verdict_line(std::string_view text) {
     const auto level = find_level(name);
     if (!level) throw Mistake{"unknown level " + quoted(name)};
     const auto verdict = outcome == "holds" ? Outcome::Holds : Outcome::Violated;
-    if (!case_.verdicts.emplace(*level, verdict).second) {
+    auto& verdicts = by_timestamps ? case_.by_timestamps : case_.verdicts;
+    if (!verdicts.emplace(*level, verdict).second) {
       throw Mistake{"a second verdict for " + quoted(name)};
     }
   }

@@ -28,6 +28,9 @@ struct Case {
   History history;
   std::map<Level, Outcome> verdicts;
   std::set<AnomalyKind> shows;
+  // By timestamps; empty if the case says nothing about them.
+  std::map<Level, Outcome> by_timestamps;
+  std::set<AnomalyKind> shows_by_timestamps;
 };
 
 // Parses a case; `name` stands for the file in messages.

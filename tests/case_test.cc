@@ -13,6 +13,7 @@
 #include "tests/case_file.h"
 #include "tests/oracle.h"
 #include "tests/small_histories.h"
+#include "tests/timeline_oracle.h"
 #include "tests/verdict_checks.h"
 
 namespace ouro::oracle {
@@ -77,6 +78,29 @@ void expect_engines_agree(const Case& c) {
   for (const AnomalyKind kind : c.shows) EXPECT_TRUE(shown.contains(kind)) << word(kind);
 }
 
+// What timestamps say, if the case tells: at every level that they decide.
+void expect_timestamps_agree(const Case& c) {
+  if (c.by_timestamps.empty()) return;
+  std::set<AnomalyKind> shown;
+  CheckOptions options;
+  options.evidence = Evidence::Timestamps;
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level, Evidence::Timestamps)) continue;
+    ASSERT_TRUE(c.by_timestamps.contains(level.level)) << "nothing about " << level.name;
+    const auto counts = TimestampOracle(c.history, level.level).counts();
+    const Outcome stated = c.by_timestamps.at(level.level);
+    EXPECT_EQ(counts.empty(), stated == Outcome::Holds) << "oracle at " << level.name;
+    const auto verdict = check(c.history, level.level, options);
+    ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+    EXPECT_EQ(verdict->outcome, stated) << level.name;
+    for (const auto& [kind, count] : counts) {
+      EXPECT_EQ(verdict->counts[static_cast<std::size_t>(kind)], count) << word(kind);
+      shown.insert(kind);
+    }
+  }
+  EXPECT_EQ(shown, c.shows_by_timestamps);
+}
+
 class CaseTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CaseTest, OracleAndEnginesGiveItsVerdicts) {
@@ -85,6 +109,7 @@ TEST_P(CaseTest, OracleAndEnginesGiveItsVerdicts) {
   expect_complete(*loaded);
   expect_oracle_agrees(*loaded);
   expect_engines_agree(*loaded);
+  expect_timestamps_agree(*loaded);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, CaseTest, ::testing::ValuesIn(case_names()),

@@ -213,7 +213,35 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
     EXPECT_LT(ran.err.size(), 500u) << ran.err;
   }
   EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "versions", fine_}).err,
-            "ouro: evidence 'versions' is not supported by this version; supported: observed\n");
+            "ouro: evidence 'versions' is not supported by this version; supported: observed, "
+            "timestamps\n");
+}
+
+TEST_F(CliTest, TimestampsAreEvidence) {
+  const std::string path = folder_ + "/stale.jsonl";
+  std::ofstream(path) << R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",1]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["r","x",null]]}
+)";
+  const std::string proof = folder_ + "/stale.proof";
+  EXPECT_EQ(ouro({"check", "-l", "si", path}).status, 0);
+  const Ran ran = ouro({"check", "-l", "si", "--evidence", "timestamps", path});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("VIOLATED si by timestamps (snapshot mismatch)"));
+  EXPECT_THAT(ran.out, HasSubstr("T1 read x=null; but by its timestamp it should have read x=1, "
+                                 "which T2 wrote and committed at 2."));
+  EXPECT_THAT(ran.out, HasSubstr("In another order"));
+  const Ran json = ouro(
+      {"check", "-l", "si", "--evidence", "timestamps", "--json", "--certificate", proof, path});
+  EXPECT_THAT(json.out, HasSubstr(R"("evidence":"timestamps","verdict":"violated")"));
+  EXPECT_THAT(json.out, HasSubstr(R"("observed":"holds","counts":{"snapshot mismatch":1})"));
+  EXPECT_THAT(json.out, HasSubstr(R"("expected":1,)"));
+  EXPECT_THAT(json.out, HasSubstr(R"("start_ts":3,"commit_ts":4)"));
+  EXPECT_EQ(ouro({"certify", path, proof}).out,
+            "accepted: si is violated by timestamps; 2 transactions, 2 operations\n");
+  const Ran all = ouro({"check", "-l", "all", "--evidence", "timestamps", path});
+  EXPECT_THAT(all.out, HasSubstr("Not decided, because this version does not support them"));
+  EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "timestamps", path}).status, 254);
+  EXPECT_EQ(ouro({"check", "-l", "si", "--evidence", "timestamps", fine_}).status, 254);
 }
 
 TEST_F(CliTest, HelpFitsAScreen) {

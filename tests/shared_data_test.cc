@@ -241,6 +241,27 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
   EXPECT_GE(checked, 14 * kLevels.size());
 }
 
+// The collection states them as the outcome of a replay by timestamps; serializable is another
+// matter there, since the databases run snapshot isolation.
+TEST(SharedDataTest, HistoriesWithTimestampsHoldByThemAtTheStatedLevel) {
+  CheckOptions options;
+  options.evidence = Evidence::Timestamps;
+  for (const Row& row : readable_rows()) {
+    if (!row.format.starts_with("TimeKiller")) continue;
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    for (const Level level : {Level::Si, Level::SessionSi}) {
+      const auto verdict = check(*history, level, options);
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+      EXPECT_EQ(row.verdicts[3], "1") << row.path;
+      EXPECT_EQ(verdict->outcome, Outcome::Holds) << row.path << " at " << info(level).name;
+    }
+    const auto serial = check(*history, Level::SessionSerializable, options);
+    ASSERT_TRUE(serial.ok()) << serial.error().to_string();
+    EXPECT_EQ(serial->outcome, Outcome::Violated) << row.path;
+  }
+}
+
 TEST(SharedDataTest, OnlyTheHistoriesMarkedSoWriteAValueTwice) {
   // Recorded like its siblings, but no value happens to repeat within a key.
   const std::set<std::string> marked_in_vain = {"veristrong/fig13/tpcc-10k/"};

@@ -38,7 +38,7 @@ struct Certificate {
 };
 
 // A number that differs, but for bad luck, where two histories do: sessions, statuses, clocks,
-// operations, keys, values. Linear.
+// timestamps, operations, keys, values. Linear.
 [[nodiscard]] std::uint64_t fingerprint(const History& history);
 
 // The certificate of what check() said with `clock_drift`.
@@ -65,7 +65,8 @@ struct Certification {
 //
 // Cost: expected linear in the history and the certificate, but for the orders of rc and ra,
 // O(n^1.5), and of causal and psi, O(n · sessions); and, at causal, for one pass over the history
-// for each forced edge of a cycle.
+// for each forced edge of a cycle. By timestamps: linear for an order but for predicates, which are
+// evaluated over all rows; O(n log n) for each violation.
 [[nodiscard]] Result<Certification> certify(const History& history, const Certificate& certificate);
 
 }  // namespace ouro

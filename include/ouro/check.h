@@ -56,8 +56,16 @@ enum class AnomalyKind : std::uint8_t {
   CausalityViolation,  // At cc: a cause missed while its effect is seen.
   ForbiddenCycle,      // At the strong levels: a cycle of edges that are all known.
   ContradictoryOrder,  // At the strong levels: every way to order some writes closes a cycle.
+  // By the database's timestamps (docs/levels.md).
+  SnapshotMismatch,    // A read returns something else than its snapshot holds (EXT).
+  WriteConflict,       // Two transactions that overlap wrote one key (NOCONFLICT).
+  SessionInversion,    // A transaction misses an earlier one of its session (SESSION).
+  RealTimeInversion,   // The same for one that had completed before it was invoked.
+  MissingTimestamp,    // It has no place on the timeline.
+  InvertedTimestamps,  // It starts after it commits.
+  DuplicateTimestamp,  // Another writer of the key has the same commit timestamp.
 };
-inline constexpr std::size_t kAnomalyKindCount = 15;
+inline constexpr std::size_t kAnomalyKindCount = 22;
 
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;
@@ -104,6 +112,8 @@ struct Anomaly {
   // cycle only the first kMaxPaths edges have theirs.
   static constexpr std::size_t kMaxPaths = 32;
   std::vector<Edge> support = {};
+  // By timestamps: what the first operation should have returned, as JSON; empty if it is no read.
+  std::string expected = {};
 };
 
 // Two writers of a key whose order nobody observed.
@@ -158,17 +168,19 @@ struct CheckOptions {
   unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
   std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
   std::size_t examples = 3;                      // Anomalies of each kind to keep.
+  Evidence evidence = Evidence::Observed;        // What the verdict is to rest on.
 };
 
 // Whether check() can decide `level` already.
-[[nodiscard]] bool decidable(Level level);
+[[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
 // Checks `history` against `level`. A violation is a verdict; the errors are a level that is not
 // decidable, and a history that the level's engine cannot read unambiguously (a value that two
-// transactions wrote to one key).
+// transactions wrote to one key) or that lacks the evidence.
 //
 // Cost: rc, ra O(n^1.5), causal O(n · sessions) for n operations; NP-complete above, where the time
-// limit ends in Undecided.
+// limit ends in Undecided. By timestamps: linear, but for predicates, which are evaluated over all
+// rows.
 [[nodiscard]] Result<Verdict> check(const History& history, Level level,
                                     const CheckOptions& options = {});
 // The same for several levels, sharing work. One verdict for each, in the order asked.

@@ -36,6 +36,8 @@ struct ReportOptions {
   std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
   std::optional<double> load_seconds;  // What it took, if it is to be told.
   std::optional<double> check_seconds;
+  // Of a verdict by timestamps: what the reads alone say at its level, if somebody asked.
+  std::optional<Outcome> observed;
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal".

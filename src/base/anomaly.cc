@@ -11,7 +11,8 @@ namespace ouro {
 namespace {
 
 constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
-    {AnomalyKind::Internal, "internal inconsistency", "internal", "NotMyOwnWrite, NotMyLastWrite",
+    {AnomalyKind::Internal, "internal inconsistency", "internal",
+     "NotMyOwnWrite, NotMyLastWrite, INT",
      "a read contradicts what its own transaction wrote before"},
     {AnomalyKind::AbortedRead, "aborted read", "G1a", "AbortedRead, dirty read, P1",
      "a read returns what an aborted transaction wrote"},
@@ -28,7 +29,7 @@ constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
     {AnomalyKind::ResultSetMismatch, "result-set mismatch", "predicate-read-miss", "phantom, P3",
      "a predicate read does not return what the versions it saw imply"},
     {AnomalyKind::NonRepeatableRead, "non-repeatable read", "non-repeatable-read",
-     "NonRepeatableRead, fuzzy read, P2",
+     "NonRepeatableRead, fuzzy read, P2, INT",
      "two reads of a key in one transaction differ with no own write between them"},
     {AnomalyKind::DependencyCycle, "dependency cycle", "G1c", "CyclicCO, circular information flow",
      "transactions depend on each other in a circle: no commit order exists at all"},
@@ -44,6 +45,20 @@ constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
      "transactions must precede each other in a circle that the level forbids"},
     {AnomalyKind::ContradictoryOrder, "contradictory order", "cycle", "",
      "whichever way some writes are ordered, a circle that the level forbids is left"},
+    {AnomalyKind::SnapshotMismatch, "snapshot mismatch", "snapshot-mismatch", "EXT",
+     "a read does not return what its snapshot holds by the timestamps"},
+    {AnomalyKind::WriteConflict, "write conflict", "write-conflict", "NOCONFLICT, lost update, P4",
+     "two transactions that overlap by their timestamps wrote the same key"},
+    {AnomalyKind::SessionInversion, "session inversion", "session-inversion", "SESSION",
+     "timestamps put a transaction before what its session did earlier"},
+    {AnomalyKind::RealTimeInversion, "real-time inversion", "realtime-inversion", "",
+     "timestamps put a transaction before one that had completed when it was invoked"},
+    {AnomalyKind::MissingTimestamp, "missing timestamp", "missing-timestamp", "",
+     "a transaction has no place on the timeline"},
+    {AnomalyKind::InvertedTimestamps, "inverted timestamps", "inverted-timestamps", "",
+     "a transaction starts after it commits"},
+    {AnomalyKind::DuplicateTimestamp, "duplicate timestamp", "duplicate-timestamp", "",
+     "two transactions that wrote the same key have the same commit timestamp"},
 }};
 
 }  // namespace

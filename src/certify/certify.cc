@@ -8,6 +8,7 @@
 #include "certify/reading.h"
 #include "certify/refutation.h"
 #include "certify/rules.h"
+#include "certify/timestamps.h"
 #include "ouro/certificate.h"
 
 namespace ouro {
@@ -26,9 +27,13 @@ std::string check_header(const History& history, const Certificate& certificate)
       certificate.fingerprint != fingerprint(history)) {
     return "it is about another history";
   }
-  if (certificate.verdict.evidence != Evidence::Observed) return "it rests on other evidence";
+  const Evidence evidence = certificate.verdict.evidence;
+  if (evidence == Evidence::Versions) return "it rests on other evidence";
   if (certificate.clock_drift < 0) return "its clock drift is negative";
-  if (recheck::rules_of(certificate.verdict.level).family == Family::Unknown) {
+  const Family family = recheck::rules_of(certificate.verdict.level).family;
+  const bool strong = (family == Family::Snapshot && certificate.verdict.level != Level::Prefix) ||
+                      family == Family::Serial;
+  if (family == Family::Unknown || (evidence == Evidence::Timestamps && !strong)) {
     return "there are no certificates of its level";
   }
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
@@ -67,6 +72,7 @@ std::string check_anomalies(const Reading& reading, const Certificate& certifica
     if (anomaly.kind == AnomalyKind::NonRepeatableRead && verdict.level == Level::ReadCommitted) {
       return "read committed does not forbid non-repeatable reads";
     }
+    if (anomaly.kind > AnomalyKind::ContradictoryOrder) return "its anomalies are of timestamps";
     std::string wrong =
         is_plain(anomaly.kind) ? flaws.complaint(anomaly) : cycles.complaint(anomaly.edges, {}, {});
     if (!wrong.empty()) return wrong;
@@ -86,6 +92,12 @@ std::string check_anomalies(const Reading& reading, const Certificate& certifica
 Result<Certification> certify(const History& history, const Certificate& certificate) {
   std::string wrong = check_header(history, certificate);
   if (!wrong.empty()) return Certification{false, std::move(wrong)};
+  if (certificate.verdict.evidence == Evidence::Timestamps) {
+    wrong = certificate.verdict.outcome == Outcome::Holds
+                ? recheck::check_timestamp_order(history, certificate)
+                : recheck::check_timestamp_anomalies(history, certificate);
+    return Certification{wrong.empty(), std::move(wrong)};
+  }
   const auto reading = Reading::of(history);
   if (!reading.ok()) return reading.error();
   wrong = certificate.verdict.outcome == Outcome::Holds ? check_order(*reading, certificate)

@@ -87,6 +87,8 @@ class Fingerprint {
     for (const auto clock : {h_.invoked(txn), h_.completed(txn)}) {
       add(static_cast<std::uint64_t>(clock.value_or(kNoClock)));
     }
+    if (const auto start = h_.start_ts(txn)) timestamp('s', *start);
+    if (const auto commit = h_.commit_ts(txn)) timestamp('c', *commit);
     add(h_.end_op(txn).value - h_.first_op(txn).value);
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
@@ -98,6 +100,13 @@ class Fingerprint {
         add(value(op.value));
       }
     }
+  }
+
+  // Histories without any hash as if there were no such thing.
+  void timestamp(char which, Timestamp timestamp) {
+    add(static_cast<std::uint64_t>(which));
+    add(static_cast<std::uint64_t>(timestamp.physical));
+    add(static_cast<std::uint64_t>(timestamp.logical));
   }
 
   void predicate_read(const PredicateRead& read) {

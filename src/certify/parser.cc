@@ -157,7 +157,12 @@ class Parser {
     if (kind == kAnomalyKindCount) return fail("unknown anomaly");
     out.kind = static_cast<AnomalyKind>(kind);
     if (out.kind == AnomalyKind::ContradictoryOrder) return fail("a refutation is no anomaly");
-    if (out.kind <= AnomalyKind::NonRepeatableRead) {
+    const bool of_timestamps = out.kind > AnomalyKind::ContradictoryOrder;
+    if (of_timestamps) {
+      numbers(fields, "transactions",
+              [&](std::int64_t number) { out.txns.push_back(id<TxnId>(number)); });
+    }
+    if (out.kind <= AnomalyKind::NonRepeatableRead || of_timestamps) {
       numbers(fields, "operations",
               [&](std::int64_t number) { out.ops.push_back(id<OpId>(number)); });
     } else {

@@ -84,18 +84,26 @@ class Writer {
       if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
       std::string text = fmt::format(R"({{"anomaly":"{}",)", info(anomaly.kind).name);
       if (anomaly.edges.empty()) {
-        text += R"("operations":[)";
-        for (std::size_t i = 0; i < anomaly.ops.size(); ++i) {
-          fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ",",
-                         number(anomaly.ops[i]));
+        if (anomaly.kind > AnomalyKind::ContradictoryOrder) {
+          add_numbers(text, "transactions", anomaly.txns);
+          text += ',';
         }
-        text += ']';
+        add_numbers(text, "operations", anomaly.ops);
       } else {
         add_cycle(text, anomaly.edges);
       }
       out_.buffer() += text + "}";
       end_line();
     }
+  }
+
+  template <class T>
+  static void add_numbers(std::string& text, std::string_view word, const std::vector<Id<T>>& ids) {
+    fmt::format_to(std::back_inserter(text), R"("{}":[)", word);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), "{}{}", i == 0 ? "" : ",", number(ids[i]));
+    }
+    text += ']';
   }
 
   static void add_cycle(std::string& text, const std::vector<Edge>& edges) {

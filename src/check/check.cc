@@ -7,6 +7,7 @@
 #include "check/local/local.h"
 #include "check/observed.h"
 #include "check/polygraph/polygraph.h"
+#include "check/timeline/check_timeline.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -18,20 +19,51 @@ std::string stop_reason(const Budget& budget, const CheckOptions& options) {
                      static_cast<double>(options.time_limit.count()) / 1000);
 }
 
+// The levels one by one; nothing is worth sharing between them.
+Result<std::vector<Verdict>> check_by_timestamps(const History& history,
+                                                 std::span<const Level> levels,
+                                                 const Budget& budget,
+                                                 const CheckOptions& options) {
+  std::vector<Verdict> verdicts;
+  for (const Level level : levels) {
+    auto verdict = check_timeline(history, level, budget, options);
+    if (!verdict.ok()) return std::move(verdict).error();
+    if (verdict->outcome == Outcome::Undecided) verdict->reason = stop_reason(budget, options);
+    verdicts.push_back(*std::move(verdict));
+  }
+  return verdicts;
+}
+
 }  // namespace
 
-bool decidable(Level level) { return level != Level::RepeatableRead; }
+bool decidable(Level level, Evidence evidence) {
+  switch (evidence) {
+    case Evidence::Observed:
+      return level != Level::RepeatableRead;
+    case Evidence::Timestamps:
+      return level >= Level::Si && level != Level::RepeatableRead;
+    case Evidence::Versions:
+      break;
+  }
+  return false;
+}
 
 Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
                                    const CheckOptions& options) {
   for (const Level level : levels) {
-    if (!decidable(level)) {
+    if (!decidable(level, options.evidence)) {
       Error error;
       error.what = fmt::format("level '{}' is not supported by this version", info(level).name);
+      if (options.evidence != Evidence::Observed) {
+        error.what += fmt::format(" with evidence '{}'", name(options.evidence));
+      }
       return error;
     }
   }
   const Budget budget(options.time_limit, options.cancelled);
+  if (options.evidence == Evidence::Timestamps) {
+    return check_by_timestamps(history, levels, budget, options);
+  }
   auto observed = Observed::observe(history, budget, options.threads);
   if (!observed.ok()) return std::move(observed).error();
   std::vector<Verdict> verdicts;

@@ -29,6 +29,11 @@ void write_place(JsonWriter& json, const Place& place) {
   json.member(place.unit == PlaceUnit::Line ? "line" : "byte", place.position);
 }
 
+// As the native format has them: a number, or a pair of them.
+void write_timestamp(JsonWriter& json, std::string_view name, std::optional<Timestamp> timestamp) {
+  if (timestamp) json.key(name).json(notation(*timestamp));
+}
+
 void write_txn(JsonWriter& json, const History& history, const Story& story, TxnId txn) {
   json.begin_object();
   json.member("label", story.label(txn));
@@ -39,6 +44,8 @@ void write_txn(JsonWriter& json, const History& history, const Story& story, Txn
   write_place(json, history.place(txn));
   if (const auto clock = history.invoked(txn)) json.member("invoked", *clock);
   if (const auto clock = history.completed(txn)) json.member("completed", *clock);
+  write_timestamp(json, "start_ts", history.start_ts(txn));
+  write_timestamp(json, "commit_ts", history.commit_ts(txn));
   json.member("operations", history.end_op(txn).value - history.first_op(txn).value);
   json.end_object();
 }
@@ -100,6 +107,7 @@ void write_anomaly(JsonWriter& json, const History& history, const Verdict& verd
   json.member("name", about.name).member("id", about.id).member("aliases", about.aliases);
   json.member("meaning", about.meaning).member("level", info(verdict.level).name);
   json.member("count", verdict.counts[static_cast<std::size_t>(anomaly.kind)]);
+  if (!anomaly.expected.empty()) json.key("expected").json(anomaly.expected);
   json.key("transactions").begin_array();
   for (const TxnId txn : story.txns()) write_txn(json, history, story, txn);
   json.end_array().key("operations").begin_array();
@@ -150,6 +158,7 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   json.member("level", info(verdict.level).name);
   json.member("evidence", name(verdict.evidence)).member("verdict", name(verdict.outcome));
   if (!verdict.reason.empty()) json.member("reason", verdict.reason);
+  if (options.observed) json.member("observed", name(*options.observed));
   json.key("counts").begin_object();
   write_counts(json, verdict);
   json.end_object().key("anomalies").begin_array();

@@ -27,6 +27,7 @@ class JsonWriter {
   JsonWriter& value(double number);
   JsonWriter& value(const History& history, Value value);
   JsonWriter& null() { return raw("null"); }
+  JsonWriter& json(std::string_view document) { return raw(document); }
 
   template <class T>
   JsonWriter& member(std::string_view name, const T& content) {

@@ -108,6 +108,18 @@ std::string whereabouts(const History& history, TxnId txn) {
   return out;
 }
 
+std::string notation(Timestamp timestamp) {
+  if (timestamp.logical == 0) return std::to_string(timestamp.physical);
+  return fmt::format("[{},{}]", timestamp.physical, timestamp.logical);
+}
+
+std::string timestamps_text(const History& history, TxnId txn) {
+  const auto text = [](std::optional<Timestamp> timestamp) {
+    return timestamp ? notation(*timestamp) : std::string("?");
+  };
+  return fmt::format("from {} to {}", text(history.start_ts(txn)), text(history.commit_ts(txn)));
+}
+
 std::string name_or_file(const History& history, std::string_view name) {
   if (!name.empty()) return std::string(name);
   return history.file().empty() ? "history" : std::string(history.file());

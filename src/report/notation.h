@@ -20,6 +20,11 @@ namespace ouro {
 // "session a, line 3, id 4711, aborted": all that helps to find it again.
 [[nodiscard]] std::string whereabouts(const History& history, TxnId txn);
 
+// "17", or "[17,3]" with a logical part.
+[[nodiscard]] std::string notation(Timestamp timestamp);
+// "from 17 to 21": when the transaction started and committed; "?" for what is not known.
+[[nodiscard]] std::string timestamps_text(const History& history, TxnId txn);
+
 // What to call the history.
 [[nodiscard]] std::string name_or_file(const History& history, std::string_view name);
 

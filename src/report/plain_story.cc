@@ -64,6 +64,7 @@ std::string Story::dirty_sentence(OpId read, OpId write) const {
 }
 
 std::string Story::plain_sentence() const {
+  if (is_about_timestamps()) return timestamp_sentence();
   const OpId read = find_op(false, 0);
   const OpId other = find_op(false, 1);
   if (!read.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);

@@ -101,6 +101,7 @@ std::vector<std::string> Story::cast() const {
   std::size_t widest = 0;
   for (const TxnId txn : txns_) {
     places.push_back(whereabouts(history_, txn));
+    if (is_about_timestamps()) places.back() += ", " + timestamps_text(history_, txn);
     widest = std::max(widest, width(places.back()));
   }
   const std::size_t label_width = label(txns_.empty() ? TxnId{} : txns_.back()).size();

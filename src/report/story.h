@@ -46,6 +46,12 @@ class Story {
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
   [[nodiscard]] std::string plain_sentence() const;
   [[nodiscard]] std::string dirty_sentence(OpId read, OpId write) const;
+  [[nodiscard]] bool is_about_timestamps() const;
+  [[nodiscard]] std::string timestamp_sentence() const;
+  [[nodiscard]] std::string mismatch_sentence() const;
+  [[nodiscard]] std::string missing_sentence() const;
+  [[nodiscard]] std::string precedence_sentence() const;
+  [[nodiscard]] std::string written_by(OpId write) const;
   [[nodiscard]] OpId find_op(bool writes, std::size_t nth) const;
 
   const History& history_;

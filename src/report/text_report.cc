@@ -33,11 +33,17 @@ std::string remark(const Verdict& verdict) {
   return out;
 }
 
+// What the verdict rests on, if it is not what it usually is.
+std::string evidence_text(const Verdict& verdict) {
+  return verdict.evidence == Evidence::Observed ? std::string()
+                                                : fmt::format(" by {}", name(verdict.evidence));
+}
+
 // "VIOLATED read-atomic (fractured read)"
 std::string judgement(const Verdict& verdict, bool colour) {
   const std::string why = verdict.outcome == Outcome::Holds ? std::string() : remark(verdict);
-  return fmt::format("{} {}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
-                     why.empty() ? "" : fmt::format(" ({})", why));
+  return fmt::format("{} {}{}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
+                     evidence_text(verdict), why.empty() ? "" : fmt::format(" ({})", why));
 }
 
 std::string level_list(std::span<const Level> levels) {
@@ -107,6 +113,12 @@ std::string headline(const History& history, const Verdict& verdict, const Repor
 std::string describe(const History& history, const Verdict& verdict, const ReportOptions& options) {
   std::string out = headline(history, verdict, options);
   append_stories(out, history, verdict, options.examples);
+  if (options.observed == Outcome::Holds && verdict.outcome == Outcome::Violated) {
+    out += fmt::format(
+        "\n  In another order than that of its timestamps the history is {}: see --evidence\n"
+        "  observed. But then the database did not do what its own clock says.\n",
+        info(verdict.level).name);
+  }
   append_closing(out, history, options);
   return out;
 }
@@ -159,7 +171,8 @@ std::string headline(const History& history, std::span<const Verdict> verdicts,
     if (verdict.outcome == Outcome::Undecided) add(judgement(verdict, options.colour));
   }
   if (const auto strongest = strongest_holding(verdicts); !strongest.empty()) {
-    add(outcome_word(Outcome::Holds, options.colour) + ' ' + level_list(strongest));
+    add(outcome_word(Outcome::Holds, options.colour) + ' ' + level_list(strongest) +
+        evidence_text(verdicts.front()));
   }
   return fmt::format("{}: {}\n", name_or_file(history, options.name), parts);
 }

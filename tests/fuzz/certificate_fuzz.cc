@@ -11,11 +11,13 @@
 namespace {
 
 constexpr std::string_view kHistory =
-    R"({"session":"a","invoked":1,"completed":2,"ops":[["r","x",null],["w","x",1],["append","l",1]]}
-{"session":"a","invoked":3,"completed":4,"ops":[["r","x",null],["w","x",2],["r","l",[1,2]]]}
-{"session":"b","status":"unknown","ops":[["append","l",2],["r","x",1]]}
+    R"({"session":"a","invoked":1,"completed":2,"start_ts":1,"commit_ts":2,"ops":)"
+    R"([["r","x",null],["w","x",1],["append","l",1]]}
+{"session":"a","invoked":3,"completed":4,"start_ts":2,"commit_ts":5,"ops":)"
+    R"([["r","x",null],["w","x",2],["r","l",[1,2]]]}
+{"session":"b","status":"unknown","start_ts":3,"commit_ts":4,"ops":[["append","l",2],["r","x",1]]}
 {"session":"c","status":"aborted","ops":[["w","x",3]]}
-{"session":"c","ops":[["r","x",2],["w","y",5]]}
+{"session":"c","start_ts":7,"commit_ts":6,"ops":[["r","x",2],["w","y",5]]}
 )";
 
 }  // namespace

@@ -1,12 +1,11 @@
 // Evaluates predicate reads over their version sets.
 
 #include <absl/container/flat_hash_set.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
+#include "check/aggregate.h"
 #include "check/local/local.h"
 #include "history/value_order.h"
 
@@ -29,7 +28,7 @@ class ResultSets {
     for (const KeyVersion& version : h_.version_set(read)) {
       if (alive(version) && selects(op.kind, read, version)) expected.push_back(version);
     }
-    if (op.kind == OpKind::Aggregate) return aggregate(read, expected) == h_.text(read.result);
+    if (op.kind == OpKind::Aggregate) return aggregate(h_, read, expected) == h_.text(read.result);
     // A scan may list tombstones it met; they are no rows.
     std::vector<KeyVersion> rows;
     for (const KeyVersion& row : h_.rows(read)) {
@@ -53,42 +52,6 @@ class ResultSets {
     const Value name = h_.key_name(version.key);
     return (read.lower.is_null() || compare_values(h_, read.lower, name) <= 0) &&
            (read.upper.is_null() || compare_values(h_, name, read.upper) <= 0);
-  }
-
-  // As JSON text, to compare with the result whatever its size. SQL: nulls do not count, and no
-  // values have no sum, minimum or maximum.
-  [[nodiscard]] std::string aggregate(const PredicateRead& read,
-                                      const std::vector<KeyVersion>& rows) const {
-    std::vector<Value> values;
-    for (const KeyVersion& row : rows) {
-      const Value value =
-          read.column.valid() ? h_.cell(row.value, read.column) : h_.key_name(row.key);
-      if (!value.is_null()) values.push_back(value);
-    }
-    if (read.aggregate == AggregateKind::Count) {
-      return std::to_string(read.column.valid() ? values.size() : rows.size());
-    }
-    if (values.empty()) return "null";
-    const auto less = [&](Value a, Value b) { return compare_values(h_, a, b) < 0; };
-    switch (read.aggregate) {
-      case AggregateKind::Min:
-        return h_.text(*std::min_element(values.begin(), values.end(), less));
-      case AggregateKind::Max:
-        return h_.text(*std::max_element(values.begin(), values.end(), less));
-      default:
-        return sum(values);
-    }
-  }
-
-  [[nodiscard]] static std::string sum(const std::vector<Value>& values) {
-    std::int64_t total = 0;
-    for (const Value value : values) {
-      if (value.kind() != ValueKind::Integer ||
-          __builtin_add_overflow(total, value.number(), &total)) {
-        return "no number";
-      }
-    }
-    return std::to_string(total);
   }
 
   const History& h_;

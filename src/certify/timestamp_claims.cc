@@ -1,0 +1,238 @@
+// Looks violations up that a certificate names, one by one and from nothing.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "certify/clock.h"
+#include "certify/rows.h"
+#include "certify/timestamps.h"
+
+namespace ouro::recheck {
+namespace {
+
+class Claims {
+ public:
+  Claims(const History& history, const Certificate& certificate)
+      : h_(history),
+        rules_(rules_of(certificate.verdict.level)),
+        clock_drift_(certificate.clock_drift),
+        clock_(history, rules_) {}
+
+  std::string complaint(const Anomaly& anomaly) const {
+    const std::string name(info(anomaly.kind).name);
+    for (const TxnId txn : anomaly.txns) {
+      if (!txn.valid() || txn.index() >= h_.txn_count()) return name + " of unknown transactions";
+    }
+    for (const OpId op : anomaly.ops) {
+      if (!op.valid() || op.index() >= h_.op_count()) return name + " of unknown operations";
+    }
+    return is_true(anomaly) ? "" : name + " that the history does not show";
+  }
+
+ private:
+  [[nodiscard]] bool is_true(const Anomaly& anomaly) const {
+    const auto& txns = anomaly.txns;
+    const auto& ops = anomaly.ops;
+    switch (anomaly.kind) {
+      case AnomalyKind::SnapshotMismatch:
+      case AnomalyKind::Internal:
+      case AnomalyKind::NonRepeatableRead:
+        return !ops.empty() && wrong_read(ops[0]) == anomaly.kind;
+      case AnomalyKind::ResultSetMismatch:
+        return !ops.empty() && is_wrong_result(ops[0]);
+      case AnomalyKind::WriteConflict:
+        return ops.size() == 2 && rules_.family == Family::Snapshot && conflict(ops[0], ops[1]);
+      case AnomalyKind::DuplicateTimestamp:
+        return ops.size() == 2 && tie(ops[0], ops[1]);
+      case AnomalyKind::SessionInversion:
+        return txns.size() == 2 && rules_.sessions && breaks_session(txns[0], txns[1]);
+      case AnomalyKind::RealTimeInversion:
+        return txns.size() == 2 && rules_.real_time && breaks_real_time(txns[0], txns[1]);
+      case AnomalyKind::MissingTimestamp:
+        return txns.size() == 1 && clock_.takes_part(txns[0]) && !clock_.is_placed(txns[0]);
+      case AnomalyKind::InvertedTimestamps:
+        return txns.size() == 1 && clock_.is_placed(txns[0]) && clock_.is_inverted(txns[0]);
+      default:
+        return false;
+    }
+  }
+
+  // ---- pairs of transactions ----
+
+  [[nodiscard]] bool write_one_key(OpId a, OpId b) const {
+    const Op one = h_.op(a);
+    const Op two = h_.op(b);
+    const TxnId first = h_.txn_of(a);
+    const TxnId second = h_.txn_of(b);
+    return ouro::is_write(one.kind) && ouro::is_write(two.kind) && one.key == two.key &&
+           first != second && clock_.is_placed(first) && clock_.is_placed(second);
+  }
+  [[nodiscard]] bool conflict(OpId a, OpId b) const {
+    if (!write_one_key(a, b)) return false;
+    const TxnId first = h_.txn_of(a);
+    const TxnId second = h_.txn_of(b);
+    return !clock_.sees(first, second) && !clock_.sees(second, first);
+  }
+  [[nodiscard]] bool tie(OpId a, OpId b) const {
+    return write_one_key(a, b) && clock_.commit_ts(h_.txn_of(a)) == clock_.commit_ts(h_.txn_of(b));
+  }
+  [[nodiscard]] bool breaks_session(TxnId later, TxnId earlier) const {
+    if (h_.session(later) != h_.session(earlier)) return false;
+    const auto all = h_.session_txns(h_.session(later));
+    const auto at = std::find(all.begin(), all.end(), earlier);
+    return std::find(at, all.end(), later) != all.end() && later != earlier &&
+           clock_.is_placed(later) && clock_.is_placed(earlier) && !clock_.sees(later, earlier);
+  }
+  [[nodiscard]] bool breaks_real_time(TxnId later, TxnId earlier) const {
+    const auto invoked = h_.invoked(later);
+    const auto completed = h_.completed(earlier);
+    if (!invoked || !completed || *completed >= *invoked) return false;
+    const std::uint64_t gap =
+        static_cast<std::uint64_t>(*invoked) - static_cast<std::uint64_t>(*completed);
+    if (gap <= static_cast<std::uint64_t>(clock_drift_)) return false;
+    if (!clock_.is_placed(later) || !clock_.is_placed(earlier)) return false;
+    return rules_.commit_to_commit ? !(clock_.commit(earlier) < clock_.commit(later))
+                                   : !clock_.sees(later, earlier);
+  }
+
+  // ---- reads ----
+
+  [[nodiscard]] static std::span<const Value> elements(const History& history, Value list) {
+    return list.is_list() && list.length() > 0 ? history.list(list) : std::span<const Value>{};
+  }
+
+  [[nodiscard]] bool is_list(KeyId key) const {
+    const HistoryColumns& c = h_.columns();
+    for (std::size_t i = 0; i < h_.op_count(); ++i) {
+      if (c.op_key[i] != key || is_predicate_read(c.op_kind[i])) continue;
+      if (c.op_kind[i] == OpKind::Append || c.op_value[i].is_list()) return true;
+    }
+    return false;
+  }
+
+  // What is wrong with a read of one key; nothing if it is right, or no such read.
+  [[nodiscard]] std::optional<AnomalyKind> wrong_read(OpId id) const {
+    const Op read = h_.op(id);
+    const TxnId txn = h_.txn_of(id);
+    if (read.kind != OpKind::Read || read.value.is_unobserved() || !clock_.is_placed(txn)) {
+      return {};
+    }
+    std::optional<Value> earlier;  // What it read last.
+    std::vector<Value> own;        // What it wrote since.
+    for (OpId op = h_.first_op(txn); op < id; ++op.value) {
+      const Op before = h_.op(op);
+      if (before.key != read.key || is_predicate_read(before.kind)) continue;
+      if (ouro::is_write(before.kind)) {
+        own.push_back(before.value);
+      } else if (!before.value.is_unobserved()) {
+        earlier = before.value;
+        own.clear();
+      }
+    }
+    return is_list(read.key) ? wrong_list(txn, read, earlier, own)
+                             : wrong_register(txn, read, earlier, own);
+  }
+
+  [[nodiscard]] std::optional<AnomalyKind> wrong_register(TxnId txn, const Op& read,
+                                                          std::optional<Value> earlier,
+                                                          const std::vector<Value>& own) const {
+    if (!own.empty()) {
+      if (own.back() == read.value) return {};
+      return AnomalyKind::Internal;
+    }
+    if (earlier) {
+      if (*earlier == read.value) return {};
+      return AnomalyKind::NonRepeatableRead;
+    }
+    Value held = h_.initial(read.key);
+    std::optional<Clock::Moment> latest;
+    for_each_write(txn, read.key, [&](TxnId writer, Value value) {
+      const Clock::Moment moment = clock_.commit(writer);
+      if (latest && moment < *latest) return;
+      latest = moment;
+      held = value;
+    });
+    if (held == read.value) return {};
+    return AnomalyKind::SnapshotMismatch;
+  }
+
+  [[nodiscard]] std::optional<AnomalyKind> wrong_list(TxnId txn, const Op& read,
+                                                      std::optional<Value> earlier,
+                                                      const std::vector<Value>& own) const {
+    const auto shown = elements(h_, read.value);
+    std::vector<Value> wanted;
+    if (earlier) {
+      wanted.assign(elements(h_, *earlier).begin(), elements(h_, *earlier).end());
+      wanted.insert(wanted.end(), own.begin(), own.end());
+      if (std::ranges::equal(shown, wanted)) return {};
+      return own.empty() ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal;
+    }
+    if (shown.size() < own.size() || !std::ranges::equal(shown.last(own.size()), own)) {
+      return AnomalyKind::Internal;
+    }
+    std::vector<std::pair<Clock::Moment, Value>> appends;
+    for_each_write(txn, read.key, [&](TxnId writer, Value value) {
+      appends.emplace_back(clock_.commit(writer), value);
+    });
+    std::stable_sort(appends.begin(), appends.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& append : appends) wanted.push_back(append.second);
+    if (std::ranges::equal(shown.first(shown.size() - own.size()), wanted)) return {};
+    return AnomalyKind::SnapshotMismatch;
+  }
+
+  // Calls f(writer, value) for every write of `key` that `reader` sees, those of one writer in
+  // program order.
+  template <class F>
+  void for_each_write(TxnId reader, KeyId key, const F& f) const {
+    for (std::size_t i = 0; i < h_.txn_count(); ++i) {
+      const TxnId txn{i};
+      if (!clock_.is_placed(txn) || !clock_.writes(txn) || !clock_.sees(reader, txn)) continue;
+      for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+        const Op op = h_.op(id);
+        if (op.key == key && ouro::is_write(op.kind)) f(txn, op.value);
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_wrong_result(OpId id) const {
+    const TxnId reader = h_.txn_of(id);
+    if (!is_predicate_read(h_.op(id).kind) || !clock_.is_placed(reader)) return false;
+    std::vector<TxnId> seen;
+    for (std::size_t i = 0; i < h_.txn_count(); ++i) {
+      if (clock_.is_placed(TxnId{i}) && clock_.sees(reader, TxnId{i})) seen.push_back(TxnId{i});
+    }
+    std::sort(seen.begin(), seen.end(),
+              [&](TxnId a, TxnId b) { return clock_.commit(a) < clock_.commit(b); });
+    std::vector<Content> contents = initial_contents(h_);
+    const auto write_all = [&](OpId first, OpId end) {
+      for (OpId op = first; op < end; ++op.value) {
+        if (ouro::is_write(h_.op(op).kind)) apply(h_.op(op), contents[h_.op(op).key.index()]);
+      }
+    };
+    for (const TxnId txn : seen) write_all(h_.first_op(txn), h_.end_op(txn));
+    write_all(h_.first_op(reader), id);
+    return !returned_right(h_, id, contents);
+  }
+
+  const History& h_;
+  const Rules rules_;
+  const std::int64_t clock_drift_;
+  const Clock clock_;
+};
+
+}  // namespace
+
+std::string check_timestamp_anomalies(const History& history, const Certificate& certificate) {
+  if (certificate.verdict.anomalies.empty()) return "it names no violation";
+  const Claims claims(history, certificate);
+  for (const Anomaly& anomaly : certificate.verdict.anomalies) {
+    std::string wrong = claims.complaint(anomaly);
+    if (!wrong.empty()) return wrong;
+  }
+  return "";
+}
+
+}  // namespace ouro::recheck

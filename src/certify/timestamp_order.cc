@@ -1,0 +1,206 @@
+// Replays the order that timestamps give.
+
+#include <absl/container/flat_hash_map.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "certify/clock.h"
+#include "certify/orders.h"
+#include "certify/rows.h"
+#include "certify/timestamps.h"
+
+namespace ouro::recheck {
+namespace {
+
+class Rerun {
+ public:
+  Rerun(const History& history, const Certificate& certificate)
+      : h_(history),
+        rules_(rules_of(certificate.verdict.level)),
+        drift_(static_cast<std::uint64_t>(certificate.clock_drift)),
+        clock_(history, rules_),
+        contents_(initial_contents(history)),
+        writer_(history.key_count()),
+        began_(history.txn_count(), kNever),
+        committed_(history.txn_count(), kNever),
+        before_(history.txn_count()),
+        agreed_(history.columns().trunk_end.size(), 0),
+        agreed_key_(history.columns().trunk_end.size()) {
+    for (std::size_t s = 0; s < h_.session_count(); ++s) {
+      TxnId before;
+      for (const TxnId txn : h_.session_txns(SessionId{s})) {
+        if (!clock_.is_placed(txn)) continue;
+        before_[txn.index()] = before;
+        before = txn;
+      }
+    }
+  }
+
+  std::string run(std::span<const Event> schedule) {
+    for (std::size_t i = 0; i < h_.txn_count(); ++i) {
+      const TxnId txn{i};
+      if (!clock_.takes_part(txn)) continue;
+      if (!clock_.is_placed(txn)) return txn_name(txn) + " lacks a timestamp";
+      if (clock_.is_inverted(txn)) return txn_name(txn) + " starts after it commits";
+    }
+    std::optional<Clock::Moment> last;
+    for (const Event& event : schedule) {
+      if (!event.txn.valid() || event.txn.index() >= h_.txn_count() ||
+          !clock_.is_placed(event.txn)) {
+        return "the order has a transaction that has no place in it";
+      }
+      const Clock::Moment moment =
+          event.commit ? clock_.commit(event.txn) : clock_.begin(event.txn);
+      if (last && !(*last < moment)) {
+        return txn_name(event.txn) + " is not where its timestamps put it";
+      }
+      last = moment;
+      std::string wrong = event.commit ? commit(event.txn) : begin(event.txn);
+      if (!wrong.empty()) return wrong;
+      ++now_;
+    }
+    return commits_ == clock_.placed() ? "" : "the order leaves out a transaction";
+  }
+
+ private:
+  static constexpr std::size_t kNever = ~std::size_t{0};
+
+  std::string begin(TxnId txn) {
+    began_[txn.index()] = now_;
+    const TxnId before = before_[txn.index()];
+    if (rules_.sessions && before.valid() && committed_[before.index()] == kNever) {
+      return fmt::format("{} begins before {} of its session commits", txn_name(txn),
+                         txn_name(before));
+    }
+    if (rules_.real_time && !rules_.commit_to_commit) note_invocation(txn);
+    own_.clear();
+    undo_.clear();
+    std::string wrong;
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn) && wrong.empty(); ++id.value) {
+      const Op op = h_.op(id);
+      if (is_predicate_read(op.kind)) {
+        if (!returned_right(h_, id, contents_)) wrong = "does not get the rows that it should";
+      } else if (ouro::is_write(op.kind)) {
+        write(op);
+      } else if (!op.value.is_unobserved() && !reads_right(op)) {
+        wrong = fmt::format("does not read {} as it was", h_.key_label(op.key));
+      }
+    }
+    for (; !undo_.empty(); undo_.pop_back()) take_back(undo_.back());
+    return wrong.empty() ? "" : fmt::format("{} {}", txn_name(txn), wrong);
+  }
+
+  // Own writes are made at once, and taken back before the next event.
+  struct Undo {
+    KeyId key;
+    bool append = false;
+    Value value;
+    bool row = false;
+  };
+  void write(const Op& op) {
+    Content& content = contents_[op.key.index()];
+    undo_.push_back({op.key, op.kind == OpKind::Append, content.value, content.row});
+    apply(op, content);
+    ++own_[op.key];
+  }
+  void take_back(const Undo& undo) {
+    Content& content = contents_[undo.key.index()];
+    if (undo.append) {
+      content.elements.pop_back();
+    } else {
+      content.value = undo.value;
+      content.row = undo.row;
+    }
+  }
+
+  [[nodiscard]] bool reads_right(const Op& read) {
+    const Content& content = contents_[read.key.index()];
+    if (!content.list) return read.value == content.value;
+    const std::size_t length = read.value.is_list() ? read.value.length() : 0;
+    if (length != content.elements.size()) return false;
+    if (length == 0) return true;
+    // Only what others committed is there to stay; how far that agrees is worth remembering.
+    const auto own = own_.find(read.key);
+    const std::size_t lasting = length - (own == own_.end() ? 0 : own->second);
+    const auto shown = h_.list(read.value);
+    std::size_t& agreed = agreed_[read.value.trunk()];
+    if (agreed_key_[read.value.trunk()] != read.key) agreed = 0;
+    agreed_key_[read.value.trunk()] = read.key;
+    while (agreed < lasting && shown[agreed] == content.elements[agreed]) ++agreed;
+    if (agreed < lasting) return false;
+    return std::equal(shown.begin() + static_cast<std::ptrdiff_t>(lasting), shown.end(),
+                      content.elements.begin() + static_cast<std::ptrdiff_t>(lasting));
+  }
+
+  std::string commit(TxnId txn) {
+    if (began_[txn.index()] == kNever) return txn_name(txn) + " commits before it begins";
+    committed_[txn.index()] = now_;
+    ++commits_;
+    if (rules_.real_time && rules_.commit_to_commit) note_invocation(txn);
+    const auto completed = h_.completed(txn);
+    if (rules_.real_time && completed &&
+        *completed<last_invoked_&& static_cast<std::uint64_t>(last_invoked_) -
+                   static_cast<std::uint64_t>(*completed)>
+            drift_) {
+      return txn_name(txn) + " completed before one was invoked that it does not precede";
+    }
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const Op op = h_.op(id);
+      if (!ouro::is_write(op.kind)) continue;
+      TxnId& latest = writer_[op.key.index()];
+      if (latest.valid() && latest != txn) {
+        const bool overlap = committed_[latest.index()] > began_[txn.index()];
+        if (overlap || clock_.commit_ts(latest) == clock_.commit_ts(txn)) {
+          return fmt::format("{} and {} write {} at the same time", txn_name(latest), txn_name(txn),
+                             h_.key_label(op.key));
+        }
+      }
+      latest = txn;
+      apply(op, contents_[op.key.index()]);
+    }
+    return "";
+  }
+
+  void note_invocation(TxnId txn) {
+    const auto invoked = h_.invoked(txn);
+    if (invoked) last_invoked_ = std::max(last_invoked_, *invoked);
+  }
+
+  const History& h_;
+  const Rules rules_;
+  const std::uint64_t drift_;
+  const Clock clock_;
+  std::size_t now_ = 0;
+  std::size_t commits_ = 0;
+  std::vector<Content> contents_;
+  std::vector<TxnId> writer_;  // Of the last committed version of a key.
+  std::vector<std::size_t> began_;
+  std::vector<std::size_t> committed_;
+  std::vector<TxnId> before_;                    // In its session.
+  absl::flat_hash_map<KeyId, std::size_t> own_;  // Writes of the one at hand so far.
+  std::vector<Undo> undo_;
+  std::vector<std::size_t> agreed_;  // By trunk, how much of it is known to be the list …
+  std::vector<KeyId> agreed_key_;    // … of this key.
+  std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
+};
+
+}  // namespace
+
+std::string check_timestamp_order(const History& history, const Certificate& certificate) {
+  const Verdict& verdict = certificate.verdict;
+  if (rules_of(verdict.level).family == Family::Snapshot) {
+    return Rerun(history, certificate).run(verdict.schedule);
+  }
+  std::vector<Event> schedule;
+  schedule.reserve(verdict.order.size() * 2);
+  for (const TxnId txn : verdict.order) {
+    schedule.push_back({txn, false});
+    schedule.push_back({txn, true});
+  }
+  return Rerun(history, certificate).run(schedule);
+}
+
+}  // namespace ouro::recheck

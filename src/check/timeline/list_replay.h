@@ -1,0 +1,71 @@
+// One list on the timeline: what is committed, and what the transaction at hand did to it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+// How far the trunks of list reads are known to agree with the committed lists. Lists only grow, so
+// a prefix that agrees once agrees forever, and each element is compared once per trunk.
+class TrunkAgreement {
+ public:
+  explicit TrunkAgreement(const History& history)
+      : h_(history), known_(history.columns().trunk_end.size()) {}
+
+  // Whether the first `count` elements of `read` are the first ones of `list`, that of `key`.
+  bool agrees(KeyId key, Value read, std::size_t count, const std::vector<Value>& list) {
+    if (count > list.size()) return false;
+    if (count == 0) return true;
+    auto& [of_key, length] = known_[read.trunk()];
+    if (of_key != key) length = 0;
+    of_key = key;
+    const auto shown = h_.list(read);
+    while (length < count && shown[length] == list[length]) ++length;
+    return length >= count;
+  }
+
+ private:
+  const History& h_;
+  std::vector<std::pair<KeyId, std::size_t>> known_;  // By trunk.
+};
+
+class ListReplay {
+ public:
+  enum class Finding { Right, Snapshot, OwnAppends, Repeated };
+
+  // The transaction at hand is another one from here on.
+  void enter() {
+    own_.clear();
+    has_read_ = false;
+  }
+  void append(Value element) { own_.push_back(element); }
+  // Judges a read.
+  [[nodiscard]] Finding judge(const History& history, KeyId key, Value value,
+                              TrunkAgreement& agreement) const;
+  // What a read should return now, as JSON.
+  [[nodiscard]] std::string expected(const History& history) const;
+  // Goes on from what a read returned, right or wrong.
+  void read(Value value) {
+    has_read_ = true;
+    last_read_ = value;
+    own_.clear();
+  }
+
+  void commit(Value element) { committed_.push_back(element); }
+
+ private:
+  [[nodiscard]] bool ends_with_own(const History& history, Value value) const;
+  [[nodiscard]] bool continues_read(const History& history, Value value) const;
+
+  std::vector<Value> committed_;
+  std::vector<Value> own_;  // Appends since the last read, or since the transaction began.
+  bool has_read_ = false;
+  Value last_read_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,91 @@
+#include "check/timeline/precedence.h"
+
+#include <vector>
+
+#include "base/radix_sort.h"
+
+namespace ouro {
+namespace {
+
+// Whoever committed last of some transactions.
+struct Latest {
+  TxnId txn;
+  std::uint32_t commit = 0;
+
+  void include(TxnId other, std::uint32_t position) {
+    if (txn.valid() && position <= commit) return;
+    txn = other;
+    commit = position;
+  }
+};
+
+void add(AnomalyKind kind, TxnId txn, std::uint32_t at, TxnId before, Violations& violations) {
+  if (!violations.add(kind)) return;
+  violations.keep({.kind = kind, .at = at, .txn = txn, .other = before, .expected = {}});
+}
+
+// Signed numbers as unsigned ones that order the same way.
+std::uint64_t unsigned_order(std::int64_t number) {
+  return static_cast<std::uint64_t>(number) ^ (std::uint64_t{1} << 63);
+}
+
+}  // namespace
+
+void check_sessions(const History& history, const Timeline& timeline, Violations& violations) {
+  // Along the timeline, so that the first examples are the first ones there.
+  std::vector<Latest> before(history.txn_count());
+  for (std::size_t s = 0; s < history.session_count(); ++s) {
+    Latest latest;
+    for (const TxnId txn : history.session_txns(SessionId{s})) {
+      if (!timeline.has(txn)) continue;
+      before[txn.index()] = latest;
+      latest.include(txn, timeline.commit(txn));
+    }
+  }
+  for (std::size_t i = 0; i < timeline.size(); ++i) {
+    const auto [txn, commit] = timeline.step(i);
+    const Latest& latest = before[txn.index()];
+    if (commit || !latest.txn.valid() || latest.commit < i) continue;
+    add(AnomalyKind::SessionInversion, txn, timeline.begin(txn), latest.txn, violations);
+  }
+}
+
+void check_real_time(const History& history, const Timeline& timeline, bool commit_to_commit,
+                     std::int64_t clock_drift, Violations& violations) {
+  std::vector<RadixEntry> invoked;
+  std::vector<RadixEntry> completed;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (!timeline.has(txn)) continue;
+    if (const auto clock = history.invoked(txn)) {
+      invoked.push_back({unsigned_order(*clock), txn.value});
+    }
+    if (const auto clock = history.completed(txn)) {
+      completed.push_back({unsigned_order(*clock), txn.value});
+    }
+  }
+  radix_sort(invoked);
+  radix_sort(completed);
+  const auto drift = static_cast<std::uint64_t>(clock_drift);
+  std::vector<Latest> before(history.txn_count());
+  Latest latest;
+  auto next = completed.begin();
+  for (const RadixEntry& entry : invoked) {
+    for (; next != completed.end() && next->key < entry.key && entry.key - next->key > drift;
+         ++next) {
+      latest.include(TxnId{next->value}, timeline.commit(TxnId{next->value}));
+    }
+    before[entry.value] = latest;
+  }
+  for (std::size_t i = 0; i < timeline.size(); ++i) {
+    const auto [txn, commit] = timeline.step(i);
+    const Latest& latest_before = before[txn.index()];
+    if (commit != commit_to_commit || !latest_before.txn.valid() || latest_before.commit < i) {
+      continue;
+    }
+    add(AnomalyKind::RealTimeInversion, txn, static_cast<std::uint32_t>(i), latest_before.txn,
+        violations);
+  }
+}
+
+}  // namespace ouro

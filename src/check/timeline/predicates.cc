@@ -1,0 +1,116 @@
+#include "check/timeline/predicates.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.h"
+#include "check/aggregate.h"
+#include "check/timeline/rows.h"
+
+namespace ouro {
+namespace {
+
+// Keeps all rows, and judges every `parts`-th predicate read.
+class PredicateReplay {
+ public:
+  PredicateReplay(const History& history, const ListKeys& lists, std::size_t part,
+                  std::size_t parts, Violations& violations)
+      : h_(history), rows_(history, lists), part_(part), parts_(parts), violations_(violations) {}
+
+  void run(const Timeline& timeline, const std::vector<bool>& has_predicates,
+           const Budget& budget) {
+    BudgetTicker ticker(budget);
+    for (std::size_t i = 0; i < timeline.size() && !ticker.tick(); ++i) {
+      const auto [txn, commit] = timeline.step(i);
+      if (commit) {
+        if (timeline.writes(txn)) write_all(txn);
+      } else if (has_predicates[txn.index()]) {
+        if (budget.exhausted()) return;
+        begin(txn, static_cast<std::uint32_t>(i));
+      }
+    }
+  }
+
+ private:
+  void write(const Op& op) {
+    if (!rows_.has(op.key)) return;
+    rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+  }
+  void write_all(TxnId txn) {
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const Op op = h_.op(id);
+      if (is_write(op.kind)) write(op);
+    }
+  }
+
+  // Its own writes are visible to itself only: they are made, and taken back at the end.
+  void begin(TxnId txn, std::uint32_t now) {
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const Op op = h_.op(id);
+      if (is_predicate_read(op.kind)) {
+        if (id.index() % parts_ == part_) judge(txn, op, now);
+      } else if (is_write(op.kind) && rows_.has(op.key)) {
+        undo_.push_back({op.key, rows_.row(op.key)});
+        write(op);
+      }
+    }
+    for (; !undo_.empty(); undo_.pop_back()) rows_.set(undo_.back().first, undo_.back().second);
+  }
+
+  void judge(TxnId txn, const Op& op, std::uint32_t now) {
+    const PredicateRead& read = h_.predicate_read(op.id);
+    const std::vector<KeyVersion> expected = rows_.selected(op.kind, read);
+    std::string result;
+    if (op.kind == OpKind::Aggregate) {
+      result = aggregate(h_, read, expected);
+      if (read.result.is_unobserved() || result == h_.text(read.result)) return;
+    } else if (expected == rows_.returned(read)) {
+      return;
+    }
+    if (!violations_.add(AnomalyKind::ResultSetMismatch)) return;
+    violations_.keep({.kind = AnomalyKind::ResultSetMismatch,
+                      .at = now,
+                      .txn = txn,
+                      .op = op.id,
+                      .expected = op.kind == OpKind::Aggregate ? result : text(expected)});
+  }
+
+  [[nodiscard]] std::string text(const std::vector<KeyVersion>& rows) const {
+    std::string out = "[";
+    for (const KeyVersion& row : rows) {
+      if (out.size() > 1) out += ',';
+      out += '[' + h_.text(h_.key_name(row.key)) + ',' + h_.text(row.value) + ']';
+    }
+    return out + ']';
+  }
+
+  const History& h_;
+  Rows rows_;
+  const std::size_t part_;
+  const std::size_t parts_;
+  Violations& violations_;
+  std::vector<std::pair<KeyId, Rows::Row>> undo_;
+};
+
+}  // namespace
+
+void replay_predicates(const History& history, const Timeline& timeline, const ListKeys& lists,
+                       unsigned threads, const Budget& budget, Violations& violations) {
+  if (history.columns().predicate_reads.empty()) return;
+  std::vector<bool> has_predicates(history.txn_count(), false);
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
+      if (is_predicate_read(history.op(id).kind)) has_predicates[t] = true;
+    }
+  }
+  const std::size_t parts =
+      history.columns().predicate_reads.size() < 100 ? 1 : thread_count(threads);
+  std::vector<Violations> found(parts, violations.empty_copy());
+  for_each_part(parts, [&](std::size_t part) {
+    PredicateReplay(history, lists, part, parts, found[part]).run(timeline, has_predicates, budget);
+  });
+  for (Violations& part : found) violations.merge(std::move(part));
+}
+
+}  // namespace ouro

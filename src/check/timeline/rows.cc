@@ -1,0 +1,205 @@
+#include "check/timeline/rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "history/value_order.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+bool is_integer(Value value) { return value.kind() == ValueKind::Integer; }
+
+}  // namespace
+
+Rows::Rows(const History& history, const ListKeys& lists) : h_(history) {
+  for (std::size_t k = 0; k < history.key_count(); ++k) {
+    if (lists.number(KeyId{k}) == ListKeys::kRegister) keys_.push_back(KeyId{k});
+  }
+  std::sort(keys_.begin(), keys_.end(),
+            [&](KeyId a, KeyId b) { return less(h_.key_name(a), h_.key_name(b)); });
+  place_.assign(history.key_count(), kNone);
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const Value initial = history.initial(keys_[i]);
+    place_[keys_[i].index()] = static_cast<Place>(i);
+    rows_.push_back({initial, !initial.is_null()});
+  }
+}
+
+bool Rows::less(Value a, Value b) const { return compare_values(h_, a, b) < 0; }
+
+void Rows::set(KeyId key, Row row) {
+  const Place place = place_[key.index()];
+  for (auto& [column, index] : indexes_) index_row(index, column, place, false);
+  rows_[place] = row;
+  for (auto& [column, index] : indexes_) index_row(index, column, place, true);
+}
+
+// ---- indexes ----
+
+// Integers too large for a handle lie beyond all that are not, so they stand at the ends.
+void Rows::index_row(ColumnIndex& index, ColumnId column, Place place, bool add) const {
+  if (!rows_[place].alive) return;
+  const Value cell = h_.cell(rows_[place].value, column);
+  std::int64_t number = 0;
+  if (is_integer(cell)) {
+    number = cell.number();
+  } else if (cell.kind() == ValueKind::Wide) {
+    number = h_.string(cell).starts_with('-') ? kLeast : kMost;
+  } else {
+    return;
+  }
+  if (add) {
+    index.insert({number, place});
+  } else {
+    index.erase({number, place});
+  }
+}
+
+Rows::ColumnIndex& Rows::index_of(ColumnId column) {
+  const auto [at, added] = indexes_.try_emplace(column);
+  if (!added) return at->second;
+  for (Place place = 0; place < rows_.size(); ++place) index_row(at->second, column, place, true);
+  return at->second;
+}
+
+// The places of keys from `lower` to `upper`, both included; null: open.
+std::pair<Rows::Place, Rows::Place> Rows::range(Value lower, Value upper) const {
+  const auto first = std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
+    return !lower.is_null() && less(h_.key_name(key), lower);
+  });
+  const auto end = std::partition_point(first, keys_.end(), [&](KeyId key) {
+    return upper.is_null() || !less(upper, h_.key_name(key));
+  });
+  return {static_cast<Place>(first - keys_.begin()), static_cast<Place>(end - keys_.begin())};
+}
+
+// ---- what a predicate leaves ----
+
+// Adds what must be true of a column if the comparison is. Comparisons with null are never true;
+// they and others that tell little are left to the evaluation.
+void Rows::add_bounds(const PredicateNode& node, std::vector<Bounds>& bounds) const {
+  const auto operands = h_.operands(node);
+  Value lower;
+  Value upper;
+  switch (node.kind) {
+    case PredicateKind::Eq:
+      lower = upper = operands[0];
+      break;
+    case PredicateKind::Lt:
+    case PredicateKind::Le:
+      upper = operands[0];
+      break;
+    case PredicateKind::Gt:
+    case PredicateKind::Ge:
+      lower = operands[0];
+      break;
+    case PredicateKind::Between:
+      lower = operands[0];
+      upper = operands[1];
+      break;
+    default:
+      return;
+  }
+  const auto usable = [&](Value bound) { return bound.is_null() || is_integer(bound); };
+  if ((lower.is_null() && upper.is_null()) || !usable(lower) || !usable(upper)) return;
+  for (Bounds& known : bounds) {
+    if (known.column != node.column) continue;
+    if (known.lower.is_null() || (!lower.is_null() && less(known.lower, lower)))
+      known.lower = lower;
+    if (known.upper.is_null() || (!upper.is_null() && less(upper, known.upper)))
+      known.upper = upper;
+    return;
+  }
+  bounds.push_back({node.column, lower, upper});
+}
+
+std::vector<Rows::Bounds> Rows::bounds_of(PredicateId predicate) const {
+  std::vector<Bounds> bounds;
+  std::vector<PredicateId> open{predicate};
+  while (!open.empty()) {
+    const PredicateNode& node = h_.predicate(open.back());
+    open.pop_back();
+    if (node.kind != PredicateKind::And) {
+      add_bounds(node, bounds);
+      continue;
+    }
+    for (const std::uint32_t child : h_.children(node)) open.push_back(PredicateId{child});
+  }
+  return bounds;
+}
+
+std::vector<Rows::Place> Rows::lookup(const Bounds& bounds) {
+  const ColumnIndex& index = index_of(bounds.column);
+  const std::int64_t lower = bounds.lower.is_null() ? kLeast : bounds.lower.number();
+  const std::int64_t upper = bounds.upper.is_null() ? kMost : bounds.upper.number();
+  std::vector<Place> places;
+  for (auto at = index.lower_bound({lower, 0}); at != index.end() && at->first <= upper; ++at) {
+    places.push_back(at->second);
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
+// Places, sorted, that have all rows that can be selected.
+std::vector<Rows::Place> Rows::candidates(OpKind kind, const PredicateRead& read) {
+  std::pair<Place, Place> keys{0, static_cast<Place>(keys_.size())};
+  if (kind == OpKind::Scan) {
+    keys = range(read.lower, read.upper);
+  } else {
+    // The narrowest column is a guess; that keys are worth more is known.
+    const Bounds* best = nullptr;
+    const auto width = [](const Bounds& b) {
+      if (b.lower.is_null() || b.upper.is_null()) return std::numeric_limits<double>::max();
+      return static_cast<double>(b.upper.number()) - static_cast<double>(b.lower.number());
+    };
+    const std::vector<Bounds> all = bounds_of(read.predicate);
+    for (const Bounds& bounds : all) {
+      if (!bounds.column.valid()) {
+        keys = range(bounds.lower, bounds.upper);
+      } else if (best == nullptr || width(bounds) < width(*best)) {
+        best = &bounds;
+      }
+    }
+    if (best != nullptr && keys.first < keys.second &&
+        keys.second - keys.first > keys_.size() / 8) {
+      return lookup(*best);
+    }
+  }
+  std::vector<Place> places(keys.first < keys.second ? keys.second - keys.first : 0);
+  std::iota(places.begin(), places.end(), keys.first);
+  return places;
+}
+
+std::vector<KeyVersion> Rows::selected(OpKind kind, const PredicateRead& read) {
+  std::vector<KeyVersion> out;
+  for (const Place place : candidates(kind, read)) {
+    const Row& row = rows_[place];
+    if (!row.alive) continue;
+    const bool match = kind == OpKind::Scan ||
+                       evaluate(h_, read.predicate, keys_[place], row.value) == Truth::True;
+    if (match) out.push_back({keys_[place], row.value});
+  }
+  return out;
+}
+
+std::vector<KeyVersion> Rows::returned(const PredicateRead& read) const {
+  std::vector<KeyVersion> out;
+  for (const KeyVersion& version : h_.rows(read)) {
+    if (!has(version.key)) continue;
+    const Row& current = row(version.key);
+    if (!current.alive && current.value == version.value) continue;
+    out.push_back(version);
+  }
+  const auto place_of = [&](const KeyVersion& v) { return place_[v.key.index()]; };
+  std::sort(out.begin(), out.end(), [&](const KeyVersion& a, const KeyVersion& b) {
+    return std::pair(place_of(a), a.value) < std::pair(place_of(b), b.value);
+  });
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,67 @@
+// The rows of a database at one point of a timeline, with indexes for predicates.
+//
+// Keys are numbered by the order of their names, so that a scan is a range of them. A column that
+// predicates compare with integers gets an index when that first happens.
+#pragma once
+
+#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "check/timeline/replay.h"
+#include "ouro/history.h"
+
+namespace ouro {
+
+class Rows {
+ public:
+  // As the initial transaction leaves them. Lists are no rows.
+  Rows(const History& history, const ListKeys& lists);
+
+  struct Row {
+    Value value;
+    bool alive = false;  // False: deleted, or never there.
+  };
+  [[nodiscard]] bool has(KeyId key) const { return place_[key.index()] != kNone; }
+  // REQUIRES: has(key).
+  [[nodiscard]] const Row& row(KeyId key) const { return rows_[place_[key.index()]]; }
+  void set(KeyId key, Row row);
+
+  // The rows that the predicate read should return, by key.
+  // Cost: of a scan its range; of others what their comparisons with the key, or with one column,
+  // leave, or all rows.
+  [[nodiscard]] std::vector<KeyVersion> selected(OpKind kind, const PredicateRead& read);
+  // The rows that came back, in the same order. A tombstone that the read met and listed is no row.
+  [[nodiscard]] std::vector<KeyVersion> returned(const PredicateRead& read) const;
+
+ private:
+  using Place = std::uint32_t;  // In keys_ and rows_.
+  using ColumnIndex = absl::btree_set<std::pair<std::int64_t, Place>>;
+
+  // What a predicate leaves of one column, or of the keys.
+  struct Bounds {
+    ColumnId column;  // Invalid: the keys.
+    Value lower;      // Null: open.
+    Value upper;
+  };
+  [[nodiscard]] std::vector<Bounds> bounds_of(PredicateId predicate) const;
+  void add_bounds(const PredicateNode& node, std::vector<Bounds>& bounds) const;
+  [[nodiscard]] std::vector<Place> candidates(OpKind kind, const PredicateRead& read);
+  [[nodiscard]] std::pair<Place, Place> range(Value lower, Value upper) const;
+  [[nodiscard]] std::vector<Place> lookup(const Bounds& bounds);
+  ColumnIndex& index_of(ColumnId column);
+  void index_row(ColumnIndex& index, ColumnId column, Place place, bool add) const;
+  [[nodiscard]] bool less(Value a, Value b) const;
+
+  static constexpr Place kNone = 0xffffffff;
+  const History& h_;
+  std::vector<KeyId> keys_;   // By name.
+  std::vector<Row> rows_;     // Beside them.
+  std::vector<Place> place_;  // Of a key; kNone: a list.
+  absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,76 @@
+// The order of begins and commits that a history's timestamps give.
+//
+// At the levels of snapshots a transaction begins at its start timestamp and commits at its commit
+// timestamp. At the serial levels it does both at once, at its commit timestamp. Where timestamps
+// are equal, in this order:
+//
+//   0. commits of transactions that began before,
+//   1. transactions that write and begin and commit right then, one after the other,
+//   2. those that only read and do so,
+//   3. begins of transactions that commit later;
+//
+// so a commit precedes the begin of whoever starts at that timestamp. What is left to order goes in
+// the order of the history.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "check/timeline/violations.h"
+#include "ouro/history.h"
+#include "ouro/level.h"
+
+namespace ouro {
+
+// What a level asks of the timeline.
+struct TimelineRules {
+  bool snapshots = false;         // Reads see the state at the start, not at the commit.
+  bool sessions = false;          // A transaction sees what its session did before.
+  bool real_time = false;         // It sees, or follows, what completed before it was invoked …
+  bool commit_to_commit = false;  // … of which only the order of commits counts.
+};
+// REQUIRES: decidable(level, Evidence::Timestamps).
+[[nodiscard]] TimelineRules timeline_rules(Level level);
+
+class Timeline {
+ public:
+  // Notes missing and inverted timestamps in `violations`. A transaction whose
+  // timestamps are missing has no place; one that starts after it commits is put at its commit.
+  Timeline(const History& history, const TimelineRules& rules, unsigned threads,
+           Violations& violations);
+
+  struct Step {
+    TxnId txn;
+    bool commit = false;
+  };
+  // Begins and commits, oldest first.
+  [[nodiscard]] std::size_t size() const { return steps_.size(); }
+  [[nodiscard]] Step step(std::size_t position) const {
+    return {TxnId{steps_[position] >> 1}, (steps_[position] & 1) != 0};
+  }
+  // Whether the transaction takes part, which committed ones do, and unknown ones with a commit
+  // timestamp; and has a place.
+  [[nodiscard]] bool has(TxnId txn) const { return commit_[txn.index()] != kNowhere; }
+  [[nodiscard]] bool writes(TxnId txn) const { return writes_[txn.index()]; }
+  // Whether the writer that commits right before it does so at the same timestamp.
+  [[nodiscard]] bool tied(TxnId writer) const { return tied_[writer.index()]; }
+  // Positions. REQUIRES: has(txn).
+  [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
+  [[nodiscard]] std::uint32_t commit(TxnId txn) const { return commit_[txn.index()]; }
+
+  static constexpr std::uint32_t kNowhere = 0xffffffff;
+
+ private:
+  struct Stamps;
+  void find_writers(const History& history);
+  void order(const History& history, const Stamps& stamps, unsigned threads);
+  void find_ties(const Stamps& stamps);
+
+  std::vector<std::uint32_t> steps_;  // Twice the transaction; plus one: its commit.
+  std::vector<std::uint32_t> begin_;
+  std::vector<std::uint32_t> commit_;
+  std::vector<bool> writes_;
+  std::vector<bool> tied_;
+};
+
+}  // namespace ouro

@@ -1,0 +1,93 @@
+// Every anomaly of timestamps, told.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ouro/check.h"
+#include "ouro/format.h"
+#include "report/story.h"
+
+namespace ouro {
+namespace {
+
+// The first sentence about `kind` that the history gives at `level`.
+std::string told(const std::string& text, Level level, AnomalyKind kind) {
+  const auto history = parse_history(text);
+  if (!history.ok()) return history.error().to_string();
+  CheckOptions options;
+  options.evidence = Evidence::Timestamps;
+  const auto verdict = check(*history, level, options);
+  if (!verdict.ok()) return verdict.error().to_string();
+  for (const Anomaly& anomaly : verdict->anomalies) {
+    if (anomaly.kind == kind) return Story(*history, anomaly).sentences()[0];
+  }
+  return "not found";
+}
+
+TEST(TimestampStoryTest, SnapshotMismatchesNameBothWriters) {
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":[2,5],"ops":[["w","x",1]]}
+{"session":"b","status":"aborted","ops":[["w","x",2]]}
+{"session":"c","start_ts":3,"commit_ts":4,"ops":[["r","x",2]]})",
+                 Level::Si, AnomalyKind::SnapshotMismatch),
+            "T1 read x=2, which T3 wrote and then aborted; but by its timestamp it should have "
+            "read x=1, which T2 wrote and committed at [2,5].");
+  EXPECT_EQ(told(R"({"session":"a","status":"unknown","start_ts":1,"ops":[["w","x",1]]}
+{"session":"c","start_ts":3,"commit_ts":4,"ops":[["r","x",1]]})",
+                 Level::Si, AnomalyKind::SnapshotMismatch),
+            "T1 read x=1, which T2 wrote, of which no commit is known; but by its timestamp it "
+            "should have read x=null, the initial value.");
+}
+
+TEST(TimestampStoryTest, ListsNameWhoAppendedLast) {
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["append","l",1]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["append","l",2]]}
+{"session":"c","start_ts":5,"commit_ts":6,"ops":[["append","l",3],["r","l",[1,3]]]})",
+                 Level::Serializable, AnomalyKind::SnapshotMismatch),
+            "T1 read l=[1,3]; but by its timestamp it should have read l=[1,2,3], last appended to "
+            "by T2.");
+}
+
+TEST(TimestampStoryTest, PairsOfWriters) {
+  const std::string text = R"({"session":"a","start_ts":1,"commit_ts":5,"ops":[["w","x",1]]}
+{"session":"b","start_ts":2,"commit_ts":5,"ops":[["w","x",2]]})";
+  EXPECT_EQ(told(text, Level::Si, AnomalyKind::WriteConflict),
+            "T1 and T2 both wrote x, and neither had committed when the other started.");
+  EXPECT_EQ(told(text, Level::Serializable, AnomalyKind::DuplicateTimestamp),
+            "T1 and T2 both wrote x and committed at 5: nobody can say whose is the newer.");
+}
+
+TEST(TimestampStoryTest, Inversions) {
+  const std::string text =
+      R"({"session":"a","invoked":10,"completed":20,"start_ts":3,"commit_ts":4,"ops":[["w","x",1]]}
+{"session":"a","invoked":30,"completed":40,"start_ts":1,"commit_ts":2,"ops":[["r","x",null]]})";
+  EXPECT_EQ(told(text, Level::StrictSerializable, AnomalyKind::SessionInversion),
+            "By timestamps T1 does not follow T2, but it comes after it in session a.");
+  EXPECT_EQ(
+      told(text, Level::StrictSerializable, AnomalyKind::RealTimeInversion),
+      "By timestamps T1 does not follow T2, but T2 had completed, at 20, when T1 was invoked, "
+      "at 30.");
+}
+
+TEST(TimestampStoryTest, TimestampsThatAreWrong) {
+  const std::string text = R"({"session":"a","start_ts":3,"ops":[["w","x",1]]}
+{"session":"b","commit_ts":3,"ops":[["w","y",1]]}
+{"session":"c","ops":[["w","z",1]]}
+{"session":"d","start_ts":9,"commit_ts":8,"ops":[["r","u",null]]})";
+  EXPECT_EQ(told(text, Level::Si, AnomalyKind::MissingTimestamp),
+            "T1 has no commit timestamp, so it has no place among the others.");
+  EXPECT_EQ(told(text.substr(text.find('\n') + 1), Level::Si, AnomalyKind::MissingTimestamp),
+            "T1 has no start timestamp, so it has no place among the others.");
+  EXPECT_EQ(told(text, Level::Si, AnomalyKind::InvertedTimestamps),
+            "T1 starts at 9, but had committed at 8.");
+}
+
+TEST(TimestampStoryTest, ResultSets) {
+  EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w",1,{"c":1}],["w",2,5]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["scan",null,9,[[2,5]]]]})",
+                 Level::Si, AnomalyKind::ResultSetMismatch),
+            "T1 did scan ..9 (1 row); but what it should have seen gives [[1,{\"c\":1}],[2,5]].");
+}
+
+}  // namespace
+}  // namespace ouro
