@@ -17,9 +17,9 @@ namespace ouro::oracle {
 namespace {
 
 // What is wrong with the engines' verdicts on `history`, all levels; "" if nothing.
-std::string complaint_at_any_level(const History& history) {
+std::string complaint_at_any_level(const History& history, const CheckOptions& options = {}) {
   static const std::vector<Level> kLevels(kDecidableLevels.begin(), kDecidableLevels.end());
-  const auto verdicts = check(history, kLevels);
+  const auto verdicts = check(history, kLevels, options);
   if (!verdicts.ok()) return verdicts.error().to_string();
   if (verdicts->size() != kLevels.size()) return "not one verdict a level";
   const LevelSet allowed = allowed_levels(history);
@@ -65,6 +65,33 @@ TEST(EngineTest, AgreesWithTheOracleOnRandomHistories) {
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));
     ASSERT_EQ(complaint_at_any_level(history), "") << "seed " << seed << "\n" << to_string(history);
+  }
+}
+
+// Every way to search, each on histories of its own; with saturation from the start, which
+// otherwise waits for more conflicts than small histories have.
+TEST(EngineTest, AgreesWithTheOracleHoweverItSearches) {
+  using Phase = SearchOptions::Phase;
+  using Branching = SearchOptions::Branching;
+  std::vector<SearchOptions> ways;
+  for (const Phase phase : {Phase::Order, Phase::Saved, Phase::Fixed}) {
+    for (const Branching branching : {Branching::Earliest, Branching::Activity}) {
+      for (const int bits : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        ways.push_back({.chains = (bits & 1) != 0,
+                        .on_demand = (bits & 2) != 0,
+                        .saturation = (bits & 4) != 0,
+                        .many = 0,
+                        .phase = phase,
+                        .branching = branching});
+      }
+    }
+  }
+  for (std::uint64_t seed = 1; seed <= 9'600 / kSlowdown; ++seed) {
+    const History history = random_history(seed, mixed_shape(seed));
+    CheckOptions options;
+    options.search = ways[seed % ways.size()];
+    ASSERT_EQ(complaint_at_any_level(history, options), "") << "seed " << seed << "\n"
+                                                            << to_string(history);
   }
 }
 

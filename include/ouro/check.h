@@ -162,6 +162,30 @@ struct Verdict {
   std::string reason;           // Undecided: which limit was reached.
 };
 
+// How the strong levels are searched. The outcome is always the same; the defaults are the fastest
+// known, the rest shows what each idea is worth (docs/benchmarks.md).
+struct SearchOptions {
+  // Writers that read what they overwrite move as one block with it. Only SI levels can do without.
+  bool chains = true;
+  // Orders of two writers become choices only where the current order gets them wrong; otherwise
+  // all are, at once.
+  bool on_demand = true;
+  // After many conflicts, choices are fixed one side of which closes a cycle by itself.
+  bool saturation = true;
+  std::uint64_t many = 500;
+  // Which side of a choice is tried first.
+  enum class Phase : std::uint8_t {
+    Order,  // The one that moves fewer transactions in the current order.
+    Saved,  // The one it had last.
+    Fixed,  // Always the same.
+  } phase = Phase::Order;
+  // Which choice is next.
+  enum class Branching : std::uint8_t {
+    Earliest,  // The first in the current order.
+    Activity,  // The one that took part in the most recent conflicts; with restarts.
+  } branching = Branching::Earliest;
+};
+
 struct CheckOptions {
   std::chrono::milliseconds time_limit{0};       // Zero: none.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
@@ -169,6 +193,7 @@ struct CheckOptions {
   std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
   std::size_t examples = 3;                      // Anomalies of each kind to keep.
   Evidence evidence = Evidence::Observed;        // What the verdict is to rest on.
+  SearchOptions search;
 };
 
 // Whether check() can decide `level` already.

@@ -12,6 +12,8 @@ std::uint32_t Solver::add_choice(const Side& first, const Side& second) {
   reason_.push_back(kNoLemma);
   unit_of_.push_back(kNoLemma);
   seen_.push_back(false);
+  activity_.push_back(0);
+  last_.push_back(1);
   watches_.resize(sides_.size() * 2);
   return static_cast<std::uint32_t>(sides_.size() - 1);
 }
@@ -25,6 +27,10 @@ Solution Solver::solve(Guide& guide) {
       if (next.kind == Guide::Next::Kind::Done) return Solution::Found;
       if (next.kind == Guide::Next::Kind::Require) {
         conflict = add_arcs(next.required, DynamicOrder::kNoLabel);
+        continue;
+      }
+      if (next.kind == Guide::Next::Kind::Restart) {
+        back_to(0, guide);
         continue;
       }
       if (next.kind == Guide::Next::Kind::Forbid) {
@@ -172,6 +178,7 @@ void Solver::watch(LemmaId clause) {
 
 bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   ++conflict_count_;
+  bump_ *= 1.05;
   // A cycle may lie entirely below the current level if arcs were required late.
   std::uint32_t highest = 0;
   for (const Literal literal : lemmas_[conflict].literals) {
@@ -219,6 +226,7 @@ void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
       const std::uint32_t choice = literal.choice();
       if (literal == pivot || seen_[choice]) continue;
       seen_[choice] = true;
+      bump(choice);
       to_clear.push_back(choice);
       if (level_of_[choice] == 0) {
         fixed.push_back(choice);
@@ -281,10 +289,20 @@ void Solver::justify_unit(Literal literal) {
   }
 }
 
+// Recent conflicts weigh more: instead of all others shrinking, bumps grow.
+void Solver::bump(std::uint32_t choice) {
+  constexpr double kTooLarge = 1e100;
+  activity_[choice] += bump_;
+  if (activity_[choice] < kTooLarge) return;
+  for (double& activity : activity_) activity /= kTooLarge;
+  bump_ /= kTooLarge;
+}
+
 void Solver::back_to(std::uint32_t target, Guide& guide) {
   if (target >= level()) return;
   const std::uint32_t keep = level_start_[target];
   for (std::size_t i = keep; i < trail_.size(); ++i) {
+    last_[trail_[i].choice()] = value_[trail_[i].choice()];
     value_[trail_[i].choice()] = kOpen;
     guide.reopened(trail_[i].choice());
   }

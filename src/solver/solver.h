@@ -39,7 +39,7 @@ class Guide {
   virtual ~Guide() = default;
 
   struct Next {
-    enum class Kind : std::uint8_t { Done, Decide, Require, Forbid } kind = Kind::Done;
+    enum class Kind : std::uint8_t { Done, Decide, Require, Forbid, Restart } kind = Kind::Done;
     Literal literal;  // Decide: an unassigned literal.
     Side required;    // Require: arcs that are known, but were left out until now.
     Lemma forbidden;  // Forbid: a lemma that the guide found, none of whose literals is true. The
@@ -61,6 +61,17 @@ class Solver {
   std::uint32_t add_choice(const Side& first, const Side& second);
   [[nodiscard]] std::size_t choice_count() const { return sides_.size(); }
   [[nodiscard]] bool assigned(std::uint32_t choice) const { return value_[choice] != kOpen; }
+  [[nodiscard]] bool is_true(Literal literal) const {
+    return value_[literal.choice()] == (literal.opposite() ? 0 : 1);
+  }
+  // Whether nothing is decided: what holds now holds in every solution.
+  [[nodiscard]] bool at_root() const { return level_start_.empty(); }
+  // How much a choice had to do with recent conflicts.
+  [[nodiscard]] double activity(std::uint32_t choice) const { return activity_[choice]; }
+  // The side it had last; the first if it never had one.
+  [[nodiscard]] Literal last(std::uint32_t choice) const {
+    return Literal::of(choice, last_[choice] == 0);
+  }
   [[nodiscard]] const DynamicOrder& order() const { return order_; }
 
   // Searches until the guide has nothing left, or no solution is left, or the budget is exhausted.
@@ -77,9 +88,6 @@ class Solver {
     Literal other;  // If this one is true the clause need not be looked at.
   };
 
-  [[nodiscard]] bool is_true(Literal literal) const {
-    return value_[literal.choice()] == (literal.opposite() ? 0 : 1);
-  }
   [[nodiscard]] bool is_false(Literal literal) const {
     return value_[literal.choice()] == (literal.opposite() ? 1 : 0);
   }
@@ -101,6 +109,7 @@ class Solver {
   void decide(Literal literal);
   void watch(LemmaId clause);
   void back_to(std::uint32_t level, Guide& guide);
+  void bump(std::uint32_t choice);
   void finish_proof(LemmaId conflict);
 
   DynamicOrder& order_;
@@ -111,6 +120,9 @@ class Solver {
   std::vector<std::uint32_t> level_of_;
   std::vector<LemmaId> reason_;
   std::vector<bool> seen_;
+  std::vector<double> activity_;
+  double bump_ = 1;
+  std::vector<std::uint8_t> last_;           // As value_, from when the choice was made last.
   std::vector<std::vector<Watch>> watches_;  // By literal that became false.
   std::vector<Literal> trail_;
   std::vector<std::uint32_t> level_start_;  // Into trail_.

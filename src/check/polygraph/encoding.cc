@@ -11,7 +11,8 @@ constexpr std::uint32_t kNoVersion = 0xffffffff;
 
 }  // namespace
 
-Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift) : o_(observed) {
+Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains)
+    : o_(observed) {
   RealTime real_time = RealTime::None;
   switch (level) {
     case Level::Prefix:
@@ -46,6 +47,7 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
     default:
       break;
   }
+  if (split_ && !chains) chained_ = false;
   const std::size_t txns = o_.history().txn_count();
   first_readers_ = static_cast<Node>(split_ ? txns * 2 : txns);
   node_count_ = first_readers_;

@@ -42,8 +42,10 @@ struct Chain {
 class Encoding {
  public:
   // REQUIRES: `observed` outlives the encoding and has no finding that violates `level`; so ∪ wr is
-  // acyclic. `clock_drift` is in the unit of the history's clocks.
-  Encoding(const Observed& observed, Level level, std::int64_t clock_drift);
+  // acyclic. `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is
+  // a chain of its own, where the level does not need them: at SER levels a writer that reads what
+  // it overwrites would have to precede itself.
+  Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains);
 
   [[nodiscard]] const Observed& observed() const { return o_; }
   [[nodiscard]] bool split() const { return split_; }

@@ -69,7 +69,7 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
 Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                         const CheckOptions& options) {
   Verdict verdict{.level = level};
-  Encoding encoding(observed, level, options.clock_drift);
+  Encoding encoding(observed, level, options.clock_drift, options.search.chains);
   std::vector<Node> nodes;
   {
     const Digraph known(encoding.node_count(), encoding.arcs());
@@ -82,7 +82,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   if (budget.exhausted()) return verdict;
   DynamicOrder order(encoding.arcs(), nodes);
   encoding.release_arcs();
-  Search search(encoding, order, nodes);
+  Search search(encoding, order, nodes, options.search, budget);
   nodes = {};
   Solver solver(order, budget);
   ParallelSi parallel(encoding, order, search);

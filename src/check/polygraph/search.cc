@@ -1,11 +1,24 @@
 #include "check/polygraph/search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ouro {
+namespace {
 
-Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes)
-    : e_(encoding), order_(order) {
+constexpr std::uint64_t kRestart = 200;  // Conflicts before the first; later ones take longer.
+
+}  // namespace
+
+Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes,
+               const SearchOptions& options, const Budget& budget)
+    : e_(encoding),
+      order_(order),
+      options_(options),
+      budget_(budget),
+      saturate_at_(options.many),
+      restart_at_(kRestart),
+      restart_after_(kRestart) {
   sort_chains(nodes);
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) push_if_backward(slot);
 }
@@ -120,8 +133,113 @@ Literal Search::literal(Solver& solver, ChainId a, ChainId b) {
 }
 
 Guide::Next Search::next(Solver& solver) {
+  if (!options_.on_demand && pairs_.empty()) add_all_choices(solver);
   settle_moved();
   Next next;
+  if (options_.saturation && saturate(solver, next)) return next;
+  const bool by_activity = options_.branching == SearchOptions::Branching::Activity;
+  if (by_activity && (restart(solver, next) || branch_by_activity(solver, next))) return next;
+  if (branch_by_order(solver, next)) return next;
+  if (!options_.on_demand) branch_by_number(solver, next);
+  return next;
+}
+
+// The pairs of every key that has any.
+void Search::add_all_choices(Solver& solver) {
+  const auto first = e_.chain_first();
+  for (std::size_t k = 0; k + 1 < first.size(); ++k) {
+    for (ChainId a = first[k] + 1; a < first[k + 1]; ++a) {
+      for (ChainId b = a + 1; b < first[k + 1]; ++b) literal(solver, a, b);
+    }
+  }
+}
+
+Literal Search::phase(const Solver& solver, std::uint32_t choice) const {
+  const auto [a, b] = pairs_[choice];
+  switch (options_.phase) {
+    case SearchOptions::Phase::Saved:
+      return solver.last(choice);
+    case SearchOptions::Phase::Fixed:
+      return Literal::of(choice, false);
+    default:
+      break;
+  }
+  // By position where both fit: it asks for no move at all.
+  const std::uint64_t forth = span(a, b);
+  const std::uint64_t back = span(b, a);
+  return Literal::of(choice, forth != back ? forth > back : position(a) > position(b));
+}
+
+// From time to time goes back to the root, finds what is impossible there and tells the solver,
+// until there is nothing more.
+bool Search::saturate(Solver& solver, Next& next) {
+  if (!saturating_) {
+    if (solver.conflict_count() < saturate_at_) return false;
+    if (!saturation_) saturation_.emplace(e_, order_);
+    saturate_at_ = saturate_at_ * 2 + 1;
+    if (!saturation_->affordable()) return false;
+    saturating_ = true;
+    next.kind = Next::Kind::Restart;
+    return true;
+  }
+  for (;;) {
+    if (impossible_.empty()) impossible_ = saturation_->round(budget_);
+    while (!impossible_.empty()) {
+      const auto [a, b, arc] = impossible_.back();
+      impossible_.pop_back();
+      const Literal forced = literal(solver, b, a);
+      if (solver.is_true(forced)) continue;
+      next.kind = Next::Kind::Forbid;
+      next.forbidden.literals = {forced};
+      next.forbidden.cycle = order_.lightest_path(arc.to, arc.from);
+      for (const DynamicOrder::Step& step : next.forbidden.cycle) {
+        if (step.label == DynamicOrder::kNoLabel) continue;
+        const Literal against = !Literal{step.label};
+        auto& literals = next.forbidden.literals;
+        if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
+          literals.push_back(against);
+        }
+      }
+      next.forbidden.cycle.push_back({arc, (!forced).code});
+      fixed_some_ = true;
+      return true;
+    }
+    if (!std::exchange(fixed_some_, false)) break;
+  }
+  saturating_ = false;
+  return false;
+}
+
+bool Search::restart(Solver& solver, Next& next) {
+  if (solver.conflict_count() < restart_at_ || solver.at_root()) return false;
+  restart_after_ += restart_after_ / 10;
+  restart_at_ = solver.conflict_count() + restart_after_;
+  next.kind = Next::Kind::Restart;
+  return true;
+}
+
+bool Search::branch_by_activity(Solver& solver, Next& next) {
+  for (; known_to_active_ < pairs_.size(); ++known_to_active_)
+    reopened_.push_back(known_to_active_);
+  for (const std::uint32_t choice : reopened_) active_.emplace(solver.activity(choice), choice);
+  reopened_.clear();
+  while (!active_.empty()) {
+    const auto [activity, choice] = active_.top();
+    active_.pop();
+    if (solver.assigned(choice)) continue;
+    if (activity != solver.activity(choice)) {
+      active_.emplace(solver.activity(choice), choice);
+      continue;
+    }
+    if (activity == 0) return false;
+    next.kind = Next::Kind::Decide;
+    next.literal = phase(solver, choice);
+    return true;
+  }
+  return false;
+}
+
+bool Search::branch_by_order(Solver& solver, Next& next) {
   while (!open_.empty()) {
     const ChainId a = open_.top().second;
     const std::uint32_t slot = slot_of_[a];
@@ -133,17 +251,29 @@ Guide::Next Search::next(Solver& solver) {
     if (initial(a)) {
       next.kind = Next::Kind::Require;  // Stays on top until it runs forward.
       next.required = e_.before(a, b);
-      return next;
+      return true;
     }
     open_.pop();
     next.kind = Next::Kind::Decide;
-    next.literal = span(a, b) <= span(b, a) ? literal(solver, a, b) : literal(solver, b, a);
-    return next;
+    next.literal = phase(solver, literal(solver, a, b).choice());
+    return true;
   }
-  return next;
+  return false;
+}
+
+bool Search::branch_by_number(Solver& solver, Next& next) {
+  for (; first_open_ < pairs_.size(); ++first_open_) {
+    if (solver.assigned(first_open_)) continue;
+    next.kind = Next::Kind::Decide;
+    next.literal = phase(solver, first_open_);
+    return true;
+  }
+  return false;
 }
 
 void Search::reopened(std::uint32_t choice) {
+  first_open_ = std::min(first_open_, choice);
+  if (choice < known_to_active_) reopened_.push_back(choice);
   for (const ChainId chain : {pairs_[choice].first, pairs_[choice].second}) {
     push_if_backward(slot_of_[chain]);
     push_if_backward(slot_of_[chain] - 1);

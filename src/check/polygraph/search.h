@@ -3,18 +3,26 @@
 // The current topological order is the guess of every version order: chains of a key are kept
 // sorted by it. If the arcs between adjacent chains all run forward, so do those between any two,
 // and the order is a solution. Only where two neighbours run backward is there something to decide.
+//
+// That decides almost every history with few conflicts. After many the search is stuck, and it
+// helps to fix what is forced (saturation.h). What solvers usually do instead, branching on what
+// recent conflicts were about, with restarts and saved phases, makes it worse here: it tears the
+// order apart. All are options, to be measured.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "check/polygraph/encoding.h"
+#include "check/polygraph/saturation.h"
 #include "graph/dynamic_order.h"
+#include "ouro/check.h"
 #include "solver/solver.h"
 
 namespace ouro {
@@ -22,7 +30,8 @@ namespace ouro {
 class Search : public Guide {
  public:
   // `nodes` is the topological order that `order` starts with.
-  Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes);
+  Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes,
+         const SearchOptions& options, const Budget& budget);
 
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override;
@@ -50,8 +59,19 @@ class Search : public Guide {
   [[nodiscard]] bool initial(ChainId chain) const { return e_.chain(chain).first == kInitialTxn; }
   [[nodiscard]] bool same_key(std::uint32_t slot) const;  // As the slot behind it.
 
+  void add_all_choices(Solver& solver);
+  [[nodiscard]] Literal phase(const Solver& solver, std::uint32_t choice) const;
+  // Each: whether it filled `next`.
+  bool saturate(Solver& solver, Next& next);
+  bool restart(Solver& solver, Next& next);
+  bool branch_by_activity(Solver& solver, Next& next);
+  bool branch_by_order(Solver& solver, Next& next);
+  bool branch_by_number(Solver& solver, Next& next);
+
   const Encoding& e_;
   DynamicOrder& order_;
+  const SearchOptions options_;
+  const Budget& budget_;
   std::vector<ChainId> slots_;          // Key by key, the initial chain, then by position.
   std::vector<std::uint32_t> slot_of_;  // By chain.
   std::vector<ChainId> unsettled_;
@@ -64,6 +84,20 @@ class Search : public Guide {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
   std::vector<Pair> pairs_;
+
+  // When the search is stuck.
+  std::optional<Saturation> saturation_;
+  std::vector<Saturation::Impossible> impossible_;  // Still to be told, last first.
+  std::uint64_t saturate_at_;                       // Conflicts.
+  bool saturating_ = false;
+  bool fixed_some_ = false;  // In this round of saturation.
+  std::uint64_t restart_at_;
+  std::uint64_t restart_after_;
+  // Choices by the activity they had when they were pushed; those that are open are in it.
+  std::priority_queue<std::pair<double, std::uint32_t>> active_;
+  std::uint32_t known_to_active_ = 0;    // Choices that were ever pushed.
+  std::vector<std::uint32_t> reopened_;  // To be pushed again.
+  std::uint32_t first_open_ = 0;         // No choice before it is open.
 };
 
 }  // namespace ouro
