@@ -83,7 +83,7 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
   absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
   // Most keys are small numbers, and those need no hashing.
-  static constexpr std::int64_t kSmallNames = 1 << 18;
+  static constexpr std::int64_t kSmallNames = 1 << 20;
   std::vector<KeyId> key_of_number;
   absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
   absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
