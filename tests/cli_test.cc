@@ -362,6 +362,17 @@ TEST_F(CliTest, ATimeLimitThatIsReachedMeansUndecided) {
   EXPECT_THAT(ran.out, StartsWith(big + ": UNDECIDED causal (time limit of 0.001 s reached)\n"));
 }
 
+TEST_F(CliTest, AMemoryLimitThatIsReachedMeansUndecided) {
+  const std::string big = folder_ + "/big.ouro";
+  ASSERT_EQ(ouro({"generate", "-n", "100000", "-o", big}).status, 0);
+  for (const char* level : {"rc", "cc", "psi", "session-si", "strict-ser"}) {
+    const Ran ran = ouro({"check", "-l", level, "--memory-limit", "1", big});
+    EXPECT_EQ(ran.status, 2) << ran.out << ran.err;
+    EXPECT_THAT(ran.out, HasSubstr("(memory limit of 1 MB reached)\n"));
+  }
+  EXPECT_EQ(ouro({"check", "-l", "rc", "--memory-limit", "1000000", big}).status, 0);
+}
+
 TEST_F(CliTest, GeneratedHistoriesAreJudgedAsPlanted) {
   const std::string good = folder_ + "/good.jsonl";
   const std::string bad = folder_ + "/bad.jsonl";

@@ -188,6 +188,7 @@ struct SearchOptions {
 
 struct CheckOptions {
   std::chrono::milliseconds time_limit{0};       // Zero: none.
+  std::uint64_t memory_limit = 0;                // Resident bytes of the process; zero: none.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
   unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
   std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "base/memory.h"
+
 namespace ouro {
 
 // One budget may be asked from several threads.
@@ -14,25 +16,37 @@ class Budget {
 
   // No limits.
   Budget() = default;
-  // Zero: no time limit. `cancelled` may be null.
-  Budget(std::chrono::milliseconds time_limit, const std::atomic<bool>* cancelled)
+  // Zero: no time limit, no limit of resident bytes. `cancelled` may be null.
+  Budget(std::chrono::milliseconds time_limit, const std::atomic<bool>* cancelled,
+         std::uint64_t memory_limit = 0)
       : limited_(time_limit.count() > 0),
         deadline_(Clock::now() + time_limit),
-        cancelled_(cancelled) {}
+        cancelled_(cancelled),
+        memory_limit_(memory_limit) {}
 
-  // Whether to stop. Costs a clock read: ask every few thousand steps.
+  // Whether to stop. Costs a clock read, and a look at the process if memory is limited: ask every
+  // few thousand steps.
   [[nodiscard]] bool exhausted() const {
-    if (cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed)) return true;
-    return limited_ && Clock::now() >= deadline_;
+    return was_cancelled() || out_of_memory() || (limited_ && Clock::now() >= deadline_);
   }
   [[nodiscard]] bool was_cancelled() const {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
+  }
+  // Stays true once it was: memory may be given back on the way out.
+  [[nodiscard]] bool out_of_memory() const {
+    if (memory_limit_ == 0) return false;
+    if (!out_of_memory_.load(std::memory_order_relaxed) && resident_bytes() > memory_limit_) {
+      out_of_memory_.store(true, std::memory_order_relaxed);
+    }
+    return out_of_memory_.load(std::memory_order_relaxed);
   }
 
  private:
   bool limited_ = false;
   Clock::time_point deadline_{};
   const std::atomic<bool>* cancelled_ = nullptr;
+  std::uint64_t memory_limit_ = 0;
+  mutable std::atomic<bool> out_of_memory_{false};
 };
 
 // Asks a budget once every `every` calls, a power of two: often enough that so many steps take well

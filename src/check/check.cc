@@ -15,6 +15,9 @@ namespace {
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {
   if (budget.was_cancelled()) return "interrupted";
+  if (budget.out_of_memory()) {
+    return fmt::format("memory limit of {} MB reached", options.memory_limit / 1'000'000);
+  }
   return fmt::format("time limit of {} s reached",
                      static_cast<double>(options.time_limit.count()) / 1000);
 }
@@ -60,7 +63,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
       return error;
     }
   }
-  const Budget budget(options.time_limit, options.cancelled);
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
   if (options.evidence == Evidence::Timestamps) {
     return check_by_timestamps(history, levels, budget, options);
   }

@@ -22,8 +22,9 @@ struct CheckFlags {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
-  double time_limit = 0;   // Seconds; zero: none.
-  double clock_drift = 0;  // Of interest to levels with real time only.
+  double time_limit = 0;    // Seconds; zero: none.
+  double memory_limit = 0;  // 10^6 bytes; zero: none.
+  double clock_drift = 0;   // Of interest to levels with real time only.
 };
 
 constexpr char kCheckDetails[] =
@@ -207,6 +208,7 @@ class Checker {
     CheckOptions options;
     options.time_limit = std::chrono::milliseconds(
         static_cast<std::int64_t>(std::ceil(std::min(flags_.time_limit, 1e9) * 1000)));
+    options.memory_limit = static_cast<std::uint64_t>(std::min(flags_.memory_limit, 1e12) * 1e6);
     options.cancelled = &interrupted();
     options.threads = flags_.input.threads;
     options.clock_drift = static_cast<std::int64_t>(std::min(flags_.clock_drift, 9e18));
@@ -292,6 +294,9 @@ void add_check(CLI::App& root, Commands& commands) {
   app->add_flag("--json", flags->json, "the same as --output json");
   app->add_option("-t,--time-limit", flags->time_limit, "give up on a history after SEC [0: never]")
       ->type_name("SEC")
+      ->check(number_at_least_zero());
+  app->add_option("--memory-limit", flags->memory_limit, "give up if it takes MB memory [0: never]")
+      ->type_name("MB")
       ->check(number_at_least_zero());
   app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
       ->type_name("D")

@@ -4,6 +4,26 @@
 #include <cassert>
 
 namespace ouro {
+namespace {
+
+// Whether a lemma's cycle closes and excludes exactly its literals. For debug builds.
+[[maybe_unused]] bool is_sound(const Lemma& lemma) {
+  std::vector<Literal> against;
+  for (std::size_t i = 0; i < lemma.cycle.size(); ++i) {
+    const auto& [arc, label] = lemma.cycle[i];
+    if (arc.to != lemma.cycle[(i + 1) % lemma.cycle.size()].arc.from) return false;
+    if (label != DynamicOrder::kNoLabel) against.push_back(!Literal{label});
+  }
+  const auto has = [](const std::vector<Literal>& literals, Literal literal) {
+    return std::find(literals.begin(), literals.end(), literal) != literals.end();
+  };
+  return lemma.cycle.empty() || (std::all_of(against.begin(), against.end(),
+                                             [&](Literal l) { return has(lemma.literals, l); }) &&
+                                 std::all_of(lemma.literals.begin(), lemma.literals.end(),
+                                             [&](Literal l) { return has(against, l); }));
+}
+
+}  // namespace
 
 std::uint32_t Solver::add_choice(const Side& first, const Side& second) {
   sides_.push_back({first, second});
@@ -166,6 +186,7 @@ LemmaId Solver::propagate_clauses(Literal literal) {
 // ---- conflicts ----
 
 LemmaId Solver::add_lemma(Lemma lemma) {
+  assert(is_sound(lemma));
   lemmas_.push_back(std::move(lemma));
   return static_cast<LemmaId>(lemmas_.size() - 1);
 }
@@ -192,8 +213,15 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   Lemma learnt;
   std::uint32_t target = 0;
   analyse(conflict, learnt, target);
+  const auto all_false = [&](std::size_t first) {
+    return std::all_of(learnt.literals.begin() + static_cast<std::ptrdiff_t>(first),
+                       learnt.literals.end(), [&](Literal literal) { return is_false(literal); });
+  };
+  assert(all_false(0));
   back_to(target, guide);
   const Literal asserted = learnt.literals[0];
+  assert(!assigned(asserted.choice()) && all_false(1));
+  static_cast<void>(all_false);
   const bool unit = learnt.literals.size() == 1;
   LemmaId reason = conflict;
   if (learnt.premises.size() > 1 || lemmas_[conflict].literals.size() != learnt.literals.size()) {
