@@ -17,7 +17,7 @@ using Values = std::vector<std::int64_t>;
 constexpr std::int64_t kInitial = 0;
 constexpr std::int64_t kThinAir = 999;
 
-using Positions = std::uint32_t;  // A set of transactions, by when the store runs them.
+using Positions = std::uint64_t;  // A set of transactions, by when the store runs them.
 
 struct PlannedOp {
   bool is_write = false;

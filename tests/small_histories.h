@@ -33,7 +33,7 @@ std::size_t for_each_history(const Shape& shape, const std::function<void(const 
 // the transactions one at a time.
 struct RandomShape {
   std::size_t min_txns = 2;
-  std::size_t max_txns = 5;
+  std::size_t max_txns = 5;  // Below 64.
   std::size_t max_ops = 4;
   std::size_t keys = 3;
   std::size_t sessions = 3;
