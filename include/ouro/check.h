@@ -172,7 +172,7 @@ struct SearchOptions {
   bool on_demand = true;
   // After many conflicts, choices are fixed one side of which closes a cycle by itself.
   bool saturation = true;
-  std::uint64_t many = 500;
+  std::uint64_t many = 10'000;
   // Which side of a choice is tried first.
   enum class Phase : std::uint8_t {
     Order,  // The one that moves fewer transactions in the current order.
