@@ -1,6 +1,7 @@
 // Which levels the engines decide, as the tests expect it.
 #pragma once
 
+#include <array>
 #include <set>
 
 #include "ouro/level.h"
@@ -21,5 +22,28 @@ inline const std::set<Level> kDecidableLevels = {Level::ReadCommitted,
                                                  Level::Serializable,
                                                  Level::SessionSerializable,
                                                  Level::StrictSerializable};
+
+// Those with one snapshot a transaction and those with one order for all: what timestamps decide,
+// and what Z3 is asked.
+inline constexpr std::array kSnapshotAndSerialLevels = {Level::Si,
+                                                        Level::SessionSi,
+                                                        Level::Gsi,
+                                                        Level::StrongSi,
+                                                        Level::Serializable,
+                                                        Level::SessionSerializable,
+                                                        Level::StrictSerializable};
+
+// Of these levels.
+inline bool is_snapshot_level(Level level) {
+  return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
+         level == Level::StrongSi;
+}
+inline bool has_sessions(Level level) {
+  return level == Level::SessionSi || level == Level::StrongSi ||
+         level == Level::SessionSerializable || level == Level::StrictSerializable;
+}
+inline bool has_real_time(Level level) {
+  return level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable;
+}
 
 }  // namespace ouro::oracle

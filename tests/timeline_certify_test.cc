@@ -13,20 +13,13 @@
 #include "ouro/generate.h"
 #include "ouro/history_builder.h"
 #include "tests/case_file.h"
+#include "tests/engine_levels.h"
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
 #include "tests/timeline_oracle.h"
 
 namespace ouro::oracle {
 namespace {
-
-constexpr std::array kLevels = {Level::Si,
-                                Level::SessionSi,
-                                Level::Gsi,
-                                Level::StrongSi,
-                                Level::Serializable,
-                                Level::SessionSerializable,
-                                Level::StrictSerializable};
 
 std::string native(const History& history) {
   std::string out;
@@ -59,7 +52,7 @@ std::string complaint(const History& history, Level level) {
 TEST(TimelineCertifyTest, EveryVerdictOnRandomHistoriesIsAccepted) {
   for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
     const History history = random_timeline(seed, mixed_timeline(seed));
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       ASSERT_EQ(complaint(history, level), "")
           << "seed " << seed << " at " << info(level).name << "\n"
           << native(history);
@@ -77,7 +70,7 @@ TEST(TimelineCertifyTest, VerdictsOnLargeHistoriesAreAccepted) {
       options.timestamps = options.clocks = true;
       if (rate > 0) options.faults = {{Fault::LostUpdate, rate}, {Fault::Internal, rate}};
       const History history = *generate(options);
-      for (const Level level : kLevels) EXPECT_EQ(complaint(history, level), "");
+      for (const Level level : kSnapshotAndSerialLevels) EXPECT_EQ(complaint(history, level), "");
     }
   }
 }
@@ -141,7 +134,7 @@ void expect_true_claims_about_writes(const History& history, Level level) {
 TEST(TimelineCertifyTest, OfAllClaimsTheTrueOnesAreAccepted) {
   for (std::uint64_t seed = 1; seed <= 600 / kSlowdown; ++seed) {
     const History history = random_timeline(seed, mixed_timeline(seed));
-    const Level level = kLevels[seed % kLevels.size()];
+    const Level level = kSnapshotAndSerialLevels[seed % kSnapshotAndSerialLevels.size()];
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + native(history));
     expect_true_claims_about_reads(history, level);
     expect_true_claims_about_writes(history, level);
@@ -229,7 +222,7 @@ TEST(TimelineCertifyTest, TheOrderOfTheTimestampsIsAcceptedWhereItExplainsTheRea
     TimelineShape shape = mixed_timeline(seed);
     shape.missing = shape.inverted = 0;
     const History history = random_timeline(seed, shape);
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       const bool right = TimestampOracle(history, level).counts().empty();
       const Verdict verdict = order_of(history, level);
       ASSERT_EQ(accepted(history, verdict), right)

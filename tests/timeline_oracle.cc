@@ -5,20 +5,10 @@
 #include <string>
 #include <tuple>
 
+#include "tests/engine_levels.h"
+
 namespace ouro::oracle {
 namespace {
-
-bool is_snapshot_level(Level level) {
-  return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
-         level == Level::StrongSi;
-}
-bool has_sessions(Level level) {
-  return level == Level::SessionSi || level == Level::StrongSi ||
-         level == Level::SessionSerializable || level == Level::StrictSerializable;
-}
-bool has_real_time(Level level) {
-  return level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable;
-}
 
 std::vector<Value> list_of(const History& history, Value value) {
   if (!value.is_list() || value.length() == 0) return {};

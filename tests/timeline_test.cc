@@ -15,20 +15,13 @@
 #include "ouro/history_builder.h"
 #include "ouro/report.h"
 #include "tests/case_file.h"
+#include "tests/engine_levels.h"
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
 #include "tests/timeline_oracle.h"
 
 namespace ouro::oracle {
 namespace {
-
-constexpr std::array kLevels = {Level::Si,
-                                Level::SessionSi,
-                                Level::Gsi,
-                                Level::StrongSi,
-                                Level::Serializable,
-                                Level::SessionSerializable,
-                                Level::StrictSerializable};
 
 CheckOptions by_timestamps(std::int64_t clock_drift = 0) {
   CheckOptions options;
@@ -92,7 +85,7 @@ TEST(TimelineTest, CountsOnRandomHistoriesAreThoseOfTheDefinition) {
   std::size_t holding = 0;
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
     const History history = random_timeline(seed, mixed_timeline(seed));
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       ASSERT_EQ(complaint(history, level, seed % 3 == 0 ? 15 : 0), "")
           << "seed " << seed << " at " << info(level).name << "\n"
           << native(history);
@@ -134,7 +127,7 @@ TEST(TimelineTest, CountsOnEveryTinyHistoryAreThoseOfTheDefinition) {
     const History history = history_of(text);
     if (history.columns().start_ts.empty() && history.columns().commit_ts.empty()) return;
     ++count;
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       ASSERT_EQ(complaint(history, level), "") << info(level).name << "\n" << text;
     }
   };
@@ -165,7 +158,7 @@ TEST(TimelineTest, WhatHoldsByTimestampsHoldsByObservation) {
     shape.unique_values = true;
     shape.last_stamp = 100;
     const History history = random_timeline(seed, shape);
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       const Verdict verdict = verdict_of(history, level);
       const auto observed = check(history, level);
       ASSERT_TRUE(observed.ok()) << observed.error().to_string();
@@ -222,7 +215,7 @@ TEST(TimelineTest, ThreadsDoNotChangeTheVerdict) {
   options.timestamps = true;
   options.faults = {{Fault::LostUpdate, 0.01}, {Fault::Internal, 0.01}, {Fault::StaleRead, 0.01}};
   const History history = *generate(options);
-  for (const Level level : kLevels) {
+  for (const Level level : kSnapshotAndSerialLevels) {
     std::vector<std::string> told;
     for (const unsigned threads : {1u, 2u, 5u}) {
       CheckOptions check_options = by_timestamps();

@@ -7,20 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/engine_levels.h"
 #include "tests/observed.h"
 
 namespace ouro::oracle {
 namespace {
-
-bool is_snapshot_level(Level level) {
-  return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
-         level == Level::StrongSi;
-}
-
-bool has_sessions(Level level) {
-  return level == Level::SessionSi || level == Level::StrongSi ||
-         level == Level::SessionSerializable || level == Level::StrictSerializable;
-}
 
 // What both encodings ask of a history.
 class Question {
@@ -119,7 +110,7 @@ bool allows_by_snapshots(const Question& question, Level level) {
   });
   question.for_each_session_step(
       [&](std::size_t a, std::size_t b) { solver.add(commit[a] < begin[b]); });
-  if (level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable) {
+  if (has_real_time(level)) {
     question.for_each_in_real_time([&](std::size_t a, std::size_t b) {
       solver.add(commit[a] < (level == Level::Gsi ? commit[b] : begin[b]));
     });

@@ -4,25 +4,18 @@
 
 #include "ouro/check.h"
 #include "tests/case_file.h"
+#include "tests/engine_levels.h"
 #include "tests/oracle.h"
 #include "tests/small_histories.h"
 
 namespace ouro::oracle {
 namespace {
 
-constexpr Level kLevels[] = {Level::Si,
-                             Level::SessionSi,
-                             Level::Gsi,
-                             Level::StrongSi,
-                             Level::Serializable,
-                             Level::SessionSerializable,
-                             Level::StrictSerializable};
-
 // Calls f(encoding, level) for all that can be asked.
 template <class F>
 void for_each_question(const F& f) {
   for (const Z3Encoding encoding : {Z3Encoding::Snapshots, Z3Encoding::Graph}) {
-    for (const Level level : kLevels) {
+    for (const Level level : kSnapshotAndSerialLevels) {
       if (can_encode(encoding, level)) f(encoding, level);
     }
   }

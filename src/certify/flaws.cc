@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "certify/rows.h"
 #include "history/value_order.h"
 
 namespace ouro::recheck {
@@ -126,7 +127,7 @@ bool Flaws::mismatches(OpId id) const {
   for (const KeyVersion& version : h_.version_set(read)) {
     if (alive(version) && selects(op, version)) implied.push_back(version);
   }
-  if (op.kind == OpKind::Aggregate) return aggregate(read, implied) != h_.text(read.result);
+  if (op.kind == OpKind::Aggregate) return aggregate(h_, read, implied) != h_.text(read.result);
   std::vector<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(read)) {
     if (alive(row)) returned.push_back(row);
@@ -134,32 +135,6 @@ bool Flaws::mismatches(OpId id) const {
   std::sort(implied.begin(), implied.end());
   std::sort(returned.begin(), returned.end());
   return implied != returned;
-}
-
-// As JSON. SQL: nulls do not count; the sum, least and greatest of nothing are null.
-std::string Flaws::aggregate(const PredicateRead& read, const std::vector<KeyVersion>& rows) const {
-  std::size_t count = 0;
-  std::int64_t sum = 0;
-  bool is_number = true;
-  Value least;
-  Value greatest;
-  for (const KeyVersion& row : rows) {
-    const Value value =
-        read.column.valid() ? h_.cell(row.value, read.column) : h_.key_name(row.key);
-    if (value.is_null()) continue;
-    is_number = is_number && value.kind() == ValueKind::Integer &&
-                !__builtin_add_overflow(sum, value.number(), &sum);
-    if (count == 0 || compare_values(h_, value, least) < 0) least = value;
-    if (count == 0 || compare_values(h_, value, greatest) > 0) greatest = value;
-    ++count;
-  }
-  if (read.aggregate == AggregateKind::Count) {
-    return std::to_string(read.column.valid() ? count : rows.size());
-  }
-  if (count == 0) return "null";
-  if (read.aggregate == AggregateKind::Min) return h_.text(least);
-  if (read.aggregate == AggregateKind::Max) return h_.text(greatest);
-  return is_number ? std::to_string(sum) : "no number";
 }
 
 }  // namespace ouro::recheck

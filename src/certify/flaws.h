@@ -26,8 +26,6 @@ class Flaws {
   [[nodiscard]] bool mismatches(OpId op) const;
   [[nodiscard]] bool alive(const KeyVersion& version) const;
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& version) const;
-  [[nodiscard]] std::string aggregate(const PredicateRead& read,
-                                      const std::vector<KeyVersion>& rows) const;
   [[nodiscard]] bool is_counted(OpId op) const;
 
   const Reading& reading_;

@@ -16,9 +16,10 @@ bool selects(const History& history, const Op& op, KeyId key, Value value) {
   return !below && !above;
 }
 
-// As JSON; nulls are passed over.
-std::string fold(const History& history, const PredicateRead& read,
-                 const std::vector<KeyVersion>& rows) {
+}  // namespace
+
+std::string aggregate(const History& history, const PredicateRead& read,
+                      const std::vector<KeyVersion>& rows) {
   std::size_t count = 0;
   std::int64_t sum = 0;
   bool summable = true;
@@ -47,8 +48,6 @@ std::string fold(const History& history, const PredicateRead& read,
   if (count == 0) return "null";
   return summable ? std::to_string(sum) : "no number";
 }
-
-}  // namespace
 
 std::vector<Content> initial_contents(const History& history) {
   std::vector<Content> contents(history.key_count());
@@ -84,7 +83,8 @@ bool returned_right(const History& history, OpId id, const std::vector<Content>&
     }
   }
   if (op.kind == OpKind::Aggregate) {
-    return read.result.is_unobserved() || fold(history, read, wanted) == history.text(read.result);
+    return read.result.is_unobserved() ||
+           aggregate(history, read, wanted) == history.text(read.result);
   }
   std::vector<KeyVersion> got;
   for (const KeyVersion& row : history.rows(read)) {

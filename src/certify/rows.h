@@ -21,6 +21,11 @@ struct Content {
 // Applies a write.
 void apply(const Op& write, Content& content);
 
+// What an aggregate gives over `rows`, as JSON. SQL: nulls do not count; the sum, least and
+// greatest of nothing are null.
+[[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
+                                    const std::vector<KeyVersion>& rows);
+
 // Whether a scan, select or aggregate returned what `contents` give.
 [[nodiscard]] bool returned_right(const History& history, OpId read,
                                   const std::vector<Content>& contents);

@@ -7,8 +7,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kRangeItems =
-    1 << 15;                             // Records and accesses of so many fit in a core's cache.
+constexpr std::size_t kRangeItems = 1 << 15;  // Their records and accesses fit in a core's cache.
 constexpr std::size_t kMaxRanges = 512;  // As many streams as the memory system serves at once.
 constexpr std::size_t kMaxRangeKeys = 1 << 28;
 constexpr std::size_t kAhead = 24;  // Records whose transaction is on its way to the cache.
