@@ -13,12 +13,16 @@ struct Flag {
   std::string value;               // "LEVEL", "text|json|elle"; empty if it takes none.
   std::string description;
   bool repeats = false;  // A positional that may be given several times.
+  bool minor = false;    // In manual, reference and completions, but not on the help screen.
 
   // "-l, --level LEVEL", long names aligned.
   [[nodiscard]] std::string usage() const;
   // What it takes, one of: "text|json|elle" split up. Empty if free.
   [[nodiscard]] std::vector<std::string> choices() const;
 };
+
+// The group of options that are minor.
+inline constexpr char kMinor[] = "Minor";
 
 // Without hidden ones, in order of declaration.
 [[nodiscard]] std::vector<Flag> options_of(const CLI::App& app);
