@@ -12,7 +12,8 @@ constexpr std::uint32_t kNoVersion = 0xffffffff;
 
 }  // namespace
 
-Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains)
+Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
+                   const Budget& budget)
     : o_(observed) {
   RealTime real_time = RealTime::None;
   switch (level) {
@@ -59,9 +60,10 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
     for (std::size_t t = 0; t < txns; ++t) add_arc(begin(TxnId{t}), commit(TxnId{t}));
   }
   if (sessions_) add_sessions();
-  add_reads();
+  add_reads(budget);
   add_predicates();
-  add_chains();
+  if (!stopped_) add_chains(budget);
+  if (stopped_) return;
   first_time_ = static_cast<Node>(node_count_);
   if (real_time != RealTime::None) add_real_time(real_time, clock_drift);
 }
@@ -101,9 +103,11 @@ void Encoding::add_sessions() {
   }
 }
 
-void Encoding::add_reads() {
+void Encoding::add_reads(const Budget& budget) {
   const Items& items = o_.items();
-  for (std::size_t t = 0; t < o_.history().txn_count(); ++t) {
+  BudgetTicker ticker(budget);
+  for (std::size_t t = 0; t < o_.history().txn_count() && !stopped_; ++t) {
+    stopped_ = ticker.tick();
     const TxnId txn{t};
     if (!o_.counted(txn)) continue;
     TxnId last;
@@ -159,12 +163,14 @@ void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift) {
 
 // ---- chains ----
 
-void Encoding::add_chains() {
+void Encoding::add_chains(const Budget& budget) {
   const History& h = o_.history();
   item_chain_.assign(o_.items().size(), kNoChain);
   version_of_.assign(h.txn_count(), kNoVersion);
   chain_first_.reserve(h.key_count() + 1);
-  for (std::size_t k = 0; k < h.key_count(); ++k) {
+  BudgetTicker ticker(budget, 64);  // A key may have many versions.
+  for (std::size_t k = 0; k < h.key_count() && !stopped_; ++k) {
+    stopped_ = ticker.tick();
     chain_first_.push_back(static_cast<ChainId>(chains_.size()));
     add_key(KeyId{k});
   }

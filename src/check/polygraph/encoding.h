@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "base/budget.h"
 #include "check/observed.h"
 #include "graph/digraph.h"
 #include "ouro/level.h"
@@ -44,8 +45,11 @@ class Encoding {
   // REQUIRES: `observed` outlives the encoding and has no finding that violates `level`; so ∪ wr is
   // acyclic. `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is
   // a chain of its own, where the level does not need them: at SER levels a writer that reads what
-  // it overwrites would have to precede itself.
-  Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains);
+  // it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true and the
+  // rest meaningless.
+  Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
+           const Budget& budget);
+  [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
   [[nodiscard]] bool split() const { return split_; }
@@ -91,10 +95,10 @@ class Encoding {
   enum class RealTime : std::uint8_t { None, Txns, CommitToCommit, CommitToBegin };
 
   void add_sessions();
-  void add_reads();
+  void add_reads(const Budget& budget);
   void add_predicates();
   void add_real_time(RealTime kind, std::int64_t clock_drift);
-  void add_chains();
+  void add_chains(const Budget& budget);
   void add_key(KeyId key);
   struct Version;
   void link_known(KeyId key);
@@ -108,6 +112,7 @@ class Encoding {
   [[nodiscard]] Arc rw(Node readers, TxnId to) const { return {readers, commit(to)}; }
 
   const Observed& o_;
+  bool stopped_ = false;
   bool split_ = false;
   bool sessions_ = false;
   bool chained_ = true;        // Read-modify-writes follow their version immediately.
