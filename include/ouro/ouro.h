@@ -13,3 +13,4 @@
 #include "ouro/result.h"
 #include "ouro/stats.h"
 #include "ouro/version.h"
+#include "ouro/workload.h"

@@ -72,7 +72,7 @@ const FaultScript* Simulation::draw_fault() {
 
 void Simulation::play(const FaultScript& script) {
   Versions& versions = store_.versions;
-  const Client::KeyPair pair = client_.pick_keys();
+  const Client::KeyPair pair = client_->pick_keys();
   std::array<KeyInPlay, 2> keys{KeyInPlay{pair.x, versions.newest(pair.x)},
                                 KeyInPlay{pair.y, versions.newest(pair.y)}};
   std::array<std::uint32_t, kMaxSessions> cast{};
@@ -100,7 +100,7 @@ void Simulation::play(const FaultScript& script) {
     }
     KeyInPlay& in_play = keys[step[2] == 'x' ? 0 : 1];
     if (step[0] == 'w') {
-      do_op(txn, {.write = true, .key = in_play.key});
+      do_op(txn, {.kind = store_.lists ? StepKind::Append : StepKind::Write, .key = in_play.key});
       if (in_play.first_value == 0) in_play.first_value = txn.writes.back().value;
     } else {
       txn.seen.push_back({.key = in_play.key});
@@ -109,8 +109,8 @@ void Simulation::play(const FaultScript& script) {
   }
   // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
   if (store_.lists) {
-    for (std::size_t i = 0; i < needs_of(script).keys; ++i) client_.retire(keys[i].key);
-    versions.grow(client_.key_end());
+    for (std::size_t i = 0; i < needs_of(script).keys; ++i) client_->retire(keys[i].key);
+    versions.grow(client_->key_end());
   }
 }
 

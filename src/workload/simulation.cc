@@ -18,10 +18,9 @@ constexpr std::uint64_t kLongestStep_ns = 2000;
 
 Simulation::Simulation(const GenerateOptions& options)
     : options_(options),
-      store_(options.seed, options.keys, options.sessions,
-             options.workload == WorkloadKind::ListAppend),
+      client_(make_client(options)),
+      store_(options.seed, client_->key_end(), options.sessions, info(options.workload).lists),
       isolation_(make_isolation(options.store, store_)),
-      client_(options),
       recorder_(options),
       scheduler_(options.seed, kSchedulerStream),
       outcomes_(options.seed, kOutcomeStream),
@@ -75,7 +74,8 @@ void Simulation::begin_one() {
   OpenTxn& txn = txns_[session];
   begin(session);
   isolation_->begin(txn);
-  client_.plan(txn.program);
+  client_->plan(txn.program);
+  store_.versions.grow(client_->key_end());
 }
 
 void Simulation::begin(std::uint32_t session) {
@@ -101,15 +101,35 @@ void Simulation::take_step(std::size_t open_index) {
   open_.pop_back();
 }
 
-void Simulation::do_op(OpenTxn& txn, const PlannedOp& op) {
-  if (!op.write) {
-    txn.ops.push_back(do_read(txn, op.key));
-    return;
+void Simulation::do_op(OpenTxn& txn, const Step& step) {
+  switch (step.kind) {
+    case StepKind::Read:
+      txn.ops.push_back(do_read(txn, step.key));
+      return;
+    case StepKind::Scan:
+      do_scan(txn, step);
+      return;
+    default:
+      break;
   }
-  const std::uint32_t value = store_.versions.fresh_value(op.key);
-  txn.writes.push_back({op.key, value});
-  txn.ops.push_back(
-      {.kind = store_.lists ? OpKind::Append : OpKind::Write, .key = op.key, .value = value});
+  const std::uint32_t value = store_.versions.fresh_value(step.key);
+  const OpKind kind = step.kind == StepKind::Append   ? OpKind::Append
+                      : step.kind == StepKind::Delete ? OpKind::Delete
+                                                      : OpKind::Write;
+  txn.writes.push_back({step.key, value});
+  txn.ops.push_back({.kind = kind, .key = step.key, .value = value});
+}
+
+// A scan sees what reads of its keys would see.
+void Simulation::do_scan(OpenTxn& txn, const Step& step) {
+  const std::size_t scan = txn.ops.size();
+  txn.ops.push_back({.kind = OpKind::Scan, .key = step.key, .value = step.upper});
+  for (std::uint32_t key = step.key; key <= step.upper; ++key) {
+    const DoneOp read = do_read(txn, key);
+    if (read.value != 0) txn.ops.push_back(read);
+  }
+  txn.ops[scan].own = static_cast<std::uint32_t>(txn.ops.size() - scan - 1);
+  client_->saw(step, txn.ops[scan].own);
 }
 
 DoneOp Simulation::do_read(OpenTxn& txn, std::uint32_t key) {
@@ -157,9 +177,9 @@ void Simulation::record(OpenTxn& txn, TxnStatus status, bool applied) {
   recorder_.add(txn, status, applied, clock_ns_, store_.versions);
   if (!store_.lists) return;
   for (const PendingWrite& write : txn.writes) {
-    if (store_.versions.newest(write.key) >= Client::kListLimit) client_.retire(write.key);
+    if (store_.versions.newest(write.key) >= Client::kListLimit) client_->retire(write.key);
   }
-  store_.versions.grow(client_.key_end());
+  store_.versions.grow(client_->key_end());
 }
 
 void Simulation::tick() {

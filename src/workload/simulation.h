@@ -31,7 +31,8 @@ class Simulation {
   void begin_one();
   void begin(std::uint32_t session);
   void take_step(std::size_t open_index);
-  void do_op(OpenTxn& txn, const PlannedOp& op);
+  void do_op(OpenTxn& txn, const Step& step);
+  void do_scan(OpenTxn& txn, const Step& step);
   DoneOp do_read(OpenTxn& txn, std::uint32_t key);
   // Returns whether the store kept its writes.
   TxnStatus finish(OpenTxn& txn, bool& applied);
@@ -43,9 +44,9 @@ class Simulation {
   void play(const FaultScript& script);
 
   GenerateOptions options_;
+  std::unique_ptr<Client> client_;
   StoreState store_;
   std::unique_ptr<Isolation> isolation_;
-  Client client_;
   Recorder recorder_;
   Random scheduler_;
   Random outcomes_;
