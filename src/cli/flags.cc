@@ -22,6 +22,7 @@ std::vector<Flag> flags_of(const CLI::App& app, bool positional) {
     if (option->get_items_expected_max() == 0) flag.value.clear();
     flag.description = option->get_description();
     flag.repeats = positional && option->get_items_expected_max() > 1;
+    flag.rare = option->get_group() == kRare;
     flags.push_back(flag);
   }
   return flags;
@@ -76,6 +77,7 @@ std::string help(const CLI::App& app) {
   }
   if (!commands_of(app).empty()) out += '\n';
   for (const Flag& flag : options_of(app)) {
+    if (flag.rare) continue;
     if (flag.names.back() == "--help" && !commands_of(app).empty()) continue;
     if (flag.names.back() == "--help" && options_of(app).size() > 1) continue;
     std::string left = "  " + flag.usage();

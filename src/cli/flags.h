@@ -13,12 +13,16 @@ struct Flag {
   std::string value;               // "LEVEL", "text|json|elle"; empty if it takes none.
   std::string description;
   bool repeats = false;  // A positional that may be given several times.
+  bool rare = false;     // Not in the help, which has to fit a screen.
 
   // "-l, --level LEVEL", long names aligned.
   [[nodiscard]] std::string usage() const;
   // What it takes, one of: "text|json|elle" split up. Empty if free.
   [[nodiscard]] std::vector<std::string> choices() const;
 };
+
+// The group of options that are rarely wanted.
+inline constexpr char kRare[] = "Rare";
 
 // Without hidden ones, in order of declaration.
 [[nodiscard]] std::vector<Flag> options_of(const CLI::App& app);

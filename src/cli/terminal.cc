@@ -83,6 +83,7 @@ std::string output_error() {
 }
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 
 void catch_interrupt() {
   struct sigaction action {};
@@ -92,6 +93,8 @@ void catch_interrupt() {
 }
 
 const std::atomic<bool>& interrupted() { return g_interrupted; }
+
+void forget_interrupt() { g_interrupted = false; }
 
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
   struct State {

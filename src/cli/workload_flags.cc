@@ -5,6 +5,8 @@
 #include <charconv>
 #include <map>
 
+#include "cli/flags.h"
+
 namespace ouro::cli {
 namespace {
 
@@ -54,10 +56,13 @@ std::optional<std::string> apply(WorkloadFlags& flags) {
   return std::nullopt;
 }
 
-void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
+void add_workload_flags(CLI::App& app, WorkloadFlags& flags, Detail detail) {
   WorkloadOptions& options = flags.options;
   const auto part = [&](const char* name, double& target, const char* what) {
-    app.add_option(name, target, what)->type_name("X")->check(share());
+    return app.add_option(name, target, what)->type_name("X")->check(share());
+  };
+  const auto rare = [&](CLI::Option* option) {
+    if (detail == Detail::Short) option->group(kRare);
   };
   app.add_option("-w,--workload", flags.workload, "what clients do [general]")->type_name("NAME");
   app.add_option("--seed", options.seed, "the same seed gives the same plans [1]")
@@ -71,12 +76,12 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags) {
   app.add_option("--key-choice", flags.key_choice, "how keys are picked [uniform]")
       ->type_name("uniform|zipf|hotspot")
       ->check(one_of({"uniform", "zipf", "hotspot"}));
-  app.add_option("--zipf-theta", options.zipf_theta, "skew of zipf [0.99]")
-      ->type_name("X")
-      ->check(number_at_least_zero());
-  part("--hotspot-keys", options.hotspot_keys, "of keys, those that are hot [0.2]");
-  part("--hotspot-ops", options.hotspot_ops, "of operations, those on hot keys [0.8]");
-  part("--abort-share", options.abort_share, "of transactions, those that abort [0]");
+  rare(app.add_option("--zipf-theta", options.zipf_theta, "skew of zipf [0.99]")
+           ->type_name("X")
+           ->check(number_at_least_zero()));
+  rare(part("--hotspot-keys", options.hotspot_keys, "of keys, those that are hot [0.2]"));
+  rare(part("--hotspot-ops", options.hotspot_ops, "of operations, those on hot keys [0.8]"));
+  rare(part("--abort-share", options.abort_share, "of transactions, those that abort [0]"));
 }
 
 std::string workload_details(const std::function<bool(const WorkloadInfo&)>& which) {

@@ -17,7 +17,9 @@ struct WorkloadFlags {
   std::string keys = {};  // Empty: what the workload thinks good.
 };
 
-void add_workload_flags(CLI::App& app, WorkloadFlags& flags);
+enum class Detail { All, Short };
+// Short: the help shows the important ones only.
+void add_workload_flags(CLI::App& app, WorkloadFlags& flags, Detail detail = Detail::All);
 
 // Fills in the options that the flags name; what is wrong with them, or nothing.
 [[nodiscard]] std::optional<std::string> apply(WorkloadFlags& flags);

@@ -142,4 +142,11 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
+Status one_of(const Url& url, std::string_view name, std::string_view value,
+              std::initializer_list<std::string_view> words) {
+  if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+  return bad(url.text,
+             fmt::format("option {} is '{}'; it can be {}", name, value, fmt::join(words, ", ")));
+}
+
 }  // namespace ouro::db

@@ -6,6 +6,7 @@
 // path. Parts may be percent-encoded ("%2Ftmp%2Fx" as a host is a socket's folder).
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,5 +39,9 @@ struct Url {
 };
 
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
+
+// The error about option `name` of `url` if `value` is none of `words`.
+[[nodiscard]] Status one_of(const Url& url, std::string_view name, std::string_view value,
+                            std::initializer_list<std::string_view> words);
 
 }  // namespace ouro::db

@@ -46,7 +46,7 @@ Result<History> Simulation::run() {
 
 void Simulation::step() {
   if (waiting_ != nullptr && idle_.size() >= needs_of(*waiting_).sessions) {
-    play(*std::exchange(waiting_, nullptr));
+    perform(*std::exchange(waiting_, nullptr));
     return;
   }
   const std::uint64_t limit = std::max<std::uint64_t>(open_limit_milli_ / kMilli, 1);
@@ -104,7 +104,7 @@ void Simulation::take_step(std::size_t open_index) {
 void Simulation::do_op(OpenTxn& txn, const Step& step) {
   switch (step.kind) {
     case StepKind::Read:
-      txn.ops.push_back(do_read(txn, step.key));
+      txn.ops.push_back(read_key(store_, *isolation_, txn, step.key));
       return;
     case StepKind::Scan:
       do_scan(txn, step);
@@ -125,35 +125,11 @@ void Simulation::do_scan(OpenTxn& txn, const Step& step) {
   const std::size_t scan = txn.ops.size();
   txn.ops.push_back({.kind = OpKind::Scan, .key = step.key, .value = step.upper});
   for (std::uint32_t key = step.key; key <= step.upper; ++key) {
-    const DoneOp read = do_read(txn, key);
+    const DoneOp read = read_key(store_, *isolation_, txn, key);
     if (read.value != 0) txn.ops.push_back(read);
   }
   txn.ops[scan].own = static_cast<std::uint32_t>(txn.ops.size() - scan - 1);
   client_->saw(step, txn.ops[scan].own);
-}
-
-DoneOp Simulation::do_read(OpenTxn& txn, std::uint32_t key) {
-  DoneOp op{.kind = OpKind::Read, .key = key};
-  const PendingWrite* own = txn.find_write(key);
-  if (own != nullptr && !store_.lists) {
-    op.value = own->value;
-    return op;
-  }
-  SeenVersion* seen = own != nullptr ? txn.find_seen(key) : nullptr;
-  if (seen == nullptr) {
-    txn.seen.push_back({.key = key, .version = isolation_->read(txn, key)});
-    seen = &txn.seen.back();
-  }
-  if (store_.lists) {
-    seen->pinned = own != nullptr;
-    op.value = seen->version;
-    op.own = static_cast<std::uint32_t>(
-        std::count_if(txn.writes.begin(), txn.writes.end(),
-                      [key](const PendingWrite& write) { return write.key == key; }));
-  } else if (seen->version > 0) {
-    op.value = store_.versions.of(key)[seen->version - 1].value;
-  }
-  return op;
 }
 
 // An answer may get lost on the way back, and then the request may have got lost before.
@@ -180,6 +156,28 @@ void Simulation::record(OpenTxn& txn, TxnStatus status, bool applied) {
     if (store_.versions.newest(write.key) >= Client::kListLimit) client_->retire(write.key);
   }
   store_.versions.grow(client_->key_end());
+}
+
+// At most one fault per begin. One that needs more transactions than are left is dropped.
+const FaultScript* Simulation::draw_fault() {
+  for (const auto& [chance, script] : faults_) {
+    if (!fault_random_.hit(chance)) continue;
+    if (needs_of(*script).txns <= options_.txns - begun_) return script;
+  }
+  return nullptr;
+}
+
+void Simulation::perform(const FaultScript& script) {
+  for (std::size_t i = 0; i < needs_of(script).sessions; ++i) {
+    std::swap(idle_[i], idle_[i + fault_random_.below(idle_.size() - i)]);
+  }
+  play(script, store_, *isolation_, *this);
+  // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
+  if (store_.lists) {
+    if (needs_of(script).keys > 0) client_->retire(in_play_.x);
+    if (needs_of(script).keys > 1) client_->retire(in_play_.y);
+    store_.versions.grow(client_->key_end());
+  }
 }
 
 void Simulation::tick() {
