@@ -17,7 +17,7 @@ help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-15s %s\n' "$$name" "$$what"; done
 
-demo: build ## build build/ouro and check a few bundled histories
+demo: build ## build build/ouro, test RocksDB with it, check a few bundled histories
 	@scripts/demo
 
 test: ## all tests: release, address+undefined sanitizers, brief fuzzing

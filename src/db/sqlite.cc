@@ -103,6 +103,7 @@ class SqliteConnection final : public Connection {
     sqlite3* made = nullptr;
     int code = sqlite3_open_v2(settings_.path.c_str(), &made, flags, nullptr);
     db_.reset(made);
+    if (code == SQLITE_OK) code = sqlite3_extended_result_codes(db_.get(), 1);
     if (code == SQLITE_OK) code = sqlite3_busy_timeout(db_.get(), kBusyTimeout_ms);
     if (code == SQLITE_OK) code = execute("PRAGMA synchronous=OFF");
     if (code == SQLITE_OK && settings_.read_uncommitted) {

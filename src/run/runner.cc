@@ -36,7 +36,9 @@ class Runner::Worker {
                 Numbers(number, clients_ + 1, options_.duplicates, options_.workload.seed)),
         choices_(options_.workload.seed, kChoiceStream + number),
         abort_(options_.workload.abort_share),
-        read_only_(runner.database_.read_only(number % runner.database_.node_count())) {}
+        read_only_(runner.database_.read_only(number % runner.database_.node_count())) {
+    if (!options_.record) transcript_.mute();
+  }
 
   void run() {
     using Seconds = std::chrono::duration<double>;

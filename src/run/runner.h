@@ -24,7 +24,7 @@ struct OpenLine {
   std::uint64_t line = 0;
   std::uint64_t token = 0;
   bool unknown = false;
-  std::vector<std::uint32_t> predicate_ends;  // Where version sets would go.
+  std::vector<std::uint32_t> predicate_ends = {};  // Where version sets would go.
 };
 
 class Runner {

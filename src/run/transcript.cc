@@ -77,6 +77,7 @@ void Transcript::close_write() {
 void Transcript::number(std::int64_t number) { print_number(number, ops_); }
 
 void Transcript::read(db::Key key, std::optional<db::Number> value) {
+  if (muted_) return;
   open("[\"r\",");
   number(key);
   ops_ += ',';
@@ -89,6 +90,7 @@ void Transcript::read(db::Key key, std::optional<db::Number> value) {
 }
 
 void Transcript::write(db::Key key, db::Number value) {
+  if (muted_) return;
   open("[\"w\",");
   number(key);
   ops_ += ',';
@@ -97,6 +99,7 @@ void Transcript::write(db::Key key, db::Number value) {
 }
 
 void Transcript::remove(db::Key key, db::Number tombstone) {
+  if (muted_) return;
   open("[\"d\",");
   number(key);
   ops_ += ',';
@@ -105,12 +108,14 @@ void Transcript::remove(db::Key key, db::Number tombstone) {
 }
 
 void Transcript::remove(db::Key key) {
+  if (muted_) return;
   open("[\"d\",");
   number(key);
   close_write();
 }
 
 void Transcript::scan(db::Key lower, db::Key upper, std::span<const db::KeyNumber> found) {
+  if (muted_) return;
   open("[\"scan\",");
   number(lower);
   ops_ += ',';
@@ -128,6 +133,7 @@ void Transcript::scan(db::Key lower, db::Key upper, std::span<const db::KeyNumbe
 }
 
 void Transcript::read_list(db::Key key, std::span<const db::Number> elements) {
+  if (muted_) return;
   open("[\"r\",");
   number(key);
   ops_ += ",[";
@@ -139,6 +145,7 @@ void Transcript::read_list(db::Key key, std::span<const db::Number> elements) {
 }
 
 void Transcript::append(db::Key key, db::Number element) {
+  if (muted_) return;
   open("[\"append\",");
   number(key);
   ops_ += ',';
@@ -147,6 +154,7 @@ void Transcript::append(db::Key key, db::Number element) {
 }
 
 void Transcript::read_row(db::Key key, const std::optional<db::Row>& row) {
+  if (muted_) return;
   open("[\"r\",");
   number(key);
   ops_ += ',';
@@ -159,6 +167,7 @@ void Transcript::read_row(db::Key key, const std::optional<db::Row>& row) {
 }
 
 void Transcript::write_row(db::Key key, const db::Row& row) {
+  if (muted_) return;
   open("[\"w\",");
   number(key);
   ops_ += ',';
@@ -181,6 +190,7 @@ void Transcript::where(const db::Where& where) {
 }
 
 void Transcript::select(const db::Where& condition, std::span<const db::KeyRow> found) {
+  if (muted_) return;
   open("[\"select\",");
   where(condition);
   ops_ += ',';
@@ -191,6 +201,7 @@ void Transcript::select(const db::Where& condition, std::span<const db::KeyRow> 
 
 void Transcript::aggregate(AggregateKind kind, std::size_t column, const db::Where& condition,
                            std::optional<db::Number> result) {
+  if (muted_) return;
   constexpr std::array<const char*, 4> kNames{"count", "sum", "min", "max"};
   open("[\"aggregate\",");
   ops_ += fmt::format("\"{}\",\"{}\",", kNames[static_cast<std::size_t>(kind)],

@@ -16,6 +16,8 @@ namespace ouro::running {
 class Transcript {
  public:
   void clear();
+  // From here on it takes no notes, and stays empty.
+  void mute() { muted_ = true; }
 
   void read(db::Key key, std::optional<db::Number> number);
   void write(db::Key key, db::Number number);
@@ -35,7 +37,7 @@ class Transcript {
 
   struct Frame {
     std::int64_t session = 0;
-    std::string_view session_name;  // Instead of the number, if not empty.
+    std::string_view session_name = {};  // Instead of the number, if not empty.
     TxnStatus status = TxnStatus::Committed;
     std::int64_t invoked = kNoClock;
     std::int64_t completed = kNoClock;
