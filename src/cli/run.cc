@@ -116,6 +116,7 @@ Result<RunReport> record(RunFlags& flags) {
   }
   options.stop = &interrupted();
   catch_interrupt();
+  catch_termination();  // So that nothing temporary is left behind.
   auto report = run(options);
   if (shows) std::fputs("\r\033[K", stderr);
   if (interrupted()) forget_interrupt();

@@ -85,8 +85,8 @@ std::string header(const RunOptions& options, const db::Database& database) {
 // Writes down what the simulated store's own sessions do.
 class PlayRecorder {
  public:
-  PlayRecorder(Journal& journal, const Runner& runner, std::size_t slot)
-      : journal_(journal), runner_(runner), slot_(slot) {}
+  PlayRecorder(Journal& journal, const Runner& runner, std::size_t slot, bool evidence)
+      : journal_(journal), runner_(runner), slot_(slot), evidence_(evidence) {}
 
   void begun(std::uint32_t actor) { invoked_[actor] = runner_.now(); }
 
@@ -108,8 +108,8 @@ class PlayRecorder {
                        .status = performed.committed ? TxnStatus::Committed : TxnStatus::Aborted,
                        .invoked = invoked_[performed.actor],
                        .completed = runner_.now(),
-                       .start = performed.start,
-                       .commit = performed.commit},
+                       .start = evidence_ ? performed.start : kNoTimestamp,
+                       .commit = evidence_ ? performed.commit : kNoTimestamp},
                       line_);
     journal_.add(slot_, line_);
   }
@@ -118,6 +118,7 @@ class PlayRecorder {
   Journal& journal_;
   const Runner& runner_;
   std::size_t slot_;
+  bool evidence_;
   std::array<std::int64_t, 16> invoked_{};
   Transcript transcript_;
   std::string line_;
@@ -135,7 +136,7 @@ class Run {
     if (!journal.ok()) return journal.error();
     (*journal)->add(clients, header(options_, database_));
     Runner runner(options_, database_, **journal);
-    PlayRecorder plays(**journal, runner, clients + 1);
+    PlayRecorder plays(**journal, runner, clients + 1, options_.evidence);
     if (opened_.simulated) {
       opened_.simulated->set_witness(
           {.begun = [&](std::uint32_t actor) { plays.begun(actor); },

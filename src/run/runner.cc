@@ -93,8 +93,10 @@ class Runner::Worker {
         [&] { announce(frame); }, plan_.get());
     frame.status = played.status;
     if (played.status != TxnStatus::Unknown) frame.completed = runner_.now();
-    frame.start = played.trace.start;
-    frame.commit = played.trace.commit;
+    if (options_.evidence) {
+      frame.start = played.trace.start;
+      frame.commit = played.trace.commit;
+    }
     record(frame, played);
     return played;
   }
@@ -241,8 +243,10 @@ Status Runner::load() {
       return error;
     }
     frame.completed = now();
-    frame.start = played.trace.start;
-    frame.commit = played.trace.commit;
+    if (options_.evidence) {
+      frame.start = played.trace.start;
+      frame.commit = played.trace.commit;
+    }
     transcript.print(frame, line);
     if (!options_.record) continue;
     const std::uint64_t number = journal_.add(seat, line);

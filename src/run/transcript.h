@@ -56,13 +56,12 @@ class Transcript {
   void open(std::string_view kind);
   void close_write();
   void number(std::int64_t number);
-  void row(const db::Row& row);
-  void rows(std::span<const db::KeyRow> found);
   void where(const db::Where& where);
 
-  std::string ops_;                            // "[…],[…]"
-  std::string writes_;                         // Those of them that write.
-  std::size_t op_ = 0;                         // Where the last one begins.
+  std::string ops_;     // "[…],[…]"
+  std::string writes_;  // Those of them that write.
+  std::size_t op_ = 0;  // Where the last one begins.
+  bool muted_ = false;
   std::vector<std::uint32_t> predicate_ends_;  // In ops_.
 };
 
