@@ -208,7 +208,7 @@ TEST_P(DriverTest, PredicatesSelectAggregateUpdateAndRemove) {
 }
 
 // Two transactions read a key and both write it. Databases that promise anything refuse one of
-// them, as aborted, and that one has no effect.
+// them (with a shared cache both), as aborted, and what is refused has no effect.
 TEST_P(DriverTest, ALostUpdateIsRefusedWhereThatIsPromised) {
   prepare(Model::Registers);
   auto a = connect();
@@ -229,9 +229,14 @@ TEST_P(DriverTest, ALostUpdateIsRefusedWhereThatIsPromised) {
   const bool promised = database_->claims() != Level::ReadCommitted;
   const int committed = (answers[0].ok() ? 1 : 0) + (answers[1].ok() ? 1 : 0);
   if (promised) {
-    ASSERT_EQ(committed, 1);
-    EXPECT_EQ(answers[answers[0].ok() ? 1 : 0].reply, Reply::Aborted);
-    EXPECT_EQ(value(1), answers[0].ok() ? 100 : 200);
+    ASSERT_LE(committed, 1);
+    for (const Answer& answer : answers) {
+      EXPECT_TRUE(answer.ok() || answer.reply == Reply::Aborted) << answer.reason;
+    }
+    const std::optional<Number> kept = answers[0].ok()   ? std::optional<Number>(100)
+                                       : answers[1].ok() ? std::optional<Number>(200)
+                                                         : std::nullopt;
+    EXPECT_EQ(value(1), kept);
   } else {
     EXPECT_EQ(committed, 2);
     EXPECT_EQ(value(1), 200);

@@ -37,7 +37,7 @@ Result play_failing(std::size_t at, Reply reply) {
   Result result;
   result.played = player.play(
       *connection, {.steps = kProgram}, transcript, [&] { result.announced = true; }, nullptr);
-  transcript.print({.status = result.played.status}, result.line);
+  transcript.format({.status = result.played.status}, result.line);
   result.calls = database.calls;
   result.kept = database.kept;
   return result;

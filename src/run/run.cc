@@ -104,13 +104,13 @@ class PlayRecorder {
       }
     }
     const std::string name = fmt::format("fault {}", performed.actor);
-    transcript_.print({.session_name = name,
-                       .status = performed.committed ? TxnStatus::Committed : TxnStatus::Aborted,
-                       .invoked = invoked_[performed.actor],
-                       .completed = runner_.now(),
-                       .start = evidence_ ? performed.start : kNoTimestamp,
-                       .commit = evidence_ ? performed.commit : kNoTimestamp},
-                      line_);
+    transcript_.format({.session_name = name,
+                        .status = performed.committed ? TxnStatus::Committed : TxnStatus::Aborted,
+                        .invoked = invoked_[performed.actor],
+                        .completed = runner_.now(),
+                        .start = evidence_ ? performed.start : kNoTimestamp,
+                        .commit = evidence_ ? performed.commit : kNoTimestamp},
+                       line_);
     journal_.add(slot_, line_);
   }
 

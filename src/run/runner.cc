@@ -104,14 +104,14 @@ class Runner::Worker {
   void announce(Transcript::Frame frame) {
     if (!options_.record) return;
     frame.status = TxnStatus::Unknown;
-    transcript_.print(frame, line_);
-    if (line_.size() > Journal::kSlotBytes) transcript_.print_writes(frame, line_);
+    transcript_.format(frame, line_);
+    if (line_.size() > Journal::kSlotBytes) transcript_.format_writes(frame, line_);
     if (line_.size() <= Journal::kSlotBytes) runner_.journal_.announce(number_, line_);
   }
 
   void record(const Transcript::Frame& frame, const Played& played) {
     if (transcript_.empty() || !options_.record) return;
-    transcript_.print(frame, line_);
+    transcript_.format(frame, line_);
     const std::uint64_t line = runner_.journal_.add(number_, line_);
     const bool unknown = played.status == TxnStatus::Unknown;
     if (played.trace.token == 0 || (played.status == TxnStatus::Aborted)) return;
@@ -247,7 +247,7 @@ Status Runner::load() {
       frame.start = played.trace.start;
       frame.commit = played.trace.commit;
     }
-    transcript.print(frame, line);
+    transcript.format(frame, line);
     if (!options_.record) continue;
     const std::uint64_t number = journal_.add(seat, line);
     if (played.trace.token != 0 && options_.evidence) {

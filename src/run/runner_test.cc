@@ -171,12 +171,12 @@ TEST(AnnotateTest, TimesResolutionsAndVersionSetsComeIntoTheirLines) {
     std::string line;
     journal->add(0, "{\"ouro\":1}\n");
     transcript.write_row(1, {7, 8, 9});
-    transcript.print({.session = 1}, line);
+    transcript.format({.session = 1}, line);
     open.push_back({journal->add(0, line), 10, false, {}});
     transcript.clear();
     transcript.select({{.column = 1, .lower = 0, .upper = 9}}, {});
     transcript.aggregate(AggregateKind::Max, 2, {}, 9);
-    transcript.print({.session = 2, .status = TxnStatus::Unknown}, line);
+    transcript.format({.session = 2, .status = TxnStatus::Unknown}, line);
     const std::uint64_t number = journal->add(0, line);
     open.push_back({number, 20, true, transcript.predicate_ends(line)});
   }

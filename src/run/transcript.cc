@@ -217,7 +217,7 @@ void Transcript::aggregate(AggregateKind kind, std::size_t column, const db::Whe
   ops_ += ']';
 }
 
-void Transcript::print(const Frame& frame, std::string_view ops, std::string& line) {
+void Transcript::format(const Frame& frame, std::string_view ops, std::string& line) {
   line = "{\"session\":";
   if (frame.session_name.empty()) {
     print_number(frame.session, line);

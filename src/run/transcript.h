@@ -45,14 +45,14 @@ class Transcript {
     Timestamp commit = kNoTimestamp;
   };
   // Replaces `line` by the transaction so far, with a line break.
-  void print(const Frame& frame, std::string& line) const { print(frame, ops_, line); }
+  void format(const Frame& frame, std::string& line) const { format(frame, ops_, line); }
   // The same, with what it wrote only.
-  void print_writes(const Frame& frame, std::string& line) const { print(frame, writes_, line); }
+  void format_writes(const Frame& frame, std::string& line) const { format(frame, writes_, line); }
   // Where in the line of a committed transaction each predicate read ends, before its "]".
   [[nodiscard]] std::vector<std::uint32_t> predicate_ends(std::string_view line) const;
 
  private:
-  static void print(const Frame& frame, std::string_view ops, std::string& line);
+  static void format(const Frame& frame, std::string_view ops, std::string& line);
   void open(std::string_view kind);
   void close_write();
   void number(std::int64_t number);
