@@ -185,7 +185,6 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
       {"chek"},
       {"check"},
       {"check", "--frobnicate", fine_},
-      {"check", "-l", "rc", "--evidence", "versions", fine_},
       {"check", "-l", "rc", "--format", "nonsense", fine_},
       {"check", "-l", "rc", "--output", "xml", fine_},
       {"check", "-l", "rc", "--time-limit", "soon", fine_},
@@ -212,9 +211,28 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
     EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
     EXPECT_LT(ran.err.size(), 500u) << ran.err;
   }
-  EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "versions", fine_}).err,
-            "ouro: evidence 'versions' is not supported by this version; supported: observed, "
-            "timestamps\n");
+  EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "hearsay", fine_}).err,
+            "ouro: evidence 'hearsay' is unknown; there are: observed, versions, timestamps\n");
+}
+
+TEST_F(CliTest, VersionOrdersAreEvidence) {
+  const std::string path = folder_ + "/skew.jsonl";
+  std::ofstream(path) << R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["r","y",3]]}
+{"session":"d","ops":[["r","x",2],["w","y",3]]}
+{"key":"x","versions":[1,2],"complete":true}
+)";
+  EXPECT_EQ(ouro({"check", "-l", "ser", path}).status, 0);
+  const std::string proof = folder_ + "/skew.proof";
+  const Ran ran =
+      ouro({"check", "-l", "rr", "--evidence", "versions", "--certificate", proof, path});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("VIOLATED repeatable-read by versions"));
+  EXPECT_THAT(ran.out, HasSubstr("In another order than that of its version orders the history is "
+                                 "repeatable-read"));
+  EXPECT_THAT(ouro({"certify", path, proof}).out,
+              HasSubstr("repeatable-read is violated by versions"));
 }
 
 TEST_F(CliTest, TimestampsAreEvidence) {

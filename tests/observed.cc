@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "history/value_order.h"
+
 namespace ouro::oracle {
 namespace {
 
@@ -16,7 +18,7 @@ struct Source {
 
 class Observer {
  public:
-  explicit Observer(const History& history) : history_(history) {
+  Observer(const History& history, Evidence evidence) : history_(history), evidence_(evidence) {
     index_writes();
     find_lists();
     count_txns();
@@ -34,6 +36,7 @@ class Observer {
   void collect_writes(std::size_t index);
   void walk(std::size_t index);
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
+  void read_rows(std::size_t index, const Op& op);
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
   void compare_list_reads();
 
@@ -46,6 +49,7 @@ class Observer {
   void note(const Source& source);
 
   const History& history_;
+  const Evidence evidence_;
   std::map<std::pair<KeyId, Value>, std::set<TxnId>> writers_;
   std::set<KeyId> lists_;
   std::map<TxnId, std::size_t> index_;  // Into out_.txns.
@@ -60,7 +64,9 @@ void Observer::index_writes() {
     const TxnId txn{t};
     for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
       const Op op = history_.op(id);
-      if (is_predicate_read(op.kind)) throw std::invalid_argument("the oracle reads no predicates");
+      if (is_predicate_read(op.kind) && evidence_ != Evidence::Versions) {
+        throw std::invalid_argument("the oracle reads predicates only by versions");
+      }
       if (is_write(op.kind)) writers_[{op.key, op.value}].insert(txn);
     }
   }
@@ -78,7 +84,7 @@ void Observer::find_lists() {
     const Op op = history_.op(OpId{i});
     if (op.kind == OpKind::Append || (op.kind == OpKind::Read && op.value.is_list())) {
       lists_.insert(op.key);
-    } else if (op.kind != OpKind::Read) {
+    } else if (op.kind != OpKind::Read && !is_predicate_read(op.kind)) {
       registers.insert(op.key);
     }
   }
@@ -116,7 +122,8 @@ Source Observer::source(TxnId reader, KeyId key, Value value) const {
   return {aborted ? Source::Aborted : Source::Nobody, {}};
 }
 
-// Committed transactions count, and unknown ones that one that counts has read from.
+// Committed transactions count, and unknown ones that one that counts has read from, or that are in
+// a version order.
 void Observer::count_txns() {
   std::set<TxnId> counted;
   std::vector<TxnId> unexplored;
@@ -125,11 +132,28 @@ void Observer::count_txns() {
     counted.insert(TxnId{t});
     unexplored.push_back(TxnId{t});
   }
+  for (const VersionOrder& order : history_.version_orders()) {
+    if (evidence_ != Evidence::Versions) break;
+    for (const Value version : history_.versions(order)) {
+      for (const TxnId txn : writers_.at({order.key, version})) {
+        if (history_.status(txn) != TxnStatus::Unknown || !counted.insert(txn).second) continue;
+        unexplored.push_back(txn);
+      }
+    }
+  }
   while (!unexplored.empty()) {
     const TxnId reader = unexplored.back();
     unexplored.pop_back();
     for (OpId id = history_.first_op(reader); id < history_.end_op(reader); ++id.value) {
       const Op op = history_.op(id);
+      if (op.kind == OpKind::Scan || op.kind == OpKind::Select) {
+        for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
+          const Source from = source(reader, row.key, row.value);
+          if (from.kind == Source::Other && counted.insert(from.txn).second) {
+            unexplored.push_back(from.txn);
+          }
+        }
+      }
       if (op.kind != OpKind::Read || op.value.is_unobserved()) continue;
       const auto values =
           lists_.contains(op.key) ? elements(op.value) : std::vector<Value>{op.value};
@@ -161,6 +185,10 @@ void Observer::walk(std::size_t index) {
   std::map<KeyId, std::vector<Value>> own;  // Written so far.
   for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
     const Op op = history_.op(id);
+    if (is_predicate_read(op.kind)) {
+      read_rows(index, op);
+      continue;
+    }
     std::vector<Value>& written = own[op.key];
     if (is_write(op.kind)) {
       written.push_back(op.value);
@@ -174,6 +202,40 @@ void Observer::walk(std::size_t index) {
       read_register(index, op,
                     written.empty() ? std::nullopt : std::optional<Value>(written.back()));
     }
+  }
+}
+
+// Rows are reads of their keys, and so is what a scan did not find.
+void Observer::read_rows(std::size_t index, const Op& op) {
+  const TxnId txn = out_.txns[index].id;
+  const PredicateRead& read = history_.predicate_read(op.id);
+  std::map<KeyId, Op> own;
+  for (OpId id = history_.first_op(txn); id < op.id; ++id.value) {
+    if (is_write(history_.op(id).kind)) own[history_.op(id).key] = history_.op(id);
+  }
+  const auto read_key = [&](KeyId key, Value value) {
+    const auto mine = own.find(key);
+    read_register(index, {op.id, OpKind::Read, key, value},
+                  mine == own.end() ? std::nullopt : std::optional<Value>(mine->second.value));
+  };
+  std::set<KeyId> returned;
+  for (const KeyVersion& row : history_.rows(read)) {
+    returned.insert(row.key);
+    read_key(row.key, row.value);
+  }
+  if (op.kind != OpKind::Scan) {
+    out_.predicates.push_back({op.id, index, own});
+    return;
+  }
+  for (std::size_t k = 0; k < history_.key_count(); ++k) {
+    const KeyId key{k};
+    const Value name = history_.key_name(key);
+    const bool below = !read.lower.is_null() && compare_values(history_, name, read.lower) < 0;
+    const bool above = !read.upper.is_null() && compare_values(history_, name, read.upper) > 0;
+    if (below || above || returned.contains(key)) continue;
+    const std::size_t before = out_.txns[index].reads.size();
+    read_key(key, Value::null());
+    if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
   }
 }
 
@@ -253,6 +315,8 @@ bool Observed::always_wrong() const {
                      [](AnomalyKind kind) { return kind != AnomalyKind::NonRepeatableRead; });
 }
 
-Observed observe(const History& history) { return Observer(history).take(); }
+Observed observe(const History& history, Evidence evidence) {
+  return Observer(history, evidence).take();
+}
 
 }  // namespace ouro::oracle

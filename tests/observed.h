@@ -19,6 +19,14 @@ struct ExternalRead {
   OpId op;
   KeyId key;
   std::size_t from = 0;  // Into Observed::txns.
+  bool absence = false;  // Of a key that a scan did not find.
+};
+
+// A select or aggregate.
+struct SeenPredicate {
+  OpId op;
+  std::size_t reader = 0;
+  std::map<KeyId, Op> own;  // The reader's last writes before it.
 };
 
 // The whole result of a list read; its last `own` elements are appends of the reader itself.
@@ -38,7 +46,8 @@ struct CountedTxn {
 struct Observed {
   std::vector<CountedTxn> txns;  // The initial transaction, then those that count, by id.
   std::vector<ListRead> list_reads;
-  std::set<AnomalyKind> anomalies;  // The plain ones: up to and including NonRepeatableRead.
+  std::vector<SeenPredicate> predicates;  // By versions only.
+  std::set<AnomalyKind> anomalies;        // The plain ones: up to and including NonRepeatableRead.
 
   // The initial transaction writes every key.
   [[nodiscard]] bool writes(std::size_t txn, KeyId key) const {
@@ -50,7 +59,7 @@ struct Observed {
 
 // Throws std::invalid_argument if who read from whom is ambiguous (two transactions that did not
 // abort wrote one value to one key; a key is both register and list) or if there are predicate
-// reads.
-[[nodiscard]] Observed observe(const History& history);
+// reads, but by versions. By these, unknown transactions count too that are in a version order.
+[[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed);
 
 }  // namespace ouro::oracle

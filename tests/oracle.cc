@@ -4,9 +4,11 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "history/value_order.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
 
@@ -73,6 +75,72 @@ bool explains_list_reads(const Observed& seen, KeyId key, const Order& order) {
   return true;
 }
 
+// ---- version orders that the history states ----
+
+// Writers in the order in which their versions of a key are listed.
+struct Stated {
+  KeyId key;
+  Order writers;
+};
+
+std::vector<Stated> orders_by_timestamps(const History& history, const Observed& seen) {
+  std::map<KeyId, Order> writers;
+  for (std::size_t t = 1; t < seen.txns.size(); ++t) {
+    for (const auto& [key, values] : seen.txns[t].writes) writers[key].push_back(t);
+  }
+  std::vector<Stated> out;
+  for (auto& [key, order] : writers) {
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return *history.commit_ts(seen.txns[a].id) < *history.commit_ts(seen.txns[b].id);
+    });
+    out.push_back({key, order});
+  }
+  return out;
+}
+
+// Nothing if a listed version is of a transaction that does not count, or a complete order lacks
+// the last write of one that does.
+std::optional<std::vector<Stated>> stated_orders(const History& history, const Observed& seen,
+                                                 const OracleOptions& options) {
+  std::vector<Stated> out;
+  if (options.evidence != Evidence::Versions) return out;
+  if (history.version_orders().empty() && !history.columns().commit_ts.empty()) {
+    return orders_by_timestamps(history, seen);
+  }
+  for (const VersionOrder& order : history.version_orders()) {
+    Stated stated{order.key, {}};
+    const auto versions = history.versions(order);
+    for (const Value version : versions) {
+      const auto writer = std::find_if(seen.txns.begin(), seen.txns.end(), [&](const auto& txn) {
+        const auto written = txn.writes.find(order.key);
+        return written != txn.writes.end() &&
+               std::find(written->second.begin(), written->second.end(), version) !=
+                   written->second.end();
+      });
+      if (writer == seen.txns.end()) return std::nullopt;
+      stated.writers.push_back(static_cast<std::size_t>(writer - seen.txns.begin()));
+    }
+    for (const CountedTxn& txn : seen.txns) {
+      const auto written = txn.writes.find(order.key);
+      if (!order.complete || written == txn.writes.end()) continue;
+      if (std::find(versions.begin(), versions.end(), written->second.back()) == versions.end()) {
+        return std::nullopt;
+      }
+    }
+    out.push_back(std::move(stated));
+  }
+  return out;
+}
+
+bool agree(const std::vector<Stated>& stated, const VersionOrders& orders) {
+  return std::all_of(stated.begin(), stated.end(), [&](const Stated& s) {
+    return std::is_sorted(s.writers.begin(), s.writers.end(), [&](std::size_t a, std::size_t b) {
+      const Order& order = orders.at(s.key);
+      return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+    });
+  });
+}
+
 VersionOrders version_orders(const Observed& seen, const Order& commit_order) {
   VersionOrders orders;
   for (const std::size_t txn : commit_order) {
@@ -117,19 +185,33 @@ bool satisfies_read_committed(const Observed& seen, const Relation& co) {
   return true;
 }
 
+// What predicate reads ask of a commit order; nothing to ask without them.
+struct PredicateAnswer {
+  bool fits = true;    // What they saw and returned, and that they follow what they saw.
+  bool prefix = true;  // That their snapshots are prefixes of the order.
+};
+PredicateAnswer ask_predicates(const History& history, const Observed& seen, const Known& known,
+                               const VersionOrders& orders, const Relation& co);
+
 // REQUIRES: `order` starts with the initial transaction and contains so ∪ wr.
-void add_levels_of_commit_order(const Observed& seen, const Known& known, const Order& order,
+void add_levels_of_commit_order(const History& history, const Observed& seen, const Known& known,
+                                const std::vector<Stated>& stated, const Order& order,
                                 LevelSet& levels) {
-  if (!explains_list_reads(seen, version_orders(seen, order))) return;
+  const VersionOrders versions = version_orders(seen, order);
+  if (!explains_list_reads(seen, versions) || !agree(stated, versions)) return;
   Relation co(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t j = i + 1; j < order.size(); ++j) co.add(order[i], order[j]);
   }
+  const PredicateAnswer predicates = ask_predicates(history, seen, known, versions, co);
+  if (!predicates.fits) return;
   const Relation direct = known.so | known.wr;
   if (satisfies_read_committed(seen, co)) levels.add(Level::ReadCommitted);
   if (satisfies_axiom(seen, direct, co)) levels.add(Level::ReadAtomic);
   if (satisfies_axiom(seen, direct.closure(), co)) levels.add(Level::Causal);
-  if (satisfies_axiom(seen, co.optional() * direct, co)) levels.add(Level::Prefix);
+  if (predicates.prefix && satisfies_axiom(seen, co.optional() * direct, co)) {
+    levels.add(Level::Prefix);
+  }
 }
 
 // Every order of all transactions that contains `before`, the initial one first; `visit` says
@@ -155,10 +237,12 @@ bool for_each_extension(const Relation& before, Order& placed,
   return true;
 }
 
-void add_levels_of_all_commit_orders(const Observed& seen, const Known& known, LevelSet& levels) {
+void add_levels_of_all_commit_orders(const History& history, const Observed& seen,
+                                     const Known& known, const std::vector<Stated>& stated,
+                                     LevelSet& levels) {
   Order placed{0};
   for_each_extension(known.so | known.wr, placed, [&](const Order& order) {
-    add_levels_of_commit_order(seen, known, order, levels);
+    add_levels_of_commit_order(history, seen, known, stated, order, levels);
     return !levels.has(Level::ReadCommitted) || !levels.has(Level::ReadAtomic) ||
            !levels.has(Level::Causal) || !levels.has(Level::Prefix);
   });
@@ -170,10 +254,138 @@ struct Relations {
   Known known;
   Relation ww;
   Relation rw;
+  Relation phantom_rw;  // Of predicates, and of what scans did not find.
 };
 
-Relations relations(const Observed& seen, const Known& known, const VersionOrders& orders) {
-  Relations out{known, Relation(seen.txns.size()), Relation(seen.txns.size())};
+// ---- predicates (Adya) ----
+
+struct RowVersion {
+  std::size_t writer = 0;
+  Value value;
+  bool alive = false;
+};
+
+// The versions of a key as `orders` have them, the initial one first.
+std::vector<RowVersion> row_versions(const History& history, const Observed& seen,
+                                     const VersionOrders& orders, KeyId key) {
+  const Value initial = history.initial(key);
+  std::vector<RowVersion> out{{0, initial, !initial.is_null()}};
+  const auto order = orders.find(key);
+  if (order == orders.end()) return out;
+  for (const std::size_t writer : order->second) {
+    const TxnId txn = seen.txns[writer].id;
+    RowVersion version{writer, {}, false};
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      const Op op = history.op(id);
+      if (!is_write(op.kind) || op.key != key) continue;
+      version.value = op.value;
+      version.alive = op.kind == OpKind::Write && !op.value.is_null();
+    }
+    out.push_back(version);
+  }
+  return out;
+}
+
+// Which version of `key` the read saw; nothing if the set has none of them, or several could be.
+std::optional<std::size_t> seen_version(const History& history, const Observed& seen,
+                                        const SeenPredicate& predicate, KeyId key,
+                                        const std::vector<RowVersion>& versions) {
+  const PredicateRead& read = history.predicate_read(predicate.op);
+  std::vector<std::size_t> possible;
+  if (read.has_version_set) {
+    Value value;
+    for (const KeyVersion& member : history.version_set(read)) {
+      if (member.key == key) value = member.value;
+    }
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+      if (versions[i].value == value) possible.push_back(i);
+    }
+    if (value.is_null() && possible.empty()) return 0;
+  } else {
+    std::size_t last = 0;
+    const Timestamp start = *history.start_ts(seen.txns[predicate.reader].id);
+    for (std::size_t i = 1; i < versions.size(); ++i) {
+      if (*history.commit_ts(seen.txns[versions[i].writer].id) <= start) last = i;
+    }
+    possible.push_back(last);
+  }
+  if (possible.size() != 1) return std::nullopt;
+  return possible[0];
+}
+
+bool has_snapshot(const History& history, const Observed& seen, const SeenPredicate& predicate) {
+  return history.predicate_read(predicate.op).has_version_set ||
+         history.start_ts(seen.txns[predicate.reader].id).has_value();
+}
+
+bool matches(const History& history, const SeenPredicate& predicate, KeyId key,
+             const RowVersion& version) {
+  const PredicateId condition = history.predicate_read(predicate.op).predicate;
+  return version.alive && evaluate(history, condition, key, version.value) == Truth::True;
+}
+
+// A version that changes the matches makes the read follow its writer, if the read saw it or a
+// later one, and precede it otherwise.
+void add_predicate(const History& history, const Observed& seen, const VersionOrders& orders,
+                   const SeenPredicate& predicate, Relations& out) {
+  if (!has_snapshot(history, seen, predicate)) return;
+  for (std::size_t k = 0; k < history.key_count(); ++k) {
+    const KeyId key{k};
+    if (predicate.own.contains(key)) continue;
+    const auto versions = row_versions(history, seen, orders, key);
+    const auto last = seen_version(history, seen, predicate, key, versions);
+    for (std::size_t i = 1; last && i < versions.size(); ++i) {
+      const bool changes = matches(history, predicate, key, versions[i]) !=
+                           matches(history, predicate, key, versions[i - 1]);
+      if (!changes || versions[i].writer == predicate.reader) continue;
+      if (i <= *last) {
+        out.known.wr.add(versions[i].writer, predicate.reader);
+      } else {
+        out.phantom_rw.add(predicate.reader, versions[i].writer);
+      }
+    }
+  }
+}
+
+// Whether a predicate read saw only what it may, and returned what follows from it.
+bool fits(const History& history, const Observed& seen, const VersionOrders& orders,
+          const SeenPredicate& predicate) {
+  if (!has_snapshot(history, seen, predicate)) return true;
+  const Op op = history.op(predicate.op);
+  const PredicateRead& read = history.predicate_read(op.id);
+  std::set<KeyVersion> expected;
+  for (std::size_t k = 0; k < history.key_count(); ++k) {
+    const KeyId key{k};
+    const auto versions = row_versions(history, seen, orders, key);
+    RowVersion version;
+    if (const auto own = predicate.own.find(key); own != predicate.own.end()) {
+      version = {0, own->second.value,
+                 own->second.kind == OpKind::Write && !own->second.value.is_null()};
+    } else {
+      const auto last = seen_version(history, seen, predicate, key, versions);
+      if (!last || versions[*last].writer == predicate.reader) return false;
+      version = versions[*last];
+    }
+    if (matches(history, predicate, key, version)) expected.insert({key, version.value});
+  }
+  if (op.kind == OpKind::Aggregate) {
+    require(read.aggregate == AggregateKind::Count && !read.column.valid(),
+            "the oracle only counts");
+    return history.text(read.result) == std::to_string(expected.size());
+  }
+  const auto rows = history.rows(read);
+  return std::set<KeyVersion>(rows.begin(), rows.end()) == expected;
+}
+
+bool predicates_fit(const History& history, const Observed& seen, const VersionOrders& orders) {
+  return std::all_of(seen.predicates.begin(), seen.predicates.end(),
+                     [&](const auto& predicate) { return fits(history, seen, orders, predicate); });
+}
+
+Relations relations(const History& history, const Observed& seen, const Known& known,
+                    const VersionOrders& orders) {
+  const Relation none(seen.txns.size());
+  Relations out{known, none, none, none};
   for (const auto& [key, order] : orders) {
     for (auto writer = order.begin(); writer != order.end(); ++writer) {
       out.ww.add(0, *writer);
@@ -187,9 +399,12 @@ Relations relations(const Observed& seen, const Known& known, const VersionOrder
       auto next = order->second.begin();
       if (read.from != 0) next = std::find(next, order->second.end(), read.from) + 1;
       for (; next != order->second.end(); ++next) {
-        if (*next != reader) out.rw.add(reader, *next);
+        if (*next != reader) (read.absence ? out.phantom_rw : out.rw).add(reader, *next);
       }
     }
+  }
+  for (const SeenPredicate& predicate : seen.predicates) {
+    add_predicate(history, seen, orders, predicate, out);
   }
   return out;
 }
@@ -214,26 +429,39 @@ Relation begin_commit_graph(const Relation& see, const Relation& commit_before,
   return graph;
 }
 
+PredicateAnswer ask_predicates(const History& history, const Observed& seen, const Known& known,
+                               const VersionOrders& orders, const Relation& co) {
+  PredicateAnswer answer;
+  if (seen.predicates.empty()) return answer;
+  const Relations r = relations(history, seen, known, orders);
+  answer.fits = predicates_fit(history, seen, orders) && (r.known.wr | co).acyclic();
+  answer.prefix = begin_commit_graph(r.known.wr | r.known.so, co, r.rw | r.phantom_rw).acyclic();
+  return answer;
+}
+
 // The begin/commit graph of a level of the SI family.
 Relation begin_commit_graph(const Relations& r, Level level) {
   const Relation none(r.ww.size());
   const Relation see = r.known.wr | r.ww;
+  const Relation rw = r.rw | r.phantom_rw;
   switch (level) {
     case Level::SessionSi:
-      return begin_commit_graph(see | r.known.so, none, r.rw);
+      return begin_commit_graph(see | r.known.so, none, rw);
     case Level::Gsi:
-      return begin_commit_graph(see, r.known.rt, r.rw);
+      return begin_commit_graph(see, r.known.rt, rw);
     case Level::StrongSi:
-      return begin_commit_graph(see | r.known.so | r.known.rt, none, r.rw);
+      return begin_commit_graph(see | r.known.so | r.known.rt, none, rw);
     default:
-      return begin_commit_graph(see, none, r.rw);
+      return begin_commit_graph(see, none, rw);
   }
 }
 
 // What must be acyclic for a level of the serializable family.
 Relation transaction_graph(const Relations& r, Level level) {
-  const Relation dependencies = r.known.wr | r.ww | r.rw;
+  const Relation dependencies = r.known.wr | r.ww | r.rw | r.phantom_rw;
   switch (level) {
+    case Level::RepeatableRead:
+      return r.known.wr | r.ww | r.rw;
     case Level::SessionSerializable:
       return dependencies | r.known.so;
     case Level::StrictSerializable:
@@ -245,16 +473,17 @@ Relation transaction_graph(const Relations& r, Level level) {
 
 bool satisfies(const Relations& r, Level level) {
   const Relation see = r.known.wr | r.ww;
+  const Relation rw = r.rw | r.phantom_rw;
   switch (level) {
     case Level::ParallelSi:
-      return ((see | r.known.so).closure() * r.rw.optional()).irreflexive();
+      return ((see | r.known.so).closure() * rw.optional()).irreflexive();
     case Level::Si: {
-      const bool holds = (see * r.rw.optional()).acyclic();
+      const bool holds = (see * rw.optional()).acyclic();
       require(holds == begin_commit_graph(r, level).acyclic(), "two definitions of si disagree");
       return holds;
     }
     case Level::SessionSi: {
-      const bool holds = ((see | r.known.so) * r.rw.optional()).acyclic();
+      const bool holds = ((see | r.known.so) * rw.optional()).acyclic();
       require(holds == begin_commit_graph(r, level).acyclic(),
               "two definitions of session-si disagree");
       return holds;
@@ -283,16 +512,22 @@ bool next_combination(VersionOrders& orders) {
   return false;
 }
 
-void add_levels_of_all_version_orders(const Observed& seen, const Known& known, LevelSet& levels) {
+void add_levels_of_all_version_orders(const History& history, const Observed& seen,
+                                      const Known& known, const std::vector<Stated>& stated,
+                                      LevelSet& levels) {
   Order all(seen.txns.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   VersionOrders orders = version_orders(seen, all);  // Sorted: the first permutation of each.
   std::size_t open = std::size(kVersionOrderLevels);
   do {
-    if (!explains_list_reads(seen, orders)) continue;
-    const Relations r = relations(seen, known, orders);
+    if (!explains_list_reads(seen, orders) || !agree(stated, orders)) continue;
+    if (!predicates_fit(history, seen, orders)) continue;
+    const Relations r = relations(history, seen, known, orders);
     for (const Level level : kVersionOrderLevels) {
       if (levels.has(level) || !satisfies(r, level)) continue;
+      // A key that a scan did not find and a later read did is no cycle of items, but still that.
+      if (level == Level::RepeatableRead && seen.anomalies.contains(AnomalyKind::NonRepeatableRead))
+        continue;
       levels.add(level);
       --open;
     }
@@ -339,12 +574,13 @@ bool version_orders_prove(const Relations& r, Level level, const Order& order) {
 }  // namespace
 
 LevelSet allowed_levels(const History& history, const OracleOptions& options) {
-  const Observed seen = observe(history);
+  const Observed seen = observe(history, options.evidence);
+  const auto stated = stated_orders(history, seen, options);
   LevelSet levels;
-  if (seen.always_wrong()) return levels;
+  if (seen.always_wrong() || !stated) return levels;
   const Known known = known_relations(history, seen, options);
-  add_levels_of_all_commit_orders(seen, known, levels);
-  add_levels_of_all_version_orders(seen, known, levels);
+  add_levels_of_all_commit_orders(history, seen, known, *stated, levels);
+  add_levels_of_all_version_orders(history, seen, known, *stated, levels);
   if (seen.anomalies.contains(AnomalyKind::NonRepeatableRead)) {
     for (const LevelInfo& level : ouro::levels()) {
       require(level.level == Level::ReadCommitted || !levels.has(level.level),
@@ -362,18 +598,20 @@ std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(h
 
 bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                   const OracleOptions& options) {
-  const Observed seen = observe(history);
+  const Observed seen = observe(history, options.evidence);
+  const auto stated = stated_orders(history, seen, options);
   const Order counted = counted_order(seen, order);
-  if (seen.always_wrong() || counted.empty()) return false;
+  if (seen.always_wrong() || !stated || counted.empty()) return false;
   const Known known = known_relations(history, seen, options);
   const VersionOrders orders = version_orders(seen, counted);
-  if (!explains_list_reads(seen, orders)) return false;
+  if (!explains_list_reads(seen, orders) || !agree(*stated, orders)) return false;
   if (is_version_order_level(level)) {
-    return version_orders_prove(relations(seen, known, orders), level, counted);
+    return predicates_fit(history, seen, orders) &&
+           version_orders_prove(relations(history, seen, known, orders), level, counted);
   }
   if (!agrees(counted, known.so | known.wr)) return false;
   LevelSet levels;
-  add_levels_of_commit_order(seen, known, counted, levels);
+  add_levels_of_commit_order(history, seen, known, *stated, counted, levels);
   return levels.has(level);
 }
 

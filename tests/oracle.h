@@ -18,6 +18,8 @@ namespace ouro::oracle {
 
 struct OracleOptions {
   std::int64_t clock_drift = 0;
+  Evidence evidence =
+      Evidence::Observed;  // Or Versions: only orders that agree with the history's.
 };
 
 class LevelSet {

@@ -38,7 +38,7 @@ struct Certificate {
 };
 
 // A number that differs, but for bad luck, where two histories do: sessions, statuses, clocks,
-// timestamps, operations, keys, values. Linear.
+// timestamps, operations, keys, values, version orders. Linear.
 [[nodiscard]] std::uint64_t fingerprint(const History& history);
 
 // The certificate of what check() said with `clock_drift`.

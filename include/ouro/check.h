@@ -64,8 +64,10 @@ enum class AnomalyKind : std::uint8_t {
   MissingTimestamp,    // It has no place on the timeline.
   InvertedTimestamps,  // It starts after it commits.
   DuplicateTimestamp,  // Another writer of the key has the same commit timestamp.
+  // By the version orders of the history.
+  VersionOrderMismatch,  // A version order has an aborted write, or lacks a write that counts.
 };
-inline constexpr std::size_t kAnomalyKindCount = 22;
+inline constexpr std::size_t kAnomalyKindCount = 23;
 
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;

@@ -59,6 +59,8 @@ constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
      "a transaction starts after it commits"},
     {AnomalyKind::DuplicateTimestamp, "duplicate timestamp", "duplicate-timestamp", "",
      "two transactions that wrote the same key have the same commit timestamp"},
+    {AnomalyKind::VersionOrderMismatch, "version order mismatch", "version-order-mismatch", "",
+     "the version order of a key has an aborted write, or lacks one that counts"},
 }};
 
 }  // namespace

@@ -19,7 +19,9 @@ using recheck::Family;
 using recheck::Flaws;
 using recheck::Reading;
 
-bool is_plain(AnomalyKind kind) { return kind <= AnomalyKind::NonRepeatableRead; }
+bool is_plain(AnomalyKind kind) {
+  return kind <= AnomalyKind::NonRepeatableRead || kind == AnomalyKind::VersionOrderMismatch;
+}
 
 // What is wrong before anything is looked at, or "".
 std::string check_header(const History& history, const Certificate& certificate) {
@@ -28,12 +30,14 @@ std::string check_header(const History& history, const Certificate& certificate)
     return "it is about another history";
   }
   const Evidence evidence = certificate.verdict.evidence;
-  if (evidence == Evidence::Versions) return "it rests on other evidence";
   if (certificate.clock_drift < 0) return "its clock drift is negative";
   const Family family = recheck::rules_of(certificate.verdict.level).family;
   const bool strong = (family == Family::Snapshot && certificate.verdict.level != Level::Prefix) ||
                       family == Family::Serial;
-  if (family == Family::Unknown || (evidence == Evidence::Timestamps && !strong)) {
+  if (certificate.verdict.level == Level::RepeatableRead && evidence != Evidence::Versions) {
+    return "there are no certificates of its level without version orders";
+  }
+  if (evidence == Evidence::Timestamps && !strong) {
     return "there are no certificates of its level";
   }
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
@@ -43,22 +47,21 @@ std::string check_order(const Reading& reading, const Certificate& certificate) 
   const Verdict& verdict = certificate.verdict;
   const std::string flaw = Flaws(reading).first_forbidden(verdict.level);
   if (!flaw.empty()) return "the history is wrong in plain sight: " + flaw;
-  switch (recheck::rules_of(verdict.level).family) {
-    case Family::Weak:
-    case Family::Parallel:
-      return recheck::check_commit_order(reading, verdict.level, verdict.order);
-    case Family::Snapshot:
-      return recheck::replay(reading, verdict.level, certificate.clock_drift, verdict.schedule);
-    default:
-      break;
+  const Family family = recheck::rules_of(verdict.level).family;
+  std::vector<Event> serial;
+  if (family != Family::Snapshot) {
+    serial.reserve(verdict.order.size() * 2);
+    for (const TxnId txn : verdict.order) {
+      serial.push_back({txn, false});
+      serial.push_back({txn, true});
+    }
   }
-  std::vector<Event> schedule;
-  schedule.reserve(verdict.order.size() * 2);
-  for (const TxnId txn : verdict.order) {
-    schedule.push_back({txn, false});
-    schedule.push_back({txn, true});
-  }
-  return recheck::replay(reading, verdict.level, certificate.clock_drift, schedule);
+  const std::vector<Event>& schedule = family == Family::Snapshot ? verdict.schedule : serial;
+  const bool ordered = family == Family::Weak || family == Family::Parallel;
+  const std::string wrong =
+      ordered ? recheck::check_commit_order(reading, verdict.level, verdict.order)
+              : recheck::replay(reading, verdict.level, certificate.clock_drift, schedule);
+  return wrong.empty() ? recheck::compare_predicates(reading, verdict.level, schedule) : wrong;
 }
 
 std::string check_anomalies(const Reading& reading, const Certificate& certificate) {
@@ -72,7 +75,9 @@ std::string check_anomalies(const Reading& reading, const Certificate& certifica
     if (anomaly.kind == AnomalyKind::NonRepeatableRead && verdict.level == Level::ReadCommitted) {
       return "read committed does not forbid non-repeatable reads";
     }
-    if (anomaly.kind > AnomalyKind::ContradictoryOrder) return "its anomalies are of timestamps";
+    if (!is_plain(anomaly.kind) && anomaly.kind > AnomalyKind::ContradictoryOrder) {
+      return "its anomalies are of timestamps";
+    }
     std::string wrong =
         is_plain(anomaly.kind) ? flaws.complaint(anomaly) : cycles.complaint(anomaly.edges, {}, {});
     if (!wrong.empty()) return wrong;
@@ -98,7 +103,7 @@ Result<Certification> certify(const History& history, const Certificate& certifi
                 : recheck::check_timestamp_anomalies(history, certificate);
     return Certification{wrong.empty(), std::move(wrong)};
   }
-  const auto reading = Reading::of(history);
+  const auto reading = Reading::of(history, certificate.verdict.evidence);
   if (!reading.ok()) return reading.error();
   wrong = certificate.verdict.outcome == Outcome::Holds ? check_order(*reading, certificate)
                                                         : check_anomalies(*reading, certificate);

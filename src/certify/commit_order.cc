@@ -18,6 +18,7 @@
 #include <algorithm>
 
 #include "certify/orders.h"
+#include "certify/predicate_reads.h"
 
 namespace ouro::recheck {
 namespace {
@@ -46,9 +47,11 @@ class CommitOrder {
   std::string run(std::span<const TxnId> order) {
     if (auto wrong = number(order); !wrong.empty()) return wrong;
     if (auto wrong = compare_lists(reading_, order); !wrong.empty()) return wrong;
+    if (auto wrong = compare_orders(reading_, order); !wrong.empty()) return wrong;
     collect_written();
     if (level_ == Level::ParallelSi) {
       find_neighbours(order);
+      note_predicates();
       return through_past(order);
     }
     for (const TxnId txn : order) {
@@ -225,6 +228,9 @@ class CommitOrder {
       if (source != kInitialTxn) join(source);
     }
     for (const TxnId other : overwritten(txn)) join(other);
+    for (const Predicate& predicate : predicates_of(txn)) {
+      if (predicate.seen) join(predicate.writer);
+    }
     const std::size_t session = h_.session(txn).index();
     if (session >= first && session < first + width) mine[session - first] = place_[txn.index()];
   }
@@ -300,7 +306,39 @@ class CommitOrder {
       if (session < first || session >= first + width) continue;
       if (place_[writer.index()] <= clock[session - first]) return objection(txn, key, writer);
     }
+    for (const Predicate& predicate : predicates_of(txn)) {
+      const std::size_t session = h_.session(predicate.writer).index();
+      if (predicate.seen || session < first || session >= first + width) continue;
+      if (place_[predicate.writer.index()] <= clock[session - first]) {
+        return objection(txn, predicate.key, predicate.writer);
+      }
+    }
     return "";
+  }
+
+  // What predicate reads follow and precede, by version orders.
+  struct Predicate {
+    TxnId reader;
+    TxnId writer;
+    KeyId key;
+    bool seen = false;
+  };
+  void note_predicates() {
+    const PredicateReads reads(reading_);
+    for (const OpId read : reads.reads()) {
+      for (const PredicateReads::Link& link : reads.links(read)) {
+        const Access& write = reading_.access(link.write);
+        const TxnId reader = h_.txn_of(read);
+        if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
+      }
+    }
+  }
+  [[nodiscard]] std::span<const Predicate> predicates_of(TxnId reader) const {
+    const auto first = std::partition_point(predicates_.begin(), predicates_.end(),
+                                            [&](const Predicate& p) { return p.reader < reader; });
+    const auto end = std::partition_point(first, predicates_.end(),
+                                          [&](const Predicate& p) { return p.reader == reader; });
+    return {first, end};
   }
 
   const Reading& reading_;
@@ -317,6 +355,7 @@ class CommitOrder {
   std::vector<AccessId> previous_;  // Versions, by version; parallel SI only.
   std::vector<AccessId> next_;
   std::vector<AccessId> first_;  // By key.
+  std::vector<Predicate> predicates_;
   absl::flat_hash_map<std::pair<KeyId, SessionId>, std::vector<TxnId>> writers_;
 };
 

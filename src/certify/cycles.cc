@@ -11,7 +11,8 @@ Cycles::Cycles(const Reading& reading, Level level, std::int64_t clock_drift)
       level_(level),
       rules_(rules_of(level)),
       clock_drift_(clock_drift),
-      versions_(reading, !rules_.lost_updates),
+      versions_(reading, rules_),
+      predicates_(reading),
       place_(reading.history().txn_count(), 0) {
   const History& h = reading.history();
   for (std::size_t s = 0; s < h.session_count(); ++s) {
@@ -151,8 +152,18 @@ bool Cycles::is_real_time(const Edge& edge) const {
 bool Cycles::is_write_read(const Edge& edge) const {
   if (edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
   const AccessId read = read_at(edge.to_op, edge.to, edge.key);
-  return read != kNoAccess && reading_.source_txn(read) == edge.from &&
-         reading_.access(reading_.source(read)).op == edge.from_op;
+  if (read != kNoAccess && reading_.source_txn(read) == edge.from &&
+      reading_.access(reading_.source(read)).op == edge.from_op) {
+    return true;
+  }
+  const std::uint32_t version = version_at(edge.from_op, edge.from, edge.key);
+  return version != kNoAccess && is_read_of(edge.to_op, edge.to) &&
+         predicates_.follows(edge.to_op, version);
+}
+
+bool Cycles::is_read_of(OpId op, TxnId txn) const {
+  const History& h = reading_.history();
+  return op.valid() && op >= h.first_op(txn) && op < h.end_op(txn);
 }
 
 bool Cycles::ordered(std::uint32_t early, std::uint32_t late, const Assumption& assumption) const {
@@ -170,8 +181,13 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
   if (edge.from == kInitialTxn) return false;
   const AccessId read = read_at(edge.from_op, edge.from, edge.key);
   const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
-  return read != kNoAccess && late != kNoAccess &&
-         ordered(versions_.returned(read), late, assumption);
+  if (late == kNoAccess) return false;
+  const bool absence = read != kNoAccess && rules_.phantoms && reading_.is_absence(read);
+  if (read != kNoAccess && !absence && ordered(versions_.returned(read), late, assumption)) {
+    return true;
+  }
+  return !rules_.phantoms && edge.to != kInitialTxn && is_read_of(edge.from_op, edge.from) &&
+         predicates_.precedes(edge.from_op, late);
 }
 
 // ---- the rules of the weak levels ----

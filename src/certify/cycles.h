@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "certify/predicate_reads.h"
 #include "certify/reading.h"
 #include "certify/rules.h"
 #include "certify/versions.h"
@@ -45,6 +46,7 @@ class Cycles {
   [[nodiscard]] bool is_write_read(const Edge& edge) const;
   [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
+  [[nodiscard]] bool is_read_of(OpId op, TxnId txn) const;
   [[nodiscard]] bool is_forced(const Edge& edge) const;
   [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
   [[nodiscard]] bool caused(TxnId from, TxnId reader) const;
@@ -65,6 +67,7 @@ class Cycles {
   Rules rules_;
   std::int64_t clock_drift_;
   Versions versions_;
+  PredicateReads predicates_;
   std::vector<std::uint32_t> place_;  // In its session, of each transaction.
 };
 

@@ -57,6 +57,7 @@ class Fingerprint {
     }
     for (std::size_t t = 0; t < h_.txn_count(); ++t) txn(TxnId{t});
     predicates();
+    for (const VersionOrder& order : h_.version_orders()) version_order(order);
     return hash_;
   }
 
@@ -121,6 +122,13 @@ class Fingerprint {
         add(value(version.value));
       }
     }
+  }
+
+  void version_order(const VersionOrder& order) {
+    add(order.key.value);
+    add(order.complete ? 1 : 0);
+    add(order.count);
+    for (const Value version : h_.versions(order)) add(value(version));
   }
 
   void predicates() {

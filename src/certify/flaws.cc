@@ -9,7 +9,8 @@
 
 namespace ouro::recheck {
 
-Flaws::Flaws(const Reading& reading) : reading_(reading), h_(reading.history()) {
+Flaws::Flaws(const Reading& reading)
+    : reading_(reading), h_(reading.history()), predicates_(reading) {
   for (const Flaw& flaw : reading.flaws()) {
     const OpId other = flaw.other == kNoAccess ? OpId{} : reading.access(flaw.other).op;
     known_.insert({flaw.kind, reading.access(flaw.read).op, other});
@@ -17,6 +18,32 @@ Flaws::Flaws(const Reading& reading) : reading_(reading), h_(reading.history()) 
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     const Op op = h_.op(OpId{i});
     if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
+  }
+  find_misplaced();
+}
+
+// Version orders must have no write of a transaction that does not count; complete ones must have
+// what the others wrote last.
+void Flaws::find_misplaced() {
+  std::vector<AccessId> misplaced;
+  std::vector<bool> complete(h_.key_count(), false);
+  absl::flat_hash_set<AccessId> listed;
+  for (const StatedOrder& order : reading_.orders()) {
+    for (const AccessId write : order.writes) {
+      if (!reading_.counts(reading_.access(write).txn)) misplaced.push_back(write);
+      if (order.complete) listed.insert(write);
+    }
+    if (order.complete) complete[order.key.index()] = true;
+  }
+  for (AccessId id = 0; id < reading_.access_count(); ++id) {
+    const Access& a = reading_.access(id);
+    if (!reading_.is_write(id) || !complete[a.key.index()] || !reading_.is_last(id)) continue;
+    if (reading_.counts(a.txn) && !listed.contains(id)) misplaced.push_back(id);
+  }
+  for (const AccessId write : misplaced) {
+    known_.insert({AnomalyKind::VersionOrderMismatch, reading_.access(write).op, OpId{}});
+    if (first_misplaced_.empty())
+      first_misplaced_ = h_.place(reading_.access(write).op).to_string();
   }
 }
 
@@ -32,14 +59,25 @@ std::string Flaws::complaint(const Anomaly& anomaly) const {
   const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
   bool true_word = false;
   if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
-    true_word = !other.valid() && is_counted(read) && mismatches(read);
+    true_word = !other.valid() && is_counted(read) && (mismatches(read) || is_fault(anomaly));
   } else if (anomaly.kind == AnomalyKind::IncompatibleOrder) {
     true_word =
         other.valid() && is_counted(read) && (disagree(read, other) || swapped(read, other));
   } else {
-    true_word = known_.contains({anomaly.kind, read, other});
+    true_word = known_.contains({anomaly.kind, read, other}) || is_fault(anomaly);
   }
   return true_word ? "" : name + " that the history does not show";
+}
+
+// Whether it is about what a predicate read saw by version orders.
+bool Flaws::is_fault(const Anomaly& anomaly) const {
+  const auto reads = predicates_.reads();
+  if (!std::binary_search(reads.begin(), reads.end(), anomaly.ops[0])) return false;
+  const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
+  const auto faults = predicates_.faults(anomaly.ops[0]);
+  return std::any_of(faults.begin(), faults.end(), [&](const PredicateReads::Fault& fault) {
+    return fault.kind == anomaly.kind && fault.write == other;
+  });
 }
 
 std::string Flaws::first_forbidden(Level level) const {
@@ -47,6 +85,14 @@ std::string Flaws::first_forbidden(Level level) const {
     if (flaw.kind == AnomalyKind::NonRepeatableRead && level == Level::ReadCommitted) continue;
     return fmt::format("{}: {}", h_.place(reading_.access(flaw.read).op).to_string(),
                        info(flaw.kind).name);
+  }
+  if (!first_misplaced_.empty()) {
+    return fmt::format("{}: {}", first_misplaced_, info(AnomalyKind::VersionOrderMismatch).name);
+  }
+  for (const OpId read : predicates_.reads()) {
+    const auto faults = predicates_.faults(read);
+    if (faults.empty()) continue;
+    return fmt::format("{}: {}", h_.place(read).to_string(), info(faults[0].kind).name);
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     if (!is_predicate_read(h_.columns().op_kind[i])) continue;

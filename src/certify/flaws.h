@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "certify/predicate_reads.h"
 #include "certify/reading.h"
 
 namespace ouro::recheck {
@@ -27,11 +28,16 @@ class Flaws {
   [[nodiscard]] bool alive(const KeyVersion& version) const;
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& version) const;
   [[nodiscard]] bool is_counted(OpId op) const;
+  [[nodiscard]] bool is_fault(const Anomaly& anomaly) const;
+  void find_misplaced();
 
   const Reading& reading_;
   const History& h_;
   absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
+  PredicateReads predicates_;
+  std::string
+      first_misplaced_;  // The place of a write; "" if version orders have what they should.
 };
 
 }  // namespace ouro::recheck

@@ -24,6 +24,16 @@ namespace ouro::recheck {
 // REQUIRES: `order` has every transaction that counts, once.
 [[nodiscard]] std::string compare_lists(const Reading& reading, std::span<const TxnId> order);
 
+// What keeps `order` from agreeing with the version orders that the history states, or "".
+// REQUIRES: as above.
+[[nodiscard]] std::string compare_orders(const Reading& reading, std::span<const TxnId> order);
+
+// What keeps a schedule from agreeing with what predicate reads saw by version orders, or "". At
+// psi this is only what they must follow; the rest is a part of check_commit_order(). REQUIRES:
+// every transaction that counts begins and commits once.
+[[nodiscard]] std::string compare_predicates(const Reading& reading, Level level,
+                                             std::span<const Event> schedule);
+
 // "transaction 3", as certificates number them.
 [[nodiscard]] std::string txn_name(TxnId txn);
 

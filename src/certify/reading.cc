@@ -8,13 +8,16 @@
 
 namespace ouro::recheck {
 
-Result<Reading> Reading::of(const History& history) {
-  Reading reading(history);
+Result<Reading> Reading::of(const History& history, Evidence evidence) {
+  Reading reading(history, evidence);
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
   if (auto status = reading.note_writes(); !status) return std::move(status).error();
   reading.find_last_writes();
   if (auto status = reading.join_reads(); !status) return std::move(status).error();
+  if (evidence == Evidence::Versions) {
+    if (auto status = reading.read_orders(); !status) return std::move(status).error();
+  }
   reading.count_transactions();
   std::erase_if(reading.flaws_,
                 [&](const Flaw& f) { return !reading.counts(reading.access(f.read).txn); });
@@ -186,6 +189,9 @@ void Reading::count_transactions() {
   };
   for (std::size_t t = 0; t < h_->txn_count(); ++t) {
     if (h_->status(TxnId{t}) == TxnStatus::Committed) count(TxnId{t});
+  }
+  for (const StatedOrder& order : orders_) {
+    for (const AccessId write : order.writes) count_unknown(write);
   }
   while (!pending.empty()) {
     const TxnId txn = pending.back();

@@ -31,6 +31,13 @@ struct Access {
   Value value;
 };
 
+// A version order that the history states.
+struct StatedOrder {
+  KeyId key;
+  bool complete = false;
+  std::vector<AccessId> writes;  // Oldest first.
+};
+
 // Something wrong in plain sight: the read, and what it contradicts or took its value from.
 struct Flaw {
   AnomalyKind kind = AnomalyKind::Internal;
@@ -40,8 +47,9 @@ struct Flaw {
 
 class Reading {
  public:
-  // The error is a history in which it is unclear which write a read returned.
-  static Result<Reading> of(const History& history);
+  // The error is a history in which it is unclear which write a read returned, or which one a
+  // version order means. Version orders are read only if they are the `evidence`.
+  static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed);
 
   [[nodiscard]] const History& history() const { return *h_; }
   [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
@@ -69,6 +77,12 @@ class Reading {
   [[nodiscard]] bool is_last(AccessId write) const { return source_[write] == write; }
   // The last write of `key` by `txn`; kNoAccess if it has none.
   [[nodiscard]] AccessId last_write(TxnId txn, KeyId key) const;
+  // The write of `value` to `key`, one that did not abort if there is one; kNoAccess if there is
+  // none.
+  [[nodiscard]] AccessId write_of(KeyId key, Value value) const {
+    const auto found = written_.find({key, value});
+    return found == written_.end() ? kNoAccess : found->second;
+  }
   // How many elements of an external list read others put there.
   [[nodiscard]] std::size_t others(AccessId list_read) const {
     const Value list = accesses_[list_read].value;
@@ -77,6 +91,16 @@ class Reading {
 
   [[nodiscard]] bool counts(TxnId txn) const { return counts_[txn.index()]; }
   [[nodiscard]] std::size_t counted() const { return counted_; }
+
+  // Whether a read is of a key that a scan did not find.
+  [[nodiscard]] bool is_absence(AccessId id) const {
+    return !is_write(id) && accesses_[id].value.is_null() &&
+           h_->op(accesses_[id].op).kind == OpKind::Scan;
+  }
+
+  [[nodiscard]] Evidence evidence() const { return evidence_; }
+  // The version orders that the history states or, if it has none, its commit timestamps imply.
+  [[nodiscard]] const std::vector<StatedOrder>& orders() const { return orders_; }
 
   [[nodiscard]] bool is_list(KeyId key) const { return is_list_[key.index()]; }
   // Who appended each element of a non-empty list read, as far as anybody did.
@@ -88,7 +112,7 @@ class Reading {
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
-  explicit Reading(const History& history) : h_(&history) {}
+  Reading(const History& history, Evidence evidence) : h_(&history), evidence_(evidence) {}
   static constexpr AccessId kNowhere = 0xfffffffe;  // An own write, not observed, or wrong.
 
   struct Own;
@@ -111,6 +135,9 @@ class Reading {
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : h_->columns().trunk_end[list.trunk() - 1];
   }
+  Status read_orders();
+  Status read_order(const VersionOrder& stated);
+  Status order_by_timestamps();
   void count_transactions();
   [[nodiscard]] TxnStatus status(AccessId id) const { return h_->status(accesses_[id].txn); }
   [[nodiscard]] Error error_at(AccessId id, std::string what) const;
@@ -119,6 +146,7 @@ class Reading {
   }
 
   const History* h_;
+  Evidence evidence_;
   std::vector<Access> accesses_;
   std::vector<AccessId> txn_first_;
   std::vector<AccessId> op_first_;
@@ -129,6 +157,7 @@ class Reading {
   std::vector<bool> counts_;
   std::size_t counted_ = 0;
   std::vector<Flaw> flaws_;
+  std::vector<StatedOrder> orders_;
 
   // Of keys that were written null: by whom, and by how many that did not abort.
   struct NullWrites {

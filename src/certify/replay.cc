@@ -49,6 +49,7 @@ class Replay {
       ++now_;
     }
     if (order.size() != reading_.counted()) return "the schedule leaves out a transaction";
+    if (auto wrong = compare_orders(reading_, order); !wrong.empty()) return wrong;
     return compare_lists(reading_, order);
   }
 
@@ -67,14 +68,24 @@ class Replay {
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       if (!reading_.is_external(id)) continue;
       const KeyId key = reading_.access(id).key;
-      const bool fits = reading_.source_txn(id) == latest_[key.index()] &&
-                        (!reading_.is_list(key) || reading_.others(id) == length_[key.index()]);
-      if (!fits) {
+      if (!fits(id)) {
         return fmt::format("{} reads {} as it was not when it began", txn_name(txn),
                            h_.key_label(key));
       }
     }
     return "";
+  }
+
+  // Whether a read returned what is there now. What a scan did not find may have been written
+  // since, if the level allows that.
+  [[nodiscard]] bool fits(AccessId read) const {
+    const KeyId key = reading_.access(read).key;
+    const TxnId source = reading_.source_txn(read);
+    if (rules_.phantoms && reading_.is_absence(read)) {
+      return source == kInitialTxn || committed_[source.index()] != kNever;
+    }
+    return source == latest_[key.index()] &&
+           (!reading_.is_list(key) || reading_.others(read) == length_[key.index()]);
   }
 
   std::string commit(TxnId txn) {

@@ -19,6 +19,7 @@ struct Rules {
   bool real_time = false;         // Real time counts …
   bool commit_to_commit = false;  // … between commits only.
   bool lost_updates = false;      // Concurrent writers of a key are allowed.
+  bool phantoms = false;          // What a scan did not find may be overwritten.
 };
 
 constexpr Rules rules_of(Level level) {
@@ -46,7 +47,7 @@ constexpr Rules rules_of(Level level) {
     case Level::ParallelSi:
       return {.family = Family::Parallel, .sessions = true};
     case Level::RepeatableRead:
-      break;
+      return {.family = Family::Serial, .phantoms = true};
   }
   return {};
 }

@@ -4,10 +4,11 @@
 
 namespace ouro::recheck {
 
-Versions::Versions(const Reading& reading, bool updates_follow) : reading_(reading) {
+Versions::Versions(const Reading& reading, const Rules& rules) : reading_(reading) {
   parent_.assign(reading.access_count() + reading.history().key_count(), kNone);
   link_lists();
-  if (updates_follow) link_updates();
+  link_stated();
+  if (!rules.lost_updates) link_updates(rules.phantoms);
   number_trees();
 }
 
@@ -40,7 +41,26 @@ void Versions::link_lists() {
   }
 }
 
-void Versions::link_updates() {
+void Versions::link_stated() {
+  std::uint32_t number = 0;
+  for (const StatedOrder& order : reading_.orders()) {
+    std::uint32_t previous = initial(order.key);
+    std::uint32_t position = 0;
+    for (const AccessId write : order.writes) {
+      if (!reading_.counts(reading_.access(write).txn)) continue;
+      const AccessId version = reading_.last_write(write);
+      mentions_.push_back({version, number, position++});
+      if (version == previous) continue;
+      if (order.complete && parent_[version] == kNone) parent_[version] = previous;
+      previous = version;
+    }
+    ++number;
+  }
+  std::sort(mentions_.begin(), mentions_.end());
+}
+
+// A transaction that read a key and wrote it follows what it read.
+void Versions::link_updates(bool phantoms) {
   const History& h = reading_.history();
   std::vector<std::uint32_t> read(h.key_count(), kNone);  // Versions the transaction returned.
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
@@ -48,7 +68,8 @@ void Versions::link_updates() {
     if (!reading_.counts(txn)) continue;
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       std::uint32_t& known = read[reading_.access(id).key.index()];
-      if (reading_.is_external(id) && known == kNone) known = returned(id);
+      if (!reading_.is_external(id) || (phantoms && reading_.is_absence(id))) continue;
+      if (known == kNone) known = returned(id);
     }
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       if (!reading_.is_write(id) || !reading_.is_last(id) || parent_[id] != kNone) continue;
@@ -99,13 +120,26 @@ bool Versions::precedes(std::uint32_t early, std::uint32_t late) const {
   if (below(late, early)) return true;
   const std::uint32_t first = initial(reading_.access(early).key);
   if (below(early, first) && !below(early, late)) return true;
-  return list_shows(early, late) || read_and_overwrote(early, late);
+  return is_stated(early, late) || list_shows(early, late) || read_and_overwrote(early, late);
 }
 
 bool Versions::precedes_if(std::uint32_t first, std::uint32_t second, std::uint32_t early,
                            std::uint32_t late) const {
   if (!below(early, first) || !below(late, second)) return false;
   return !(below(second, first) && below(early, second));
+}
+
+// Whether an order has `early` before `late`.
+bool Versions::is_stated(std::uint32_t early, std::uint32_t late) const {
+  const auto first = [&](std::uint32_t version) {
+    return std::lower_bound(mentions_.begin(), mentions_.end(), Mention{version, 0, 0});
+  };
+  for (auto one = first(early); one != mentions_.end() && one->version == early; ++one) {
+    for (auto two = first(late); two != mentions_.end() && two->version == late; ++two) {
+      if (one->order == two->order && one->position < two->position) return true;
+    }
+  }
+  return false;
 }
 
 // Whether the longest read has an element of `early` before one of `late`, or without one.

@@ -8,19 +8,22 @@
 //   - those on the way from the initial version to v are the first ones of all, in that order, so v
 //     precedes everything that is not on that way;
 //   - if a precedes b, all that is below a precedes all that is below b, unless b is on the way.
+//
+// Orders that the history states, or its lists reveal, add to that: a complete one has such links,
+// and in a fragment each version precedes those behind it.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "certify/reading.h"
+#include "certify/rules.h"
 
 namespace ouro::recheck {
 
 class Versions {
  public:
-  // `updates_follow`: whether a read and write of a key follows what it read immediately.
-  Versions(const Reading& reading, bool updates_follow);
+  Versions(const Reading& reading, const Rules& rules);
 
   // Versions are last writes of counted transactions. The initial one of a key:
   [[nodiscard]] std::uint32_t initial(KeyId key) const {
@@ -41,12 +44,14 @@ class Versions {
 
  private:
   void link_lists();
-  void link_updates();
+  void link_stated();
+  void link_updates(bool phantoms);
   void number_trees();
   [[nodiscard]] bool below(std::uint32_t version, std::uint32_t root) const {
     return entered_[root] != 0 && entered_[root] <= entered_[version] &&
            entered_[version] <= left_[root];
   }
+  [[nodiscard]] bool is_stated(std::uint32_t early, std::uint32_t late) const;
   [[nodiscard]] bool list_shows(std::uint32_t early, std::uint32_t late) const;
   [[nodiscard]] bool read_and_overwrote(std::uint32_t early, std::uint32_t late) const;
 
@@ -57,6 +62,15 @@ class Versions {
   std::vector<std::uint32_t> left_;      // The last one entered below.
   std::vector<AccessId> longest_;        // Of each key that is a list: the longest read.
   std::vector<std::uint32_t> shown_at_;  // Of an append in the key's longest read, or kNone.
+
+  // Where a version, or an earlier write of its transaction, stands in a stated order.
+  struct Mention {
+    std::uint32_t version = 0;
+    std::uint32_t order = 0;
+    std::uint32_t position = 0;
+    constexpr auto operator<=>(const Mention&) const = default;
+  };
+  std::vector<Mention> mentions_;  // Sorted.
 };
 
 }  // namespace ouro::recheck

@@ -46,7 +46,7 @@ bool decidable(Level level, Evidence evidence) {
     case Evidence::Timestamps:
       return level >= Level::Si && level != Level::RepeatableRead;
     case Evidence::Versions:
-      break;
+      return true;
   }
   return false;
 }
@@ -67,7 +67,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   if (options.evidence == Evidence::Timestamps) {
     return check_by_timestamps(history, levels, budget, options);
   }
-  auto observed = Observed::observe(history, budget, options.threads);
+  auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
   std::vector<Verdict> verdicts;
   for (const Level level : levels) {
@@ -80,6 +80,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
       }
     }
     if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget, options);
+    verdict.evidence = options.evidence;
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

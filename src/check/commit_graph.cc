@@ -2,6 +2,7 @@
 
 #include "check/causal_path.h"
 #include "check/likely_order.h"
+#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 
@@ -38,9 +39,12 @@ CommitGraph::CommitGraph(const Observed& observed)
       last = writer.value;
     }
   }
-  for (const ListStep& step : o_.list_steps()) {
+  for (const VersionStep& step : o_.version_steps()) {
     if (!step.from.valid()) continue;
     arcs_.push_back({o_.txn(step.from).value, o_.txn(step.to).value});
+  }
+  for (const PredicateEdge& edge : o_.predicates().edges) {
+    if (!edge.overwrites) arcs_.push_back({o_.txn(edge.write).value, edge.reader.value});
   }
 }
 
@@ -95,7 +99,7 @@ Edge CommitGraph::explain(TxnId from, TxnId to, std::span<const ForcedEdge> forc
   const Items& items = o_.items();
   if (same_session_before(from, to)) return {.from = from, .to = to, .kind = EdgeKind::Session};
   if (const ItemId read = read_from(from, to); read.valid()) return explain_read(from, read);
-  for (const ListStep& step : o_.list_steps()) {
+  for (const VersionStep& step : o_.version_steps()) {
     if (!step.from.valid() || o_.txn(step.from) != from || o_.txn(step.to) != to) continue;
     return {.from = from,
             .to = to,
@@ -103,11 +107,12 @@ Edge CommitGraph::explain(TxnId from, TxnId to, std::span<const ForcedEdge> forc
             .key = items.key(step.from),
             .from_op = items.op(step.from),
             .to_op = items.op(step.to),
-            .read = items.op(step.read)};
+            .read = step.read.valid() ? items.op(step.read) : OpId{}};
   }
   for (const ForcedEdge& edge : forced) {
     if (edge.from == from && edge.to == to) return explain(edge);
   }
+  if (Edge edge; explain_predicate(o_, from, to, false, edge)) return edge;
   return {.from = from, .to = to};
 }
 

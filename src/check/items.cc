@@ -42,6 +42,7 @@ class KeyRange {
 
 Items::Items(const History& history) {
   const HistoryColumns& c = history.columns();
+  op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;

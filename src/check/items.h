@@ -31,10 +31,16 @@ class Items {
   [[nodiscard]] ItemId end(TxnId txn) const { return ItemId{first_[txn.index() + 1]}; }
   [[nodiscard]] bool is_read(ItemId item) const { return kind(item) == OpKind::Read; }
   [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
+  // Whether a scan did not find the key. What it found deleted counts as not found.
+  [[nodiscard]] bool is_absence(ItemId item) const {
+    return !op_.empty() && is_read(item) && value(item).is_null() &&
+           op_kind_[op(item).index()] == OpKind::Scan;
+  }
 
  private:
   void flatten(const History& history);
 
+  std::span<const OpKind> op_kind_;  // Of operations, not items.
   std::span<const OpKind> kind_;
   std::span<const KeyId> key_;
   std::span<const Value> value_;

@@ -13,7 +13,7 @@ namespace {
 class ListOrder {
  public:
   ListOrder(const Observed& observed, std::vector<WrongRead>& wrong_reads,
-            std::vector<ListStep>& steps)
+            std::vector<VersionStep>& steps)
       : o_(observed), items_(observed.items()), wrong_reads_(wrong_reads), steps_(steps) {}
 
   void key(KeyId key) {
@@ -92,7 +92,7 @@ class ListOrder {
   const Observed& o_;
   const Items& items_;
   std::vector<WrongRead>& wrong_reads_;
-  std::vector<ListStep>& steps_;
+  std::vector<VersionStep>& steps_;
   ItemId longest_;
   absl::flat_hash_map<ItemId, std::size_t> position_;  // Of the key's appends among its items.
   std::vector<bool> shown_;                            // Beside the key's items.
@@ -101,7 +101,7 @@ class ListOrder {
 }  // namespace
 
 void Observed::order_lists(const std::vector<KeyId>& keys) {
-  ListOrder order(*this, wrong_reads_, list_steps_);
+  ListOrder order(*this, wrong_reads_, version_steps_);
   for (const KeyId key : keys) order.key(key);
 }
 

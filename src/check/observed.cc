@@ -6,10 +6,13 @@
 #include "base/parallel.h"
 #include "check/join.h"
 #include "check/key_ranges.h"
+#include "check/versions/given_orders.h"
+#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 
-Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads) {
+Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
+                                   Evidence evidence) {
   Observed o(history);
   o.source_.assign(o.items_.size(), kNone);
   o.element_item_.resize(history.columns().elements.size());
@@ -47,19 +50,38 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
   }
   if (first != nullptr) {
-    const Place place = history.place(o.items_.op(first->item));
-    Error error;
-    error.file = std::string(place.file);
-    if (place.unit == PlaceUnit::Line) error.line = place.position;
-    if (place.unit == PlaceUnit::Byte) error.offset = place.position;
-    error.what = first->what;
-    return error;
+    return error_at(history, o.items_.op(first->item), first->what);
   }
   std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
-  o.resolve_unknown();
+  GivenOrders given;
+  if (evidence == Evidence::Versions) {
+    auto read = GivenOrders::read(o);
+    if (!read.ok()) return std::move(read).error();
+    given = *std::move(read);
+  }
+  o.resolve_unknown(given.installed());
   o.order_lists(lists);
+  given.add_to(o, o.wrong_reads_, o.version_steps_);
   o.keep_counted_wrong_reads();
+  PredicateFindings predicates;
+  if (evidence == Evidence::Versions) {
+    auto found = read_predicates(o, budget, threads);
+    if (!found.ok()) return std::move(found).error();
+    predicates = *std::move(found);
+  }
+  o.predicates_ = std::make_shared<const PredicateFindings>(std::move(predicates));
+  o.stopped_ = budget.exhausted();
   return o;
+}
+
+Error error_at(const History& history, OpId op, std::string what) {
+  const Place place = history.place(op);
+  Error error;
+  error.file = std::string(place.file);
+  if (place.unit == PlaceUnit::Line) error.line = place.position;
+  if (place.unit == PlaceUnit::Byte) error.offset = place.position;
+  error.what = std::move(what);
+  return error;
 }
 
 void Observed::join_range(std::size_t first, std::span<const Access> accesses, Join& join) {
@@ -73,7 +95,7 @@ void Observed::join_range(std::size_t first, std::span<const Access> accesses, J
   }
 }
 
-void Observed::resolve_unknown() {
+void Observed::resolve_unknown(std::span<const ItemId> installed) {
   const std::size_t txns = history_->txn_count();
   counted_.assign(txns, false);
   std::vector<TxnId> seen;  // Unknown transactions whose reads are still to be followed.
@@ -104,6 +126,7 @@ void Observed::resolve_unknown() {
     any_unknown |= history_->status(TxnId{t}) == TxnStatus::Unknown;
   }
   if (any_unknown) {
+    for (const ItemId write : installed) count_in(write);
     for (std::size_t t = 0; t < txns; ++t) {
       if (history_->status(TxnId{t}) == TxnStatus::Committed) follow(TxnId{t});
     }
@@ -116,17 +139,19 @@ void Observed::resolve_unknown() {
   counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
 }
 
-std::span<const ListStep> Observed::list_steps(KeyId key) const {
-  const auto by_key = [&](const ListStep& step) { return items_.key(step.to); };
-  const auto first = std::partition_point(list_steps_.begin(), list_steps_.end(),
-                                          [&](const ListStep& s) { return by_key(s) < key; });
-  const auto last = std::partition_point(first, list_steps_.end(),
-                                         [&](const ListStep& s) { return by_key(s) == key; });
+std::span<const VersionStep> Observed::version_steps(KeyId key) const {
+  const auto by_key = [&](const VersionStep& step) { return items_.key(step.to); };
+  const auto first = std::partition_point(version_steps_.begin(), version_steps_.end(),
+                                          [&](const VersionStep& s) { return by_key(s) < key; });
+  const auto last = std::partition_point(first, version_steps_.end(),
+                                         [&](const VersionStep& s) { return by_key(s) == key; });
   return {first, last};
 }
 
 void Observed::keep_counted_wrong_reads() {
-  std::erase_if(wrong_reads_, [&](const WrongRead& f) { return !counted(txn(f.item)); });
+  std::erase_if(wrong_reads_, [&](const WrongRead& f) {
+    return f.kind != AnomalyKind::VersionOrderMismatch && !counted(txn(f.item));
+  });
   std::sort(wrong_reads_.begin(), wrong_reads_.end(), [](const WrongRead& a, const WrongRead& b) {
     return std::tie(a.item, a.kind, a.other) < std::tie(b.item, b.kind, b.other);
   });

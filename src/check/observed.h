@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/budget.h"
@@ -22,32 +24,40 @@ struct WrongRead {
   constexpr auto operator<=>(const WrongRead&) const = default;
 };
 
-// `to` follows `from` in the version order of their list, because a read shows it, or shows `from`
-// and not `to`.
-struct ListStep {
-  ItemId from;  // Appends, of different transactions; invalid: `to` is the first of the list.
+// `to` follows `from` in the version order of their key: a read of a list shows it, or shows `from`
+// and not `to`; or the history says so.
+struct VersionStep {
+  ItemId from;  // Writes, of different transactions; invalid: `to` is the first of the key.
   ItemId to;
-  ItemId read;
-  bool adjacent = false;  // The read shows both: nothing stands between them.
-  constexpr auto operator<=>(const ListStep&) const = default;
+  ItemId read;            // Invalid: the history says so.
+  bool adjacent = false;  // Nothing stands between them.
+  constexpr auto operator<=>(const VersionStep&) const = default;
 };
 
+// An input error at the place of an operation.
+[[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
+
+struct PredicateFindings;
 class Join;
 struct Access;
 
 class Observed {
  public:
   // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
-  // be read unambiguously: two transactions wrote the same value to one key, or a key is both a
-  // register and a list. An exhausted budget leaves stopped() true and the rest meaningless.
+  // be read unambiguously: two transactions wrote the same value to one key, a key is both a
+  // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
+  // stopped() true and the rest meaningless. The history's version orders count only if that is
+  // the `evidence`.
   // Cost: expected linear, 12 bytes an operation (28 while it runs).
-  static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads);
+  static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
+                                  Evidence evidence = Evidence::Observed);
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
 
-  // Whether the transaction takes part: committed, or unknown and seen by one that takes part.
+  // Whether the transaction takes part: committed, or unknown and seen by one that takes part, or
+  // in a version order.
   [[nodiscard]] bool counted(TxnId txn) const { return counted_[txn.index()]; }
   [[nodiscard]] std::size_t counted_count() const { return counted_count_; }
 
@@ -82,10 +92,11 @@ class Observed {
 
   // In the order of their items. Those of transactions that do not take part are left out.
   [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
-  // What is known of version orders of lists, key by key; the adjacent steps of a key are its
-  // order.
-  [[nodiscard]] std::span<const ListStep> list_steps() const { return list_steps_; }
-  [[nodiscard]] std::span<const ListStep> list_steps(KeyId key) const;
+  // By versions: what predicate reads depend on.
+  [[nodiscard]] const PredicateFindings& predicates() const { return *predicates_; }
+  // What is known of version orders, key by key.
+  [[nodiscard]] std::span<const VersionStep> version_steps() const { return version_steps_; }
+  [[nodiscard]] std::span<const VersionStep> version_steps(KeyId key) const;
 
   // Values of source_ that are no item. For a write, the source is its transaction's last write of
   // the key.
@@ -100,7 +111,7 @@ class Observed {
     return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
   }
   void join_range(std::size_t first, std::span<const Access> accesses, Join& join);
-  void resolve_unknown();
+  void resolve_unknown(std::span<const ItemId> installed);
   void order_lists(const std::vector<KeyId>& keys);
   void keep_counted_wrong_reads();
 
@@ -115,7 +126,8 @@ class Observed {
   std::vector<ItemId> key_items_;
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
-  std::vector<ListStep> list_steps_;
+  std::vector<VersionStep> version_steps_;
+  std::shared_ptr<const PredicateFindings> predicates_;
 };
 
 }  // namespace ouro

@@ -28,11 +28,12 @@ constexpr char kCertifyDetails[] =
 // "session-si holds; 120 transactions, 960 operations", with the clock drift if there is one.
 std::string claim(const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
-  std::string text =
-      fmt::format("{} {}{}; {} transactions, {} operations", info(verdict.level).name,
-                  verdict.outcome == Outcome::Holds ? "holds" : "is violated",
-                  verdict.evidence == Evidence::Timestamps ? " by timestamps" : "",
-                  certificate.txns, certificate.ops);
+  std::string text = fmt::format(
+      "{} {}{}; {} transactions, {} operations", info(verdict.level).name,
+      verdict.outcome == Outcome::Holds ? "holds" : "is violated",
+      verdict.evidence == Evidence::Observed ? std::string()
+                                             : fmt::format(" by {}", name(verdict.evidence)),
+      certificate.txns, certificate.ops);
   if (certificate.clock_drift != 0) {
     text += fmt::format(", clock drift {}", certificate.clock_drift);
   }

@@ -35,9 +35,10 @@ constexpr char kCheckDetails[] =
     "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
     "Levels that this version cannot decide are refused; 'all' leaves them out and says so.\n\n"
     "The evidence is 'observed', which looks for any order of the transactions that explains the "
-    "reads, or 'timestamps', which takes the one order that start_ts and commit_ts give. By "
-    "timestamps the levels of snapshots and the serializable ones are decided, and all violations "
-    "are counted.\n\n"
+    "reads; 'versions', which admits only those that install the versions of each key as the "
+    "history's version orders say, or else its commit_ts; or 'timestamps', which takes the one "
+    "order that start_ts and commit_ts give. By timestamps the levels of snapshots and the "
+    "serializable ones are decided, and all violations are counted.\n\n"
     "Given several histories, prints one line for each; -v tells every story. The exit status is "
     "the worst, which is the largest: an unreadable history outweighs an undecided one, and that "
     "one a violated one. Asked for several levels, a history counts as violated if any of them "
@@ -70,10 +71,10 @@ std::string supported_names(Evidence evidence) {
 
 // Prints what is wrong with `text`.
 std::optional<Evidence> parse_evidence(const std::string& text) {
-  if (text == name(Evidence::Observed)) return Evidence::Observed;
-  if (text == name(Evidence::Timestamps)) return Evidence::Timestamps;
-  fail(fmt::format("evidence '{}' is {}; supported: observed, timestamps", text,
-                   text == name(Evidence::Versions) ? "not supported by this version" : "unknown"));
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    if (text == name(evidence)) return evidence;
+  }
+  fail(fmt::format("evidence '{}' is unknown; there are: observed, versions, timestamps", text));
   return std::nullopt;
 }
 
@@ -178,13 +179,13 @@ class Checker {
     return std::max(status, write_certificate_of(***history, (*verdicts)->front()));
   }
 
-  // Whether some other order would explain what the timestamps' does not. A courtesy: only of one
+  // Whether some other order would explain what the one given does not. A courtesy: only of one
   // level, without predicates, of which reads alone say little, and given up soon.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
                                                        const std::vector<Verdict>& verdicts) const {
     constexpr std::size_t kManyOps = 1'000'000;
     const bool told = flags_.output == "json" || (flags_.output == "text" && full_story_);
-    if (evidence_ != Evidence::Timestamps || verdicts.size() != 1 || flags_.quiet || !told) {
+    if (evidence_ == Evidence::Observed || verdicts.size() != 1 || flags_.quiet || !told) {
       return {};
     }
     if (verdicts[0].outcome != Outcome::Violated || history.op_count() > kManyOps ||
@@ -193,10 +194,13 @@ class Checker {
     }
     CheckOptions observed = options();
     observed.evidence = Evidence::Observed;
+    // Without predicates nothing can be a phantom.
+    const Level level =
+        verdicts[0].level == Level::RepeatableRead ? Level::Serializable : verdicts[0].level;
     constexpr std::chrono::milliseconds kSoon{1000};
     const bool limited = observed.time_limit.count() > 0;
     observed.time_limit = limited ? std::min(observed.time_limit, kSoon) : kSoon;
-    const auto verdict = check(history, verdicts[0].level, observed);
+    const auto verdict = check(history, level, observed);
     if (!verdict.ok() || verdict->outcome == Outcome::Undecided) return {};
     return verdict->outcome;
   }

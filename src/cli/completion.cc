@@ -22,7 +22,9 @@ std::vector<std::string> words_of(const Flag& flag) {
   } else if (flag.value == "NAME=RATE") {
     for (const Fault fault : faults()) words.push_back(fmt::format("{}=", name(fault)));
   } else if (flag.value == "KIND") {
-    words.emplace_back(name(Evidence::Observed));
+    for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+      words.emplace_back(name(evidence));
+    }
   }
   return words;
 }

@@ -63,8 +63,34 @@ std::string Story::dirty_sentence(OpId read, OpId write) const {
   }
 }
 
+// The key of two reads, of which one may be a row that a predicate read returned.
+KeyId Story::common_key(OpId one, OpId two) const {
+  for (const OpId id : {one, two}) {
+    if (history_.op(id).key.valid()) return history_.op(id).key;
+  }
+  for (const KeyVersion& row : history_.rows(history_.predicate_read(one))) {
+    for (const KeyVersion& other : history_.rows(history_.predicate_read(two))) {
+      if (row.key == other.key && row.value != other.value) return row.key;
+    }
+  }
+  return {};
+}
+
 std::string Story::plain_sentence() const {
   if (is_about_timestamps()) return timestamp_sentence();
+  if (anomaly_.kind == AnomalyKind::VersionOrderMismatch) {
+    const OpId write = find_op(true, 0);
+    if (!write.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);
+    const TxnId writer = history_.txn_of(write);
+    const Op op = history_.op(write);
+    const std::string what = assignment(history_, op.key, op.value);
+    if (history_.status(writer) == TxnStatus::Aborted) {
+      return fmt::format("The version order of {} has {}, but {}, which wrote it, aborted.",
+                         history_.key_label(op.key), what, label(writer));
+    }
+    return fmt::format("The version order of {} lacks {}, which {} wrote.",
+                       history_.key_label(op.key), what, label(writer));
+  }
   const OpId read = find_op(false, 0);
   const OpId other = find_op(false, 1);
   if (!read.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);
@@ -85,8 +111,8 @@ std::string Story::plain_sentence() const {
     case AnomalyKind::NonRepeatableRead:
       if (!other.valid()) break;
       return fmt::format("{} {} and then {}, and wrote nothing to it in between.", who,
-                         read_phrase(std::min(read, other), op.key),
-                         assignment(history_, op.key, history_.op(std::max(read, other)).value));
+                         read_phrase(std::min(read, other), common_key(read, other)),
+                         read_phrase(std::max(read, other), common_key(read, other)));
     case AnomalyKind::ResultSetMismatch:
       return fmt::format("{} got from {} what the versions it saw do not imply.", who,
                          notation(history_, op));

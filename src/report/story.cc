@@ -162,7 +162,7 @@ std::string Story::because(const Edge& edge) const {
 std::string Story::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
   if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
-  if (!key.valid()) return "did " + notation(history_, op);
+  if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + notation(history_, op);
   for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
     if (row.key == key) {
       return fmt::format("read {} by {}", assignment(history_, key, row.value),
@@ -170,6 +170,14 @@ std::string Story::read_phrase(OpId id, KeyId key) const {
     }
   }
   return fmt::format("found no {} by {}", shown_key(history_, key), notation(history_, op));
+}
+
+// Whether the read returned something for `key`; false if a predicate read passed over it.
+bool Story::returned(OpId read, KeyId key) const {
+  if (!is_predicate_read(history_.op(read).kind)) return true;
+  const auto rows = history_.rows(history_.predicate_read(read));
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const KeyVersion& row) { return row.key == key; });
 }
 
 std::string Story::because_read(const Edge& edge) const {
@@ -180,6 +188,9 @@ std::string Story::because_read(const Edge& edge) const {
   const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
   if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
   const Op write = history_.op(edge.from_op);
+  if (!returned(edge.to_op, edge.key)) {
+    return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
+  }
   if (write.kind != OpKind::Append)
     return fmt::format("{}, which {} wrote", read, label(edge.from));
   return fmt::format("{}, whose {} {} appended", read, short_text(history_, write.value),
@@ -212,6 +223,9 @@ std::string Story::because_missed(const Edge& edge) const {
   const Op write = history_.op(edge.to_op);
   const std::string read =
       fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
+  if (!returned(edge.from_op, edge.key)) {
+    return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));
+  }
   if (write.kind == OpKind::Append) {
     return fmt::format("{}, to which {} appended {}", read, label(edge.to),
                        short_text(history_, write.value));

@@ -45,6 +45,8 @@ class Story {
   [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
   [[nodiscard]] std::string plain_sentence() const;
+  [[nodiscard]] KeyId common_key(OpId one, OpId two) const;
+  [[nodiscard]] bool returned(OpId read, KeyId key) const;
   [[nodiscard]] std::string dirty_sentence(OpId read, OpId write) const;
   [[nodiscard]] bool is_about_timestamps() const;
   [[nodiscard]] std::string timestamp_sentence() const;

@@ -74,7 +74,7 @@ TEST_F(StoryTest, PlainAnomaliesAreOneSentence) {
   EXPECT_EQ(plain(AnomalyKind::IncompatibleOrder, {list, doubled}),
             "T1 read l=[7,8] and T1 read l=[7,7]: neither continues the other.");
   EXPECT_EQ(plain(AnomalyKind::NonRepeatableRead, {r2, r1}),
-            "T1 read x=1 and then x=2, and wrote nothing to it in between.");
+            "T1 read x=1 and then read x=2, and wrote nothing to it in between.");
   EXPECT_EQ(plain(AnomalyKind::ResultSetMismatch, {scan}),
             "T1 got from scan a..z (1 row) what the versions it saw do not imply.");
   EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {}), "a read returns a value that nobody wrote.");

@@ -114,10 +114,12 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
   std::string out = headline(history, verdict, options);
   append_stories(out, history, verdict, options.examples);
   if (options.observed == Outcome::Holds && verdict.outcome == Outcome::Violated) {
+    const bool versions = verdict.evidence == Evidence::Versions;
     out += fmt::format(
-        "\n  In another order than that of its timestamps the history is {}: see --evidence\n"
-        "  observed. But then the database did not do what its own clock says.\n",
-        info(verdict.level).name);
+        "\n  In another order than that of its {} the history is {}: see --evidence\n"
+        "  observed. But then the database did not do what its own {}.\n",
+        versions ? "version orders" : "timestamps", info(verdict.level).name,
+        versions ? "records say" : "clock says");
   }
   append_closing(out, history, options);
   return out;

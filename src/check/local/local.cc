@@ -1,5 +1,7 @@
 #include "check/local/local.h"
 
+#include "check/versions/predicate_reads.h"
+
 namespace ouro {
 namespace {
 
@@ -29,6 +31,21 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t exa
     if (++verdict.counts[static_cast<std::size_t>(wrong.kind)] <= examples) {
       verdict.anomalies.push_back(anomaly_of(observed, wrong));
     }
+  }
+  for (const PredicateFlaw& flaw : observed.predicates().flaws) {
+    verdict.outcome = Outcome::Violated;
+    if (++verdict.counts[static_cast<std::size_t>(flaw.kind)] > examples) continue;
+    Anomaly anomaly{.kind = flaw.kind,
+                    .txns = {observed.history().txn_of(flaw.read)},
+                    .ops = {flaw.read},
+                    .edges = {}};
+    anomaly.expected = flaw.expected;
+    if (flaw.write.valid()) {
+      anomaly.ops.push_back(flaw.write);
+      const TxnId writer = observed.history().txn_of(flaw.write);
+      if (writer != anomaly.txns[0]) anomaly.txns.push_back(writer);
+    }
+    verdict.anomalies.push_back(std::move(anomaly));
   }
   for (const OpId op : result_set_mismatches(observed)) {
     verdict.outcome = Outcome::Violated;

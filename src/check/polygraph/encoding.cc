@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "check/likely_order.h"
+#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 namespace {
@@ -37,6 +38,9 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
       split_ = sessions_ = true;
       real_time = RealTime::CommitToBegin;
       break;
+    case Level::RepeatableRead:
+      phantoms_ = true;
+      break;
     case Level::SessionSerializable:
       sessions_ = true;
       break;
@@ -56,6 +60,7 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   }
   if (sessions_) add_sessions();
   add_reads();
+  add_predicates();
   add_chains();
   first_time_ = static_cast<Node>(node_count_);
   if (real_time != RealTime::None) add_real_time(real_time, clock_drift);
@@ -108,6 +113,17 @@ void Encoding::add_reads() {
       if (writer == kInitialTxn || writer == last) continue;
       add_arc(commit(writer), begin(txn));
       last = writer;
+    }
+  }
+}
+
+void Encoding::add_predicates() {
+  for (const PredicateEdge& edge : o_.predicates().edges) {
+    const TxnId writer = o_.txn(edge.write);
+    if (!edge.overwrites) {
+      add_arc(commit(writer), begin(edge.reader));
+    } else if (overwrites_ && !phantoms_) {
+      add_arc(begin(edge.reader), commit(writer));
     }
   }
 }
@@ -167,6 +183,7 @@ void Encoding::add_key(KeyId key) {
     version.next = kNoVersion;
     version.has_previous = false;
     version.reads.clear();
+    version.chain = kNoChain;
   };
   version_count_ = 0;
   new_version(kInitialTxn, {});
@@ -180,9 +197,10 @@ void Encoding::add_key(KeyId key) {
     chains_.push_back({});
     return;
   }
-  link_list(key);  // Before read-modify-writes, which may only continue it.
+  link_known(key);  // Before read-modify-writes, which may only continue it.
   for (const ItemId item : o_.items_of(key)) {
     if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
+    if (phantoms_ && items.is_absence(item)) continue;
     const TxnId writer = o_.writer(item);
     Version& version = versions_[writer == kInitialTxn ? 0 : version_of_[writer.index()]];
     if (version.reads.empty() || o_.txn(version.reads.back()) != o_.txn(item)) {
@@ -193,14 +211,15 @@ void Encoding::add_key(KeyId key) {
   for (std::uint32_t v = 0; v < version_count_; ++v) {
     if (!versions_[v].has_previous) emit_chain(v);
   }
+  if (overwrites_) add_known_overwrites(key);
   for (std::uint32_t v = 1; v < version_count_; ++v) {
     version_of_[versions_[v].writer.index()] = kNoVersion;
   }
 }
 
-// Adds the order that the list's reads reveal.
-void Encoding::link_list(KeyId key) {
-  for (const ListStep& step : o_.list_steps(key)) {
+// Adds the order that the list's reads reveal, or that the history states.
+void Encoding::link_known(KeyId key) {
+  for (const VersionStep& step : o_.version_steps(key)) {
     const TxnId to = o_.txn(step.to);
     std::uint32_t previous = 0;
     if (step.from.valid()) {
@@ -208,6 +227,20 @@ void Encoding::link_list(KeyId key) {
       previous = version_of_[o_.txn(step.from).index()];
     }
     if (step.adjacent) link(previous, version_of_[to.index()]);
+  }
+}
+
+// Where the history says that a version came later than the last one of a chain, though not next,
+// it came later than whoever read that one too.
+void Encoding::add_known_overwrites(KeyId key) {
+  for (const VersionStep& step : o_.version_steps(key)) {
+    if (step.adjacent || step.read.valid()) continue;
+    const TxnId to = o_.txn(step.to);
+    const Version& from = versions_[version_of_[o_.txn(step.from).index()]];
+    if (from.chain == kNoChain || chains_[from.chain].readers == kNoNode) continue;
+    const bool reads = std::any_of(from.reads.begin(), from.reads.end(),
+                                   [&](ItemId read) { return o_.txn(read) == to; });
+    if (!reads) arcs_.push_back(rw(chains_[from.chain].readers, to));
   }
 }
 
@@ -239,6 +272,7 @@ void Encoding::emit_chain(std::uint32_t v) {
     }
     v = versions_[v].next;
   }
+  versions_[v].chain = id;
   const Version& last = versions_[v];
   chain.last = last.writer;
   mark(id, chain, last);

@@ -12,10 +12,10 @@
 //
 // Writers of a key form chains: one that reads x from another and writes x follows it immediately
 // (not at pc, where updates may be lost). The initial version heads a chain of its own; the order
-// that reads of a list reveal continues it. Chains move as one block, so the only open question is,
-// for each two chains of a key, which comes first. If A does, its last writer, and whoever read
-// from that one, precede the first writer of B. Readers are gathered in one node of their own, so
-// a side of a choice has at most two arcs.
+// that reads of a list reveal, or that the history states, continues it. Chains move as one block,
+// so the only open question is, for each two chains of a key, which comes first. If A does, its
+// last writer, and whoever read from that one, precede the first writer of B. Readers are gathered
+// in one node of their own, so a side of a choice has at most two arcs.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +52,8 @@ class Encoding {
   [[nodiscard]] bool sessions() const { return sessions_; }
   // Whether overwritten reads are arcs; not at psi, where one may close a circle.
   [[nodiscard]] bool overwrites() const { return overwrites_; }
+  // Whether what a predicate read did not find may be overwritten.
+  [[nodiscard]] bool phantoms() const { return phantoms_; }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // What is known. Chains and their readers are in it, choices are not.
   [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
@@ -90,11 +92,13 @@ class Encoding {
 
   void add_sessions();
   void add_reads();
+  void add_predicates();
   void add_real_time(RealTime kind, std::int64_t clock_drift);
   void add_chains();
   void add_key(KeyId key);
   struct Version;
-  void link_list(KeyId key);
+  void link_known(KeyId key);
+  void add_known_overwrites(KeyId key);
   void link_updates();
   void link(std::uint32_t previous, std::uint32_t next);
   void emit_chain(std::uint32_t version);
@@ -109,6 +113,7 @@ class Encoding {
   bool chained_ = true;        // Read-modify-writes follow their version immediately.
   bool ww_to_commit_ = false;  // pc.
   bool overwrites_ = true;     // rw edges are arcs; not at psi.
+  bool phantoms_ = false;      // rr: what a scan did not find may be overwritten.
   std::size_t node_count_ = 0;
   Node first_readers_ = 0;  // Nodes from here on gather readers, …
   Node first_time_ = 0;     // … and from here on carry time.
@@ -125,6 +130,7 @@ class Encoding {
     std::uint32_t next = 0xffffffff;  // The version that follows immediately.
     bool has_previous = false;
     std::vector<ItemId> reads;
+    ChainId chain = kNoChain;  // Whose last version it is.
   };
   std::vector<Version> versions_;
   std::vector<std::uint32_t> version_of_;  // By transaction; valid for writers of the key.

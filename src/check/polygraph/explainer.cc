@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check/commit_graph.h"
+#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 
@@ -44,7 +45,8 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
 ItemId Explainer::read_of(TxnId reader, KeyId key) const {
   const Items& items = o_.items();
   for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
-    if (items.is_read(i) && o_.external(i) && items.key(i) == key) return i;
+    if (!items.is_read(i) || !o_.external(i) || items.key(i) != key) continue;
+    if (!e_.phantoms() || !items.is_absence(i)) return i;
   }
   return {};
 }
@@ -84,7 +86,7 @@ Edge Explainer::known_edge(Arc arc) const {
     for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
       if (items.is_read(i) && o_.external(i) && known_overwrite(i, to, edge)) return true;
     }
-    return false;
+    return !e_.phantoms() && explain_predicate(o_, from, to, true, edge);
   };
   if (e_.split() && !e_.is_commit(arc.from)) {
     overwrites();
@@ -111,19 +113,21 @@ bool Explainer::known_dependency(Edge& edge) const {
     edge.to_op = items.op(i);
     return true;
   }
-  return false;
+  return explain_predicate(o_, edge.from, edge.to, false, edge);
 }
 
-// Whether a list shows `edge`, or it leads from the last of the versions that are known to come
-// before all others; fills it in then.
+// Whether a list shows `edge`, the history says so, or it leads from the last of the versions that
+// are known to come before all others; fills it in then.
 bool Explainer::known_write_order(Edge& edge) const {
   const Items& items = o_.items();
-  for (const ListStep& step : o_.list_steps()) {
-    if (!step.from.valid() || o_.txn(step.from) != edge.from || o_.txn(step.to) != edge.to)
-      continue;
-    edge = write_order(edge.from, items.key(step.from), edge.to);
-    edge.read = items.op(step.read);
-    return true;
+  for (ItemId i = items.first(edge.from); i < items.end(edge.from); ++i.value) {
+    if (!items.is_write(i)) continue;
+    for (const VersionStep& step : o_.version_steps(items.key(i))) {
+      if (step.from != i || o_.txn(step.to) != edge.to) continue;
+      edge = write_order(edge.from, items.key(i), edge.to);
+      if (step.read.valid()) edge.read = items.op(step.read);
+      return true;
+    }
   }
   for (ItemId i = items.first(edge.from); i < items.end(edge.from); ++i.value) {
     if (items.is_write(i) && o_.final(i) && leads(edge.from, items.key(i)) &&
@@ -157,16 +161,19 @@ bool Explainer::follows(TxnId txn, KeyId key) const {
 }
 
 // Whether `to` is known to overwrite what `read` returned: it read the same version and wrote the
-// key, a list shows it next, or the version is the last that is known to come before all others.
+// key, it is known to come next or, by the history's word, later; or the version is the last that
+// is known to come before all others.
 bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
   const KeyId key = o_.items().key(read);
   const ItemId write = final_write(o_, to, key);
   if (!write.valid() || o_.writer(read) == to) return false;
+  if (e_.phantoms() && o_.items().is_absence(read)) return false;
   const ItemId other = read_of(to, key);
   bool known = other.valid() && o_.write(other) == o_.write(read);
-  for (const ListStep& step : o_.list_steps(key)) {
+  for (const VersionStep& step : o_.version_steps(key)) {
     const TxnId before = step.from.valid() ? o_.txn(step.from) : kInitialTxn;
-    known |= step.adjacent && before == o_.writer(read) && o_.txn(step.to) == to;
+    known |=
+        (step.adjacent || !step.read.valid()) && before == o_.writer(read) && o_.txn(step.to) == to;
   }
   known |= leads(o_.writer(read), key) && follows(to, key);
   if (known) edge = overwrite(o_.txn(read), key, to);

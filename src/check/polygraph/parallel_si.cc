@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "check/versions/predicate_reads.h"
+
 namespace ouro {
 
 Guide::Next ParallelSi::next(Solver& solver) {
@@ -13,19 +15,32 @@ Guide::Next ParallelSi::next(Solver& solver) {
     const ItemId item{i};
     if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
     auto circle = this->circle(solver, item);
-    if (circle.empty()) continue;
-    next.kind = Next::Kind::Forbid;
-    for (const DynamicOrder::Step& step : circle) {
-      if (step.label == DynamicOrder::kNoLabel) continue;
-      const Literal against = !Literal{step.label};
-      auto& literals = next.forbidden.literals;
-      if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
-        literals.push_back(against);
-      }
-    }
-    next.forbidden.cycle = std::move(circle);
-    return next;
+    if (!circle.empty()) return forbid(std::move(circle));
   }
+  for (const PredicateEdge& edge : o_.predicates().edges) {
+    if (!edge.overwrites) continue;
+    const Node reader = edge.reader.value;
+    const Node writer = o_.txn(edge.write).value;
+    auto steps = way(solver, reader, writer);
+    if (steps.empty()) continue;
+    steps.insert(steps.begin(), {{reader, writer}, DynamicOrder::kNoLabel});
+    return forbid(std::move(steps));
+  }
+  return next;
+}
+
+Guide::Next ParallelSi::forbid(std::vector<DynamicOrder::Step> circle) {
+  Next next;
+  next.kind = Next::Kind::Forbid;
+  for (const DynamicOrder::Step& step : circle) {
+    if (step.label == DynamicOrder::kNoLabel) continue;
+    const Literal against = !Literal{step.label};
+    auto& literals = next.forbidden.literals;
+    if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
+      literals.push_back(against);
+    }
+  }
+  next.forbidden.cycle = std::move(circle);
   return next;
 }
 
@@ -65,9 +80,16 @@ std::vector<DynamicOrder::Step> ParallelSi::circle(Solver& solver, ItemId read) 
   if (!next.valid()) return {};
   const Node reader = o_.txn(read).value;
   const Node writer = o_.txn(next).value;
+  auto steps = way(solver, reader, writer);
+  if (steps.empty()) return {};
+  steps.insert(steps.begin(), {{reader, writer}, label(solver, version, next, key)});
+  return steps;
+}
+
+std::vector<DynamicOrder::Step> ParallelSi::way(Solver& solver, Node reader, Node writer) {
   if (writer == reader || order_.position(writer) > order_.position(reader)) return {};
   if (!reaches(writer, reader)) return {};
-  std::vector<DynamicOrder::Step> steps{{{reader, writer}, label(solver, version, next, key)}};
+  std::vector<DynamicOrder::Step> steps;
   for (Node node = reader; node != writer; node = arrival_[node].from) {
     const Arrival& arrival = arrival_[node];
     DynamicOrder::Label by = arrival.label;
@@ -76,7 +98,7 @@ std::vector<DynamicOrder::Step> ParallelSi::circle(Solver& solver, ItemId read) 
     }
     steps.push_back({{arrival.from, node}, by});
   }
-  std::reverse(steps.begin() + 1, steps.end());
+  std::reverse(steps.begin(), steps.end());
   return steps;
 }
 

@@ -26,6 +26,9 @@ class ParallelSi : public Guide {
   void sort_writers();
   // The circle that `read` closes with the writer of the next version; empty if there is none.
   [[nodiscard]] std::vector<DynamicOrder::Step> circle(Solver& solver, ItemId read);
+  // The ways from `writer` to `reader`, one of whose reads it overwrote; empty if there are none.
+  [[nodiscard]] std::vector<DynamicOrder::Step> way(Solver& solver, Node reader, Node writer);
+  [[nodiscard]] static Next forbid(std::vector<DynamicOrder::Step> circle);
   [[nodiscard]] bool reaches(Node from, Node to);
   [[nodiscard]] DynamicOrder::Label label(Solver& solver, ItemId earlier, ItemId later, KeyId key);
 

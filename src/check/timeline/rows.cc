@@ -1,21 +1,12 @@
 #include "check/timeline/rows.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
+#include "check/predicate_bounds.h"
 #include "history/value_order.h"
 
 namespace ouro {
-namespace {
-
-constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-bool is_integer(Value value) { return value.kind() == ValueKind::Integer; }
-
-}  // namespace
-
 Rows::Rows(const History& history, const ListKeys& lists) : h_(history) {
   for (std::size_t k = 0; k < history.key_count(); ++k) {
     if (lists.number(KeyId{k}) == ListKeys::kRegister) keys_.push_back(KeyId{k});
@@ -41,22 +32,14 @@ void Rows::set(KeyId key, Row row) {
 
 // ---- indexes ----
 
-// Integers too large for a handle lie beyond all that are not, so they stand at the ends.
 void Rows::index_row(ColumnIndex& index, ColumnId column, Place place, bool add) const {
   if (!rows_[place].alive) return;
-  const Value cell = h_.cell(rows_[place].value, column);
-  std::int64_t number = 0;
-  if (is_integer(cell)) {
-    number = cell.number();
-  } else if (cell.kind() == ValueKind::Wide) {
-    number = h_.string(cell).starts_with('-') ? kLeast : kMost;
-  } else {
-    return;
-  }
+  const auto number = index_number(h_, h_.cell(rows_[place].value, column));
+  if (!number) return;
   if (add) {
-    index.insert({number, place});
+    index.insert({*number, place});
   } else {
-    index.erase({number, place});
+    index.erase({*number, place});
   }
 }
 
@@ -80,65 +63,12 @@ std::pair<Rows::Place, Rows::Place> Rows::range(Value lower, Value upper) const 
 
 // ---- what a predicate leaves ----
 
-// Adds what must be true of a column if the comparison is. Comparisons with null are never true;
-// they and others that tell little are left to the evaluation.
-void Rows::add_bounds(const PredicateNode& node, std::vector<Bounds>& bounds) const {
-  const auto operands = h_.operands(node);
-  Value lower;
-  Value upper;
-  switch (node.kind) {
-    case PredicateKind::Eq:
-      lower = upper = operands[0];
-      break;
-    case PredicateKind::Lt:
-    case PredicateKind::Le:
-      upper = operands[0];
-      break;
-    case PredicateKind::Gt:
-    case PredicateKind::Ge:
-      lower = operands[0];
-      break;
-    case PredicateKind::Between:
-      lower = operands[0];
-      upper = operands[1];
-      break;
-    default:
-      return;
-  }
-  const auto usable = [&](Value bound) { return bound.is_null() || is_integer(bound); };
-  if ((lower.is_null() && upper.is_null()) || !usable(lower) || !usable(upper)) return;
-  for (Bounds& known : bounds) {
-    if (known.column != node.column) continue;
-    if (known.lower.is_null() || (!lower.is_null() && less(known.lower, lower)))
-      known.lower = lower;
-    if (known.upper.is_null() || (!upper.is_null() && less(upper, known.upper)))
-      known.upper = upper;
-    return;
-  }
-  bounds.push_back({node.column, lower, upper});
-}
-
-std::vector<Rows::Bounds> Rows::bounds_of(PredicateId predicate) const {
-  std::vector<Bounds> bounds;
-  std::vector<PredicateId> open{predicate};
-  while (!open.empty()) {
-    const PredicateNode& node = h_.predicate(open.back());
-    open.pop_back();
-    if (node.kind != PredicateKind::And) {
-      add_bounds(node, bounds);
-      continue;
-    }
-    for (const std::uint32_t child : h_.children(node)) open.push_back(PredicateId{child});
-  }
-  return bounds;
-}
-
 std::vector<Rows::Place> Rows::lookup(const Bounds& bounds) {
   const ColumnIndex& index = index_of(bounds.column);
-  const std::int64_t lower = bounds.lower.is_null() ? kLeast : bounds.lower.number();
-  const std::int64_t upper = bounds.upper.is_null() ? kMost : bounds.upper.number();
+  const std::int64_t upper = upper_number(bounds);
   std::vector<Place> places;
-  for (auto at = index.lower_bound({lower, 0}); at != index.end() && at->first <= upper; ++at) {
+  for (auto at = index.lower_bound({lower_number(bounds), 0});
+       at != index.end() && at->first <= upper; ++at) {
     places.push_back(at->second);
   }
   std::sort(places.begin(), places.end());
@@ -153,15 +83,11 @@ std::vector<Rows::Place> Rows::candidates(OpKind kind, const PredicateRead& read
   } else {
     // The narrowest column is a guess; that keys are worth more is known.
     const Bounds* best = nullptr;
-    const auto width = [](const Bounds& b) {
-      if (b.lower.is_null() || b.upper.is_null()) return std::numeric_limits<double>::max();
-      return static_cast<double>(b.upper.number()) - static_cast<double>(b.lower.number());
-    };
-    const std::vector<Bounds> all = bounds_of(read.predicate);
+    const std::vector<Bounds> all = bounds_of(h_, read.predicate);
     for (const Bounds& bounds : all) {
       if (!bounds.column.valid()) {
         keys = range(bounds.lower, bounds.upper);
-      } else if (best == nullptr || width(bounds) < width(*best)) {
+      } else if (best == nullptr || bounds.width() < best->width()) {
         best = &bounds;
       }
     }

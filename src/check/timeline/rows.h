@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "check/predicate_bounds.h"
 #include "check/timeline/replay.h"
 #include "ouro/history.h"
 
@@ -41,14 +42,6 @@ class Rows {
   using Place = std::uint32_t;  // In keys_ and rows_.
   using ColumnIndex = absl::btree_set<std::pair<std::int64_t, Place>>;
 
-  // What a predicate leaves of one column, or of the keys.
-  struct Bounds {
-    ColumnId column;  // Invalid: the keys.
-    Value lower;      // Null: open.
-    Value upper;
-  };
-  [[nodiscard]] std::vector<Bounds> bounds_of(PredicateId predicate) const;
-  void add_bounds(const PredicateNode& node, std::vector<Bounds>& bounds) const;
   [[nodiscard]] std::vector<Place> candidates(OpKind kind, const PredicateRead& read);
   [[nodiscard]] std::pair<Place, Place> range(Value lower, Value upper) const;
   [[nodiscard]] std::vector<Place> lookup(const Bounds& bounds);

@@ -36,9 +36,10 @@ bool Guess::respects_sessions_and_lists() const {
     if (before.valid() && before > txn) return false;
     before = txn;
   }
-  return std::all_of(o_->list_steps().begin(), o_->list_steps().end(), [&](const ListStep& step) {
-    return !step.from.valid() || rank(o_->txn(step.from)) < rank(o_->txn(step.to));
-  });
+  return std::all_of(
+      o_->version_steps().begin(), o_->version_steps().end(), [&](const VersionStep& step) {
+        return !step.from.valid() || rank(o_->txn(step.from)) < rank(o_->txn(step.to));
+      });
 }
 
 // Runs the transactions one after the other, as if each were alone.

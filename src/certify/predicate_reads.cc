@@ -1,0 +1,178 @@
+#include "certify/predicate_reads.h"
+
+#include <algorithm>
+
+#include "certify/rows.h"
+#include "history/value_order.h"
+
+namespace ouro::recheck {
+
+PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(reading.history()) {
+  if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
+  versions_.resize(h_.key_count());
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    if (!reading.is_list(KeyId{k})) versions_[k].push_back(kNoAccess);
+  }
+  for (const StatedOrder& order : reading.orders()) {
+    auto& versions = versions_[order.key.index()];
+    if (!order.complete || versions.size() != 1) continue;
+    for (const AccessId write : order.writes) {
+      const AccessId version = reading.last_write(write);
+      if (reading.counts(reading.access(write).txn) && versions.back() != version) {
+        versions.push_back(version);
+      }
+    }
+  }
+  for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+    const TxnId txn{t};
+    for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
+      const OpKind kind = h_.op(id).kind;
+      if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
+      if (h_.predicate_read(id).has_version_set || h_.start_ts(txn)) reads_.push_back(id);
+    }
+  }
+}
+
+Value PredicateReads::value(KeyId key, std::uint32_t position) const {
+  const AccessId write = versions(key)[position];
+  return write == kNoAccess ? h_.initial(key) : reading_.access(write).value;
+}
+
+bool PredicateReads::is_alive(KeyId key, std::uint32_t position) const {
+  const AccessId write = versions(key)[position];
+  const bool deleted = write != kNoAccess && reading_.access(write).kind == OpKind::Delete;
+  return !deleted && !value(key, position).is_null();
+}
+
+bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t position) const {
+  return is_alive(key, position) &&
+         evaluate(h_, read.predicate, key, value(key, position)) == Truth::True;
+}
+
+bool PredicateReads::wrote_before(OpId read, KeyId key) const {
+  for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
+    const Op op = h_.op(id);
+    if (is_write(op.kind) && op.key == key) return true;
+  }
+  return false;
+}
+
+// The first version that is null.
+std::uint32_t PredicateReads::absence(KeyId key) const {
+  for (std::uint32_t i = 0; i < versions(key).size(); ++i) {
+    if (value(key, i).is_null()) return i;
+  }
+  return 0;
+}
+
+std::optional<std::uint32_t> PredicateReads::seen(OpId id, KeyId key) const {
+  if (wrote_before(id, key)) return std::nullopt;
+  const PredicateRead& read = h_.predicate_read(id);
+  const auto all = versions(key);
+  if (!read.has_version_set) {
+    const Timestamp start = *h_.start_ts(h_.txn_of(id));
+    std::uint32_t position = 0;
+    while (position + 1 < all.size() &&
+           h_.commit_ts(reading_.access(all[position + 1]).txn).value_or(kNoTimestamp) <= start) {
+      ++position;
+    }
+    return position;
+  }
+  const auto set = h_.version_set(read);
+  const auto member =
+      std::find_if(set.begin(), set.end(), [&](const KeyVersion& v) { return v.key == key; });
+  if (member == set.end() || member->value.is_null()) return absence(key);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (value(key, i) == member->value) return i;
+  }
+  return absence(key);
+}
+
+bool PredicateReads::changes(OpId id, AccessId write, bool later) const {
+  if (!std::binary_search(reads_.begin(), reads_.end(), id)) return false;
+  const KeyId key = reading_.access(write).key;
+  const PredicateRead& read = h_.predicate_read(id);
+  const auto all = versions(key);
+  if (all.empty()) return false;
+  const auto seen = this->seen(id, key);
+  if (!seen) return false;
+  for (std::uint32_t i = 1; i < all.size(); ++i) {
+    if (all[i] != write || (i > *seen) != later) continue;
+    if (matches(read, key, i) != matches(read, key, i - 1)) return true;
+  }
+  return false;
+}
+
+std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
+  std::vector<Link> out;
+  const PredicateRead& read = h_.predicate_read(id);
+  for (std::size_t k = 0; k < versions_.size(); ++k) {
+    const KeyId key{k};
+    const auto all = versions(key);
+    if (all.size() < 2) continue;
+    const auto seen = this->seen(id, key);
+    if (!seen) continue;
+    const bool matched = matches(read, key, *seen);
+    std::uint32_t first = *seen;
+    while (first > 0 && matches(read, key, first - 1) == matched) --first;
+    if (first > 0) out.push_back({all[first], true});
+    std::uint32_t next = *seen + 1;
+    while (next < all.size() && matches(read, key, next) == matched) ++next;
+    if (next < all.size()) out.push_back({all[next], false});
+  }
+  return out;
+}
+
+std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
+  std::vector<Fault> out;
+  const PredicateRead& read = h_.predicate_read(id);
+  if (!read.has_version_set) {
+    if (!returned_snapshot(id)) out.push_back({AnomalyKind::ResultSetMismatch, OpId{}});
+    return out;
+  }
+  const auto rows = h_.rows(read);
+  for (const KeyVersion& version : h_.version_set(read)) {
+    const bool returned = std::any_of(
+        rows.begin(), rows.end(), [&](const KeyVersion& row) { return row.key == version.key; });
+    if (version.value.is_null() || returned || versions(version.key).empty()) continue;
+    if (!wrote_before(id, version.key)) add_fault(id, version, out);
+  }
+  return out;
+}
+
+void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<Fault>& out) const {
+  if (version.value == h_.initial(version.key)) return;
+  const AccessId write = reading_.write_of(version.key, version.value);
+  if (write == kNoAccess) {
+    out.push_back({AnomalyKind::ThinAirRead, OpId{}});
+    return;
+  }
+  const Access& a = reading_.access(write);
+  if (a.txn == h_.txn_of(id)) {
+    out.push_back({AnomalyKind::FutureRead, a.op});
+  } else if (h_.status(a.txn) == TxnStatus::Aborted) {
+    out.push_back({AnomalyKind::AbortedRead, a.op});
+  } else if (!reading_.counts(a.txn)) {
+    out.push_back({AnomalyKind::ThinAirRead, OpId{}});
+  } else if (!reading_.is_last(write)) {
+    out.push_back({AnomalyKind::IntermediateRead, a.op});
+  }
+}
+
+// Whether the result is what the transaction's snapshot, with its own writes, gives.
+bool PredicateReads::returned_snapshot(OpId id) const {
+  std::vector<Content> contents = initial_contents(h_);
+  for (std::size_t k = 0; k < versions_.size(); ++k) {
+    const KeyId key{k};
+    if (versions(key).empty() || wrote_before(id, key)) continue;
+    const std::uint32_t position = *seen(id, key);
+    contents[k].value = value(key, position);
+    contents[k].row = is_alive(key, position);
+  }
+  for (OpId own = h_.first_op(h_.txn_of(id)); own < id; ++own.value) {
+    if (is_write(h_.op(own).kind)) apply(h_.op(own), contents[h_.op(own).key.index()]);
+  }
+  return returned_right(h_, id, contents);
+}
+
+}  // namespace ouro::recheck

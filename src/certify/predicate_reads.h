@@ -1,0 +1,72 @@
+// Predicate reads by version orders: which versions they saw, and which ones change what they
+// match.
+//
+// A version changes the matches of a read if it matches and the version before it does not, or the
+// other way round. The read follows the writers of such versions up to the one it saw, and precedes
+// those of the later ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "certify/reading.h"
+
+namespace ouro::recheck {
+
+class PredicateReads {
+ public:
+  // Without version orders as evidence there is nothing to say about any read.
+  explicit PredicateReads(const Reading& reading);
+
+  // The selects and aggregates whose snapshot is known, in order.
+  [[nodiscard]] std::span<const OpId> reads() const { return reads_; }
+
+  // Whether the version written by `write` changes the matches, and the read saw it or a later one;
+  // or an earlier one.
+  [[nodiscard]] bool follows(OpId read, AccessId write) const {
+    return changes(read, write, false);
+  }
+  [[nodiscard]] bool precedes(OpId read, AccessId write) const {
+    return changes(read, write, true);
+  }
+
+  // For every row, the last change that the read saw and the first that it did not.
+  struct Link {
+    AccessId write = kNoAccess;
+    bool seen = false;
+  };
+  [[nodiscard]] std::vector<Link> links(OpId read) const;
+
+  // What is wrong with what the read saw, or with what it made of it.
+  struct Fault {
+    AnomalyKind kind = AnomalyKind::ResultSetMismatch;
+    OpId write;
+  };
+  [[nodiscard]] std::vector<Fault> faults(OpId read) const;
+
+ private:
+  // The versions of a key, oldest first; kNoAccess for the initial one.
+  [[nodiscard]] std::span<const AccessId> versions(KeyId key) const {
+    return versions_[key.index()];
+  }
+  [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
+  [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
+  [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
+  [[nodiscard]] bool wrote_before(OpId read, KeyId key) const;
+  // Nothing if it saw its own write.
+  [[nodiscard]] std::optional<std::uint32_t> seen(OpId read, KeyId key) const;
+  [[nodiscard]] std::uint32_t absence(KeyId key) const;
+  [[nodiscard]] bool changes(OpId read, AccessId write, bool later) const;
+  void add_fault(OpId read, const KeyVersion& version, std::vector<Fault>& out) const;
+  [[nodiscard]] bool returned_snapshot(OpId read) const;
+
+  const Reading& reading_;
+  const History& h_;
+  std::vector<OpId> reads_;
+  std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
+};
+
+}  // namespace ouro::recheck

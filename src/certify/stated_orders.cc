@@ -1,0 +1,118 @@
+// Reads the version orders that a history states, and compares orders of transactions with them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "certify/orders.h"
+#include "certify/predicate_reads.h"
+#include "certify/reading.h"
+#include "certify/rules.h"
+
+namespace ouro::recheck {
+
+Status Reading::read_orders() {
+  if (h_->version_orders().empty()) {
+    return h_->columns().commit_ts.empty() ? Status{} : order_by_timestamps();
+  }
+  for (const VersionOrder& stated : h_->version_orders()) {
+    if (auto status = read_order(stated); !status) return status;
+  }
+  return {};
+}
+
+Status Reading::read_order(const VersionOrder& stated) {
+  StatedOrder& order = orders_.emplace_back(StatedOrder{stated.key, stated.complete, {}});
+  for (const Value version : h_->versions(stated)) {
+    AccessId write = kNoAccess;
+    if (version.is_null()) {
+      const auto found = null_writes_.find(stated.key);
+      if (found != null_writes_.end() && found->second.writers < 2) {
+        write = found->second.writers == 1 ? found->second.last : found->second.aborted;
+      }
+    } else if (const auto found = written_.find({stated.key, version}); found != written_.end()) {
+      write = found->second;
+    }
+    if (write == kNoAccess) {
+      Error error;
+      error.file = std::string(h_->file());
+      error.what = fmt::format("it is unclear who wrote version {} in the version order of {}",
+                               h_->text(version), h_->key_label(stated.key));
+      return error;
+    }
+    order.writes.push_back(write);
+  }
+  return {};
+}
+
+// The last writes of all that did not abort and have a commit timestamp.
+Status Reading::order_by_timestamps() {
+  for (std::size_t k = 0; k < h_->key_count(); ++k) orders_.push_back({KeyId{k}, true, {}});
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    if (!is_write(id) || !is_last(id) || status(id) == TxnStatus::Aborted) continue;
+    if (h_->commit_ts(accesses_[id].txn)) {
+      orders_[accesses_[id].key.index()].writes.push_back(id);
+    } else if (status(id) == TxnStatus::Committed) {
+      return error_at(id, "the write has no commit timestamp");
+    }
+  }
+  const auto ts = [&](AccessId id) { return *h_->commit_ts(accesses_[id].txn); };
+  for (StatedOrder& order : orders_) {
+    std::sort(order.writes.begin(), order.writes.end(),
+              [&](AccessId a, AccessId b) { return ts(a) < ts(b); });
+    for (std::size_t i = 1; i < order.writes.size(); ++i) {
+      if (ts(order.writes[i - 1]) == ts(order.writes[i])) {
+        return error_at(order.writes[i], "the write shares its commit timestamp with another");
+      }
+    }
+  }
+  return {};
+}
+
+std::string compare_orders(const Reading& reading, std::span<const TxnId> order) {
+  if (reading.orders().empty()) return "";
+  std::vector<std::size_t> position(reading.history().txn_count(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].index()] = i;
+  for (const StatedOrder& stated : reading.orders()) {
+    TxnId before;
+    for (const AccessId write : stated.writes) {
+      const TxnId txn = reading.access(write).txn;
+      if (!reading.counts(txn)) continue;
+      if (before.valid() && position[before.index()] > position[txn.index()]) {
+        return fmt::format("{} and {} write {} in another order than the history says",
+                           txn_name(before), txn_name(txn),
+                           reading.history().key_label(stated.key));
+      }
+      before = txn;
+    }
+  }
+  return "";
+}
+
+std::string compare_predicates(const Reading& reading, Level level,
+                               std::span<const Event> schedule) {
+  const PredicateReads predicates(reading);
+  if (predicates.reads().empty()) return "";
+  const History& h = reading.history();
+  std::vector<std::size_t> begun(h.txn_count(), 0);
+  std::vector<std::size_t> committed(h.txn_count(), 0);
+  for (std::size_t i = 0; i < schedule.size(); ++i) {
+    (schedule[i].commit ? committed : begun)[schedule[i].txn.index()] = i;
+  }
+  const Rules rules = rules_of(level);
+  const bool points = rules.family == Family::Snapshot || rules.family == Family::Serial;
+  for (const OpId read : predicates.reads()) {
+    const TxnId txn = h.txn_of(read);
+    for (const PredicateReads::Link& link : predicates.links(read)) {
+      const TxnId writer = reading.access(link.write).txn;
+      if (writer == txn || (!link.seen && (!points || rules.phantoms))) continue;
+      const bool before = committed[writer.index()] < begun[txn.index()];
+      if (link.seen == before) continue;
+      return fmt::format("{} {} what {} changed of its predicate", txn_name(txn),
+                         link.seen ? "sees too early" : "misses", txn_name(writer));
+    }
+  }
+  return "";
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,148 @@
+#include "check/versions/row_versions.h"
+
+#include <algorithm>
+
+#include "check/commit_graph.h"
+#include "history/value_order.h"
+
+namespace ouro {
+namespace {
+
+bool is_list(const Observed& observed, KeyId key) {
+  const auto items = observed.items_of(key);
+  return std::any_of(items.begin(), items.end(), [&](ItemId item) {
+    return observed.items().kind(item) == OpKind::Append || observed.items().value(item).is_list();
+  });
+}
+
+// Whether a step belongs to a complete order that the history states.
+bool is_next(const VersionStep& step) { return step.adjacent && !step.read.valid(); }
+
+}  // namespace
+
+KeyId RowVersions::missing_order(const Observed& observed) {
+  for (std::size_t k = 0; k < observed.history().key_count(); ++k) {
+    const KeyId key{k};
+    const auto steps = observed.version_steps(key);
+    if (std::any_of(steps.begin(), steps.end(), is_next)) continue;
+    const auto items = observed.items_of(key);
+    const bool written = std::any_of(items.begin(), items.end(), [&](ItemId item) {
+      return observed.items().is_write(item) && observed.counted(observed.txn(item));
+    });
+    if (written && !is_list(observed, key)) return key;
+  }
+  return {};
+}
+
+RowVersions::RowVersions(const Observed& observed) : h_(observed.history()) {
+  absent_.assign(h_.key_count(), kNone);
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    first_.push_back(versions_.size());
+    if (is_list(observed, KeyId{k})) continue;
+    keys_.push_back(KeyId{k});
+    add_key(observed, KeyId{k});
+  }
+  first_.push_back(versions_.size());
+  std::sort(keys_.begin(), keys_.end(), [&](KeyId a, KeyId b) {
+    return compare_values(h_, h_.key_name(a), h_.key_name(b)) < 0;
+  });
+}
+
+void RowVersions::add_key(const Observed& observed, KeyId key) {
+  const Value initial = h_.initial(key);
+  add_version(key, {initial, {}, !initial.is_null()});
+  for (const VersionStep& step : observed.version_steps(key)) {
+    if (!is_next(step)) continue;
+    const ItemId write = final_write(observed, observed.txn(step.to), key);
+    const Value value = observed.items().value(write);
+    const bool alive = observed.items().kind(write) != OpKind::Delete && !value.is_null();
+    add_version(key, {value, write, alive});
+  }
+}
+
+void RowVersions::add_version(KeyId key, const Version& version) {
+  const auto position = static_cast<std::uint32_t>(versions_.size() - first_.back());
+  if (version.value.is_null()) {
+    std::uint32_t& absent = absent_[key.index()];
+    absent = absent == kNone ? position : kSeveral;
+  } else {
+    position_.try_emplace({key, version.value}, position);
+  }
+  versions_.push_back(version);
+}
+
+std::uint32_t RowVersions::position(KeyId key, Value value) const {
+  if (value.is_null()) return absent_[key.index()];
+  const auto found = position_.find({key, value});
+  return found == position_.end() ? kNone : found->second;
+}
+
+void RowVersions::prepare(PredicateId predicate) {
+  for (const Bounds& bounds : bounds_of(h_, predicate)) {
+    if (!bounds.column.valid()) continue;
+    const auto [at, added] = indexes_.try_emplace(bounds.column);
+    if (!added) continue;
+    for (const KeyId key : keys_) {
+      const auto versions = of(key);
+      for (std::uint32_t i = 0; i < versions.size(); ++i) {
+        if (!versions[i].alive) continue;
+        const auto number = index_number(h_, h_.cell(versions[i].value, bounds.column));
+        if (number) at->second.push_back({*number, {key, i}});
+      }
+    }
+    std::sort(at->second.begin(), at->second.end());
+  }
+}
+
+std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) const {
+  const std::vector<Entry>& index = indexes_.at(bounds.column);
+  const std::int64_t lower = lower_number(bounds);
+  const std::int64_t upper = upper_number(bounds);
+  const auto first = std::partition_point(index.begin(), index.end(),
+                                          [&](const Entry& e) { return e.number < lower; });
+  const auto end =
+      std::partition_point(first, index.end(), [&](const Entry& e) { return e.number <= upper; });
+  return {first, end};
+}
+
+void RowVersions::add_if_true(PredicateId predicate, Place place, std::vector<Place>& out) const {
+  const Version& version = of(place.key)[place.position];
+  if (version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True) {
+    out.push_back(place);
+  }
+}
+
+void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
+  out.clear();
+  auto first = keys_.begin();
+  auto end = keys_.end();
+  std::span<const Entry> entries;
+  bool indexed = false;
+  for (const Bounds& bounds : bounds_of(h_, predicate)) {
+    if (bounds.column.valid()) {
+      const auto found = lookup(bounds);
+      if (!indexed || found.size() < entries.size()) entries = found;
+      indexed = true;
+      continue;
+    }
+    const auto name = [&](KeyId key) { return h_.key_name(key); };
+    first = std::partition_point(first, end, [&](KeyId key) {
+      return !bounds.lower.is_null() && compare_values(h_, name(key), bounds.lower) < 0;
+    });
+    end = std::partition_point(first, end, [&](KeyId key) {
+      return bounds.upper.is_null() || compare_values(h_, name(key), bounds.upper) <= 0;
+    });
+  }
+  std::size_t within = 0;
+  for (auto key = first; key != end; ++key) within += of(*key).size();
+  if (indexed && entries.size() < within) {
+    for (const Entry& entry : entries) add_if_true(predicate, entry.place, out);
+  } else {
+    for (auto key = first; key != end; ++key) {
+      for (std::uint32_t i = 0; i < of(*key).size(); ++i) add_if_true(predicate, {*key, i}, out);
+    }
+  }
+  std::sort(out.begin(), out.end());
+}
+
+}  // namespace ouro

@@ -1,0 +1,73 @@
+// All versions of all rows, with indexes for predicates.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "check/observed.h"
+#include "check/predicate_bounds.h"
+
+namespace ouro {
+
+class RowVersions {
+ public:
+  struct Version {
+    Value value;
+    ItemId write;        // Invalid: the initial one.
+    bool alive = false;  // False: deleted, or never there.
+  };
+
+  // REQUIRES: the version order of every key that somebody wrote is known (missing_order()).
+  explicit RowVersions(const Observed& observed);
+  // A key that has writers but no complete version order; invalid if there is none. Lists are no
+  // rows, and need none.
+  [[nodiscard]] static KeyId missing_order(const Observed& observed);
+
+  // Oldest first; the initial version has position zero. None of a list.
+  [[nodiscard]] std::span<const Version> of(KeyId key) const {
+    return std::span(versions_).subspan(first_[key.index()],
+                                        first_[key.index() + 1] - first_[key.index()]);
+  }
+  // Where `value` stands among the versions of `key`; kNone if it is none of them, kSeveral if it
+  // is null and the key was so more than once.
+  [[nodiscard]] std::uint32_t position(KeyId key, Value value) const;
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::uint32_t kSeveral = 0xfffffffe;
+
+  // Makes candidates() of `predicate` cheap.
+  void prepare(PredicateId predicate);
+
+  struct Place {
+    KeyId key;
+    std::uint32_t position = 0;
+    constexpr auto operator<=>(const Place&) const = default;
+  };
+  // Replaces `out` by the versions for which `predicate` is true, sorted.
+  // Cost: of a predicate that bounds the key or a column, the versions within the bounds; otherwise
+  // all of them. Threads may call it at the same time.
+  void select(PredicateId predicate, std::vector<Place>& out) const;
+
+ private:
+  struct Entry {
+    std::int64_t number = 0;
+    Place place;
+    constexpr auto operator<=>(const Entry&) const = default;
+  };
+  void add_key(const Observed& observed, KeyId key);
+  void add_version(KeyId key, const Version& version);
+  void add_if_true(PredicateId predicate, Place place, std::vector<Place>& out) const;
+  [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;
+
+  const History& h_;
+  std::vector<std::size_t> first_;
+  std::vector<Version> versions_;
+  std::vector<KeyId> keys_;                                               // By name.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Of all but null.
+  std::vector<std::uint32_t> absent_;                                     // By key: that of null.
+  absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;             // Sorted.
+};
+
+}  // namespace ouro

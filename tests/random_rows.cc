@@ -1,0 +1,180 @@
+#include "tests/random_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ouro/history_builder.h"
+
+namespace ouro::oracle {
+namespace {
+
+struct Version {
+  std::size_t commit = 0;  // Transactions commit in the order in which they are made, from 1.
+  Value value;
+  bool alive = false;
+};
+
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed)
+      : random_(seed),
+        timestamps_(seed % 3 == 0),
+        deletes_(seed % 2 == 0),
+        noise_(seed % 5 == 0 ? 0.15 : 0.0),
+        lag_(seed % 4 == 0 ? 0.0 : 0.8) {}
+
+  History make() {
+    const std::size_t keys = 1 + pick(3);
+    for (std::size_t k = 0; k < keys; ++k) {
+      keys_.push_back(b_.key(static_cast<std::int64_t>(k)));
+      versions_.emplace_back();
+      if (chance(0.3)) {
+        const Value initial = row();
+        b_.initial(keys_.back(), initial);
+        versions_.back().push_back({0, initial, true});
+      } else {
+        versions_.back().push_back({0, Value::null(), false});
+      }
+    }
+    const std::size_t txns = 3 + pick(3);
+    for (std::size_t t = 1; t <= txns; ++t) txn(t);
+    if (!timestamps_) state_orders();
+    return *std::move(b_).freeze();
+  }
+
+ private:
+  std::size_t pick(std::size_t count) { return random_() % count; }
+  bool chance(double share) { return std::uniform_real_distribution<>(0, 1)(random_) < share; }
+
+  Value row() {
+    const HistoryBuilder::NamedCell cells[] = {
+        {"c", chance(0.1) ? Value::null() : b_.integer(static_cast<std::int64_t>(pick(3)))},
+        {"u", b_.integer(next_++)}};
+    const Value made = b_.row(cells);
+    cells_.emplace_back(made, cells[0].second);
+    return made;
+  }
+
+  void txn(std::size_t commit) {
+    b_.begin_txn(b_.session(static_cast<std::int64_t>(pick(3))));
+    const bool aborted = chance(0.05);
+    if (aborted) b_.status(TxnStatus::Aborted);
+    const std::size_t snapshot = chance(lag_) ? pick(commit) : commit - 1;
+    if (timestamps_) {
+      const auto at = static_cast<std::int64_t>(2 * snapshot + 1);
+      b_.timestamps({at, 0}, {static_cast<std::int64_t>(2 * commit), 0});
+    }
+    own_.assign(keys_.size(), std::nullopt);
+    const std::size_t ops = 1 + pick(4);
+    for (std::size_t i = 0; i < ops; ++i) {
+      const bool moves = !timestamps_ && chance(noise_);
+      op(commit, moves ? pick(commit) : snapshot);
+    }
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      if (own_[k] && (!aborted || chance(noise_))) versions_[k].push_back(*own_[k]);
+    }
+  }
+
+  // What a transaction with `snapshot` sees of a key.
+  [[nodiscard]] const Version& seen(std::size_t k, std::size_t snapshot) {
+    if (own_[k]) return *own_[k];
+    if (chance(noise_)) return versions_[k][pick(versions_[k].size())];
+    const auto after = std::find_if(versions_[k].begin(), versions_[k].end(),
+                                    [&](const Version& v) { return v.commit > snapshot; });
+    return *(after - 1);
+  }
+
+  void op(std::size_t commit, std::size_t snapshot) {
+    const std::size_t k = pick(keys_.size());
+    const double which = std::uniform_real_distribution<>(0, 1)(random_);
+    if (which < 0.15) {
+      b_.read(keys_[k], seen(k, snapshot).value);
+    } else if (which < 0.45) {
+      own_[k] = {commit, row(), true};
+      b_.write(keys_[k], own_[k]->value);
+    } else if (which < 0.55 && deletes_) {
+      own_[k] = {commit, b_.text("d" + std::to_string(next_++)), false};
+      b_.remove(keys_[k], own_[k]->value);
+    } else {
+      predicate_read(snapshot, deletes_ ? pick(2) : pick(3));
+    }
+  }
+
+  void predicate_read(std::size_t snapshot, std::size_t kind) {
+    std::vector<const Version*> visible;
+    std::vector<KeyVersion> set;
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      visible.push_back(&seen(k, snapshot));
+      if (!visible[k]->value.is_null()) set.push_back({keys_[k], visible[k]->value});
+    }
+    const auto low = static_cast<std::int64_t>(pick(3));
+    const auto high = low + static_cast<std::int64_t>(pick(2));
+    std::vector<KeyVersion> rows;
+    const auto matches = [&](std::size_t k) {
+      if (!visible[k]->alive) return false;
+      if (kind == 2) return static_cast<std::int64_t>(k) >= low;
+      const Value cell = cell_c(visible[k]->value);
+      return !cell.is_null() && cell.number() >= low && cell.number() <= high;
+    };
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      if (matches(k) && !chance(noise_ / 4)) rows.push_back({keys_[k], visible[k]->value});
+    }
+    HistoryBuilder::Rows result;
+    if (kind != 1) result.rows = rows;
+    if (!timestamps_ && kind != 2) {
+      result.has_version_set = true;
+      result.version_set = set;
+    }
+    if (kind == 2) {
+      b_.scan(b_.integer(low), Value::null(), result);
+      return;
+    }
+    const Value bounds[] = {b_.integer(low), b_.integer(high)};
+    const PredicateId range = b_.compare(PredicateKind::Between, b_.column("c"), bounds);
+    if (kind == 0) {
+      b_.select(range, result);
+    } else {
+      b_.aggregate(AggregateKind::Count, {}, range,
+                   b_.integer(static_cast<std::int64_t>(rows.size())), result);
+    }
+  }
+
+  // The builder does not tell what is in a row; so we remember.
+  [[nodiscard]] Value cell_c(Value row) const {
+    const auto at = std::find_if(cells_.begin(), cells_.end(),
+                                 [&](const auto& cell) { return cell.first == row; });
+    return at == cells_.end() ? Value::null() : at->second;
+  }
+
+  void state_orders() {
+    for (std::size_t k = 0; k < keys_.size(); ++k) {
+      std::vector<Value> order;
+      for (std::size_t i = 1; i < versions_[k].size(); ++i) order.push_back(versions_[k][i].value);
+      for (std::size_t i = 1; i < order.size(); ++i) {
+        if (chance(noise_)) std::swap(order[i - 1], order[i]);
+      }
+      b_.version_order(keys_[k], order, true);
+    }
+  }
+
+  std::mt19937_64 random_;
+  const bool timestamps_;
+  const bool deletes_;
+  const double noise_;
+  const double lag_;
+  HistoryBuilder b_;
+  std::int64_t next_ = 100;
+  std::vector<KeyId> keys_;
+  std::vector<std::vector<Version>> versions_;  // By key.
+  std::vector<std::optional<Version>> own_;     // Of the transaction at hand, by key.
+  std::vector<std::pair<Value, Value>> cells_;  // Rows and their c.
+};
+
+}  // namespace
+
+History random_rows(std::uint64_t seed) { return Maker(seed).make(); }
+
+}  // namespace ouro::oracle

@@ -1,0 +1,311 @@
+// The engines by version orders: against the oracle, with orders of which a part is known or all,
+// and against themselves with less of them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/format.h"
+#include "tests/oracle.h"
+#include "tests/random_rows.h"
+#include "tests/small_histories.h"
+
+namespace ouro::oracle {
+namespace {
+
+// A history with other version orders than its own.
+struct Restated {
+  History history;
+  std::vector<VersionOrder> orders;
+  std::vector<Value> versions;
+};
+
+struct Order {
+  KeyId key;
+  bool complete = false;
+  std::vector<Value> versions;
+};
+
+History restate(const History& history, const std::vector<Order>& orders) {
+  auto owner = std::make_shared<Restated>();
+  owner->history = history;
+  for (const Order& order : orders) {
+    owner->orders.push_back({.key = order.key,
+                             .complete = order.complete,
+                             .first = static_cast<std::uint32_t>(owner->versions.size()),
+                             .count = static_cast<std::uint32_t>(order.versions.size())});
+    owner->versions.insert(owner->versions.end(), order.versions.begin(), order.versions.end());
+  }
+  HistoryColumns columns = history.columns();
+  columns.version_orders = owner->orders;
+  columns.versions = owner->versions;
+  return {columns, owner};
+}
+
+struct Statement {
+  double shuffle = 0.2;     // Two neighbours change places.
+  double complete = 0.5;    // Everything is told, and the history says so.
+  double mention = 0.6;     // Otherwise, how much is.
+  double unknown = 0.3;     // Unknown transactions are among them,
+  double aborted = 0.02;    // and aborted ones, which is wrong.
+  double lacking = 0.02;    // A complete order lacks a version.
+  double intermediate = 0;  // What a transaction overwrote itself is listed.
+};
+
+// Orders of the keys of `history`, mostly as its transactions stand in it.
+std::vector<Order> random_orders(const History& history, std::uint64_t seed,
+                                 const Statement& statement) {
+  std::mt19937_64 random(seed);
+  const auto chance = [&](double share) {
+    return std::uniform_real_distribution<>(0, 1)(random) < share;
+  };
+  std::map<KeyId, std::map<TxnId, std::vector<Value>>> writes;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    const TxnStatus status = history.status(txn);
+    if (status == TxnStatus::Unknown && !chance(statement.unknown)) continue;
+    if (status == TxnStatus::Aborted && !chance(statement.aborted)) continue;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      const Op op = history.op(id);
+      if (is_write(op.kind)) writes[op.key][txn].push_back(op.value);
+    }
+  }
+  std::vector<Order> orders;
+  for (const auto& [key, txns] : writes) {
+    Order all{key, false, {}};
+    for (const auto& [txn, values] : txns) {
+      for (const Value value : values) {
+        if (value == values.back() || chance(statement.intermediate)) all.versions.push_back(value);
+      }
+    }
+    for (std::size_t i = 1; i < all.versions.size(); ++i) {
+      if (chance(statement.shuffle)) std::swap(all.versions[i - 1], all.versions[i]);
+    }
+    all.complete = chance(statement.complete);
+    const std::size_t parts = all.complete ? 1 : random() % 3;
+    for (std::size_t part = 0; part < parts; ++part) {
+      Order order{key, all.complete, {}};
+      for (const Value value : all.versions) {
+        if (chance(all.complete ? 1 - statement.lacking : statement.mention)) {
+          order.versions.push_back(value);
+        }
+      }
+      orders.push_back(std::move(order));
+    }
+  }
+  return orders;
+}
+
+std::vector<Level> all_levels() {
+  std::vector<Level> out;
+  for (const LevelInfo& level : levels()) out.push_back(level.level);
+  return out;
+}
+
+// What is wrong with what the engines say by versions, at any level; "" if nothing.
+std::string complaint(const History& history, LevelSet* levels = nullptr) {
+  static const std::vector<Level> kLevels = all_levels();
+  CheckOptions options;
+  options.evidence = Evidence::Versions;
+  const OracleOptions oracle{.evidence = Evidence::Versions};
+  const auto verdicts = check(history, kLevels, options);
+  if (!verdicts.ok()) return verdicts.error().to_string();
+  const LevelSet allowed = allowed_levels(history, oracle);
+  if (levels != nullptr) *levels = allowed;
+  for (const Verdict& verdict : *verdicts) {
+    const std::string name(info(verdict.level).name);
+    if (verdict.evidence != Evidence::Versions) return name + ": by other evidence";
+    const Outcome expected = allowed.has(verdict.level) ? Outcome::Holds : Outcome::Violated;
+    if (verdict.outcome != expected) return name + ": " + std::string(ouro::name(verdict.outcome));
+    if (expected == Outcome::Holds &&
+        !order_proves(history, verdict.level, verdict.order, oracle)) {
+      return name + ": the order proves nothing";
+    }
+    if (describe(history, verdict).empty()) return name + ": nothing to say";
+    const auto checked = certify(history, make_certificate(history, verdict));
+    if (!checked.ok()) return name + ": " + checked.error().to_string();
+    if (!checked->accepted) return name + ": certificate rejected, " + checked->reason;
+  }
+  return "";
+}
+
+std::string text(const History& history) {
+  std::string out;
+  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
+  return out;
+}
+
+TEST(VersionsTest, AgreesWithTheOracleOnRandomHistories) {
+  std::size_t held = 0;
+  std::size_t violated = 0;
+  for (std::uint64_t seed = 1; seed <= 12'000 / kSlowdown; ++seed) {
+    const History plain = random_history(seed, mixed_shape(seed));
+    const bool lists = seed % 4 == 0;
+    const History history = restate(plain, random_orders(plain, seed,
+                                                         {.intermediate = lists           ? 1.0
+                                                                          : seed % 3 == 0 ? 0.3
+                                                                                          : 0}));
+    LevelSet levels;
+    ASSERT_EQ(complaint(history, &levels), "") << "seed " << seed << "\n" << text(history);
+    (levels.has(Level::Serializable) ? held : violated) += 1;
+  }
+  EXPECT_GT(held, 1500 / kSlowdown);
+  EXPECT_GT(violated, 3000 / kSlowdown);
+}
+
+TEST(VersionsTest, AgreesWithTheOracleOnAllSmallHistories) {
+  const Shape shape{.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 7 * kSlowdown};
+  std::uint64_t seed = 0;
+  const std::size_t count = for_each_history(shape, [&](const History& plain) {
+    if (HasFatalFailure()) return;
+    const History history = restate(plain, random_orders(plain, ++seed, {.shuffle = 0.5}));
+    ASSERT_EQ(complaint(history), "") << text(history);
+  });
+  EXPECT_GT(count, 1000 / kSlowdown);
+}
+
+TEST(VersionsTest, AgreesWithTheOracleOnPredicateReads) {
+  std::size_t phantoms = 0;  // Histories that only predicates keep from being serializable.
+  std::size_t held = 0;
+  std::size_t violated = 0;
+  for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
+    const History history = random_rows(seed);
+    LevelSet levels;
+    ASSERT_EQ(complaint(history, &levels), "") << "seed " << seed << "\n" << text(history);
+    (levels.has(Level::Serializable) ? held : violated) += 1;
+    if (levels.has(Level::RepeatableRead) && !levels.has(Level::Serializable)) ++phantoms;
+  }
+  EXPECT_GT(held, 3000 / kSlowdown);
+  EXPECT_GT(violated, 3000 / kSlowdown);
+  EXPECT_GT(phantoms, 300 / kSlowdown);
+}
+
+// With orders that agree with a verdict's own order nothing changes, however much they tell.
+TEST(VersionsTest, WhatIsTrueAnywayChangesNoVerdict) {
+  for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
+    RandomShape shape = mixed_shape(seed);
+    shape.unknown = 0;
+    const History plain = random_history(seed, shape);
+    for (const Level level : {Level::Serializable, Level::SessionSi, Level::ParallelSi}) {
+      const auto verdict = check(plain, level);
+      ASSERT_TRUE(verdict.ok());
+      if (verdict->outcome != Outcome::Holds) continue;
+      std::map<KeyId, std::vector<Value>> versions;
+      for (const TxnId txn : verdict->order) {
+        for (OpId id = plain.first_op(txn); id < plain.end_op(txn); ++id.value) {
+          const Op op = plain.op(id);
+          if (is_write(op.kind)) versions[op.key].push_back(op.value);
+        }
+      }
+      std::mt19937_64 random(seed);
+      for (const unsigned percent : {0, 50, 90, 100}) {
+        std::vector<Order> orders;
+        for (const auto& [key, all] : versions) {
+          Order order{key, percent == 100, {}};
+          for (const Value value : all) {
+            if (random() % 100 < percent) order.versions.push_back(value);
+          }
+          orders.push_back(order);
+        }
+        CheckOptions options;
+        options.evidence = Evidence::Versions;
+        const auto again = check(restate(plain, orders), level, options);
+        ASSERT_TRUE(again.ok()) << again.error().to_string();
+        ASSERT_EQ(again->outcome, Outcome::Holds)
+            << "seed " << seed << ", " << percent << " % known, " << info(level).name;
+      }
+    }
+  }
+}
+
+Result<Verdict> check_text(std::string_view text, Level level, History* history = nullptr) {
+  auto read = parse_history(text, {}, "h.jsonl");
+  if (!read.ok()) return std::move(read).error();
+  if (history != nullptr) *history = *read;
+  CheckOptions options;
+  options.evidence = Evidence::Versions;
+  return check(*read, level, options);
+}
+
+// Serializable in another order, but not in the one the database had (compare Emme, Fig. 3).
+constexpr std::string_view kStaleByItsOwnOrder = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["r","y",3]]}
+{"session":"d","ops":[["r","x",2],["w","y",3]]}
+)";
+
+TEST(VersionsTest, AnOrderThatTheReadsContradictIsAViolation) {
+  const auto without = check_text(kStaleByItsOwnOrder, Level::Serializable);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->outcome, Outcome::Holds);
+  History history;
+  const auto with = check_text(
+      std::string(kStaleByItsOwnOrder) + R"({"key":"x","versions":[1,2],"complete":true})" + "\n",
+      Level::Serializable, &history);
+  ASSERT_TRUE(with.ok());
+  EXPECT_EQ(with->outcome, Outcome::Violated);
+  ASSERT_EQ(with->anomalies.size(), 1u);
+  EXPECT_EQ(with->anomalies[0].kind, AnomalyKind::ForbiddenCycle);
+  EXPECT_EQ(with->anomalies[0].edges.size(), 3u);
+}
+
+TEST(VersionsTest, ACompleteOrderMustHaveEveryVersion) {
+  const auto verdict = check_text(
+      R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"key":"x","versions":[2],"complete":true}
+)",
+      Level::ReadCommitted);
+  ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+  EXPECT_EQ(verdict->outcome, Outcome::Violated);
+  ASSERT_EQ(verdict->anomalies.size(), 1u);
+  EXPECT_EQ(verdict->anomalies[0].kind, AnomalyKind::VersionOrderMismatch);
+  EXPECT_EQ(verdict->anomalies[0].ops, std::vector<OpId>{OpId{0}});
+}
+
+TEST(VersionsTest, OrdersThatCannotBeReadAreErrors) {
+  const std::string history = R"({"session":"a","ops":[["w","x",1],["w","y",null]]}
+{"session":"b","ops":[["w","x",2],["w","y",null]]}
+)";
+  const auto error = [&](const std::string& line) {
+    const auto verdict = check_text(history + line + "\n", Level::Serializable);
+    return verdict.ok() ? "" : verdict.error().to_string();
+  };
+  EXPECT_EQ(error(R"({"key":"x","versions":[1,7]})"),
+            "h.jsonl: version 7 in the version order of x was written by no transaction; add the "
+            "transaction or leave the version out");
+  EXPECT_EQ(
+      error(R"({"key":"x","versions":[1,2,1]})"),
+      "h.jsonl: version 1 in the version order of x is listed twice; list every version once");
+  EXPECT_EQ(error(R"({"key":"x","versions":[null,1]})"),
+            "h.jsonl: version null in the version order of x is the initial one, which always "
+            "comes first; leave it out");
+  EXPECT_EQ(error(R"({"key":"y","versions":[null]})"),
+            "h.jsonl: version null in the version order of y was written by several transactions; "
+            "give every delete a value of its own");
+}
+
+TEST(VersionsTest, CommitTimestampsAreVersionOrdersIfThereAreNoOthers) {
+  const std::string history = R"({"session":"a","commit_ts":1,"ops":[["w","x",1]]}
+{"session":"b","commit_ts":2,"ops":[["w","x",2]]}
+{"session":"c","commit_ts":4,"ops":[["r","x",1],["r","y",3]]}
+{"session":"d","commit_ts":3,"ops":[["r","x",2],["w","y",3]]}
+)";
+  const auto verdict = check_text(history, Level::Serializable);
+  ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+  EXPECT_EQ(verdict->outcome, Outcome::Violated);
+  const auto without =
+      check_text(history + R"({"session":"e","ops":[["w","x",9]]})", Level::Serializable);
+  ASSERT_FALSE(without.ok());
+  EXPECT_EQ(without.error().line, 5u);
+}
+
+}  // namespace
+}  // namespace ouro::oracle
