@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -223,6 +225,40 @@ TEST(VersionsTest, WhatIsTrueAnywayChangesNoVerdict) {
       }
     }
   }
+}
+
+// ---- the papers' figures ----
+
+TEST(VersionsTest, FiguresOfThePapersAreAsTheySay) {
+  std::size_t asked = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(OURO_SOURCE_DIR) + "/tests/papers")) {
+    if (entry.path().extension() != ".jsonl") continue;
+    const auto history = read_history(entry.path().string());
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    const auto remarks = history->columns().remarks;
+    const auto expect = std::find_if(remarks.begin(), remarks.end(),
+                                     [](const Remark& remark) { return remark.name == "expect"; });
+    ASSERT_NE(expect, remarks.end()) << entry.path();
+    std::istringstream wanted(expect->text);
+    for (std::string evidence, level, outcome; wanted >> evidence >> level >> outcome; ++asked) {
+      if (outcome.back() == ';') outcome.pop_back();
+      CheckOptions options;
+      for (const Evidence kind : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+        if (evidence == name(kind)) options.evidence = kind;
+      }
+      const auto parsed = find_level(level);
+      ASSERT_TRUE(parsed) << level;
+      const auto verdict = check(*history, *parsed, options);
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+      EXPECT_EQ(name(verdict->outcome), outcome)
+          << entry.path() << ": " << evidence << " " << level;
+      const auto checked = certify(*history, make_certificate(*history, *verdict));
+      ASSERT_TRUE(checked.ok()) << checked.error().to_string();
+      EXPECT_TRUE(checked->accepted) << entry.path() << ": " << checked->reason;
+    }
+  }
+  EXPECT_GE(asked, 16u);
 }
 
 Result<Verdict> check_text(std::string_view text, Level level, History* history = nullptr) {

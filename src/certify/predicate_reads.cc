@@ -28,7 +28,9 @@ PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(r
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
       if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
-      if (h_.predicate_read(id).has_version_set || h_.start_ts(txn)) reads_.push_back(id);
+      const auto start = h_.start_ts(txn);
+      const bool placed = start && h_.commit_ts(txn).value_or(*start) >= *start;
+      if (placed || h_.predicate_read(id).has_version_set) reads_.push_back(id);
     }
   }
 }

@@ -43,7 +43,7 @@ CommitGraph::CommitGraph(const Observed& observed)
     if (!step.from.valid()) continue;
     arcs_.push_back({o_.txn(step.from).value, o_.txn(step.to).value});
   }
-  for (const PredicateEdge& edge : o_.predicates().edges) {
+  for (const PredicateEdge& edge : o_.predicate_edges()) {
     if (!edge.overwrites) arcs_.push_back({o_.txn(edge.write).value, edge.reader.value});
   }
 }

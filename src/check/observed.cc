@@ -63,13 +63,13 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.order_lists(lists);
   given.add_to(o, o.wrong_reads_, o.version_steps_);
   o.keep_counted_wrong_reads();
-  PredicateFindings predicates;
+  PredicateReads predicates;
   if (evidence == Evidence::Versions) {
-    auto found = read_predicates(o, budget, threads);
-    if (!found.ok()) return std::move(found).error();
-    predicates = *std::move(found);
+    auto read = PredicateReads::read(o, budget, threads);
+    if (!read.ok()) return std::move(read).error();
+    predicates = *std::move(read);
   }
-  o.predicates_ = std::make_shared<const PredicateFindings>(std::move(predicates));
+  o.predicates_ = std::make_shared<const PredicateReads>(std::move(predicates));
   o.stopped_ = budget.exhausted();
   return o;
 }

@@ -37,7 +37,15 @@ struct VersionStep {
 // An input error at the place of an operation.
 [[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
 
-struct PredicateFindings;
+// A predicate read follows a writer, or precedes it; see versions/predicate_reads.h.
+struct PredicateEdge {
+  TxnId reader;
+  OpId read;     // A select or an aggregate.
+  ItemId write;  // Of a version that changes what it matches.
+  bool overwrites = false;
+};
+
+class PredicateReads;
 class Join;
 struct Access;
 
@@ -92,8 +100,12 @@ class Observed {
 
   // In the order of their items. Those of transactions that do not take part are left out.
   [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
-  // By versions: what predicate reads depend on.
-  [[nodiscard]] const PredicateFindings& predicates() const { return *predicates_; }
+  // By versions: predicate reads, and those of their edges that were found to matter, by reader.
+  [[nodiscard]] const PredicateReads& predicates() const { return *predicates_; }
+  [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
+  void set_predicate_edges(std::vector<PredicateEdge> edges) {
+    predicate_edges_ = std::move(edges);
+  }
   // What is known of version orders, key by key.
   [[nodiscard]] std::span<const VersionStep> version_steps() const { return version_steps_; }
   [[nodiscard]] std::span<const VersionStep> version_steps(KeyId key) const;
@@ -127,7 +139,8 @@ class Observed {
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
   std::vector<VersionStep> version_steps_;
-  std::shared_ptr<const PredicateFindings> predicates_;
+  std::shared_ptr<const PredicateReads> predicates_;
+  std::vector<PredicateEdge> predicate_edges_;
 };
 
 }  // namespace ouro

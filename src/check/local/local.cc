@@ -32,7 +32,7 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t exa
       verdict.anomalies.push_back(anomaly_of(observed, wrong));
     }
   }
-  for (const PredicateFlaw& flaw : observed.predicates().flaws) {
+  for (const PredicateFlaw& flaw : observed.predicates().flaws()) {
     verdict.outcome = Outcome::Violated;
     if (++verdict.counts[static_cast<std::size_t>(flaw.kind)] > examples) continue;
     Anomaly anomaly{.kind = flaw.kind,

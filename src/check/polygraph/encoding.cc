@@ -118,7 +118,7 @@ void Encoding::add_reads() {
 }
 
 void Encoding::add_predicates() {
-  for (const PredicateEdge& edge : o_.predicates().edges) {
+  for (const PredicateEdge& edge : o_.predicate_edges()) {
     const TxnId writer = o_.txn(edge.write);
     if (!edge.overwrites) {
       add_arc(commit(writer), begin(edge.reader));

@@ -17,7 +17,7 @@ Guide::Next ParallelSi::next(Solver& solver) {
     auto circle = this->circle(solver, item);
     if (!circle.empty()) return forbid(std::move(circle));
   }
-  for (const PredicateEdge& edge : o_.predicates().edges) {
+  for (const PredicateEdge& edge : o_.predicate_edges()) {
     if (!edge.overwrites) continue;
     const Node reader = edge.reader.value;
     const Node writer = o_.txn(edge.write).value;

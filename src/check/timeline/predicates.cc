@@ -73,16 +73,7 @@ class PredicateReplay {
                       .at = now,
                       .txn = txn,
                       .op = op.id,
-                      .expected = op.kind == OpKind::Aggregate ? result : text(expected)});
-  }
-
-  [[nodiscard]] std::string text(const std::vector<KeyVersion>& rows) const {
-    std::string out = "[";
-    for (const KeyVersion& row : rows) {
-      if (out.size() > 1) out += ',';
-      out += '[' + h_.text(h_.key_name(row.key)) + ',' + h_.text(row.value) + ']';
-    }
-    return out + ']';
+                      .expected = op.kind == OpKind::Aggregate ? result : rows_text(h_, expected)});
   }
 
   const History& h_;

@@ -113,6 +113,15 @@ std::vector<KeyVersion> Rows::selected(OpKind kind, const PredicateRead& read) {
   return out;
 }
 
+std::string rows_text(const History& history, const std::vector<KeyVersion>& rows) {
+  std::string out = "[";
+  for (const KeyVersion& row : rows) {
+    if (out.size() > 1) out += ',';
+    out += '[' + history.text(history.key_name(row.key)) + ',' + history.text(row.value) + ']';
+  }
+  return out + ']';
+}
+
 std::vector<KeyVersion> Rows::returned(const PredicateRead& read) const {
   std::vector<KeyVersion> out;
   for (const KeyVersion& version : h_.rows(read)) {

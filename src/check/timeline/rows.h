@@ -57,4 +57,7 @@ class Rows {
   absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;
 };
 
+// Rows as JSON.
+[[nodiscard]] std::string rows_text(const History& history, const std::vector<KeyVersion>& rows);
+
 }  // namespace ouro

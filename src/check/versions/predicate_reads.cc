@@ -3,229 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <optional>
 
-#include "base/parallel.h"
-#include "check/aggregate.h"
 #include "check/versions/row_versions.h"
-#include "history/value_order.h"
+#include "check/versions/snapshots.h"
+#include "check/versions/version_sets.h"
 
 namespace ouro {
 namespace {
 
-bool has_snapshot(const History& history, TxnId txn, const PredicateRead& read) {
-  return read.has_version_set || history.start_ts(txn).has_value();
-}
-
-// Calls f(txn, op) for the selects and aggregates of transactions that count and whose snapshot is
-// known. Scans are taken apart into reads of single keys.
-template <class F>
-void for_each_read(const Observed& observed, TxnId txn, const F& f) {
-  const History& h = observed.history();
-  if (!observed.counted(txn)) return;
-  for (OpId id = h.first_op(txn); id < h.end_op(txn); ++id.value) {
-    const Op op = h.op(id);
-    if (op.kind != OpKind::Select && op.kind != OpKind::Aggregate) continue;
-    if (has_snapshot(h, txn, h.predicate_read(id))) f(op);
-  }
-}
-
-// Judges the predicate reads of one transaction after the other. One for each thread.
-class Reader {
- public:
-  Reader(const Observed& observed, const RowVersions& rows)
-      : o_(observed),
-        h_(observed.history()),
-        rows_(rows),
-        seen_(h_.key_count(), Seen{}),
-        followed_(h_.txn_count()),
-        preceded_(h_.txn_count()) {}
-
-  void txn(TxnId txn, PredicateFindings& findings) {
-    findings_ = &findings;
-    for_each_read(o_, txn, [&](const Op& op) { read(txn, op); });
-  }
-
- private:
-  struct Seen {
-    OpId read;  // For which `position` is.
-    std::uint32_t position = 0;
-  };
-  using Place = RowVersions::Place;
-
-  void read(TxnId txn, const Op& op) {
-    const PredicateRead& read = h_.predicate_read(op.id);
-    note_own(txn, op.id);
-    if (read.has_version_set) note_version_set(txn, op.id, read);
-    rows_.select(read.predicate, matches_);
-    selected_.clear();
-    for (std::size_t i = 0; i < matches_.size();) {
-      std::size_t end = i;
-      while (end < matches_.size() && matches_[end].key == matches_[i].key) ++end;
-      row(txn, op.id, read, std::span(matches_).subspan(i, end - i));
-      i = end;
-    }
-    if (!read.has_version_set) compare_result(op, read);
-  }
-
-  // Own writes before the read are what it sees of their keys.
-  void note_own(TxnId txn, OpId read) {
-    own_.clear();
-    for (OpId id = h_.first_op(txn); id < read; ++id.value) {
-      const Op op = h_.op(id);
-      if (is_write(op.kind)) own_.push_back(op);
-    }
-    std::stable_sort(own_.begin(), own_.end(),
-                     [](const Op& a, const Op& b) { return a.key < b.key; });
-  }
-  // The last one; null if there is none.
-  [[nodiscard]] const Op* own(KeyId key) const {
-    const auto after = std::upper_bound(own_.begin(), own_.end(), key,
-                                        [](KeyId k, const Op& op) { return k < op.key; });
-    return after != own_.begin() && (after - 1)->key == key ? &*(after - 1) : nullptr;
-  }
-
-  void note_version_set(TxnId txn, OpId id, const PredicateRead& read) {
-    for (const KeyVersion& version : h_.version_set(read)) {
-      if (own(version.key) != nullptr) continue;
-      const std::uint32_t position = rows_.position(version.key, version.value);
-      if (version.value.is_null()) continue;  // As if it were not listed.
-      if (position == RowVersions::kNone) {
-        if (!returned(read, version.key)) flaw_of(txn, id, version);
-      } else if (const ItemId write = rows_.of(version.key)[position].write;
-                 write.valid() && o_.txn(write) == txn) {
-        flaw(AnomalyKind::FutureRead, id, write);
-      } else {
-        seen_[version.key.index()] = {id, position};
-      }
-    }
-  }
-
-  // Rows that came back are judged as reads of their keys.
-  [[nodiscard]] bool returned(const PredicateRead& read, KeyId key) const {
-    const auto rows = h_.rows(read);
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const KeyVersion& row) { return row.key == key; });
-  }
-
-  // The version is no last write of a transaction that counts.
-  void flaw_of(TxnId txn, OpId id, const KeyVersion& version) {
-    if (rows_.of(version.key).empty()) return;  // A list.
-    AnomalyKind kind = AnomalyKind::ThinAirRead;
-    ItemId write;
-    for (const ItemId item : o_.items_of(version.key)) {
-      if (!o_.items().is_write(item) || o_.items().value(item) != version.value) continue;
-      const TxnId writer = o_.txn(item);
-      const bool aborted = h_.status(writer) == TxnStatus::Aborted;
-      if (!aborted && !o_.counted(writer)) continue;
-      if (aborted && write.valid()) continue;
-      write = item;
-      kind = aborted         ? AnomalyKind::AbortedRead
-             : writer == txn ? AnomalyKind::FutureRead
-                             : AnomalyKind::IntermediateRead;
-    }
-    flaw(kind, id, write);
-  }
-  void flaw(AnomalyKind kind, OpId read, ItemId write) {
-    findings_->flaws.push_back(
-        {kind, read, write.valid() ? o_.items().op(write) : OpId{}, std::string()});
-  }
-
-  // The position of the version that the read saw.
-  [[nodiscard]] std::uint32_t position(TxnId txn, OpId id, const PredicateRead& read, KeyId key) {
-    if (read.has_version_set) {
-      const Seen& seen = seen_[key.index()];
-      if (seen.read == id) return seen.position;
-      const std::uint32_t absent = rows_.position(key, Value::null());
-      if (absent != RowVersions::kSeveral) return absent == RowVersions::kNone ? 0 : absent;
-      if (!findings_->unclear.valid()) {
-        findings_->unclear = id;
-        findings_->unclear_key = key;
-      }
-      return 0;
-    }
-    const Timestamp start = *h_.start_ts(txn);
-    const auto versions = rows_.of(key);
-    const auto after =
-        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          return h_.commit_ts(o_.txn(version.write)).value_or(kNoTimestamp) <= start;
-        });
-    return static_cast<std::uint32_t>(after - versions.begin() - 1);
-  }
-
-  // One row, of which `matches` are all versions that match.
-  void row(TxnId txn, OpId id, const PredicateRead& read, std::span<const Place> matches) {
-    const KeyId key = matches.front().key;
-    if (own(key) != nullptr) return;
-    const std::uint32_t seen = position(txn, id, read, key);
-    const auto at = std::lower_bound(matches.begin(), matches.end(), Place{key, seen});
-    const auto versions = rows_.of(key);
-    if (at != matches.end() && at->position == seen) {  // It matches: since when, and how long?
-      selected_.push_back({key, versions[seen].value});
-      auto first = at;
-      while (first != matches.begin() && (first - 1)->position + 1 == first->position) --first;
-      auto last = at;
-      while (last + 1 != matches.end() && last->position + 1 == (last + 1)->position) ++last;
-      if (first->position > 0) follow(txn, id, versions[first->position].write);
-      if (last->position + 1 < versions.size()) {
-        precede(txn, id, versions[last->position + 1].write);
-      }
-      return;
-    }
-    if (at != matches.begin()) follow(txn, id, versions[(at - 1)->position + 1].write);
-    if (at != matches.end()) precede(txn, id, versions[at->position].write);
-  }
-
-  void follow(TxnId txn, OpId id, ItemId write) { add(txn, id, write, false, followed_); }
-  void precede(TxnId txn, OpId id, ItemId write) { add(txn, id, write, true, preceded_); }
-  void add(TxnId txn, OpId id, ItemId write, bool overwrites, std::vector<TxnId>& known) {
-    const TxnId writer = o_.txn(write);
-    if (writer == txn || known[writer.index()] == txn) return;
-    known[writer.index()] = txn;
-    findings_->edges.push_back({txn, id, write, overwrites});
-  }
-
-  // What the snapshot, with own writes, holds against what came back.
-  void compare_result(const Op& op, const PredicateRead& read) {
-    for (std::size_t i = 0; i < own_.size(); ++i) {
-      if (i + 1 < own_.size() && own_[i + 1].key == own_[i].key) continue;
-      const bool alive = own_[i].kind == OpKind::Write && !own_[i].value.is_null();
-      if (alive && evaluate(h_, read.predicate, own_[i].key, own_[i].value) == Truth::True) {
-        selected_.push_back({own_[i].key, own_[i].value});
-      }
-    }
-    std::string expected;
-    if (op.kind == OpKind::Aggregate) {
-      expected = aggregate(h_, read, selected_);
-      if (read.result.is_unobserved() || expected == h_.text(read.result)) return;
-    } else {
-      std::sort(selected_.begin(), selected_.end());
-      std::vector<KeyVersion> rows(h_.rows(read).begin(), h_.rows(read).end());
-      std::erase_if(rows, [&](const KeyVersion& row) { return rows_.of(row.key).empty(); });
-      std::sort(rows.begin(), rows.end());
-      if (rows == selected_) return;
-      for (const KeyVersion& row : selected_) {
-        expected += fmt::format("{}[{},{}]", expected.empty() ? "[" : ",",
-                                h_.text(h_.key_name(row.key)), h_.text(row.value));
-      }
-      expected = expected.empty() ? "[]" : expected + "]";
-    }
-    findings_->flaws.push_back({AnomalyKind::ResultSetMismatch, op.id, OpId{}, expected});
-  }
-
-  const Observed& o_;
-  const History& h_;
-  const RowVersions& rows_;
-  PredicateFindings* findings_ = nullptr;
-  std::vector<Seen> seen_;       // By key.
-  std::vector<TxnId> followed_;  // By writer: the last reader that has an edge from it,
-  std::vector<TxnId> preceded_;  // or to it.
-  std::vector<Op> own_;          // By key.
-  std::vector<Place> matches_;
-  std::vector<KeyVersion> selected_;
-};
-
-Error unclear(const History& history, const PredicateFindings& findings) {
+Error unclear(const History& history, const VersionSetFindings& findings) {
   return error_at(
       history, findings.unclear,
       fmt::format("the version set does not say which absence of {} the read saw: it was absent "
@@ -243,10 +30,31 @@ Error incomplete(const History& history, KeyId key) {
   return error;
 }
 
+// Versions must be installed as they were committed, for a snapshot to be one of them.
+Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId read) {
+  const History& h = observed.history();
+  for (std::size_t k = 0; k < h.key_count(); ++k) {
+    std::optional<Timestamp> last;
+    for (const RowVersions::Version& version : rows.of(KeyId{k})) {
+      if (!version.write.valid()) continue;
+      const auto commit = h.commit_ts(observed.txn(version.write));
+      if (!commit || (last && *commit <= *last)) {
+        return error_at(h, read,
+                        fmt::format("the read has no version set, and the commit_ts of those who "
+                                    "wrote {} do not say what it saw: one has none, or they "
+                                    "contradict the version order; give it a version set",
+                                    h.key_label(KeyId{k})));
+      }
+      last = commit;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool overwrites, Edge& out) {
-  const std::vector<PredicateEdge>& edges = observed.predicates().edges;
+  const auto edges = observed.predicate_edges();
   const TxnId reader = overwrites ? from : to;
   const TxnId writer = overwrites ? to : from;
   auto at = std::partition_point(edges.begin(), edges.end(),
@@ -265,43 +73,84 @@ bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool over
   return false;
 }
 
-Result<PredicateFindings> read_predicates(const Observed& observed, const Budget& budget,
-                                          unsigned threads) {
-  PredicateFindings all;
+// A transaction that starts after it commits has no snapshot.
+void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
-  std::vector<TxnId> txns;  // That have predicate reads.
-  for (std::size_t t = 0; t < h.txn_count() && !h.columns().predicate_reads.empty(); ++t) {
-    for_each_read(observed, TxnId{t}, [&](const Op&) {
-      if (txns.empty() || txns.back().index() != t) txns.emplace_back(t);
-    });
+  if (h.columns().predicate_reads.empty()) return;
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (!observed.counted(txn)) continue;
+    const auto start = h.start_ts(txn);
+    const bool placed = start && h.commit_ts(txn).value_or(*start) >= *start;
+    for (OpId id = h.first_op(txn); id < h.end_op(txn); ++id.value) {
+      const OpKind kind = h.op(id).kind;
+      if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
+      if (h.predicate_read(id).has_version_set) {
+        with_set_.push_back({txn, id});
+      } else if (placed) {
+        with_start_.push_back({txn, id});
+      }
+    }
   }
-  if (txns.empty()) return all;
+}
+
+Result<PredicateReads> PredicateReads::read(const Observed& observed, const Budget& budget,
+                                            unsigned threads) {
+  PredicateReads out;
+  const History& h = observed.history();
+  out.find_reads(observed);
+  if (out.empty()) return out;
   if (const KeyId key = RowVersions::missing_order(observed); key.valid()) {
     return incomplete(h, key);
   }
-  RowVersions rows(observed);
-  for (const TxnId txn : txns) {
-    for_each_read(observed, txn,
-                  [&](const Op& op) { rows.prepare(h.predicate_read(op.id).predicate); });
+  auto rows = std::make_shared<RowVersions>(observed);
+  for (const auto& reads : {out.with_set_, out.with_start_}) {
+    for (const Seen& seen : reads) rows->prepare(h.predicate_read(seen.op).predicate);
   }
-  constexpr std::size_t kChunk = 64;
-  const std::size_t chunks = (txns.size() + kChunk - 1) / kChunk;
-  std::vector<PredicateFindings> found(chunks);
-  std::atomic<std::size_t> next{0};
-  for_each_part(chunks < 4 ? 1 : thread_count(threads), [&](std::size_t) {
-    Reader reader(observed, rows);
-    for (std::size_t chunk = next++; chunk < chunks && !budget.exhausted(); chunk = next++) {
-      const std::size_t end = std::min(txns.size(), (chunk + 1) * kChunk);
-      for (std::size_t i = chunk * kChunk; i < end; ++i) reader.txn(txns[i], found[chunk]);
+  VersionSetFindings found = judge_version_sets(observed, *rows, out.with_set_, budget, threads);
+  if (found.unclear.valid()) return unclear(h, found);
+  out.links_ = std::move(found.links);
+  out.flaws_ = std::move(found.flaws);
+  if (!out.with_start_.empty()) {
+    if (auto status = check_timestamps(observed, *rows, out.with_start_[0].op); !status) {
+      return std::move(status).error();
     }
-  });
-  for (PredicateFindings& part : found) {
-    all.edges.insert(all.edges.end(), part.edges.begin(), part.edges.end());
-    std::move(part.flaws.begin(), part.flaws.end(), std::back_inserter(all.flaws));
-    if (part.unclear.valid()) return unclear(h, part);
-    part = {};
+    auto wrong = compare_results(observed, *rows, out.with_start_, budget, threads);
+    std::move(wrong.begin(), wrong.end(), std::back_inserter(out.flaws_));
   }
-  return all;
+  out.rows_ = std::move(rows);
+  return out;
+}
+
+std::vector<PredicateEdge> PredicateReads::all(const Observed& observed, const Budget& budget,
+                                               unsigned threads) const {
+  std::vector<PredicateEdge> out = links_;
+  if (with_start_.empty()) return out;
+  const auto more = judge_version_sets(observed, *rows_, with_start_, budget, threads).links;
+  out.insert(out.end(), more.begin(), more.end());
+  std::stable_sort(out.begin(), out.end(), [](const PredicateEdge& a, const PredicateEdge& b) {
+    return a.reader < b.reader;
+  });
+  return out;
+}
+
+std::vector<PredicateEdge> PredicateReads::broken(const Observed& observed,
+                                                  const Positions& positions, bool overwrites,
+                                                  const Budget& budget) const {
+  std::vector<PredicateEdge> out;
+  for (const PredicateEdge& link : links_) {
+    const std::uint32_t written = positions.commit[observed.txn(link.write).index()];
+    const bool before = written < positions.begin[link.reader.index()];
+    if (link.overwrites ? overwrites && before : !before) out.push_back(link);
+  }
+  if (with_start_.empty()) return out;
+  const auto more =
+      broken_by_snapshots(observed, *rows_, with_start_, positions, overwrites, budget);
+  out.insert(out.end(), more.begin(), more.end());
+  std::stable_sort(out.begin(), out.end(), [](const PredicateEdge& a, const PredicateEdge& b) {
+    return a.reader < b.reader;
+  });
+  return out;
 }
 
 }  // namespace ouro

@@ -1,12 +1,21 @@
 // What predicate reads depend on, by version orders (Adya).
 //
 // A predicate read saw one version of every row: those of its version set, or else the last ones
-// committed before its transaction started. A version changes its matches if it matches and the one
-// before does not, or the other way round. The read follows whoever wrote the last such version up
-// to the one it saw, and precedes whoever wrote the first one after that; version orders carry the
-// rest. So each read needs at most two edges for each row that ever matches.
+// committed when its transaction started. A version changes its matches if it matches and the one
+// before does not, or the other way round. The read follows whoever wrote such a version up to the
+// one it saw, and precedes whoever wrote one after that.
+//
+// These are far too many edges to write down: two for every read and row that ever matched. So
+// levels are decided without them at first, and broken() says which of them the order that was
+// found does not keep. Those are added, and the level is decided again, until the order keeps all
+// or none is left. For reads without a version set that costs a look at whoever committed between
+// where the transaction's snapshot is and where the order has it: few, if the order is about that
+// of the commits. Parallel SI asks who reaches whom, not for an order, and needs all().
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/budget.h"
@@ -14,14 +23,9 @@
 
 namespace ouro {
 
-struct PredicateEdge {
-  TxnId reader;
-  OpId read;     // A select or an aggregate.
-  ItemId write;  // Of the version that changes the matches.
-  bool overwrites = false;
-};
+class RowVersions;
 
-// A version set that has what nobody may see, or a result that is not what it implies.
+// A version set that has what nobody may see, or a result that is not what a snapshot implies.
 struct PredicateFlaw {
   AnomalyKind kind = AnomalyKind::ResultSetMismatch;
   OpId read;
@@ -29,22 +33,54 @@ struct PredicateFlaw {
   std::string expected;  // Of a result: what it should be, as JSON.
 };
 
-struct PredicateFindings {
-  std::vector<PredicateEdge> edges;  // By reader; of several edges between two, one of each kind.
-  std::vector<PredicateFlaw> flaws;
-  // The first read that found a row absent which was so more than once; invalid if there is none.
-  OpId unclear;
-  KeyId unclear_key;
+// Where transactions begin and commit in some order.
+struct Positions {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> commit;  // The same where a transaction is one point.
 };
 
-// Fills in `out` if a predicate read makes `from` precede `to`: as an overwritten read of `from`,
-// or as a read of `to`.
+class PredicateReads {
+ public:
+  // Those of transactions that count and whose snapshot is known. The error is a row without a
+  // complete version order, or with one that contradicts the timestamps, where some read needs it;
+  // or one of which it is unclear when it was absent.
+  static Result<PredicateReads> read(const Observed& observed, const Budget& budget,
+                                     unsigned threads);
+
+  [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
+  [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }
+
+  // The edges that an order does not keep, by reader; of overwritten reads only if asked. An order
+  // that keeps the version orders and all these edges keeps all there are.
+  // Stops early if the budget is exhausted.
+  [[nodiscard]] std::vector<PredicateEdge> broken(const Observed& observed,
+                                                  const Positions& positions, bool overwrites,
+                                                  const Budget& budget) const;
+
+  // All edges, but that version orders imply.
+  [[nodiscard]] std::vector<PredicateEdge> all(const Observed& observed, const Budget& budget,
+                                               unsigned threads) const;
+
+  // A select or aggregate.
+  struct Seen {
+    TxnId txn;
+    OpId op;
+  };
+
+ private:
+  void find_reads(const Observed& observed);
+
+  std::vector<Seen> with_set_;    // Have a version set.
+  std::vector<Seen> with_start_;  // Have none, but a start timestamp.
+  std::vector<PredicateEdge>
+      links_;  // Of the former: all there are, but that version orders imply.
+  std::vector<PredicateFlaw> flaws_;
+  std::shared_ptr<const RowVersions> rows_;  // If there are any reads.
+};
+
+// Fills in `out` if one of the observed edges makes `from` precede `to`: as an overwritten read of
+// `from`, or as a read of `to`.
 [[nodiscard]] bool explain_predicate(const Observed& observed, TxnId from, TxnId to,
                                      bool overwrites, Edge& out);
-
-// The error is a row without a complete version order where some predicate read needs it, or one of
-// which it is unclear when it was absent.
-[[nodiscard]] Result<PredicateFindings> read_predicates(const Observed& observed,
-                                                        const Budget& budget, unsigned threads);
 
 }  // namespace ouro

@@ -36,6 +36,7 @@ KeyId RowVersions::missing_order(const Observed& observed) {
 
 RowVersions::RowVersions(const Observed& observed) : h_(observed.history()) {
   absent_.assign(h_.key_count(), kNone);
+  write_position_.assign(observed.items().size(), kNone);
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     first_.push_back(versions_.size());
     if (is_list(observed, KeyId{k})) continue;
@@ -68,6 +69,7 @@ void RowVersions::add_version(KeyId key, const Version& version) {
   } else {
     position_.try_emplace({key, version.value}, position);
   }
+  if (version.write.valid()) write_position_[version.write.index()] = position;
   versions_.push_back(version);
 }
 
@@ -105,11 +107,9 @@ std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) co
   return {first, end};
 }
 
-void RowVersions::add_if_true(PredicateId predicate, Place place, std::vector<Place>& out) const {
+bool RowVersions::matches(PredicateId predicate, Place place) const {
   const Version& version = of(place.key)[place.position];
-  if (version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True) {
-    out.push_back(place);
-  }
+  return version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True;
 }
 
 void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
@@ -136,10 +136,14 @@ void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
   std::size_t within = 0;
   for (auto key = first; key != end; ++key) within += of(*key).size();
   if (indexed && entries.size() < within) {
-    for (const Entry& entry : entries) add_if_true(predicate, entry.place, out);
+    for (const Entry& entry : entries) {
+      if (matches(predicate, entry.place)) out.push_back(entry.place);
+    }
   } else {
     for (auto key = first; key != end; ++key) {
-      for (std::uint32_t i = 0; i < of(*key).size(); ++i) add_if_true(predicate, {*key, i}, out);
+      for (std::uint32_t i = 0; i < of(*key).size(); ++i) {
+        if (matches(predicate, {*key, i})) out.push_back({*key, i});
+      }
     }
   }
   std::sort(out.begin(), out.end());

@@ -37,7 +37,12 @@ class RowVersions {
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::uint32_t kSeveral = 0xfffffffe;
 
-  // Makes candidates() of `predicate` cheap.
+  // Where a last write of a transaction that counts stands.
+  [[nodiscard]] std::uint32_t position(ItemId write) const {
+    return write_position_[write.index()];
+  }
+
+  // Makes select() of `predicate` cheap.
   void prepare(PredicateId predicate);
 
   struct Place {
@@ -45,6 +50,8 @@ class RowVersions {
     std::uint32_t position = 0;
     constexpr auto operator<=>(const Place&) const = default;
   };
+  // Whether `predicate` is true of a version.
+  [[nodiscard]] bool matches(PredicateId predicate, Place place) const;
   // Replaces `out` by the versions for which `predicate` is true, sorted.
   // Cost: of a predicate that bounds the key or a column, the versions within the bounds; otherwise
   // all of them. Threads may call it at the same time.
@@ -58,13 +65,13 @@ class RowVersions {
   };
   void add_key(const Observed& observed, KeyId key);
   void add_version(KeyId key, const Version& version);
-  void add_if_true(PredicateId predicate, Place place, std::vector<Place>& out) const;
   [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;
 
   const History& h_;
   std::vector<std::size_t> first_;
   std::vector<Version> versions_;
   std::vector<KeyId> keys_;                                               // By name.
+  std::vector<std::uint32_t> write_position_;                             // By item.
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Of all but null.
   std::vector<std::uint32_t> absent_;                                     // By key: that of null.
   absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;             // Sorted.

@@ -1,0 +1,99 @@
+// How long a check by version orders takes, without loading.
+
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "ouro/check.h"
+#include "ouro/generate.h"
+#include "versions/predicate_mix.h"
+
+namespace ouro::bench {
+namespace {
+
+void run(benchmark::State& state, const History& history, Level level) {
+  CheckOptions by_versions;
+  by_versions.evidence = Evidence::Versions;
+  const auto verdict = check(history, level, by_versions);
+  if (!verdict.ok()) return state.SkipWithError(verdict.error().to_string().c_str());
+  if (verdict->outcome != Outcome::Holds) return state.SkipWithError("wrong verdict");
+  for (auto _ : state) benchmark::DoNotOptimize(check(history, level, by_versions));
+  state.SetLabel(std::string(info(level).name));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(history.txn_count()));
+}
+
+// The history with each version left out of the version orders that a coin says.
+History with_part_of_order(const History& history, unsigned percent) {
+  struct Kept {
+    History history;
+    std::vector<VersionOrder> orders;
+    std::vector<Value> versions;
+  };
+  auto kept = std::make_shared<Kept>();
+  kept->history = history;
+  std::mt19937_64 random(1);
+  for (VersionOrder order : history.version_orders()) {
+    const auto first = static_cast<std::uint32_t>(kept->versions.size());
+    for (const Value version : history.versions(order)) {
+      if (random() % 100 < percent) kept->versions.push_back(version);
+    }
+    order.first = first;
+    order.count = static_cast<std::uint32_t>(kept->versions.size()) - first;
+    order.complete = order.complete && percent == 100;
+    kept->orders.push_back(order);
+  }
+  HistoryColumns columns = history.columns();
+  columns.version_orders = kept->orders;
+  columns.versions = kept->versions;
+  return {columns, kept};
+}
+
+// Arguments: transactions, operations of each, keys, percent of reads, percent of the order.
+void BM_Versions(benchmark::State& state) {
+  GenerateOptions options;
+  options.sessions = 24;
+  options.version_orders = true;
+  options.txns = static_cast<std::uint64_t>(state.range(0));
+  options.ops_per_txn = static_cast<std::uint32_t>(state.range(1));
+  options.keys = static_cast<std::uint64_t>(state.range(2));
+  options.read_share = static_cast<double>(state.range(3)) / 100;
+  const auto history = generate(options);
+  if (!history.ok()) return state.SkipWithError("no history");
+  run(state, with_part_of_order(*history, static_cast<unsigned>(state.range(4))),
+      Level::Serializable);
+}
+BENCHMARK(BM_Versions)
+    ->ArgNames({"txns", "ops", "keys", "reads", "known"})
+    ->Args({100'000, 5, 1'000, 50, 100})
+    ->Args({1'000'000, 5, 10'000, 50, 100})
+    ->Args({10'000, 8, 1'000, 20, 0})
+    ->Args({10'000, 8, 1'000, 20, 50})
+    ->Args({10'000, 8, 1'000, 20, 90})
+    ->Args({10'000, 8, 1'000, 20, 100})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+
+// Arguments: transactions, rows, values of the column, whether version sets are given.
+void BM_VersionsOfPredicates(benchmark::State& state) {
+  PredicateMix mix;
+  mix.txns = static_cast<std::uint64_t>(state.range(0));
+  mix.rows = static_cast<std::uint64_t>(state.range(1));
+  mix.values = state.range(2);
+  mix.version_sets = state.range(3) != 0;
+  run(state, make(mix), Level::Serializable);
+}
+BENCHMARK(BM_VersionsOfPredicates)
+    ->ArgNames({"txns", "rows", "values", "sets"})
+    ->Args({2'500, 100, 1'000, 1})
+    ->Args({2'500, 100, 1'000, 0})
+    ->Args({10'000, 1'000, 1'000, 0})
+    ->Args({100'000, 10'000, 10'000, 0})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+
+}  // namespace
+}  // namespace ouro::bench

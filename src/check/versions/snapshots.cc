@@ -1,0 +1,219 @@
+#include "check/versions/snapshots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/parallel.h"
+#include "check/aggregate.h"
+#include "check/timeline/rows.h"
+#include "history/value_order.h"
+
+namespace ouro {
+namespace {
+
+struct Commit {
+  Timestamp at;
+  RowVersions::Place place;
+  constexpr auto operator<=>(const Commit&) const = default;
+};
+
+// All versions but the initial ones, in the order of their commits.
+std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows) {
+  const History& h = observed.history();
+  std::vector<Commit> out;
+  for (std::size_t k = 0; k < h.key_count(); ++k) {
+    const auto versions = rows.of(KeyId{k});
+    for (std::uint32_t i = 1; i < versions.size(); ++i) {
+      out.push_back({*h.commit_ts(observed.txn(versions[i].write)), {KeyId{k}, i}});
+    }
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// Goes through the reads by the start of their transactions, and keeps the rows as they were.
+class Results {
+ public:
+  Results(const History& history, const RowVersions& versions, const ListKeys& lists)
+      : h_(history), versions_(versions), rows_(history, lists) {}
+
+  void apply(const Commit& commit) {
+    const RowVersions::Version& version = versions_.of(commit.place.key)[commit.place.position];
+    rows_.set(commit.place.key, {version.value, version.alive});
+  }
+
+  // Own writes are visible to their transaction only: they are made, and taken back.
+  void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
+    for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
+      const Op op = h_.op(id);
+      if (!is_write(op.kind) || !rows_.has(op.key)) continue;
+      undo_.emplace_back(op.key, rows_.row(op.key));
+      rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+    }
+    const Op op = h_.op(seen.op);
+    const PredicateRead& read = h_.predicate_read(op.id);
+    const std::vector<KeyVersion> expected = rows_.selected(op.kind, read);
+    if (op.kind == OpKind::Aggregate) {
+      const std::string result = aggregate(h_, read, expected);
+      if (!read.result.is_unobserved() && result != h_.text(read.result)) {
+        out.push_back({AnomalyKind::ResultSetMismatch, op.id, {}, result});
+      }
+    } else if (expected != rows_.returned(read)) {
+      out.push_back({AnomalyKind::ResultSetMismatch, op.id, {}, rows_text(h_, expected)});
+    }
+    for (; !undo_.empty(); undo_.pop_back()) rows_.set(undo_.back().first, undo_.back().second);
+  }
+
+ private:
+  const History& h_;
+  const RowVersions& versions_;
+  Rows rows_;
+  std::vector<std::pair<KeyId, Rows::Row>> undo_;
+};
+
+}  // namespace
+
+std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVersions& rows,
+                                           std::span<const PredicateReads::Seen> reads,
+                                           const Budget& budget, unsigned threads) {
+  const History& h = observed.history();
+  const auto lists = ListKeys::of(h, threads);
+  if (!lists.ok()) return {};  // Observed::observe() would have refused the history.
+  const std::vector<Commit> commits = commits_of(observed, rows);
+  std::vector<std::pair<Timestamp, PredicateReads::Seen>> by_start;
+  for (const PredicateReads::Seen& seen : reads) by_start.emplace_back(*h.start_ts(seen.txn), seen);
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t parts = reads.size() < 1000 ? 1 : thread_count(threads);
+  std::vector<std::vector<PredicateFlaw>> found(parts);
+  for_each_part(parts, [&](std::size_t part) {
+    Results results(h, rows, *lists);
+    BudgetTicker ticker(budget);
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < by_start.size() && !ticker.tick(); ++i) {
+      while (next < commits.size() && commits[next].at <= by_start[i].first) {
+        results.apply(commits[next++]);
+      }
+      if (i % parts == part) results.judge(by_start[i].second, found[part]);
+    }
+  });
+  std::vector<PredicateFlaw> all;
+  for (auto& part : found) std::move(part.begin(), part.end(), std::back_inserter(all));
+  std::sort(all.begin(), all.end(),
+            [](const PredicateFlaw& a, const PredicateFlaw& b) { return a.read < b.read; });
+  return all;
+}
+
+// ---- edges ----
+
+namespace {
+
+class SnapshotEdges {
+ public:
+  SnapshotEdges(const Observed& observed, const RowVersions& rows, const Positions& positions,
+                bool overwrites)
+      : o_(observed),
+        h_(observed.history()),
+        rows_(rows),
+        positions_(positions),
+        overwrites_(overwrites) {
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      if (o_.counted(TxnId{t}) && h_.commit_ts(TxnId{t})) writers_.emplace_back(t);
+    }
+    std::sort(writers_.begin(), writers_.end(),
+              [&](TxnId a, TxnId b) { return committed(a) < committed(b); });
+    latest_before_.resize(writers_.size());
+    earliest_behind_.resize(writers_.size());
+    for (std::size_t i = 0; i < writers_.size(); ++i) {
+      latest_before_[i] = i == 0 ? ts(i) : std::max(latest_before_[i - 1], ts(i));
+    }
+    for (std::size_t i = writers_.size(); i-- > 0;) {
+      earliest_behind_[i] =
+          i + 1 == writers_.size() ? ts(i) : std::min(earliest_behind_[i + 1], ts(i));
+    }
+  }
+
+  // The reads of one transaction.
+  void txn(std::span<const PredicateReads::Seen> reads, std::vector<PredicateEdge>& out) const {
+    const TxnId reader = reads.front().txn;
+    const Timestamp start = *h_.start_ts(reader);
+    const std::uint32_t begun = positions_.begin[reader.index()];
+    const auto here = static_cast<std::size_t>(
+        std::partition_point(writers_.begin(), writers_.end(),
+                             [&](TxnId w) { return committed(w) < begun; }) -
+        writers_.begin());
+    for (std::size_t i = here; overwrites_ && i-- > 0 && latest_before_[i] > start;) {
+      if (ts(i) > start) compare(reads, writers_[i], true, out);
+    }
+    for (std::size_t i = here; i < writers_.size() && earliest_behind_[i] <= start; ++i) {
+      if (ts(i) <= start) compare(reads, writers_[i], false, out);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t committed(TxnId txn) const { return positions_.commit[txn.index()]; }
+  [[nodiscard]] Timestamp ts(std::size_t i) const { return *h_.commit_ts(writers_[i]); }
+
+  // Adds an edge if something that `writer` wrote changes what one of the reads matches.
+  void compare(std::span<const PredicateReads::Seen> reads, TxnId writer, bool overwrites,
+               std::vector<PredicateEdge>& out) const {
+    const Items& items = o_.items();
+    if (writer == reads.front().txn) return;
+    for (ItemId i = items.first(writer); i < items.end(writer); ++i.value) {
+      if (!items.is_write(i) || !o_.final(i) || rows_.of(items.key(i)).empty()) continue;
+      for (const PredicateReads::Seen& read : reads) {
+        if (wrote_before(read, items.key(i)) || !changes(read, i)) continue;
+        out.push_back({read.txn, read.op, i, overwrites});
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] bool wrote_before(const PredicateReads::Seen& read, KeyId key) const {
+    for (OpId id = h_.first_op(read.txn); id < read.op; ++id.value) {
+      const Op op = h_.op(id);
+      if (is_write(op.kind) && op.key == key) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool changes(const PredicateReads::Seen& read, ItemId write) const {
+    const PredicateId predicate = h_.predicate_read(read.op).predicate;
+    const std::uint32_t position = rows_.position(write);
+    const KeyId key = o_.items().key(write);
+    return rows_.matches(predicate, {key, position}) !=
+           rows_.matches(predicate, {key, position - 1});
+  }
+
+  const Observed& o_;
+  const History& h_;
+  const RowVersions& rows_;
+  const Positions& positions_;
+  const bool overwrites_;
+  std::vector<TxnId> writers_;              // By their place in the order; with timestamps.
+  std::vector<Timestamp> latest_before_;    // Of those up to one.
+  std::vector<Timestamp> earliest_behind_;  // Of those from one on.
+};
+
+}  // namespace
+
+std::vector<PredicateEdge> broken_by_snapshots(const Observed& observed, const RowVersions& rows,
+                                               std::span<const PredicateReads::Seen> reads,
+                                               const Positions& positions, bool overwrites,
+                                               const Budget& budget) {
+  const SnapshotEdges edges(observed, rows, positions, overwrites);
+  std::vector<PredicateEdge> out;
+  BudgetTicker ticker(budget);
+  for (std::size_t i = 0; i < reads.size() && !ticker.tick();) {
+    std::size_t end = i;
+    while (end < reads.size() && reads[end].txn == reads[i].txn) ++end;
+    edges.txn(reads.subspan(i, end - i), out);
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace ouro

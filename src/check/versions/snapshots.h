@@ -1,0 +1,23 @@
+// Predicate reads that saw what was committed when their transaction started.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "check/versions/predicate_reads.h"
+#include "check/versions/row_versions.h"
+
+namespace ouro {
+
+// A result-set mismatch for every read that did not return what the snapshot, with what its
+// transaction wrote before, gives. Cost: as Rows::selected().
+[[nodiscard]] std::vector<PredicateFlaw> compare_results(
+    const Observed& observed, const RowVersions& rows, std::span<const PredicateReads::Seen> reads,
+    const Budget& budget, unsigned threads);
+
+// As PredicateReads::broken(). REQUIRES: `reads` are sorted.
+[[nodiscard]] std::vector<PredicateEdge> broken_by_snapshots(
+    const Observed& observed, const RowVersions& rows, std::span<const PredicateReads::Seen> reads,
+    const Positions& positions, bool overwrites, const Budget& budget);
+
+}  // namespace ouro
