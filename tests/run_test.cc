@@ -351,6 +351,15 @@ TEST_F(RunTest, BadOptionsAreRefusedBeforeAnythingIsWritten) {
   EXPECT_THAT(run(wanted).error().to_string(), HasSubstr("/no/such/folder/x.jsonl"));
 }
 
+TEST_F(RunTest, ARunWhoseHistoryCannotBeWrittenEndsAtOnce) {
+  RunOptions wanted = options("sim:si", WorkloadKind::General, 0);
+  wanted.history = "/dev/full";
+  wanted.seconds = 600;
+  const auto report = run(wanted);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().to_string(), HasSubstr("/dev/full: cannot write this file: No space"));
+}
+
 // The command.
 
 TEST_F(RunTest, TheCommandRunsChecksAndTellsByItsStatus) {

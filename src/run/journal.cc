@@ -191,6 +191,7 @@ void Journal::flush(std::unique_lock<std::mutex>& lock) {
       if (problem != 0) {
         const std::lock_guard note(mutex_);
         if (problem_ == 0) problem_ = problem;
+        failed_ = true;
       }
     }
   }

@@ -38,6 +38,9 @@ class Journal {
   // from zero. REQUIRES: `count` whole lines.
   std::uint64_t add(std::size_t client, std::string_view lines, std::uint64_t count = 1);
 
+  // Whether something could not be written; close() tells what. Nothing more is worth adding.
+  [[nodiscard]] bool failed() const { return failed_; }
+
   // Everything is in the file, or why not.
   Status close();
 
@@ -67,6 +70,7 @@ class Journal {
   std::uint64_t lines_ = 0;
   bool closing_ = false;
   int problem_ = 0;  // The first errno of a write.
+  std::atomic<bool> failed_{false};
   std::thread writer_;
 };
 

@@ -167,7 +167,7 @@ std::int64_t Runner::now() const {
 }
 
 bool Runner::over() const {
-  if (stop_ || (options_.stop != nullptr && *options_.stop)) return true;
+  if (stop_ || (options_.stop != nullptr && *options_.stop) || journal_.failed()) return true;
   return deadline_ && Clock::now() >= *deadline_;
 }
 
