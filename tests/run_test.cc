@@ -370,6 +370,12 @@ TEST_F(RunTest, TheCommandRunsChecksAndTellsByItsStatus) {
   EXPECT_THAT(fine.err, HasSubstr("simulated si store: "));
   EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", file}).status, 0);
 
+  const Ran both = run_program(
+      {OURO_BINARY, "run", "sim:si", "-n", "300", "-o", file, "--evidence", "timestamps"});
+  EXPECT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr(file + ": holds si by timestamps\n"));
+  EXPECT_THAT(both.out, HasSubstr(file + ": holds si\n"));
+
   const Ran broken = run_program({OURO_BINARY, "run", "sim:si?fault=lost-update&rate=0.1", "-n",
                                   "300", "-o", file, "--evidence", "timestamps"});
   EXPECT_EQ(broken.status, 1) << broken.err;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kRingBytes = 8 * 1024 * 1024;
 constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr int kFiles = 1024;  // Descriptors that may be open when a run begins.
 
 Error error_at(const std::string& path, const char* what, int number) {
   Error error;
@@ -112,7 +113,10 @@ Status Journal::start_undertaker() {
   if (undertaker_ == 0) {
     ::setsid();  // Ctrl-C is for our parent.
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
-    ::close(ends[1]);
+    // What else the parent has open must end with it.
+    for (int file = 3; file < kFiles; ++file) {
+      if (file != ends[0] && file != file_) ::close(file);
+    }
     char dismissed = 0;
     ssize_t count = 0;
     do {
