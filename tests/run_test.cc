@@ -444,7 +444,9 @@ TEST_F(RunTest, AKilledRunLeavesAHistoryThatHolds) {
     fs::remove(file);
     Program program({OURO_BINARY, "run", "sim:strict-serializable", "--seconds", "600", "--keys",
                      "10", "--ops", "4", "-o", file});
-    while (size_of(file) < 100'000) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 60'000 && size_of(file) < 100'000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     program.send(SIGKILL);
     EXPECT_EQ(program.wait().status, 128 + SIGKILL);
     // The undertaker has written everything when its end of our pipe is closed, which wait() saw.
