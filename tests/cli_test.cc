@@ -28,7 +28,7 @@ constexpr char kFine[] = R"({"session":"a","ops":[["r","x",null],["w","x",1]]}
 )";
 constexpr char kFractured[] = R"({"session":"a","ops":[["w","x",1],["w","y",1]]}
 {"session":"b","ops":[["r","x",1],["w","x",2],["w","y",2]]}
-{"session":"b","ops":[["r","x",2],["r","y",1]]}
+{"session":"c","ops":[["r","x",2],["r","y",1]]}
 )";
 
 std::string read_file(const std::filesystem::path& path) {
@@ -64,7 +64,7 @@ class CliTest : public testing::Test {
     return run_program(command(std::move(arguments)), input);
   }
   static std::vector<std::string> command_names() {
-    return {"check",   "certify", "stats",    "lint",       "levels",
+    return {"check",   "explain", "certify",  "stats",      "lint", "levels",
             "formats", "convert", "generate", "completion", "man"};
   }
 
@@ -245,8 +245,8 @@ TEST_F(CliTest, TimestampsAreEvidence) {
   const Ran ran = ouro({"check", "-l", "si", "--evidence", "timestamps", path});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.out, HasSubstr("VIOLATED si by timestamps (snapshot mismatch)"));
-  EXPECT_THAT(ran.out, HasSubstr("T1 read x=null; but by its timestamp it should have read x=1, "
-                                 "which T2 wrote and committed at 2."));
+  EXPECT_THAT(ran.out, HasSubstr("T2 read x=null; but by its timestamp it should have read x=1, "
+                                 "which T1 wrote and committed at 2."));
   EXPECT_THAT(ran.out, HasSubstr("In another order"));
   const Ran json = ouro(
       {"check", "-l", "si", "--evidence", "timestamps", "--json", "--certificate", proof, path});
@@ -257,9 +257,94 @@ TEST_F(CliTest, TimestampsAreEvidence) {
   EXPECT_EQ(ouro({"certify", path, proof}).out,
             "accepted: si is violated by timestamps; 2 transactions, 2 operations\n");
   const Ran all = ouro({"check", "-l", "all", "--evidence", "timestamps", path});
-  EXPECT_THAT(all.out, HasSubstr("Not decided, because this version does not support them"));
+  EXPECT_THAT(all.out, HasSubstr("Not decided by this version: "));
   EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "timestamps", path}).status, 254);
   EXPECT_EQ(ouro({"check", "-l", "si", "--evidence", "timestamps", fine_}).status, 254);
+}
+
+TEST_F(CliTest, ExpectationsDecideTheStatus) {
+  const std::string expected = folder_ + "/expected";
+  std::ofstream(expected) << "rc ra violated\nshows fractured-read\n";
+  const Ran met = ouro({"check", "-q", "--expect", expected, fractured_});
+  EXPECT_EQ(met.status, 0) << met.err;
+  EXPECT_EQ(met.out + met.err, "");
+  const Ran unmet = ouro({"check", "-q", "--expect", expected, fine_});
+  EXPECT_EQ(unmet.status, 1);
+  EXPECT_EQ(unmet.err,
+            "ouro: " + fine_ + ": expected read-committed to be violated, but it holds\n" +
+                "ouro: " + fine_ + ": expected read-atomic to be violated, but it holds\n" +
+                "ouro: " + fine_ +
+                ": expected fractured-read, which does not show: is the test blind?\n");
+  EXPECT_EQ(ouro({"check", "-l", "ra", "--shows", "fractured-read,G-single", fractured_}).status,
+            0);
+  EXPECT_EQ(ouro({"check", "-l", "ra", "--lacks", "fractured-read", fractured_}).status, 1);
+  EXPECT_EQ(ouro({"check", "-l", "ra", "--shows", "nonsense", fractured_}).status, 254);
+  EXPECT_EQ(ouro({"check", "--expect", folder_ + "/absent", fine_}).status, 254);
+}
+
+TEST_F(CliTest, UndecidedCountsAsAsked) {
+  const std::string big = folder_ + "/big.jsonl";
+  ASSERT_EQ(ouro({"generate", "--txns", "30000", "-o", big}).status, 0);
+  const std::vector<std::string> check{"check", "-q", "-l", "cc", "--time-limit", "0.001", big};
+  const auto with = [&](const std::string& what) {
+    std::vector<std::string> arguments = check;
+    arguments.insert(arguments.end(), {"--undecided", what});
+    return ouro(arguments).status;
+  };
+  EXPECT_EQ(ouro(check).status, 2);
+  EXPECT_EQ(with("pass"), 0);
+  EXPECT_EQ(with("fail"), 1);
+  EXPECT_EQ(with("maybe"), 254);
+}
+
+TEST_F(CliTest, CounterexamplesAreHistories) {
+  const std::string path = folder_ + "/least.jsonl";
+  EXPECT_EQ(ouro({"check", "-l", "ra", "--counterexample", path, fractured_}).status, 1);
+  const Ran again = ouro({"check", "-l", "ra", path});
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.out, HasSubstr("VIOLATED read-atomic (fractured read)"));
+}
+
+TEST_F(CliTest, FormsAreWritten) {
+  const auto form = [&](const std::string& flag) {
+    const std::string path = folder_ + "/form";
+    EXPECT_EQ(ouro({"check", "-q", "-l", "ra", flag, path, fractured_}).status, 1);
+    return read_file(path);
+  };
+  EXPECT_THAT(form("--dot"), StartsWith("digraph ouro {\n"));
+  EXPECT_THAT(form("--junit"), HasSubstr("<failure type=\"fractured read\""));
+  EXPECT_THAT(form("--sarif"), HasSubstr(R"("ruleId":"fractured-read")"));
+  EXPECT_THAT(ouro({"check", "--output", "edn", "-l", "ra", fractured_}).out,
+              StartsWith("{:valid? false, :anomaly-types (:G-single)"));
+  EXPECT_EQ(ouro({"check", "-q", "-l", "ra", "--junit", folder_ + "/absent/form", fine_}).status,
+            254);
+  const std::string junit = folder_ + "/several";
+  EXPECT_EQ(ouro({"check", "-q", "-l", "ra", "--junit", junit, fine_, broken_, fractured_}).status,
+            254);
+  EXPECT_THAT(read_file(junit), HasSubstr("tests=\"3\" failures=\"1\" errors=\"1\">"));
+}
+
+TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
+  const std::string path = folder_ + "/chain.jsonl";
+  std::ofstream(path) << R"({"session":"a","id":"first","ops":[["w","x",1]]}
+{"session":"b","id":7,"ops":[["r","x",1],["w","y",2]]}
+{"session":"c","ops":[["r","z",null]]}
+)";
+  const Ran forth = ouro({"explain", path, "first", "7"});
+  EXPECT_EQ(forth.status, 0);
+  EXPECT_EQ(forth.out,
+            "T1 must precede T2 at serializable.\n\n"
+            "  T1  session a, line 1, id first   w x=1\n"
+            "  T2  session b, line 2, id 7       r x=1   …   (2 operations)\n\n"
+            "  T1 < T2, because T2 read x=1, which T1 wrote.\n");
+  EXPECT_EQ(ouro({"explain", path, "line:2", "#1"}).out, forth.out);
+  const Ran open = ouro({"explain", path, "3", "7", "-l", "cc"});
+  EXPECT_EQ(open.status, 0);
+  EXPECT_THAT(open.out, StartsWith("T2 and T1: open. At causal, neither must precede"));
+  EXPECT_EQ(ouro({"explain", path, "first", "first"}).status, 254);
+  EXPECT_EQ(ouro({"explain", path, "first", "nobody"}).err,
+            "ouro: there is no transaction 'nobody'; give an id, line:12 or #12\n");
+  EXPECT_EQ(ouro({"explain", fractured_, "#1", "#2", "-l", "ra"}).status, 1);
 }
 
 TEST_F(CliTest, HelpFitsAScreen) {
@@ -479,14 +564,18 @@ TEST_F(CliTest, CausalityStoriesNameThoseInBetween) {
 )");
   const Ran text = ouro({"check", "-l", "causal", path});
   EXPECT_EQ(text.status, 1);
-  EXPECT_THAT(text.out, HasSubstr("because T2 saw T1 (T3 read question=1 from T1, T4 is after T3 "
-                                  "in session bob, T2 read answer=2 from T4), yet read "
-                                  "question=null, the initial value"));
+  EXPECT_THAT(
+      text.out,
+      HasSubstr("  T1 < T2, because T2 read question=1, which T1 wrote.\n"
+                "  T2 < T3, because T2 is before T3 in session bob.\n"
+                "  T3 < T4, because T4 read answer=2, which T3 wrote.\n"
+                "  But T4 < T1, because T4 read question=null, which T1 overwrote with 1: a "
+                "contradiction.\n"));
   const std::string json = ouro({"check", "-l", "causal", "--json", path}).out;
-  EXPECT_EQ(json_lines(json, "/anomalies/0/support/0/kind"), std::vector<std::string>{"\"wr\""});
-  EXPECT_EQ(json_lines(json, "/anomalies/0/support/1/kind"), std::vector<std::string>{"\"so\""});
-  EXPECT_EQ(json_lines(json, "/anomalies/0/support/1/to"), std::vector<std::string>{"2"});
-  EXPECT_EQ(json_lines(json, "/anomalies/0/support/2/to"), std::vector<std::string>{"3"});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/edges/0/kind"), std::vector<std::string>{"\"wr\""});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/edges/1/kind"), std::vector<std::string>{"\"so\""});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/edges/1/to"), std::vector<std::string>{"2"});
+  EXPECT_EQ(json_lines(json, "/anomalies/0/edges/3/to"), std::vector<std::string>{"0"});
 }
 
 TEST_F(CliTest, DevicesAndPipesAreWrittenInPlace) {

@@ -263,6 +263,10 @@ TEST(DocsTest, NoLevelAnomalyOrFormatIsLeftOut) {
     const AnomalyInfo& anomaly = info(static_cast<AnomalyKind>(kind));
     EXPECT_TRUE(anomaly_anchors.contains(anchor(anomaly.name))) << anomaly.name;
   }
+  for (std::size_t i = 0; i < kPatternCount; ++i) {
+    const PatternInfo& pattern = info(static_cast<Pattern>(i));
+    EXPECT_TRUE(anomaly_anchors.contains(anchor(pattern.name))) << pattern.name;
+  }
   const auto format_anchors = anchors(read_document(kRoot / "docs/formats.md"));
   for (const FormatInfo& format : formats()) {
     EXPECT_TRUE(format_anchors.contains(std::string(format.name))) << format.name;

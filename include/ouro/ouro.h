@@ -3,7 +3,10 @@
 
 #include "ouro/certificate.h"
 #include "ouro/check.h"
+#include "ouro/expect.h"
+#include "ouro/explain.h"
 #include "ouro/format.h"
+#include "ouro/forms.h"
 #include "ouro/generate.h"
 #include "ouro/history.h"
 #include "ouro/history_builder.h"

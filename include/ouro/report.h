@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "ouro/check.h"
+#include "ouro/explain.h"
 #include "ouro/history.h"
 #include "ouro/lint.h"
 #include "ouro/stats.h"
@@ -30,9 +31,11 @@
 namespace ouro {
 
 struct ReportOptions {
-  std::string_view name;               // What to call the history; empty: its file.
-  bool colour = false;                 // For a terminal.
-  std::size_t examples = 1;            // Anomalies of each kind to tell in full.
+  std::string_view name;     // What to call the history; empty: its file.
+  bool colour = false;       // For a terminal.
+  std::size_t examples = 1;  // Stories of each pattern to tell.
+  // Explanations that were made already, by level; what is missing is made when it is needed.
+  std::span<const Explanation> explanations;
   std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
   std::optional<double> load_seconds;  // What it took, if it is to be told.
   std::optional<double> check_seconds;
@@ -44,24 +47,24 @@ struct ReportOptions {
 [[nodiscard]] std::string headline(const History& history, const Verdict& verdict,
                                    const ReportOptions& options = {});
 
-// The headline; for a violation also the transactions involved, why each must precede the next,
-// and where that contradicts itself; last a line of counts.
+// The headline; for a violation also its stories: the transactions involved, why each must precede
+// the next, where that contradicts itself, and which levels forbid it; last a line of counts.
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
-// Of the levels in `verdicts` that hold, those that no other one implies.
-[[nodiscard]] std::vector<Level> strongest_holding(std::span<const Verdict> verdicts);
-// Of those violated, the ones that imply no other.
-[[nodiscard]] std::vector<Level> weakest_violated(std::span<const Verdict> verdicts);
 // Violated if any is, else undecided if any is, else holds.
 [[nodiscard]] Outcome worst(std::span<const Verdict> verdicts);
 
-// The same for several levels of one history: one line, or a line each and then the story of the
-// weakest level violated.
+// The same for several levels of one history: one line, or the lattice of levels with a mark at
+// each, what the database gave, and then the stories of the weakest levels violated.
 [[nodiscard]] std::string headline(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
+
+// Whether and why `first` must precede `second`, as precedence() answered.
+[[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,
+                                   const Precedence& answer);
 
 // As DESIGN §6 and docs/json.md say, with a line break at the end.
 [[nodiscard]] std::string to_json(const History& history, const Verdict& verdict,
@@ -83,6 +86,9 @@ struct ReportOptions {
 
 // What could not be read or checked, in the same shape: {"history":…,"error":{…}}.
 [[nodiscard]] std::string to_json(std::string_view history, const Error& error);
+
+// The lattice of levels, each that a verdict is about with a mark: holds, violated or undecided.
+[[nodiscard]] std::string marked_lattice(std::span<const Verdict> verdicts, bool colour = false);
 
 // The levels: how they relate, what they mean, and which of them check() decides.
 [[nodiscard]] std::string describe_levels();

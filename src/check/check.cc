@@ -103,6 +103,100 @@ Verdict decide_with_predicates(Observed& observed, Level level, const Budget& bu
   }
 }
 
+bool reads_snapshots(Level level) {
+  return level == Level::Prefix || (level >= Level::Si && level <= Level::StrongSi);
+}
+
+// What a verdict that holds says about a weaker level: the order is the same. Where that level has
+// begins and the stronger one does not, everybody begins just before committing.
+Verdict weakened(const Verdict& stronger, Level level) {
+  Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
+  if (!reads_snapshots(level)) return verdict;
+  verdict.schedule = stronger.schedule;
+  if (!verdict.schedule.empty()) return verdict;
+  for (const TxnId txn : verdict.order) {
+    verdict.schedule.push_back({txn, false});
+    verdict.schedule.push_back({txn, true});
+  }
+  return verdict;
+}
+
+// Decides several levels, the strongest first: if it holds, so do all that it implies. One that
+// takes too long is put off, so that it does not keep the others from being decided within the time
+// limit; it may be answered by then, as a weaker one is violated.
+class LevelByLevel {
+ public:
+  LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
+      : observed_(observed), budget_(budget), options_(options) {}
+
+  std::vector<Verdict> run(std::span<const Level> levels) {
+    verdicts_.resize(levels.size());
+    std::vector<std::size_t> order(levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      verdicts_[i].level = levels[i];
+      order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return levels[a] > levels[b]; });
+    for (std::size_t done = 0; done < order.size(); ++done) {
+      const Verdict* holds = find(Outcome::Holds, levels[order[done]]);
+      const bool last = done + 1 == order.size();
+      verdicts_[order[done]] = holds != nullptr ? weakened(*holds, levels[order[done]])
+                               : last           ? decide(levels[order[done]])
+                                                : try_soon(levels[order[done]]);
+    }
+    for (std::size_t i = order.size(); i-- > 0;) {
+      Verdict& verdict = verdicts_[order[i]];
+      if (verdict.outcome == Outcome::Undecided) settle(verdict);
+    }
+    for (Verdict& verdict : verdicts_) verdict.evidence = options_.evidence;
+    return std::move(verdicts_);
+  }
+
+ private:
+  // A verdict that answers `level`: of a stronger one that holds or a weaker one that does not.
+  [[nodiscard]] const Verdict* find(Outcome outcome, Level level) const {
+    for (const Verdict& verdict : verdicts_) {
+      const bool answers =
+          outcome == Outcome::Holds ? implies(verdict.level, level) : implies(level, verdict.level);
+      if (verdict.outcome == outcome && answers) return &verdict;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] Verdict decide(Level level) {
+    return decide_with_predicates(observed_, level, budget_, options_);
+  }
+
+  // With a share of the time, if it is limited.
+  [[nodiscard]] Verdict try_soon(Level level) {
+    constexpr int kShare = 4;
+    if (options_.time_limit.count() == 0) return decide(level);
+    const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
+                       options_.cancelled, options_.memory_limit);
+    return budget_.exhausted() ? Verdict{.level = level}
+                               : decide_with_predicates(observed_, level, share, options_);
+  }
+
+  void settle(Verdict& verdict) {
+    const Level level = verdict.level;
+    if (const Verdict* holds = find(Outcome::Holds, level)) {
+      verdict = weakened(*holds, level);
+    } else if (const Verdict* violated = find(Outcome::Violated, level)) {
+      verdict = *violated;
+      verdict.level = level;
+    } else if (!budget_.exhausted()) {
+      verdict = decide(level);
+    }
+    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+  }
+
+  Observed& observed_;
+  const Budget& budget_;
+  const CheckOptions& options_;
+  std::vector<Verdict> verdicts_;
+};
+
 }  // namespace
 
 bool decidable(Level level, Evidence evidence) {
@@ -135,14 +229,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   }
   auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
-  std::vector<Verdict> verdicts;
-  for (const Level level : levels) {
-    Verdict verdict = decide_with_predicates(*observed, level, budget, options);
-    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget, options);
-    verdict.evidence = options.evidence;
-    verdicts.push_back(std::move(verdict));
-  }
-  return verdicts;
+  return LevelByLevel(*observed, budget, options).run(levels);
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -2,57 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <sstream>
 
+#include "cli/check_flags.h"
 #include "cli/command.h"
+#include "cli/forms.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
 namespace {
-
-struct CheckFlags {
-  InputFlags input;
-  std::string title;  // What to call the history instead of its path.
-  std::string level = "serializable";
-  std::string evidence = "observed";
-  std::string output = "text";
-  std::string model;
-  std::string certificate;
-  bool json = false;
-  bool quiet = false;
-  bool verbose = false;
-  double time_limit = 0;    // Seconds; zero: none.
-  double memory_limit = 0;  // 10^6 bytes; zero: none.
-  double clock_drift = 0;   // Of interest to levels with real time only.
-};
-
-constexpr char kCheckDetails[] =
-    "Reads each HISTORY and decides whether LEVEL allows it: whether some order of its "
-    "transactions explains everything its clients saw. A violation is told with the transactions "
-    "involved and the reason why each must precede the next.\n\n"
-    "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
-    "Levels that this version cannot decide are refused; 'all' leaves them out and says so.\n\n"
-    "The evidence is 'observed', which looks for any order of the transactions that explains the "
-    "reads; 'versions', which admits only those that install the versions of each key as the "
-    "history's version orders say, or else its commit_ts; or 'timestamps', which takes the one "
-    "order that start_ts and commit_ts give. By timestamps the levels of snapshots and the "
-    "serializable ones are decided, and all violations are counted.\n\n"
-    "Given several histories, prints one line for each; -v tells every story. The exit status is "
-    "the worst, which is the largest: an unreadable history outweighs an undecided one, and that "
-    "one a violated one. Asked for several levels, a history counts as violated if any of them "
-    "is, else as undecided if any of them is.\n\n"
-    "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
-    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level; its --model "
-    "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
-    "The clock drift is in the unit of the history's clocks and matters to levels that look at "
-    "real time.\n\n"
-    "--certificate writes a file that proves the verdict: an order of the transactions that "
-    "explains "
-    "everything, or the operations that nothing explains. 'ouro certify' checks it. It takes one "
-    "HISTORY and one LEVEL; an undecided verdict has none.\n\n"
-    "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
 
 struct Levels {
   std::vector<Level> asked;
@@ -106,29 +68,20 @@ std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
   return out.asked.empty() ? std::nullopt : std::optional(out);
 }
 
-int exit_status(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Holds:
-      return kHolds;
-    case Outcome::Violated:
-      return kViolated;
-    case Outcome::Undecided:
-      break;
-  }
-  return kUndecided;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 class Checker {
  public:
-  Checker(const CheckFlags& flags, Evidence evidence, Levels levels, Format format)
+  Checker(const CheckFlags& flags, Evidence evidence, Levels levels, Format format,
+          Expectation expectation)
       : flags_(flags),
         evidence_(evidence),
         levels_(std::move(levels)),
         format_(format),
+        expectation_(std::move(expectation)),
+        forms_(flags.forms),
         full_story_(flags.verbose || flags.input.paths.size() == 1) {}
 
   int run() {
@@ -141,7 +94,7 @@ class Checker {
     }
     // What nobody looked at must not pass.
     if (done < flags_.input.paths.size()) status = std::max<int>(status, kUndecided);
-    return status;
+    return std::max(status, forms_.write());
   }
 
  private:
@@ -153,7 +106,7 @@ class Checker {
     const std::string name = title_of(path);
     ReportOptions report{.name = name,
                          .colour = stdout_is_terminal(),
-                         .examples = flags_.verbose ? std::size_t{3} : std::size_t{1},
+                         .examples = examples(),
                          .unsupported = levels_.unsupported};
     auto start = std::chrono::steady_clock::now();
     const ReadOptions read{.format = format_, .threads = flags_.input.threads};
@@ -174,9 +127,86 @@ class Checker {
     if (!verdicts->ok()) return refuse(path, verdicts->error());
     report.check_seconds = seconds_since(start);
     report.observed = ask_reads_alone(***history, **verdicts);
+    const auto explanations = explain_all(***history, **verdicts);
+    const auto printed = first_examples(explanations);
+    report.explanations = printed;
     print_verdicts(path, ***history, **verdicts, report);
-    const int status = exit_status(worst(**verdicts));
-    return std::max(status, write_certificate_of(***history, (*verdicts)->front()));
+    forms_.add({.name = name,
+                .history = &***history,
+                .verdicts = **verdicts,
+                .explanations = printed,
+                .seconds = *report.load_seconds + *report.check_seconds});
+    const int status = status_of(name, **verdicts, explanations);
+    return std::max({status, write_certificate_of(***history, (*verdicts)->front()),
+                     write_counterexample_of(***history, printed)});
+  }
+
+  [[nodiscard]] std::size_t examples() const {
+    return flags_.examples > 0 ? flags_.examples : flags_.verbose ? 3 : 1;
+  }
+
+  // Of several levels the weakest violated; all that are if something is expected of them.
+  [[nodiscard]] std::vector<Explanation> explain_all(const History& history,
+                                                     std::span<const Verdict> verdicts) const {
+    constexpr std::size_t kLook = 20;  // Examples in which an expected anomaly is looked for.
+    std::vector<Explanation> out;
+    const bool told = !flags_.quiet || forms_.any() || !flags_.counterexample.empty();
+    if (!told && expectation_.empty()) return out;
+    ExplainOptions how;
+    how.examples = expectation_.empty() ? examples() : std::max(examples(), kLook);
+    how.cancelled = &interrupted();
+    how.clock_drift = options().clock_drift;
+    how.threads = flags_.input.threads;
+    const std::vector<Level> weakest = weakest_violated(verdicts);
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome != Outcome::Violated) continue;
+      const bool wanted = std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
+      if (!wanted && expectation_.empty() && !forms_.any()) continue;
+      watched("explaining", OnInterrupt::Wait,
+              [&] { out.push_back(explain(history, verdict, how)); });
+    }
+    return out;
+  }
+
+  // As many stories of each name as are to be printed.
+  [[nodiscard]] std::vector<Explanation> first_examples(
+      std::span<const Explanation> explanations) const {
+    std::vector<Explanation> out(explanations.begin(), explanations.end());
+    for (Explanation& explanation : out) {
+      std::map<std::string, std::size_t> told;
+      std::erase_if(explanation.stories,
+                    [&](const Story& story) { return ++told[ouro::name(story)] > examples(); });
+    }
+    return out;
+  }
+
+  int status_of(const std::string& name, std::span<const Verdict> verdicts,
+                std::span<const Explanation> explanations) const {
+    Outcome outcome = worst(verdicts);
+    if (!expectation_.empty()) {
+      const ExpectationMet met = judge(expectation_, verdicts, explanations);
+      outcome = met.outcome;
+      for (const std::string& complaint : met.complaints) {
+        fmt::print(stderr, "ouro: {}: {}\n", name, complaint);
+      }
+    }
+    if (outcome != Outcome::Undecided) return outcome == Outcome::Holds ? kHolds : kViolated;
+    return flags_.undecided == "pass"   ? kHolds
+           : flags_.undecided == "fail" ? kViolated
+                                        : kUndecided;
+  }
+
+  int write_counterexample_of(const History& history,
+                              std::span<const Explanation> explanations) const {
+    if (flags_.counterexample.empty()) return kHolds;
+    for (const Explanation& explanation : explanations) {
+      if (explanation.stories.empty()) continue;
+      const Story& story = explanation.stories.front();
+      const auto status = write_history(excerpt(history, story.txns, story.ops),
+                                        flags_.counterexample, Format::Native);
+      return status.ok() ? kHolds : fail(status.error());
+    }
+    return kHolds;
   }
 
   // Whether some other order would explain what the one given does not. A courtesy: only of one
@@ -237,8 +267,9 @@ class Checker {
     return verdicts;
   }
 
-  int refuse(const std::string& path, Error error) const {
+  int refuse(const std::string& path, Error error) {
     if (error.file.empty()) error.file = title_of(path);
+    forms_.add(title_of(path), error);
     if (flags_.output == "json" && !flags_.quiet) print(to_json(title_of(path), error));
     if (flags_.output == "elle" && !flags_.quiet) print(path + "\tunknown\n");
     return fail(error);
@@ -250,6 +281,8 @@ class Checker {
     if (flags_.output == "elle") {
       constexpr std::string_view kWords[] = {"true", "false", "unknown"};
       print(fmt::format("{}\t{}\n", path, kWords[static_cast<std::size_t>(worst(verdicts))]));
+    } else if (flags_.output == "edn") {
+      print(to_edn(history, verdicts, report.explanations));
     } else if (flags_.output == "json") {
       print(levels_.several ? to_json(history, verdicts, report)
                             : to_json(history, verdicts.front(), report));
@@ -266,6 +299,8 @@ class Checker {
   Evidence evidence_;
   Levels levels_;
   Format format_;
+  Expectation expectation_;
+  FormFiles forms_;
   bool full_story_;
 };
 
@@ -277,15 +312,21 @@ int run_check(CheckFlags& flags) {
     return fail(fmt::format("model '{}' is not supported; supported: list-append, rw-register",
                             flags.model));
   }
-  const auto levels = parse_levels(flags.level, *evidence);
+  const auto expected = parse_expected(flags);
+  if (!expected) return kBadInput;
+  const auto levels = parse_levels(levels_asked(flags, *expected), *evidence);
   const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
   if (!format) return kBadInput;
   if (levels->asked.empty()) return fail("this version decides no level");
   if (!flags.certificate.empty() && (levels->several || flags.input.paths.size() != 1)) {
     return fail("a certificate is of one history at one level; give --certificate with these");
   }
+  const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty();
+  if (of_one && flags.input.paths.size() != 1) {
+    return fail("--counterexample and --dot are about one history; give one");
+  }
   catch_interrupt();
-  return Checker(flags, *evidence, *levels, *format).run();
+  return Checker(flags, *evidence, *levels, *format, *expected).run();
 }
 
 }  // namespace
@@ -310,34 +351,8 @@ int check_recorded(const RecordedHistory& recorded) {
 void add_check(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<CheckFlags>();
   CLI::App* app = root.add_subcommand("check", "decide whether histories satisfy a level");
-  app->add_option("-l,--level", flags->level, "isolation level, or 'all' [serializable]")
-      ->type_name("LEVEL");
-  app->add_option("--evidence", flags->evidence, "what the verdict rests on [observed]")
-      ->type_name("KIND");
-  app->add_option("--output", flags->output, "how to print the verdicts [text]")
-      ->type_name("text|json|elle")
-      ->check(one_of({"text", "json", "elle"}));
-  app->add_flag("--json", flags->json, "the same as --output json");
-  app->add_option("-t,--time-limit", flags->time_limit, "give up on a history after SEC [0: never]")
-      ->type_name("SEC")
-      ->check(number_at_least_zero());
-  app->add_option("--memory-limit", flags->memory_limit, "give up if it takes MB memory [0: never]")
-      ->type_name("MB")
-      ->check(number_at_least_zero());
-  app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
-      ->type_name("D")
-      ->check(number_at_least_zero());
-  app->add_option("--certificate", flags->certificate, "write a proof for 'ouro certify'")
-      ->type_name("FILE");
-  app->add_flag("-v,--verbose", flags->verbose, "tell the whole story of every history");
-  app->add_flag("-q,--quiet", flags->quiet, "print no verdicts, only set the exit status");
-  add_input_flags(*app, flags->input);
-  app->add_option("-c,--consistency-models", flags->level)->group("");
-  app->add_option("-m,--model", flags->model)->group("");
-  app->footer(
-      "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
-      "255 internal error; of several histories the largest.");
-  commands.push_back({app, [flags] { return run_check(*flags); }, kCheckDetails});
+  declare(app, *flags);
+  commands.push_back({app, [flags] { return run_check(*flags); }, std::string(check_details())});
 }
 
 }  // namespace ouro::cli

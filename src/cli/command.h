@@ -34,6 +34,7 @@ struct Command {
 using Commands = std::vector<Command>;
 
 void add_check(CLI::App& root, Commands& commands);
+void add_explain(CLI::App& root, Commands& commands);
 void add_certify(CLI::App& root, Commands& commands);
 void add_stats(CLI::App& root, Commands& commands);
 void add_lint(CLI::App& root, Commands& commands);

@@ -21,9 +21,9 @@ std::vector<Flag> flags_of(const CLI::App& app, bool positional) {
     flag.value = positional ? option->get_name(true) : option->get_type_name();
     if (option->get_items_expected_max() == 0) flag.value.clear();
     flag.description = option->get_description();
+    flag.minor = option->get_group() == kMinor;
     flag.repeats = positional && option->get_items_expected_max() > 1;
     flag.optional = positional && !option->get_required();
-    flag.rare = option->get_group() == kRare;
     flags.push_back(flag);
   }
   return flags;
@@ -79,8 +79,10 @@ std::string help(const CLI::App& app) {
     out += row("  " + command->get_name(), command->get_description());
   }
   if (!commands_of(app).empty()) out += '\n';
+  bool more = false;
   for (const Flag& flag : options_of(app)) {
-    if (flag.rare) continue;
+    more |= flag.minor;
+    if (flag.minor) continue;
     if (flag.names.back() == "--help" && !commands_of(app).empty()) continue;
     if (flag.names.back() == "--help" && options_of(app).size() > 1) continue;
     std::string left = "  " + flag.usage();
@@ -90,6 +92,7 @@ std::string help(const CLI::App& app) {
     out += row(left, wide ? flag.value + flag.description.substr(flag.description.rfind(" ["))
                           : flag.description);
   }
+  if (more) out += "  There are more: see 'ouro man'.\n";
   if (!app.get_footer().empty()) out += '\n' + app.get_footer() + '\n';
   return out;
 }

@@ -14,7 +14,7 @@ struct Flag {
   std::string description;
   bool repeats = false;   // A positional that may be given several times.
   bool optional = false;  // A positional that may be left out.
-  bool rare = false;      // Not in the help, which has to fit a screen.
+  bool minor = false;     // In manual, reference and completions, but not on the help screen.
 
   // "-l, --level LEVEL", long names aligned.
   [[nodiscard]] std::string usage() const;
@@ -22,8 +22,8 @@ struct Flag {
   [[nodiscard]] std::vector<std::string> choices() const;
 };
 
-// The group of options that are rarely wanted.
-inline constexpr char kRare[] = "Rare";
+// The group of options that are minor.
+inline constexpr char kMinor[] = "Minor";
 
 // Without hidden ones, in order of declaration.
 [[nodiscard]] std::vector<Flag> options_of(const CLI::App& app);

@@ -193,16 +193,17 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   add_workload_flags(app, flags.workload, Detail::Short);
   app.add_option("--rate", options.rate, "transactions per second [as many as possible]")
       ->type_name("X")
-      ->check(number_at_least_zero());
+      ->check(number_at_least_zero())
+      ->group(kMinor);
   app.add_option("--think-time", flags.think_time, "pause between transactions [0]")
       ->type_name("MS")
       ->check(number_at_least_zero())
-      ->group(kRare);
+      ->group(kMinor);
   app.add_option("--retries", options.retries, "of aborted transactions [3]")
       ->type_name("N")
       ->check(whole_number())
-      ->group(kRare);
-  app.add_flag("--duplicates", options.duplicates, "write values that repeat")->group(kRare);
+      ->group(kMinor);
+  app.add_flag("--duplicates", options.duplicates, "write values that repeat")->group(kMinor);
   app.add_option("-t,--time-limit", flags.time_limit, "give up checking after SEC [0: never]")
       ->type_name("SEC")
       ->check(number_at_least_zero());
@@ -218,7 +219,7 @@ void add_run(CLI::App& root, Commands& commands) {
   add_flags(*app, *flags);
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
-      "255 internal error. 'ouro man' lists workloads, databases and more options.");
+      "255 internal error. 'ouro man' lists workloads and databases.");
   std::string known = "Databases:";
   for (const DatabaseInfo& database : databases()) {
     known += fmt::format("{} {}", known.ends_with(':') ? "" : ";", database.description);

@@ -62,7 +62,7 @@ void add_workload_flags(CLI::App& app, WorkloadFlags& flags, Detail detail) {
     return app.add_option(name, target, what)->type_name("X")->check(share());
   };
   const auto rare = [&](CLI::Option* option) {
-    if (detail == Detail::Short) option->group(kRare);
+    if (detail == Detail::Short) option->group(kMinor);
   };
   app.add_option("-w,--workload", flags.workload, "what clients do [general]")->type_name("NAME");
   app.add_option("--seed", options.seed, "the same seed gives the same plans [1]")

@@ -8,8 +8,9 @@
 #include "ouro/report.h"
 #include "ouro/version.h"
 #include "report/json_writer.h"
+#include "report/narrator.h"
 #include "report/notation.h"
-#include "report/story.h"
+#include "report/telling.h"
 
 namespace ouro {
 namespace {
@@ -34,9 +35,9 @@ void write_timestamp(JsonWriter& json, std::string_view name, std::optional<Time
   if (timestamp) json.key(name).json(notation(*timestamp));
 }
 
-void write_txn(JsonWriter& json, const History& history, const Story& story, TxnId txn) {
+void write_txn(JsonWriter& json, const History& history, const Narrator& narrator, TxnId txn) {
   json.begin_object();
-  json.member("label", story.label(txn));
+  json.member("label", narrator.label(txn));
   json.member("index", txn.value);
   if (!history.txn_name(txn).is_null()) json.member("id", history, history.txn_name(txn));
   json.member("session", history, history.session_name(history.session(txn)));
@@ -82,7 +83,8 @@ OpId telling_op(const Edge& edge) {
   }
 }
 
-void write_edge(JsonWriter& json, const History& history, const Story& story, const Edge& edge) {
+void write_edge(JsonWriter& json, const History& history, const Narrator& narrator,
+                const Edge& edge) {
   json.begin_object();
   write_index(json, "from", edge.from);
   write_index(json, "to", edge.to);
@@ -95,29 +97,64 @@ void write_edge(JsonWriter& json, const History& history, const Story& story, co
   if (edge.kind == EdgeKind::Forced && edge.read.valid()) {
     write_index(json, "reader", history.txn_of(edge.read));
   }
-  json.member("because", story.because(edge));
+  json.member("because", narrator.because(edge));
   json.end_object();
 }
 
-void write_anomaly(JsonWriter& json, const History& history, const Verdict& verdict,
-                   const Anomaly& anomaly) {
-  const AnomalyInfo& about = info(anomaly.kind);
-  const Story story(history, anomaly);
+void write_levels(JsonWriter& json, std::string_view name, std::span<const Level> levels) {
+  json.key(name).begin_array();
+  for (const Level level : levels) json.value(info(level).name);
+  json.end_array();
+}
+
+void write_edges(JsonWriter& json, std::string_view name, const History& history,
+                 const Narrator& narrator, std::span<const Edge> edges) {
+  json.key(name).begin_array();
+  for (const Edge& edge : edges) write_edge(json, history, narrator, edge);
+  json.end_array();
+}
+
+// Each case: what is assumed, and the cycle that follows.
+void write_cases(JsonWriter& json, const History& history, const Narrator& narrator,
+                 const Story& story) {
+  json.key("cases").begin_array();
+  for (const Case& each : story.cases) {
+    json.begin_object().key("given").begin_array();
+    for (const Assumption& given : each.given) {
+      json.begin_object().member("key", history, history.key_name(given.key));
+      json.member("first", given.first.value).member("second", given.second.value).end_object();
+    }
+    json.end_array();
+    if (each.mirrors) json.member("mirrors", *each.mirrors);
+    write_edges(json, "edges", history, narrator, each.cycle);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_story(JsonWriter& json, const History& history, const Story& story) {
+  const PatternInfo& about = info(story.pattern);
+  const Narrator narrator(history, story);
   json.begin_object();
-  json.member("name", about.name).member("id", about.id).member("aliases", about.aliases);
-  json.member("meaning", about.meaning).member("level", info(verdict.level).name);
-  json.member("count", verdict.counts[static_cast<std::size_t>(anomaly.kind)]);
-  if (!anomaly.expected.empty()) json.key("expected").json(anomaly.expected);
+  json.member("name", name(story)).member("id", id(story)).member("aliases", about.aliases);
+  json.member("meaning", about.meaning).member("kind", info(story.kind).name);
+  json.member("level", info(story.level).name).member("count", story.count);
+  json.member("minimal", story.minimal);
+  write_levels(json, "weakest_violated", story.weakest_violated);
+  write_levels(json, "strongest_holding", story.strongest_holding);
+  if (!story.expected.empty()) json.key("expected").json(story.expected);
   json.key("transactions").begin_array();
-  for (const TxnId txn : story.txns()) write_txn(json, history, story, txn);
+  for (const TxnId txn : narrator.txns()) write_txn(json, history, narrator, txn);
   json.end_array().key("operations").begin_array();
-  for (const OpId op : story.ops()) write_op(json, history, op);
-  json.end_array().key("edges").begin_array();
-  for (const Edge& edge : anomaly.edges) write_edge(json, history, story, edge);
-  json.end_array().key("support").begin_array();
-  for (const Edge& edge : anomaly.support) write_edge(json, history, story, edge);
-  json.end_array().key("story").begin_array();
-  for (const std::string& sentence : story.sentences()) json.value(sentence);
+  for (const OpId op : narrator.ops()) write_op(json, history, op);
+  json.end_array();
+  const std::span<const Edge> none;
+  write_edges(json, "edges", history, narrator,
+              story.cases.empty() ? none : std::span(story.cases[0].cycle));
+  write_edges(json, "support", history, narrator, story.support);
+  write_cases(json, history, narrator, story);
+  json.key("story").begin_array();
+  for (const std::string& line : narrator.lines()) json.value(line);
   json.end_array().end_object();
 }
 
@@ -144,12 +181,6 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
   }
 }
 
-void write_levels(JsonWriter& json, std::string_view name, std::span<const Level> levels) {
-  json.key(name).begin_array();
-  for (const Level level : levels) json.value(info(level).name);
-  json.end_array();
-}
-
 }  // namespace
 
 std::string to_json(const History& history, const Verdict& verdict, const ReportOptions& options) {
@@ -161,9 +192,11 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   if (options.observed) json.member("observed", name(*options.observed));
   json.key("counts").begin_object();
   write_counts(json, verdict);
+  const Explanation explanation = explanation_of(history, verdict, options);
   json.end_object().key("anomalies").begin_array();
-  for (const Anomaly& anomaly : verdict.anomalies) write_anomaly(json, history, verdict, anomaly);
+  for (const Story& story : explanation.stories) write_story(json, history, story);
   json.end_array();
+  if (verdict.outcome == Outcome::Violated) json.member("complete", explanation.complete);
   return finish(std::move(json), options);
 }
 
@@ -190,7 +223,8 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
   json.key("anomalies").begin_array();
   for (const Verdict& verdict : verdicts) {
     if (std::find(weakest.begin(), weakest.end(), verdict.level) == weakest.end()) continue;
-    for (const Anomaly& anomaly : verdict.anomalies) write_anomaly(json, history, verdict, anomaly);
+    const Explanation explanation = explanation_of(history, verdict, options);
+    for (const Story& story : explanation.stories) write_story(json, history, story);
   }
   json.end_array();
   return finish(std::move(json), options);

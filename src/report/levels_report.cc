@@ -51,7 +51,34 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out + line + '\n';
 }
 
+bool in_name(char c) { return (c >= 'a' && c <= 'z') || c == '-'; }
+
+// Where the lattice shows the level; there is a blank before it.
+std::size_t place_of(std::string_view lattice, std::string_view name) {
+  std::size_t at = lattice.find(name);
+  while (at != std::string_view::npos &&
+         (lattice[at - 1] != ' ' || in_name(lattice[at + name.size()]))) {
+    at = lattice.find(name, at + 1);
+  }
+  return at;
+}
+
 }  // namespace
+
+std::string marked_lattice(std::span<const Verdict> verdicts, bool colour) {
+  constexpr std::string_view kMarks[] = {"✓", "✗", "?"};
+  constexpr std::string_view kColours[] = {"\033[32m", "\033[1;31m", "\033[1;33m"};
+  std::string out(kLattice);
+  for (const Verdict& verdict : verdicts) {
+    const std::size_t at = place_of(out, info(verdict.level).name);
+    if (at == std::string::npos) continue;
+    const auto outcome = static_cast<std::size_t>(verdict.outcome);
+    out.replace(at - 1, 1,
+                colour ? fmt::format("{}{}\033[0m", kColours[outcome], kMarks[outcome])
+                       : std::string(kMarks[outcome]));
+  }
+  return out + "\n  ✓ holds   ✗ violated   ? undecided\n";
+}
 
 std::string describe_levels() {
   std::string out = "Isolation levels; a level implies those that hang below it.\n";

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "report/narrator.h"
 #include "report/notation.h"
-#include "report/story.h"
 
 namespace ouro {
 namespace {
@@ -23,15 +23,15 @@ Value repeated_element(const History& history, Value list) {
 }  // namespace
 
 // The `nth` write, or read, among the operations that show the anomaly; invalid if there are fewer.
-OpId Story::find_op(bool writes, std::size_t nth) const {
-  for (const OpId op : anomaly_.ops) {
+OpId Narrator::find_op(bool writes, std::size_t nth) const {
+  for (const OpId op : story_.shown_by) {
     if (op.valid() && is_write(history_.op(op).kind) == writes && nth-- == 0) return op;
   }
   return OpId{};
 }
 
 // For reads of what should not have been readable.
-std::string Story::dirty_sentence(OpId read, OpId write) const {
+std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   const std::string who = label(history_.txn_of(read));
   const std::string what = read_phrase(read, history_.op(read).key);
   const std::string writer =
@@ -40,7 +40,7 @@ std::string Story::dirty_sentence(OpId read, OpId write) const {
   const std::string which =
       append ? fmt::format("whose {}", short_text(history_, history_.op(write).value)) : "which";
   const std::string_view wrote = append ? "appended" : "wrote";
-  switch (anomaly_.kind) {
+  switch (story_.kind) {
     case AnomalyKind::AbortedRead:
       return fmt::format("{} {}, {} {} {}; but {} aborted.", who, what, which, writer, wrote,
                          writer);
@@ -64,7 +64,7 @@ std::string Story::dirty_sentence(OpId read, OpId write) const {
 }
 
 // The key of two reads, of which one may be a row that a predicate read returned.
-KeyId Story::common_key(OpId one, OpId two) const {
+KeyId Narrator::common_key(OpId one, OpId two) const {
   for (const OpId id : {one, two}) {
     if (history_.op(id).key.valid()) return history_.op(id).key;
   }
@@ -76,11 +76,11 @@ KeyId Story::common_key(OpId one, OpId two) const {
   return {};
 }
 
-std::string Story::plain_sentence() const {
+std::string Narrator::plain_sentence() const {
   if (is_about_timestamps()) return timestamp_sentence();
-  if (anomaly_.kind == AnomalyKind::VersionOrderMismatch) {
+  if (story_.kind == AnomalyKind::VersionOrderMismatch) {
     const OpId write = find_op(true, 0);
-    if (!write.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);
+    if (!write.valid()) return fmt::format("{}.", info(story_.kind).meaning);
     const TxnId writer = history_.txn_of(write);
     const Op op = history_.op(write);
     const std::string what = assignment(history_, op.key, op.value);
@@ -93,12 +93,15 @@ std::string Story::plain_sentence() const {
   }
   const OpId read = find_op(false, 0);
   const OpId other = find_op(false, 1);
-  if (!read.valid()) return fmt::format("{}.", info(anomaly_.kind).meaning);
+  if (!read.valid()) return fmt::format("{}.", info(story_.kind).meaning);
   const Op op = history_.op(read);
   const std::string who = label(history_.txn_of(read));
   const std::string what = read_phrase(read, op.key);
-  switch (anomaly_.kind) {
+  switch (story_.kind) {
     case AnomalyKind::ThinAirRead:
+      if (op.value.is_list()) {
+        return fmt::format("{} {}, with an element that nobody appended.", who, what);
+      }
       return fmt::format("{} {}, which nobody wrote.", who, what);
     case AnomalyKind::DuplicateElements:
       if (!op.value.is_list()) break;
@@ -124,7 +127,7 @@ std::string Story::plain_sentence() const {
     default:
       break;
   }
-  return fmt::format("{} {}: {}.", who, what, info(anomaly_.kind).meaning);
+  return fmt::format("{} {}: {}.", who, what, info(story_.kind).meaning);
 }
 
 }  // namespace ouro

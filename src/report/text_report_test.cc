@@ -56,12 +56,18 @@ TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
             "bank.jsonl: VIOLATED read-atomic (fractured read)\n"
             "\n"
             "  T1  session a, line 1            w x=1   w y=1\n"
-            "  T2  session b, line 2            r x=1   w x=2   w y=2\n"
+            "  T2  session b, line 2            …   w x=2   w y=2   (3 operations)\n"
             "  T3  session c, line 3, id 4711   r x=2   r y=1\n"
             "\n"
-            "  T1 < T2, because T2 read x=1, which T1 wrote.\n"
+            "  T1 < T2, because T3 saw T1 (it read y=1 from T1), yet read x=2 from T2; so T1's x "
+            "must be older.\n"
             "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
             "y must be older: a contradiction.\n"
+            "\n"
+            "  Weakest level violated: read-atomic, si.  Strongest that allows it: "
+            "read-committed.\n"
+            "  Also called G-single, FracturedReadCO, FracturedReadAO, read skew, A5A. See "
+            "docs/anomalies.md#fractured-read.\n"
             "\n"
             "  … and 12 more of this kind.\n"
             "\n"
@@ -114,13 +120,30 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
   const Level unsupported[] = {Level::Si, Level::Serializable};
   const std::string text = describe(f.history, verdicts, {.unsupported = unsupported});
   EXPECT_NE(text.find("\n  holds      read-committed\n"
-                      "  VIOLATED   read-atomic (fractured read)\n"
-                      "  VIOLATED   causal\n"
-                      "\n"
-                      "  Weakest level violated: read-atomic.  Strongest that holds: "
-                      "read-committed.\n"
-                      "  Not decided, because this version does not support them:\n"
-                      "    si, serializable.\n"),
+                      "  VIOLATED   read-atomic\n"
+                      "  VIOLATED   causal\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic.\n"
+                "  Not decided by this version: si, serializable.\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST(TextReportTest, ManyLevelsAreDrawnWithMarks) {
+  std::vector<Verdict> verdicts;
+  for (const LevelInfo& level : levels()) {
+    if (level.level == Level::RepeatableRead) continue;
+    verdicts.push_back(verdict_at(level.level, Outcome::Holds));
+  }
+  verdicts[5].outcome = Outcome::Undecided;  // si
+  const std::string text = describe(History(), verdicts, {});
+  EXPECT_NE(text.find("✓read-committed"), std::string::npos) << text;
+  EXPECT_NE(text.find("-------------------------?si -'"), std::string::npos) << text;
+  EXPECT_NE(text.find(" repeatable-read"), std::string::npos) << text;
+  EXPECT_NE(text.find("The database gave: strict-serializable.  No level is violated.\n"
+                      "  Undecided: si ().\n"),
             std::string::npos)
       << text;
 }

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "report/narrator.h"
 #include "report/notation.h"
-#include "report/story.h"
 
 namespace ouro {
 namespace {
@@ -20,7 +22,7 @@ std::string shown(const std::string& json) {
 }  // namespace
 
 // "which T2 wrote and committed at 17", "which T3 wrote and then aborted".
-std::string Story::written_by(OpId write) const {
+std::string Narrator::written_by(OpId write) const {
   const TxnId txn = history_.txn_of(write);
   const std::string who = fmt::format("which {} wrote", label(txn));
   if (history_.status(txn) == TxnStatus::Aborted) return who + " and then aborted";
@@ -29,14 +31,14 @@ std::string Story::written_by(OpId write) const {
                 : who + ", of which no commit is known";
 }
 
-std::string Story::mismatch_sentence() const {
-  const Op read = history_.op(anomaly_.ops.front());
+std::string Narrator::mismatch_sentence() const {
+  const Op read = history_.op(story_.shown_by.front());
   const std::string key = history_.key_label(read.key);
   OpId expected;
   OpId source;
-  for (std::size_t i = 1; i < anomaly_.ops.size(); ++i) {
-    const bool returned = history_.op(anomaly_.ops[i]).value == read.value;
-    (returned ? source : expected) = anomaly_.ops[i];
+  for (std::size_t i = 1; i < story_.shown_by.size(); ++i) {
+    const bool returned = history_.op(story_.shown_by[i]).value == read.value;
+    (returned ? source : expected) = story_.shown_by[i];
   }
   std::string from = ", the initial value";
   if (expected.valid() && history_.op(expected).kind == OpKind::Append) {
@@ -46,12 +48,12 @@ std::string Story::mismatch_sentence() const {
   }
   return fmt::format("{} read {}{}; but by its timestamp it should have read {}={}{}.",
                      label(history_.txn_of(read.id)), assignment(history_, read.key, read.value),
-                     source.valid() ? ", " + written_by(source) : "", key, shown(anomaly_.expected),
+                     source.valid() ? ", " + written_by(source) : "", key, shown(story_.expected),
                      from);
 }
 
-std::string Story::missing_sentence() const {
-  const TxnId txn = anomaly_.txns.front();
+std::string Narrator::missing_sentence() const {
+  const TxnId txn = story_.shown_in.front();
   const std::string_view which = history_.commit_ts(txn)  ? "start"
                                  : history_.start_ts(txn) ? "commit"
                                                           : "start or commit";
@@ -59,46 +61,48 @@ std::string Story::missing_sentence() const {
                      which);
 }
 
-std::string Story::precedence_sentence() const {
-  const std::string first = label(anomaly_.txns[0]);
-  const std::string other = label(anomaly_.txns[1]);
-  if (anomaly_.kind == AnomalyKind::SessionInversion) {
+std::string Narrator::precedence_sentence() const {
+  const std::string first = label(story_.shown_in[0]);
+  const std::string other = label(story_.shown_in[1]);
+  if (story_.kind == AnomalyKind::SessionInversion) {
     return fmt::format("By timestamps {} does not follow {}, but it comes after it in session {}.",
                        first, other,
-                       history_.label(history_.session_name(history_.session(anomaly_.txns[0]))));
+                       history_.label(history_.session_name(history_.session(story_.shown_in[0]))));
   }
   return fmt::format(
       "By timestamps {} does not follow {}, but {} had completed, at {}, when {} was invoked, at "
       "{}.",
-      first, other, other, history_.completed(anomaly_.txns[1]).value_or(0), first,
-      history_.invoked(anomaly_.txns[0]).value_or(0));
+      first, other, other, history_.completed(story_.shown_in[1]).value_or(0), first,
+      history_.invoked(story_.shown_in[0]).value_or(0));
 }
 
-bool Story::is_about_timestamps() const {
-  return anomaly_.kind >= AnomalyKind::SnapshotMismatch ||
-         (anomaly_.kind == AnomalyKind::ResultSetMismatch && !anomaly_.expected.empty());
+bool Narrator::is_about_timestamps() const {
+  const bool by_timestamps = story_.kind >= AnomalyKind::SnapshotMismatch &&
+                             story_.kind <= AnomalyKind::DuplicateTimestamp;
+  return by_timestamps ||
+         (story_.kind == AnomalyKind::ResultSetMismatch && !story_.expected.empty());
 }
 
 // REQUIRES: is_about_timestamps().
-std::string Story::timestamp_sentence() const {
-  const std::string first = label(anomaly_.txns.front());
-  const std::string other = anomaly_.txns.size() > 1 ? label(anomaly_.txns[1]) : std::string();
-  const std::string key = anomaly_.ops.empty() || !history_.op(anomaly_.ops[0]).key.valid()
+std::string Narrator::timestamp_sentence() const {
+  const std::string first = label(story_.shown_in.front());
+  const std::string other = story_.shown_in.size() > 1 ? label(story_.shown_in[1]) : std::string();
+  const std::string key = story_.shown_by.empty() || !history_.op(story_.shown_by[0]).key.valid()
                               ? std::string()
-                              : history_.key_label(history_.op(anomaly_.ops[0]).key);
-  const auto start = history_.start_ts(anomaly_.txns.front()).value_or(Timestamp{});
-  const auto commit = history_.commit_ts(anomaly_.txns.front()).value_or(Timestamp{});
-  switch (anomaly_.kind) {
+                              : history_.key_label(history_.op(story_.shown_by[0]).key);
+  const auto start = history_.start_ts(story_.shown_in.front()).value_or(Timestamp{});
+  const auto commit = history_.commit_ts(story_.shown_in.front()).value_or(Timestamp{});
+  switch (story_.kind) {
     case AnomalyKind::SnapshotMismatch:
       return mismatch_sentence();
     case AnomalyKind::ResultSetMismatch:
       return fmt::format("{} did {}; but what it should have seen gives {}.", first,
-                         notation(history_, history_.op(anomaly_.ops[0])),
-                         shown(anomaly_.expected));
+                         notation(history_, history_.op(story_.shown_by[0])),
+                         shown(story_.expected));
     case AnomalyKind::WriteConflict:
       return fmt::format(
-          "{} and {} both wrote {}, and neither had committed when the other started.", first,
-          other, key);
+          "{} and {} both wrote {}, and neither had committed when the other started.",
+          std::min(first, other), std::max(first, other), key);
     case AnomalyKind::SessionInversion:
     case AnomalyKind::RealTimeInversion:
       return precedence_sentence();
@@ -109,8 +113,8 @@ std::string Story::timestamp_sentence() const {
                          notation(commit));
     default:
       return fmt::format(
-          "{} and {} both wrote {} and committed at {}: nobody can say whose is the newer.", first,
-          other, key, notation(commit));
+          "{} and {} both wrote {} and committed at {}: nobody can say whose is the newer.",
+          std::min(first, other), std::max(first, other), key, notation(commit));
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "ouro/check.h"
 #include "ouro/format.h"
-#include "report/story.h"
+#include "report/narrator.h"
 
 namespace ouro {
 namespace {
@@ -19,8 +19,8 @@ std::string told(const std::string& text, Level level, AnomalyKind kind) {
   options.evidence = Evidence::Timestamps;
   const auto verdict = check(*history, level, options);
   if (!verdict.ok()) return verdict.error().to_string();
-  for (const Anomaly& anomaly : verdict->anomalies) {
-    if (anomaly.kind == kind) return Story(*history, anomaly).sentences()[0];
+  for (const Story& story : explain(*history, *verdict).stories) {
+    if (story.kind == kind) return Narrator(*history, story).lines()[0];
   }
   return "not found";
 }
@@ -30,12 +30,12 @@ TEST(TimestampStoryTest, SnapshotMismatchesNameBothWriters) {
 {"session":"b","status":"aborted","ops":[["w","x",2]]}
 {"session":"c","start_ts":3,"commit_ts":4,"ops":[["r","x",2]]})",
                  Level::Si, AnomalyKind::SnapshotMismatch),
-            "T1 read x=2, which T3 wrote and then aborted; but by its timestamp it should have "
-            "read x=1, which T2 wrote and committed at [2,5].");
+            "T3 read x=2, which T2 wrote and then aborted; but by its timestamp it should have "
+            "read x=1, which T1 wrote and committed at [2,5].");
   EXPECT_EQ(told(R"({"session":"a","status":"unknown","start_ts":1,"ops":[["w","x",1]]}
 {"session":"c","start_ts":3,"commit_ts":4,"ops":[["r","x",1]]})",
                  Level::Si, AnomalyKind::SnapshotMismatch),
-            "T1 read x=1, which T2 wrote, of which no commit is known; but by its timestamp it "
+            "T2 read x=1, which T1 wrote, of which no commit is known; but by its timestamp it "
             "should have read x=null, the initial value.");
 }
 
@@ -44,7 +44,7 @@ TEST(TimestampStoryTest, ListsNameWhoAppendedLast) {
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["append","l",2]]}
 {"session":"c","start_ts":5,"commit_ts":6,"ops":[["append","l",3],["r","l",[1,3]]]})",
                  Level::Serializable, AnomalyKind::SnapshotMismatch),
-            "T1 read l=[1,3]; but by its timestamp it should have read l=[1,2,3], last appended to "
+            "T3 read l=[1,3]; but by its timestamp it should have read l=[1,2,3], last appended to "
             "by T2.");
 }
 
@@ -62,10 +62,10 @@ TEST(TimestampStoryTest, Inversions) {
       R"({"session":"a","invoked":10,"completed":20,"start_ts":3,"commit_ts":4,"ops":[["w","x",1]]}
 {"session":"a","invoked":30,"completed":40,"start_ts":1,"commit_ts":2,"ops":[["r","x",null]]})";
   EXPECT_EQ(told(text, Level::StrictSerializable, AnomalyKind::SessionInversion),
-            "By timestamps T1 does not follow T2, but it comes after it in session a.");
+            "By timestamps T2 does not follow T1, but it comes after it in session a.");
   EXPECT_EQ(
       told(text, Level::StrictSerializable, AnomalyKind::RealTimeInversion),
-      "By timestamps T1 does not follow T2, but T2 had completed, at 20, when T1 was invoked, "
+      "By timestamps T2 does not follow T1, but T1 had completed, at 20, when T2 was invoked, "
       "at 30.");
 }
 

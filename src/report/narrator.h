@@ -1,8 +1,8 @@
-// One anomaly told in sentences: who is involved, why each must precede the next, and where that
+// Tells a story in sentences: who is involved, why each must precede the next, and where that
 // contradicts itself.
 //
-// Transactions are numbered T1, T2 … in the order in which the story names them. The initial
-// transaction has no number; it is "the initial state".
+// Transactions are numbered T1, T2 … in the order of the story. The initial transaction has no
+// number; it is "the initial state".
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "ouro/check.h"
+#include "ouro/explain.h"
 
 namespace ouro {
 
-class Story {
+class Narrator {
  public:
-  Story(const History& history, const Anomaly& anomaly);
+  // Both must outlive the narrator.
+  Narrator(const History& history, const Story& story);
 
   [[nodiscard]] const std::vector<TxnId>& txns() const { return txns_; }
   [[nodiscard]] std::string label(TxnId txn) const;
@@ -26,9 +27,12 @@ class Story {
 
   // A line for each transaction: "T1  session a, line 3   r x=0   w x=1", in columns.
   [[nodiscard]] std::vector<std::string> cast() const;
-  // A sentence for each edge, the last one with the contradiction; or one for the whole anomaly.
-  [[nodiscard]] std::vector<std::string> sentences() const;
-  // The same for a cycle of edges between transactions of the story.
+  // The whole story: each case with its contradiction, or one sentence. Lines of a case that rests
+  // on an assumption are indented.
+  [[nodiscard]] std::vector<std::string> lines() const;
+  // "If T1 wrote x first:"; "In any case:" without an assumption.
+  [[nodiscard]] std::string premise(const Case& each) const;
+  // A sentence for each edge of a cycle, the last one with the contradiction.
   [[nodiscard]] std::vector<std::string> sentences(std::span<const Edge> cycle) const;
   // Why `edge` runs that way: "T2 read x=1, which T1 wrote".
   [[nodiscard]] std::string because(const Edge& edge) const;
@@ -42,6 +46,7 @@ class Story {
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
+  [[nodiscard]] bool only_writers(const Assumption& given) const;
   [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
   [[nodiscard]] std::string plain_sentence() const;
@@ -57,7 +62,7 @@ class Story {
   [[nodiscard]] OpId find_op(bool writes, std::size_t nth) const;
 
   const History& history_;
-  const Anomaly& anomaly_;
+  const Story& story_;
   std::vector<TxnId> txns_;
   absl::flat_hash_map<TxnId, std::size_t> number_;
   std::vector<OpId> ops_;

@@ -1,4 +1,4 @@
-#include "report/story.h"
+#include "report/narrator.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,19 @@
 namespace ouro {
 namespace {
 
+// A story of one cycle.
+Story story_of(std::vector<Edge> cycle, std::vector<TxnId> txns = {}) {
+  Story story;
+  story.kind = AnomalyKind::DependencyCycle;
+  story.txns = std::move(txns);
+  story.cases.push_back({.given = {}, .cycle = std::move(cycle), .mirrors = {}, .exchanged = {}});
+  return story;
+}
+
 // One history with an example of everything that sentences are about.
-class StoryTest : public testing::Test {
+class NarratorTest : public testing::Test {
  protected:
-  StoryTest() {
+  NarratorTest() {
     HistoryBuilder b;
     x = b.key("x");
     l = b.key("l");
@@ -39,16 +48,17 @@ class StoryTest : public testing::Test {
   }
 
   std::string plain(AnomalyKind kind, std::vector<OpId> ops) const {
-    const Anomaly anomaly{.kind = kind, .txns = {}, .ops = std::move(ops), .edges = {}};
-    const auto sentences = Story(history, anomaly).sentences();
-    EXPECT_EQ(sentences.size(), 1u);
-    return sentences.front();
+    Story story;
+    story.kind = kind;
+    story.shown_by = std::move(ops);
+    const auto lines = Narrator(history, story).lines();
+    EXPECT_EQ(lines.size(), 1u);
+    return lines.front();
   }
 
   std::string edge(const Edge& edge) const {
-    const Anomaly anomaly{
-        .kind = AnomalyKind::DependencyCycle, .txns = {t1, t2, t3}, .ops = {}, .edges = {edge}};
-    return Story(history, anomaly).because(edge);
+    const Story story = story_of({edge}, {t1, t2, t3});
+    return Narrator(history, story).because(edge);
   }
 
   History history;
@@ -57,7 +67,7 @@ class StoryTest : public testing::Test {
   OpId r0, w1, w2, a1, r1, r2, list, doubled, w3, a2, scan;
 };
 
-TEST_F(StoryTest, PlainAnomaliesAreOneSentence) {
+TEST_F(NarratorTest, PlainAnomaliesAreOneSentence) {
   EXPECT_EQ(plain(AnomalyKind::AbortedRead, {r1, w1}),
             "T1 read x=1, which T2 wrote; but T2 aborted.");
   EXPECT_EQ(plain(AnomalyKind::AbortedRead, {list, a1}),
@@ -80,7 +90,7 @@ TEST_F(StoryTest, PlainAnomaliesAreOneSentence) {
   EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {}), "a read returns a value that nobody wrote.");
 }
 
-TEST_F(StoryTest, EveryKindOfEdgeHasItsReason) {
+TEST_F(NarratorTest, EveryKindOfEdgeHasItsReason) {
   EXPECT_EQ(edge({.from = t1, .to = t2, .kind = EdgeKind::Session}),
             "T1 is before T2 in session a");
   EXPECT_EQ(edge({.from = t1,
@@ -132,7 +142,7 @@ TEST_F(StoryTest, EveryKindOfEdgeHasItsReason) {
             "T1 completed at 10, before T2 was invoked at 20");
 }
 
-TEST_F(StoryTest, ForcedEdgesSayHowTheReaderSaw) {
+TEST_F(NarratorTest, ForcedEdgesSayHowTheReaderSaw) {
   const Edge by_session{.from = t1,
                         .to = t3,
                         .kind = EdgeKind::Forced,
@@ -151,7 +161,7 @@ TEST_F(StoryTest, ForcedEdgesSayHowTheReaderSaw) {
             "would be older still");
 }
 
-TEST(StoryPathTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
+TEST(NarratorPathTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
   HistoryBuilder b;
   const TxnId cause = b.begin_txn(b.session("a"));
   const OpId write = b.write(b.key("x"), b.integer(1));
@@ -183,47 +193,66 @@ TEST(StoryPathTest, ForcedEdgesTellThroughWhomTheReaderSaw) {
                          .key = second,
                          .from_op = told,
                          .to_op = heard}};
-  Anomaly anomaly;
-  anomaly.kind = AnomalyKind::CausalityViolation;
-  anomaly.edges = {{.from = kInitialTxn, .to = cause, .kind = EdgeKind::WriteWrite, .key = first},
-                   forced};
-  anomaly.support.assign(std::begin(steps), std::end(steps));
-  const Story story(chain, anomaly);
-  EXPECT_EQ(story.txns(), (std::vector<TxnId>{cause, reader, middle, effect}));
-  EXPECT_EQ(story.because(forced),
-            "T2 saw T1 (T3 read x=1 from T1, T4 is after T3 in session b, T2 read y=2 from T4), "
+  Story story = story_of(
+      {{.from = kInitialTxn, .to = cause, .kind = EdgeKind::WriteWrite, .key = first}, forced},
+      {cause, middle, effect, reader});
+  story.support.assign(std::begin(steps), std::end(steps));
+  EXPECT_EQ(Narrator(chain, story).because(forced),
+            "T4 saw T1 (T2 read x=1 from T1, T3 is after T2 in session b, T4 read y=2 from T3), "
             "yet read x=null, the initial value; so T1's x would be older still");
 
-  anomaly.support.clear();
+  story.support.clear();
   for (int i = 0; i < 10; ++i) {
-    anomaly.support.push_back({.from = i == 0 ? cause : middle, .to = i == 9 ? reader : middle});
+    story.support.push_back({.from = i == 0 ? cause : middle, .to = i == 9 ? reader : middle});
   }
-  EXPECT_NE(Story(chain, anomaly).because(forced).find(", … 2 more steps …, "), std::string::npos);
+  EXPECT_NE(Narrator(chain, story).because(forced).find(", … 2 more steps …, "), std::string::npos);
 }
 
-TEST_F(StoryTest, LongTransactionsShowOnlyWhatMatters) {
+TEST_F(NarratorTest, TransactionsShowOnlyWhatMatters) {
   const OpId late{scan.index() + 15};
-  const Anomaly anomaly{
-      .kind = AnomalyKind::ThinAirRead, .txns = {t2, t3}, .ops = {late}, .edges = {}};
-  const auto cast = Story(history, anomaly).cast();
+  Story story;
+  story.txns = {t2, t3};
+  story.ops = {r2, w3, late};
+  const auto cast = Narrator(history, story).cast();
   ASSERT_EQ(cast.size(), 2u);
   EXPECT_EQ(cast[0],
-            "T1  session a, transaction 2, unknown   r x=1   r x=2   r l=[7,8]   r l=[7,7]   w x=3"
-            "   append l 8");
+            "T1  session a, transaction 2, unknown   …   r x=2   …   w x=3   …   (6 operations)");
   EXPECT_EQ(cast[1], "T2  session b, transaction 3            …   w x=24   …   (21 operations)");
 }
 
-TEST_F(StoryTest, LongCyclesLoseTheirMiddle) {
-  Anomaly anomaly;
-  anomaly.kind = AnomalyKind::DependencyCycle;
+TEST_F(NarratorTest, LongCyclesLoseTheirMiddle) {
+  std::vector<Edge> cycle;
   for (int i = 0; i < 100; ++i) {
-    anomaly.edges.push_back({.from = i % 2 == 0 ? t1 : t2, .to = i % 2 == 0 ? t2 : t1});
+    cycle.push_back({.from = i % 2 == 0 ? t1 : t2, .to = i % 2 == 0 ? t2 : t1});
   }
-  const auto sentences = Story(history, anomaly).sentences();
+  const Story story = story_of(cycle);
+  const auto sentences = Narrator(history, story).lines();
   ASSERT_EQ(sentences.size(), 25u);
   EXPECT_EQ(sentences[12], "… 76 more steps …");
   EXPECT_TRUE(sentences.back().starts_with("But T2 < T1, because ")) << sentences.back();
   EXPECT_TRUE(sentences.back().ends_with(": a contradiction.")) << sentences.back();
+}
+
+TEST_F(NarratorTest, CasesSayWhatTheyAssume) {
+  Story story = story_of(
+      {{.from = t1, .to = t2, .kind = EdgeKind::WriteWrite, .key = x, .from_op = w2, .to_op = w3},
+       {.from = t2, .to = t1, .kind = EdgeKind::ReadWrite, .key = x, .from_op = r1, .to_op = w2}},
+      {t1, t2});
+  story.ops = {w2, r1, w3};
+  story.cases[0].given = {{x, t1, t2}};
+  story.cases.push_back(story.cases[0]);
+  story.cases[1].given = {{x, t2, t1}};
+  story.cases[1].mirrors = 0;
+  story.cases[1].exchanged[0] = t1;
+  story.cases[1].exchanged[1] = t2;
+  EXPECT_EQ(Narrator(history, story).lines(),
+            (std::vector<std::string>{
+                "If T1 wrote x first:", "  T1 < T2, because T2 overwrote T1's x=2 with 3.",
+                "  But T2 < T1, because T2 read x=1, which T1 overwrote with 2: a contradiction.",
+                "If T2 wrote x first: the same, with T1 and T2 swapped."}));
+  story.cases[0].given = {{x, t1, t2}, {l, t2, t1}};
+  EXPECT_EQ(Narrator(history, story).premise(story.cases[0]),
+            "If T1 wrote x before T2 and T2 wrote l before T1:");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "report/story.h"
+#include "report/narrator.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kShortTxn = 8;     // Operations; longer ones show only what matters.
+constexpr std::size_t kShortTxn = 8;     // Operations of one of which none matters.
 constexpr std::size_t kShortStory = 24;  // Lines; longer ones lose their middle.
 constexpr std::size_t kShortPath = 8;    // Steps within a sentence; likewise.
 
@@ -36,51 +36,44 @@ std::size_t width(std::string_view text) {
 
 }  // namespace
 
-Story::Story(const History& history, const Anomaly& anomaly)
-    : history_(history), anomaly_(anomaly) {
-  for (const TxnId txn : anomaly.txns) add(txn);
-  for (const Edge& edge : anomaly.edges) {
-    add(edge.from);
-    add(edge.to);
-  }
-  for (const Edge& edge : anomaly.edges) {
-    for (const OpId op : {edge.from_op, edge.to_op, edge.read, edge.saw}) add(op);
-  }
-  for (const OpId op : anomaly.ops) add(op);
-  for (const Edge& edge : anomaly.support) {
-    add(edge.from);
-    for (const OpId op : {edge.from_op, edge.to_op}) add(op);
+Narrator::Narrator(const History& history, const Story& story) : history_(history), story_(story) {
+  for (const TxnId txn : story.txns) add(txn);
+  for (const OpId op : story.ops) add(op);
+  for (const OpId op : story.shown_by) add(op);
+  for (const Case& each : story.cases) {
+    for (const Edge& edge : each.cycle) {
+      add(edge.from);
+      add(edge.to);
+    }
   }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
 }
 
-void Story::add(TxnId txn) {
+void Narrator::add(TxnId txn) {
   if (txn.valid() && number_.try_emplace(txn, txns_.size() + 1).second) txns_.push_back(txn);
 }
 
-void Story::add(OpId op) {
+void Narrator::add(OpId op) {
   if (!op.valid()) return;
   ops_.push_back(op);
   add(history_.txn_of(op));
 }
 
-std::string Story::label(TxnId txn) const {
+std::string Narrator::label(TxnId txn) const {
   const auto at = number_.find(txn);
   return at == number_.end() ? "the initial state" : fmt::format("T{}", at->second);
 }
 
-// All operations of a short transaction. Of a long one those that matter, with dots for the gaps;
-// if none matters, its first ones.
-std::string Story::shown_ops(TxnId txn) const {
+// The operations that matter, with dots for the gaps; if none matters, the first ones.
+std::string Narrator::shown_ops(TxnId txn) const {
   const OpId first = history_.first_op(txn);
   const OpId end = history_.end_op(txn);
   const std::size_t count = end.value - first.value;
   const auto matter_first = std::lower_bound(ops_.begin(), ops_.end(), first);
   const auto matter_end = std::lower_bound(matter_first, ops_.end(), end);
   std::vector<OpId> shown(matter_first, matter_end);
-  if (count <= kShortTxn || shown.empty()) {
-    shown.clear();
+  if (shown.empty()) {
     for (OpId op = first; op != end && shown.size() < kShortTxn; ++op.value) shown.push_back(op);
   }
   std::string out;
@@ -96,7 +89,7 @@ std::string Story::shown_ops(TxnId txn) const {
   return count == 0 ? "no operations" : out;
 }
 
-std::vector<std::string> Story::cast() const {
+std::vector<std::string> Narrator::cast() const {
   std::vector<std::string> places;
   std::size_t widest = 0;
   for (const TxnId txn : txns_) {
@@ -114,12 +107,7 @@ std::vector<std::string> Story::cast() const {
   return without_middle(std::move(lines), "transactions");
 }
 
-std::vector<std::string> Story::sentences() const {
-  if (anomaly_.edges.empty()) return {plain_sentence()};
-  return sentences(anomaly_.edges);
-}
-
-std::vector<std::string> Story::sentences(std::span<const Edge> edges) const {
+std::vector<std::string> Narrator::sentences(std::span<const Edge> edges) const {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const bool last = i + 1 == edges.size();
@@ -131,7 +119,7 @@ std::vector<std::string> Story::sentences(std::span<const Edge> edges) const {
   return without_middle(std::move(lines), "steps");
 }
 
-std::string Story::because(const Edge& edge) const {
+std::string Narrator::because(const Edge& edge) const {
   switch (edge.kind) {
     case EdgeKind::Session:
       if (!edge.from.valid()) return "the initial state precedes every transaction";
@@ -159,7 +147,7 @@ std::string Story::because(const Edge& edge) const {
 }
 
 // "read x=1", or what a predicate read got for `key`, which may be invalid.
-std::string Story::read_phrase(OpId id, KeyId key) const {
+std::string Narrator::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
   if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
   if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + notation(history_, op);
@@ -173,14 +161,14 @@ std::string Story::read_phrase(OpId id, KeyId key) const {
 }
 
 // Whether the read returned something for `key`; false if a predicate read passed over it.
-bool Story::returned(OpId read, KeyId key) const {
+bool Narrator::returned(OpId read, KeyId key) const {
   if (!is_predicate_read(history_.op(read).kind)) return true;
   const auto rows = history_.rows(history_.predicate_read(read));
   return std::any_of(rows.begin(), rows.end(),
                      [&](const KeyVersion& row) { return row.key == key; });
 }
 
-std::string Story::because_read(const Edge& edge) const {
+std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.to_op.valid()) {
     return fmt::format("{} read {} from {}", label(edge.to), shown_key(history_, edge.key),
                        label(edge.from));
@@ -197,7 +185,7 @@ std::string Story::because_read(const Edge& edge) const {
                      label(edge.from));
 }
 
-std::string Story::because_overwritten(const Edge& edge) const {
+std::string Narrator::because_overwritten(const Edge& edge) const {
   if (!edge.from.valid()) return "the initial state precedes every write";
   if (!edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} overwrote {}'s {}", label(edge.to), label(edge.from),
@@ -215,7 +203,7 @@ std::string Story::because_overwritten(const Edge& edge) const {
                      short_text(history_, newer.value));
 }
 
-std::string Story::because_missed(const Edge& edge) const {
+std::string Narrator::because_missed(const Edge& edge) const {
   if (!edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} read {} before {} overwrote it", label(edge.from),
                        shown_key(history_, edge.key), label(edge.to));
@@ -235,8 +223,8 @@ std::string Story::because_missed(const Edge& edge) const {
 }
 
 // The part of the support that leads from one transaction to the other; empty if none does.
-std::span<const Edge> Story::path(TxnId from, TxnId to) const {
-  const std::span<const Edge> support = anomaly_.support;
+std::span<const Edge> Narrator::path(TxnId from, TxnId to) const {
+  const std::span<const Edge> support = story_.support;
   for (std::size_t first = 0; first < support.size(); ++first) {
     if (support[first].from != from) continue;
     for (std::size_t i = first; i < support.size(); ++i) {
@@ -247,7 +235,7 @@ std::span<const Edge> Story::path(TxnId from, TxnId to) const {
   return {};
 }
 
-std::string Story::how_seen(const Edge& edge, TxnId reader) const {
+std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   const auto session_of = [&](TxnId txn) {
     return history_.label(history_.session_name(history_.session(txn)));
   };
@@ -272,7 +260,7 @@ std::string Story::how_seen(const Edge& edge, TxnId reader) const {
 
 // The level's rule: a reader that saw `from` must not read an older version of a key that `from`
 // wrote; so the version it did read, which `to` wrote, is the newer one.
-std::string Story::because_forced(const Edge& edge) const {
+std::string Narrator::because_forced(const Edge& edge) const {
   if (!edge.read.valid()) {
     return fmt::format("someone who saw {} read {} from {}", label(edge.from),
                        shown_key(history_, edge.key), label(edge.to));

@@ -1,0 +1,139 @@
+#include "cli/check_flags.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/flags.h"
+
+namespace ouro::cli {
+namespace {
+
+constexpr char kCheckDetails[] =
+    "Reads each HISTORY and decides whether LEVEL allows it: whether some order of its "
+    "transactions explains everything its clients saw. A violation is told with the transactions "
+    "involved and the reason why each must precede the next.\n\n"
+    "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
+    "Levels that this version cannot decide are refused; 'all' leaves them out and says so.\n\n"
+    "The evidence is 'observed', which looks for any order of the transactions that explains the "
+    "reads; 'versions', which admits only those that install the versions of each key as the "
+    "history's version orders say, or else its commit_ts; or 'timestamps', which takes the one "
+    "order that start_ts and commit_ts give. By timestamps the levels of snapshots and the "
+    "serializable ones are decided, and all violations are counted.\n\n"
+    "Given several histories, prints one line for each; -v tells every story. The exit status is "
+    "the worst, which is the largest: an unreadable history outweighs an undecided one, and that "
+    "one a violated one. Asked for several levels, a history counts as violated if any of them "
+    "is, else as undecided if any of them is.\n\n"
+    "--output edn prints what Elle's checker returns, as EDN. --junit writes a test case for each "
+    "history and level, --sarif a result for each violation, --dot a graph of each example.\n\n"
+    "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
+    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level; its --model "
+    "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
+    "The clock drift is in the unit of the history's clocks and matters to levels that look at "
+    "real time.\n\n"
+    "--certificate writes a file that proves the verdict: an order of the transactions that "
+    "explains "
+    "everything, or the operations that nothing explains. 'ouro certify' checks it. It takes one "
+    "HISTORY and one LEVEL; an undecided verdict has none.\n\n"
+    "A violation is told by examples, each as small as possible: without any one of its "
+    "transactions the level allows the rest. Violations that have nothing to do with each other "
+    "are "
+    "told separately; --examples says how many of each name. --counterexample writes the first one "
+    "as a history of its own, in the native format.\n\n"
+    "--expect FILE makes the exit status follow what FILE says: lines such as 'si holds', "
+    "'serializable violated', 'shows write-skew' and 'lacks lost-update'. --shows and --lacks say "
+    "the latter two on the command line. The status is then 0 if all is as expected, 1 if not. "
+    "Levels that FILE is about are checked if no --level is given. --undecided says what an "
+    "undecided history counts as: fail (status 1) or pass (0) instead of 2.\n\n"
+    "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
+
+}  // namespace
+
+std::string_view check_details() { return kCheckDetails; }
+
+std::optional<Expectation> parse_expected(const CheckFlags& flags) {
+  Expectation expected;
+  if (!flags.expect.empty()) {
+    auto read = read_expectation(flags.expect);
+    if (!read.ok()) {
+      fail(read.error());
+      return std::nullopt;
+    }
+    expected = *std::move(read);
+  }
+  for (const auto& [names, text] :
+       {std::pair(&expected.shows, &flags.shows), std::pair(&expected.lacks, &flags.lacks)}) {
+    if (text->empty()) continue;
+    if (const auto status = add_names(*names, *text); !status.ok()) {
+      fail(status.error());
+      return std::nullopt;
+    }
+  }
+  return expected;
+}
+
+std::string levels_asked(const CheckFlags& flags, const Expectation& expected) {
+  if (flags.level) return *flags.level;
+  std::string names;
+  for (const auto& [level, outcome] : expected.levels) {
+    names += fmt::format("{}{}", names.empty() ? "" : ",", info(level).name);
+  }
+  return names.empty() ? "serializable" : names;
+}
+
+void declare(CLI::App* app, CheckFlags& flags) {
+  app->add_option("-l,--level", flags.level, "isolation level, or 'all' [serializable]")
+      ->type_name("LEVEL");
+  app->add_option("--evidence", flags.evidence, "what the verdict rests on [observed]")
+      ->type_name("KIND");
+  app->add_option("--output", flags.output, "how to print the verdicts [text]")
+      ->type_name("text|json|elle|edn")
+      ->check(one_of({"text", "json", "elle", "edn"}));
+  app->add_flag("--json", flags.json, "the same as --output json");
+  app->add_option("-t,--time-limit", flags.time_limit, "give up on a history after SEC [0: never]")
+      ->type_name("SEC")
+      ->check(number_at_least_zero());
+  app->add_option("--memory-limit", flags.memory_limit, "give up if it takes MB memory [0: never]")
+      ->type_name("MB")
+      ->check(number_at_least_zero());
+  app->add_option("--clock-drift", flags.clock_drift, "by how much clocks may differ [0]")
+      ->type_name("D")
+      ->check(number_at_least_zero());
+  app->add_option("--certificate", flags.certificate, "write a proof for 'ouro certify'")
+      ->type_name("FILE");
+  app->add_option("--examples", flags.examples, "violations of each name to tell [1; 3 with -v]")
+      ->type_name("N")
+      ->check(whole_number());
+  app->add_option("--dot", flags.forms.dot, "write a graph of each example for Graphviz")
+      ->type_name("FILE");
+  app->add_option("--junit", flags.forms.junit, "write JUnit's XML, a test case per level")
+      ->type_name("FILE");
+  app->add_option("--sarif", flags.forms.sarif, "write SARIF, a result per violation")
+      ->type_name("FILE")
+      ->group(kMinor);
+  app->add_option("--expect", flags.expect, "what must hold or show, see 'ouro man'")
+      ->type_name("FILE");
+  app->add_option("--shows", flags.shows, "anomalies that must show")
+      ->type_name("NAMES")
+      ->group(kMinor);
+  app->add_option("--lacks", flags.lacks, "anomalies that must not show")
+      ->type_name("NAMES")
+      ->group(kMinor);
+  app->add_option("--undecided", flags.undecided, "what undecided counts as [status 2]")
+      ->type_name("fail|pass")
+      ->check(one_of({"fail", "pass"}))
+      ->group(kMinor);
+  app->add_option("--counterexample", flags.counterexample, "write the first example as a history")
+      ->type_name("FILE")
+      ->group(kMinor);
+  app->add_flag("-v,--verbose", flags.verbose, "tell the whole story of every history");
+  app->add_flag("-q,--quiet", flags.quiet, "print no verdicts, only set the exit status");
+  add_input_flags(*app, flags.input);
+  app->add_option("-c,--consistency-models", flags.level)->group("");
+  app->add_option("-m,--model", flags.model)->group("");
+  app->footer(
+      "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
+      "255 internal error; of several histories the largest.");
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,137 @@
+// ouro explain: why must one transaction precede another?
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace ouro::cli {
+namespace {
+
+struct ExplainFlags {
+  std::string history;
+  std::string first;
+  std::string second;
+  std::string format;
+  std::string level = "serializable";
+  double clock_drift = 0;
+  unsigned threads = 0;
+};
+
+constexpr char kExplainDetails[] =
+    "Says whether transaction FIRST must precede SECOND, the other way round, or neither, in every "
+    "order that explains HISTORY at LEVEL; and why: the path from one to the other, each step with "
+    "the operations that prove it. At the levels of snapshots to precede means to commit before "
+    "the other begins, below those to be seen by it.\n\n"
+    "A transaction is given as its id in the history; as line:12, the line on which it stands; or "
+    "as "
+    "#12, its number from 1. A plain number that is nobody's id is a line, or else a number.";
+
+std::optional<std::uint64_t> whole(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || problem != std::errc() || end != text.data() + text.size()) return {};
+  return number;
+}
+
+std::optional<TxnId> txn_with_id(const History& history, const std::string& id) {
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const Value name = history.txn_name(TxnId{t});
+    if (!name.is_null() && history.label(name) == id) return TxnId{t};
+  }
+  return {};
+}
+
+std::optional<TxnId> txn_on_line(const History& history, std::uint64_t line) {
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const Place place = history.place(TxnId{t});
+    if (place.unit == PlaceUnit::Line && place.position == line) return TxnId{t};
+  }
+  return {};
+}
+
+std::optional<TxnId> txn_numbered(const History& history, std::uint64_t number) {
+  if (number == 0 || number > history.txn_count()) return {};
+  return TxnId{static_cast<std::size_t>(number - 1)};
+}
+
+// On none complains and returns nothing.
+std::optional<TxnId> find_txn(const History& history, const std::string& text) {
+  std::optional<TxnId> found;
+  if (text.starts_with("line:")) {
+    if (const auto line = whole(std::string_view(text).substr(5))) {
+      found = txn_on_line(history, *line);
+    }
+  } else if (text.starts_with("#")) {
+    if (const auto number = whole(std::string_view(text).substr(1))) {
+      found = txn_numbered(history, *number);
+    }
+  } else {
+    found = txn_with_id(history, text);
+    const auto number = whole(text);
+    if (!found && number) found = txn_on_line(history, *number);
+    if (!found && number) found = txn_numbered(history, *number);
+  }
+  if (!found) {
+    fail(fmt::format("there is no transaction '{}'; give an id, line:12 or #12", text));
+  }
+  return found;
+}
+
+int run_explain(const ExplainFlags& flags) {
+  const auto format = parse_format(flags.format);
+  const auto level = parse_level(flags.level);
+  if (!format || !level) return kBadInput;
+  const auto history = read_history(flags.history, {.format = *format, .threads = flags.threads});
+  if (!history.ok()) return fail(history.error());
+  const auto first = find_txn(*history, flags.first);
+  const auto second = first ? find_txn(*history, flags.second) : std::nullopt;
+  if (!second) return kBadInput;
+  if (*first == *second) return fail("these are the same transaction; give two");
+  catch_interrupt();
+  ExplainOptions options;
+  options.cancelled = &interrupted();
+  options.threads = flags.threads;
+  options.clock_drift = static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
+  for (const auto& [before, after] : {std::pair(*first, *second), std::pair(*second, *first)}) {
+    std::optional<Result<Precedence>> answer;
+    watched("explaining " + display_name(flags.history), OnInterrupt::Wait,
+            [&, b = before, a = after] { answer = precedence(*history, b, a, *level, options); });
+    if (!answer->ok()) return fail(answer->error());
+    if ((*answer)->answer == Precedence::Answer::Open) continue;
+    print(describe(*history, *level, before, after, **answer));
+    return (*answer)->answer == Precedence::Answer::Required   ? kHolds
+           : (*answer)->answer == Precedence::Answer::Violated ? kViolated
+                                                               : kUndecided;
+  }
+  print(describe(*history, *level, *first, *second, {.answer = Precedence::Answer::Open}));
+  return kHolds;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& root, Commands& commands) {
+  auto flags = std::make_shared<ExplainFlags>();
+  CLI::App* app = root.add_subcommand("explain", "say why one transaction must precede another");
+  app->add_option("-l,--level", flags->level, "isolation level [serializable]")->type_name("LEVEL");
+  app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
+      ->type_name("D")
+      ->check(number_at_least_zero());
+  app->add_option("-f,--format", flags->format, "format of the history [detected]")
+      ->type_name("FORMAT");
+  app->add_option("--threads", flags->threads, "threads to use [one per core]")
+      ->type_name("N")
+      ->check(whole_number());
+  app->add_option("HISTORY", flags->history, "file, folder or - for standard input")->required();
+  app->add_option("FIRST", flags->first, "a transaction: its id, line:12 or #12")->required();
+  app->add_option("SECOND", flags->second, "another one")->required();
+  app->footer(
+      "Exit status: 0 answered, 1 the history violates the level, 2 undecided, 254 bad\n"
+      "input or usage.");
+  commands.push_back({app, [flags] { return run_explain(*flags); }, kExplainDetails});
+}
+
+}  // namespace ouro::cli

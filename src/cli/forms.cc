@@ -1,0 +1,46 @@
+#include "cli/forms.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "cli/command.h"
+#include "cli/terminal.h"
+
+namespace ouro::cli {
+namespace {
+
+int write_form(const std::string& path, const std::string& text) {
+  if (path.empty()) return kHolds;
+  if (path == "-") {
+    print(text);
+    return kHolds;
+  }
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return kHolds;
+  return fail(fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
+}
+
+}  // namespace
+
+void FormFiles::add(const Checked& checked) {
+  if (!paths_.junit.empty()) junit_.add(checked);
+  if (!paths_.sarif.empty()) sarif_.add(checked);
+  if (!paths_.dot.empty()) dot_ = to_dot(*checked.history, checked.explanations);
+}
+
+void FormFiles::add(std::string_view name, const Error& error) {
+  junit_.add(name, error);
+  sarif_.add(name, error);
+}
+
+int FormFiles::write() const {
+  return std::max({write_form(paths_.dot, dot_), write_form(paths_.junit, junit_.finish()),
+                   write_form(paths_.sarif, sarif_.finish())});
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,215 @@
+// Splits on the order of two writers where that helps: if both orders close a cycle, these are two
+// cases and all is said; if one does, the other is assumed from then on. An assumption that no
+// cycle needed is taken back afterwards.
+
+#include "explain/cases.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "explain/cycle.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kMostTxns = 48;
+constexpr std::size_t kMostSplits = 200;
+constexpr std::size_t kDeepest = 24;  // Assumptions at a time; no more recursion than that.
+
+// Two writers of a key, by number.
+struct Pair {
+  std::size_t key, first, second;
+};
+
+struct Leaf {
+  Premises premises = 0;
+  Case told;
+};
+
+class Teller {
+ public:
+  Teller(const Observed& observed, Level level, std::int64_t clock_drift, const Budget& budget)
+      : facts_(observed, level, clock_drift), level_(level), budget_(budget) {}
+
+  std::optional<std::vector<Case>> run() {
+    if (facts_.txn_count() > kMostTxns) return std::nullopt;
+    std::vector<Leaf> leaves;
+    if (!solve(facts_.known_orders(), leaves)) return std::nullopt;
+    std::vector<Case> cases;
+    for (Leaf& leaf : leaves) cases.push_back(std::move(leaf.told));
+    find_mirrors(cases);
+    return cases;
+  }
+
+ private:
+  struct Option {
+    Pair pair;  // The order in which it closes a cycle.
+    Cycle cycle;
+    Cycle opposite;
+  };
+
+  [[nodiscard]] Cycle cycle_of(const WriteOrders& orders) const {
+    const std::vector<Fact> edges = facts_.edges(orders);
+    return shortest_cycle(edges, facts_.txn_count(), level_);
+  }
+
+  [[nodiscard]] WriteOrders with(WriteOrders orders, const Pair& pair) const {
+    orders.put(pair.key, pair.first, pair.second, Premises{1} << given_.size());
+    return orders;
+  }
+
+  [[nodiscard]] Assumption assumption(const Pair& pair) const {
+    const Facts::Key& key = facts_.keys()[pair.key];
+    return {key.key, key.writers[pair.first].txn, key.writers[pair.second].txn};
+  }
+
+  // REQUIRES: every premise of the cycle is in given_.
+  [[nodiscard]] Leaf leaf(const Cycle& cycle) const {
+    Leaf leaf{.premises = cycle.premises(), .told = {}};
+    std::vector<std::uint32_t> number(given_.size());
+    for (std::size_t i = 0; i < given_.size(); ++i) {
+      if ((leaf.premises >> i & 1) == 0) continue;
+      number[i] = static_cast<std::uint32_t>(leaf.told.given.size());
+      leaf.told.given.push_back(given_[i]);
+    }
+    for (const Fact& fact : cycle.edges) {
+      leaf.told.cycle.push_back(fact.edge);
+      if (fact.premises == 0) continue;
+      const auto last = static_cast<std::size_t>(std::bit_width(fact.premises)) - 1;
+      leaf.told.cycle.back().choice = number[last];
+    }
+    leaf.told.cycle = rotated(std::move(leaf.told.cycle));
+    return leaf;
+  }
+
+  // Adds the leaves of what is left given the assumptions; false if that took too long.
+  bool solve(const WriteOrders& orders, std::vector<Leaf>& out) {
+    if (const Cycle cycle = cycle_of(orders); cycle.found()) {
+      out.push_back(leaf(cycle));
+      return true;
+    }
+    if (given_.size() >= kDeepest || ++splits_ > kMostSplits || budget_.exhausted()) return false;
+    const std::optional<Option> option = best_option(orders);
+    if (!option) return false;  // Nothing is open: the level allows it.
+    const Pair other{option->pair.key, option->pair.second, option->pair.first};
+    std::vector<Leaf> left, right;
+    if (!side(orders, option->pair, option->cycle, left)) return false;
+    if (left_unused(left, out)) return true;
+    if (!side(orders, other, option->opposite, right)) return false;
+    if (left_unused(right, out)) return true;
+    out.insert(out.end(), left.begin(), left.end());
+    out.insert(out.end(), right.begin(), right.end());
+    return true;
+  }
+
+  // One side of a split, whose cycle may be known.
+  bool side(const WriteOrders& orders, const Pair& pair, const Cycle& cycle,
+            std::vector<Leaf>& out) {
+    const WriteOrders assumed = with(orders, pair);
+    given_.push_back(assumption(pair));
+    bool solved = true;
+    if (cycle.found()) {
+      out.push_back(leaf(cycle));
+    } else {
+      solved = solve(assumed, out);
+    }
+    given_.pop_back();
+    return solved;
+  }
+
+  // Whether no leaf needs the assumption that was just taken back; they are all then.
+  bool left_unused(const std::vector<Leaf>& leaves, std::vector<Leaf>& out) const {
+    const Premises last = Premises{1} << given_.size();
+    if (std::any_of(leaves.begin(), leaves.end(),
+                    [&](const Leaf& leaf) { return (leaf.premises & last) != 0; })) {
+      return false;
+    }
+    out.insert(out.end(), leaves.begin(), leaves.end());
+    return true;
+  }
+
+  // The open pair to split on: both sides contradictory, or one, or any.
+  [[nodiscard]] std::optional<Option> best_option(const WriteOrders& orders) const {
+    std::optional<Option> best;
+    const auto rank = [](const Option& option) {
+      const int sides = (option.cycle.found() ? 1 : 0) + (option.opposite.found() ? 1 : 0);
+      const std::uint64_t cost = (option.cycle.found() ? option.cycle.cost : 0) +
+                                 (option.opposite.found() ? option.opposite.cost : 0);
+      return std::pair(-sides, cost);
+    };
+    for (std::size_t k = 0; k < facts_.keys().size(); ++k) {
+      const std::size_t writers = facts_.keys()[k].writers.size();
+      for (std::size_t a = 0; a < writers; ++a) {
+        for (std::size_t b = a + 1; b < writers; ++b) {
+          if (!orders.open(k, a, b)) continue;
+          if (best && budget_.exhausted()) return best;
+          Option option{
+              {k, a, b}, cycle_of(with(orders, {k, a, b})), cycle_of(with(orders, {k, b, a}))};
+          if (!option.cycle.found()) {  // The contradiction first.
+            std::swap(option.cycle, option.opposite);
+            std::swap(option.pair.first, option.pair.second);
+          }
+          if (!best || rank(option) < rank(*best)) best = std::move(option);
+        }
+      }
+    }
+    return best;
+  }
+
+  Facts facts_;
+  Level level_;
+  const Budget& budget_;
+  std::vector<Assumption> given_;
+  std::size_t splits_ = 0;
+};
+
+TxnId exchanged(TxnId txn, TxnId a, TxnId b) { return txn == a ? b : txn == b ? a : txn; }
+
+bool mirrors(const Case& earlier, const Case& later) {
+  if (earlier.given.size() != 1 || later.given.size() != 1) return false;
+  const Assumption& given = earlier.given[0];
+  if (later.given[0] != Assumption{given.key, given.second, given.first}) return false;
+  return std::equal(earlier.cycle.begin(), earlier.cycle.end(), later.cycle.begin(),
+                    later.cycle.end(), [&](const Edge& a, const Edge& b) {
+                      return a.kind == b.kind && a.key == b.key &&
+                             exchanged(a.from, given.first, given.second) == b.from &&
+                             exchanged(a.to, given.first, given.second) == b.to;
+                    });
+}
+
+}  // namespace
+
+std::optional<std::vector<Case>> tell_cases(const Observed& observed, Level level,
+                                            std::int64_t clock_drift, const Budget& budget) {
+  return Teller(observed, level, clock_drift, budget).run();
+}
+
+std::vector<Edge> rotated(std::vector<Edge> cycle) {
+  std::size_t best = 0;
+  int best_rank = -1;
+  for (std::size_t first = 0; first < cycle.size(); ++first) {
+    const Edge& last = cycle[(first + cycle.size() - 1) % cycle.size()];
+    const Edge& head = cycle[first];
+    int rank = last.kind == EdgeKind::ReadWrite ? 4 : 0;
+    rank += head.kind != EdgeKind::ReadWrite ? 2 : 0;
+    rank += head.choice != Edge::kNoChoice ? 1 : 0;
+    if (rank < best_rank || (rank == best_rank && head.from >= cycle[best].from)) continue;
+    best = first;
+    best_rank = rank;
+  }
+  std::rotate(cycle.begin(), cycle.begin() + static_cast<std::ptrdiff_t>(best), cycle.end());
+  return cycle;
+}
+
+void find_mirrors(std::vector<Case>& cases) {
+  for (std::size_t later = 1; later < cases.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later && !cases[later].mirrors; ++earlier) {
+      if (cases[earlier].mirrors || !mirrors(cases[earlier], cases[later])) continue;
+      cases[later].mirrors = earlier;
+      cases[later].exchanged[0] = cases[earlier].given[0].first;
+      cases[later].exchanged[1] = cases[earlier].given[0].second;
+    }
+  }
+}
+
+}  // namespace ouro

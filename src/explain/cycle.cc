@@ -1,0 +1,153 @@
+// Levels of snapshots split a transaction into begin and commit (see check/polygraph/encoding.h),
+// which makes every cycle of the graph a forbidden one. Parallel SI forbids cycles with at most one
+// overwritten read; there the two nodes of a transaction say whether one was passed already.
+
+#include "explain/cycle.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace ouro {
+namespace {
+
+// A step counts most; then rw, so that the worse anomaly wins; then what not everybody records.
+constexpr std::uint64_t kStep = 1'000'000;
+constexpr std::uint64_t kOverwrittenRead = 10'000;
+constexpr std::uint64_t kClock = 400;
+constexpr std::uint64_t kSession = 20;
+constexpr std::uint64_t kAssumed = 1;
+
+std::uint64_t cost_of(const Fact& fact) {
+  std::uint64_t cost = kStep;
+  if (fact.edge.kind == EdgeKind::ReadWrite) cost += kOverwrittenRead;
+  if (fact.edge.kind == EdgeKind::RealTime) cost += kClock;
+  if (fact.edge.kind == EdgeKind::Session) cost += kSession;
+  return fact.premises == 0 ? cost : cost + kAssumed;
+}
+
+constexpr std::uint32_t kNoFact = 0xffffffff;
+
+struct Arc {
+  std::size_t to = 0;
+  std::uint32_t fact = kNoFact;  // None: from a begin to its commit.
+  std::uint64_t cost = 0;
+};
+
+class Graph {
+ public:
+  Graph(std::span<const Fact> facts, std::size_t txns, Level level)
+      : facts_(facts), level_(level), arcs_(2 * txns) {
+    const bool split = level == Level::Prefix || (level >= Level::Si && level <= Level::StrongSi);
+    for (std::size_t t = 0; split && t < txns; ++t) arcs_[2 * t].push_back({2 * t + 1, kNoFact, 0});
+    for (std::uint32_t i = 0; i < facts.size(); ++i) {
+      const auto [from, to] = split ? between_events(facts[i].edge) : plain(facts[i].edge);
+      add(from, to, i);
+      const bool parallel = level == Level::ParallelSi;
+      if (parallel && facts[i].edge.kind != EdgeKind::ReadWrite) add(from + 1, to + 1, i);
+    }
+  }
+
+  Cycle shortest() {
+    Cycle best;
+    best.cost = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t start = 0; start < arcs_.size(); ++start) {
+      if (level_ == Level::ParallelSi && start % 2 == 1) continue;
+      search(start, best.cost);
+      for (std::size_t end : ends(start)) {
+        if (distance_[end] < best.cost) best = walk(start, end);
+      }
+    }
+    return best;
+  }
+
+ private:
+  struct Ends {
+    std::size_t first, second;
+  };
+
+  void add(std::size_t from, std::size_t to, std::uint32_t fact) {
+    arcs_[from].push_back({to, fact, cost_of(facts_[fact])});
+  }
+
+  [[nodiscard]] Ends between_events(const Edge& edge) const {
+    const std::size_t from = 2 * edge.from.index();
+    const std::size_t to = 2 * edge.to.index();
+    if (edge.kind == EdgeKind::ReadWrite) return {from, to + 1};
+    const bool to_commit = (edge.kind == EdgeKind::WriteWrite && level_ == Level::Prefix) ||
+                           (edge.kind == EdgeKind::RealTime && level_ == Level::Gsi);
+    return {from + 1, to_commit ? to + 1 : to};
+  }
+
+  // One node per transaction; at psi a second one for behind the overwritten read.
+  [[nodiscard]] Ends plain(const Edge& edge) const {
+    const bool passed = level_ == Level::ParallelSi && edge.kind == EdgeKind::ReadWrite;
+    return {2 * edge.from.index(), 2 * edge.to.index() + (passed ? 1 : 0)};
+  }
+
+  [[nodiscard]] std::vector<std::size_t> ends(std::size_t start) const {
+    if (level_ == Level::ParallelSi) return {start, start + 1};
+    return {start};
+  }
+
+  // Distances of what can be reached from `start` for less than `limit`; `start` itself counts only
+  // if it is reached again.
+  void search(std::size_t start, std::uint64_t limit) {
+    distance_.assign(arcs_.size(), std::numeric_limits<std::uint64_t>::max());
+    via_.assign(arcs_.size(), {});
+    using Entry = std::pair<std::uint64_t, std::size_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+    const auto expand = [&](std::size_t node, std::uint64_t distance) {
+      for (const Arc& arc : arcs_[node]) {
+        const std::uint64_t sum = distance + arc.cost;
+        if (sum >= limit || sum >= distance_[arc.to]) continue;
+        distance_[arc.to] = sum;
+        via_[arc.to] = {node, arc.fact};
+        queue.emplace(sum, arc.to);
+      }
+    };
+    expand(start, 0);
+    while (!queue.empty()) {
+      const auto [distance, node] = queue.top();
+      queue.pop();
+      if (distance == distance_[node] && node != start) expand(node, distance);
+    }
+  }
+
+  [[nodiscard]] Cycle walk(std::size_t start, std::size_t end) const {
+    Cycle cycle;
+    cycle.cost = distance_[end];
+    std::size_t node = end;
+    do {
+      if (via_[node].fact != kNoFact) cycle.edges.push_back(facts_[via_[node].fact]);
+      node = via_[node].from;
+    } while (node != start);
+    std::reverse(cycle.edges.begin(), cycle.edges.end());
+    return cycle;
+  }
+
+  struct Via {
+    std::size_t from = 0;
+    std::uint32_t fact = kNoFact;
+  };
+
+  std::span<const Fact> facts_;
+  Level level_;
+  std::vector<std::vector<Arc>> arcs_;
+  std::vector<std::uint64_t> distance_;
+  std::vector<Via> via_;
+};
+
+}  // namespace
+
+Premises Cycle::premises() const {
+  Premises all = 0;
+  for (const Fact& fact : edges) all |= fact.premises;
+  return all;
+}
+
+Cycle shortest_cycle(std::span<const Fact> edges, std::size_t txns, Level level) {
+  return Graph(edges, txns, level).shortest();
+}
+
+}  // namespace ouro

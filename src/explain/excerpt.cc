@@ -1,0 +1,348 @@
+// The pools of texts, rows and predicates are shared with the whole history, so values keep their
+// handles; only operations, transactions and the lists that were read are written anew.
+
+#include "explain/excerpt.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "ouro/explain.h"
+
+namespace ouro {
+namespace {
+
+// What the columns of a part point into.
+struct Storage {
+  History whole;
+  std::vector<OpKind> op_kind;
+  std::vector<KeyId> op_key;
+  std::vector<Value> op_value;
+  std::vector<std::uint32_t> op_line;
+  std::vector<std::uint32_t> txn_first_op;
+  std::vector<SessionId> txn_session;
+  std::vector<TxnStatus> txn_status;
+  std::vector<Value> txn_name;
+  std::vector<std::int64_t> invoked, completed;
+  std::vector<Timestamp> start_ts, commit_ts;
+  std::vector<std::uint64_t> txn_position;
+  std::vector<std::uint32_t> txn_file;
+  std::vector<std::uint32_t> session_first;
+  std::vector<TxnId> session_txns;
+  std::vector<Value> session_name;
+  std::vector<Value> key_name;
+  std::vector<KeyVersion> key_initial;
+  std::vector<PredicateRead> predicate_reads;
+  std::vector<KeyVersion> row_reads, version_sets;
+  std::vector<VersionOrder> version_orders;
+  std::vector<Value> versions;
+  std::vector<Value> elements;
+  std::vector<std::uint64_t> trunk_end;
+};
+
+// Appends the entry of `txn` in a column that may be missing.
+template <class T>
+void take(std::vector<T>& out, std::span<const T> column, TxnId txn) {
+  if (!column.empty()) out.push_back(column[txn.index()]);
+}
+
+}  // namespace
+
+Excerpter::Excerpter(const History& history, std::vector<bool> keys)
+    : h_(history), keys_(std::move(keys)) {
+  for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+    const bool aborted = h_.status(TxnId{t}) == TxnStatus::Aborted;
+    for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
+      const Op op = h_.op(id);
+      if (!is_write(op.kind) || !knows(op.key)) continue;
+      Writes& writes = writes_[{op.key, op.value}];
+      (aborted ? writes.aborted : writes.alive).push_back(id);
+    }
+  }
+}
+
+std::span<const OpId> Excerpter::sources(KeyId key, Value value) const {
+  const auto found = writes_.find({key, value});
+  if (found == writes_.end()) return {};
+  if (!found->second.alive.empty()) return found->second.alive;
+  if (value == h_.initial(key)) return {};
+  return found->second.aborted;
+}
+
+class ExcerptMaker {
+ public:
+  ExcerptMaker(const Excerpter& excerpter, const std::vector<bool>& kept)
+      : e_(excerpter), h_(excerpter.history()), kept_(kept) {
+    s_->whole = h_;
+  }
+
+  // Makes `reader` miss what `writer` writes to a key that nobody else knows.
+  void set_apart(TxnId reader, TxnId writer) {
+    reader_ = reader;
+    writer_ = writer;
+    apart_ = KeyId{s_->key_name.size()};
+    s_->key_name.push_back(Value::small(0));
+    out_.keys.emplace_back();
+  }
+
+  Excerpt make(std::span<const TxnId> txns) {
+    for (const TxnId txn : txns) add_txn(txn);
+    s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
+    gather_sessions();
+    add_initial_values();
+    add_version_orders();
+    for (const auto& trunk : trunks_) {
+      s_->elements.insert(s_->elements.end(), trunk.begin(), trunk.end());
+      s_->trunk_end.push_back(s_->elements.size());
+    }
+    out_.txns.assign(txns.begin(), txns.end());
+    out_.history = History(columns(), s_);
+    return std::move(out_);
+  }
+
+ private:
+  void add_txn(TxnId txn) {
+    const HistoryColumns& c = h_.columns();
+    s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
+    const auto [session, added] = sessions_.try_emplace(h_.session(txn), s_->session_name.size());
+    if (added) s_->session_name.push_back(h_.session_name(h_.session(txn)));
+    s_->txn_session.push_back(session->second);
+    s_->txn_status.push_back(h_.status(txn));
+    take(s_->txn_name, c.txn_name, txn);
+    take(s_->invoked, c.invoked, txn);
+    take(s_->completed, c.completed, txn);
+    take(s_->start_ts, c.start_ts, txn);
+    take(s_->commit_ts, c.commit_ts, txn);
+    take(s_->txn_position, c.txn_position, txn);
+    take(s_->txn_file, c.txn_file, txn);
+    if (txn == reader_) add_apart(OpKind::Read, h_.columns().default_initial);
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (kept_[id.index()]) add_op(txn, h_.op(id));
+    }
+    if (txn == writer_) add_apart(OpKind::Write, other_than_initial());
+  }
+
+  void add_apart(OpKind kind, Value value) {
+    s_->op_kind.push_back(kind);
+    s_->op_key.push_back(apart_);
+    s_->op_value.push_back(value);
+    if (!h_.columns().op_line.empty()) s_->op_line.push_back(0);
+    out_.ops.emplace_back();
+  }
+
+  [[nodiscard]] Value other_than_initial() const {
+    const Value one = Value::small(1);
+    return h_.columns().default_initial == one ? Value::small(2) : one;
+  }
+
+  void add_op(TxnId txn, const Op& op) {
+    if (is_predicate_read(op.kind)) {
+      if (const auto number = predicate_read(op)) {
+        push(op, KeyId{}, Value::small(static_cast<std::int64_t>(*number)));
+      }
+      return;
+    }
+    if (!e_.knows(op.key)) return;
+    if (is_write(op.kind)) return push(op, key(op.key), op.value);
+    if (op.value.is_unobserved()) return;
+    if (op.value.is_list() && op.value.length() > 0) return add_list_read(txn, op);
+    if (present(op.key, op.value)) push(op, key(op.key), op.value);
+  }
+
+  void push(const Op& op, KeyId key, Value value) {
+    s_->op_kind.push_back(op.kind);
+    s_->op_key.push_back(key);
+    s_->op_value.push_back(value);
+    const auto lines = h_.columns().op_line;
+    if (!lines.empty()) s_->op_line.push_back(lines[op.id.index()]);
+    out_.ops.push_back(op.id);
+  }
+
+  // Whether what a read returned was not removed.
+  [[nodiscard]] bool present(KeyId key, Value value) const {
+    const auto sources = e_.sources(key, value);
+    return sources.empty() ||
+           std::any_of(sources.begin(), sources.end(), [&](OpId op) { return kept_[op.index()]; });
+  }
+
+  [[nodiscard]] bool wrote(TxnId txn, KeyId key, Value value) const {
+    const auto sources = e_.sources(key, value);
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](OpId op) { return op >= h_.first_op(txn) && op < h_.end_op(txn); });
+  }
+
+  void add_list_read(TxnId txn, const Op& op) {
+    const auto list = h_.list(op.value);
+    std::size_t others = list.size();  // Up to the last element of another transaction.
+    while (others > 0 && wrote(txn, op.key, list[others - 1])) --others;
+    if (others > 0 && !present(op.key, list[others - 1])) return;
+    std::vector<Value> left;
+    for (const Value element : list) {
+      if (present(op.key, element)) left.push_back(element);
+    }
+    const KeyId renamed = key(op.key);
+    push(op, renamed, list_value(renamed, std::move(left)));
+  }
+
+  // Most reads of a list are prefixes of each other.
+  Value list_value(KeyId key, std::vector<Value> list) {
+    const auto length = static_cast<std::uint32_t>(list.size());
+    if (length == 0) return Value::list(0, 0);
+    std::vector<std::uint32_t>& of_key = key_trunks_[key];
+    for (const std::uint32_t t : of_key) {
+      std::vector<Value>& known = trunks_[t];
+      const std::size_t common = std::min(known.size(), list.size());
+      if (!std::equal(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(common),
+                      known.begin())) {
+        continue;
+      }
+      if (known.size() < list.size()) known = std::move(list);
+      return Value::list(t, length);
+    }
+    const auto added = static_cast<std::uint32_t>(trunks_.size());
+    trunks_.push_back(std::move(list));
+    of_key.push_back(added);
+    return Value::list(added, length);
+  }
+
+  std::optional<std::size_t> predicate_read(const Op& op) {
+    PredicateRead read = h_.predicate_read(op.id);
+    const auto gone = [&](const KeyVersion& row) {
+      return !e_.knows(row.key) || !present(row.key, row.value);
+    };
+    const auto rows = h_.rows(read);
+    const auto versions = h_.version_set(read);
+    if (read.has_version_set && (std::any_of(rows.begin(), rows.end(), gone) ||
+                                 std::any_of(versions.begin(), versions.end(), gone))) {
+      return std::nullopt;
+    }
+    read.first_row = static_cast<std::uint32_t>(s_->row_reads.size());
+    read.first_version = static_cast<std::uint32_t>(s_->version_sets.size());
+    for (const KeyVersion& row : rows) {
+      s_->row_reads.push_back({key(row.key), gone(row) ? Value::unobserved() : row.value});
+    }
+    for (const KeyVersion& version : versions) {
+      s_->version_sets.push_back({key(version.key), version.value});
+    }
+    s_->predicate_reads.push_back(read);
+    return s_->predicate_reads.size() - 1;
+  }
+
+  KeyId key(KeyId whole) {
+    const auto [at, added] = keys_.try_emplace(whole, s_->key_name.size());
+    if (added) {
+      s_->key_name.push_back(h_.key_name(whole));
+      out_.keys.push_back(whole);
+    }
+    return at->second;
+  }
+
+  void add_initial_values() {
+    for (const auto& [whole, renamed] : keys_) {
+      const Value initial = h_.initial(whole);
+      if (initial != h_.columns().default_initial) s_->key_initial.push_back({renamed, initial});
+    }
+    std::sort(s_->key_initial.begin(), s_->key_initial.end());
+  }
+
+  void add_version_orders() {
+    for (const VersionOrder& order : h_.version_orders()) {
+      const auto key = keys_.find(order.key);
+      if (key == keys_.end()) continue;
+      VersionOrder left{key->second, order.complete,
+                        static_cast<std::uint32_t>(s_->versions.size()), 0};
+      for (const Value version : h_.versions(order)) {
+        if (present(order.key, version)) s_->versions.push_back(version);
+      }
+      left.count = static_cast<std::uint32_t>(s_->versions.size()) - left.first;
+      s_->version_orders.push_back(left);
+    }
+    // That there are some says what evidence there is; an empty fragment says nothing else.
+    const bool lost = !h_.version_orders().empty() && s_->version_orders.empty();
+    if (lost && !s_->key_name.empty()) s_->version_orders.push_back({KeyId{0}, false, 0, 0});
+  }
+
+  void gather_sessions() {
+    std::vector<std::uint32_t>& first = s_->session_first;
+    first.assign(s_->session_name.size() + 1, 0);
+    for (const SessionId session : s_->txn_session) ++first[session.index() + 1];
+    for (std::size_t s = 1; s < first.size(); ++s) first[s] += first[s - 1];
+    s_->session_txns.resize(s_->txn_session.size());
+    std::vector<std::uint32_t> next = first;
+    for (std::size_t t = 0; t < s_->txn_session.size(); ++t) {
+      s_->session_txns[next[s_->txn_session[t].index()]++] = TxnId{t};
+    }
+  }
+
+  [[nodiscard]] HistoryColumns columns() const {
+    HistoryColumns c = h_.columns();
+    c.op_kind = s_->op_kind;
+    c.op_key = s_->op_key;
+    c.op_value = s_->op_value;
+    c.op_line = s_->op_line;
+    c.txn_first_op = s_->txn_first_op;
+    c.txn_session = s_->txn_session;
+    c.txn_status = s_->txn_status;
+    c.txn_name = s_->txn_name;
+    c.invoked = s_->invoked;
+    c.completed = s_->completed;
+    c.start_ts = s_->start_ts;
+    c.commit_ts = s_->commit_ts;
+    c.txn_position = s_->txn_position;
+    c.txn_file = s_->txn_file;
+    c.session_first = s_->session_first;
+    c.session_txns = s_->session_txns;
+    c.session_name = s_->session_name;
+    c.key_name = s_->key_name;
+    c.key_initial = s_->key_initial;
+    c.predicate_reads = s_->predicate_reads;
+    c.row_reads = s_->row_reads;
+    c.version_sets = s_->version_sets;
+    c.elements = s_->elements;
+    c.trunk_end = s_->trunk_end;
+    c.version_orders = s_->version_orders;
+    c.versions = s_->versions;
+    return c;
+  }
+
+  const Excerpter& e_;
+  const History& h_;
+  const std::vector<bool>& kept_;
+  std::shared_ptr<Storage> s_ = std::make_shared<Storage>();
+  TxnId reader_, writer_;
+  KeyId apart_;
+  absl::flat_hash_map<SessionId, SessionId> sessions_;
+  absl::flat_hash_map<KeyId, KeyId> keys_;
+  std::vector<std::vector<Value>> trunks_;  // Longest lists; see HistoryBuilder.
+  absl::flat_hash_map<KeyId, std::vector<std::uint32_t>> key_trunks_;
+  Excerpt out_;
+};
+
+Excerpt Excerpter::make(std::span<const TxnId> txns, const std::vector<bool>& kept) const {
+  return ExcerptMaker(*this, kept).make(txns);
+}
+
+Excerpt Excerpter::whole_with(TxnId reader, TxnId writer) const {
+  std::vector<TxnId> all(h_.txn_count());
+  for (std::size_t t = 0; t < all.size(); ++t) all[t] = TxnId{t};
+  const std::vector<bool> kept(h_.op_count(), true);
+  ExcerptMaker maker(*this, kept);
+  maker.set_apart(reader, writer);
+  return maker.make(all);
+}
+
+History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops) {
+  std::vector<bool> kept(history.op_count(), false);
+  for (const OpId op : ops) kept[op.index()] = true;
+  return Excerpter(history).make(txns, kept).history;
+}
+
+History excerpt(const History& history, std::span<const TxnId> txns) {
+  std::vector<OpId> ops;
+  for (const TxnId txn : txns) {
+    for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) ops.push_back(op);
+  }
+  return excerpt(history, txns, ops);
+}
+
+}  // namespace ouro

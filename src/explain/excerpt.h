@@ -1,0 +1,54 @@
+// Makes parts of a history, many of them from one; excerpt() in explain.h says what a part is.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+// A part of a history, with what its transactions, operations and keys are called in the whole.
+struct Excerpt {
+  History history;
+  std::vector<TxnId> txns;
+  std::vector<OpId> ops;
+  std::vector<KeyId> keys;
+};
+
+class Excerpter {
+ public:
+  // `keys`: by key, whether parts may touch it; empty: any. `history` must outlive the excerpter.
+  // Cost: linear, but hashing only for writes of those keys.
+  explicit Excerpter(const History& history, std::vector<bool> keys = {});
+
+  [[nodiscard]] const History& history() const { return h_; }
+
+  // The transactions `txns`, ascending; of those the operations that `kept` tells to keep, a bit
+  // for each of the history. REQUIRES: no operation of another transaction is to be kept.
+  [[nodiscard]] Excerpt make(std::span<const TxnId> txns, const std::vector<bool>& kept) const;
+
+  // The whole history, and in it a key of which `reader` reads the initial value and `writer`
+  // writes another; neither the key nor these operations have a name in the whole.
+  [[nodiscard]] Excerpt whole_with(TxnId reader, TxnId writer) const;
+
+  // Who wrote `value`: the transactions that did not abort, or else, if it is not the initial
+  // value, those that did.
+  [[nodiscard]] std::span<const OpId> sources(KeyId key, Value value) const;
+  [[nodiscard]] bool knows(KeyId key) const { return keys_.empty() || keys_[key.index()]; }
+
+ private:
+  struct Writes {
+    std::vector<OpId> alive;
+    std::vector<OpId> aborted;
+  };
+
+  const History& h_;
+  std::vector<bool> keys_;
+  absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
+};
+
+}  // namespace ouro

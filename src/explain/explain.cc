@@ -1,0 +1,343 @@
+// Finds a small part of the history that is violated too, shrinks it, and tells what is left; then
+// looks for violations that have nothing to do with those told.
+
+#include "ouro/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "base/budget.h"
+#include "check/observed.h"
+#include "explain/cases.h"
+#include "explain/core.h"
+#include "explain/lift.h"
+#include "explain/names.h"
+#include "explain/retell.h"
+#include "explain/shrink.h"
+#include "explain/suspects.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kManyOps = 1'000'000;   // Too many to check again without those told.
+constexpr std::size_t kManyAnomalies = 1000;  // To be removed before that.
+
+bool is_cycle(AnomalyKind kind) {
+  return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
+}
+
+class Explaining {
+ public:
+  Explaining(const History& history, const Verdict& verdict, const ExplainOptions& options)
+      : h_(history),
+        first_(verdict),
+        options_(options),
+        deadline_(Budget::Clock::now() + options.time_limit),
+        budget_(options.time_limit, options.cancelled) {
+    out_.level = verdict.level;
+  }
+
+  Explanation run() {
+    if (first_.outcome != Outcome::Violated) return std::move(out_);
+    removed_.assign(h_.txn_count(), false);
+    bool more = tell(h_, first_, nullptr);
+    while (more && h_.op_count() <= kManyOps && !budget_.exhausted()) {
+      const Excerpt rest = without_removed();
+      CheckOptions options = check_options();
+      options.examples = kManyAnomalies;
+      options.threads = options_.threads;
+      const auto verdict = check(rest.history, first_.level, options);
+      if (!verdict.ok() || verdict->outcome == Outcome::Undecided) break;
+      out_.complete = verdict->outcome == Outcome::Holds;
+      more = !out_.complete && tell(rest.history, *verdict, &rest);
+    }
+    std::stable_sort(out_.stories.begin(), out_.stories.end(), [](const Story& a, const Story& b) {
+      return std::tuple(a.pattern, a.variant, a.txns.size()) <
+             std::tuple(b.pattern, b.variant, b.txns.size());
+    });
+    return std::move(out_);
+  }
+
+ private:
+  // One thread: the parts are small. What is left of the time, but never no time at all.
+  [[nodiscard]] CheckOptions check_options() const {
+    CheckOptions options;
+    options.evidence = first_.evidence;
+    options.clock_drift = options_.clock_drift;
+    options.cancelled = options_.cancelled;
+    options.threads = 1;
+    options.examples = 1;
+    if (options_.time_limit.count() > 0) {
+      options.time_limit = std::max(
+          std::chrono::milliseconds(1),
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Budget::Clock::now()));
+    }
+    return options;
+  }
+
+  // Tells the anomalies of a verdict on `history`, a part of the whole or, without `part`, the
+  // whole. Whether a story was added.
+  bool tell(const History& history, const Verdict& verdict, const Excerpt* part) {
+    const std::size_t before = out_.stories.size();
+    for (const Anomaly& suspect : suspects(history, verdict)) {
+      if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
+    }
+    std::array<std::size_t, kAnomalyKindCount> tried{};
+    for (const Anomaly& anomaly : verdict.anomalies) {
+      const bool enough = tried[static_cast<std::size_t>(anomaly.kind)]++ >= options_.examples + 2;
+      if (!enough && (out_.stories.empty() || !budget_.exhausted())) {
+        Story story = story_of(history, verdict, anomaly);
+        story.count = verdict.counts[static_cast<std::size_t>(story.kind)];
+        if (part != nullptr) lift(story, *part);
+        name_story(story, h_);
+        add(std::move(story));
+      }
+      for (const TxnId txn : anomaly.txns)
+        remove_reader(part == nullptr ? txn : lifted(txn, *part));
+    }
+    return out_.stories.size() > before;
+  }
+
+  // What may be told in place of the long proof of a search.
+  [[nodiscard]] std::vector<Anomaly> suspects(const History& history,
+                                              const Verdict& verdict) const {
+    const bool searched = !verdict.anomalies.empty() &&
+                          verdict.anomalies.front().kind == AnomalyKind::ContradictoryOrder;
+    if (!searched || verdict.level == Level::Prefix || history.op_count() > kManyOps) return {};
+    return suspected_lost_updates(history, options_.examples);
+  }
+
+  void tell_suspect(const History& history, const Verdict& verdict, const Anomaly& suspect,
+                    const Excerpt* part) {
+    const auto least = Core(history, verdict, suspect).next();
+    if (!least || !shows(least->history, suspect.kind)) return;
+    auto story = shrunk_story(*least, suspect.kind);
+    if (!story) return;
+    if (part != nullptr) lift(*story, *part);
+    name_story(*story, h_);
+    add(*std::move(story));
+  }
+
+  void add(Story story) {
+    std::size_t same = 0;
+    for (const Story& other : out_.stories) {
+      if (other.pattern != story.pattern || other.variant != story.variant) continue;
+      ++same;
+      const bool dependent = std::any_of(story.txns.begin(), story.txns.end(), [&](TxnId txn) {
+        return reads(txn) && std::binary_search(other.txns.begin(), other.txns.end(), txn);
+      });
+      if (dependent) return;
+    }
+    if (same >= options_.examples) return;
+    bool any = false;
+    for (const TxnId txn : story.txns) any |= remove_reader(txn);
+    for (const TxnId txn : story.txns) {
+      if (!any) removed_[txn.index()] = true;
+    }
+    out_.stories.push_back(std::move(story));
+  }
+
+  [[nodiscard]] bool reads(TxnId txn) const {
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (!is_write(h_.op(id).kind)) return true;
+    }
+    return false;
+  }
+
+  bool remove_reader(TxnId txn) {
+    if (!txn.valid() || !reads(txn)) return false;
+    removed_[txn.index()] = true;
+    return true;
+  }
+
+  [[nodiscard]] Excerpt without_removed() const {
+    std::vector<TxnId> left;
+    std::vector<bool> kept(h_.op_count(), true);
+    for (std::size_t t = 0; t < removed_.size(); ++t) {
+      if (!removed_[t]) {
+        left.emplace_back(t);
+        continue;
+      }
+      for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
+        kept[id.index()] = false;
+      }
+    }
+    return Excerpter(h_).make(left, kept);
+  }
+
+  // ---- one story ----
+
+  [[nodiscard]] bool shows(const History& part, std::optional<AnomalyKind> kind) const {
+    const auto verdict = check(part, first_.level, check_options());
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return false;
+    if (!kind) return true;
+    if (!is_cycle(*kind)) return verdict->counts[static_cast<std::size_t>(*kind)] > 0;
+    return is_cycle(verdict->anomalies.front().kind);
+  }
+
+  // Whether one of the same kind shows that asks for the same result.
+  [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted) const {
+    CheckOptions options = check_options();
+    options.examples = kManyAnomalies;
+    const auto verdict = check(part, first_.level, options);
+    return verdict.ok() && std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
+                                       [&](const Anomaly& anomaly) {
+                                         return anomaly.kind == wanted.kind &&
+                                                anomaly.expected == wanted.expected;
+                                       });
+  }
+
+  [[nodiscard]] Story story_of(const History& history, const Verdict& verdict,
+                               const Anomaly& anomaly) const {
+    if (verdict.evidence == Evidence::Timestamps) return local_story(history, verdict, anomaly);
+    Core core(history, verdict, anomaly);
+    const std::vector<TxnId> txns = core.txns();
+    const std::vector<OpId> ops = core.ops();
+    // With version orders, what a predicate read passed over is evidence, too.
+    const bool whole_table =
+        verdict.evidence == Evidence::Versions && !history.columns().predicate_reads.empty();
+    for (auto part = core.next(); part && !whole_table; part = core.next()) {
+      if (shows(part->history, anomaly.kind)) {
+        if (auto story = shrunk_story(*part, anomaly.kind)) return *std::move(story);
+        break;
+      }
+      if (budget_.exhausted()) break;
+    }
+    Story story = told(history, verdict, anomaly);
+    story.txns = txns;
+    story.ops = ops;
+    story.weakest_violated = {verdict.level};
+    return story;
+  }
+
+  // By timestamps an anomaly needs nobody but those it names; with fewer a read would have to
+  // return something else.
+  [[nodiscard]] Story local_story(const History& history, const Verdict& verdict,
+                                  const Anomaly& anomaly) const {
+    Story story = told(history, verdict, anomaly);
+    story.txns = anomaly.txns;
+    story.ops = anomaly.ops;
+    for (const TxnId txn : anomaly.txns) {
+      for (OpId op = history.first_op(txn); anomaly.ops.empty() && op < history.end_op(txn);) {
+        story.ops.push_back(op);
+        ++op.value;
+      }
+    }
+    std::sort(story.txns.begin(), story.txns.end());
+    std::sort(story.ops.begin(), story.ops.end());
+    std::vector<bool> kept(history.op_count(), false);
+    std::vector<bool> keys(history.key_count(), false);
+    for (const OpId op : story.ops) {
+      kept[op.index()] = true;
+      if (history.op(op).key.valid()) keys[history.op(op).key.index()] = true;
+    }
+    const Excerpt part = Excerpter(history, std::move(keys)).make(story.txns, kept);
+    story.weakest_violated = {verdict.level};
+    if (shows(part.history, anomaly.kind)) {
+      story.minimal = true;
+      set_levels(story, part.history);
+      return story;
+    }
+    // It takes others, too: who wrote what was read, or whom the replay put in another place.
+    Core core(history, verdict, anomaly);
+    const auto question = [&](const History& h) { return shows_same(h, anomaly); };
+    for (auto larger = core.next(); larger && !budget_.exhausted(); larger = core.next()) {
+      if (!question(larger->history)) continue;
+      const Shrunk least = shrink(larger->history, question, budget_);
+      story.minimal = least.minimal;
+      story.txns = least.part.txns;
+      story.ops = least.part.ops;
+      for (TxnId& txn : story.txns) txn = lifted(txn, *larger);
+      for (OpId& op : story.ops) op = lifted(op, *larger);
+      set_levels(story, least.part.history);
+      break;
+    }
+    return story;
+  }
+
+  // The smallest story of a part that shows `kind`.
+  [[nodiscard]] std::optional<Story> shrunk_story(const Excerpt& part, AnomalyKind kind) const {
+    const Shrunk same_kind = shrink(
+        part.history, [&](const History& h) { return shows(h, kind); }, budget_);
+    const Shrunk any_kind = shrink(
+        same_kind.part.history, [&](const History& h) { return shows(h, std::nullopt); }, budget_);
+    const History& least = any_kind.part.history;
+    CheckOptions options = check_options();
+    options.time_limit = {};  // It was decided just now.
+    const auto verdict = check(least, first_.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
+    Story story = told(least, *verdict, verdict->anomalies.front());
+    for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
+    for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
+    story.minimal = same_kind.minimal && any_kind.minimal;
+    set_levels(story, least);
+    lift(story, any_kind.part);
+    lift(story, same_kind.part);
+    lift(story, part);
+    return story;
+  }
+
+  // An anomaly of `history` as a story, without its transactions and operations.
+  [[nodiscard]] Story told(const History& history, const Verdict& verdict,
+                           const Anomaly& anomaly) const {
+    Story story;
+    story.kind = anomaly.kind;
+    story.level = verdict.level;
+    story.evidence = verdict.evidence;
+    story.expected = anomaly.expected;
+    if (!is_cycle(anomaly.kind)) {
+      story.shown_by = anomaly.ops;
+      story.shown_in = anomaly.txns;
+      return story;
+    }
+    story.support = anomaly.support;
+    const bool plain =
+        verdict.evidence == Evidence::Observed || history.columns().predicate_reads.empty();
+    if (verdict.level > Level::Causal && plain) {
+      const auto observed = Observed::observe(history, budget_, 1, verdict.evidence);
+      if (observed.ok() && !observed->stopped()) {
+        if (auto cases = tell_cases(*observed, verdict.level, options_.clock_drift, budget_)) {
+          story.cases = *std::move(cases);
+          return story;
+        }
+      }
+    }
+    if (anomaly.kind == AnomalyKind::ContradictoryOrder) {
+      story.cases = cases_of(verdict.refutation);
+      return story;
+    }
+    story.cases.push_back(
+        {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
+    avoid_initial(story, history);
+    return story;
+  }
+
+  void set_levels(Story& story, const History& least) const {
+    std::vector<Level> asked;
+    for (const LevelInfo& level : levels()) {
+      if (decidable(level.level, first_.evidence)) asked.push_back(level.level);
+    }
+    const auto verdicts = check(least, asked, check_options());
+    if (!verdicts.ok()) return;
+    story.weakest_violated = weakest_violated(*verdicts);
+    story.strongest_holding = strongest_holding(*verdicts);
+  }
+
+  const History& h_;
+  const Verdict& first_;
+  const ExplainOptions& options_;
+  Budget::Clock::time_point deadline_;
+  Budget budget_;
+  std::vector<bool> removed_;
+  Explanation out_;
+};
+
+}  // namespace
+
+Explanation explain(const History& history, const Verdict& verdict, const ExplainOptions& options) {
+  return Explaining(history, verdict, options).run();
+}
+
+}  // namespace ouro

@@ -1,0 +1,45 @@
+#include "explain/lift.h"
+
+namespace ouro {
+namespace {
+
+KeyId lifted(KeyId key, const Excerpt& part) {
+  return key.valid() ? part.keys[key.index()] : KeyId{};
+}
+
+void lift(std::vector<Edge>& edges, const Excerpt& part) {
+  for (Edge& edge : edges) {
+    edge.from = ouro::lifted(edge.from, part);
+    edge.to = ouro::lifted(edge.to, part);
+    edge.key = lifted(edge.key, part);
+    edge.from_op = ouro::lifted(edge.from_op, part);
+    edge.to_op = ouro::lifted(edge.to_op, part);
+    edge.read = ouro::lifted(edge.read, part);
+    edge.saw = ouro::lifted(edge.saw, part);
+  }
+}
+
+}  // namespace
+
+TxnId lifted(TxnId txn, const Excerpt& part) {
+  return txn.valid() ? part.txns[txn.index()] : kInitialTxn;
+}
+
+OpId lifted(OpId op, const Excerpt& part) { return op.valid() ? part.ops[op.index()] : OpId{}; }
+
+void lift(Story& story, const Excerpt& part) {
+  for (TxnId& txn : story.txns) txn = lifted(txn, part);
+  for (OpId& op : story.ops) op = lifted(op, part);
+  for (OpId& op : story.shown_by) op = lifted(op, part);
+  for (TxnId& txn : story.shown_in) txn = lifted(txn, part);
+  lift(story.support, part);
+  for (Case& each : story.cases) {
+    lift(each.cycle, part);
+    for (Assumption& given : each.given) {
+      given = {lifted(given.key, part), lifted(given.first, part), lifted(given.second, part)};
+    }
+    for (TxnId& txn : each.exchanged) txn = lifted(txn, part);
+  }
+}
+
+}  // namespace ouro

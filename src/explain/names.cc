@@ -1,0 +1,176 @@
+#include "explain/names.h"
+
+#include <algorithm>
+
+namespace ouro {
+namespace {
+
+bool has(std::span<const Edge> cycle, EdgeKind kind) {
+  return std::any_of(cycle.begin(), cycle.end(),
+                     [&](const Edge& edge) { return edge.kind == kind; });
+}
+
+std::size_t count(std::span<const Edge> cycle, EdgeKind kind) {
+  return static_cast<std::size_t>(std::count_if(
+      cycle.begin(), cycle.end(), [&](const Edge& edge) { return edge.kind == kind; }));
+}
+
+class Namer {
+ public:
+  Namer(const Story& story, const History& history) : story_(story), h_(history) {}
+
+  [[nodiscard]] Pattern of_cycle(std::span<const Edge> cycle) const {
+    if (has(cycle, EdgeKind::Forced)) return of_forced(cycle);
+    switch (count(cycle, EdgeKind::ReadWrite)) {
+      case 0:
+        return has(cycle, EdgeKind::WriteRead) ? Pattern::CircularFlow : Pattern::DirtyWrite;
+      case 1:
+        return of_one_overwritten_read(cycle);
+      default:
+        return of_overwritten_reads(cycle);
+    }
+  }
+
+  // A value of an aborted transaction that others built upon.
+  [[nodiscard]] bool dirty_update() const {
+    if (story_.shown_by.empty()) return false;
+    const Op read = h_.op(story_.shown_by.front());
+    if (!read.key.valid()) return false;
+    const TxnId reader = h_.txn_of(read.id);
+    for (OpId id = h_.first_op(reader); id < h_.end_op(reader); ++id.value) {
+      if (h_.op(id).key == read.key && is_write(h_.op(id).kind)) return true;
+    }
+    if (!read.value.is_list() || story_.shown_by.size() < 2) return false;
+    return h_.list(read.value).back() != h_.op(story_.shown_by[1]).value;
+  }
+
+ private:
+  // A rule of rc, ra or cc: someone saw a transaction and read what it had overwritten.
+  [[nodiscard]] Pattern of_forced(std::span<const Edge> cycle) const {
+    Pattern mildest = Pattern::NonMonotonicRead;
+    for (const Edge& edge : cycle) {
+      if (edge.kind != EdgeKind::Forced || !edge.read.valid()) continue;
+      mildest = std::max(mildest, of_seeing(edge));
+    }
+    return mildest;
+  }
+
+  [[nodiscard]] Pattern of_seeing(const Edge& forced) const {
+    if (forced.saw.valid()) {
+      return forced.saw < forced.read ? Pattern::NonMonotonicRead : Pattern::FracturedRead;
+    }
+    const bool same_session =
+        forced.from.valid() && h_.session(forced.from) == h_.session(h_.txn_of(forced.read));
+    return same_session ? Pattern::StaleRead : Pattern::CausalityViolation;
+  }
+
+  // A reader missed a write of a transaction that nevertheless precedes it.
+  [[nodiscard]] Pattern of_one_overwritten_read(std::span<const Edge> cycle) const {
+    const auto at = std::find_if(cycle.begin(), cycle.end(),
+                                 [](const Edge& edge) { return edge.kind == EdgeKind::ReadWrite; });
+    const Edge& missed = *at;
+    if (cycle.size() == 2) {
+      const Edge& seen = cycle[at == cycle.begin() ? 1 : 0];
+      if (seen.kind == EdgeKind::WriteRead) {
+        return seen.to_op < missed.from_op ? Pattern::NonMonotonicRead : Pattern::FracturedRead;
+      }
+      if (seen.kind == EdgeKind::WriteWrite) {
+        return seen.key == missed.key ? Pattern::LostUpdate : Pattern::ReadSkew;
+      }
+      return Pattern::StaleRead;
+    }
+    if (has(cycle, EdgeKind::WriteWrite)) return Pattern::ReadSkew;
+    return has(cycle, EdgeKind::RealTime) ? Pattern::StaleRead : Pattern::CausalityViolation;
+  }
+
+  [[nodiscard]] Pattern of_overwritten_reads(std::span<const Edge> cycle) const {
+    bool adjacent = false;
+    bool predicate = false;
+    bool only_reads = false;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      const Edge& next = cycle[(i + 1) % cycle.size()];
+      only_reads |= !writes(cycle[i].from);
+      if (cycle[i].kind != EdgeKind::ReadWrite) continue;
+      adjacent |= next.kind == EdgeKind::ReadWrite;
+      predicate |= missed_by_predicate(cycle[i]);
+    }
+    const bool two = count(cycle, EdgeKind::ReadWrite) == 2;
+    const bool blind = has(cycle, EdgeKind::WriteWrite);
+    if (!adjacent) {
+      return two && !blind && cycle.size() == 4 ? Pattern::LongFork : Pattern::Nonadjacent;
+    }
+    if (cycle.size() == 2 && cycle[0].key == cycle[1].key) return Pattern::LostUpdate;
+    if (predicate) return Pattern::Phantom;
+    if (two && !blind && !has(cycle, EdgeKind::WriteRead)) return Pattern::WriteSkew;
+    return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
+  }
+
+  [[nodiscard]] bool writes(TxnId txn) const {
+    if (!txn.valid()) return true;
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (is_write(h_.op(id).kind)) return true;
+    }
+    return false;
+  }
+
+  // Whether the read asked for a set of rows, and the key was not among them.
+  [[nodiscard]] bool missed_by_predicate(const Edge& edge) const {
+    if (!edge.from_op.valid() || !is_predicate_read(h_.op(edge.from_op).kind)) return false;
+    const auto rows = h_.rows(h_.predicate_read(edge.from_op));
+    return std::none_of(rows.begin(), rows.end(),
+                        [&](const KeyVersion& row) { return row.key == edge.key; });
+  }
+
+  const Story& story_;
+  const History& h_;
+};
+
+Pattern of_kind(AnomalyKind kind) {
+  constexpr Pattern kPlain[] = {
+      Pattern::Internal,          Pattern::AbortedRead,       Pattern::IntermediateRead,
+      Pattern::ThinAirRead,       Pattern::FutureRead,        Pattern::DuplicateElements,
+      Pattern::IncompatibleOrder, Pattern::ResultSetMismatch, Pattern::NonRepeatableRead};
+  if (kind <= AnomalyKind::NonRepeatableRead) return kPlain[static_cast<std::size_t>(kind)];
+  const auto behind = static_cast<int>(kind) - static_cast<int>(AnomalyKind::SnapshotMismatch);
+  return static_cast<Pattern>(static_cast<int>(Pattern::SnapshotMismatch) + behind);
+}
+
+Variant variant_of(const Story& story, const History& history) {
+  Variant variant = Variant::None;
+  const auto look_at = [&](const Edge& edge) {
+    const bool by_session =
+        edge.kind == EdgeKind::Forced && edge.read.valid() && !edge.saw.valid() &&
+        edge.from.valid() &&
+        history.session(edge.from) == history.session(history.txn_of(edge.read));
+    if (edge.kind == EdgeKind::RealTime) variant = Variant::RealTime;
+    if (variant != Variant::None) return;
+    if (by_session || (edge.kind == EdgeKind::Session && edge.from.valid())) {
+      variant = Variant::Session;
+    }
+  };
+  for (const Case& each : story.cases) {
+    for (const Edge& edge : each.cycle) look_at(edge);
+  }
+  for (const Edge& edge : story.support) look_at(edge);
+  return variant;
+}
+
+}  // namespace
+
+void name_story(Story& story, const History& history) {
+  const Namer namer(story, history);
+  if (story.cases.empty()) {
+    story.pattern = of_kind(story.kind);
+    if (story.pattern == Pattern::AbortedRead && namer.dirty_update()) {
+      story.pattern = Pattern::DirtyUpdate;
+    }
+    return;
+  }
+  story.pattern = Pattern::DirtyWrite;
+  for (const Case& each : story.cases) {
+    story.pattern = std::max(story.pattern, namer.of_cycle(each.cycle));
+  }
+  story.variant = variant_of(story, history);
+}
+
+}  // namespace ouro

@@ -1,0 +1,142 @@
+// What patterns are called, here and elsewhere. Those that are no cycle are check()'s anomalies.
+
+#include <algorithm>
+#include <array>
+
+#include "ouro/explain.h"
+
+namespace ouro {
+namespace {
+
+constexpr PatternInfo kCycles[] = {
+    {Pattern::DirtyWrite, "dirty write", "G0", "P0",
+     "transactions overwrite each other in a circle"},
+    {Pattern::CircularFlow, "circular information flow", "G1c", "CyclicCO",
+     "transactions saw each other's work in a circle: none can have been the first"},
+    {Pattern::NonMonotonicRead, "non-monotonic read", "G-monotonic",
+     "NonMonoReadCO, NonMonoReadAO, OTV, observed transaction vanishes",
+     "a transaction sees another, then reads a key as it was before that one"},
+    {Pattern::FracturedRead, "fractured read", "G-single",
+     "FracturedReadCO, FracturedReadAO, read skew, A5A",
+     "a transaction sees a part of another's writes and misses the rest"},
+    {Pattern::CausalityViolation, "causality violation", "G-single", "COConflictAO, ConflictAO",
+     "a transaction sees an effect and misses its cause"},
+    {Pattern::LostUpdate, "lost update", "lost-update", "P4, G-single",
+     "a transaction overwrites an update that it did not see"},
+    {Pattern::StaleRead, "stale read", "G-single", "",
+     "a transaction misses what was done before it began"},
+    {Pattern::ReadSkew, "read skew", "G-single", "A5A, PMP",
+     "a transaction reads one thing before and another after somebody else's work"},
+    {Pattern::LongFork, "long fork", "G-nonadjacent", "",
+     "two readers see two independent writes in opposite orders"},
+    {Pattern::Nonadjacent, "nonadjacent cycle", "G-nonadjacent", "",
+     "a circle in which no two overwritten reads follow each other"},
+    {Pattern::WriteSkew, "write skew", "G2-item", "A5B",
+     "two transactions each overwrite what the other one's decision rests on"},
+    {Pattern::ReadOnlyAnomaly, "read-only anomaly", "G2-item", "",
+     "a transaction that only reads sees a state that no order of the others explains"},
+    {Pattern::ItemCycle, "anti-dependency cycle", "G2-item", "",
+     "a circle of transactions that read what others overwrote"},
+    {Pattern::Phantom, "phantom", "G2", "P3",
+     "a predicate read misses a row that is written at the same time"},
+};
+
+constexpr AnomalyKind kind_of(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::Internal:
+      return AnomalyKind::Internal;
+    case Pattern::DirtyUpdate:
+    case Pattern::AbortedRead:
+      return AnomalyKind::AbortedRead;
+    case Pattern::IntermediateRead:
+      return AnomalyKind::IntermediateRead;
+    case Pattern::ThinAirRead:
+      return AnomalyKind::ThinAirRead;
+    case Pattern::FutureRead:
+      return AnomalyKind::FutureRead;
+    case Pattern::DuplicateElements:
+      return AnomalyKind::DuplicateElements;
+    case Pattern::IncompatibleOrder:
+      return AnomalyKind::IncompatibleOrder;
+    case Pattern::ResultSetMismatch:
+      return AnomalyKind::ResultSetMismatch;
+    case Pattern::NonRepeatableRead:
+      return AnomalyKind::NonRepeatableRead;
+    default:
+      break;
+  }
+  const int behind = static_cast<int>(pattern) - static_cast<int>(Pattern::SnapshotMismatch);
+  return static_cast<AnomalyKind>(static_cast<int>(AnomalyKind::SnapshotMismatch) + behind);
+}
+
+std::array<PatternInfo, kPatternCount> all_patterns() {
+  std::array<PatternInfo, kPatternCount> out;
+  for (std::size_t i = 0; i < kPatternCount; ++i) {
+    const auto pattern = static_cast<Pattern>(i);
+    if (pattern >= Pattern::DirtyWrite && pattern <= Pattern::Phantom) {
+      out[i] = kCycles[i - static_cast<std::size_t>(Pattern::DirtyWrite)];
+      continue;
+    }
+    const AnomalyInfo& anomaly = info(kind_of(pattern));
+    out[i] = {pattern, anomaly.name, anomaly.id, anomaly.aliases, anomaly.meaning};
+  }
+  out[static_cast<std::size_t>(Pattern::DirtyUpdate)] = {
+      Pattern::DirtyUpdate, "dirty update", "dirty-update", "G1a, dirty read, P1",
+      "a transaction builds upon what an aborted one wrote"};
+  return out;
+}
+
+std::string normalised(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '_' || c == ' ') c = '-';
+  }
+  return out;
+}
+
+bool is_called(const PatternInfo& pattern, std::string_view wanted) {
+  if (normalised(pattern.name) == wanted || normalised(pattern.id) == wanted) return true;
+  std::string_view rest = pattern.aliases;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(", "), rest.size());
+    if (normalised(rest.substr(0, comma)) == wanted) return true;
+    rest.remove_prefix(std::min(comma + 2, rest.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+const PatternInfo& info(Pattern pattern) {
+  static const auto kPatterns = all_patterns();
+  return kPatterns[static_cast<std::size_t>(pattern)];
+}
+
+std::vector<Pattern> find_patterns(std::string_view name) {
+  const std::string wanted = normalised(name);
+  std::vector<Pattern> out;
+  for (std::size_t i = 0; i < kPatternCount; ++i) {
+    const auto pattern = static_cast<Pattern>(i);
+    const std::string id = normalised(info(pattern).id);
+    const bool family =
+        (wanted == "g1" && id.starts_with("g1")) || (wanted == "g2" && id.starts_with("g2"));
+    if (family || is_called(info(pattern), wanted)) out.push_back(pattern);
+  }
+  return out;
+}
+
+std::string_view suffix(Variant variant) {
+  constexpr std::string_view kSuffixes[] = {"", "-session", "-realtime"};
+  return kSuffixes[static_cast<std::size_t>(variant)];
+}
+
+std::string name(const Story& story) {
+  return std::string(info(story.pattern).name).append(suffix(story.variant));
+}
+
+std::string id(const Story& story) {
+  return std::string(info(story.pattern).id).append(suffix(story.variant));
+}
+
+}  // namespace ouro

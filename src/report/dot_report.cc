@@ -1,0 +1,117 @@
+// Stories for Graphviz. Colours are those of Elle's pictures, so that users of it feel at home.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ouro/forms.h"
+#include "report/json_writer.h"
+#include "report/narrator.h"
+#include "report/notation.h"
+
+namespace ouro {
+namespace {
+
+std::string_view colour(EdgeKind kind) {
+  constexpr std::string_view kColours[] = {"#00A0A0", "#C000A5", "#C02700",
+                                           "#5B00C0", "#0050C0", "#606060"};
+  return kColours[static_cast<std::size_t>(kind)];
+}
+
+// Between double quotes; in a record some characters mean more.
+std::string escaped(std::string_view text, bool record) {
+  std::string out;
+  for (const char c : text) {
+    const bool special = c == '"' || c == '\\' ||
+                         (record && std::string_view("{}|<>").find(c) != std::string_view::npos);
+    if (special) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return valid_utf8(std::move(out));
+}
+
+class Graph {
+ public:
+  Graph(const History& history, const Story& story, std::size_t number)
+      : history_(history), story_(story), narrator_(history, story), number_(number) {}
+
+  std::string draw() {
+    std::string out = fmt::format("  subgraph cluster_{} {{\n    label=\"{} ({})\";\n", number_,
+                                  escaped(name(story_), false), info(story_.level).name);
+    for (const TxnId txn : narrator_.txns()) out += node(txn);
+    for (const Case& each : story_.cases) {
+      for (const Edge& edge : each.cycle) add(edge, each);
+    }
+    for (const Edge& edge : story_.support) add(edge, Case{});
+    for (const auto& [line, premises] : edges_) {
+      const bool always = premises.empty();
+      out += fmt::format(
+          "    {}{}];\n", line,
+          always ? "" : fmt::format(", style=dashed, tooltip=\"{}\"", escaped(premises, false)));
+    }
+    return out + "  }\n";
+  }
+
+ private:
+  [[nodiscard]] std::string id(TxnId txn) const {
+    return txn.valid() ? fmt::format("s{}t{}", number_, txn.value)
+                       : fmt::format("s{}initial", number_);
+  }
+
+  [[nodiscard]] std::string node(TxnId txn) const {
+    std::string label = escaped(narrator_.label(txn) + ": " + whereabouts(history_, txn), true);
+    for (const OpId op : narrator_.ops()) {
+      if (history_.txn_of(op) != txn) continue;
+      label +=
+          fmt::format("|<o{}> {}", op.value, escaped(notation(history_, history_.op(op)), true));
+    }
+    return fmt::format("    {} [label=\"{{{}}}\"];\n", id(txn), label);
+  }
+
+  [[nodiscard]] std::string end(TxnId txn, OpId op) const {
+    const auto& ops = narrator_.ops();
+    const bool shown =
+        op.valid() && std::binary_search(ops.begin(), ops.end(), op) && history_.txn_of(op) == txn;
+    return shown ? fmt::format("{}:o{}", id(txn), op.value) : id(txn);
+  }
+
+  // The same edge may be in several cases.
+  void add(const Edge& edge, const Case& each) {
+    const std::string key = edge.key.valid() ? ' ' + history_.key_label(edge.key) : std::string();
+    const std::string line =
+        fmt::format("{} -> {} [label=\"{}{}\", color=\"{}\", fontcolor=\"{}\", edgetooltip=\"{}\"",
+                    end(edge.from, edge.from_op), end(edge.to, edge.to_op), name(edge.kind),
+                    escaped(key, false), colour(edge.kind), colour(edge.kind),
+                    escaped(narrator_.because(edge), false));
+    const std::string premise =
+        edge.choice == Edge::kNoChoice ? std::string() : narrator_.premise(each);
+    const auto [at, added] = edges_.try_emplace(line, premise);
+    if (!added && premise.empty()) at->second.clear();
+  }
+
+  const History& history_;
+  const Story& story_;
+  const Narrator narrator_;
+  const std::size_t number_;
+  std::map<std::string, std::string> edges_;
+};
+
+}  // namespace
+
+std::string to_dot(const History& history, std::span<const Explanation> explanations) {
+  std::string out =
+      "digraph ouro {\n"
+      "  rankdir=LR;\n"
+      "  node [shape=record, fontname=\"sans-serif\", fontsize=10];\n"
+      "  edge [fontname=\"sans-serif\", fontsize=10];\n";
+  std::size_t number = 0;
+  for (const Explanation& explanation : explanations) {
+    for (const Story& story : explanation.stories) {
+      out += Graph(history, story, ++number).draw();
+    }
+  }
+  return out + "}\n";
+}
+
+}  // namespace ouro

@@ -1,0 +1,40 @@
+// The parts of a report that are about stories.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ouro/report.h"
+
+namespace ouro {
+
+// The explanation of `verdict`: the one that the options bring along, or one made now.
+[[nodiscard]] Explanation explanation_of(const History& history, const Verdict& verdict,
+                                         const ReportOptions& options);
+
+// "lost update, write skew": the stories' names, each once; without stories the kinds that were
+// counted; for an undecided verdict the reason; "" for one that holds.
+[[nodiscard]] std::string remark(const Verdict& verdict, const Explanation& explanation);
+
+// "holds", "VIOLATED", "UNDECIDED", coloured if asked.
+[[nodiscard]] std::string outcome_word(Outcome outcome, bool colour);
+// "VIOLATED read-atomic (fractured read)"
+[[nodiscard]] std::string judgement(const Verdict& verdict, const Explanation& explanation,
+                                    bool colour);
+// " by timestamps", if the verdict does not rest on what it usually does.
+[[nodiscard]] std::string evidence_text(const Verdict& verdict);
+// "si, causal"; "none".
+[[nodiscard]] std::string level_list(std::span<const Level> levels);
+
+// Every story: who, why, which levels, what others call it. `told`: the transactions of stories
+// told before, which are not told again.
+void append_stories(std::string& out, const History& history, const Verdict& verdict,
+                    const Explanation& explanation, std::vector<std::vector<TxnId>>& told);
+
+// "2 transactions, 1 key, 0.4 ms"
+void append_closing(std::string& out, const History& history, const ReportOptions& options);
+
+// "lost-update": where docs/anomalies.md has the paragraph on it.
+[[nodiscard]] std::string anchor(std::string_view name);
+
+}  // namespace ouro

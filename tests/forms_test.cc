@@ -1,0 +1,272 @@
+// Every form of output, read by a program that reads that form: jsonschema, dot, xmllint, and the
+// EDN tokens of the Jepsen reader.
+
+#include "ouro/forms.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "format/edn.h"
+#include "ouro/format.h"
+#include "ouro/history_builder.h"
+#include "ouro/report.h"
+#include "tests/case_file.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = OURO_SOURCE_DIR;
+
+// A history with bytes that no form may be broken by, and a lost update.
+History nasty() {
+  HistoryBuilder b;
+  b.file("bad \xff<&\">.jsonl", PlaceUnit::Line);
+  const KeyId key = b.key("k\"\\\n\x01{|}<>&\xc3");
+  for (int i = 1; i <= 2; ++i) {
+    b.begin_txn(b.session("s\xed\xa0\x80]]>"), static_cast<std::uint64_t>(i));
+    b.name(b.text("\xf0\x9f\x90\x8d;\"}"));
+    b.read(key, Value::null());
+    b.write(key, b.text("v\"\\\x02<" + std::to_string(i)));
+  }
+  return *std::move(b).freeze();
+}
+
+struct Told {
+  std::string name;
+  History history;
+  std::vector<Verdict> verdicts;
+  std::vector<Explanation> explanations;
+
+  [[nodiscard]] Checked checked() const {
+    return {.name = name,
+            .history = &history,
+            .verdicts = verdicts,
+            .explanations = explanations,
+            .seconds = 0.25};
+  }
+};
+
+Told tell(std::string name, History history, Evidence evidence = Evidence::Observed) {
+  Told told{std::move(name), std::move(history), {}, {}};
+  std::vector<Level> asked;
+  for (const LevelInfo& level : levels()) {
+    if (decidable(level.level, evidence)) asked.push_back(level.level);
+  }
+  CheckOptions options;
+  options.evidence = evidence;
+  auto verdicts = check(told.history, asked, options);
+  EXPECT_TRUE(verdicts.ok());
+  told.verdicts = *std::move(verdicts);
+  for (const Verdict& verdict : told.verdicts) {
+    if (verdict.outcome == Outcome::Violated) {
+      told.explanations.push_back(explain(told.history, verdict));
+    }
+  }
+  return told;
+}
+
+// All cases, the nasty history, and by timestamps where there are any.
+const std::vector<Told>& everything() {
+  static const std::vector<Told> all = [] {
+    std::vector<Told> out;
+    for (const auto& entry : fs::directory_iterator(kRoot / "tests" / "cases")) {
+      if (entry.path().extension() != ".case") continue;
+      std::ifstream file(entry.path());
+      std::stringstream text;
+      text << file.rdbuf();
+      const auto parsed = oracle::parse_case(text.str(), entry.path().string());
+      out.push_back(tell(entry.path().stem().string(), parsed->history));
+      if (!parsed->by_timestamps.empty()) {
+        out.push_back(tell(entry.path().stem().string() + " by timestamps", parsed->history,
+                           Evidence::Timestamps));
+      }
+    }
+    out.push_back(tell("nasty", nasty()));
+    return out;
+  }();
+  return all;
+}
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "ouro_forms_XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+// What jsonschema says about documents, a line each; "" if all are valid.
+std::string schema_complaint(const fs::path& schema, const std::string& documents) {
+  const Scratch scratch;
+  const std::string script =
+      "import json, sys, jsonschema\n"
+      "schema = json.load(open(sys.argv[1]))\n"
+      "jsonschema.Draft7Validator.check_schema(schema)\n"
+      "validator = jsonschema.Draft7Validator(schema)\n"
+      "for line in open(sys.argv[2], encoding='utf-8'):\n"
+      "    validator.validate(json.loads(line))\n";
+  const Ran ran = run_program(
+      {"/usr/bin/python3", "-c", script, schema.string(), scratch.write("documents", documents)});
+  return ran.status == 0 ? std::string() : ran.err + "status " + std::to_string(ran.status);
+}
+
+TEST(FormsTest, JsonIsAsItsSchemaSays) {
+  std::string documents;
+  std::size_t violated = 0;
+  for (const Told& told : everything()) {
+    const ReportOptions options{.name = told.name, .explanations = told.explanations};
+    documents += to_json(told.history, told.verdicts, options);
+    for (const Verdict& verdict : told.verdicts) {
+      documents += to_json(told.history, verdict, options);
+      violated += verdict.outcome == Outcome::Violated ? 1 : 0;
+    }
+  }
+  Error error;
+  error.what = "no";
+  documents += to_json("h", error);
+  EXPECT_GT(violated, 300u);
+  const fs::path schema = kRoot / "docs" / "check.schema.json";
+  EXPECT_EQ(schema_complaint(schema, documents), "");
+  EXPECT_NE(schema_complaint(schema, "{\"history\":\"h\"}\n"), "") << "it must notice something";
+}
+
+TEST(FormsTest, SarifIsAsTheStandardSays) {
+  SarifReport report;
+  for (const Told& told : everything()) report.add(told.checked());
+  Verdict undecided;
+  undecided.reason = "time limit of 1 s reached";
+  const History empty;
+  report.add({.name = "slow.jsonl", .history = &empty, .verdicts = {&undecided, 1}});
+  Error error;
+  error.file = "bad.jsonl";
+  error.line = 7;
+  error.what = "expected ','";
+  report.add("bad.jsonl", error);
+  const std::string text = report.finish();
+  EXPECT_EQ(schema_complaint(kRoot / "tests" / "schemas" / "sarif.json", text), "");
+  EXPECT_NE(text.find(R"("ruleId":"lost-update")"), std::string::npos);
+  EXPECT_NE(text.find(R"("kind":"open")"), std::string::npos);
+  EXPECT_NE(text.find(R"("uri":"bad%20%FF%3C%26%22%3E.jsonl"},"region":{"startLine":1})"),
+            std::string::npos);
+  EXPECT_NE(text.find(R"("executionSuccessful":false)"), std::string::npos);
+}
+
+TEST(FormsTest, JunitIsAsItsSchemaSays) {
+  JunitReport report;
+  for (const Told& told : everything()) report.add(told.checked());
+  Verdict undecided;
+  undecided.reason = "time limit of 1 s reached";
+  const History empty;
+  report.add({.name = "slow.jsonl", .history = &empty, .verdicts = {&undecided, 1}});
+  Error error;
+  error.what = "no \"such\" <file>";
+  report.add("bad.jsonl", error);
+  const Scratch scratch;
+  const std::string text = report.finish();
+  const Ran ran = run_program({"/usr/bin/xmllint", "--noout", "--schema",
+                               (kRoot / "tests" / "schemas" / "junit.xsd").string(),
+                               scratch.write("junit.xml", text)});
+  EXPECT_EQ(ran.status, 0) << ran.err.substr(0, 2000);
+  EXPECT_NE(text.find("<failure type=\"lost update\" message=\"VIOLATED serializable\">"),
+            std::string::npos);
+  EXPECT_NE(text.find("<error type=\"undecided\" message=\"time limit of 1 s reached\">"),
+            std::string::npos);
+  EXPECT_NE(text.find("<testcase classname=\"serial\" name=\"serializable\" time=\"0.021\"/>"),
+            std::string::npos);
+}
+
+TEST(FormsTest, DotDrawsEveryGraph) {
+  std::size_t drawn = 0;
+  const Scratch scratch;
+  for (const Told& told : everything()) {
+    if (told.explanations.empty()) continue;
+    const std::string text = to_dot(told.history, told.explanations);
+    // One picture of every kind is enough; Graphviz takes its time.
+    if (told.name != "nasty" && told.name.find("lost_update") == std::string::npos &&
+        told.name != "cc_not_pc" && told.name != "sessions_disagree_on_order") {
+      continue;
+    }
+    const Ran ran = run_program({"/usr/bin/dot", "-Tsvg", scratch.write("graph.dot", text)});
+    EXPECT_EQ(ran.status, 0) << told.name << ran.err << text;
+    EXPECT_EQ(ran.err, "") << told.name << text;
+    EXPECT_NE(ran.out.find("class=\"edge\""), std::string::npos) << told.name;
+    ++drawn;
+  }
+  EXPECT_GE(drawn, 5u);
+}
+
+TEST(FormsTest, DotDashesWhatHoldsInSomeCasesOnly) {
+  const Told told = tell("h", oracle::history_of("T1: r x nil, w x 1\nT2: r x nil, w x 2"));
+  const auto at_si = std::find_if(told.explanations.begin(), told.explanations.end(),
+                                  [](const Explanation& e) { return e.level == Level::Si; });
+  ASSERT_NE(at_si, told.explanations.end());
+  const std::string text = to_dot(told.history, {&*at_si, 1});
+  EXPECT_NE(text.find("s1t0:o1 -> s1t1:o3 [label=\"ww x\", color=\"#C02700\", "
+                      "fontcolor=\"#C02700\", edgetooltip=\"T2 overwrote T1's x=1 with 2\", "
+                      "style=dashed, tooltip=\"If T1 wrote x first:\"];"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("label=\"{T1: session T1, transaction 1, id T1|<o0> r x=null|<o1> w x=1}\""),
+            std::string::npos)
+      << text;
+}
+
+// Whether `text` is one well-formed EDN map with nothing behind it. The reader sees to brackets
+// that match and maps of even length.
+bool is_one_map(const std::string& text) {
+  EdnTokens tokens(text, "elle");
+  Token token;
+  if (!tokens.next(token) || token.kind != TokenKind::OpenMap) return false;
+  while (tokens.depth() > 0) {
+    if (!tokens.next(token) || token.kind == TokenKind::End) return false;
+  }
+  return tokens.next(token) && token.kind == TokenKind::End;
+}
+
+TEST(FormsTest, EdnIsWellFormedAndInElleSShape) {
+  for (const Told& told : everything()) {
+    const std::string text = to_edn(told.history, told.verdicts, told.explanations);
+    EXPECT_TRUE(is_one_map(text)) << told.name << '\n' << text;
+  }
+  const History history = oracle::history_of("T1: r x nil, w x 1\nT2: r x nil, w x 2");
+  const auto verdict = check(history, Level::Si);
+  ASSERT_TRUE(verdict.ok());
+  const Explanation explanation = explain(history, *verdict);
+  const std::string text = to_edn(history, {&*verdict, 1}, {&explanation, 1});
+  EXPECT_TRUE(
+      text.starts_with("{:valid? false, :anomaly-types (:lost-update), :anomalies "
+                       "{:lost-update [{:type :lost-update, :name \"lost update\", :cycle "
+                       "[{:index 0, :process \"T1\", :type :ok, :f :txn, :value [[:r \"x\" "
+                       "nil] [:w \"x\" 1]]} {:index 1"))
+      << text;
+  EXPECT_NE(text.find(":steps [{:type :ww, :key \"x\", :value 1, :value' 2, :because "),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(":not #{:snapshot-isolation}, :also-not #{"
+                      ":strong-session-snapshot-isolation "),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,131 @@
+// The text of every anomaly at every level it violates: tests/stories.txt.
+//
+// OURO_UPDATE_DOCS=1 writes the file anew; read the difference before you believe it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ouro/format.h"
+#include "ouro/report.h"
+#include "tests/case_file.h"
+
+namespace ouro::oracle {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = OURO_SOURCE_DIR;
+
+struct Named {
+  std::string name;
+  History history;
+};
+
+// What case files cannot say.
+constexpr const char* kPhantom = R"({"ouro":1}
+{"session":"a","ops":[["scan","a","z",[]],["w","b",1]]}
+{"session":"b","ops":[["scan","a","z",[]],["w","c",2]]}
+)";
+constexpr const char* kStaleIndex = R"({"ouro":1}
+{"session":"w","ops":[["w","k1",{"price":4}],["w","k2",{"price":15}]]}
+{"session":"r","ops":[["aggregate","count",null,{"gt":["price",3]},1,{"versions":[["k1",{"price":4}],["k2",{"price":15}]]}]]}
+)";
+
+constexpr const char* kLostVersion = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"key":"x","versions":[2],"complete":true}
+)";
+
+std::string slurp(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<Named> histories() {
+  std::vector<Named> out;
+  for (const auto& entry : fs::directory_iterator(kRoot / "tests" / "cases")) {
+    if (entry.path().extension() != ".case") continue;
+    auto parsed = parse_case(slurp(entry.path()), entry.path().string());
+    EXPECT_TRUE(parsed.ok()) << entry.path();
+    if (parsed.ok()) out.push_back({entry.path().stem().string(), parsed->history});
+  }
+  out.push_back({"phantom", *parse_history(kPhantom)});
+  out.push_back({"stale_index", *parse_history(kStaleIndex)});
+  out.push_back({"lost_version", *parse_history(kLostVersion)});
+  std::sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
+  return out;
+}
+
+// Headings and stories of one history; levels with the same stories share them.
+void append(std::string& out, const Named& named, Evidence evidence, std::set<Pattern>& seen) {
+  std::string levels_so_far;
+  std::string last;
+  const auto flush = [&] {
+    if (!levels_so_far.empty()) out += "--- " + levels_so_far + '\n' + last;
+  };
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level, evidence)) continue;
+    CheckOptions options;
+    options.evidence = evidence;
+    const auto verdict = check(named.history, level.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
+    const Explanation explanation =
+        explain(named.history, *verdict, {.examples = 2, .time_limit = {}});
+    for (const Story& story : explanation.stories) seen.insert(story.pattern);
+    std::string text =
+        describe(named.history, *verdict, {.name = named.name, .explanations = {&explanation, 1}});
+    const std::size_t name_end = text.find(" (");
+    text = text.substr(name_end + 1, text.rfind("\n\n") - name_end);
+    if (text != last) {
+      flush();
+      levels_so_far.clear();
+      last = text;
+    }
+    levels_so_far += (levels_so_far.empty() ? "" : " ") + std::string(level.name);
+    if (evidence != Evidence::Observed) levels_so_far += " by " + std::string(name(evidence));
+  }
+  flush();
+}
+
+TEST(StoriesTest, EveryAnomalyIsToldAtEveryLevelItViolates) {
+  std::string out;
+  std::set<Pattern> seen;
+  for (const Named& named : histories()) {
+    std::string stories;
+    append(stories, named, Evidence::Observed, seen);
+    const HistoryColumns& c = named.history.columns();
+    if (!c.start_ts.empty() || !c.commit_ts.empty()) {
+      append(stories, named, Evidence::Timestamps, seen);
+    }
+    if (!c.version_orders.empty()) append(stories, named, Evidence::Versions, seen);
+    if (!stories.empty()) out += "=== " + named.name + '\n' + stories + '\n';
+  }
+  for (std::size_t pattern = 0; pattern < kPatternCount; ++pattern) {
+    EXPECT_TRUE(seen.contains(static_cast<Pattern>(pattern)))
+        << info(static_cast<Pattern>(pattern)).name;
+  }
+  const fs::path golden = kRoot / "tests" / "stories.txt";
+  if (std::getenv("OURO_UPDATE_DOCS") != nullptr) std::ofstream(golden, std::ios::binary) << out;
+  // Line by line: a difference in a file of thousands of lines is hard to read otherwise.
+  std::istringstream expected(slurp(golden));
+  std::istringstream found(out);
+  std::string line, wanted;
+  for (std::size_t number = 1; std::getline(found, line); ++number) {
+    ASSERT_TRUE(std::getline(expected, wanted)) << "stories.txt ends before\n" << line;
+    ASSERT_EQ(line, wanted) << "stories.txt:" << number;
+  }
+  EXPECT_FALSE(std::getline(expected, wanted)) << wanted;
+}
+
+}  // namespace
+}  // namespace ouro::oracle
