@@ -6,6 +6,7 @@
 
 #include "db/server_mariadb.h"
 #include "db/server_postgres.h"
+#include "db/url.h"
 
 namespace ouro::db {
 namespace {
@@ -36,6 +37,29 @@ Result<ServerKind> parse_server_kind(std::string_view name) {
 }
 
 std::string_view name(ServerKind kind) { return kKinds[static_cast<std::size_t>(kind)].name; }
+
+Result<StartRequest> parse_start(std::string_view text) {
+  Result<Url> url = parse_url(fmt::format("start:{}", text));
+  if (!url.ok()) return url.error();
+  const Result<ServerKind> kind = parse_server_kind(url->path);
+  if (!kind.ok()) return kind.error();
+  StartRequest request{.kind = *kind};
+  if (const std::string nodes = url->take("nodes"); !nodes.empty()) {
+    if (nodes.size() != 1 || nodes[0] < '2' || nodes[0] > '9' || *kind != ServerKind::Galera) {
+      return Error{.what = fmt::format("--start {}: nodes are for galera, from 2 to 9", text)};
+    }
+    request.options.nodes = static_cast<unsigned>(nodes[0] - '0');
+  }
+  for (const auto& [name, value] : url->options) {
+    if (name == "set") {
+      request.options.settings.push_back(value);
+    } else {
+      request.url_options +=
+          fmt::format("{}{}={}", request.url_options.empty() ? "" : "&", name, value);
+    }
+  }
+  return request;
+}
 
 std::string url_of(const Server& server, std::string_view options) {
   std::vector<std::string> hosts;

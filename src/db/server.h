@@ -37,6 +37,15 @@ struct ServerOptions {
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: starting gives up soon.
 };
 
+// What --start says: "galera?nodes=2&isolation=rr&set=innodb_lock_schedule_algorithm%3DFCFS".
+// `nodes` and `set` are about the server, other options are the driver's.
+struct StartRequest {
+  ServerKind kind = ServerKind::Postgres;
+  ServerOptions options;
+  std::string url_options;  // "isolation=rr"
+};
+[[nodiscard]] Result<StartRequest> parse_start(std::string_view text);
+
 // How clients reach a node.
 struct ServerNode {
   std::string socket;      // PostgreSQL: the directory of the socket. MariaDB: the socket.
