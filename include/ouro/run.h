@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "ouro/check.h"
 #include "ouro/level.h"
 #include "ouro/result.h"
 #include "ouro/workload.h"
@@ -41,7 +42,12 @@ struct RunProgress {
 };
 
 struct RunOptions {
-  std::string url;           // Of the database, as docs/run.md says; empty: RocksDB, temporary.
+  std::string url;  // Of the database, as docs/run.md says; empty: RocksDB, temporary.
+  // Instead of `url`: starts a private server from the installed packages and stops it afterwards,
+  // whatever happens: "postgres", "galera?nodes=2&isolation=rr" (docs/databases.md).
+  std::string start;
+  // What is done to that server during the run, each some of the time: "pause", "kill", "cut".
+  std::vector<std::string> nemesis;
   std::string history;       // File to write, native text.
   WorkloadOptions workload;  // `sessions` is the number of clients; `txns` is not used.
   double seconds = 5;        // How long at most, …
@@ -73,8 +79,10 @@ struct RunReport {
 // what kept the run from starting or from going on.
 [[nodiscard]] Result<RunReport> run(const RunOptions& options);
 
-// The level that the database at `url` promises with its settings. Does not connect.
-[[nodiscard]] Result<Level> claimed_level(std::string_view url);
+// The level that the database of `options` promises with its settings; with `evidence` Timestamps,
+// the level that it keeps in the order of its own timestamps. Neither starts nor connects.
+[[nodiscard]] Result<Level> claimed_level(const RunOptions& options,
+                                          Evidence evidence = Evidence::Observed);
 
 struct DatabaseInfo {
   std::string_view scheme;

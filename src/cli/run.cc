@@ -134,7 +134,8 @@ bool reads_alone_decide(const RunFlags& flags, const std::string& level) {
 int run_run(RunFlags& flags) {
   RunOptions& options = flags.options;
   if (const auto what = apply(flags.workload)) return fail(*what);
-  const auto claimed = claimed_level(options.url);
+  const auto claimed = claimed_level(
+      options, flags.evidence == "timestamps" ? Evidence::Timestamps : Evidence::Observed);
   if (!claimed.ok()) return fail(claimed.error());
   const std::string level(flags.level.empty() ? info(*claimed).name : flags.level);
   if (!can_check(level, flags.evidence)) return kBadInput;
@@ -175,6 +176,12 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   options.workload.sessions = 8;
   app.add_option("URL", options.url, "the database [RocksDB in a temporary directory]")
       ->type_name("URL");
+  app.add_option("--start", options.start, "a private server to start instead, e.g. postgres")
+      ->type_name("SERVER");
+  app.add_option("--nemesis", options.nemesis, "what is done to it: pause, kill, cut")
+      ->type_name("KIND,...")
+      ->delimiter(',')
+      ->group(kMinor);
   app.add_option("-l,--level", flags.level, "level to check [what the database claims]")
       ->type_name("LEVEL");
   app.add_option("--evidence", flags.evidence, "what the verdict rests on [observed]")

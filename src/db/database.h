@@ -212,6 +212,9 @@ class Database {
   [[nodiscard]] virtual std::string description() const = 0;
   // The strongest level it promises with its settings; what a run is checked against by default.
   [[nodiscard]] virtual Level claims() const = 0;
+  // The same in the order of its own timestamps, which need not be the order that makes a history
+  // serializable.
+  [[nodiscard]] virtual Level claims_by_timestamps() const { return claims(); }
   [[nodiscard]] virtual Features features() const = 0;
   // Client i talks to node i modulo this.
   [[nodiscard]] virtual std::size_t node_count() const { return 1; }

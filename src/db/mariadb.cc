@@ -91,7 +91,7 @@ Features MariaDbDatabase::features() const {
           .row_changes = true,
           .removes = true,
           .timestamps = order_ == MariaDbOrder::TiDb,
-          .versions = order_ != MariaDbOrder::None};
+          .versions = version_.empty() || order_ != MariaDbOrder::None};  // Empty: not asked yet.
 }
 
 Result<std::unique_ptr<MariaDbLink>> MariaDbDatabase::open(std::size_t node) {
@@ -198,7 +198,12 @@ Result<std::unique_ptr<Connection>> MariaDbDatabase::connect(std::size_t node) {
 }
 
 Result<Recovered> MariaDbDatabase::recover(std::span<const std::uint64_t> tokens) {
-  return journals_.recover(tokens, schema_.model);
+  Recovered recovered = journals_.recover(tokens, schema_.model);
+  if (order_ == MariaDbOrder::None) {
+    recovered.notes.push_back(
+        "the server does not tell the order of commits; MariaDB does with --log-bin");
+  }
+  return recovered;
 }
 
 Status MariaDbDatabase::finish() {

@@ -37,6 +37,11 @@ class PostgresDatabase final : public Database {
 
   std::string description() const override;
   Level claims() const override;
+  // A serializable transaction may come before one that committed earlier: it had read what that
+  // one overwrote.
+  Level claims_by_timestamps() const override {
+    return flavour_ == PostgresFlavour::Postgres ? std::min(claims(), Level::Si) : claims();
+  }
   Features features() const override;
   std::size_t node_count() const override { return url_.hosts.size(); }
   bool read_only(std::size_t node) const override {
@@ -119,10 +124,16 @@ Status PostgresDatabase::connect_control() {
   return {};
 }
 
+// Tries again once: the connection may have been idle for the whole run, and the server restarted.
+// REQUIRES: twice is as good as once.
 Status PostgresDatabase::run_control(const std::string& sql, PostgresRows* rows) {
-  if (Status connected = connect_control(); !connected.ok()) return connected;
-  const Answer answer = control_->run(sql.c_str(), rows);
-  if (answer.ok()) return {};
+  Answer answer;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (Status connected = connect_control(); !connected.ok()) return connected;
+    answer = control_->run(sql.c_str(), rows);
+    if (answer.ok()) return {};
+    if (answer.reply != Reply::Lost) break;
+  }
   return Error{.what = fmt::format("{}: {}", url_.text, answer.reason)};
 }
 

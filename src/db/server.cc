@@ -61,6 +61,18 @@ Result<StartRequest> parse_start(std::string_view text) {
   return request;
 }
 
+namespace {
+
+std::string make_url(ServerKind kind, const std::vector<std::string>& hosts,
+                     std::string_view options) {
+  const bool postgres = is_postgres(kind);
+  return fmt::format("{}@{}/{}{}{}", postgres ? "postgres://postgres" : "mysql://root",
+                     fmt::join(hosts, ","), postgres ? "postgres" : "test",
+                     options.empty() ? "" : "?", options);
+}
+
+}  // namespace
+
 std::string url_of(const Server& server, std::string_view options) {
   std::vector<std::string> hosts;
   for (const ServerNode& node : server.nodes()) {
@@ -69,10 +81,11 @@ std::string url_of(const Server& server, std::string_view options) {
     if (node.port != 0) host += fmt::format(":{}", node.port);
     hosts.push_back(std::move(host));
   }
-  const bool postgres = is_postgres(server.kind());
-  return fmt::format("{}@{}/{}{}{}", postgres ? "postgres://postgres" : "mysql://root",
-                     fmt::join(hosts, ","), postgres ? "postgres" : "test",
-                     options.empty() ? "" : "?", options);
+  return make_url(server.kind(), hosts, options);
+}
+
+std::string url_of(ServerKind kind, std::string_view options) {
+  return make_url(kind, {"not-started"}, options);
 }
 
 Status find_packages(ServerKind kind) {

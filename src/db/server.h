@@ -76,6 +76,8 @@ class Server {
 
 // The URL of all nodes, for open_database(); `options` such as "isolation=rr" are passed on.
 [[nodiscard]] std::string url_of(const Server& server, std::string_view options = "");
+// The same before it is started: it says what the database promises, but nobody is there.
+[[nodiscard]] std::string url_of(ServerKind kind, std::string_view options);
 
 // Starts `kind` and waits until every node takes part. An error names the package that is missing,
 // or gives the last lines of the server's log. Takes 1 to 3 s for PostgreSQL, 6 with a standby, 7

@@ -81,7 +81,8 @@ std::vector<Annotation> annotations(std::vector<OpenLine>& lines, const db::Reco
 }
 
 Status annotate(const std::string& path, const std::vector<Annotation>& annotations,
-                const std::vector<db::Recovered::Order>& orders, db::Model model) {
+                const std::vector<db::Recovered::Order>& orders, db::Model model,
+                const std::string& nemesis) {
   const std::string part = path + ".part";
   std::ifstream in(path, std::ios::binary);
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
@@ -92,6 +93,9 @@ Status annotate(const std::string& path, const std::vector<Annotation>& annotati
     if (next != annotations.end() && next->line == number) {
       line = annotated(line, *next);
       ++next;
+    }
+    if (number == 0 && !nemesis.empty() && line.ends_with("}}")) {
+      line.insert(line.size() - 2, fmt::format(",\"nemesis\":\"{}\"", nemesis));
     }
     out << line << '\n';
   }

@@ -24,8 +24,10 @@ struct Annotation {
                                                   const db::Recovered& recovered,
                                                   db::Database& database);
 
-// Rewrites the history at `path`: as a new file that takes its place when it is complete.
+// Rewrites the history at `path`: as a new file that takes its place when it is complete. What the
+// nemesis did, if anything, becomes a remark of the header.
 Status annotate(const std::string& path, const std::vector<Annotation>& annotations,
-                const std::vector<db::Recovered::Order>& orders, db::Model model);
+                const std::vector<db::Recovered::Order>& orders, db::Model model,
+                const std::string& nemesis = "");
 
 }  // namespace ouro::running

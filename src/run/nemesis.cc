@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace ouro::run {
+namespace ouro::running {
 namespace {
 
 using namespace std::chrono_literals;
@@ -100,4 +100,4 @@ void Nemesis::wait(std::chrono::milliseconds about) {
   while (!ending_ && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
 }
 
-}  // namespace ouro::run
+}  // namespace ouro::running

@@ -14,7 +14,7 @@
 #include "db/server.h"
 #include "ouro/result.h"
 
-namespace ouro::run {
+namespace ouro::running {
 
 enum class Trouble : std::uint8_t {
   Pause,  // SIGSTOP, later SIGCONT.
@@ -67,4 +67,4 @@ class Nemesis {
   std::thread thread_;
 };
 
-}  // namespace ouro::run
+}  // namespace ouro::running

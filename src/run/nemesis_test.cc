@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ouro::run {
+namespace ouro::running {
 namespace {
 
 using namespace std::chrono_literals;
@@ -104,4 +104,4 @@ TEST(NemesisTest, UnknownTroublesAreNamed) {
 }
 
 }  // namespace
-}  // namespace ouro::run
+}  // namespace ouro::running

@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "db/registry.h"
+#include "db/server.h"
 #include "run/annotate.h"
 #include "run/journal.h"
+#include "run/nemesis.h"
 #include "run/runner.h"
 #include "run/sim_database.h"
 #include "workload/options.h"
@@ -18,6 +20,8 @@ namespace {
 
 using running::Annotation;
 using running::Journal;
+using running::Nemesis;
+using running::NemesisOptions;
 using running::Runner;
 using running::SimDatabase;
 using running::Transcript;
@@ -32,6 +36,7 @@ Error complain(std::string what) {
 
 // Exactly one of them is there.
 struct Opened {
+  std::unique_ptr<db::Server> server = nullptr;  // If we started one. It goes last.
   std::unique_ptr<db::Database> real;
   std::unique_ptr<SimDatabase> simulated;
   [[nodiscard]] db::Database& database() const { return real ? *real : *simulated; }
@@ -51,6 +56,33 @@ Result<Opened> open(std::string_view text, std::uint64_t seed) {
   if (!database.ok()) return database.error();
   opened.real = *std::move(database);
   return opened;
+}
+
+// Starts the server first, if one is asked for.
+Result<Opened> start_and_open(const RunOptions& options) {
+  if (options.start.empty()) return open(options.url, options.workload.seed);
+  if (!options.url.empty()) return complain("either a URL or a server to start, not both");
+  auto request = db::parse_start(options.start);
+  if (!request.ok()) return request.error();
+  request->options.cancelled = options.stop;
+  auto server = db::start_server(request->kind, request->options);
+  if (!server.ok()) return server.error();
+  auto opened = open(db::url_of(**server, request->url_options), options.workload.seed);
+  if (opened.ok()) opened->server = *std::move(server);
+  return opened;
+}
+
+Result<std::vector<running::Trouble>> troubles_of(const RunOptions& options) {
+  if (!options.nemesis.empty() && options.start.empty()) {
+    return complain("a nemesis needs a server of its own; use --start");
+  }
+  std::vector<running::Trouble> troubles;
+  for (const std::string& name : options.nemesis) {
+    const auto trouble = running::parse_trouble(name);
+    if (!trouble.ok()) return trouble.error();
+    troubles.push_back(*trouble);
+  }
+  return troubles;
 }
 
 Status check_features(const WorkloadInfo& workload, const db::Database& database) {
@@ -127,14 +159,16 @@ class PlayRecorder {
 // One run, from an open database to a report.
 class Run {
  public:
-  Run(const RunOptions& options, const Opened& opened)
-      : options_(options), opened_(opened), database_(opened.database()) {}
+  Run(const RunOptions& options, const Opened& opened, std::vector<running::Trouble> troubles)
+      : options_(options),
+        opened_(opened),
+        database_(opened.database()),
+        troubles_(std::move(troubles)) {}
 
   Result<RunReport> go() {
     const std::uint32_t clients = options_.workload.sessions;
     auto journal = Journal::create(options_.history, clients + kExtraSlots);
     if (!journal.ok()) return journal.error();
-    (*journal)->add(clients, header(options_, database_));
     Runner runner(options_, database_, **journal);
     PlayRecorder plays(**journal, runner, clients + 1, options_.evidence);
     if (opened_.simulated) {
@@ -144,8 +178,10 @@ class Run {
     }
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
+    // Only now does the database know its version.
+    (*journal)->add(clients, header(options_, database_));
     if (status) status = runner.load();
-    if (status) status = runner.run();
+    if (status) status = run_disturbed(runner);
     report_.end = runner.progress();
     if (auto closed = (*journal)->close(); status && !closed) status = closed;
     if (status) status = add_evidence(runner.open_lines());
@@ -172,6 +208,19 @@ class Run {
             .evidence = options_.evidence};
   }
 
+  // The clients, and what disturbs them.
+  Status run_disturbed(Runner& runner) {
+    if (troubles_.empty()) return runner.run();
+    Nemesis nemesis(*opened_.server, {.troubles = troubles_, .seed = options_.workload.seed},
+                    [&] { return runner.now(); });
+    Status status = runner.run();
+    const Status healed = nemesis.end();
+    nemesis_ = nemesis.events();
+    report_.notes.push_back(fmt::format("the nemesis struck {} time{}", nemesis.trouble_count(),
+                                        nemesis.trouble_count() == 1 ? "" : "s"));
+    return status ? healed : status;
+  }
+
   void remove_history() const {
     std::error_code ignored;
     std::filesystem::remove(options_.history, ignored);
@@ -188,7 +237,7 @@ class Run {
       recovered = *std::move(told);
       for (const std::string& note : recovered.notes) report_.notes.push_back(note);
     }
-    if (lines.empty() && recovered.orders.empty()) return {};
+    if (lines.empty() && recovered.orders.empty() && nemesis_.empty()) return {};
     const std::vector<Annotation> changes = running::annotations(lines, recovered, database_);
     for (const Annotation& change : changes) {
       if (change.resolution == db::Resolution::Unknown) continue;
@@ -196,12 +245,14 @@ class Run {
       ++(change.resolution == db::Resolution::Committed ? report_.end.committed
                                                         : report_.end.aborted);
     }
-    return running::annotate(options_.history, changes, recovered.orders, schema().model);
+    return running::annotate(options_.history, changes, recovered.orders, schema().model, nemesis_);
   }
 
   const RunOptions& options_;
   const Opened& opened_;
   db::Database& database_;
+  std::vector<running::Trouble> troubles_;
+  std::string nemesis_;  // What it did.
   RunReport report_;
 };
 
@@ -213,7 +264,9 @@ Result<RunReport> run(const RunOptions& options) {
   if (options.seconds <= 0 && options.txns == 0) {
     return complain("the run would never end; limit its seconds or transactions");
   }
-  const auto opened = open(options.url, options.workload.seed);
+  auto troubles = troubles_of(options);
+  if (!troubles.ok()) return troubles.error();
+  const auto opened = start_and_open(options);
   if (!opened.ok()) return opened.error();
   if (auto able = check_features(info(options.workload.workload), opened->database()); !able) {
     return able.error();
@@ -223,13 +276,20 @@ Result<RunReport> run(const RunOptions& options) {
     return complain(fmt::format("{} gives no evidence; leave --evidence out",
                                 opened->database().description()));
   }
-  return Run(options, *opened).go();
+  return Run(options, *opened, *std::move(troubles)).go();
 }
 
-Result<Level> claimed_level(std::string_view url) {
+Result<Level> claimed_level(const RunOptions& options, Evidence evidence) {
+  std::string url = options.url;
+  if (!options.start.empty()) {
+    const auto request = db::parse_start(options.start);
+    if (!request.ok()) return request.error();
+    url = db::url_of(request->kind, request->url_options);
+  }
   const auto opened = open(url, 1);
   if (!opened.ok()) return opened.error();
-  return opened->database().claims();
+  const db::Database& database = opened->database();
+  return evidence == Evidence::Timestamps ? database.claims_by_timestamps() : database.claims();
 }
 
 std::vector<DatabaseInfo> databases() {
