@@ -353,6 +353,41 @@ TEST(LivePostgresTest, TheStandbyReadsAndRefusesToWrite) {
   EXPECT_EQ(standby->write(1, 6).reply, Reply::Failed);
 }
 
+// A node alone has no majority, so it refuses to answer until it is back.
+TEST(LiveGaleraTest, ANodeThatIsCutOffRefusesAndRejoins) {
+  OURO_NEEDS_SERVER(ServerKind::Galera);
+  Server& server = *live_server(ServerKind::Galera);
+  Table table(ServerKind::Galera, "isolation=rr", {.patience = 5s});
+  const auto client = table.connect(2);
+  std::optional<Number> number;
+  // What the node says to a read, as soon as it is `wanted`; tried for 30 s.
+  const auto wait_for = [&](Reply wanted) {
+    Answer answer;
+    for (int attempt = 0; attempt < 300; ++attempt) {
+      answer = client->begin(true);
+      if (answer.ok()) answer = client->read(1, number);
+      (void)client->rollback();
+      if (answer.reply == wanted) break;
+      std::this_thread::sleep_for(100ms);
+    }
+    return answer;
+  };
+  const auto other = table.connect(0);
+  ASSERT_DONE(other->begin(false));
+  ASSERT_DONE(other->write(1, 1));
+  ASSERT_DONE(other->commit());
+  EXPECT_EQ(wait_for(Reply::Ok).reply, Reply::Ok);
+  ASSERT_TRUE(server.cut(2).ok());
+  EXPECT_EQ(wait_for(Reply::Aborted).reason, "the node is not part of the cluster");
+  ASSERT_DONE(other->begin(false));
+  ASSERT_DONE(other->write(1, 2));
+  ASSERT_DONE(other->commit());
+  ASSERT_TRUE(server.join(2).ok());
+  EXPECT_EQ(wait_for(Reply::Ok).reply, Reply::Ok);
+  for (int attempt = 0; attempt < 100 && number != 2; ++attempt) (void)wait_for(Reply::Ok);
+  EXPECT_EQ(number, 2);
+}
+
 TEST(LivePostgresTest, AWrongUrlSaysWhatIsWrong) {
   const auto problem = [](const std::string& text) {
     auto database = open_database(*parse_url(text));

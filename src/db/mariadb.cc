@@ -1,7 +1,7 @@
 // MariaDB and MySQL, single or as a Galera cluster, and what speaks their protocol.
 //
-//   mysql://USER:PASSWORD@HOST:PORT,HOST2:PORT2/DATABASE?isolation=ru|rc|rr|ser&snapshot_isolation=0|1
-//       &sync_wait=N
+//   mysql://USER:PASSWORD@HOST:PORT,HOST2:PORT2/DATABASE
+//       ?isolation=ru|rc|rr|ser&snapshot_isolation=0|1&sync_wait=N
 //
 // A host may be a socket (%2Ftmp%2Fx.sock). Several hosts are the nodes of one cluster, all of
 // which take writes. snapshot_isolation sets innodb_snapshot_isolation: repeatable read then
