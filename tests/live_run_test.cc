@@ -108,11 +108,15 @@ std::optional<Recorded> hunt(const RunOptions& options, Level level) {
 TEST(LiveMariaDbRunTest, RepeatableReadLosesUpdates) {
   OURO_NEEDS_SERVER(ServerKind::MariaDb);
   const auto url = db::url_of(*live_server(ServerKind::MariaDb), "isolation=rr");
-  const auto found = hunt(workload(WorkloadKind::LostUpdate, url), Level::Si);
+  RunOptions options = workload(WorkloadKind::LostUpdate, url);
+  options.evidence = true;
+  const auto found = hunt(options, Level::Si);
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->report.claims, Level::Si);
   EXPECT_GT(count_lost_updates(found->history), 0u);
   EXPECT_EQ(outcome(found->history, Level::ReadCommitted), Outcome::Holds);
+  // The binary log tells the order of versions, and it is just as wrong.
+  EXPECT_EQ(outcome(found->history, Level::Si, Evidence::Versions), Outcome::Violated);
 }
 
 TEST(LiveMariaDbRunTest, WithSnapshotIsolationNoUpdateIsLost) {
@@ -255,6 +259,7 @@ TEST(LivePostgresRunTest, ObservationAndTimestampsAgree) {
       EXPECT_THAT(recorded.report.notes, testing::IsEmpty());
       EXPECT_EQ(outcome(recorded.history, Level::Si, Evidence::Timestamps), Outcome::Holds);
       EXPECT_EQ(outcome(recorded.history, Level::SessionSi, Evidence::Timestamps), Outcome::Holds);
+      EXPECT_EQ(outcome(recorded.history, Level::SessionSi, Evidence::Versions), Outcome::Holds);
       EXPECT_EQ(outcome(recorded.history, Level::SessionSi), Outcome::Holds);
     }
   }
@@ -285,6 +290,10 @@ TEST(LivePostgresRunTest, PredicatesHoldWithVersionSets) {
     EXPECT_EQ(outcome(history, Level::Si, Evidence::Timestamps), Outcome::Holds);
     EXPECT_EQ(outcome(history, Level::ReadCommitted), Outcome::Holds);  // No result-set mismatch.
     EXPECT_EQ(outcome(history, Level::Si), Outcome::Holds);
+    EXPECT_EQ(outcome(history, Level::Si, Evidence::Versions), Outcome::Holds);
+    if (recorded.report.claims == Level::Serializable) {
+      EXPECT_EQ(outcome(history, Level::Serializable, Evidence::Versions), Outcome::Holds);
+    }
   }
 }
 

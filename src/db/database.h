@@ -182,11 +182,12 @@ struct Recovered {
     Timestamp start = kNoTimestamp;   // Sees exactly the commits before it.
     Timestamp commit = kNoTimestamp;  // Of transactions that wrote and committed.
   };
-  // Versions in the order they were installed; rows by their c0. Deleted ones are left out.
+  // Versions in the order they were installed. Deletes are left out; then it is not complete.
   struct Order {
     Key key = 0;
     bool complete = false;
-    std::vector<Number> numbers;
+    std::vector<Number> numbers;  // Of rows: c0.
+    std::vector<Row> rows = {};   // Of rows, if the driver has them.
   };
   // The versions visible to the `read`-th select, aggregate or update/delete by predicate of a
   // transaction, from 0.

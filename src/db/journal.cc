@@ -80,7 +80,13 @@ void Journals::recover_orders(std::span<const std::uint64_t> tokens, Model model
     if (recovered.orders.empty() || recovered.orders.back().key != version.key) {
       recovered.orders.push_back({version.key, doubtful == 0, {}});
     }
-    if (!version.write->removed) recovered.orders.back().numbers.push_back(version.write->row[0]);
+    Recovered::Order& order = recovered.orders.back();
+    if (version.write->removed) {
+      order.complete = false;
+      continue;
+    }
+    order.numbers.push_back(version.write->row[0]);
+    if (model == Model::Rows) order.rows.push_back(version.write->row);
   }
   if (doubtful > 0) {
     recovered.notes.push_back(fmt::format(

@@ -52,6 +52,8 @@ TEST(JournalTest, VersionsAreInOrderOfCommitAndOnlyTheLastOfATransactionCounts) 
   EXPECT_TRUE(recovered.orders[0].complete);
   EXPECT_THAT(recovered.orders[0].numbers, ElementsAre(30, 72, 90));
   EXPECT_THAT(recovered.orders[1].numbers, ElementsAre(71));
+  EXPECT_FALSE(recovered.orders[1].complete);  // It was deleted in between.
+  EXPECT_THAT(recovered.orders[0].rows, IsEmpty());
   EXPECT_THAT(recovered.notes, IsEmpty());
   // Of a list, everything that was appended counts.
   recovered = journals.recover(std::span(tokens).first(2), Model::Lists);
@@ -100,6 +102,8 @@ TEST(JournalTest, PredicateReadsSeeTheirSnapshotAndTheirOwnWrites) {
   EXPECT_EQ(text(recovered.version_sets[2]), "2=20 3=300 ");
   EXPECT_EQ(text(recovered.version_sets[3]), "1=10 2=21 ");
   EXPECT_EQ(text(recovered.version_sets[4]), "3=300 ");
+  ASSERT_THAT(recovered.orders, SizeIs(3));
+  EXPECT_THAT(recovered.orders[1].rows, ElementsAre(Row{20}, Row{21}));
   EXPECT_THAT(journals.recover(tokens, Model::Registers).version_sets, IsEmpty());
 }
 

@@ -41,9 +41,18 @@ std::string annotated(const std::string& line, const Annotation& annotation) {
   return out.append(line, from);
 }
 
-std::string print_order(const db::Recovered::Order& order) {
-  return fmt::format("{{\"key\":{},\"versions\":[{}],\"complete\":{}}}\n", order.key,
-                     fmt::join(order.numbers, ","), order.complete);
+std::string print_order(const db::Recovered::Order& order, db::Model model) {
+  std::string versions;
+  if (model == db::Model::Rows) {
+    for (const db::Row& row : order.rows) {
+      if (!versions.empty()) versions += ',';
+      print_row(row, versions);
+    }
+  } else {
+    versions = fmt::format("{}", fmt::join(order.numbers, ","));
+  }
+  return fmt::format("{{\"key\":{},\"versions\":[{}],\"complete\":{}}}\n", order.key, versions,
+                     order.complete);
 }
 
 }  // namespace
@@ -99,9 +108,9 @@ Status annotate(const std::string& path, const std::vector<Annotation>& annotati
     }
     out << line << '\n';
   }
-  // Rows are told by one of their columns only, which no version order can name.
-  if (model != db::Model::Rows) {
-    for (const db::Recovered::Order& order : orders) out << print_order(order);
+  for (const db::Recovered::Order& order : orders) {
+    if (model == db::Model::Rows && order.rows.empty()) continue;
+    out << print_order(order, model);
   }
   out.close();
   if (!out) return error_at(part, "cannot write this file");

@@ -12,19 +12,6 @@ void print_number(std::int64_t number, std::string& out) {
   out.append(text.data(), text.size());
 }
 
-void print_row(const db::Row& row, std::string& out) {
-  char before = '{';
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    out += before;
-    out += '"';
-    out += db::kColumnNames[i];
-    out += "\":";
-    print_number(row[i], out);
-    before = ',';
-  }
-  out += '}';
-}
-
 void print_timestamp(const char* name, Timestamp timestamp, std::string& out) {
   if (timestamp == kNoTimestamp) return;
   out += name;
@@ -41,6 +28,19 @@ void print_timestamp(const char* name, Timestamp timestamp, std::string& out) {
 void print_times(Timestamp start, Timestamp commit, std::string& out) {
   print_timestamp("\"start_ts\":", start, out);
   print_timestamp("\"commit_ts\":", commit, out);
+}
+
+void print_row(const db::Row& row, std::string& out) {
+  char before = '{';
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    out += before;
+    out += '"';
+    out += db::kColumnNames[i];
+    out += "\":";
+    print_number(row[i], out);
+    before = ',';
+  }
+  out += '}';
 }
 
 void print_rows(std::span<const db::KeyRow> rows, std::string& out) {

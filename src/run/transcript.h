@@ -67,6 +67,8 @@ class Transcript {
 
 // `"start_ts":…,` or nothing; what evidence adds to a line.
 void print_times(Timestamp start, Timestamp commit, std::string& out);
+// `{"c0":…}`, for version orders.
+void print_row(const db::Row& row, std::string& out);
 // `[key,{"c0":…}]` and so on, for version sets.
 void print_rows(std::span<const db::KeyRow> rows, std::string& out);
 
