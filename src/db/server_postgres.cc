@@ -136,10 +136,11 @@ Status PostgresServer::make_primary(const ServerOptions& options) {
 
 Status PostgresServer::make_standby() {
   Node& standby = nodes_[1];
-  Status copied = run_program(
-      program({"pg_basebackup", "-h", scratch_.path().string(), "-p", std::to_string(kPort), "-U",
-               kUser, "-D", standby.data.string(), "-R", "-X", "stream", "-c", "fast", "-N"}),
-      60s, cancelled_);
+  Status copied =
+      run_program(program({"pg_basebackup", "-h", scratch_.path().string(), "-p",
+                           std::to_string(kPort), "-U", kUser, "-D", standby.data.string(),
+                           "--write-recovery-conf", "-X", "stream", "-c", "fast", "-N"}),
+                  60s, cancelled_);
   if (!copied.ok()) return copied;
   Status written = append(standby.data / "postgresql.conf",
                           fmt::format("port={}\nhot_standby=on\n", addresses_[1].port));
