@@ -17,11 +17,11 @@ help: ## list what make can do
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
 	  while IFS='|' read -r name what; do printf '%-15s %s\n' "$$name" "$$what"; done
 
-demo: build ## build build/ouro and check a few bundled histories
+demo: build ## build build/ouro, test RocksDB with it, check a few bundled histories
 	@scripts/demo
 
 test: ## all tests: release, address+undefined sanitizers, brief fuzzing
-	@$(SETUP) build test fuzz
+	@$(SETUP) build test fuzz servers
 	@scripts/test
 
 build: ## build build/ouro
@@ -50,11 +50,11 @@ install: build ## install binary, library and headers under $(DESTDIR)$(PREFIX) 
 	DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 asan: ## build with address and undefined sanitizers in build/asan, run the tests there
-	@$(SETUP) build test
+	@$(SETUP) build test servers
 	@scripts/test asan
 
 tsan: ## build with the thread sanitizer in build/tsan, run the tests there
-	@$(SETUP) build test
+	@$(SETUP) build test servers
 	@scripts/test tsan
 
 fuzz: ## fuzz every parser for SECONDS_PER_TARGET seconds [30]

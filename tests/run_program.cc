@@ -71,6 +71,8 @@ void Program::write_input(const std::string& bytes) {
 
 void Program::close_input() { close_fd(in_); }
 
+void Program::send(int signal) { ::kill(pid_, signal); }
+
 void Program::send_when_caught(int signal) {
   const std::uint64_t wanted = std::uint64_t{1} << (signal - 1);
   for (;;) {
@@ -84,7 +86,7 @@ void Program::send_when_caught(int signal) {
     if ((caught & wanted) != 0 || ended.si_pid != 0) break;
     ::usleep(1000);
   }
-  ::kill(pid_, signal);
+  send(signal);
 }
 
 Ran Program::wait() {

@@ -28,6 +28,7 @@ class Program {
 
   void write_input(const std::string& bytes);
   void close_input();
+  void send(int signal);
   // Waits until the program catches `signal`, then sends it.
   void send_when_caught(int signal);
   // Waits for the end. REQUIRES: input closed, or the program ends without reading it all.

@@ -204,7 +204,12 @@ std::size_t column_count(std::string_view line) {
 std::string erase_raw_strings(std::string_view text) {
   std::string kept;
   while (!text.empty()) {
-    const std::size_t start = text.find("R\"");
+    std::size_t start = text.find("R\"");
+    // Not the end of a string such as "TMPDIR".
+    while (start != text.npos && start > 0 &&
+           std::isalnum(static_cast<unsigned char>(text[start - 1])) != 0) {
+      start = text.find("R\"", start + 1);
+    }
     const std::size_t open = start == text.npos ? text.npos : text.find('(', start);
     if (open == text.npos) break;
     const std::string close = fmt::format("){}\"", text.substr(start + 2, open - start - 2));

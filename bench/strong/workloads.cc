@@ -73,6 +73,14 @@ Workload rmw() {
   return workload;
 }
 
+// Applications as key-value stores, with the papers' sizes and 24 clients.
+Workload application(std::string id, std::string title, WorkloadKind kind) {
+  Workload workload = general(std::move(id), std::move(title), 100'000, 100);
+  workload.options.workload = kind;
+  workload.options.sessions = 24;
+  return workload;
+}
+
 Workload many_sessions() {
   Workload workload = general("sessions-2000", "2,000 sessions, 100k txns", 100'000, 50'000);
   workload.options.sessions = 2000;
@@ -113,6 +121,9 @@ std::vector<Workload> all() {
       viper("viper-400", "Viper's BlindW-RW 400 txns, 2k keys", 400),
       viper("viper-2k", "Viper's BlindW-RW 2k txns", 2'000),
       viper("viper-10k", "Viper's BlindW-RW 10k txns", 10'000),
+      application("tpcc-100k", "TPC-C 100k txns", WorkloadKind::TpcC),
+      application("rubis-100k", "RUBiS 100k txns", WorkloadKind::Rubis),
+      application("twitter-100k", "Twitter 100k txns", WorkloadKind::Twitter),
       many_sessions(),
       weak(),
   };

@@ -18,17 +18,9 @@
 #include "ouro/history.h"
 #include "ouro/level.h"
 #include "ouro/result.h"
+#include "ouro/workload.h"
 
 namespace ouro {
-
-enum class KeyChoice : std::uint8_t { Uniform, Zipf, Hotspot };
-
-enum class WorkloadKind : std::uint8_t {
-  General,     // Reads and writes in any mixture.
-  BlindWRm,    // BlindW-RM of Cobra: 90 % transactions of 8 reads, 10 % of 8 blind writes.
-  BlindWRw,    // BlindW-RW: half and half.
-  ListAppend,  // Elle's: appends and reads of whole lists.
-};
 
 // Faults; each plants the anomaly it is named after.
 enum class Fault : std::uint8_t {
@@ -58,25 +50,12 @@ struct PlantedFault {
   double rate = 0;  // Share of transactions where it is tried, in [0, 1].
 };
 
-struct GenerateOptions {
-  WorkloadKind workload = WorkloadKind::General;
+struct GenerateOptions : WorkloadOptions {
   Level store = Level::StrictSerializable;  // What the store guarantees without faults.
-  std::uint64_t seed = 1;
-  std::uint32_t sessions = 10;
-  std::uint64_t txns = 1000;  // Begun by clients, of every status.
-  std::uint32_t ops_per_txn = 8;
-  std::uint64_t keys = 100;
-  double read_share = 0.5;  // Of operations.
-  double rmw_share = 0;     // Of writes: those preceded by a read of the same key.
-  KeyChoice key_choice = KeyChoice::Uniform;
-  double zipf_theta = 0.99;
-  double hotspot_keys = 0.2;    // Share of keys that is hot …
-  double hotspot_ops = 0.8;     // … and of operations that go there.
-  double abort_share = 0;       // Transactions that abort for no reason.
-  double unknown_share = 0;     // Commits (or aborts) whose answer is lost.
-  bool clocks = false;          // Record client clocks,
-  bool timestamps = false;      // start and commit timestamps,
-  bool version_orders = false;  // and the version order of every key.
+  double unknown_share = 0;                 // Commits (or aborts) whose answer is lost.
+  bool clocks = false;                      // Record client clocks,
+  bool timestamps = false;                  // start and commit timestamps,
+  bool version_orders = false;              // and the version order of every key.
   std::vector<PlantedFault> faults;
 };
 

@@ -14,5 +14,7 @@
 #include "ouro/lint.h"
 #include "ouro/report.h"
 #include "ouro/result.h"
+#include "ouro/run.h"
 #include "ouro/stats.h"
 #include "ouro/version.h"
+#include "ouro/workload.h"

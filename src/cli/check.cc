@@ -98,8 +98,12 @@ class Checker {
   }
 
  private:
+  [[nodiscard]] std::string title_of(const std::string& path) const {
+    return flags_.title.empty() ? display_name(path) : flags_.title;
+  }
+
   int check_one(const std::string& path) {
-    const std::string name = display_name(path);
+    const std::string name = title_of(path);
     ReportOptions report{.name = name,
                          .colour = stdout_is_terminal(),
                          .examples = examples(),
@@ -264,9 +268,9 @@ class Checker {
   }
 
   int refuse(const std::string& path, Error error) {
-    if (error.file.empty()) error.file = display_name(path);
-    forms_.add(display_name(path), error);
-    if (flags_.output == "json" && !flags_.quiet) print(to_json(display_name(path), error));
+    if (error.file.empty()) error.file = title_of(path);
+    forms_.add(title_of(path), error);
+    if (flags_.output == "json" && !flags_.quiet) print(to_json(title_of(path), error));
     if (flags_.output == "elle" && !flags_.quiet) print(path + "\tunknown\n");
     return fail(error);
   }
@@ -326,6 +330,23 @@ int run_check(CheckFlags& flags) {
 }
 
 }  // namespace
+
+bool can_check(const std::string& level, const std::string& evidence) {
+  const auto kind = parse_evidence(evidence);
+  return kind && parse_levels(level, *kind);
+}
+
+int check_recorded(const RecordedHistory& recorded) {
+  CheckFlags flags;
+  flags.input.paths = {recorded.path};
+  flags.title = recorded.title;
+  flags.level = recorded.level;
+  flags.evidence = recorded.evidence;
+  flags.json = recorded.json;
+  flags.quiet = recorded.quiet;
+  flags.time_limit = recorded.time_limit;
+  return run_check(flags);
+}
 
 void add_check(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<CheckFlags>();

@@ -42,6 +42,7 @@ void add_levels(CLI::App& root, Commands& commands);
 void add_formats(CLI::App& root, Commands& commands);
 void add_convert(CLI::App& root, Commands& commands);
 void add_generate(CLI::App& root, Commands& commands);
+void add_run(CLI::App& root, Commands& commands);
 void add_completion(CLI::App& root, Commands& commands);
 void add_man(CLI::App& root, Commands& commands);
 
@@ -69,6 +70,20 @@ void add_input_flags(CLI::App& app, InputFlags& flags);
 std::optional<Format> parse_format(const std::string& name);
 // The level called `name`. On an unknown name complains and returns nothing.
 std::optional<Level> parse_level(const std::string& name);
+
+// Judges a history that was just recorded, as 'ouro check' does. Returns an exit status.
+struct RecordedHistory {
+  std::string path;
+  std::string title;  // What to call it.
+  std::string level;
+  std::string evidence;
+  bool json = false;
+  bool quiet = false;
+  double time_limit = 0;  // Seconds; zero: none.
+};
+int check_recorded(const RecordedHistory& recorded);
+// Whether check_recorded() would take these; complains if not.
+bool can_check(const std::string& level, const std::string& evidence);
 
 // What messages call the history at `path`.
 std::string display_name(const std::string& path);

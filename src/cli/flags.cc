@@ -23,6 +23,7 @@ std::vector<Flag> flags_of(const CLI::App& app, bool positional) {
     flag.description = option->get_description();
     flag.minor = option->get_group() == kMinor;
     flag.repeats = positional && option->get_items_expected_max() > 1;
+    flag.optional = positional && !option->get_required();
     flags.push_back(flag);
   }
   return flags;
@@ -63,8 +64,10 @@ std::string synopsis(const CLI::App& app) {
                         : app.get_parent()->get_name() + ' ' + app.get_name();
   if (!commands_of(app).empty()) return out + " COMMAND [options]";
   if (options_of(app).size() > 1) out += " [options]";  // More than help.
-  for (const Flag& flag : positionals_of(app))
-    out += ' ' + flag.value + (flag.repeats ? "..." : "");
+  for (const Flag& flag : positionals_of(app)) {
+    const std::string value = flag.value + (flag.repeats ? "..." : "");
+    out += flag.optional ? " [" + value + ']' : ' ' + value;
+  }
   return out;
 }
 

@@ -12,8 +12,9 @@ struct Flag {
   std::vector<std::string> names;  // "-l", "--level"; short ones first. Empty: positional.
   std::string value;               // "LEVEL", "text|json|elle"; empty if it takes none.
   std::string description;
-  bool repeats = false;  // A positional that may be given several times.
-  bool minor = false;    // In manual, reference and completions, but not on the help screen.
+  bool repeats = false;   // A positional that may be given several times.
+  bool optional = false;  // A positional that may be left out.
+  bool minor = false;     // In manual, reference and completions, but not on the help screen.
 
   // "-l, --level LEVEL", long names aligned.
   [[nodiscard]] std::string usage() const;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <map>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "cli/workload_flags.h"
 #include "cli/writing.h"
 
 namespace ouro::cli {
@@ -15,20 +15,12 @@ namespace {
 
 struct GenerateFlags {
   GenerateOptions options;
+  WorkloadFlags workload{.options = options};
   std::string level = "strict-serializable";
-  std::string workload = "general";
-  std::string key_choice = "uniform";
   std::vector<std::string> faults;
   std::string out = "-";
   std::string format;
 };
-
-const std::map<std::string, WorkloadKind> kWorkloads{{"general", WorkloadKind::General},
-                                                     {"blindw-rm", WorkloadKind::BlindWRm},
-                                                     {"blindw-rw", WorkloadKind::BlindWRw},
-                                                     {"list-append", WorkloadKind::ListAppend}};
-const std::map<std::string, KeyChoice> kKeyChoices{
-    {"uniform", KeyChoice::Uniform}, {"zipf", KeyChoice::Zipf}, {"hotspot", KeyChoice::Hotspot}};
 
 std::string fault_names() {
   std::string names;
@@ -69,8 +61,7 @@ int run_generate(GenerateFlags& flags) {
   const auto level = parse_level(flags.level);
   if (!level || (!flags.format.empty() && !parse_format(flags.format))) return kBadInput;
   flags.options.store = *level;
-  flags.options.workload = kWorkloads.at(flags.workload);
-  flags.options.key_choice = kKeyChoices.at(flags.key_choice);
+  if (const auto what = apply(flags.workload)) return fail(*what);
   for (const std::string& text : flags.faults) {
     const auto planted = parse_fault(text);
     if (!planted) return kBadInput;
@@ -82,44 +73,24 @@ int run_generate(GenerateFlags& flags) {
   return write_out(**history, flags.out, flags.format);
 }
 
-void add_workload_flags(CLI::App& app, GenerateFlags& flags) {
-  GenerateOptions& options = flags.options;
-  const auto number = [&](const char* name, auto& target, const char* what) {
-    app.add_option(name, target, what)->type_name("N")->check(whole_number());
-  };
-  const auto part = [&](const char* name, double& target, const char* what) {
-    app.add_option(name, target, what)->type_name("X")->check(share());
-  };
-  app.add_option("-w,--workload", flags.workload, "what clients do [general]")
-      ->type_name("general|blindw-rm|blindw-rw|list-append")
-      ->check(one_of({"general", "blindw-rm", "blindw-rw", "list-append"}));
-  app.add_option("-l,--level", flags.level, "what the store keeps [strict-serializable]")
-      ->type_name("LEVEL");
-  number("--seed", options.seed, "the same seed gives the same history [1]");
-  number("--sessions", options.sessions, "concurrent clients [10]");
-  number("-n,--txns", options.txns, "transactions [1000]");
-  number("--ops", options.ops_per_txn, "operations per transaction [8]");
-  number("--keys", options.keys, "keys [100]");
-  part("--read-share", options.read_share, "of operations, those that read [0.5]");
-  part("--rmw-share", options.rmw_share, "of writes, those that read first [0]");
-  app.add_option("--key-choice", flags.key_choice, "how keys are picked [uniform]")
-      ->type_name("uniform|zipf|hotspot")
-      ->check(one_of({"uniform", "zipf", "hotspot"}));
-  app.add_option("--zipf-theta", options.zipf_theta, "skew of zipf [0.99]")
-      ->type_name("X")
-      ->check(number_at_least_zero());
-  part("--hotspot-keys", options.hotspot_keys, "of keys, those that are hot [0.2]");
-  part("--hotspot-ops", options.hotspot_ops, "of operations, those on hot keys [0.8]");
-  part("--abort-share", options.abort_share, "of transactions, those that abort [0]");
-  part("--unknown-share", options.unknown_share, "of outcomes, those that get lost [0]");
-}
-
 }  // namespace
 
 void add_generate(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<GenerateFlags>();
   CLI::App* app = root.add_subcommand("generate", "make a history, with faults if wanted");
-  add_workload_flags(*app, *flags);
+  app->add_option("-l,--level", flags->level, "what the store keeps [strict-serializable]")
+      ->type_name("LEVEL");
+  add_workload_flags(*app, flags->workload);
+  app->add_option("--sessions", flags->options.sessions, "concurrent clients [10]")
+      ->type_name("N")
+      ->check(whole_number());
+  app->add_option("-n,--txns", flags->options.txns, "transactions [1000]")
+      ->type_name("N")
+      ->check(whole_number());
+  app->add_option("--unknown-share", flags->options.unknown_share,
+                  "of outcomes, those that get lost [0]")
+      ->type_name("X")
+      ->check(share());
   app->add_flag("--clocks", flags->options.clocks, "record client clocks");
   app->add_flag("--timestamps", flags->options.timestamps, "record start and commit timestamps");
   app->add_flag("--version-orders", flags->options.version_orders,
@@ -136,7 +107,8 @@ void add_generate(CLI::App& root, Commands& commands) {
        "writes down what they saw. Everything follows from the options and the seed.\n\n"
        "--fault plants an anomaly in the given share of transactions, for example --fault "
        "lost-update=0.01. Faults: " +
-           fault_names() + "."});
+           fault_names() + ".\n\n" +
+           workload_details([](const WorkloadInfo& workload) { return workload.simulated; })});
 }
 
 }  // namespace ouro::cli

@@ -25,6 +25,13 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it"
 
 void on_interrupt_signal(int) { g_interrupted = true; }
 
+void catch_once(int signal) {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
+}
+
 constexpr auto kStep = std::chrono::milliseconds(50);
 constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of the line.
@@ -83,15 +90,18 @@ std::string output_error() {
 }
 
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 
-void catch_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-  ::sigaction(SIGINT, &action, nullptr);
+void catch_interrupt() { catch_once(SIGINT); }
+
+void catch_termination() {
+  catch_once(SIGTERM);
+  catch_once(SIGHUP);
 }
 
 const std::atomic<bool>& interrupted() { return g_interrupted; }
+
+void forget_interrupt() { g_interrupted = false; }
 
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
   struct State {

@@ -16,10 +16,15 @@ void print(std::string_view text);
 [[nodiscard]] std::string output_error();
 
 [[nodiscard]] bool stdout_is_terminal();
+[[nodiscard]] bool stderr_is_terminal();
 
 // From here on the first Ctrl-C only sets interrupted(); the second kills, as usual.
 void catch_interrupt();
+// The same for the signals that ask a process to end.
+void catch_termination();
 [[nodiscard]] const std::atomic<bool>& interrupted();
+// The Ctrl-C so far did what it was for; the next one is for what comes now.
+void forget_interrupt();
 
 enum class OnInterrupt { Wait, Abandon };
 

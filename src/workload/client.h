@@ -1,71 +1,106 @@
-// What clients ask for: the operations of one transaction after the other.
+// What clients ask for: the steps of one transaction after the other, as data.
 //
-// General and ListAppend mix plain reads, blind writes and read-write pairs so that both shares of
-// the options come out: with read share r and read-modify-write share m, a write belongs to a pair
-// with probability m, and the pairs' reads count as reads. If r is too small for the reads that m
-// asks for, pairs win and the read share is larger than asked. A transaction of one operation has
-// no room for a pair.
+// A client plans; whoever runs the plan (the simulation, or src/run on a real database) chooses
+// the values to write. Plans do not depend on what reads returned, so they follow from the seed,
+// whatever the database does; what little a client may learn comes through saw().
 //
-// BlindW transactions either only read or only write, and never read what they write.
-//
-// A list that grew long is retired and a new key takes its place, as in Elle: reads of endless
-// lists would make a history quadratic. So a list history may have more keys than asked for.
+// In the simulation one client plans for all sessions. On a real database every session has its
+// own, with its own random numbers, and keys mean the same to all of them.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "ouro/generate.h"
-#include "workload/key_choice.h"
+#include "ouro/predicate.h"
+#include "ouro/workload.h"
 #include "workload/random.h"
 
 namespace ouro::workload {
 
-struct PlannedOp {
-  bool write = false;  // Lists: append.
-  std::uint32_t key = 0;
+enum class StepKind : std::uint8_t {
+  Read,
+  Write,
+  Delete,  // Leaves a tombstone: a version that nobody else writes.
+  Append,
+  Scan,  // Reads the keys from `key` to `upper`.
+  // Rows only. Each has a condition: `column` is between `low` and `high`, both included.
+  Select,
+  Aggregate,    // `aggregate` of `of`.
+  UpdateWhere,  // Sets c1 to `amount`.
+  DeleteWhere,
 };
+
+struct Step {
+  StepKind kind = StepKind::Read;
+  AggregateKind aggregate = AggregateKind::Min;
+  std::uint8_t column = 0;
+  std::uint8_t of = 0;
+  std::uint32_t key = 0;
+  std::uint32_t upper = 0;
+  std::int32_t low = 0;     // Of a written row: its c1 …
+  std::int32_t high = 0;    // … and c2.
+  std::int32_t amount = 0;  // Of a write to an account: what its balance gains.
+};
+
+[[nodiscard]] constexpr bool only_reads(StepKind kind) {
+  return kind == StepKind::Read || kind == StepKind::Scan || kind == StepKind::Select ||
+         kind == StepKind::Aggregate;
+}
+
+// A transaction to be.
+using Program = std::vector<Step>;
+
+inline Step read_step(std::uint32_t key) { return {.kind = StepKind::Read, .key = key}; }
+inline Step write_step(std::uint32_t key) { return {.kind = StepKind::Write, .key = key}; }
 
 class Client {
  public:
-  explicit Client(const GenerateOptions& options);
+  Client() = default;
+  virtual ~Client() = default;
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
-  // Replaces `program` by the operations of the next transaction.
-  void plan(std::vector<PlannedOp>& program);
+  // Replaces `program` by the steps of the next transaction. Never empty.
+  virtual void plan(Program& program) = 0;
+  // The same for a client that may only read: the reads of a planned transaction that has some.
+  void plan_reads(Program& program);
+
   // Two different keys; the same twice if there is only one.
   struct KeyPair {
     std::uint32_t x = 0;
     std::uint32_t y = 0;
   };
-  KeyPair pick_keys();
+  virtual KeyPair pick_keys() = 0;
   // Lists: no transaction planned from here on uses `key`; the next new key stands in for it.
-  void retire(std::uint32_t key);
+  virtual void retire(std::uint32_t) {}
+  // What came back for `step`: elements of a list, rows of a scan.
+  virtual void saw(const Step&, std::size_t) {}
 
-  [[nodiscard]] bool lists() const { return kind_ == WorkloadKind::ListAppend; }
   // All keys ever planned are below this.
-  [[nodiscard]] std::uint32_t key_end() const { return key_end_; }
+  [[nodiscard]] virtual std::uint32_t key_end() const = 0;
 
   static constexpr std::uint32_t kListLimit = 128;  // Elements, then the key is retired.
-
- private:
-  void plan_mix(std::vector<PlannedOp>& program);
-  std::uint32_t draw_pair_count();
-  bool draw_single_write();
-  std::uint32_t pick_key();
-
-  WorkloadKind kind_;
-  std::uint32_t ops_per_txn_;
-  Random random_;
-  KeyChooser chooser_;
-  Chance read_;  // Of operations, where there is no choice but a single one.
-  // Weights of pairs, plain reads and blind writes.
-  std::uint64_t pair_weight_;
-  std::uint64_t read_weight_;
-  std::uint64_t write_weight_;
-  Chance read_only_;  // Of BlindW transactions.
-  std::uint32_t key_end_;
-  std::vector<std::uint32_t> key_of_slot_;  // Lists only: who stands in for whom …
-  std::vector<std::uint32_t> slot_of_key_;  // … and its inverse.
 };
+
+// Which client of how many.
+struct Seat {
+  std::uint32_t number = 0;
+  std::uint32_t clients = 1;
+};
+
+// REQUIRES: the options passed bad_workload().
+[[nodiscard]] std::unique_ptr<Client> make_client(const WorkloadOptions& options, Seat seat = {});
+
+// Random numbers for planning. The client at seat 0 draws what the simulation's does.
+[[nodiscard]] Random plan_random(std::uint64_t seed, Seat seat);
+
+[[nodiscard]] std::unique_ptr<Client> make_mix(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_range(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_tpcc(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_rubis(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_twitter(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_predicates(const WorkloadOptions& options, Seat seat);
+[[nodiscard]] std::unique_ptr<Client> make_hunt(const WorkloadOptions& options, Seat seat);
 
 }  // namespace ouro::workload

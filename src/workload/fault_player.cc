@@ -1,16 +1,12 @@
-// The part of the simulation that plays the scripts of planted faults.
+#include "workload/fault_player.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <string_view>
-#include <utility>
-
-#include "workload/simulation.h"
 
 namespace ouro::workload {
 namespace {
-
-constexpr std::size_t kMaxSessions = 4;
 
 struct KeyInPlay {
   std::uint32_t key = 0;
@@ -19,7 +15,8 @@ struct KeyInPlay {
 };
 
 // What the read step returns; `how` is the last letter of the step.
-DoneOp planted_read(Versions& versions, bool lists, const KeyInPlay& in_play, char how) {
+DoneOp planted_read(const Versions& versions, Stage& stage, bool lists, const KeyInPlay& in_play,
+                    char how) {
   const std::uint32_t key = in_play.key;
   DoneOp op{.kind = OpKind::Read, .key = key};
   std::uint32_t version = versions.newest(key);
@@ -33,10 +30,10 @@ DoneOp planted_read(Versions& versions, bool lists, const KeyInPlay& in_play, ch
       value = in_play.first_value;
       break;
     case '?':
-      value = versions.fresh_value(key);
+      value = stage.fresh_value(key);
       break;
     case '!':
-      value = versions.peek_value(key);
+      value = stage.peek_value(key);
       break;
     case '=':
       value = versions.of(key)[version - 1].value;
@@ -61,57 +58,65 @@ DoneOp planted_read(Versions& versions, bool lists, const KeyInPlay& in_play, ch
 
 }  // namespace
 
-// At most one fault per begin. One that needs more transactions than are left is dropped.
-const FaultScript* Simulation::draw_fault() {
-  for (const auto& [chance, script] : faults_) {
-    if (!fault_random_.hit(chance)) continue;
-    if (needs_of(*script).txns <= options_.txns - begun_) return script;
-  }
-  return nullptr;
-}
-
-void Simulation::play(const FaultScript& script) {
-  Versions& versions = store_.versions;
-  const Client::KeyPair pair = client_.pick_keys();
+void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage) {
+  const Client::KeyPair pair = stage.pick_keys();
+  Versions& versions = store.versions;
   std::array<KeyInPlay, 2> keys{KeyInPlay{pair.x, versions.newest(pair.x)},
                                 KeyInPlay{pair.y, versions.newest(pair.y)}};
-  std::array<std::uint32_t, kMaxSessions> cast{};
-  for (std::size_t i = 0; i < needs_of(script).sessions; ++i) {
-    std::swap(idle_[i], idle_[i + fault_random_.below(idle_.size() - i)]);
-    cast[i] = idle_[i];
-  }
-
   for (std::size_t at = 0; at < script.steps.size();) {
     const std::size_t end = std::min(script.steps.find(' ', at), script.steps.size());
     const std::string_view step = script.steps.substr(at, end - at);
     at = end + 1;
-    OpenTxn& txn = txns_[cast[static_cast<std::size_t>(step[1] - '0')]];
+    OpenTxn& txn = stage.actor(static_cast<std::size_t>(step[1] - '0'));
     if (step[0] == 'b') {
-      begin(txn.session);
-      isolation_->begin_unchecked(txn);
+      stage.begun(txn);
+      isolation.begin_unchecked(txn);
       continue;
     }
-    tick();
+    stage.time_passes();
     if (step[0] == 'a' || step[0] == 'c') {
       const bool commits = step[0] == 'c';
-      if (commits) isolation_->commit_unchecked(txn);
-      record(txn, commits ? TxnStatus::Committed : TxnStatus::Aborted, commits);
+      if (commits) isolation.commit_unchecked(txn);
+      stage.ended(txn, commits);
       continue;
     }
     KeyInPlay& in_play = keys[step[2] == 'x' ? 0 : 1];
     if (step[0] == 'w') {
-      do_op(txn, {.write = true, .key = in_play.key});
-      if (in_play.first_value == 0) in_play.first_value = txn.writes.back().value;
+      const std::uint32_t value = stage.fresh_value(in_play.key);
+      txn.writes.push_back({in_play.key, value});
+      txn.ops.push_back({.kind = store.lists ? OpKind::Append : OpKind::Write,
+                         .key = in_play.key,
+                         .value = value});
+      if (in_play.first_value == 0) in_play.first_value = value;
     } else {
       txn.seen.push_back({.key = in_play.key});
-      txn.ops.push_back(planted_read(versions, store_.lists, in_play, step[3]));
+      txn.ops.push_back(planted_read(versions, stage, store.lists, in_play, step[3]));
     }
   }
-  // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
-  if (store_.lists) {
-    for (std::size_t i = 0; i < needs_of(script).keys; ++i) client_.retire(keys[i].key);
-    versions.grow(client_.key_end());
+}
+
+DoneOp read_key(StoreState& store, Isolation& isolation, OpenTxn& txn, std::uint32_t key) {
+  DoneOp op{.kind = OpKind::Read, .key = key};
+  const PendingWrite* own = txn.find_write(key);
+  if (own != nullptr && !store.lists) {
+    op.value = own->value;
+    return op;
   }
+  SeenVersion* seen = own != nullptr ? txn.find_seen(key) : nullptr;
+  if (seen == nullptr) {
+    txn.seen.push_back({.key = key, .version = isolation.read(txn, key)});
+    seen = &txn.seen.back();
+  }
+  if (store.lists) {
+    seen->pinned = own != nullptr;
+    op.value = seen->version;
+    op.own = static_cast<std::uint32_t>(
+        std::count_if(txn.writes.begin(), txn.writes.end(),
+                      [key](const PendingWrite& write) { return write.key == key; }));
+  } else if (seen->version > 0) {
+    op.value = store.versions.of(key)[seen->version - 1].value;
+  }
+  return op;
 }
 
 }  // namespace ouro::workload

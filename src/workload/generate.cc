@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "workload/fault_script.h"
+#include "workload/options.h"
 #include "workload/simulation.h"
 
 namespace ouro {
@@ -14,56 +15,6 @@ namespace {
 
 using workload::FaultNeeds;
 using workload::FaultScript;
-
-constexpr std::uint64_t kMaxKeys = 100'000'000;
-constexpr std::uint32_t kMaxSessions = 1'000'000;
-constexpr std::uint32_t kMaxOpsPerTxn = 1'000'000;
-constexpr std::uint64_t kMaxOps = 0xfffffffe;
-constexpr double kMaxTheta = 10;
-
-std::optional<std::string> bad_count(const GenerateOptions& options) {
-  if (options.sessions == 0) return "sessions is 0; at least one session must do the work";
-  if (options.sessions > kMaxSessions) {
-    return fmt::format("{} sessions are too many; use at most {}", options.sessions, kMaxSessions);
-  }
-  if (options.keys == 0) return "keys is 0; use at least one key";
-  if (options.keys > kMaxKeys) {
-    return fmt::format("{} keys are too many; use at most {}", options.keys, kMaxKeys);
-  }
-  if (options.ops_per_txn == 0) return "operations per transaction is 0; use at least one";
-  if (options.ops_per_txn > kMaxOpsPerTxn) {
-    return fmt::format("{} operations per transaction are too many; use at most {}",
-                       options.ops_per_txn, kMaxOpsPerTxn);
-  }
-  if (options.txns > kMaxOps / options.ops_per_txn) {
-    return fmt::format(
-        "{} transactions of {} operations exceed a history's {} operations; use fewer",
-        options.txns, options.ops_per_txn, kMaxOps);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> bad_share(const GenerateOptions& options) {
-  const std::pair<const char*, double> shares[] = {
-      {"read share", options.read_share},
-      {"read-modify-write share", options.rmw_share},
-      {"share of hot keys", options.hotspot_keys},
-      {"share of operations on hot keys", options.hotspot_ops},
-      {"abort share", options.abort_share},
-      {"unknown share", options.unknown_share},
-  };
-  for (const auto& [what, share] : shares) {
-    // Written so that it catches NaN too.
-    if (!(share >= 0 && share <= 1)) {
-      return fmt::format("{} is {}; it must be between 0 and 1", what, share);
-    }
-  }
-  if (!(options.zipf_theta >= 0 && options.zipf_theta <= kMaxTheta)) {
-    return fmt::format("Zipf theta is {}; it must be between 0 and {}", options.zipf_theta,
-                       kMaxTheta);
-  }
-  return std::nullopt;
-}
 
 std::optional<std::string> bad_fault(const GenerateOptions& options, const PlantedFault& planted) {
   if (static_cast<std::size_t>(planted.fault) >= workload::fault_scripts().size()) {
@@ -75,7 +26,7 @@ std::optional<std::string> bad_fault(const GenerateOptions& options, const Plant
     return fmt::format("rate of fault {} is {}; it must be between 0 and 1", script.name,
                        planted.rate);
   }
-  if (script.lists_only && options.workload != WorkloadKind::ListAppend) {
+  if (script.lists_only && !info(options.workload).lists) {
     return fmt::format("fault {} is about lists; use the list-append workload", script.name);
   }
   if (script.needs_clocks && !options.clocks) {
@@ -85,7 +36,7 @@ std::optional<std::string> bad_fault(const GenerateOptions& options, const Plant
     return fmt::format("fault {} needs {} sessions, there are {}; use more", script.name,
                        needs.sessions, options.sessions);
   }
-  if (options.keys < needs.keys) {
+  if (info(options.workload).keys != 0 && options.keys < needs.keys) {
     return fmt::format("fault {} needs {} keys, there are {}; use more", script.name, needs.keys,
                        options.keys);
   }
@@ -93,8 +44,14 @@ std::optional<std::string> bad_fault(const GenerateOptions& options, const Plant
 }
 
 std::optional<std::string> bad_option(const GenerateOptions& options) {
-  if (auto what = bad_count(options)) return what;
-  if (auto what = bad_share(options)) return what;
+  if (auto what = workload::bad_workload(options)) return what;
+  if (!(options.unknown_share >= 0 && options.unknown_share <= 1)) {
+    return fmt::format("unknown share is {}; it must be between 0 and 1", options.unknown_share);
+  }
+  if (!info(options.workload).simulated) {
+    return fmt::format("workload {} needs a real database; use ouro run",
+                       info(options.workload).name);
+  }
   if (options.store == Level::RepeatableRead) {
     return "there is no repeatable-read store; use a serializable one, or si with planted faults";
   }

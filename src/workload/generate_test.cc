@@ -346,10 +346,10 @@ TEST(GenerateTest, BadOptionsAreRefusedWithAdvice) {
   options = {};
   options.zipf_theta = -1;
   expect_error(options, "Zipf theta");
-  for (double GenerateOptions::*share :
-       {&GenerateOptions::read_share, &GenerateOptions::rmw_share, &GenerateOptions::hotspot_keys,
-        &GenerateOptions::hotspot_ops, &GenerateOptions::abort_share,
-        &GenerateOptions::unknown_share}) {
+  for (double GenerateOptions::*share : std::initializer_list<double GenerateOptions::*>{
+           &GenerateOptions::read_share, &GenerateOptions::rmw_share,
+           &GenerateOptions::hotspot_keys, &GenerateOptions::hotspot_ops,
+           &GenerateOptions::abort_share, &GenerateOptions::unknown_share}) {
     for (const double value : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
       options = {};
       options.*share = value;

@@ -36,7 +36,7 @@ double falling_power(double rank, double theta) {
 
 }  // namespace
 
-KeyChooser::KeyChooser(const GenerateOptions& options)
+KeyChooser::KeyChooser(const WorkloadOptions& options)
     : kind_(options.key_choice), keys_(options.keys), hot_keys_(0), hot_(options.hotspot_ops) {
   if (kind_ == KeyChoice::Zipf) fill_buckets(options.zipf_theta);
   if (kind_ == KeyChoice::Hotspot) {

@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "ouro/generate.h"
+#include "ouro/workload.h"
 #include "workload/random.h"
 
 namespace ouro::workload {
 
 class KeyChooser {
  public:
-  // REQUIRES: the options passed the checks of generate().
-  explicit KeyChooser(const GenerateOptions& options);
+  // REQUIRES: the options passed bad_workload().
+  explicit KeyChooser(const WorkloadOptions& options);
 
   [[nodiscard]] std::uint32_t next(Random& random) const;
 

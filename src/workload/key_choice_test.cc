@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kDraws = 1'000'000;
 
-std::vector<double> shares(const GenerateOptions& options) {
+std::vector<double> shares(const WorkloadOptions& options) {
   const KeyChooser chooser(options);
   Random random(7, 0);
   std::vector<double> result(options.keys);
@@ -19,13 +19,13 @@ std::vector<double> shares(const GenerateOptions& options) {
 }
 
 TEST(KeyChoiceTest, UniformKeysAreEquallyLikely) {
-  GenerateOptions options;
+  WorkloadOptions options;
   for (const double share : shares(options)) EXPECT_NEAR(share, 0.01, 0.001);
 }
 
 TEST(KeyChoiceTest, ZipfSharesFallWithTheRank) {
   for (const double theta : {0.0, 0.5, 0.99, 1.0, 2.0}) {
-    GenerateOptions options;
+    WorkloadOptions options;
     options.key_choice = KeyChoice::Zipf;
     options.zipf_theta = theta;
     options.keys = 1000;
@@ -42,7 +42,7 @@ TEST(KeyChoiceTest, ZipfSharesFallWithTheRank) {
 }
 
 TEST(KeyChoiceTest, HotKeysGetTheirShare) {
-  GenerateOptions options;
+  WorkloadOptions options;
   options.key_choice = KeyChoice::Hotspot;
   const std::vector<double> seen = shares(options);
   for (std::size_t key = 0; key < 100; ++key) {
@@ -52,7 +52,7 @@ TEST(KeyChoiceTest, HotKeysGetTheirShare) {
 
 TEST(KeyChoiceTest, ExtremeHotspotsStayInRange) {
   for (const double hot : {0.0, 1.0}) {
-    GenerateOptions options;
+    WorkloadOptions options;
     options.key_choice = KeyChoice::Hotspot;
     options.hotspot_keys = hot;
     options.hotspot_ops = 1;

@@ -16,7 +16,7 @@ struct DoneOp {
   OpKind kind = OpKind::Read;
   std::uint32_t key = 0;
   // Registers: the value read or written, 0 for absent. Lists: the element appended, or the version
-  // read.
+  // read. Scans: the last key; `own` reads of the keys found follow.
   std::uint32_t value = 0;
   std::uint32_t own = 0;  // List reads: how many own elements follow those of the version.
   std::array<std::uint32_t, 2> planted{};  // List reads: elements that follow by a fault; 0: none.
@@ -41,7 +41,7 @@ inline constexpr std::size_t kReplicas = 3;
 // operation in the long run.
 struct OpenTxn {
   std::uint32_t session = 0;
-  std::vector<PlannedOp> program;
+  Program program;
   std::size_t next_op = 0;
 
   std::vector<DoneOp> ops;

@@ -5,7 +5,7 @@
 namespace ouro::workload {
 
 Recorder::Recorder(const GenerateOptions& options)
-    : lists_(options.workload == WorkloadKind::ListAppend),
+    : lists_(info(options.workload).lists),
       clocks_(options.clocks),
       timestamps_(options.timestamps),
       version_orders_(options.version_orders),
@@ -30,13 +30,32 @@ void Recorder::add(const OpenTxn& txn, TxnStatus status, bool applied, std::int6
   if (timestamps_) {
     builder_.timestamps({txn.start, 0}, applied ? Timestamp{txn.commit, 0} : kNoTimestamp);
   }
-  for (const DoneOp& op : txn.ops) add_op(txn, op, versions);
+  for (std::size_t i = 0; i < txn.ops.size(); ++i) {
+    if (txn.ops[i].kind == OpKind::Scan) {
+      add_scan(&txn.ops[i]);
+      i += txn.ops[i].own;
+    } else {
+      add_op(txn, txn.ops[i], versions);
+    }
+  }
+}
+
+// The reads of what was found follow the scan.
+void Recorder::add_scan(const DoneOp* scan) {
+  rows_.clear();
+  for (const DoneOp* found = scan + 1; found <= scan + scan->own; ++found) {
+    rows_.push_back({key(found->key), Value::small(found->value)});
+  }
+  builder_.scan(Value::small(scan->key), Value::small(scan->value),
+                {.rows = rows_, .version_set = {}});
 }
 
 void Recorder::add_op(const OpenTxn& txn, const DoneOp& op, const Versions& versions) {
   const KeyId id = key(op.key);
   if (op.kind == OpKind::Write) {
     builder_.write(id, Value::small(op.value));
+  } else if (op.kind == OpKind::Delete) {
+    builder_.remove(id, Value::small(op.value));
   } else if (op.kind == OpKind::Append) {
     builder_.append(id, Value::small(op.value));
   } else if (!lists_) {

@@ -26,6 +26,7 @@ class Recorder {
  private:
   KeyId key(std::uint32_t key);
   void add_op(const OpenTxn& txn, const DoneOp& op, const Versions& versions);
+  void add_scan(const DoneOp* scan);
 
   bool lists_;
   bool clocks_;
@@ -35,6 +36,7 @@ class Recorder {
   std::vector<KeyId> key_id_;  // Invalid until the key is used.
   std::vector<SessionId> session_id_;
   std::vector<Value> scratch_;
+  std::vector<KeyVersion> rows_;
 };
 
 }  // namespace ouro::workload

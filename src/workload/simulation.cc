@@ -18,10 +18,9 @@ constexpr std::uint64_t kLongestStep_ns = 2000;
 
 Simulation::Simulation(const GenerateOptions& options)
     : options_(options),
-      store_(options.seed, options.keys, options.sessions,
-             options.workload == WorkloadKind::ListAppend),
+      client_(make_client(options)),
+      store_(options.seed, client_->key_end(), options.sessions, info(options.workload).lists),
       isolation_(make_isolation(options.store, store_)),
-      client_(options),
       recorder_(options),
       scheduler_(options.seed, kSchedulerStream),
       outcomes_(options.seed, kOutcomeStream),
@@ -47,7 +46,7 @@ Result<History> Simulation::run() {
 
 void Simulation::step() {
   if (waiting_ != nullptr && idle_.size() >= needs_of(*waiting_).sessions) {
-    play(*std::exchange(waiting_, nullptr));
+    perform(*std::exchange(waiting_, nullptr));
     return;
   }
   const std::uint64_t limit = std::max<std::uint64_t>(open_limit_milli_ / kMilli, 1);
@@ -75,7 +74,8 @@ void Simulation::begin_one() {
   OpenTxn& txn = txns_[session];
   begin(session);
   isolation_->begin(txn);
-  client_.plan(txn.program);
+  client_->plan(txn.program);
+  store_.versions.grow(client_->key_end());
 }
 
 void Simulation::begin(std::uint32_t session) {
@@ -101,39 +101,35 @@ void Simulation::take_step(std::size_t open_index) {
   open_.pop_back();
 }
 
-void Simulation::do_op(OpenTxn& txn, const PlannedOp& op) {
-  if (!op.write) {
-    txn.ops.push_back(do_read(txn, op.key));
-    return;
+void Simulation::do_op(OpenTxn& txn, const Step& step) {
+  switch (step.kind) {
+    case StepKind::Read:
+      txn.ops.push_back(read_key(store_, *isolation_, txn, step.key));
+      return;
+    case StepKind::Scan:
+      do_scan(txn, step);
+      return;
+    default:
+      break;
   }
-  const std::uint32_t value = store_.versions.fresh_value(op.key);
-  txn.writes.push_back({op.key, value});
-  txn.ops.push_back(
-      {.kind = store_.lists ? OpKind::Append : OpKind::Write, .key = op.key, .value = value});
+  const std::uint32_t value = store_.versions.fresh_value(step.key);
+  const OpKind kind = step.kind == StepKind::Append   ? OpKind::Append
+                      : step.kind == StepKind::Delete ? OpKind::Delete
+                                                      : OpKind::Write;
+  txn.writes.push_back({step.key, value});
+  txn.ops.push_back({.kind = kind, .key = step.key, .value = value});
 }
 
-DoneOp Simulation::do_read(OpenTxn& txn, std::uint32_t key) {
-  DoneOp op{.kind = OpKind::Read, .key = key};
-  const PendingWrite* own = txn.find_write(key);
-  if (own != nullptr && !store_.lists) {
-    op.value = own->value;
-    return op;
+// A scan sees what reads of its keys would see.
+void Simulation::do_scan(OpenTxn& txn, const Step& step) {
+  const std::size_t scan = txn.ops.size();
+  txn.ops.push_back({.kind = OpKind::Scan, .key = step.key, .value = step.upper});
+  for (std::uint32_t key = step.key; key <= step.upper; ++key) {
+    const DoneOp read = read_key(store_, *isolation_, txn, key);
+    if (read.value != 0) txn.ops.push_back(read);
   }
-  SeenVersion* seen = own != nullptr ? txn.find_seen(key) : nullptr;
-  if (seen == nullptr) {
-    txn.seen.push_back({.key = key, .version = isolation_->read(txn, key)});
-    seen = &txn.seen.back();
-  }
-  if (store_.lists) {
-    seen->pinned = own != nullptr;
-    op.value = seen->version;
-    op.own = static_cast<std::uint32_t>(
-        std::count_if(txn.writes.begin(), txn.writes.end(),
-                      [key](const PendingWrite& write) { return write.key == key; }));
-  } else if (seen->version > 0) {
-    op.value = store_.versions.of(key)[seen->version - 1].value;
-  }
-  return op;
+  txn.ops[scan].own = static_cast<std::uint32_t>(txn.ops.size() - scan - 1);
+  client_->saw(step, txn.ops[scan].own);
 }
 
 // An answer may get lost on the way back, and then the request may have got lost before.
@@ -157,9 +153,31 @@ void Simulation::record(OpenTxn& txn, TxnStatus status, bool applied) {
   recorder_.add(txn, status, applied, clock_ns_, store_.versions);
   if (!store_.lists) return;
   for (const PendingWrite& write : txn.writes) {
-    if (store_.versions.newest(write.key) >= Client::kListLimit) client_.retire(write.key);
+    if (store_.versions.newest(write.key) >= Client::kListLimit) client_->retire(write.key);
   }
-  store_.versions.grow(client_.key_end());
+  store_.versions.grow(client_->key_end());
+}
+
+// At most one fault per begin. One that needs more transactions than are left is dropped.
+const FaultScript* Simulation::draw_fault() {
+  for (const auto& [chance, script] : faults_) {
+    if (!fault_random_.hit(chance)) continue;
+    if (needs_of(*script).txns <= options_.txns - begun_) return script;
+  }
+  return nullptr;
+}
+
+void Simulation::perform(const FaultScript& script) {
+  for (std::size_t i = 0; i < needs_of(script).sessions; ++i) {
+    std::swap(idle_[i], idle_[i + fault_random_.below(idle_.size() - i)]);
+  }
+  play(script, store_, *isolation_, *this);
+  // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
+  if (store_.lists) {
+    if (needs_of(script).keys > 0) client_->retire(in_play_.x);
+    if (needs_of(script).keys > 1) client_->retire(in_play_.y);
+    store_.versions.grow(client_->key_end());
+  }
 }
 
 void Simulation::tick() {

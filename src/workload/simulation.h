@@ -13,13 +13,13 @@
 
 #include "ouro/generate.h"
 #include "workload/client.h"
-#include "workload/fault_script.h"
+#include "workload/fault_player.h"
 #include "workload/isolation.h"
 #include "workload/recorder.h"
 
 namespace ouro::workload {
 
-class Simulation {
+class Simulation final : private Stage {
  public:
   // REQUIRES: the options passed the checks of generate().
   explicit Simulation(const GenerateOptions& options);
@@ -31,21 +31,30 @@ class Simulation {
   void begin_one();
   void begin(std::uint32_t session);
   void take_step(std::size_t open_index);
-  void do_op(OpenTxn& txn, const PlannedOp& op);
-  DoneOp do_read(OpenTxn& txn, std::uint32_t key);
+  void do_op(OpenTxn& txn, const Step& step);
+  void do_scan(OpenTxn& txn, const Step& step);
   // Returns whether the store kept its writes.
   TxnStatus finish(OpenTxn& txn, bool& applied);
   void record(OpenTxn& txn, TxnStatus status, bool applied);
   void tick();
 
-  // Faults; fault_player.cc.
+  // Faults.
   const FaultScript* draw_fault();
-  void play(const FaultScript& script);
+  void perform(const FaultScript& script);
+  Client::KeyPair pick_keys() override { return in_play_ = client_->pick_keys(); }
+  OpenTxn& actor(std::size_t number) override { return txns_[idle_[number]]; }
+  std::uint32_t fresh_value(std::uint32_t key) override { return store_.versions.fresh_value(key); }
+  std::uint32_t peek_value(std::uint32_t key) override { return store_.versions.peek_value(key); }
+  void begun(OpenTxn& txn) override { begin(txn.session); }
+  void time_passes() override { tick(); }
+  void ended(OpenTxn& txn, bool committed) override {
+    record(txn, committed ? TxnStatus::Committed : TxnStatus::Aborted, committed);
+  }
 
   GenerateOptions options_;
+  std::unique_ptr<Client> client_;
   StoreState store_;
   std::unique_ptr<Isolation> isolation_;
-  Client client_;
   Recorder recorder_;
   Random scheduler_;
   Random outcomes_;
@@ -60,6 +69,7 @@ class Simulation {
   std::vector<std::uint32_t> idle_;  // and the others.
   std::uint64_t begun_ = 0;
   std::uint64_t open_limit_milli_;
+  Client::KeyPair in_play_;
   const FaultScript* waiting_ = nullptr;  // Starts as soon as enough sessions are idle.
   std::int64_t clock_ns_ = 0;
 };

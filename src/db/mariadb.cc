@@ -1,0 +1,242 @@
+// MariaDB and MySQL, single or as a Galera cluster, and what speaks their protocol.
+//
+//   mysql://USER:PASSWORD@HOST:PORT,HOST2:PORT2/DATABASE
+//       ?isolation=ru|rc|rr|ser&snapshot_isolation=0|1&sync_wait=N
+//
+// A host may be a socket (%2Ftmp%2Fx.sock). Several hosts are the nodes of one cluster, all of
+// which take writes. snapshot_isolation sets innodb_snapshot_isolation: repeatable read then
+// refuses to overwrite what has changed since the snapshot. Evidence: the order of commits, from
+// Galera's or the binary log's transaction ids; it gives version orders. Nothing tells exactly when
+// a transaction's snapshot was taken. TiDB tells start and commit.
+
+#include <fmt/format.h>
+#include <mysql.h>
+
+#include <algorithm>
+#include <mutex>
+#include <thread>
+
+#include "db/mariadb_session.h"
+#include "db/registry.h"
+#include "db/sql.h"
+
+namespace ouro::db {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct MariaDbSettings {
+  std::string isolation;           // SQL's.
+  std::string snapshot_isolation;  // "0", "1", or empty: as the server has it.
+  std::string sync_wait;           // wsrep_sync_wait, or empty.
+};
+
+class MariaDbDatabase final : public Database {
+ public:
+  MariaDbDatabase(Url url, MariaDbSettings settings)
+      : url_(std::move(url)), settings_(std::move(settings)) {
+    if (url_.path.empty()) url_.path = "test";
+  }
+
+  std::string description() const override;
+  Level claims() const override;
+  Features features() const override;
+  std::size_t node_count() const override { return url_.hosts.size(); }
+
+  Status prepare(const Schema& schema) override;
+  Result<std::unique_ptr<Connection>> connect(std::size_t node) override;
+  Result<Recovered> recover(std::span<const std::uint64_t> tokens) override;
+  Status finish() override;
+
+ private:
+  Result<std::unique_ptr<MariaDbLink>> open(std::size_t node);
+  Error wrong(std::string_view what) const {
+    return Error{.what = fmt::format("{}: {}", url_.text, what)};
+  }
+  Status look_around(MariaDbLink& link);
+  Status wait_for_table();
+
+  Url url_;
+  MariaDbSettings settings_;
+  std::string version_;
+  Schema schema_;
+  MariaDbOrder order_ = MariaDbOrder::None;
+  Journals journals_;
+};
+
+std::string MariaDbDatabase::description() const {
+  std::string text = version_.empty() ? "MariaDB or MySQL" : version_;
+  if (node_count() > 1) text += fmt::format(", {} nodes", node_count());
+  std::string level = settings_.isolation;
+  std::transform(level.begin(), level.end(), level.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  text += ", " + level;
+  if (settings_.snapshot_isolation == "1") text += " with innodb_snapshot_isolation";
+  return text;
+}
+
+// Repeatable read is said to read one snapshot, and taken for snapshot isolation; whether it is, is
+// what one wants to know.
+Level MariaDbDatabase::claims() const {
+  if (settings_.isolation == "SERIALIZABLE") return Level::Serializable;
+  return settings_.isolation == "REPEATABLE READ" ? Level::Si : Level::ReadCommitted;
+}
+
+Features MariaDbDatabase::features() const {
+  return {.registers = true,
+          .lists = true,
+          .scans = true,
+          .rows = true,
+          .row_changes = true,
+          .removes = true,
+          .timestamps = order_ == MariaDbOrder::TiDb,
+          .versions = version_.empty() || order_ != MariaDbOrder::None};  // Empty: not asked yet.
+}
+
+Result<std::unique_ptr<MariaDbLink>> MariaDbDatabase::open(std::size_t node) {
+  auto link = MariaDbLink::open(url_, url_.hosts[node], schema_.patience);
+  if (!link.ok()) return link.error();
+  const auto seconds = std::max<std::int64_t>(1, schema_.patience.count() / 2000);
+  std::vector<std::string> statements = {
+      fmt::format("SET SESSION TRANSACTION ISOLATION LEVEL {}", settings_.isolation),
+      fmt::format("SET SESSION innodb_lock_wait_timeout = {}", seconds)};
+  if (!settings_.snapshot_isolation.empty()) {
+    statements.push_back("SET SESSION innodb_snapshot_isolation = " + settings_.snapshot_isolation);
+  }
+  if (!settings_.sync_wait.empty()) {
+    statements.push_back("SET SESSION wsrep_sync_wait = " + settings_.sync_wait);
+  }
+  if (!version_.empty()) statements.push_back(fmt::format("USE `{}`", url_.path));
+  for (const std::string& sql : statements) {
+    if (const Answer set = (*link)->run(sql); !set.ok()) return Error{.what = set.reason};
+  }
+  return link;
+}
+
+Status MariaDbDatabase::prepare(const Schema& schema) {
+  schema_ = schema;
+  static std::once_flag started;  // The library is not started safely by two threads at once.
+  std::call_once(started, [] { mysql_library_init(0, nullptr, nullptr); });
+  auto link = open(0);
+  if (!link.ok()) return wrong(link.error().what);
+  if (Status looked = look_around(**link); !looked.ok()) return looked;
+  const char* columns = schema.model == Model::Registers ? "v BIGINT"
+                        : schema.model == Model::Lists
+                            ? "v LONGTEXT"
+                            : "c0 BIGINT, c1 BIGINT, c2 BIGINT, KEY (c1)";
+  const std::string table = fmt::format("`{}`.ouro_kv", url_.path);
+  for (const std::string& sql :
+       {fmt::format("CREATE DATABASE IF NOT EXISTS `{}`", url_.path),
+        "DROP TABLE IF EXISTS " + table,
+        fmt::format("CREATE TABLE {} (k BIGINT PRIMARY KEY, {}) ENGINE=InnoDB", table, columns)}) {
+    if (const Answer made = (*link)->run(sql); !made.ok()) return wrong(made.reason);
+  }
+  return wait_for_table();
+}
+
+// Who is there, and how it tells the order of commits.
+Status MariaDbDatabase::look_around(MariaDbLink& link) {
+  bool tidb = false;
+  std::string version;
+  const Answer asked = link.run("SELECT VERSION()", [&](MYSQL_ROW row) { version = row[0]; });
+  if (!asked.ok()) return wrong(asked.reason);
+  tidb = version.find("TiDB") != std::string::npos;
+  const bool mariadb = version.find("MariaDB") != std::string::npos;
+  version_ = fmt::format("{} {}",
+                         tidb      ? "TiDB"
+                         : mariadb ? "MariaDB"
+                                   : "MySQL",
+                         version.substr(0, version.find('-')));
+  if (tidb) {
+    order_ = MariaDbOrder::TiDb;
+    return {};
+  }
+  bool galera = false;
+  (void)link.run("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'",
+                 [&](MYSQL_ROW row) { galera = std::string_view(row[1]) == "ON"; });
+  if (galera) version_ += " with Galera";
+  bool binlog = false;
+  (void)link.run("SHOW GLOBAL VARIABLES LIKE 'log_bin'",
+                 [&](MYSQL_ROW row) { binlog = std::string_view(row[1]) == "ON"; });
+  // Several servers with a log each have no common order.
+  order_ = galera                                   ? MariaDbOrder::Galera
+           : mariadb && binlog && node_count() == 1 ? MariaDbOrder::Binlog
+                                                    : MariaDbOrder::None;
+  return {};
+}
+
+// Until all nodes have it.
+Status MariaDbDatabase::wait_for_table() {
+  for (std::size_t node = 0; node < node_count(); ++node) {
+    std::string problem;
+    for (int attempt = 0; attempt < 200; ++attempt) {
+      auto link = open(node);
+      if (link.ok()) {
+        const Answer seen = (*link)->run("SELECT COUNT(*) FROM ouro_kv");
+        if (seen.ok()) {
+          problem.clear();
+          break;
+        }
+        problem = seen.reason;
+      } else {
+        problem = link.error().what;
+      }
+      std::this_thread::sleep_for(50ms);
+    }
+    if (!problem.empty()) return wrong(problem);
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Connection>> MariaDbDatabase::connect(std::size_t node) {
+  auto link = open(node);
+  if (!link.ok()) return wrong(link.error().what);
+  Journal* journal = schema_.evidence && order_ != MariaDbOrder::None ? &journals_.add() : nullptr;
+  return std::unique_ptr<Connection>(
+      std::make_unique<MariaDbSession>(std::move(*link), schema_.model, order_, journal));
+}
+
+Result<Recovered> MariaDbDatabase::recover(std::span<const std::uint64_t> tokens) {
+  Recovered recovered = journals_.recover(tokens, schema_.model);
+  if (order_ == MariaDbOrder::None) {
+    recovered.notes.push_back(
+        "the server does not tell the order of commits; MariaDB does with --log-bin");
+  }
+  return recovered;
+}
+
+Status MariaDbDatabase::finish() {
+  auto link = open(0);
+  if (!link.ok()) return wrong(link.error().what);
+  const Answer dropped = (*link)->run("DROP TABLE IF EXISTS ouro_kv");
+  return dropped.ok() ? Status{} : Status{wrong(dropped.reason)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Database>> open_mariadb(Url url) {
+  const std::string wanted = url.take("isolation", "ser");
+  MariaDbSettings settings;
+  settings.isolation = isolation_text(wanted);
+  settings.snapshot_isolation = url.take("snapshot_isolation");
+  settings.sync_wait = url.take("sync_wait");
+  const auto wrong = [&](std::string_view what) {
+    return Error{.what = fmt::format("{}: {}", url.text, what)};
+  };
+  const Status left = url.nothing_left("isolation, snapshot_isolation, sync_wait");
+  if (!left.ok()) return left.error();
+  if (settings.isolation.empty()) {
+    return wrong(fmt::format("no isolation '{}'; there are ru, rc, rr, ser", wanted));
+  }
+  for (const std::string* number : {&settings.snapshot_isolation, &settings.sync_wait}) {
+    if (number->find_first_not_of("0123456789") != std::string::npos) {
+      return wrong(fmt::format("'{}' is no number", *number));
+    }
+  }
+  if (url.hosts.empty()) url.hosts.push_back({});
+  return std::unique_ptr<Database>(
+      std::make_unique<MariaDbDatabase>(std::move(url), std::move(settings)));
+}
+
+}  // namespace ouro::db

@@ -1,0 +1,104 @@
+// Transactions on one connection to MariaDB, for mariadb.cc.
+#pragma once
+
+#include <mysql.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/database.h"
+#include "db/journal.h"
+#include "db/url.h"
+
+namespace ouro::db {
+
+// How the server tells the order of commits.
+enum class MariaDbOrder : std::uint8_t {
+  None,
+  Binlog,  // MariaDB's @@last_gtid.
+  Galera,  // WSREP_LAST_WRITTEN_GTID(), the same on all nodes.
+  TiDb,    // @@tidb_last_txn_info: start and commit.
+};
+
+class MariaDbLink {
+ public:
+  using Rows = std::unique_ptr<MYSQL_RES, void (*)(MYSQL_RES*)>;
+
+  static Result<std::unique_ptr<MariaDbLink>> open(const Url& url, const Host& host,
+                                                   std::chrono::milliseconds patience);
+
+  // Runs one statement. Without an answer in time the connection is closed.
+  Answer run(const std::string& sql);
+  // The same for one that returns rows: calls visit(row), an array of texts, null for null.
+  template <class Visit>
+  Answer run(const std::string& sql, const Visit& visit) {
+    Answer answer = run(sql);
+    for (MYSQL_ROW row = nullptr; answer.ok() && (row = next()) != nullptr;) visit(row);
+    rows_.reset();
+    return answer;
+  }
+  // Rows that the last statement found, changed or not.
+  [[nodiscard]] std::uint64_t affected() const { return affected_; }
+  [[nodiscard]] bool lost() const { return lost_; }
+  // Whether the last statement's error leaves no doubt that the transaction has no effect, even if
+  // the statement was COMMIT.
+  [[nodiscard]] bool certain() const { return certain_; }
+
+ private:
+  struct Close {
+    void operator()(MYSQL* connection) const { mysql_close(connection); }
+  };
+  MYSQL_ROW next() { return rows_ == nullptr ? nullptr : mysql_fetch_row(rows_.get()); }
+  Answer explain();
+
+  std::unique_ptr<MYSQL, Close> connection_;
+  Rows rows_{nullptr, mysql_free_result};
+  std::uint64_t affected_ = 0;
+  bool lost_ = false;
+  bool certain_ = false;
+};
+
+class MariaDbSession final : public Connection {
+ public:
+  // `journal` is null unless evidence is collected for it.
+  MariaDbSession(std::unique_ptr<MariaDbLink> link, Model model, MariaDbOrder order,
+                 Journal* journal)
+      : link_(std::move(link)), model_(model), order_(order), journal_(journal) {}
+
+  Answer begin(bool read_only) override;
+  Answer read(Key key, std::optional<Number>& number) override;
+  Answer write(Key key, Number number) override;
+  Answer scan(Key lower, Key upper, std::vector<KeyNumber>& found) override;
+  Answer read_list(Key key, std::vector<Number>& elements) override;
+  Answer append(Key key, Number element) override;
+  Answer read_row(Key key, std::optional<Row>& row) override;
+  Answer write_row(Key key, const Row& row) override;
+  Answer select(const Where& where, std::vector<KeyRow>& found) override;
+  Answer aggregate(AggregateKind kind, std::size_t column, const Where& where,
+                   std::optional<Number>& result) override;
+  Answer update_where(const Where& where, std::span<const Assignment> assignments,
+                      std::vector<RowChange>& changed) override;
+  Answer remove_where(const Where& where, std::vector<KeyRow>& removed) override;
+  Answer remove(Key key) override;
+  Answer commit() override;
+  Answer rollback() override;
+  Trace trace() override { return trace_; }
+
+ private:
+  Answer upsert(Key key, const Row& row, const std::string& update, const std::string& insert);
+  Answer find_rows(const std::string& sql, std::vector<KeyRow>& found);
+  void wrote(Key key, const Row& row, bool removed);
+  void learn_order();
+
+  std::unique_ptr<MariaDbLink> link_;
+  Model model_;
+  MariaDbOrder order_;
+  Journal* journal_;
+  bool wrote_ = false;
+  Trace trace_;
+};
+
+}  // namespace ouro::db

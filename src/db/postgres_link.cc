@@ -1,0 +1,191 @@
+#include "db/postgres_link.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace ouro::db {
+namespace {
+
+// Numbers as the text that libpq wants.
+struct Parameters {
+  static constexpr std::size_t kMost = 16;
+  std::array<std::array<char, 24>, kMost> texts{};
+  std::array<const char*, kMost> pointers{};
+  int count = 0;
+
+  explicit Parameters(std::span<const Number> numbers) {
+    for (const Number number : numbers.first(std::min(numbers.size(), kMost))) {
+      std::array<char, 24>& text = texts[static_cast<std::size_t>(count)];
+      *std::to_chars(text.data(), text.data() + text.size() - 1, number).ptr = 0;
+      pointers[static_cast<std::size_t>(count++)] = text.data();
+    }
+  }
+};
+
+std::string first_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+std::string_view field(const PGresult* result, int which) {
+  const char* text = PQresultErrorField(result, which);
+  return text == nullptr ? std::string_view{} : text;
+}
+
+}  // namespace
+
+Number PostgresRows::number(std::size_t row, std::size_t column) const {
+  const std::string_view digits = text(row, column);
+  Number value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+std::string place_of(const Host& host) {
+  const std::string name = host.name.empty() ? "localhost" : host.name;
+  return host.port == 0 ? name : fmt::format("{}:{}", name, host.port);
+}
+
+Result<std::unique_ptr<PostgresLink>> PostgresLink::open(const Url& url, const Host& host,
+                                                         std::chrono::milliseconds patience) {
+  const std::string port = host.port == 0 ? "" : std::to_string(host.port);
+  // libpq waits at least 2 s.
+  const std::string seconds = std::to_string(std::max<std::int64_t>(2, patience.count() / 1000));
+  std::vector<const char*> names = {"application_name", "connect_timeout"};
+  std::vector<const char*> values = {"ouro", seconds.c_str()};
+  const auto give = [&](const char* name, const std::string& value) {
+    if (value.empty()) return;
+    names.push_back(name);
+    values.push_back(value.c_str());
+  };
+  give("host", host.name);
+  give("port", port);
+  give("user", url.user);
+  give("password", url.password);
+  give("dbname", url.path);
+  names.push_back(nullptr);
+  values.push_back(nullptr);
+  auto link = std::make_unique<PostgresLink>();
+  link->patience_ = patience;
+  link->connection_.reset(PQconnectdbParams(names.data(), values.data(), 0));
+  PGconn* connection = link->connection_.get();
+  if (connection == nullptr || PQstatus(connection) != CONNECTION_OK) {
+    return Error{.what =
+                     fmt::format("{}: {}", place_of(host),
+                                 connection == nullptr ? "out of memory"
+                                                       : first_line(PQerrorMessage(connection)))};
+  }
+  PQsetnonblocking(connection, 1);
+  PQsetNoticeProcessor(
+      connection, [](void*, const char*) {}, nullptr);
+  return link;
+}
+
+Answer PostgresLink::run(const char* sql, PostgresRows* rows) {
+  if (lost_) return Answer::lost("connection lost");
+  return answer(PQsendQuery(connection_.get(), sql) == 1, rows);
+}
+
+Answer PostgresLink::run(const std::string& sql, std::span<const Number> parameters,
+                         PostgresRows& rows) {
+  if (lost_) return Answer::lost("connection lost");
+  const Parameters given(parameters);
+  return answer(PQsendQueryParams(connection_.get(), sql.c_str(), given.count, nullptr,
+                                  given.pointers.data(), nullptr, nullptr, 0) == 1,
+                &rows);
+}
+
+Answer PostgresLink::run_prepared(const char* name, const char* sql,
+                                  std::span<const Number> parameters, PostgresRows& rows) {
+  if (lost_) return Answer::lost("connection lost");
+  if (std::find(prepared_.begin(), prepared_.end(), name) == prepared_.end()) {
+    Answer prepared = answer(PQsendPrepare(connection_.get(), name, sql, 0, nullptr) == 1, nullptr);
+    if (!prepared.ok()) return prepared;
+    prepared_.push_back(name);
+  }
+  const Parameters given(parameters);
+  return answer(PQsendQueryPrepared(connection_.get(), name, given.count, given.pointers.data(),
+                                    nullptr, nullptr, 0) == 1,
+                &rows);
+}
+
+// Collects everything the server answers. The first error wins: what follows it was skipped.
+Answer PostgresLink::answer(bool sent, PostgresRows* rows) {
+  certain_ = false;
+  tag_.clear();
+  if (!sent) return lose(first_line(PQerrorMessage(connection_.get())));
+  const Clock::time_point deadline = Clock::now() + patience_;
+  Answer first;
+  for (;;) {
+    if (auto failed = wait(deadline)) return *failed;
+    PostgresRows result(PQgetResult(connection_.get()));
+    if (result.get() == nullptr) break;
+    const ExecStatusType status = PQresultStatus(result.get());
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) {
+      tag_ = PQcmdStatus(result.get());
+      if (status == PGRES_TUPLES_OK && rows != nullptr) *rows = std::move(result);
+    } else if (first.ok()) {
+      first = explain(result.get());
+    }
+    if (lost_) return first;
+  }
+  return first;
+}
+
+// Until a result can be had without waiting. An answer if that does not happen.
+std::optional<Answer> PostgresLink::wait(Clock::time_point deadline) {
+  PGconn* connection = connection_.get();
+  for (;;) {
+    const int unsent = PQflush(connection);
+    if (unsent < 0) return lose("connection lost");
+    if (unsent == 0 && PQisBusy(connection) == 0) return std::nullopt;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return lose("no answer in time");
+    struct pollfd event {
+      PQsocket(connection), static_cast<short>(unsent > 0 ? POLLIN | POLLOUT : POLLIN), 0
+    };
+    const int ready = ::poll(&event, 1, static_cast<int>(left.count()) + 1);
+    if (ready > 0 && (event.revents & ~POLLOUT) != 0 && PQconsumeInput(connection) == 0) {
+      return lose("connection lost");
+    }
+  }
+}
+
+Answer PostgresLink::lose(std::string reason) {
+  lost_ = true;
+  connection_.reset();  // At once: the server is to roll back what is open.
+  return Answer::lost(std::move(reason));
+}
+
+// An error ends the transaction on the server, so during a statement it is certain that nothing
+// remains. Whether that is so during COMMIT depends on the error: see certain().
+Answer PostgresLink::explain(const PGresult* result) {
+  const std::string_view code = field(result, PG_DIAG_SQLSTATE);
+  const std::string_view severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (code.empty() || severity == "FATAL" || severity == "PANIC") {
+    return lose(code.empty() ? "connection lost" : fmt::format("connection closed ({})", code));
+  }
+  struct Known {
+    std::string_view code;
+    const char* reason;
+  };
+  constexpr std::array<Known, 6> known = {{{"40001", "serialization failure"},
+                                           {"40P01", "deadlock"},
+                                           {"40002", "constraint at commit"},
+                                           {"55P03", "lock timeout"},
+                                           {"57014", "statement timeout"},
+                                           {"23505", "duplicate key"}}};
+  for (const Known& error : known) {
+    if (error.code != code) continue;
+    certain_ = code.starts_with("40");
+    return Answer::aborted(error.reason);
+  }
+  return Answer::failed(fmt::format("{} ({})", field(result, PG_DIAG_MESSAGE_PRIMARY), code));
+}
+
+}  // namespace ouro::db

@@ -1,0 +1,89 @@
+// Transactions on one connection to PostgreSQL, for postgres.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "db/database.h"
+#include "db/journal.h"
+#include "db/postgres_link.h"
+
+namespace ouro::db {
+
+// Who speaks the protocol; they differ in what they tell about their order.
+enum class PostgresFlavour : std::uint8_t { Postgres, Cockroach, Other };
+
+// A server that crashed may give a number again whose transaction left no trace. So we count
+// restarts above the number's own bits; numbers then order across restarts, too.
+inline constexpr int kIncarnationShift = 48;
+
+struct PreparedSql {
+  const char* name = "";
+  std::string sql;
+};
+
+// All that connections share.
+struct PostgresDialect {
+  PostgresFlavour flavour = PostgresFlavour::Other;
+  bool before_13 = false;  // Other names for transaction numbers and snapshots.
+  Model model = Model::Registers;
+  bool evidence = false;
+  std::string begin;            // For transactions that may write, …
+  std::string begin_read_only;  // … and for those that promised not to.
+  PreparedSql read, scan, update, insert, remove;
+
+  // `isolation` is SQL's: "REPEATABLE READ".
+  static PostgresDialect make(PostgresFlavour flavour, bool before_13, const Schema& schema,
+                              const std::string& isolation);
+  // The number of the transaction, as text; zero where there is none.
+  [[nodiscard]] std::string transaction_id() const;
+  [[nodiscard]] std::string snapshot() const;
+  [[nodiscard]] std::string status_of(std::uint64_t id) const;
+};
+
+class PostgresSession final : public Connection {
+ public:
+  // `journal` is null unless evidence is collected.
+  PostgresSession(std::unique_ptr<PostgresLink> link, const PostgresDialect& dialect,
+                  std::uint64_t incarnation, Journal* journal)
+      : link_(std::move(link)),
+        dialect_(dialect),
+        first_id_(incarnation << kIncarnationShift),
+        journal_(journal) {}
+
+  Answer begin(bool read_only) override;
+  Answer read(Key key, std::optional<Number>& number) override;
+  Answer write(Key key, Number number) override;
+  Answer scan(Key lower, Key upper, std::vector<KeyNumber>& found) override;
+  Answer read_list(Key key, std::vector<Number>& elements) override;
+  Answer append(Key key, Number element) override { return write(key, element); }
+  Answer read_row(Key key, std::optional<Row>& row) override;
+  Answer write_row(Key key, const Row& row) override;
+  Answer select(const Where& where, std::vector<KeyRow>& found) override;
+  Answer aggregate(AggregateKind kind, std::size_t column, const Where& where,
+                   std::optional<Number>& result) override;
+  Answer update_where(const Where& where, std::span<const Assignment> assignments,
+                      std::vector<RowChange>& changed) override;
+  Answer remove_where(const Where& where, std::vector<KeyRow>& removed) override;
+  Answer remove(Key key) override;
+  Answer commit() override;
+  Answer rollback() override;
+  Trace trace() override { return trace_; }
+
+ private:
+  Answer upsert(Key key, const Row& row, std::span<const Number> parameters);
+  void wrote(std::string_view id, Key key, const Row& row, bool removed);
+  void asked();
+  void end(Journal::End how);
+
+  std::unique_ptr<PostgresLink> link_;
+  const PostgresDialect& dialect_;
+  std::uint64_t first_id_;
+  Journal* journal_;
+  std::uint64_t id_ = 0;  // Of the open transaction, once it wrote.
+  Trace trace_;
+};
+
+}  // namespace ouro::db

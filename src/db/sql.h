@@ -1,0 +1,27 @@
+// Pieces of SQL that the drivers of SQL databases share. All that goes in are numbers, so nothing
+// needs quoting.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "db/database.h"
+
+namespace ouro::db {
+
+// " WHERE c0 BETWEEN 1 AND 5 AND …"; empty for all rows.
+[[nodiscard]] std::string where_text(const Where& where);
+// "c0 = 1, c2 = 7"
+[[nodiscard]] std::string set_text(std::span<const Assignment> assignments);
+// "min"
+[[nodiscard]] std::string_view aggregate_text(AggregateKind kind);
+// Lists are kept as "1,2,3".
+[[nodiscard]] std::vector<Number> parse_list(std::string_view text);
+
+// SQL's name of a level: "REPEATABLE READ" of "rr" or "repeatable-read". Empty: not one of ru, rc,
+// rr, ser.
+[[nodiscard]] std::string_view isolation_text(std::string_view name);
+
+}  // namespace ouro::db

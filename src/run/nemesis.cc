@@ -1,0 +1,103 @@
+#include "run/nemesis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace ouro::running {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Steele, Lea and Flood's SplitMix64: enough for choices.
+std::uint64_t next_random(std::uint64_t& state) {
+  std::uint64_t x = state += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Result<Trouble> parse_trouble(std::string_view name) {
+  if (name == "pause") return Trouble::Pause;
+  if (name == "kill") return Trouble::Kill;
+  if (name == "cut") return Trouble::Cut;
+  return Error{.what = fmt::format("unknown nemesis '{}'; there are pause, kill and cut", name)};
+}
+
+Nemesis::Nemesis(db::Server& server, NemesisOptions options, std::function<std::int64_t()> now)
+    : server_(server),
+      options_(std::move(options)),
+      now_(std::move(now)),
+      random_(options_.seed),
+      thread_([this] { work(); }) {}
+
+Nemesis::~Nemesis() { (void)end(); }
+
+Status Nemesis::end() {
+  ending_ = true;
+  if (thread_.joinable()) thread_.join();
+  return problem_;
+}
+
+void Nemesis::work() {
+  for (;;) {
+    wait(options_.quiet);
+    if (ending_) return;
+    const Trouble trouble = options_.troubles[next_random(random_) % options_.troubles.size()];
+    std::size_t node = next_random(random_) % server_.nodes().size();
+    // The primary of a standby has nobody to be cut off from.
+    if (trouble == Trouble::Cut && server_.kind() == db::ServerKind::PostgresStandby) node = 1;
+    Status done = disturb(trouble, node);
+    if (done.ok()) {
+      ++trouble_count_;
+      wait(options_.trouble);
+      done = heal(trouble, node);
+    }
+    if (done.ok()) continue;
+    problem_ = done;
+    return;
+  }
+}
+
+Status Nemesis::disturb(Trouble trouble, std::size_t node) {
+  switch (trouble) {
+    case Trouble::Pause:
+      return record("pause", node, server_.pause(node));
+    case Trouble::Kill:
+      return record("kill", node, server_.kill(node));
+    case Trouble::Cut:
+      return record("cut", node, server_.cut(node));
+  }
+  return {};
+}
+
+Status Nemesis::heal(Trouble trouble, std::size_t node) {
+  switch (trouble) {
+    case Trouble::Pause:
+      return record("resume", node, server_.resume(node));
+    case Trouble::Kill:
+      return record("restart", node, server_.restart(node));
+    case Trouble::Cut:
+      return record("join", node, server_.join(node));
+  }
+  return {};
+}
+
+Status Nemesis::record(std::string_view what, std::size_t node, Status done) {
+  if (!done.ok()) {
+    return Error{.what = fmt::format("cannot {} node {}: {}", what, node, done.error().what)};
+  }
+  events_ += fmt::format("{}{} {} node {}", events_.empty() ? "" : "; ", now_(), what, node);
+  return {};
+}
+
+// From half to one and a half of `about`, or until the end.
+void Nemesis::wait(std::chrono::milliseconds about) {
+  const auto limit = about / 2 + about * static_cast<int>(next_random(random_) % 1000) / 1000;
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!ending_ && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
+}
+
+}  // namespace ouro::running

@@ -1,0 +1,111 @@
+// Hunts: transactions in the shape of one anomaly, on few keys, and a bank.
+//
+// Writers read what they overwrite wherever the anomaly would otherwise hide behind a version order
+// that nobody observed. Keys come in pairs (0 and 1, 2 and 3 …) where an anomaly needs two.
+#include <algorithm>
+
+#include "workload/planner.h"
+
+namespace ouro::workload {
+namespace {
+
+class Hunt final : public Planner {
+ public:
+  Hunt(const WorkloadOptions& options, Seat seat)
+      : Planner(options, seat, options.keys), kind_(options.workload) {}
+
+  void plan(Program& program) override {
+    program.clear();
+    switch (kind_) {
+      case WorkloadKind::WriteSkew:
+        write_skew(program);
+        return;
+      case WorkloadKind::LongFork:
+        long_fork(program);
+        return;
+      case WorkloadKind::ReadSkew:
+        read_skew(program);
+        return;
+      case WorkloadKind::Phantom:
+        phantom(program);
+        return;
+      case WorkloadKind::Bank:
+        bank(program);
+        return;
+      default:
+        read_write(program, below(fixed_keys_));
+    }
+  }
+
+  // A range that is full has no phantoms left.
+  void saw(const Step& step, std::size_t size) override {
+    if (step.kind == StepKind::Scan && step.key == range_ * fixed_keys_ && size >= full()) {
+      ++range_;
+      key_end_ = (range_ + 1) * fixed_keys_;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t full() const { return std::max(1U, fixed_keys_ / 2); }
+
+  KeyPair pair() {
+    const std::uint32_t pairs = std::max(1U, fixed_keys_ / 2);
+    const std::uint32_t x = 2 * below(pairs);
+    return {x, std::min(x + 1, fixed_keys_ - 1)};
+  }
+
+  void write_skew(Program& program) {
+    const KeyPair keys = pair();
+    program = {read_step(keys.x), read_step(keys.y)};
+    program.push_back(write_step(percent(50) ? keys.x : keys.y));
+  }
+
+  void long_fork(Program& program) {
+    const KeyPair keys = pair();
+    if (percent(50)) {
+      read_write(program, percent(50) ? keys.x : keys.y);
+      return;
+    }
+    program = {read_step(keys.x), read_step(keys.y)};
+    if (percent(50)) std::swap(program[0], program[1]);
+  }
+
+  void read_skew(Program& program) {
+    const KeyPair keys = pair();
+    program = {read_step(keys.x), read_step(keys.y)};
+    if (percent(50)) return;
+    program.push_back(write_step(keys.x));
+    program.push_back(write_step(keys.y));
+  }
+
+  // Ranges of as many keys as the options say, all absent at first.
+  void phantom(Program& program) {
+    const std::uint32_t first = range_ * fixed_keys_;
+    program.push_back({.kind = StepKind::Scan, .key = first, .upper = first + fixed_keys_ - 1});
+    if (percent(75)) program.push_back(write_step(first + below(fixed_keys_)));
+  }
+
+  void bank(Program& program) {
+    if (percent(20)) {  // An audit.
+      for (std::uint32_t key = 0; key < fixed_keys_; ++key) program.push_back(read_step(key));
+      return;
+    }
+    const KeyPair accounts = pick_keys();
+    const auto amount = static_cast<std::int32_t>(1 + below(5));
+    program = {read_step(accounts.x), read_step(accounts.y), write_step(accounts.x),
+               write_step(accounts.y)};
+    program[2].amount = -amount;
+    program[3].amount = accounts.x == accounts.y ? 0 : amount;
+  }
+
+  WorkloadKind kind_;
+  std::uint32_t range_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Client> make_hunt(const WorkloadOptions& options, Seat seat) {
+  return std::make_unique<Hunt>(options, seat);
+}
+
+}  // namespace ouro::workload

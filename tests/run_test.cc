@@ -1,0 +1,462 @@
+// Running real databases: what a run must find, and what it must not.
+//
+// The databases are embedded, so nothing but the libraries is needed. Seeds are fixed; threads are
+// not, so each hunt has far more transactions than the anomaly has ever needed.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "db/built_in.h"
+#include "ouro/ouro.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class RunTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] RunOptions options(const std::string& url, WorkloadKind workload,
+                                   std::uint64_t txns) const {
+    RunOptions options;
+    options.url = url;
+    options.history = path("history.jsonl");
+    options.workload.workload = workload;
+    options.workload.sessions = 8;
+    options.workload.keys = info(workload).keys;
+    options.workload.ops_per_txn = info(workload).ops_per_txn;
+    if (options.workload.keys == 0) options.workload.keys = 100;
+    options.seconds = 60;  // A limit for when something hangs; `txns` ends the run.
+    options.txns = txns;
+    return options;
+  }
+  [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
+
+  History record(const RunOptions& options) {
+    const auto report = run(options);
+    EXPECT_TRUE(report.ok()) << report.error().to_string();
+    if (report.ok()) {
+      report_ = *report;
+    }
+    auto history = read_history(options.history);
+    EXPECT_TRUE(history.ok()) << history.error().to_string();
+    return history.ok() ? *std::move(history) : History();
+  }
+
+  RunReport report_;
+  fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("ouro-run-test-{}", ::getpid());
+};
+
+Verdict judge(const History& history, Level level, Evidence evidence = Evidence::Observed) {
+  CheckOptions options;
+  options.evidence = evidence;
+  auto verdict = check(history, level, options);
+  EXPECT_TRUE(verdict.ok()) << verdict.error().to_string();
+  return verdict.ok() ? *std::move(verdict) : Verdict();
+}
+
+std::uint64_t occurrences(const Verdict& verdict, AnomalyKind kind) {
+  return verdict.counts[static_cast<std::size_t>(kind)];
+}
+
+// Committed transactions that read the same version of a key as another, and both overwrote it.
+std::size_t lost_updates(const History& history) {
+  std::map<std::pair<KeyId, Value>, std::size_t> updates;
+  for (std::size_t i = 0; i < history.txn_count(); ++i) {
+    const TxnId txn{i};
+    if (history.status(txn) != TxnStatus::Committed) continue;
+    std::map<KeyId, Value> read;
+    std::set<KeyId> written;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      const Op op = history.op(id);
+      if (op.kind == OpKind::Read) read.emplace(op.key, op.value);
+      if (op.kind == OpKind::Write && read.contains(op.key)) written.insert(op.key);
+    }
+    for (const KeyId key : written) ++updates[{key, read.at(key)}];
+  }
+  std::size_t lost = 0;
+  for (const auto& [version, count] : updates) lost += count - 1;
+  return lost;
+}
+
+TEST_F(RunTest, RocksdbWithoutSnapshotsLosesUpdates) {
+  if (!db::kWithRocksdb) GTEST_SKIP() << "built without OURO_WITH_ROCKSDB";
+  for (const char* url : {"rocksdb:?snapshot=off", "rocksdb:?snapshot=off&mode=optimistic"}) {
+    const History history = record(options(url, WorkloadKind::LostUpdate, 20'000));
+    EXPECT_GT(lost_updates(history), 0u) << url;
+    EXPECT_EQ(judge(history, Level::Si).outcome, Outcome::Violated) << url;
+    EXPECT_EQ(report_.claims, Level::ReadCommitted);
+    EXPECT_EQ(judge(history, Level::ReadCommitted).outcome, Outcome::Holds) << url;
+  }
+}
+
+TEST_F(RunTest, RocksdbWithSnapshotsHoldsByReadsAndByTimestamps) {
+  if (!db::kWithRocksdb) GTEST_SKIP() << "built without OURO_WITH_ROCKSDB";
+  for (const char* url : {"rocksdb:", "rocksdb:?mode=optimistic"}) {
+    for (const WorkloadKind workload : {WorkloadKind::LostUpdate, WorkloadKind::General}) {
+      RunOptions wanted = options(url, workload, 10'000);
+      wanted.evidence = true;
+      const History history = record(wanted);
+      EXPECT_TRUE(report_.timestamps);
+      EXPECT_EQ(lost_updates(history), 0u) << url;
+      for (const Level level : {Level::Si, Level::StrongSi}) {
+        for (const Evidence evidence : {Evidence::Observed, Evidence::Timestamps}) {
+          const Verdict verdict = judge(history, level, evidence);
+          EXPECT_EQ(verdict.outcome, Outcome::Holds) << url << describe(history, verdict);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(RunTest, RocksdbAllowsWriteSkewAndSqliteDoesNot) {
+  if (!db::kWithRocksdb || !db::kWithSqlite) GTEST_SKIP() << "built without a driver";
+  const History skewed = record(options("rocksdb:", WorkloadKind::WriteSkew, 20'000));
+  EXPECT_EQ(judge(skewed, Level::Si).outcome, Outcome::Holds);
+  EXPECT_EQ(judge(skewed, Level::Serializable).outcome, Outcome::Violated);
+  const History fine = record(options("sqlite:", WorkloadKind::WriteSkew, 5'000));
+  EXPECT_EQ(judge(fine, Level::Serializable).outcome, Outcome::Holds);
+}
+
+TEST_F(RunTest, SqliteReadUncommittedReadsWhatWasTakenBack) {
+  if (!db::kWithSqlite) GTEST_SKIP() << "built without OURO_WITH_SQLITE";
+  RunOptions wanted =
+      options("sqlite:?mode=shared&read_uncommitted=on", WorkloadKind::BlindWRw, 4'000);
+  wanted.workload.keys = 10;
+  wanted.workload.ops_per_txn = 32;  // Writers take their time, and readers see it.
+  wanted.workload.abort_share = 0.5;
+  const History dirty = record(wanted);
+  const Verdict verdict = judge(dirty, report_.claims);
+  EXPECT_EQ(verdict.outcome, Outcome::Violated);
+  EXPECT_GT(occurrences(verdict, AnomalyKind::AbortedRead), 0u);
+
+  wanted.url = "sqlite:?mode=shared";
+  const History clean = record(wanted);
+  EXPECT_EQ(report_.claims, Level::Serializable);
+  EXPECT_EQ(judge(clean, Level::Serializable).outcome, Outcome::Holds);
+}
+
+TEST_F(RunTest, SqliteIsSerializableByReadsAndByTimestamps) {
+  if (!db::kWithSqlite) GTEST_SKIP() << "built without OURO_WITH_SQLITE";
+  for (const char* url : {"sqlite:", "sqlite:?mode=rollback"}) {
+    RunOptions wanted = options(url, WorkloadKind::General, 3'000);
+    wanted.workload.keys = 20;
+    wanted.evidence = true;
+    const History history = record(wanted);
+    for (const Evidence evidence : {Evidence::Observed, Evidence::Timestamps}) {
+      const Verdict verdict = judge(history, Level::Serializable, evidence);
+      EXPECT_EQ(verdict.outcome, Outcome::Holds) << url << describe(history, verdict);
+    }
+  }
+}
+
+TEST_F(RunTest, WiredtigerHoldsByReadsAndByTimestampsAndReadsUncommittedIfTold) {
+  if (!db::kWithWiredtiger) GTEST_SKIP() << "built without OURO_WITH_WIREDTIGER";
+  RunOptions wanted = options("wiredtiger:", WorkloadKind::General, 4'000);
+  wanted.evidence = true;
+  const History history = record(wanted);
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Timestamps}) {
+    const Verdict verdict = judge(history, Level::StrongSi, evidence);
+    EXPECT_EQ(verdict.outcome, Outcome::Holds) << describe(history, verdict);
+  }
+  wanted = options("wiredtiger:?isolation=read-uncommitted", WorkloadKind::General, 8'000);
+  wanted.workload.abort_share = 0.3;
+  wanted.workload.keys = 10;
+  const Verdict dirty = judge(record(wanted), Level::ReadCommitted);
+  EXPECT_GT(occurrences(dirty, AnomalyKind::AbortedRead), 0u);
+}
+
+// Every workload on every database that can do it.
+TEST_F(RunTest, EveryWorkloadRunsOnEveryDatabaseAndHolds) {
+  std::vector<std::string> urls{"sim:si"};
+  if (db::kWithRocksdb) urls.emplace_back("rocksdb:");
+  if (db::kWithSqlite) urls.emplace_back("sqlite:");
+  if (db::kWithWiredtiger) urls.emplace_back("wiredtiger:");
+  for (const std::string& url : urls) {
+    for (const WorkloadInfo& workload : workloads()) {
+      SCOPED_TRACE(testing::Message() << url << ' ' << workload.name);
+      RunOptions wanted = options(url, workload.kind, workload.scans ? 80 : 200);
+      wanted.evidence = true;
+      if (url.starts_with("sim:") && workload.rows) {
+        const auto report = run(wanted);
+        ASSERT_FALSE(report.ok());
+        EXPECT_THAT(report.error().what, HasSubstr("has no rows"));
+        continue;
+      }
+      const History history = record(wanted);
+      EXPECT_GT(report_.end.committed, 0u);
+      for (const Evidence evidence : {Evidence::Observed, Evidence::Timestamps}) {
+        const Verdict verdict = judge(history, report_.claims, evidence);
+        EXPECT_EQ(verdict.outcome, Outcome::Holds) << describe(history, verdict);
+      }
+    }
+  }
+}
+
+// Money is neither made nor lost: what an audit adds up is the same each time.
+TEST_F(RunTest, AuditsOfTheBankAgree) {
+  if (!db::kWithRocksdb) GTEST_SKIP() << "built without OURO_WITH_ROCKSDB";
+  const History history = record(options("rocksdb:", WorkloadKind::Bank, 3'000));
+  std::size_t audits = 0;
+  for (std::size_t i = 0; i < history.txn_count(); ++i) {
+    const TxnId txn{i};
+    const std::size_t reads = history.end_op(txn).index() - history.first_op(txn).index();
+    if (history.status(txn) != TxnStatus::Committed || reads != 10) continue;
+    std::int64_t total = 0;
+    bool only_reads = true;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      const Op op = history.op(id);
+      only_reads &= op.kind == OpKind::Read;
+      total += (op.value.number() + 500'000) % 1'000'000 - 500'000;
+    }
+    if (!only_reads) continue;
+    ++audits;
+    EXPECT_EQ(total, 1000);
+  }
+  EXPECT_GT(audits, 100u);
+}
+
+struct FaultCase {
+  const char* fault;
+  Level broken;
+  std::optional<AnomalyKind> kind;  // What the broken level must report.
+  std::vector<Level> intact;
+};
+const std::vector<FaultCase>& fault_cases() {
+  using enum Level;
+  static const std::vector<FaultCase> all{
+      {"aborted-read", ReadCommitted, AnomalyKind::AbortedRead, {}},
+      {"intermediate-read", ReadCommitted, AnomalyKind::IntermediateRead, {}},
+      {"thin-air-read", ReadCommitted, AnomalyKind::ThinAirRead, {}},
+      {"future-read", ReadCommitted, AnomalyKind::FutureRead, {}},
+      {"internal", ReadCommitted, AnomalyKind::Internal, {}},
+      {"non-repeatable-read", ReadAtomic, AnomalyKind::NonRepeatableRead, {ReadCommitted}},
+      {"non-monotonic-read", ReadCommitted, AnomalyKind::CommitOrderCycle, {}},
+      {"fractured-read", ReadAtomic, AnomalyKind::FracturedRead, {ReadCommitted}},
+      {"read-skew", ReadAtomic, AnomalyKind::FracturedRead, {ReadCommitted}},
+      {"causality-violation", Causal, AnomalyKind::CausalityViolation, {ReadAtomic}},
+      {"long-fork", Prefix, std::nullopt, {ParallelSi}},
+      {"lost-update", Si, std::nullopt, {Prefix}},
+      {"write-skew", Serializable, AnomalyKind::ForbiddenCycle, {StrongSi}},
+      {"stale-read", ReadAtomic, std::nullopt, {Gsi, Serializable}},
+      {"real-time-violation", StrictSerializable, std::nullopt, {SessionSerializable}},
+      {"duplicate-elements", ReadCommitted, AnomalyKind::DuplicateElements, {}},
+      {"incompatible-order", ReadCommitted, AnomalyKind::IncompatibleOrder, {}},
+  };
+  return all;
+}
+
+TEST_F(RunTest, TheSimulatedStoreShowsEachPlantedFaultAndNothingWorse) {
+  ASSERT_EQ(fault_cases().size(), faults().size());
+  for (const FaultCase& one : fault_cases()) {
+    SCOPED_TRACE(one.fault);
+    const std::string fault = one.fault;
+    const bool lists = fault == "duplicate-elements" || fault == "incompatible-order";
+    const RunOptions wanted =
+        options("sim:strict-serializable?rate=0.02&fault=" + fault,
+                lists ? WorkloadKind::ListAppend : WorkloadKind::General, 1000);
+    const History history = record(wanted);
+    const Verdict broken = judge(history, one.broken);
+    EXPECT_EQ(broken.outcome, Outcome::Violated);
+    if (one.kind) {
+      EXPECT_GT(occurrences(broken, *one.kind), 0u);
+    }
+    for (const Level level : one.intact) {
+      const Verdict intact = judge(history, level);
+      EXPECT_EQ(intact.outcome, Outcome::Holds) << describe(history, intact);
+    }
+  }
+}
+
+TEST_F(RunTest, TheSimulatedStoreWithoutFaultsKeepsEveryLevel) {
+  for (const LevelInfo& level : levels()) {
+    if (level.level == Level::RepeatableRead) continue;
+    RunOptions wanted = options(fmt::format("sim:{}", level.name), WorkloadKind::General, 2000);
+    wanted.workload.keys = 20;
+    const History history = record(wanted);
+    const Verdict verdict = judge(history, level.level);
+    EXPECT_EQ(verdict.outcome, Outcome::Holds) << level.name << describe(history, verdict);
+  }
+}
+
+TEST_F(RunTest, ValuesRepeatOnlyIfAsked) {
+  for (const bool duplicates : {false, true}) {
+    RunOptions wanted = options("sim:si", WorkloadKind::General, 500);
+    wanted.duplicates = duplicates;
+    wanted.evidence = true;
+    const History history = record(wanted);
+    std::set<std::int64_t> values;
+    std::size_t writes = 0;
+    for (std::size_t i = 0; i < history.op_count(); ++i) {
+      const Op op = history.op(OpId{i});
+      if (op.kind != OpKind::Write) continue;
+      ++writes;
+      values.insert(op.value.number());
+    }
+    EXPECT_EQ(values.size(), duplicates ? 10u : writes);
+    EXPECT_EQ(judge(history, Level::Si, Evidence::Timestamps).outcome, Outcome::Holds);
+  }
+}
+
+TEST_F(RunTest, RateAndThinkTimeSlowClientsDown) {
+  RunOptions wanted = options("sim:si", WorkloadKind::General, 0);
+  wanted.seconds = 0.5;
+  wanted.rate = 200;
+  record(wanted);
+  EXPECT_LE(report_.end.committed + report_.end.aborted, 130u);
+  EXPECT_GE(report_.end.committed, 10u);
+  wanted.rate = 0;
+  wanted.think_time = std::chrono::milliseconds(50);
+  record(wanted);
+  EXPECT_LE(report_.end.committed + report_.end.aborted, 8 * 4 * (10 + 1));
+}
+
+TEST_F(RunTest, BadOptionsAreRefusedBeforeAnythingIsWritten) {
+  RunOptions wanted = options("sim:si", WorkloadKind::General, 0);
+  wanted.seconds = 0;
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("never end"));
+  wanted = options("sim:nothing", WorkloadKind::General, 10);
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("no simulated store keeps 'nothing'"));
+  wanted.url = "sim:si?fault=gremlins";
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("unknown fault 'gremlins'"));
+  wanted.url = "sim:si?fault=lost-update&rate=2";
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("from 0 to 1"));
+  wanted.url = "nonsense";
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("no database URL"));
+  wanted.url = "sim:si?fault=duplicate-elements";
+  EXPECT_THAT(run(wanted).error().what, HasSubstr("use the list-append workload"));
+  EXPECT_FALSE(fs::exists(wanted.history));
+  wanted = options("sim:si", WorkloadKind::General, 10);
+  wanted.history = "/no/such/folder/x.jsonl";
+  EXPECT_THAT(run(wanted).error().to_string(), HasSubstr("/no/such/folder/x.jsonl"));
+}
+
+TEST_F(RunTest, ARunWhoseHistoryCannotBeWrittenEndsAtOnce) {
+  RunOptions wanted = options("sim:si", WorkloadKind::General, 0);
+  wanted.history = "/dev/full";
+  wanted.seconds = 600;
+  const auto report = run(wanted);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().to_string(), HasSubstr("/dev/full: cannot write this file: No space"));
+}
+
+// The command.
+
+TEST_F(RunTest, TheCommandRunsChecksAndTellsByItsStatus) {
+  const std::string file = path("run.jsonl");
+  const Ran fine = run_program({OURO_BINARY, "run", "sim:si", "-n", "300", "-o", file});
+  EXPECT_EQ(fine.status, 0) << fine.err;
+  EXPECT_THAT(fine.out, HasSubstr(file + ": holds si"));
+  EXPECT_THAT(fine.err, HasSubstr("simulated si store: "));
+  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", file}).status, 0);
+
+  const Ran both = run_program(
+      {OURO_BINARY, "run", "sim:si", "-n", "300", "-o", file, "--evidence", "timestamps"});
+  EXPECT_EQ(both.status, 0) << both.err;
+  EXPECT_THAT(both.out, HasSubstr(file + ": holds si by timestamps\n"));
+  EXPECT_THAT(both.out, HasSubstr(file + ": holds si\n"));
+
+  const Ran broken = run_program({OURO_BINARY, "run", "sim:si?fault=lost-update&rate=0.1", "-n",
+                                  "300", "-o", file, "--evidence", "timestamps"});
+  EXPECT_EQ(broken.status, 1) << broken.err;
+  EXPECT_THAT(broken.out, HasSubstr("VIOLATED si"));
+
+  const Ran json = run_program({OURO_BINARY, "run", "sim:si", "-n", "100", "--json", "-q"});
+  EXPECT_THAT(json.out, IsEmpty());
+  EXPECT_THAT(json.err, IsEmpty());
+}
+
+TEST_F(RunTest, TheCommandKeepsTheHistoryOfAViolation) {
+  const Ran ran =
+      run_program({OURO_BINARY, "run", "sim:si?fault=thin-air-read&rate=0.1", "-n", "300"});
+  EXPECT_EQ(ran.status, 1);
+  const std::string marker = "the history is in ";
+  const std::size_t at = ran.err.find(marker);
+  ASSERT_NE(at, std::string::npos) << ran.err;
+  std::string kept = ran.err.substr(at + marker.size());
+  kept.erase(kept.find('\n'));
+  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", "-q", kept}).status, 1);
+  fs::remove(kept);
+}
+
+TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {
+  const auto refused = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {OURO_BINARY, "run"});
+    const Ran ran = run_program(arguments);
+    EXPECT_EQ(ran.status, 254) << ran.err;
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(refused({"oracle://x"}), HasSubstr("no driver for 'oracle'"));
+  EXPECT_THAT(refused({"sim:si", "-l", "serialisable"}), HasSubstr("did you mean"));
+  EXPECT_THAT(refused({"sim:si", "-w", "nothing"}), HasSubstr("unknown workload 'nothing'"));
+  EXPECT_THAT(refused({"sim:si", "-w", "tpcc", "--keys", "5"}), HasSubstr("has its own keys"));
+  EXPECT_THAT(refused({"sim:si", "--ops", "9-2"}), HasSubstr("must not be larger"));
+  EXPECT_THAT(refused({"sim:si", "--ops", "x"}), HasSubstr("two such as 2-16"));
+  EXPECT_THAT(refused({"sim:si", "-o", "/no/such/folder/x.jsonl"}), HasSubstr("/no/such/folder"));
+  if (db::kWithSqlite) {
+    EXPECT_THAT(refused({"sqlite:?mode=shared&read_uncommitted=on", "--level", "si", "--evidence",
+                         "timestamps"}),
+                HasSubstr("gives no evidence"));
+  }
+}
+
+TEST_F(RunTest, CtrlCEndsTheRunAndWhatWasRecordedIsChecked) {
+  const std::string file = path("interrupted.jsonl");
+  Program program({OURO_BINARY, "run", "sim:si", "--seconds", "600", "--rate", "500", "-o", file});
+  program.send_when_caught(SIGINT);
+  const Ran ran = program.wait();
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("holds si"));
+  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", "-q", file}).status, 0);
+}
+
+std::uint64_t size_of(const std::string& path) {
+  std::error_code problem;
+  const std::uintmax_t size = fs::file_size(path, problem);
+  return problem ? 0 : size;
+}
+
+// However suddenly the process dies, the history is whole and right.
+TEST_F(RunTest, AKilledRunLeavesAHistoryThatHolds) {
+  for (int round = 0; round < 5; ++round) {
+    const std::string file = path("killed.jsonl");
+    fs::remove(file);
+    Program program({OURO_BINARY, "run", "sim:strict-serializable", "--seconds", "600", "--keys",
+                     "10", "--ops", "4", "-o", file});
+    for (int i = 0; i < 60'000 && size_of(file) < 100'000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    program.send(SIGKILL);
+    EXPECT_EQ(program.wait().status, 128 + SIGKILL);
+    // The undertaker has written everything when its end of our pipe is closed, which wait() saw.
+    const auto history = read_history(file);
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_GT(history->txn_count(), 500u);
+    const Verdict verdict = judge(*history, Level::StrictSerializable);
+    EXPECT_EQ(verdict.outcome, Outcome::Holds) << describe(*history, verdict);
+  }
+}
+
+}  // namespace
+}  // namespace ouro
