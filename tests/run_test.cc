@@ -104,7 +104,9 @@ TEST_F(RunTest, RocksdbWithoutSnapshotsLosesUpdates) {
   for (const char* url : {"rocksdb:?snapshot=off", "rocksdb:?snapshot=off&mode=optimistic"}) {
     const History history = record(options(url, WorkloadKind::LostUpdate, 20'000));
     EXPECT_GT(lost_updates(history), 0u) << url;
-    EXPECT_EQ(judge(history, Level::Si).outcome, Outcome::Violated) << url;
+    const Verdict verdict = judge(history, Level::Si);
+    EXPECT_EQ(verdict.outcome, Outcome::Violated) << url;
+    EXPECT_THAT(headline(history, verdict), HasSubstr("lost update")) << url;
     EXPECT_EQ(report_.claims, Level::ReadCommitted);
     EXPECT_EQ(judge(history, Level::ReadCommitted).outcome, Outcome::Holds) << url;
   }
@@ -285,6 +287,45 @@ TEST_F(RunTest, TheSimulatedStoreShowsEachPlantedFaultAndNothingWorse) {
       const Verdict intact = judge(history, level);
       EXPECT_EQ(intact.outcome, Outcome::Holds) << describe(history, intact);
     }
+  }
+}
+
+// What users read: the anomaly by its name. A read skew in which the reader sees one of two writes
+// of one transaction is a fractured read.
+TEST_F(RunTest, TheCommandNamesEachPlantedFault) {
+  struct Named {
+    const char* fault;
+    const char* level;
+    const char* name;
+  };
+  constexpr Named kNamed[] = {
+      {"aborted-read", "rc", "aborted read"},
+      {"intermediate-read", "rc", "intermediate read"},
+      {"thin-air-read", "rc", "thin-air read"},
+      {"future-read", "rc", "future read"},
+      {"internal", "rc", "internal inconsistency"},
+      {"non-repeatable-read", "ra", "non-repeatable read"},
+      {"non-monotonic-read", "rc", "non-monotonic read"},
+      {"fractured-read", "ra", "fractured read"},
+      {"read-skew", "si", "fractured read"},
+      {"causality-violation", "cc", "causality violation"},
+      {"long-fork", "si", "long fork"},
+      {"lost-update", "si", "lost update"},
+      {"write-skew", "ser", "write skew"},
+      {"stale-read", "session-si", "stale read"},
+      {"real-time-violation", "strict-ser", "stale read"},
+      {"duplicate-elements", "rc", "duplicate elements"},
+      {"incompatible-order", "rc", "incompatible order"},
+  };
+  ASSERT_EQ(std::size(kNamed), faults().size());
+  for (const Named& one : kNamed) {
+    const std::string fault = one.fault;
+    const bool lists = fault == "duplicate-elements" || fault == "incompatible-order";
+    const Ran ran = run_program(
+        {OURO_BINARY, "run", "sim:strict-serializable?rate=0.02&fault=" + fault, "-n", "1000", "-w",
+         lists ? "list-append" : "general", "-l", one.level, "-o", path("named.jsonl")});
+    EXPECT_EQ(ran.status, 1) << fault << ran.err;
+    EXPECT_THAT(ran.out.substr(0, ran.out.find('\n')), HasSubstr(one.name)) << fault;
   }
 }
 
