@@ -9,7 +9,7 @@
 namespace ouro::oracle {
 
 // Sanitizers make everything about ten times slower; loops that count or enumerate shrink by it.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(OURO_SANITIZED)
 inline constexpr std::size_t kSlowdown = 10;
 #else
 inline constexpr std::size_t kSlowdown = 1;
