@@ -9,7 +9,7 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build bench bench-table format install asan tsan fuzz clean
+.PHONY: help demo test test-servers build bench bench-table format install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
@@ -21,8 +21,14 @@ demo: build ## build build/ouro, test RocksDB with it, check a few bundled histo
 	@scripts/demo
 
 test: ## all tests: release, address+undefined sanitizers, brief fuzzing
-	@$(SETUP) build test fuzz servers
+	@$(SETUP) build test fuzz
 	@scripts/test
+
+test-servers: ## what real PostgreSQL, MariaDB and Galera do; installs them
+	@$(SETUP) build test servers
+	@cmake --preset release -D OURO_TESTS=ON >/dev/null
+	@cmake --build --preset release
+	@build/tests/ouro_tests --gtest_filter='Live*'
 
 build: ## build build/ouro
 	@$(SETUP) build
