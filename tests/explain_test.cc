@@ -177,7 +177,7 @@ TEST(ExplainTest, StoriesOfRandomHistoriesAreMinimal) {
   std::size_t total = 0;
   for (const auto& [pattern, count] : found) total += count;
   EXPECT_GE(total, 10'000 / kSlowdown);
-  EXPECT_GE(found.size(), 18u);
+  EXPECT_GE(found.size(), kSlowdown == 1 ? 18u : 12u);
 }
 
 // The history with version orders of its keys, complete or not, mostly as its transactions stand.
