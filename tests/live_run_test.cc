@@ -98,9 +98,9 @@ std::size_t count_lost_updates(const History& history) {
   return lost;
 }
 
-// Runs until `level` is violated; nothing if it is not within 10 runs.
-std::optional<Recorded> hunt(const RunOptions& options, Level level) {
-  for (int attempt = 0; attempt < 10; ++attempt) {
+// Runs until `level` is violated; nothing if it is not within so many runs.
+std::optional<Recorded> hunt(const RunOptions& options, Level level, int attempts = 10) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     Recorded recorded = record(options);
     if (testing::Test::HasFailure()) return std::nullopt;
     if (outcome(recorded.history, level) == Outcome::Violated) return recorded;
@@ -253,7 +253,8 @@ TEST(LivePostgresRunTest, AStandbyMakesLongForks) {
   RunOptions both = workload(WorkloadKind::LongFork,
                              db::url_of(*live_server(ServerKind::PostgresStandby), "isolation=rr"));
   both.txns = 20000;
-  ASSERT_TRUE(hunt(both, Level::Si).has_value());
+  // On busy cores 2 of 8 such runs showed one: ten runs in a row would miss it too often.
+  ASSERT_TRUE(hunt(both, Level::Si, 30).has_value());
   both.url = url_of_first(ServerKind::PostgresStandby, 1, "isolation=rr");
   EXPECT_EQ(outcome(record(both).history, Level::Si), Outcome::Holds);
 }
