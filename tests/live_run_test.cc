@@ -56,7 +56,10 @@ Recorded record(RunOptions options) {
   auto history = read_history(options.history);
   EXPECT_TRUE(history.ok()) << history.error().to_string();
   if (!history.ok()) return {};
-  EXPECT_GT(report->end.committed, 100u) << report->database;
+  // Fewer mean that something is wrong with the run, unless the server hangs.
+  if (report->end.unknown == 0) {
+    EXPECT_GT(report->end.committed, 100u) << report->database;
+  }
   return {*std::move(history), *std::move(report)};
 }
 
@@ -95,9 +98,9 @@ std::size_t count_lost_updates(const History& history) {
   return lost;
 }
 
-// Runs until `level` is violated; nothing if it is not within 10 runs.
-std::optional<Recorded> hunt(const RunOptions& options, Level level) {
-  for (int attempt = 0; attempt < 10; ++attempt) {
+// Runs until `level` is violated; nothing if it is not within so many runs.
+std::optional<Recorded> hunt(const RunOptions& options, Level level, int attempts = 10) {
+  for (int attempt = 0; attempt < attempts; ++attempt) {
     Recorded recorded = record(options);
     if (testing::Test::HasFailure()) return std::nullopt;
     if (outcome(recorded.history, level) == Outcome::Violated) return recorded;
@@ -162,16 +165,29 @@ TEST(LiveGaleraRunTest, RepeatableReadLosesUpdatesAcrossNodes) {
   EXPECT_EQ(outcome(control.history, Level::Si), Outcome::Holds);
 }
 
+// This Galera hangs at serializable (docs/databases.md): an applier waits for a lock of a
+// transaction that waits to be certified. Commits then stay unheard, and the cluster is of no more
+// use. A run in which that happens may still show write skew; the next one gets a new cluster.
 TEST(LiveGaleraRunTest, SerializableHasWriteSkewAcrossNodesOnly) {
   OURO_NEEDS_SERVER(ServerKind::Galera);
-  const auto found = hunt(
-      workload(WorkloadKind::WriteSkew, url_of_first(ServerKind::Galera, 2, "isolation=ser"), 2),
-      Level::Serializable);
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->report.claims, Level::Serializable);
-  EXPECT_EQ(count_lost_updates(found->history), 0u);
+  bool found = false;
+  for (int attempt = 0; attempt < 10 && !found; ++attempt) {
+    ASSERT_NE(live_server(ServerKind::Galera), nullptr) << problem_of(ServerKind::Galera);
+    RunOptions options =
+        workload(WorkloadKind::WriteSkew, url_of_first(ServerKind::Galera, 2, "isolation=ser"), 2);
+    options.txns = 400;  // Few enough that most runs do not hang.
+    const Recorded recorded = record(options);
+    ASSERT_FALSE(HasFailure());
+    EXPECT_EQ(recorded.report.claims, Level::Serializable);
+    found = outcome(recorded.history, Level::Serializable) == Outcome::Violated;
+    EXPECT_EQ(count_lost_updates(recorded.history), 0u);
+    if (recorded.report.end.unknown > 0) renew_server(ServerKind::Galera);
+  }
+  EXPECT_TRUE(found);
+  ASSERT_NE(live_server(ServerKind::Galera), nullptr) << problem_of(ServerKind::Galera);
   const Recorded control = record(
       workload(WorkloadKind::WriteSkew, url_of_first(ServerKind::Galera, 1, "isolation=ser"), 2));
+  EXPECT_EQ(control.report.end.unknown, 0u);
   EXPECT_EQ(outcome(control.history, Level::Serializable), Outcome::Holds);
 }
 
@@ -237,7 +253,8 @@ TEST(LivePostgresRunTest, AStandbyMakesLongForks) {
   RunOptions both = workload(WorkloadKind::LongFork,
                              db::url_of(*live_server(ServerKind::PostgresStandby), "isolation=rr"));
   both.txns = 20000;
-  ASSERT_TRUE(hunt(both, Level::Si).has_value());
+  // On busy cores 2 of 8 such runs showed one: ten runs in a row would miss it too often.
+  ASSERT_TRUE(hunt(both, Level::Si, 30).has_value());
   both.url = url_of_first(ServerKind::PostgresStandby, 1, "isolation=rr");
   EXPECT_EQ(outcome(record(both).history, Level::Si), Outcome::Holds);
 }

@@ -38,6 +38,8 @@ db::Server* live_server(db::ServerKind kind) {
   return found->second.server.get();
 }
 
+void renew_server(db::ServerKind kind) { started().erase(kind); }
+
 std::string problem_of(db::ServerKind kind) { return started()[kind].problem; }
 
 }  // namespace ouro

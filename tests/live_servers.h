@@ -13,6 +13,8 @@ namespace ouro {
 // problem_of(kind) says why.
 db::Server* live_server(db::ServerKind kind);
 std::string problem_of(db::ServerKind kind);
+// Throws the server of this kind away; whoever asks next gets a new one.
+void renew_server(db::ServerKind kind);
 
 }  // namespace ouro
 
