@@ -21,10 +21,10 @@ demo: build ## build build/ouro, test RocksDB with it, check a few bundled histo
 	@scripts/demo
 
 test: ## all tests: release, address+undefined sanitizers, brief fuzzing
-	@$(SETUP) build test fuzz
+	@$(SETUP) build test fuzz servers
 	@scripts/test
 
-test-servers: ## what real PostgreSQL, MariaDB and Galera do; installs them
+test-servers: ## only what real PostgreSQL, MariaDB and Galera do, and what shows there by luck
 	@$(SETUP) build test servers
 	@cmake --preset release -D OURO_TESTS=ON >/dev/null
 	@cmake --build --preset release

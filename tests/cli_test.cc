@@ -57,7 +57,7 @@ class CliTest : public testing::Test {
   }
 
   static std::vector<std::string> command(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), OURO_BINARY);
+    arguments.insert(arguments.begin(), kOuroBinary);
     return arguments;
   }
   static Ran ouro(std::vector<std::string> arguments, const std::string& input = "") {
@@ -420,7 +420,7 @@ TEST_F(CliTest, AClosedPipeIsNoError) {
 }
 
 TEST_F(CliTest, AFullDiskIsAnError) {
-  const Ran ran = run_program({"/bin/sh", "-c", std::string(OURO_BINARY) + " levels > /dev/full"});
+  const Ran ran = run_program({"/bin/sh", "-c", std::string(kOuroBinary) + " levels > /dev/full"});
   EXPECT_EQ(ran.status, 255);
   EXPECT_THAT(ran.err, StartsWith("ouro: cannot write to standard output: "));
 }
@@ -601,7 +601,7 @@ TEST_F(CliTest, DevicesAndPipesAreWrittenInPlace) {
 TEST_F(CliTest, NamesOfStandardOutputContinueItsFile) {
   const std::string log = file("log", "before\n");
   const Ran ran = run_program(
-      {"/bin/sh", "-c", std::string(OURO_BINARY) + " convert " + fine_ + " /dev/stdout >>" + log});
+      {"/bin/sh", "-c", std::string(kOuroBinary) + " convert " + fine_ + " /dev/stdout >>" + log});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(read_file(log), "before\n" + ouro({"convert", fine_, "-"}).out);
 }

@@ -191,7 +191,7 @@ class Folder {
   }
   // What a terminal would show.
   [[nodiscard]] std::string shell(const std::string& command) const {
-    const std::string program = fs::path(OURO_BINARY).parent_path().string();
+    const std::string program = fs::path(kOuroBinary).parent_path().string();
     const std::string script =
         "cd '" + path_.string() + "' && PATH='" + program + "':$PATH && { " + command + "\n} 2>&1";
     return run_program({"/bin/sh", "-c", script}).out;

@@ -17,6 +17,7 @@
 #include "ouro/ouro.h"
 #include "ouro/run.h"
 #include "tests/live_servers.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -371,7 +372,7 @@ int interrupted_run(int signal) {
     ::setenv("TMPDIR", scratch->path().c_str(), 1);
     ::freopen("/dev/null", "w", stdout);
     ::freopen("/dev/null", "w", stderr);
-    ::execl(OURO_BINARY, "ouro", "run", "--start", "postgres", "--seconds", "60", "--output",
+    ::execl(kOuroBinary, "ouro", "run", "--start", "postgres", "--seconds", "60", "--output",
             history.c_str(), nullptr);
     ::_exit(127);
   }

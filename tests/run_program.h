@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/this_build.h"
+
 namespace ouro {
 
 struct Ran {

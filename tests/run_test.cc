@@ -322,7 +322,7 @@ TEST_F(RunTest, TheCommandNamesEachPlantedFault) {
     const std::string fault = one.fault;
     const bool lists = fault == "duplicate-elements" || fault == "incompatible-order";
     const Ran ran = run_program(
-        {OURO_BINARY, "run", "sim:strict-serializable?rate=0.02&fault=" + fault, "-n", "1000", "-w",
+        {kOuroBinary, "run", "sim:strict-serializable?rate=0.02&fault=" + fault, "-n", "1000", "-w",
          lists ? "list-append" : "general", "-l", one.level, "-o", path("named.jsonl")});
     EXPECT_EQ(ran.status, 1) << fault << ran.err;
     EXPECT_THAT(ran.out.substr(0, ran.out.find('\n')), HasSubstr(one.name)) << fault;
@@ -405,44 +405,44 @@ TEST_F(RunTest, ARunWhoseHistoryCannotBeWrittenEndsAtOnce) {
 
 TEST_F(RunTest, TheCommandRunsChecksAndTellsByItsStatus) {
   const std::string file = path("run.jsonl");
-  const Ran fine = run_program({OURO_BINARY, "run", "sim:si", "-n", "300", "-o", file});
+  const Ran fine = run_program({kOuroBinary, "run", "sim:si", "-n", "300", "-o", file});
   EXPECT_EQ(fine.status, 0) << fine.err;
   EXPECT_THAT(fine.out, HasSubstr(file + ": holds si"));
   EXPECT_THAT(fine.err, HasSubstr("simulated si store: "));
-  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", file}).status, 0);
+  EXPECT_EQ(run_program({kOuroBinary, "check", "-l", "si", file}).status, 0);
 
   const Ran both = run_program(
-      {OURO_BINARY, "run", "sim:si", "-n", "300", "-o", file, "--evidence", "timestamps"});
+      {kOuroBinary, "run", "sim:si", "-n", "300", "-o", file, "--evidence", "timestamps"});
   EXPECT_EQ(both.status, 0) << both.err;
   EXPECT_THAT(both.out, HasSubstr(file + ": holds si by timestamps\n"));
   EXPECT_THAT(both.out, HasSubstr(file + ": holds si\n"));
 
-  const Ran broken = run_program({OURO_BINARY, "run", "sim:si?fault=lost-update&rate=0.1", "-n",
+  const Ran broken = run_program({kOuroBinary, "run", "sim:si?fault=lost-update&rate=0.1", "-n",
                                   "300", "-o", file, "--evidence", "timestamps"});
   EXPECT_EQ(broken.status, 1) << broken.err;
   EXPECT_THAT(broken.out, HasSubstr("VIOLATED si"));
 
-  const Ran json = run_program({OURO_BINARY, "run", "sim:si", "-n", "100", "--json", "-q"});
+  const Ran json = run_program({kOuroBinary, "run", "sim:si", "-n", "100", "--json", "-q"});
   EXPECT_THAT(json.out, IsEmpty());
   EXPECT_THAT(json.err, IsEmpty());
 }
 
 TEST_F(RunTest, TheCommandKeepsTheHistoryOfAViolation) {
   const Ran ran =
-      run_program({OURO_BINARY, "run", "sim:si?fault=thin-air-read&rate=0.1", "-n", "300"});
+      run_program({kOuroBinary, "run", "sim:si?fault=thin-air-read&rate=0.1", "-n", "300"});
   EXPECT_EQ(ran.status, 1);
   const std::string marker = "the history is in ";
   const std::size_t at = ran.err.find(marker);
   ASSERT_NE(at, std::string::npos) << ran.err;
   std::string kept = ran.err.substr(at + marker.size());
   kept.erase(kept.find('\n'));
-  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", "-q", kept}).status, 1);
+  EXPECT_EQ(run_program({kOuroBinary, "check", "-l", "si", "-q", kept}).status, 1);
   fs::remove(kept);
 }
 
 TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {
   const auto refused = [](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {OURO_BINARY, "run"});
+    arguments.insert(arguments.begin(), {kOuroBinary, "run"});
     const Ran ran = run_program(arguments);
     EXPECT_EQ(ran.status, 254) << ran.err;
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
@@ -464,12 +464,12 @@ TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {
 
 TEST_F(RunTest, CtrlCEndsTheRunAndWhatWasRecordedIsChecked) {
   const std::string file = path("interrupted.jsonl");
-  Program program({OURO_BINARY, "run", "sim:si", "--seconds", "600", "--rate", "500", "-o", file});
+  Program program({kOuroBinary, "run", "sim:si", "--seconds", "600", "--rate", "500", "-o", file});
   program.send_when_caught(SIGINT);
   const Ran ran = program.wait();
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("holds si"));
-  EXPECT_EQ(run_program({OURO_BINARY, "check", "-l", "si", "-q", file}).status, 0);
+  EXPECT_EQ(run_program({kOuroBinary, "check", "-l", "si", "-q", file}).status, 0);
 }
 
 std::uint64_t size_of(const std::string& path) {
@@ -483,7 +483,7 @@ TEST_F(RunTest, AKilledRunLeavesAHistoryThatHolds) {
   for (int round = 0; round < 5; ++round) {
     const std::string file = path("killed.jsonl");
     fs::remove(file);
-    Program program({OURO_BINARY, "run", "sim:strict-serializable", "--seconds", "600", "--keys",
+    Program program({kOuroBinary, "run", "sim:strict-serializable", "--seconds", "600", "--keys",
                      "10", "--ops", "4", "-o", file});
     for (int i = 0; i < 60'000 && size_of(file) < 100'000; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -5,15 +5,9 @@
 #include <functional>
 
 #include "ouro/history.h"
+#include "tests/this_build.h"
 
 namespace ouro::oracle {
-
-// Sanitizers make everything about ten times slower; loops that count or enumerate shrink by it.
-#if defined(OURO_SANITIZED)
-inline constexpr std::size_t kSlowdown = 10;
-#else
-inline constexpr std::size_t kSlowdown = 1;
-#endif
 
 struct Shape {
   std::size_t txns = 3;      // One up to this many,
