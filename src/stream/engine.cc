@@ -1,0 +1,205 @@
+#include "stream/engine.h"
+
+#include <algorithm>
+
+namespace ouro::stream {
+namespace {
+
+std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
+  return summary.counts[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+Engine::Engine(const StreamOptions& options)
+    : options_(options),
+      rules_(timeline_rules(options.level)),
+      intake_(keys_, rules_),
+      timelines_(pool_, Value::null().bits()),
+      find_([this](Arrival arrival) { return find(arrival); }) {}
+
+Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
+  if (Status status = intake_.enter(*batch); !status.ok()) return status;
+  now_ = std::max(now_, now);
+  timelines_.set_initial(intake_.initial().bits());
+  const History& h = *batch;
+  window_.add_batch(std::move(batch));
+  batch_sessions_.clear();
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+  }
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    batch_sessions_.push_back(&sessions_[name_of(h, h.session_name(SessionId{s}))]);
+  }
+  constexpr std::size_t kAhead = 4;
+  const std::size_t count = h.txn_count();
+  for (std::size_t t = 0; t < count; ++t) {
+    if (t + 2 * kAhead < count) intake_.prefetch_keys(TxnId{t + 2 * kAhead});
+    if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
+    arrive(intake_.take(TxnId{t}, window_.next()));
+  }
+  return {};
+}
+
+void Engine::arrive(const Arriving& txn) {
+  OpenTxn& open = window_.open(now_);
+  if (!txn.hidden.empty()) hide(txn);
+  if (!txn.takes_part) {
+    ++summary_.left_out;
+    return;
+  }
+  const History& h = *window_.batches().back().history;
+  ++summary_.txns;
+  summary_.operations += h.end_op(txn.txn).value - h.first_op(txn.txn).value;
+  if (txn.missing || txn.inverted) {
+    const AnomalyKind kind =
+        txn.missing ? AnomalyKind::MissingTimestamp : AnomalyKind::InvertedTimestamps;
+    ++count_of(summary_, kind);
+    report({.kind = kind, .txn = txn.arrival, .other_op = {}, .source = {}, .expected = {}}, now_);
+  }
+  if (txn.missing) return;
+  straggles_ = false;
+  if (rules_.sessions) check_session(txn);
+  check_reads(txn, open);
+  for (const KeyWrite& write : txn.written) install(txn, write);
+  if (straggles_) ++summary_.stragglers;
+}
+
+void Engine::check_session(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  Session& session = *batch_sessions_[h.session(txn.txn).index()];
+  if (session.txn != kNobody && txn.begin < session.commit) {
+    ++count_of(summary_, AnomalyKind::SessionInversion);
+    report({.kind = AnomalyKind::SessionInversion,
+            .txn = txn.arrival,
+            .other = session.txn,
+            .other_op = {},
+            .source = {},
+            .expected = {}},
+           now_);
+  }
+  if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
+}
+
+void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
+  for (const OuterRead& read : txn.reads) {
+    if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
+    ++open.wrong;
+    ++summary_.provisional;
+    ++count_of(summary_, AnomalyKind::SnapshotMismatch);
+  }
+  for (const InnerFinding& inner : txn.inner) {
+    ++count_of(summary_, inner.kind);
+    const auto source = find(txn.arrival);
+    const OpId op{source->history->first_op(source->txn).index() + inner.op};
+    KeyState& key = *intake_.key(source->history->op(op).key);
+    report({.kind = inner.kind,
+            .txn = txn.arrival,
+            .op = inner.op,
+            .other_op = {txn.arrival, inner.other_op},
+            .source = {},
+            .expected = expected_text(key, *source, inner.op, txn.begin)},
+           now_);
+  }
+}
+
+void Engine::install(const Arriving& txn, const KeyWrite& write) {
+  timelines_.add(write, txn.begin, txn.commit, rules_.snapshots);
+  KeyState& key = *write.key;
+  for (const Clash& clash : timelines_.overlaps()) {
+    ++count_of(summary_, AnomalyKind::WriteConflict);
+    report_clash(AnomalyKind::WriteConflict, key, clash);
+  }
+  for (const Clash& clash : timelines_.former_ties()) {
+    --count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    if (const auto second = find(clash.second)) {
+      withdraw({clash.second, first_write(*second, key.name), AnomalyKind::DuplicateTimestamp});
+    }
+  }
+  for (const Clash& clash : timelines_.ties()) {
+    ++count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    report_clash(AnomalyKind::DuplicateTimestamp, key, clash);
+  }
+  for (const Change& change : timelines_.changes()) apply(change, key);
+}
+
+void Engine::apply(const Change& change, KeyState& key) {
+  std::uint64_t& count = count_of(summary_, AnomalyKind::SnapshotMismatch);
+  if (change.wrong) ++count;
+  if (change.was_wrong) --count;
+  if (!window_.is_open(change.txn)) {
+    straggles_ = true;
+    if (change.was_wrong) withdraw({change.txn, change.op, AnomalyKind::SnapshotMismatch});
+    if (change.wrong) report_read(key, change.txn, change.op, now_);
+    return;
+  }
+  if (change.wrong == change.was_wrong) return;
+  OpenTxn& open = window_.at(change.txn);
+  const bool was = open.wrong > 0;
+  open.wrong += change.wrong ? 1 : -1;
+  summary_.provisional += change.wrong ? 1 : -1;
+  open.changed = now_;
+  if (was == (open.wrong > 0)) return;
+  ++summary_.flips;
+  if (open.flips++ == 0) ++summary_.flipped_txns;
+}
+
+void Engine::hide(const Arriving& txn) {
+  for (const HiddenWrite& write : txn.hidden) {
+    Hidden& known = hidden_[{write.key->name, write.value}];
+    if (known.txn == kNobody || (!known.has_place && txn.has_place())) {
+      known = {txn.arrival, txn.has_place()};
+    }
+  }
+}
+
+void Engine::advance(StreamTime now) {
+  now_ = std::max(now_, now);
+  while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
+    close_first(now_);
+  }
+}
+
+void Engine::finish() {
+  while (window_.size() > 0) close_first(now_);
+}
+
+void Engine::close_first(StreamTime now) {
+  const Arrival first = window_.first();
+  const OpenTxn open = window_.at(first);
+  window_.close_first();
+  now_ = now;
+  if (open.wrong == 0) return;
+  summary_.provisional -= open.wrong;
+  report_wrong_reads(first, open.changed);
+}
+
+void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
+  const auto source = find(arrival);
+  if (!source) return;
+  const History& h = *source->history;
+  const Moment begin = begin_of(*source, arrival);
+  const OpId first = h.first_op(source->txn);
+  for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
+    if (h.op(id).kind != OpKind::Read) continue;
+    const Name name = name_of(h, h.key_name(h.op(id).key));
+    KeyState* const key = keys_.find(name, name.hash());
+    const Read* const read = key == nullptr ? nullptr : Timelines::find_read(*key, begin);
+    if (read == nullptr || read->op() != id.value - first.value || !read->wrong()) continue;
+    report_read(*key, arrival, read->op(), arrived);
+  }
+}
+
+std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
+
+StreamSummary Engine::summary() const {
+  StreamSummary now = summary_;
+  now.window_txns = window_.size();
+  now.keys = keys_.size();
+  now.memory = pool_.used() + keys_.bytes() + window_.bytes() +
+               sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) +
+               hidden_.capacity() * 48 + reported_.capacity() * 32;
+  return now;
+}
+
+}  // namespace ouro::stream

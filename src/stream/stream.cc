@@ -1,0 +1,74 @@
+#include "ouro/stream.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stream/engine.h"
+
+namespace ouro {
+
+struct Stream::State {
+  explicit State(const StreamOptions& options) : engine(options) {}
+  stream::Engine engine;
+};
+
+namespace {
+
+Status check_options(const StreamOptions& options) {
+  Error error;
+  if (!decidable(options.level, Evidence::Timestamps)) {
+    error.what = fmt::format("timestamps cannot decide {}; use si, session-si, ser or session-ser",
+                             info(options.level).name);
+    return error;
+  }
+  if (timeline_rules(options.level).real_time) {
+    error.what =
+        fmt::format("a stream cannot check {} yet; use ouro check", info(options.level).name);
+    return error;
+  }
+  return {};
+}
+
+}  // namespace
+
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Result<Stream> Stream::open(const StreamOptions& options) {
+  if (Status status = check_options(options); !status.ok()) return status.error();
+  if (options.memory > 0) {
+    Error error;
+    error.what = "a stream cannot limit its memory yet";
+    return error;
+  }
+  return Stream(std::make_unique<State>(options));
+}
+
+Result<Stream> Stream::restore(const StreamOptions&, const std::string& file) {
+  Error error;
+  error.file = file;
+  error.what = "a stream cannot be restored yet";
+  return error;
+}
+
+Status Stream::append(std::shared_ptr<const History> batch, StreamTime now) {
+  return state_->engine.append(std::move(batch), now);
+}
+void Stream::advance(StreamTime now) { state_->engine.advance(now); }
+std::vector<StreamEvent> Stream::poll() { return state_->engine.poll(); }
+StreamSummary Stream::summary() const { return state_->engine.summary(); }
+StreamSummary Stream::finish() {
+  state_->engine.finish();
+  return state_->engine.summary();
+}
+Status Stream::save(const std::string& file) {
+  Error error;
+  error.file = file;
+  error.what = "a stream cannot be saved yet";
+  return error;
+}
+
+}  // namespace ouro

@@ -1,0 +1,88 @@
+// The stream against the check of whole histories: whatever the order of arrival, in the end both
+// say the same.
+
+#include "ouro/stream.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ouro/format.h"
+#include "tests/random_timeline.h"
+#include "tests/stream_trial.h"
+
+namespace ouro::oracle {
+namespace {
+
+using std::chrono::milliseconds;
+
+#ifdef OURO_SANITIZED
+constexpr std::uint64_t kSlowdown = 20;
+#else
+constexpr std::uint64_t kSlowdown = 1;
+#endif
+
+std::string native(const History& history) {
+  std::string out;
+  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
+  return out;
+}
+
+constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
+                             Level::SessionSerializable};
+
+// Without predicates.
+TimelineShape shape_of(std::uint64_t seed) {
+  TimelineShape shape = mixed_timeline(seed);
+  if (shape.kind == TimelineKind::Rows) {
+    shape.kind = seed % 2 == 0 ? TimelineKind::Lists : TimelineKind::Registers;
+  }
+  if (seed % 4 == 0) shape.txns *= 4;
+  return shape;
+}
+
+Arrivals arrivals_of(std::uint64_t seed) {
+  return {.reach = 1 + seed % 9,
+          .max_batch = 1 + seed / 3 % 6,
+          .max_wait_ms = static_cast<std::int64_t>(seed % 5)};
+}
+
+TEST(StreamTest, SaysInTheEndWhatCheckSaysWhenNothingTimesOut) {
+  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.timeout = std::chrono::hours(2);
+      ASSERT_EQ(complaint(trial, options), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+    }
+  }
+}
+
+TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
+  std::uint64_t stragglers = 0;
+  std::uint64_t flips = 0;
+  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.timeout = milliseconds(seed % 8);
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      stragglers += summary.stragglers;
+      flips += summary.flips;
+    }
+  }
+  EXPECT_GT(stragglers, 500 / kSlowdown);
+  EXPECT_GT(flips, 500 / kSlowdown);
+}
+
+}  // namespace
+}  // namespace ouro::oracle
