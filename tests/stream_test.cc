@@ -4,7 +4,9 @@
 #include "ouro/stream.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 
 #include "ouro/format.h"
@@ -82,6 +84,37 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   }
   EXPECT_GT(stragglers, 500 / kSlowdown);
   EXPECT_GT(flips, 500 / kSlowdown);
+}
+
+std::string scratch_folder() {
+  return testing::TempDir() + "ouro_stream_" + std::to_string(getpid());
+}
+
+// So little memory that whatever can go to disk does, at every step.
+TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
+  std::uint64_t spilled = 0;
+  std::uint64_t recalled = 0;
+  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.timeout = milliseconds(seed % 8);
+      options.memory = 1;
+      options.folder = scratch_folder();
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      spilled += summary.spilled;
+      recalled += summary.recalled;
+      EXPECT_EQ(summary.lost_stragglers, 0);
+    }
+  }
+  EXPECT_GT(spilled, 1000 / kSlowdown);
+  EXPECT_GT(recalled, 500 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
 }
 
 }  // namespace

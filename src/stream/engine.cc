@@ -1,6 +1,7 @@
 #include "stream/engine.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ouro::stream {
 namespace {
@@ -38,6 +39,8 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
     if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
     arrive(intake_.take(TxnId{t}, window_.next()));
   }
+  limit_memory();
+  if (auto error = archive_.take_error()) return *error;
   return {};
 }
 
@@ -58,11 +61,12 @@ void Engine::arrive(const Arriving& txn) {
     report({.kind = kind, .txn = txn.arrival, .other_op = {}, .source = {}, .expected = {}}, now_);
   }
   if (txn.missing) return;
-  straggles_ = false;
+  straggles_ = lost_ = false;
   if (rules_.sessions) check_session(txn);
   check_reads(txn, open);
   for (const KeyWrite& write : txn.written) install(txn, write);
-  if (straggles_) ++summary_.stragglers;
+  if (straggles_ || lost_) ++summary_.stragglers;
+  if (lost_) ++summary_.lost_stragglers;
 }
 
 void Engine::check_session(const Arriving& txn) {
@@ -83,6 +87,7 @@ void Engine::check_session(const Arriving& txn) {
 
 void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
   for (const OuterRead& read : txn.reads) {
+    if (!prepare(*read.key, txn.begin)) continue;
     if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
     ++open.wrong;
     ++summary_.provisional;
@@ -104,6 +109,7 @@ void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
 }
 
 void Engine::install(const Arriving& txn, const KeyWrite& write) {
+  if (!prepare(*write.key, txn.begin)) return;
   timelines_.add(write, txn.begin, txn.commit, rules_.snapshots);
   KeyState& key = *write.key;
   for (const Clash& clash : timelines_.overlaps()) {
@@ -158,6 +164,7 @@ void Engine::advance(StreamTime now) {
   while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
     close_first(now_);
   }
+  limit_memory();
 }
 
 void Engine::finish() {
@@ -183,8 +190,9 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
   for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
     if (h.op(id).kind != OpKind::Read) continue;
     const Name name = name_of(h, h.key_name(h.op(id).key));
-    KeyState* const key = keys_.find(name, name.hash());
-    const Read* const read = key == nullptr ? nullptr : Timelines::find_read(*key, begin);
+    KeyState* const key = keys_.find_or_add(name, name.hash());
+    static_cast<void>(archive_.prepare(*key, begin));
+    const Read* const read = Timelines::find_read(*key, begin);
     if (read == nullptr || read->op() != id.value - first.value || !read->wrong()) continue;
     report_read(*key, arrival, read->op(), arrived);
   }
@@ -192,14 +200,57 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
 
 std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
 
+std::size_t Engine::memory() const {
+  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() +
+         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 48 +
+         reported_.capacity() * 32;
+}
+
 StreamSummary Engine::summary() const {
   StreamSummary now = summary_;
   now.window_txns = window_.size();
   now.keys = keys_.size();
-  now.memory = pool_.used() + keys_.bytes() + window_.bytes() +
-               sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) +
-               hidden_.capacity() * 48 + reported_.capacity() * 32;
+  now.memory = memory();
+  now.disk = archive_.disk_bytes();
+  now.spilled = archive_.spilled();
+  now.recalled = archive_.recalled();
   return now;
+}
+
+Status Engine::open() { return options_.memory > 0 ? archive_.open(options_.folder) : Status(); }
+
+void Engine::limit_memory() {
+  if (!archive_.is_open()) return;
+  const Arrival first = archive_.drop_before(now_ - options_.retention);
+  if (first > 0) {
+    absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
+  }
+  if (memory() <= std::max(options_.memory, sweep_at_)) return;
+  absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
+  if (Status status = archive_.sweep(watermark(), now_); !status.ok()) {
+    archive_.set_error(status.error());
+  }
+  // What the window itself takes cannot be moved; sweeping again at once would be in vain.
+  sweep_at_ = memory() + options_.memory / 4;
+}
+
+// Before nearly all that waits for its time-out. That few stand before it does no harm: what they
+// need comes back.
+Moment Engine::watermark() {
+  constexpr std::size_t kSamples = 512;
+  constexpr std::size_t kFew = 64;  // One in so many.
+  std::vector<Moment> begins;
+  const std::size_t step = window_.size() / kSamples + 1;
+  for (Arrival a = window_.first(); a < window_.next(); a += step) {
+    const auto txn = window_.find(a);
+    if (!txn) continue;
+    const Standing standing = standing_of(*txn->history, txn->txn, a, rules_);
+    if (standing.has_place()) begins.push_back(standing.begin);
+  }
+  if (begins.empty()) return {std::numeric_limits<std::int64_t>::max(), 0, 0};
+  const auto at = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / kFew);
+  std::nth_element(begins.begin(), at, begins.end());
+  return *at;
 }
 
 }  // namespace ouro::stream

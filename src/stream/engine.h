@@ -14,6 +14,7 @@
 
 #include "check/timeline/timeline.h"
 #include "ouro/stream.h"
+#include "stream/archive.h"
 #include "stream/fingerprint.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
@@ -26,6 +27,8 @@ namespace ouro::stream {
 class Engine {
  public:
   explicit Engine(const StreamOptions& options);
+  // The error is a folder that cannot be used.
+  Status open();
 
   Status append(std::shared_ptr<const History> batch, StreamTime now);
   void advance(StreamTime now);
@@ -62,6 +65,16 @@ class Engine {
   void apply(const Change& change, KeyState& key);
   void hide(const Arriving& txn);
 
+  // Whether what the transaction at hand needs to know of the key is in memory now.
+  bool prepare(KeyState& key, const Moment& begin) {
+    if (archive_.prepare(key, begin)) return true;
+    lost_ = true;
+    return false;
+  }
+  void limit_memory();
+  [[nodiscard]] Moment watermark();
+  [[nodiscard]] std::size_t memory() const;
+
   void close_first(StreamTime now);
   void report_wrong_reads(Arrival arrival, StreamTime arrived);
 
@@ -85,13 +98,16 @@ class Engine {
   Intake intake_;
   Timelines timelines_;
   Window window_;
+  Archive archive_{pool_, keys_, window_};
+  std::size_t sweep_at_ = 0;  // Bytes.
   absl::flat_hash_map<Name, Session> sessions_;
   std::vector<Session*> batch_sessions_;
   absl::flat_hash_map<Reported, std::uint64_t> reported_;
   absl::flat_hash_map<std::pair<Name, std::uint64_t>, Hidden> hidden_;
   FindTxn find_;
   StreamTime now_{0};
-  bool straggles_ = false;  // The transaction at hand changes what was final.
+  bool straggles_ = false;  // The transaction at hand changes what was final, …
+  bool lost_ = false;       // … or what is gone.
   StreamSummary summary_;
   std::vector<StreamEvent> events_;
   std::uint64_t event_count_ = 0;

@@ -25,6 +25,8 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (part.mask == 0 || (part.used + 1) * 3 > (part.mask + 1) * 2) grow(part);
   auto* const state = new (pool_.take(sizeof(KeyState))) KeyState;
   state->name = name;
+  state->last_epoch = last_epoch_;
+  state->first_epoch = last_epoch_ == 0 ? 0 : 1;
   free_slot(part, hash) = {hash, state};
   ++part.used;
   ++size_;

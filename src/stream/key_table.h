@@ -29,6 +29,7 @@ struct KeyState {
   std::uint32_t first_epoch = 0;  // Which epochs on disk may have something of the key, …
   std::uint32_t last_epoch = 0;   // … or zero.
   KeyKind kind = KeyKind::Unknown;
+  bool has_stored_versions = false;
 
   template <class V>
   [[nodiscard]] Sequence<V>& versions();
@@ -63,6 +64,8 @@ class KeyTable {
     const Part& part = parts_[part_of(hash)];
     if (part.mask != 0) __builtin_prefetch(part.slots() + (hash & part.mask));
   }
+  // New keys may have something on disk, up to this epoch.
+  void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
   // `hash` is name.hash(). States stay where they are until erased.
   [[nodiscard]] KeyState* find(const Name& name, std::uint64_t hash) const;
   KeyState* find_or_add(const Name& name, std::uint64_t hash);
@@ -107,6 +110,7 @@ class KeyTable {
   std::vector<Part> parts_;
   std::size_t size_ = 0;
   std::size_t table_bytes_ = 0;
+  std::uint32_t last_epoch_ = 0;
 };
 
 template <class Gone>

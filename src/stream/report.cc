@@ -78,6 +78,7 @@ void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTim
                   .expected = {}};
   if (const auto source = find(txn)) {
     const Moment begin = begin_of(*source, txn);
+    archive_.detail(key, begin);
     finding.expected = expected_text(key, *source, op, begin);
     const Version* const version = Timelines::expected(key, begin);
     if (version != nullptr && !version->is_stub()) {
@@ -186,7 +187,10 @@ std::vector<std::string> Engine::list_texts(KeyState& key, const Moment& begin) 
   return backwards;
 }
 
-std::optional<Source> Engine::find(Arrival arrival) { return window_.find(arrival); }
+std::optional<Source> Engine::find(Arrival arrival) {
+  auto found = window_.find(arrival);
+  return found || !archive_.is_open() ? found : archive_.find(arrival);
+}
 
 Moment Engine::begin_of(const Source& txn, Arrival arrival) const {
   return standing_of(*txn.history, txn.txn, arrival, rules_).begin;

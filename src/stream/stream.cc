@@ -27,6 +27,10 @@ Status check_options(const StreamOptions& options) {
         fmt::format("a stream cannot check {} yet; use ouro check", info(options.level).name);
     return error;
   }
+  if (options.memory > 0 && options.folder.empty()) {
+    error.what = "a stream with a memory limit needs a folder for what does not fit";
+    return error;
+  }
   return {};
 }
 
@@ -39,12 +43,9 @@ Stream::~Stream() = default;
 
 Result<Stream> Stream::open(const StreamOptions& options) {
   if (Status status = check_options(options); !status.ok()) return status.error();
-  if (options.memory > 0) {
-    Error error;
-    error.what = "a stream cannot limit its memory yet";
-    return error;
-  }
-  return Stream(std::make_unique<State>(options));
+  auto state = std::make_unique<State>(options);
+  if (Status status = state->engine.open(); !status.ok()) return status.error();
+  return Stream(std::move(state));
 }
 
 Result<Stream> Stream::restore(const StreamOptions&, const std::string& file) {

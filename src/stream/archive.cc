@@ -1,0 +1,340 @@
+#include "stream/archive.h"
+
+#include <algorithm>
+
+namespace ouro::stream {
+namespace {
+
+constexpr std::size_t kRecentBatches = 4;
+
+void append_big_endian(std::string& out, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
+}
+
+std::string chunk_key(const Name& name) {
+  std::string key = "k";
+  append_big_endian(key, name.high);
+  append_big_endian(key, name.low);
+  return key;
+}
+
+// Behind those of all chunks.
+std::string batch_key(Arrival first) {
+  std::string key = "t";
+  append_big_endian(key, first);
+  return key;
+}
+
+Arrival arrival_of(const std::string& key) {
+  Arrival arrival = 0;
+  for (std::size_t i = 1; i < key.size(); ++i) {
+    arrival = arrival << 8 | static_cast<unsigned char>(key[i]);
+  }
+  return arrival;
+}
+
+template <class V>
+V stub_of(V version) {
+  version.physical = Moment().physical;
+  version.logical = 0;
+  version.start_physical = Moment().physical;
+  version.start_logical = 0;
+  version.order = 0;
+  return version;
+}
+
+template <class T>
+void encode_before(Sequence<T>& all, typename Sequence<T>::Cursor end, bool skip_first,
+                   Encoder& out) {
+  std::vector<T> some;
+  auto c = all.begin();
+  if (skip_first) c = all.next(c);
+  for (; c != end; c = all.next(c)) some.push_back(all.at(c));
+  out.array(std::span<const T>(some));
+}
+
+}  // namespace
+
+Status Archive::open(const std::string& folder) {
+  auto store = open_version_store(folder, next_epoch_ - 1);
+  if (!store.ok()) return store.error();
+  store_ = *std::move(store);
+  return {};
+}
+
+// ---- to disk ----
+
+template <class V>
+bool Archive::has_stub(KeyState& key) {
+  auto& versions = key.versions<V>();
+  return !versions.empty() && versions.at(versions.begin()).is_stub();
+}
+
+template <class V>
+bool Archive::has_before(KeyState& key, const Moment& until) {
+  auto& versions = key.versions<V>();
+  auto first = versions.begin();
+  if (has_stub<V>(key)) first = versions.next(first);
+  if (first != versions.end() && versions.at(first).at() < until) return true;
+  return !key.reads.empty() && key.reads.at(key.reads.begin()).at() < until;
+}
+
+template <class V>
+std::string Archive::chunk_of(KeyState& key, const Moment& until, Epoch& epoch) {
+  auto& versions = key.versions<V>();
+  const auto end = versions.lower_bound(until);
+  const auto end_reads = key.reads.lower_bound(until);
+  Encoder out;
+  encode_before(versions, end, has_stub<V>(key), out);
+  encode_before(key.reads, end_reads, false, out);
+  if (end != versions.begin()) {
+    epoch.newest = std::max(epoch.newest, versions.at(versions.before(end)).at());
+  }
+  if (end_reads != key.reads.begin()) {
+    epoch.newest = std::max(epoch.newest, key.reads.at(key.reads.before(end_reads)).at());
+  }
+  return out.take();
+}
+
+template <class V>
+void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t epoch) {
+  auto& versions = key.versions<V>();
+  const std::size_t before = versions.size() + key.reads.size();
+  const auto end = versions.lower_bound(until);
+  if (end != versions.begin()) {
+    const V stub = stub_of(versions.at(versions.before(end)));
+    versions.erase_before(versions.before(end), pool_);
+    versions.at(versions.begin()) = stub;
+    key.has_stored_versions = true;
+  }
+  key.reads.erase_before(key.reads.lower_bound(until), pool_);
+  spilled_ += before - versions.size() - key.reads.size();
+  if (key.first_epoch == 0) key.first_epoch = epoch;
+  key.last_epoch = epoch;
+}
+
+Status Archive::sweep(const Moment& until, StreamTime now) {
+  Epoch epoch;
+  epoch.number = next_epoch_;
+  epoch.written = now;
+  std::vector<KeyState*> keys;
+  keys_.for_each([&](KeyState& key) {
+    const bool list = key.kind == KeyKind::List;
+    if (list ? has_before<ListVersion>(key, until) : has_before<Version>(key, until)) {
+      keys.push_back(&key);
+    }
+  });
+  std::sort(keys.begin(), keys.end(), [](const KeyState* a, const KeyState* b) {
+    return std::pair(a->name.high, a->name.low) < std::pair(b->name.high, b->name.low);
+  });
+  std::size_t batches = 0;
+  for (const Window::Batch& batch : window_.batches()) {
+    if (batch.first + batch.history->txn_count() > window_.first()) break;
+    ++batches;
+  }
+  if (keys.empty() && batches == 0) return {};
+  if (Status status = write_epoch(keys, until, batches, epoch); !status.ok()) return status;
+  ++next_epoch_;
+  newest_ = std::max(newest_, epoch.newest);
+  disk_bytes_ += epoch.bytes;
+  epochs_.push_back(epoch);
+  for (; batches > 0; --batches) window_.drop_first_batch();
+  for (KeyState* const key : keys) {
+    if (key->kind == KeyKind::List) {
+      forget_before<ListVersion>(*key, until, epoch.number);
+    } else {
+      forget_before<Version>(*key, until, epoch.number);
+    }
+  }
+  // Keys that were only ever read as initial: a new state asks the disk again.
+  keys_.set_last_epoch(epoch.number);
+  keys_.erase_if([](const KeyState& key) {
+    return key.kind == KeyKind::Unknown && key.reads.empty() && key.registers.empty();
+  });
+  return {};
+}
+
+Status Archive::write_epoch(const std::vector<KeyState*>& keys, const Moment& until,
+                            std::size_t batches, Epoch& epoch) {
+  auto writer = store_->write(epoch.number);
+  if (!writer.ok()) return writer.error();
+  for (KeyState* const key : keys) {
+    const std::string bytes = key->kind == KeyKind::List ? chunk_of<ListVersion>(*key, until, epoch)
+                                                         : chunk_of<Version>(*key, until, epoch);
+    if (Status status = (*writer)->add(chunk_key(key->name), bytes); !status.ok()) return status;
+  }
+  epoch.first_txn = epoch.end_txn = batches > 0 ? window_.batches().front().first : 0;
+  for (std::size_t i = 0; i < batches; ++i) {
+    const Window::Batch& batch = window_.batches()[i];
+    if (batch.history->txn_count() == 0) continue;
+    Encoder out;
+    encode(*batch.history, out);
+    if (Status status = (*writer)->add(batch_key(batch.first), out.take()); !status.ok()) {
+      return status;
+    }
+    epoch.end_txn = batch.first + batch.history->txn_count();
+  }
+  auto bytes = (*writer)->finish();
+  if (!bytes.ok()) return bytes.error();
+  epoch.bytes = *bytes;
+  return {};
+}
+
+Arrival Archive::drop_before(StreamTime until) {
+  Arrival first = 0;
+  while (!epochs_.empty() && epochs_.front().written < until) {
+    const Epoch& old = epochs_.front();
+    newest_dropped_ = std::max(newest_dropped_, old.newest);
+    first = std::max(first, old.end_txn);
+    disk_bytes_ -= old.bytes;
+    first_kept_ = old.number + 1;
+    dropped_.push_back(old.number);
+    absl::erase_if(back_, [&](const auto& chunk) { return chunk.first == old.number; });
+    epochs_.pop_front();
+  }
+  if (!keeps_dropped_) delete_dropped();
+  return first;
+}
+
+void Archive::delete_dropped() {
+  for (const std::uint32_t epoch : dropped_) store_->drop(epoch);
+  dropped_.clear();
+}
+
+// ---- and back ----
+
+std::vector<const Archive::Epoch*> Archive::epochs_with(const KeyState& key) const {
+  std::vector<const Epoch*> some;
+  for (const Epoch& epoch : epochs_) {
+    if (epoch.number < key.first_epoch || epoch.number > key.last_epoch) continue;
+    if (!back_.contains({epoch.number, key.name})) some.push_back(&epoch);
+  }
+  return some;
+}
+
+template <class V>
+void Archive::take_in(KeyState& key, Decoder& in) {
+  for (const V& version : in.array<V>()) {
+    auto& versions = key.versions<V>();
+    versions.insert(versions.lower_bound(version.at()), version, pool_);
+  }
+  for (const Read& read : in.array<Read>()) {
+    key.reads.insert(key.reads.lower_bound(read.at()), read, pool_);
+  }
+}
+
+bool Archive::load(KeyState& key, const Epoch& epoch) {
+  auto bytes = store_->find(epoch.number, chunk_key(key.name));
+  if (!bytes.ok()) {
+    error_ = bytes.error();
+    return false;
+  }
+  back_.insert({epoch.number, key.name});
+  if (!*bytes) return true;
+  ++recalled_;
+  Decoder in(**bytes);
+  if (key.kind == KeyKind::List) {
+    take_in<ListVersion>(key, in);
+  } else {
+    take_in<Version>(key, in);
+  }
+  return in.ok();
+}
+
+template <class V>
+void Archive::remove_stub(KeyState& key) {
+  auto& versions = key.versions<V>();
+  if (has_stub<V>(key)) versions.erase_before(versions.next(versions.begin()), pool_);
+}
+
+// Loads from `left`, the newest last, until no epoch can have a newer version before `begin`.
+template <class V>
+bool Archive::load_version_before(KeyState& key, const Moment& begin,
+                                  const std::vector<const Epoch*>& left) {
+  if (!key.has_stored_versions) return true;
+  const auto best = [&] {
+    auto& versions = key.versions<V>();
+    const auto c = versions.lower_bound(begin);
+    if (c == versions.begin()) return Moment();
+    return versions.at(versions.before(c)).at();
+  };
+  for (auto at = left.rbegin(); at != left.rend() && best() < (*at)->newest; ++at) {
+    if (!load(key, **at)) return false;
+  }
+  return key.first_epoch >= first_kept_ || newest_dropped_ < best();
+}
+
+bool Archive::recall(KeyState& key, const Moment& begin) {
+  std::vector<const Epoch*> left = epochs_with(key);
+  const bool gone = key.first_epoch < first_kept_ && !newest_dropped_.before_time(begin);
+  const auto needed = std::partition(left.begin(), left.end(), [&](const Epoch* epoch) {
+    return epoch->newest.before_time(begin);
+  });
+  const bool list = key.kind == KeyKind::List;
+  const bool stub = list ? has_stub<ListVersion>(key) : has_stub<Version>(key);
+  if (needed == left.end() && stub && !gone) return true;
+  for (auto at = needed; at != left.end(); ++at) {
+    if (!load(key, **at)) return false;
+  }
+  left.erase(needed, left.end());
+  std::sort(left.begin(), left.end(),
+            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
+  if (gone) return false;
+  // The stub is the newest of all that was moved, hence one of what is now loaded.
+  if (list) {
+    remove_stub<ListVersion>(key);
+    return load_version_before<ListVersion>(key, begin, left);
+  }
+  remove_stub<Version>(key);
+  return load_version_before<Version>(key, begin, left);
+}
+
+void Archive::detail(KeyState& key, const Moment& begin) {
+  if (key.last_epoch == 0) return;
+  std::vector<const Epoch*> left = epochs_with(key);
+  std::sort(left.begin(), left.end(),
+            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
+  if (key.kind == KeyKind::List) {
+    const std::size_t before = key.lists.size();
+    for (const Epoch* epoch : left) {
+      if (!load(key, *epoch)) return;
+    }
+    // Whatever has older versions has this one, too, so it is there if any is.
+    if (key.lists.size() > before) remove_stub<ListVersion>(key);
+    return;
+  }
+  auto& versions = key.registers;
+  if (!has_stub<Version>(key) || versions.lower_bound(begin) != versions.next(versions.begin())) {
+    return;
+  }
+  const Version stub = versions.at(versions.begin());
+  remove_stub<Version>(key);
+  static_cast<void>(load_version_before<Version>(key, begin, left));
+  const auto c = versions.lower_bound(begin);
+  const bool gone = c == versions.begin() || versions.at(versions.before(c)).value != stub.value;
+  if (gone) versions.insert(versions.begin(), stub, pool_);
+}
+
+std::optional<Source> Archive::find(Arrival arrival) {
+  for (const auto& [first, history] : recent_) {
+    if (arrival >= first && arrival - first < history->txn_count()) {
+      return Source{history, TxnId{arrival - first}};
+    }
+  }
+  for (const Epoch& epoch : epochs_) {
+    if (arrival < epoch.first_txn || arrival >= epoch.end_txn) continue;
+    auto entry = store_->find_before(epoch.number, batch_key(arrival));
+    if (!entry.ok()) error_ = entry.error();
+    if (!entry.ok() || !*entry || (*entry)->key[0] != 't') return std::nullopt;
+    const Arrival first = arrival_of((*entry)->key);
+    Decoder in((*entry)->value);
+    auto history = decode_history(in);
+    if (arrival - first >= history->txn_count()) return std::nullopt;
+    recent_.emplace_front(first, history);
+    if (recent_.size() > kRecentBatches) recent_.pop_back();
+    return Source{std::move(history), TxnId{arrival - first}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ouro::stream
