@@ -94,7 +94,7 @@ std::string scratch_folder() {
 TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   std::uint64_t spilled = 0;
   std::uint64_t recalled = 0;
-  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 250 / kSlowdown; ++seed) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
     for (const Level level : kLevels) {
@@ -114,6 +114,23 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   }
   EXPECT_GT(spilled, 1000 / kSlowdown);
   EXPECT_GT(recalled, 500 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
+}
+
+TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
+  const std::string file = scratch_folder() + ".checkpoint";
+  for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    StreamOptions options;
+    options.level = kLevels[seed % 4];
+    options.timeout = milliseconds(seed % 8);
+    options.memory = seed % 5 == 0 ? 1 : 0;
+    options.folder = scratch_folder();
+    ASSERT_EQ(complaint_with_crashes(trial, options, seed, file), "") << "seed " << seed << "\n"
+                                                                      << native(trial.whole);
+  }
+  std::filesystem::remove(file);
   std::filesystem::remove_all(scratch_folder());
 }
 

@@ -157,4 +157,65 @@ std::string complaint(const Trial& trial, const StreamOptions& options, StreamSu
   return difference(trial, options.level, options.clock_drift, end, tally, sources);
 }
 
+namespace {
+
+std::string text_of(const StreamEvent& event) {
+  std::string out = std::to_string(event.number) + ' ' + std::to_string(event.withdraws) + ' ' +
+                    std::to_string(event.arrived.count()) + ' ' +
+                    std::to_string(event.reported.count()) + ' ' +
+                    std::string(info(event.kind).name);
+  for (const Anomaly& anomaly : event.verdict.anomalies) {
+    out += ' ' + text_of(*event.history, anomaly, true);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
+                                   std::uint64_t seed, const std::string& file) {
+  Random random(seed);
+  auto stream = Stream::open(options);
+  if (!stream.ok()) return stream.error().to_string();
+  std::map<std::uint64_t, std::string> seen;
+  std::vector<StreamEvent> events;
+  const auto poll = [&]() -> std::string {
+    for (StreamEvent& event : stream->poll()) {
+      const auto [at, added] = seen.try_emplace(event.number, text_of(event));
+      if (!added && at->second != text_of(event)) {
+        return "event was " + at->second + ", then " + text_of(event);
+      }
+      if (added) events.push_back(std::move(event));
+    }
+    return "";
+  };
+  std::size_t saved_at = trial.steps.size();
+  for (std::size_t i = 0; i < trial.steps.size(); ++i) {
+    const Step& step = trial.steps[i];
+    if (step.batch == nullptr) {
+      stream->advance(step.now);
+    } else if (const Status status = stream->append(step.batch, step.now); !status.ok()) {
+      return status.error().to_string();
+    }
+    if (random() % 3 == 0) {
+      if (std::string wrong = poll(); !wrong.empty()) return wrong;
+    }
+    if (random() % 4 == 0) {
+      if (const Status status = stream->save(file); !status.ok()) return status.error().to_string();
+      saved_at = i;
+    }
+    if (saved_at <= i && random() % 4 == 0) {
+      stream = Stream::restore(options, file);
+      if (!stream.ok()) return stream.error().to_string();
+      i = saved_at;
+      saved_at = random() % 2 == 0 ? saved_at : trial.steps.size();
+    }
+  }
+  const StreamSummary end = stream->finish();
+  if (std::string wrong = poll(); !wrong.empty()) return wrong;
+  Tally tally(false);
+  if (std::string wrong = tally.add(events); !wrong.empty()) return wrong;
+  return difference(trial, options.level, options.clock_drift, end, tally, false);
+}
+
 }  // namespace ouro::oracle

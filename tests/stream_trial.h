@@ -62,4 +62,9 @@ class Tally {
 [[nodiscard]] std::string complaint(const Trial& trial, const StreamOptions& options,
                                     StreamSummary* summary = nullptr);
 
+// The same, but now and then the stream is saved, and now and then it is lost and restored, and
+// what happened since is repeated; which must give the same events again.
+[[nodiscard]] std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
+                                                 std::uint64_t seed, const std::string& file);
+
 }  // namespace ouro::oracle

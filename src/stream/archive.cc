@@ -56,10 +56,47 @@ void encode_before(Sequence<T>& all, typename Sequence<T>::Cursor end, bool skip
 }  // namespace
 
 Status Archive::open(const std::string& folder) {
-  auto store = open_version_store(folder, next_epoch_ - 1);
+  auto store = open_version_store(folder, first_kept_, next_epoch_ - 1);
   if (!store.ok()) return store.error();
   store_ = *std::move(store);
   return {};
+}
+
+void Archive::save(Encoder& out) const {
+  out.number(next_epoch_);
+  out.number(first_kept_);
+  out.number(newest_);
+  out.number(newest_dropped_);
+  out.number(disk_bytes_);
+  out.number(spilled_);
+  out.number(recalled_);
+  out.number<std::uint64_t>(epochs_.size());
+  for (const Epoch& epoch : epochs_) out.number(epoch);
+  out.number<std::uint64_t>(back_.size());
+  for (const auto& [epoch, name] : back_) {
+    out.number(epoch);
+    out.number(name);
+  }
+}
+
+Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
+  next_epoch_ = in.number<std::uint32_t>();
+  first_kept_ = in.number<std::uint32_t>();
+  newest_ = in.number<Moment>();
+  newest_dropped_ = in.number<Moment>();
+  disk_bytes_ = in.number<std::uint64_t>();
+  spilled_ = in.number<std::uint64_t>();
+  recalled_ = in.number<std::uint64_t>();
+  const auto epochs = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < epochs && in.ok(); ++i) epochs_.push_back(in.number<Epoch>());
+  const auto back = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < back && in.ok(); ++i) {
+    const auto epoch = in.number<std::uint32_t>();
+    back_.insert({epoch, in.number<Name>()});
+  }
+  keys_.set_last_epoch(next_epoch_ - 1);
+  keeps_dropped_ = true;
+  return in.ok() && (limited || !epochs_.empty()) ? open(folder) : Status();
 }
 
 // ---- to disk ----

@@ -51,7 +51,8 @@ class Archive {
   Arrival drop_before(StreamTime until);
 
   void save(Encoder& out) const;
-  Status restore(Decoder& in, const std::string& folder);
+  // `limited`: whether there will be more sweeps.
+  Status restore(Decoder& in, const std::string& folder, bool limited);
   // What was dropped may be deleted: no file that could be restored mentions it.
   void delete_dropped();
   void keep_dropped() { keeps_dropped_ = true; }

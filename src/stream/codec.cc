@@ -90,17 +90,20 @@ std::shared_ptr<const History> decode_history(Decoder& in) {
 }
 
 void Checksum::add(std::string_view bytes) {
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
-  while (bytes.size() >= 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), 8);
-    state_ = (state_ ^ word) * kOdd;
-    state_ ^= state_ >> 32;
-    bytes.remove_prefix(8);
-  }
-  for (const char byte : bytes) {
-    state_ = (state_ ^ static_cast<unsigned char>(byte)) * kOdd;
-    state_ ^= state_ >> 32;
+  while (!bytes.empty()) {
+    if (count_ % 8 == 0 && bytes.size() >= 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data(), 8);
+      state_ = mixed(state_, word);
+      bytes.remove_prefix(8);
+      count_ += 8;
+      continue;
+    }
+    pending_ |= std::uint64_t{static_cast<unsigned char>(bytes[0])} << 8 * (count_ % 8);
+    bytes.remove_prefix(1);
+    if (++count_ % 8 != 0) continue;
+    state_ = mixed(state_, pending_);
+    pending_ = 0;
   }
 }
 

@@ -90,14 +90,21 @@ class Decoder {
 void encode(const History& history, Encoder& out);
 [[nodiscard]] std::shared_ptr<const History> decode_history(Decoder& in);
 
-// For files, to tell whether they are whole.
+// For files, to tell whether they are whole. Of the bytes, however they are cut.
 class Checksum {
  public:
   void add(std::string_view bytes);
-  [[nodiscard]] std::uint64_t value() const { return state_; }
+  [[nodiscard]] std::uint64_t value() const { return mixed(state_, pending_ + count_); }
 
  private:
+  static std::uint64_t mixed(std::uint64_t state, std::uint64_t word) {
+    state = (state ^ word) * 0x9e3779b97f4a7c15;
+    return state ^ state >> 32;
+  }
+
   std::uint64_t state_ = 0x2545f4914f6cdd1d;
+  std::uint64_t pending_ = 0;  // Of an unfinished word.
+  std::uint64_t count_ = 0;    // Bytes in all.
 };
 
 }  // namespace ouro::stream

@@ -225,7 +225,7 @@ void Engine::limit_memory() {
   if (first > 0) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
-  if (memory() <= std::max(options_.memory, sweep_at_)) return;
+  if (options_.memory == 0 || memory() <= std::max(options_.memory, sweep_at_)) return;
   absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
   if (Status status = archive_.sweep(watermark(), now_); !status.ok()) {
     archive_.set_error(status.error());

@@ -36,6 +36,10 @@ class Engine {
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
 
+  Status save(const std::string& file);
+  // REQUIRES: nothing was done yet, not even open(). After an error it is of no use.
+  Status restore(const std::string& file);
+
  private:
   // Who of a session committed last.
   struct Session {
@@ -90,6 +94,15 @@ class Engine {
   [[nodiscard]] std::vector<std::string> list_texts(KeyState& key, const Moment& begin);
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
   [[nodiscard]] Moment begin_of(const Source& txn, Arrival arrival) const;
+
+  void save_options(Encoder& out) const;
+  [[nodiscard]] bool restore_options(Decoder& in) const;
+  void save_books(Encoder& out) const;
+  void restore_books(Decoder& in);
+  void save_window(Encoder& out);
+  void restore_window(Decoder& in);
+  void save_keys(Encoder& out);
+  void restore_keys(Decoder& in);
 
   StreamOptions options_;
   TimelineRules rules_;

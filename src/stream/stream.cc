@@ -48,11 +48,11 @@ Result<Stream> Stream::open(const StreamOptions& options) {
   return Stream(std::move(state));
 }
 
-Result<Stream> Stream::restore(const StreamOptions&, const std::string& file) {
-  Error error;
-  error.file = file;
-  error.what = "a stream cannot be restored yet";
-  return error;
+Result<Stream> Stream::restore(const StreamOptions& options, const std::string& file) {
+  if (Status status = check_options(options); !status.ok()) return status.error();
+  auto state = std::make_unique<State>(options);
+  if (Status status = state->engine.restore(file); !status.ok()) return status.error();
+  return Stream(std::move(state));
 }
 
 Status Stream::append(std::shared_ptr<const History> batch, StreamTime now) {
@@ -65,11 +65,6 @@ StreamSummary Stream::finish() {
   state_->engine.finish();
   return state_->engine.summary();
 }
-Status Stream::save(const std::string& file) {
-  Error error;
-  error.file = file;
-  error.what = "a stream cannot be saved yet";
-  return error;
-}
+Status Stream::save(const std::string& file) { return state_->engine.save(file); }
 
 }  // namespace ouro

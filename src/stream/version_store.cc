@@ -4,7 +4,8 @@
 
 namespace ouro::stream {
 
-Result<std::unique_ptr<VersionStore>> open_version_store(const std::string&, std::uint32_t) {
+Result<std::unique_ptr<VersionStore>> open_version_store(const std::string&, std::uint32_t,
+                                                         std::uint32_t) {
   Error error;
   error.what =
       "this program was built without RocksDB, so a stream's memory cannot be limited; build with "
@@ -97,13 +98,13 @@ class Tables : public VersionStore {
  public:
   explicit Tables(std::string folder) : folder_(std::move(folder)), options_(table_options()) {}
 
-  Status clear_behind(std::uint32_t last_epoch) {
+  Status keep_only(std::uint32_t first, std::uint32_t last) {
     std::error_code failed;
     fs::create_directories(folder_, failed);
     for (auto at = fs::directory_iterator(folder_, failed);
          !failed && at != fs::directory_iterator(); at.increment(failed)) {
       const auto epoch = epoch_of(at->path().filename().string());
-      if (epoch && *epoch > last_epoch) fs::remove(at->path(), failed);
+      if (epoch && (*epoch < first || *epoch > last)) fs::remove(at->path(), failed);
     }
     if (!failed) return {};
     Error error;
@@ -173,9 +174,9 @@ class Tables : public VersionStore {
 }  // namespace
 
 Result<std::unique_ptr<VersionStore>> open_version_store(const std::string& folder,
-                                                         std::uint32_t last_epoch) {
+                                                         std::uint32_t first, std::uint32_t last) {
   auto tables = std::make_unique<Tables>(folder);
-  if (Status status = tables->clear_behind(last_epoch); !status.ok()) return status.error();
+  if (Status status = tables->keep_only(first, last); !status.ok()) return status.error();
   return Result<std::unique_ptr<VersionStore>>(std::move(tables));
 }
 

@@ -42,9 +42,10 @@ class VersionStore {
 
 // In RocksDB's tables, one file an epoch, without the database around them: what is written once,
 // never changes and goes as a whole needs no log, no memory table and no compaction. Makes the
-// folder, and removes the epochs in it behind `last_epoch`. The error is a folder that cannot be
-// used, or a program without RocksDB.
+// folder, and removes all epochs in it but those from `first` to `last`. The error is a folder that
+// cannot be used, or a program without RocksDB.
 [[nodiscard]] Result<std::unique_ptr<VersionStore>> open_version_store(const std::string& folder,
-                                                                       std::uint32_t last_epoch);
+                                                                       std::uint32_t first,
+                                                                       std::uint32_t last);
 
 }  // namespace ouro::stream
