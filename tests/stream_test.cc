@@ -117,6 +117,32 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   std::filesystem::remove_all(scratch_folder());
 }
 
+// Memory for a little, so that transactions come while some is on its way to disk.
+TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
+  std::uint64_t spilled = 0;
+  std::uint64_t recalled = 0;
+  for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {
+    TimelineShape shape = shape_of(seed);
+    shape.txns = 60;
+    shape.last_stamp = 120;
+    const Trial trial = random_trial(random_timeline(seed, shape), seed,
+                                     {.reach = 1 + seed % 30, .max_batch = 1 + seed % 3});
+    StreamOptions options;
+    options.level = kLevels[seed % 4];
+    options.timeout = milliseconds(seed % 20);
+    options.memory = 8'000 + seed % 16 * 1'000;
+    options.folder = scratch_folder();
+    StreamSummary summary;
+    ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
+                                                       << native(trial.whole);
+    spilled += summary.spilled;
+    recalled += summary.recalled;
+  }
+  EXPECT_GT(spilled, 1000 / kSlowdown);
+  EXPECT_GT(recalled, 100 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
+}
+
 TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
   const std::string file = scratch_folder() + ".checkpoint";
   for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {

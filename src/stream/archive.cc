@@ -11,14 +11,17 @@ void append_big_endian(std::string& out, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
 }
 
-std::string chunk_key(const Name& name) {
+// Keys share an entry with those of similar hashes: fewer entries, and small ones, cost less to
+// write than one for each.
+constexpr int kGroupShift = 48;
+
+std::string group_key(std::uint64_t group) {
   std::string key = "k";
-  append_big_endian(key, name.high);
-  append_big_endian(key, name.low);
+  append_big_endian(key, group);
   return key;
 }
 
-// Behind those of all chunks.
+// Behind those of all groups.
 std::string batch_key(Arrival first) {
   std::string key = "t";
   append_big_endian(key, first);
@@ -44,13 +47,12 @@ V stub_of(V version) {
 }
 
 template <class T>
-void encode_before(Sequence<T>& all, typename Sequence<T>::Cursor end, bool skip_first,
-                   Encoder& out) {
-  std::vector<T> some;
-  auto c = all.begin();
-  if (skip_first) c = all.next(c);
-  for (; c != end; c = all.next(c)) some.push_back(all.at(c));
-  out.array(std::span<const T>(some));
+void encode_until(const Sequence<T>& all, typename Sequence<T>::Cursor from,
+                  typename Sequence<T>::Cursor end, Encoder& out) {
+  std::uint64_t count = 0;
+  for (auto c = from; c != end; c = all.next(c)) ++count;
+  out.number(count);
+  for (auto c = from; c != end; c = all.next(c)) out.number(all.at(c));
 }
 
 }  // namespace
@@ -94,7 +96,8 @@ Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
     const auto epoch = in.number<std::uint32_t>();
     back_.insert({epoch, in.number<Name>()});
   }
-  keys_.set_last_epoch(next_epoch_ - 1);
+  keys_.set_last_epoch(epochs_.empty() ? 0 : epochs_.back().number);
+  guard_ = newest_;
   keeps_dropped_ = true;
   return in.ok() && (limited || !epochs_.empty()) ? open(folder) : Status();
 }
@@ -117,20 +120,20 @@ bool Archive::has_before(KeyState& key, const Moment& until) {
 }
 
 template <class V>
-std::string Archive::chunk_of(KeyState& key, const Moment& until, Epoch& epoch) {
+void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
   auto& versions = key.versions<V>();
   const auto end = versions.lower_bound(until);
   const auto end_reads = key.reads.lower_bound(until);
-  Encoder out;
-  encode_before(versions, end, has_stub<V>(key), out);
-  encode_before(key.reads, end_reads, false, out);
-  if (end != versions.begin()) {
+  auto first = versions.begin();
+  if (has_stub<V>(key)) first = versions.next(first);
+  encode_until(versions, first, end, group_);
+  encode_until(key.reads, key.reads.begin(), end_reads, group_);
+  if (first != end) {
     epoch.newest = std::max(epoch.newest, versions.at(versions.before(end)).at());
   }
   if (end_reads != key.reads.begin()) {
     epoch.newest = std::max(epoch.newest, key.reads.at(key.reads.before(end_reads)).at());
   }
-  return out.take();
 }
 
 template <class V>
@@ -150,70 +153,153 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
   key.last_epoch = epoch;
 }
 
-Status Archive::sweep(const Moment& until, StreamTime now) {
-  Epoch epoch;
-  epoch.number = next_epoch_;
-  epoch.written = now;
-  std::vector<KeyState*> keys;
-  keys_.for_each([&](KeyState& key) {
-    const bool list = key.kind == KeyKind::List;
-    if (list ? has_before<ListVersion>(key, until) : has_before<Version>(key, until)) {
-      keys.push_back(&key);
-    }
-  });
-  std::sort(keys.begin(), keys.end(), [](const KeyState* a, const KeyState* b) {
-    return std::pair(a->name.high, a->name.low) < std::pair(b->name.high, b->name.low);
-  });
-  std::size_t batches = 0;
+Status Archive::begin_sweep(const Moment& until, StreamTime now) {
+  auto writer = store_->write(next_epoch_);
+  if (!writer.ok()) return writer.error();
+  sweep_ = std::make_unique<Sweep>();
+  sweep_->epoch.number = next_epoch_++;
+  sweep_->epoch.written = now;
+  sweep_->until = until;
+  sweep_->writer = *std::move(writer);
   for (const Window::Batch& batch : window_.batches()) {
     if (batch.first + batch.history->txn_count() > window_.first()) break;
-    ++batches;
+    ++sweep_->batches;
   }
-  if (keys.empty() && batches == 0) return {};
-  if (Status status = write_epoch(keys, until, batches, epoch); !status.ok()) return status;
-  ++next_epoch_;
-  newest_ = std::max(newest_, epoch.newest);
-  disk_bytes_ += epoch.bytes;
-  epochs_.push_back(epoch);
-  for (; batches > 0; --batches) window_.drop_first_batch();
-  for (KeyState* const key : keys) {
-    if (key->kind == KeyKind::List) {
-      forget_before<ListVersion>(*key, until, epoch.number);
-    } else {
-      forget_before<Version>(*key, until, epoch.number);
-    }
-  }
-  // Keys that were only ever read as initial: a new state asks the disk again.
-  keys_.set_last_epoch(epoch.number);
-  keys_.erase_if([](const KeyState& key) {
-    return key.kind == KeyKind::Unknown && key.reads.empty() && key.registers.empty();
-  });
+  guard_ = std::max(newest_, until);
   return {};
 }
 
-Status Archive::write_epoch(const std::vector<KeyState*>& keys, const Moment& until,
-                            std::size_t batches, Epoch& epoch) {
-  auto writer = store_->write(epoch.number);
-  if (!writer.ok()) return writer.error();
-  for (KeyState* const key : keys) {
-    const std::string bytes = key->kind == KeyKind::List ? chunk_of<ListVersion>(*key, until, epoch)
-                                                         : chunk_of<Version>(*key, until, epoch);
-    if (Status status = (*writer)->add(chunk_key(key->name), bytes); !status.ok()) return status;
+Status Archive::finish_sweep() {
+  while (sweeping()) {
+    if (Status status = sweep(1'000'000); !status.ok()) return status;
   }
-  epoch.first_txn = epoch.end_txn = batches > 0 ? window_.batches().front().first : 0;
-  for (std::size_t i = 0; i < batches; ++i) {
-    const Window::Batch& batch = window_.batches()[i];
-    if (batch.history->txn_count() == 0) continue;
-    Encoder out;
-    encode(*batch.history, out);
-    if (Status status = (*writer)->add(batch_key(batch.first), out.take()); !status.ok()) {
+  return {};
+}
+
+Status Archive::sweep(std::size_t keys) {
+  while (sweeping() && keys > 0) {
+    Status status = step(keys);
+    if (status.ok()) continue;
+    if (!sweep_->written) {
+      store_->drop(sweep_->epoch.number);
+      sweep_ = nullptr;
+      guard_ = newest_;
+    }
+    return status;
+  }
+  return {};
+}
+
+Status Archive::step(std::size_t& keys) {
+  Sweep& s = *sweep_;
+  const auto spend = [&](std::size_t count) { keys -= std::min(keys, count + 1); };
+  if (!s.written && s.part < KeyTable::kParts) {
+    spend(write_part());
+    for (std::size_t i = 0; i < part_.size();) {
+      const std::uint64_t group = part_[i].first >> kGroupShift;
+      group_.clear();
+      for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
+        KeyState& key = *part_[i].second;
+        group_.number(key.name);
+        group_.number(key.kind);
+        if (key.kind == KeyKind::List) {
+          encode_before<ListVersion>(key, s.until, s.epoch);
+        } else {
+          encode_before<Version>(key, s.until, s.epoch);
+        }
+        key.touched = false;
+        s.keys.push_back(&key);
+      }
+      if (Status status = s.writer->add(group_key(group), group_.view()); !status.ok()) {
+        return status;
+      }
+    }
+    return {};
+  }
+  if (!s.written) {
+    spend(1000);
+    return write_batches();
+  }
+  if (s.key < s.keys.size()) {
+    const std::size_t end = std::min(s.keys.size(), s.key + 1000);
+    spend(end - s.key);
+    for (; s.key < end; ++s.key) {
+      KeyState& key = *s.keys[s.key];
+      if (s.key + 8 < end) __builtin_prefetch(s.keys[s.key + 8], 1);
+      if (key.touched) {
+        back_.insert({s.epoch.number, key.name});
+      } else if (key.kind == KeyKind::List) {
+        forget_before<ListVersion>(key, s.until, s.epoch.number);
+      } else {
+        forget_before<Version>(key, s.until, s.epoch.number);
+      }
+    }
+    return {};
+  }
+  // Keys that were only ever read as initial: a new state asks the disk again.
+  spend(100);
+  keys_.erase_if(s.part++, [](const KeyState& key) {
+    return key.kind == KeyKind::Unknown && key.reads.empty() && key.registers.empty();
+  });
+  if (s.part < KeyTable::kParts) return {};
+  sweep_ = nullptr;
+  guard_ = newest_;
+  return {};
+}
+
+// Gathers what of the next part of the table is to be written; how many keys it has.
+std::size_t Archive::write_part() {
+  part_.clear();
+  std::size_t count = 0;
+  keys_.for_each(sweep_->part++, [&](KeyState& key, std::uint64_t hash) {
+    const bool list = key.kind == KeyKind::List;
+    const Moment& until = sweep_->until;
+    ++count;
+    if (list ? has_before<ListVersion>(key, until) : has_before<Version>(key, until)) {
+      part_.emplace_back(hash, &key);
+    }
+  });
+  std::sort(part_.begin(), part_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return count;
+}
+
+// Some of them; after the last the epoch is complete.
+Status Archive::write_batches() {
+  constexpr std::size_t kTxns = 2000;
+  Sweep& s = *sweep_;
+  std::size_t txns = 0;
+  for (; s.batch < s.batches && txns < kTxns; ++s.batch) {
+    const Window::Batch& batch = window_.batches()[s.batch];
+    const std::size_t count = batch.history->txn_count();
+    if (s.batch == 0) s.epoch.first_txn = batch.first;
+    s.epoch.end_txn = batch.first + count;
+    if (count == 0) continue;
+    txns += count;
+    group_.clear();
+    encode(*batch.history, group_);
+    if (Status status = s.writer->add(batch_key(batch.first), group_.view()); !status.ok()) {
       return status;
     }
-    epoch.end_txn = batch.first + batch.history->txn_count();
   }
-  auto bytes = (*writer)->finish();
-  if (!bytes.ok()) return bytes.error();
-  epoch.bytes = *bytes;
+  if (s.batch < s.batches) return {};
+  if (s.keys.empty() && s.batches == 0) {
+    s.writer = nullptr;
+    store_->drop(s.epoch.number);
+  }
+  if (s.writer != nullptr) {
+    auto bytes = s.writer->finish();
+    if (!bytes.ok()) return bytes.error();
+    s.epoch.bytes = *bytes;
+    disk_bytes_ += *bytes;
+    newest_ = std::max(newest_, s.epoch.newest);
+    epochs_.push_back(s.epoch);
+    keys_.set_last_epoch(s.epoch.number);
+    for (; s.batches > 0; --s.batches) window_.drop_first_batch();
+  }
+  s.writer = nullptr;
+  s.written = true;
+  s.part = 0;
   return {};
 }
 
@@ -261,19 +347,24 @@ void Archive::take_in(KeyState& key, Decoder& in) {
 }
 
 bool Archive::load(KeyState& key, const Epoch& epoch) {
-  auto bytes = store_->find(epoch.number, chunk_key(key.name));
+  auto bytes = store_->find(epoch.number, group_key(key.name.hash() >> kGroupShift));
   if (!bytes.ok()) {
     error_ = bytes.error();
     return false;
   }
   back_.insert({epoch.number, key.name});
-  if (!*bytes) return true;
-  ++recalled_;
-  Decoder in(**bytes);
-  if (key.kind == KeyKind::List) {
-    take_in<ListVersion>(key, in);
-  } else {
-    take_in<Version>(key, in);
+  key.touched = true;
+  Decoder in(*bytes ? std::string_view(**bytes) : std::string_view());
+  while (!in.at_end() && in.ok()) {
+    const bool found = in.number<Name>() == key.name;
+    const auto kind = in.number<KeyKind>();
+    if (found) {
+      ++recalled_;
+      kind == KeyKind::List ? take_in<ListVersion>(key, in) : take_in<Version>(key, in);
+      return in.ok();
+    }
+    in.skip(kind == KeyKind::List ? sizeof(ListVersion) : sizeof(Version));
+    in.skip(sizeof(Read));
   }
   return in.ok();
 }
@@ -299,6 +390,11 @@ bool Archive::load_version_before(KeyState& key, const Moment& begin,
     if (!load(key, **at)) return false;
   }
   return key.first_epoch >= first_kept_ || newest_dropped_ < best();
+}
+
+bool Archive::prepare_late(KeyState& key, const Moment& begin) {
+  key.touched = true;
+  return key.last_epoch == 0 || recall(key, begin);
 }
 
 bool Archive::recall(KeyState& key, const Moment& begin) {

@@ -5,6 +5,9 @@
 // all an on-time transaction asks for. Whoever begins before something that was moved gets it back
 // first, so that the rest of the stream need not know. What came back is in memory for good: the
 // next sweep moves it again, to another epoch.
+//
+// A sweep goes in small steps, so that nobody has to wait: first all is written, then it is taken
+// out of memory, but for keys that someone late touched in between.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -36,17 +39,20 @@ class Archive {
   // Brings back what a transaction that begins at `begin` needs to know of the key. False if some
   // of it is gone for good.
   bool prepare(KeyState& key, const Moment& begin) {
-    if (key.last_epoch == 0 || newest_.before_time(begin)) return true;
-    return recall(key, begin);
+    return guard_.before_time(begin) || prepare_late(key, begin);
   }
   // Brings back the details of the version that a read at `begin` should return, if possible; of a
   // list, of all that is before it.
   void detail(KeyState& key, const Moment& begin);
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
 
-  // Moves all that is before `until`, and the batches of final transactions. The error is a disk
-  // that fails; then all is still there.
-  Status sweep(const Moment& until, StreamTime now);
+  // Moves all that is before `until`, and the batches of final transactions: begins to. The errors
+  // are a disk that fails; then all is still there.
+  Status begin_sweep(const Moment& until, StreamTime now);
+  [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
+  // Goes on, for about so many keys.
+  Status sweep(std::size_t keys);
+  Status finish_sweep();
   // Forgets epochs written before `until`. Returns the first arrival that may still be there.
   Arrival drop_before(StreamTime until);
 
@@ -61,7 +67,8 @@ class Archive {
   [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
   [[nodiscard]] std::uint64_t recalled() const { return recalled_; }
   [[nodiscard]] std::size_t bytes() const {
-    return back_.capacity() * 33 + epochs_.size() * sizeof(Epoch);
+    return back_.capacity() * 33 + epochs_.size() * sizeof(Epoch) +
+           (sweep_ == nullptr ? 0 : sweep_->keys.capacity() * sizeof(KeyState*));
   }
   void set_error(Error error) { error_ = std::move(error); }
   // Something went wrong on disk since the last call.
@@ -76,6 +83,19 @@ class Archive {
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;
   };
+  struct Sweep {
+    Epoch epoch;
+    Moment until;
+    std::unique_ptr<VersionStore::Writer> writer;
+    std::size_t part = 0;         // Of the table, to write or erase next.
+    std::size_t batches = 0;      // To write.
+    std::size_t batch = 0;        // Next.
+    bool written = false;         // What is left is to forget.
+    std::vector<KeyState*> keys;  // Written.
+    std::size_t key = 0;          // To forget next.
+  };
+
+  bool prepare_late(KeyState& key, const Moment& begin);
   bool recall(KeyState& key, const Moment& begin);
   [[nodiscard]] std::vector<const Epoch*> epochs_with(const KeyState& key) const;
   bool load(KeyState& key, const Epoch& epoch);
@@ -88,15 +108,17 @@ class Archive {
   static bool has_stub(KeyState& key);
   template <class V>
   void remove_stub(KeyState& key);
+
+  Status step(std::size_t& keys);
+  std::size_t write_part();
+  Status write_batches();
   template <class V>
   static bool has_before(KeyState& key, const Moment& until);
-  // What of the key is before `until`, as bytes.
+  // Adds what of the key is before `until`.
   template <class V>
-  static std::string chunk_of(KeyState& key, const Moment& until, Epoch& epoch);
+  void encode_before(KeyState& key, const Moment& until, Epoch& epoch);
   template <class V>
   void forget_before(KeyState& key, const Moment& until, std::uint32_t epoch);
-  Status write_epoch(const std::vector<KeyState*>& keys, const Moment& until, std::size_t batches,
-                     Epoch& epoch);
 
   Pool& pool_;
   KeyTable& keys_;
@@ -105,6 +127,7 @@ class Archive {
   std::deque<Epoch> epochs_;
   std::uint32_t next_epoch_ = 1;
   Moment newest_;          // On disk.
+  Moment guard_;           // Who begins behind this concerns nothing on disk or on the way there.
   Moment newest_dropped_;  // What is gone is not behind this.
   std::uint32_t first_kept_ = 1;
   // Chunks that came back, so the ones on disk are no longer true.
@@ -112,6 +135,9 @@ class Archive {
   std::deque<std::pair<Arrival, std::shared_ptr<const History>>> recent_;  // Batches read last.
   bool keeps_dropped_ = false;
   std::vector<std::uint32_t> dropped_;
+  std::unique_ptr<Sweep> sweep_;
+  std::vector<std::pair<std::uint64_t, KeyState*>> part_;  // Of the table, by hash.
+  Encoder group_;
   std::uint64_t disk_bytes_ = 0;
   std::uint64_t spilled_ = 0;
   std::uint64_t recalled_ = 0;

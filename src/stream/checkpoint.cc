@@ -154,6 +154,7 @@ void restore_map(Map& map, Decoder& in) {
 }  // namespace
 
 Status Engine::save(const std::string& file) {
+  if (Status status = archive_.finish_sweep(); !status.ok()) return status;
   if (archive_.is_open()) sync_folder(options_.folder + "/.");
   const std::string temporary = file + ".new";
   {
@@ -293,7 +294,7 @@ void Engine::restore_window(Decoder& in) {
 
 void Engine::save_keys(Encoder& out) {
   out.number<std::uint64_t>(keys_.size());
-  keys_.for_each([&](KeyState& key) {
+  const auto save_key = [&](KeyState& key, std::uint64_t) {
     out.number(key.name);
     out.number(key.kind);
     out.number(key.has_stored_versions);
@@ -305,7 +306,8 @@ void Engine::save_keys(Encoder& out) {
       save_sequence(key.registers, out);
     }
     save_sequence(key.reads, out);
-  });
+  };
+  for (std::size_t part = 0; part < KeyTable::kParts; ++part) keys_.for_each(part, save_key);
 }
 
 void Engine::restore_keys(Decoder& in) {

@@ -37,6 +37,9 @@ class Encoder {
   }
   void text(std::string_view text) { array(std::span<const char>(text.data(), text.size())); }
   [[nodiscard]] std::string take() { return std::move(buffer_); }
+  // What is there, and a new beginning.
+  [[nodiscard]] std::string_view view() const { return buffer_; }
+  void clear() { buffer_.clear(); }
 
  protected:
   static constexpr std::size_t kFull = std::size_t{1} << 20;
@@ -50,6 +53,12 @@ class Decoder {
   explicit Decoder(std::string_view bytes) : left_(bytes) {}
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return ok_ && left_.empty(); }
+  // Passes over an array of things of that size.
+  void skip(std::size_t size) {
+    const auto count = number<std::uint64_t>();
+    if (count > left_.size() / size) ok_ = false;
+    static_cast<void>(take(ok_ ? count * size : 0));
+  }
 
   template <class T>
   T number() {

@@ -6,6 +6,9 @@
 namespace ouro::stream {
 namespace {
 
+// Keys that a sweep goes on with for every transaction: a million keys in 20,000 transactions.
+constexpr std::size_t kSweptPerTxn = 100;
+
 std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
 }
@@ -39,7 +42,7 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
     if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
     arrive(intake_.take(TxnId{t}, window_.next()));
   }
-  limit_memory();
+  limit_memory(count * kSweptPerTxn);
   if (auto error = archive_.take_error()) return *error;
   return {};
 }
@@ -164,7 +167,7 @@ void Engine::advance(StreamTime now) {
   while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
     close_first(now_);
   }
-  limit_memory();
+  limit_memory(0);
 }
 
 void Engine::finish() {
@@ -219,19 +222,27 @@ StreamSummary Engine::summary() const {
 
 Status Engine::open() { return options_.memory > 0 ? archive_.open(options_.folder) : Status(); }
 
-void Engine::limit_memory() {
+void Engine::limit_memory(std::size_t work) {
   if (!archive_.is_open()) return;
   const Arrival first = archive_.drop_before(now_ - options_.retention);
   if (first > 0) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
-  if (options_.memory == 0 || memory() <= std::max(options_.memory, sweep_at_)) return;
-  absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
-  if (Status status = archive_.sweep(watermark(), now_); !status.ok()) {
-    archive_.set_error(status.error());
+  const std::size_t limit = options_.memory;
+  if (limit == 0) return;
+  Status status;
+  if (!archive_.sweeping()) {
+    if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
+    absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
+    status = archive_.begin_sweep(watermark(), now_);
+    hurry_at_ = std::max(limit, memory() + limit / 8);
   }
-  // What the window itself takes cannot be moved; sweeping again at once would be in vain.
-  sweep_at_ = memory() + options_.memory / 4;
+  if (status.ok() && archive_.sweeping()) {
+    status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
+  }
+  if (!status.ok()) archive_.set_error(status.error());
+  // What the window itself takes cannot be moved; to sweep again at once would be in vain.
+  if (!archive_.sweeping()) sweep_at_ = memory() + limit / 16;
 }
 
 // Before nearly all that waits for its time-out. That few stand before it does no harm: what they

@@ -75,7 +75,8 @@ class Engine {
     lost_ = true;
     return false;
   }
-  void limit_memory();
+  // `work`: how much of it may be done now, in keys.
+  void limit_memory(std::size_t work);
   [[nodiscard]] Moment watermark();
   [[nodiscard]] std::size_t memory() const;
 
@@ -112,7 +113,8 @@ class Engine {
   Timelines timelines_;
   Window window_;
   Archive archive_{pool_, keys_, window_};
-  std::size_t sweep_at_ = 0;  // Bytes.
+  std::size_t sweep_at_ = 0;  // Bytes: when the next sweep is worth it, …
+  std::size_t hurry_at_ = 0;  // … and when this one must come to an end.
   absl::flat_hash_map<Name, Session> sessions_;
   std::vector<Session*> batch_sessions_;
   absl::flat_hash_map<Reported, std::uint64_t> reported_;

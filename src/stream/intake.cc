@@ -160,14 +160,22 @@ Status Intake::check_kinds(const History& batch) {
   return {};
 }
 
+// In three strides, so that neither the table nor the states are waited for.
 void Intake::find_keys(const History& batch) {
-  constexpr std::size_t kAhead = 16;
+  constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
   touched_.assign(count, {});
-  for (std::size_t k = 0; k < std::min(kAhead, count); ++k) keys_.prefetch(hashes_[k]);
-  for (std::size_t k = 0; k < count; ++k) {
-    if (k + kAhead < count) keys_.prefetch(hashes_[k + kAhead]);
-    touched_[k].key = keys_.find_or_add(names_[k], hashes_[k]);
+  for (std::size_t i = 0; i < count + 2 * kStride; ++i) {
+    if (i < count) keys_.prefetch(hashes_[i]);
+    if (i >= kStride && i - kStride < count) {
+      KeyState* const likely = keys_.likely(hashes_[i - kStride]);
+      touched_[i - kStride].key = likely;
+      if (likely != nullptr) __builtin_prefetch(likely, 1);
+    }
+    if (i < 2 * kStride) continue;
+    const std::size_t k = i - 2 * kStride;
+    KeyState*& key = touched_[k].key;
+    if (key == nullptr || key->name != names_[k]) key = keys_.find_or_add(names_[k], hashes_[k]);
   }
 }
 

@@ -30,6 +30,7 @@ struct KeyState {
   std::uint32_t last_epoch = 0;   // … or zero.
   KeyKind kind = KeyKind::Unknown;
   bool has_stored_versions = false;
+  bool touched = false;  // By someone late, since a sweep wrote it.
 
   template <class V>
   [[nodiscard]] Sequence<V>& versions();
@@ -64,29 +65,33 @@ class KeyTable {
     const Part& part = parts_[part_of(hash)];
     if (part.mask != 0) __builtin_prefetch(part.slots() + (hash & part.mask));
   }
+  // What find() would return in all likelihood, without a look at the state.
+  [[nodiscard]] KeyState* likely(std::uint64_t hash) const {
+    const Part& part = parts_[part_of(hash)];
+    if (part.mask == 0) return nullptr;
+    for (std::size_t i = hash & part.mask;; i = (i + 1) & part.mask) {
+      const Slot& slot = part.slots()[i];
+      if (slot.state == nullptr || slot.hash == hash) return slot.state;
+    }
+  }
   // New keys may have something on disk, up to this epoch.
   void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
   // `hash` is name.hash(). States stay where they are until erased.
   [[nodiscard]] KeyState* find(const Name& name, std::uint64_t hash) const;
   KeyState* find_or_add(const Name& name, std::uint64_t hash);
-  // Forgets what `gone` says of all states it is asked about, each once; it may clear them.
-  template <class Gone>
-  void erase_if(const Gone& gone);
+  // The parts are ordered by hash.
+  static constexpr std::size_t kParts = 128;
   template <class Visit>
-  void for_each(const Visit& visit) const {
-    for (const Part& part : parts_) {
-      for (std::size_t i = 0; part.mask != 0 && i <= part.mask; ++i) {
-        if (part.slots()[i].state != nullptr) visit(*part.slots()[i].state);
-      }
-    }
-  }
+  void for_each(std::size_t part, const Visit& visit) const;
+  // Erases those of which `gone` says so.
+  template <class Gone>
+  void erase_if(std::size_t part, const Gone& gone);
   void clear();
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t bytes() const { return table_bytes_; }
 
  private:
-  static constexpr std::size_t kParts = 64;
   struct Slot {
     std::uint64_t hash = 0;
     KeyState* state = nullptr;
@@ -97,7 +102,7 @@ class KeyTable {
     std::size_t used = 0;
     [[nodiscard]] Slot* slots() const { return reinterpret_cast<Slot*>(memory.data()); }
   };
-  static std::size_t part_of(std::uint64_t hash) { return hash >> 58; }
+  static std::size_t part_of(std::uint64_t hash) { return hash >> 57; }
   static Slot& free_slot(const Part& part, std::uint64_t hash);
   void grow(Part& part);
   void release(KeyState* state) {
@@ -113,28 +118,31 @@ class KeyTable {
   std::uint32_t last_epoch_ = 0;
 };
 
-template <class Gone>
-void KeyTable::erase_if(const Gone& gone) {
-  std::vector<Slot> stay;
-  for (Part& part : parts_) {
-    if (part.mask == 0) continue;
-    stay.clear();
-    bool any = false;
-    for (std::size_t i = 0; i <= part.mask; ++i) {
-      Slot& slot = part.slots()[i];
-      if (slot.state == nullptr) continue;
-      if (gone(*slot.state)) {
-        release(slot.state);
-        any = true;
-      } else {
-        stay.push_back(slot);
-      }
-    }
-    if (!any) continue;
-    for (std::size_t i = 0; i <= part.mask; ++i) part.slots()[i] = {};
-    for (const Slot& slot : stay) free_slot(part, slot.hash) = slot;
-    part.used = stay.size();
+template <class Visit>
+void KeyTable::for_each(std::size_t number, const Visit& visit) const {
+  constexpr std::size_t kAhead = 8;
+  const Part& part = parts_[number];
+  if (part.mask == 0) return;
+  const Slot* const slots = part.slots();
+  for (std::size_t i = 0; i <= part.mask; ++i) {
+    __builtin_prefetch(slots[(i + kAhead) & part.mask].state);
+    if (slots[i].state != nullptr) visit(*slots[i].state, slots[i].hash);
   }
+}
+
+template <class Gone>
+void KeyTable::erase_if(std::size_t number, const Gone& gone) {
+  std::vector<Slot> stay;
+  std::vector<Slot> erased;
+  for_each(number, [&](KeyState& state, std::uint64_t hash) {
+    (gone(state) ? erased : stay).push_back({hash, &state});
+  });
+  if (erased.empty()) return;
+  Part& part = parts_[number];
+  for (std::size_t i = 0; i <= part.mask; ++i) part.slots()[i] = {};
+  for (const Slot& slot : stay) free_slot(part, slot.hash) = slot;
+  for (const Slot& slot : erased) release(slot.state);
+  part.used = stay.size();
 }
 
 }  // namespace ouro::stream

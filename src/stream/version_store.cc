@@ -18,9 +18,7 @@ Result<std::unique_ptr<VersionStore>> open_version_store(const std::string&, std
 #else
 
 #include <fmt/format.h>
-#include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
-#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
@@ -38,8 +36,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "epoch-";
 constexpr std::string_view kSuffix = ".sst";
-constexpr std::size_t kOpenFiles = 8;  // Each has its index and filter in memory.
-constexpr std::size_t kNameBytes = 17;
+constexpr std::size_t kOpenFiles = 8;  // Each has its index in memory.
 
 rocksdb::Slice slice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
 
@@ -54,11 +51,8 @@ rocksdb::Options table_options() {
   rocksdb::BlockBasedTableOptions table;
   table.no_block_cache = true;
   table.block_size = std::size_t{16} << 10;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10, false));
-  table.whole_key_filtering = false;
   rocksdb::Options options;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(kNameBytes));
   options.compression = rocksdb::kNoCompression;
   return options;
 }
@@ -132,9 +126,7 @@ class Tables : public VersionStore {
   Result<std::optional<Entry>> find_before(std::uint32_t epoch, std::string_view key) override {
     auto reader = open(epoch);
     if (!reader.ok()) return reader.error();
-    rocksdb::ReadOptions all;
-    all.total_order_seek = true;
-    const std::unique_ptr<rocksdb::Iterator> at((*reader)->NewIterator(all));
+    const std::unique_ptr<rocksdb::Iterator> at((*reader)->NewIterator({}));
     at->SeekForPrev(slice(key));
     if (!at->status().ok()) return failure(path(epoch), at->status());
     if (!at->Valid()) return std::optional<Entry>();
