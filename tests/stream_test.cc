@@ -33,6 +33,15 @@ std::string native(const History& history) {
 constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
                              Level::SessionSerializable};
 
+// What is forgotten of real time does not come back from disk.
+constexpr Level kAllLevels[] = {Level::Si,
+                                Level::SessionSi,
+                                Level::Gsi,
+                                Level::StrongSi,
+                                Level::Serializable,
+                                Level::SessionSerializable,
+                                Level::StrictSerializable};
+
 // Without predicates.
 TimelineShape shape_of(std::uint64_t seed) {
   TimelineShape shape = mixed_timeline(seed);
@@ -53,9 +62,10 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysWhenNothingTimesOut) {
   for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
-    for (const Level level : kLevels) {
+    for (const Level level : kAllLevels) {
       StreamOptions options;
       options.level = level;
+      options.clock_drift = seed % 3 == 0 ? 15 : 0;
       options.timeout = std::chrono::hours(2);
       ASSERT_EQ(complaint(trial, options), "")
           << "seed " << seed << " at " << info(level).name << "\n"
@@ -70,9 +80,10 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
-    for (const Level level : kLevels) {
+    for (const Level level : kAllLevels) {
       StreamOptions options;
       options.level = level;
+      options.clock_drift = seed % 3 == 0 ? 15 : 0;
       options.timeout = milliseconds(seed % 8);
       StreamSummary summary;
       ASSERT_EQ(complaint(trial, options, &summary), "")
@@ -130,7 +141,7 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
     StreamOptions options;
     options.level = kLevels[seed % 4];
     options.timeout = milliseconds(seed % 20);
-    options.memory = 8'000 + seed % 16 * 1'000;
+    options.memory = 6'000 + seed % 16 * 1'000;
     options.folder = scratch_folder();
     StreamSummary summary;
     ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
@@ -138,7 +149,7 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
     spilled += summary.spilled;
     recalled += summary.recalled;
   }
-  EXPECT_GT(spilled, 1000 / kSlowdown);
+  EXPECT_GT(spilled, 500 / kSlowdown);
   EXPECT_GT(recalled, 100 / kSlowdown);
   std::filesystem::remove_all(scratch_folder());
 }
@@ -149,9 +160,9 @@ TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
     const Trial trial =
         random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
     StreamOptions options;
-    options.level = kLevels[seed % 4];
+    options.level = kAllLevels[seed % 7];
     options.timeout = milliseconds(seed % 8);
-    options.memory = seed % 5 == 0 ? 1 : 0;
+    options.memory = seed % 5 == 0 && seed % 7 < 2 ? 1 : 0;
     options.folder = scratch_folder();
     ASSERT_EQ(complaint_with_crashes(trial, options, seed, file), "") << "seed " << seed << "\n"
                                                                       << native(trial.whole);

@@ -164,6 +164,7 @@ Status Engine::save(const std::string& file) {
     save_books(out);
     save_window(out);
     save_keys(out);
+    real_time_.save(out);
     archive_.save(out);
     if (Status status = out.finish(); !status.ok()) return status;
   }
@@ -200,6 +201,7 @@ Status Engine::restore(const std::string& file) {
   restore_books(in);
   restore_window(in);
   restore_keys(in);
+  real_time_.restore(in);
   if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
     return status;
   }

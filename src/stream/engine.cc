@@ -6,8 +6,8 @@
 namespace ouro::stream {
 namespace {
 
-// Keys that a sweep goes on with for every transaction: a million keys in 20,000 transactions.
-constexpr std::size_t kSweptPerTxn = 100;
+// Keys that a sweep goes on with for every transaction.
+constexpr std::size_t kSweptPerTxn = 50;
 
 std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
@@ -20,6 +20,7 @@ Engine::Engine(const StreamOptions& options)
       rules_(timeline_rules(options.level)),
       intake_(keys_, rules_),
       timelines_(pool_, Value::null().bits()),
+      real_time_(options.clock_drift),
       find_([this](Arrival arrival) { return find(arrival); }) {}
 
 Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
@@ -66,6 +67,7 @@ void Engine::arrive(const Arriving& txn) {
   if (txn.missing) return;
   straggles_ = lost_ = false;
   if (rules_.sessions) check_session(txn);
+  if (rules_.real_time) check_real_time(txn);
   check_reads(txn, open);
   for (const KeyWrite& write : txn.written) install(txn, write);
   if (straggles_ || lost_) ++summary_.stragglers;
@@ -86,6 +88,36 @@ void Engine::check_session(const Arriving& txn) {
            now_);
   }
   if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
+}
+
+void Engine::check_real_time(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  if (const auto clock = h.completed(txn.txn)) {
+    if (!real_time_.complete(*clock, txn.commit, txn.arrival)) lost_ = true;
+    for (const RealTime::Change& change : real_time_.changes()) apply(change);
+  }
+  const auto clock = h.invoked(txn.txn);
+  if (!clock) return;
+  bool known = true;
+  const Moment& place = rules_.commit_to_commit ? txn.commit : txn.begin;
+  const Arrival missed = real_time_.invoke(*clock, place, txn.arrival, known);
+  if (!known) lost_ = true;
+  if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
+}
+
+void Engine::apply(const RealTime::Change& change) {
+  const bool anew = change.was == kNobody;
+  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
+  if (window_.is_open(change.txn)) {
+    OpenTxn& open = window_.at(change.txn);
+    open.changed = now_;
+    if (anew) ++summary_.provisional;
+    open.untimely = 1;
+    return;
+  }
+  straggles_ = true;
+  if (!anew) withdraw({change.txn, 0, AnomalyKind::RealTimeInversion});
+  report_untimely(change.txn, change.other, now_);
 }
 
 void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
@@ -150,7 +182,8 @@ void Engine::apply(const Change& change, KeyState& key) {
   open.changed = now_;
   if (was == (open.wrong > 0)) return;
   ++summary_.flips;
-  if (open.flips++ == 0) ++summary_.flipped_txns;
+  if (open.flips == 0) ++summary_.flipped_txns;
+  ++open.flips;
 }
 
 void Engine::hide(const Arriving& txn) {
@@ -179,6 +212,12 @@ void Engine::close_first(StreamTime now) {
   const OpenTxn open = window_.at(first);
   window_.close_first();
   now_ = now;
+  if (open.untimely != 0) {
+    --summary_.provisional;
+    const auto source = find(first);
+    const auto clock = source ? source->history->invoked(source->txn) : std::nullopt;
+    if (clock) report_untimely(first, real_time_.missed_by(*clock, first), open.changed);
+  }
   if (open.wrong == 0) return;
   summary_.provisional -= open.wrong;
   report_wrong_reads(first, open.changed);
@@ -204,7 +243,7 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
 std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
 
 std::size_t Engine::memory() const {
-  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() +
+  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + real_time_.bytes() +
          sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 48 +
          reported_.capacity() * 32;
 }
@@ -234,15 +273,16 @@ void Engine::limit_memory(std::size_t work) {
   if (!archive_.sweeping()) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
     absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
+    real_time_.forget_before(window_.first());
     status = archive_.begin_sweep(watermark(), now_);
-    hurry_at_ = std::max(limit, memory() + limit / 8);
+    hurry_at_ = std::max(limit, memory() + limit / 4);
   }
   if (status.ok() && archive_.sweeping()) {
     status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
   }
   if (!status.ok()) archive_.set_error(status.error());
   // What the window itself takes cannot be moved; to sweep again at once would be in vain.
-  if (!archive_.sweeping()) sweep_at_ = memory() + limit / 16;
+  if (!archive_.sweeping()) sweep_at_ = memory() + limit / 8;
 }
 
 // Before nearly all that waits for its time-out. That few stand before it does no harm: what they

@@ -18,6 +18,7 @@
 #include "stream/fingerprint.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
+#include "stream/real_time.h"
 #include "stream/story.h"
 #include "stream/timelines.h"
 #include "stream/window.h"
@@ -64,6 +65,9 @@ class Engine {
 
   void arrive(const Arriving& txn);
   void check_session(const Arriving& txn);
+  void check_real_time(const Arriving& txn);
+  void apply(const RealTime::Change& change);
+  void report_untimely(Arrival txn, Arrival other, StreamTime arrived);
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
   void apply(const Change& change, KeyState& key);
@@ -111,6 +115,7 @@ class Engine {
   KeyTable keys_{pool_};
   Intake intake_;
   Timelines timelines_;
+  RealTime real_time_;
   Window window_;
   Archive archive_{pool_, keys_, window_};
   std::size_t sweep_at_ = 0;  // Bytes: when the next sweep is worth it, …

@@ -68,6 +68,17 @@ void Engine::withdraw(const Reported& earlier) {
   event.verdict.outcome = Outcome::Holds;
 }
 
+void Engine::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
+  reported_[{txn, 0, AnomalyKind::RealTimeInversion}] = event_count_ + 1;
+  report({.kind = AnomalyKind::RealTimeInversion,
+          .txn = txn,
+          .other = other,
+          .other_op = {},
+          .source = {},
+          .expected = {}},
+         arrived);
+}
+
 void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
   reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
   Finding finding{.kind = AnomalyKind::SnapshotMismatch,

@@ -18,13 +18,9 @@ namespace {
 Status check_options(const StreamOptions& options) {
   Error error;
   if (!decidable(options.level, Evidence::Timestamps)) {
-    error.what = fmt::format("timestamps cannot decide {}; use si, session-si, ser or session-ser",
-                             info(options.level).name);
-    return error;
-  }
-  if (timeline_rules(options.level).real_time) {
-    error.what =
-        fmt::format("a stream cannot check {} yet; use ouro check", info(options.level).name);
+    error.what = fmt::format(
+        "timestamps cannot decide {}; use a level of snapshots (si …) or a serial one (ser …)",
+        info(options.level).name);
     return error;
   }
   if (options.memory > 0 && options.folder.empty()) {
