@@ -179,7 +179,8 @@ Status Engine::save(const std::string& file) {
 
 Status Engine::restore(const std::string& file) {
   std::error_code failed;
-  std::string bytes(std::filesystem::file_size(file, failed), '\0');
+  const auto size = std::filesystem::file_size(file, failed);
+  std::string bytes(failed ? 0 : size, '\0');
   std::ifstream stream(file, std::ios::binary);
   if (failed || !stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
     return failure(file, "cannot be read; begin without it");
