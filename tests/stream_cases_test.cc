@@ -271,7 +271,9 @@ TEST_F(StreamCaseTest, AHotKeyIsNoProblem) {
 std::string told(const History& history, const Verdict& verdict) {
   const std::string text = describe(history, verdict);
   const std::size_t end = text.find("See docs");
-  return std::regex_replace(text.substr(0, end), std::regex("transaction [0-9]+"), "transaction");
+  const std::string plain =
+      std::regex_replace(text.substr(0, end), std::regex("transaction [0-9]+"), "transaction");
+  return std::regex_replace(plain, std::regex(" +"), " ");
 }
 
 // The small history that an event carries is told like the whole.
