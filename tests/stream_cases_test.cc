@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "ouro/generate.h"
 #include "ouro/report.h"
 #include "ouro/stream.h"
+#include "stream/copier.h"
 #include "tests/stream_trial.h"
 
 namespace ouro::oracle {
@@ -267,13 +269,28 @@ TEST_F(StreamCaseTest, AHotKeyIsNoProblem) {
   EXPECT_EQ(events(), "");
 }
 
-// Without how many there are, and the numbers of transactions among them.
+// Without the headlines, how many there are, and the numbers of transactions among them.
 std::string told(const History& history, const Verdict& verdict) {
   const std::string text = describe(history, verdict);
   const std::size_t end = text.find("See docs");
-  const std::string plain =
-      std::regex_replace(text.substr(0, end), std::regex("transaction [0-9]+"), "transaction");
+  const std::size_t begin = std::min(text.find("\n  T1"), end);
+  const std::string plain = std::regex_replace(text.substr(begin, end - begin),
+                                               std::regex("transaction [0-9]+"), "transaction");
   return std::regex_replace(plain, std::regex(" +"), " ");
+}
+
+// As transactions arrive if nothing delays them: what a read returned is known then.
+History in_commit_order(const History& history) {
+  const auto shared = std::make_shared<const History>(history);
+  std::vector<TxnId> txns;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) txns.push_back(TxnId{t});
+  const auto ends = [&](TxnId txn) {
+    return history.commit_ts(txn).value_or(history.start_ts(txn).value_or(Timestamp{}));
+  };
+  std::stable_sort(txns.begin(), txns.end(), [&](TxnId a, TxnId b) { return ends(a) < ends(b); });
+  stream::Copier copier(history.columns().default_initial);
+  for (const TxnId txn : txns) copier.add({shared, txn});
+  return *copier.freeze();
 }
 
 // The small history that an event carries is told like the whole.
@@ -287,16 +304,17 @@ TEST(StreamStoryTest, EventsAreToldAsTheReportTellsThem) {
     generated.abort_share = 0.1;
     generated.timestamps = true;
     generated.faults = {{fault, 0.05}};
-    const auto history = generate(generated);
-    ASSERT_TRUE(history.ok());
+    const auto made = generate(generated);
+    ASSERT_TRUE(made.ok());
+    const History history = in_commit_order(*made);
     auto stream = Stream::open({});
     ASSERT_TRUE(stream.ok());
-    ASSERT_TRUE(stream->append(std::make_shared<const History>(*history), ms(0)).ok());
+    ASSERT_TRUE(stream->append(std::make_shared<const History>(history), ms(0)).ok());
     stream->finish();
     CheckOptions options;
     options.evidence = Evidence::Timestamps;
     options.examples = 1'000'000;
-    const auto verdict = check(*history, Level::SessionSi, options);
+    const auto verdict = check(history, Level::SessionSi, options);
     ASSERT_TRUE(verdict.ok());
     std::multiset<std::string> wanted;
     for (const Anomaly& anomaly : verdict->anomalies) {
@@ -304,17 +322,20 @@ TEST(StreamStoryTest, EventsAreToldAsTheReportTellsThem) {
       one.anomalies = {anomaly};
       one.counts = {};
       one.counts[static_cast<std::size_t>(anomaly.kind)] = 1;
-      wanted.insert(told(*history, one));
+      wanted.insert(told(history, one));
     }
     std::multiset<std::string> found;
     for (const StreamEvent& event : stream->poll()) {
       found.insert(told(*event.history, event.verdict));
     }
     EXPECT_FALSE(found.empty()) << name(fault);
-    ASSERT_EQ(found.size(), wanted.size()) << name(fault);
-    for (auto a = found.begin(), b = wanted.begin(); a != found.end(); ++a, ++b) {
-      ASSERT_EQ(*a, *b) << name(fault);
-    }
+    std::vector<std::string> missed;
+    std::vector<std::string> invented;
+    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(),
+                        std::back_inserter(missed));
+    std::set_difference(found.begin(), found.end(), wanted.begin(), wanted.end(),
+                        std::back_inserter(invented));
+    EXPECT_EQ(invented, missed) << name(fault);
   }
 }
 

@@ -128,19 +128,7 @@ void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
     ++summary_.provisional;
     ++count_of(summary_, AnomalyKind::SnapshotMismatch);
   }
-  for (const InnerFinding& inner : txn.inner) {
-    ++count_of(summary_, inner.kind);
-    const auto source = find(txn.arrival);
-    const OpId op{source->history->first_op(source->txn).index() + inner.op};
-    KeyState& key = *intake_.key(source->history->op(op).key);
-    report({.kind = inner.kind,
-            .txn = txn.arrival,
-            .op = inner.op,
-            .other_op = {txn.arrival, inner.other_op},
-            .source = {},
-            .expected = expected_text(key, *source, inner.op, txn.begin)},
-           now_);
-  }
+  for (const InnerFinding& inner : txn.inner) report_inner(txn, inner);
 }
 
 void Engine::install(const Arriving& txn, const KeyWrite& write) {

@@ -90,6 +90,7 @@ class Engine {
   // Events.
   void report(const Finding& finding, StreamTime arrived);
   void withdraw(const Reported& earlier);
+  void report_inner(const Arriving& txn, const InnerFinding& inner);
   void report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived);
   void report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash);
   [[nodiscard]] OpOf source_of(KeyState& key, Arrival reader, std::uint64_t value);

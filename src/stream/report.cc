@@ -79,6 +79,28 @@ void Engine::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
          arrived);
 }
 
+void Engine::report_inner(const Arriving& txn, const InnerFinding& inner) {
+  ++summary_.counts[static_cast<std::size_t>(inner.kind)];
+  const auto source = find(txn.arrival);
+  const History& h = *source->history;
+  const std::size_t first = h.first_op(source->txn).index();
+  const Op read = h.op(OpId{first + inner.op});
+  const Op before = h.op(OpId{first + inner.other_op});
+  KeyState& key = *intake_.key(read.key);
+  const auto writer_of = [&](const Op& op) {
+    if (op.kind != OpKind::Read) return kNobody;
+    return source_of(key, txn.arrival, intake_.fingerprint(op.value)).txn;
+  };
+  report({.kind = inner.kind,
+          .txn = txn.arrival,
+          .op = inner.op,
+          .other_op = {txn.arrival, inner.other_op},
+          .source = {},
+          .witnesses = {writer_of(read), writer_of(before)},
+          .expected = expected_text(key, *source, inner.op, txn.begin)},
+         now_);
+}
+
 void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
   reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
   Finding finding{.kind = AnomalyKind::SnapshotMismatch,

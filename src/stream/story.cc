@@ -16,6 +16,9 @@ void tell(const Finding& finding, Level level, Value initial, const FindTxn& fin
   for (const Arrival txn : all) {
     if (txn != kNobody) known.try_emplace(txn);
   }
+  for (const Arrival txn : finding.witnesses) {
+    if (txn != kNobody) known.try_emplace(txn);
+  }
   Copier copier(initial);
   std::size_t count = 0;
   for (auto& [arrival, txn] : known) {

@@ -2,6 +2,7 @@
 // it with the one anomaly, so that it can be told like those of a whole history.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,6 +31,8 @@ struct Finding {
   Arrival other = kNobody;         // Of whole transactions.
   OpOf other_op;                   // What it contradicts.
   OpOf source;                     // Who wrote what was read.
+  // No part of the anomaly, but of its history: who wrote what was read.
+  std::array<Arrival, 2> witnesses = {kNobody, kNobody};
   std::string expected;
 };
 

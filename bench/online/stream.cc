@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "stream/feed.h"
+#include "online/feed.h"
 
 namespace ouro::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "stream/feed.h"
+#include "online/feed.h"
 
 #include <algorithm>
 #include <cmath>
