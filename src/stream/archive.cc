@@ -162,7 +162,7 @@ Status Archive::begin_sweep(const Moment& until, StreamTime now) {
   sweep_->until = until;
   sweep_->writer = *std::move(writer);
   for (const Window::Batch& batch : window_.batches()) {
-    if (batch.first + batch.history->txn_count() > window_.first()) break;
+    if (batch.first + batch.history->txn_count() > window_.lately()) break;
     ++sweep_->batches;
   }
   guard_ = std::max(newest_, until);

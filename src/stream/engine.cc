@@ -7,7 +7,7 @@ namespace ouro::stream {
 namespace {
 
 // Keys that a sweep goes on with for every transaction.
-constexpr std::size_t kSweptPerTxn = 50;
+constexpr std::size_t kSweptPerTxn = 30;
 
 std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
@@ -251,7 +251,8 @@ Status Engine::open() { return options_.memory > 0 ? archive_.open(options_.fold
 
 void Engine::limit_memory(std::size_t work) {
   if (!archive_.is_open()) return;
-  const Arrival first = archive_.drop_before(now_ - options_.retention);
+  const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
+  const Arrival first = archive_.drop_before(now_ - kept);
   if (first > 0) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
@@ -273,14 +274,15 @@ void Engine::limit_memory(std::size_t work) {
   if (!archive_.sweeping()) sweep_at_ = memory() + limit / 8;
 }
 
-// Before nearly all that waits for its time-out. That few stand before it does no harm: what they
-// need comes back.
+// Before nearly all that arrived lately. That some stand before it does no harm: what they need
+// comes back. So what waits for its time-out need not stay, only what others still ask for.
 Moment Engine::watermark() {
   constexpr std::size_t kSamples = 512;
   constexpr std::size_t kFew = 64;  // One in so many.
   std::vector<Moment> begins;
-  const std::size_t step = window_.size() / kSamples + 1;
-  for (Arrival a = window_.first(); a < window_.next(); a += step) {
+  const Arrival first = window_.lately();
+  const std::size_t step = (window_.next() - first) / kSamples + 1;
+  for (Arrival a = first; a < window_.next(); a += step) {
     const auto txn = window_.find(a);
     if (!txn) continue;
     const Standing standing = standing_of(*txn->history, txn->txn, a, rules_);

@@ -42,6 +42,8 @@ class Window {
   [[nodiscard]] Arrival first() const { return first_; }  // The oldest that is not final.
   [[nodiscard]] Arrival next() const { return next_; }
   [[nodiscard]] std::size_t size() const { return next_ - first_; }
+  // The first of the last quarter of those that wait.
+  [[nodiscard]] Arrival lately() const { return next_ - (size() + 3) / 4; }
   // REQUIRES: it waits.
   [[nodiscard]] OpenTxn& at(Arrival arrival) { return ring_[arrival & (ring_.size() - 1)]; }
   [[nodiscard]] bool is_open(Arrival arrival) const { return arrival >= first_; }
