@@ -6,9 +6,10 @@
 //   options.level = ouro::Level::SessionSi;
 //   auto stream = ouro::Stream::open(options);
 //   if (!stream.ok()) return fail(stream.error());
-//   stream->append(*batch, now);       // Whenever transactions come,
-//   stream->advance(now);              // … whenever time passes,
-//   for (const ouro::StreamEvent& event : stream->poll())   // … and whenever it suits.
+//   const ouro::Status taken = stream->append(batch, now);  // Whenever transactions come,
+//   if (!taken.ok()) return fail(taken.error());
+//   stream->advance(now);                                  // … whenever time passes,
+//   for (const ouro::StreamEvent& event : stream->poll())  // … and whenever it suits.
 //     std::cout << ouro::describe(*event.history, event.verdict, {});
 //   const ouro::StreamSummary summary = stream->finish();
 //

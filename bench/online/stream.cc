@@ -1,0 +1,192 @@
+// What a stream can take, how often it changes its mind, and what memory it needs.
+//
+//   ouro_bench_stream throughput            transactions a second for 1k, 1M and 10M keys and TPC-C
+//   ouro_bench_stream flips                 CSV: flip-flops by the spread of delays
+//   ouro_bench_stream steady SECONDS LIMIT  CSV: resident memory at 50,000 transactions a second
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "online/feed.h"
+
+namespace ouro::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of this thread, so that others on the machine do not count.
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::size_t resident_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::strtoull(line.c_str() + 6, nullptr, 10);
+  }
+  return 0;
+}
+
+int fail(std::string_view what) {
+  fmt::print(stderr, "ouro_bench_stream: {}\n", what);
+  return 1;
+}
+
+std::uint64_t violations(const StreamSummary& summary) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : summary.counts) sum += count;
+  return sum;
+}
+
+// Feeds all; the seconds that the stream itself took. What is right must be found right.
+bool measure(const char* name, const FeedOptions& options) {
+  StreamOptions stream_options;
+  stream_options.level = options.level;
+  auto stream = Stream::open(stream_options);
+  if (!stream.ok()) return false;
+  Feed feed(options);
+  double seconds = 0;
+  double worst = 0;
+  std::vector<Delivery> some;  // Made ahead, so that making them does not disturb.
+  for (bool more = true; more;) {
+    some.clear();
+    while (some.size() < 200 && more) {
+      some.push_back(feed.next());
+      if (some.back().batch == nullptr) {
+        some.pop_back();
+        more = false;
+      }
+    }
+    for (Delivery& delivery : some) {
+      const double begin = cpu_seconds();
+      if (!stream->append(std::move(delivery.batch), delivery.at).ok()) return false;
+      stream->advance(delivery.at);
+      if (!stream->poll().empty()) return false;
+      const double took = cpu_seconds() - begin;
+      seconds += took;
+      worst = std::max(worst, took);
+    }
+  }
+  const double begin = cpu_seconds();
+  const StreamSummary summary = stream->finish();
+  seconds += cpu_seconds() - begin;
+  fmt::print(
+      "{:20} {:22} {:>9} txns {:>9.0f}/s {:>6.1f} ns/op  worst batch {:.2f} ms  flips {}  "
+      "memory {} MB\n",
+      name, info(options.level).name, summary.txns, static_cast<double>(summary.txns) / seconds,
+      seconds * 1e9 / static_cast<double>(summary.operations), worst * 1e3, summary.flips,
+      summary.memory >> 20);
+  return violations(summary) == 0;
+}
+
+int throughput(std::uint64_t txns) {
+  for (const Level level : {Level::SessionSi, Level::SessionSerializable}) {
+    FeedOptions options{.level = level, .txns = txns};
+    bool right = true;
+    options.keys = 1'000;
+    right &= measure("1k keys", options);
+    options.keys = 1'000'000;
+    right &= measure("1M keys", options);
+    options.keys = 10'000'000;
+    right &= measure("10M keys", options);
+    options.tpcc = true;
+    right &= measure("TPC-C", options);
+    if (!right) return fail("a violation where there is none");
+  }
+  return 0;
+}
+
+// As in figures 13 and 14 of the Aion paper: 10,000 transactions in batches of 500, normally
+// distributed delays.
+int flips() {
+  fmt::print("mean_ms,deviation_ms,txns,flips,flipped_txns\n");
+  for (const double mean : {0.0, 50.0, 100.0, 150.0, 200.0}) {
+    for (const double deviation : {1.0, 10.0, 20.0, 30.0, 40.0, 50.0}) {
+      FeedOptions options{.txns = 10'000, .keys = 1'000};
+      options.rate = 10'000;
+      options.late_share = 0;
+      options.delay_mean_ms = mean;
+      options.delay_deviation_ms = deviation;
+      auto stream = Stream::open({});
+      if (!stream.ok()) return fail(stream.error().to_string());
+      Feed feed(options);
+      for (Delivery next = feed.next(); next.batch != nullptr; next = feed.next()) {
+        if (!stream->append(next.batch, next.at).ok()) return fail("a batch was refused");
+        stream->advance(next.at);
+      }
+      const StreamSummary summary = stream->finish();
+      if (violations(summary) != 0) return fail("a violation where there is none");
+      fmt::print("{},{},{},{},{}\n", mean, deviation, summary.txns, summary.flips,
+                 summary.flipped_txns);
+    }
+  }
+  return 0;
+}
+
+int steady(std::uint64_t seconds, std::size_t limit_mb, const std::string& folder) {
+  StreamOptions stream_options;
+  stream_options.memory = limit_mb << 20;
+  stream_options.folder = folder;
+  auto stream = Stream::open(stream_options);
+  if (!stream.ok()) return fail(stream.error().to_string());
+  FeedOptions options;
+  options.rate = 50'000;
+  options.txns = seconds * options.rate;
+  Feed feed(options);
+  const auto begin = Clock::now();
+  StreamTime reported{0};
+  StreamTime first{0};
+  double busy = 0;
+  double worst = 0;
+  fmt::print("second,txns,resident_kib,accounted_kib,disk_kib,keys,busy_share,worst_ms\n");
+  for (Delivery next = feed.next(); next.batch != nullptr; next = feed.next()) {
+    if (first.count() == 0) first = reported = next.at;
+    std::this_thread::sleep_until(begin + (next.at - first));
+    const auto from = Clock::now();
+    if (!stream->append(std::move(next.batch), next.at).ok()) return fail("a batch was refused");
+    stream->advance(next.at);
+    busy += seconds_since(from);
+    worst = std::max(worst, seconds_since(from));
+    if (next.at - reported < std::chrono::seconds(1)) continue;
+    const StreamSummary now = stream->summary();
+    fmt::print("{:.0f},{},{},{},{},{},{:.3f},{:.1f}\n", seconds_since(begin), now.txns,
+               resident_kib(), now.memory >> 10, now.disk >> 10, now.keys, busy, worst * 1e3);
+    std::fflush(stdout);
+    reported = next.at;
+    busy = worst = 0;
+  }
+  const StreamSummary summary = stream->finish();
+  if (summary.txns != options.txns) return fail("transactions were lost");
+  return violations(summary) == 0 ? 0 : fail("a violation where there is none");
+}
+
+}  // namespace
+}  // namespace ouro::bench
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "throughput";
+  const auto number = [&](int i, std::uint64_t fallback) {
+    return argc > i ? std::strtoull(argv[i], nullptr, 10) : fallback;
+  };
+  if (what == "throughput") return ouro::bench::throughput(number(2, 2'000'000));
+  if (what == "flips") return ouro::bench::flips();
+  if (what == "steady") {
+    return ouro::bench::steady(number(2, 600), number(3, 256),
+                               argc > 4 ? argv[4] : "/tmp/ouro-stream");
+  }
+  return ouro::bench::fail("throughput [TXNS], flips, or steady [SECONDS [LIMIT_MB [FOLDER]]]");
+}

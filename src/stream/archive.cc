@@ -1,0 +1,473 @@
+#include "stream/archive.h"
+
+#include <algorithm>
+
+namespace ouro::stream {
+namespace {
+
+constexpr std::size_t kRecentBatches = 4;
+
+void append_big_endian(std::string& out, std::uint64_t number) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
+}
+
+// Keys share an entry with those of similar hashes: fewer entries, and small ones, cost less to
+// write than one for each.
+constexpr int kGroupShift = 48;
+
+std::string group_key(std::uint64_t group) {
+  std::string key = "k";
+  append_big_endian(key, group);
+  return key;
+}
+
+// Behind those of all groups.
+std::string batch_key(Arrival first) {
+  std::string key = "t";
+  append_big_endian(key, first);
+  return key;
+}
+
+Arrival arrival_of(const std::string& key) {
+  Arrival arrival = 0;
+  for (std::size_t i = 1; i < key.size(); ++i) {
+    arrival = arrival << 8 | static_cast<unsigned char>(key[i]);
+  }
+  return arrival;
+}
+
+template <class V>
+V stub_of(V version) {
+  version.physical = Moment().physical;
+  version.logical = 0;
+  version.start_physical = Moment().physical;
+  version.start_logical = 0;
+  version.order = 0;
+  return version;
+}
+
+template <class T>
+void encode_until(const Sequence<T>& all, typename Sequence<T>::Cursor from,
+                  typename Sequence<T>::Cursor end, Encoder& out) {
+  std::uint64_t count = 0;
+  for (auto c = from; c != end; c = all.next(c)) ++count;
+  out.number(count);
+  for (auto c = from; c != end; c = all.next(c)) out.number(all.at(c));
+}
+
+}  // namespace
+
+Status Archive::open(const std::string& folder) {
+  auto store = open_version_store(folder, first_kept_, next_epoch_ - 1);
+  if (!store.ok()) return store.error();
+  store_ = *std::move(store);
+  return {};
+}
+
+void Archive::save(Encoder& out) const {
+  out.number(next_epoch_);
+  out.number(first_kept_);
+  out.number(newest_);
+  out.number(newest_dropped_);
+  out.number(disk_bytes_);
+  out.number(spilled_);
+  out.number(recalled_);
+  out.number<std::uint64_t>(epochs_.size());
+  for (const Epoch& epoch : epochs_) out.number(epoch);
+  out.number<std::uint64_t>(back_.size());
+  for (const auto& [epoch, name] : back_) {
+    out.number(epoch);
+    out.number(name);
+  }
+}
+
+Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
+  next_epoch_ = in.number<std::uint32_t>();
+  first_kept_ = in.number<std::uint32_t>();
+  newest_ = in.number<Moment>();
+  newest_dropped_ = in.number<Moment>();
+  disk_bytes_ = in.number<std::uint64_t>();
+  spilled_ = in.number<std::uint64_t>();
+  recalled_ = in.number<std::uint64_t>();
+  const auto epochs = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < epochs && in.ok(); ++i) epochs_.push_back(in.number<Epoch>());
+  const auto back = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < back && in.ok(); ++i) {
+    const auto epoch = in.number<std::uint32_t>();
+    back_.insert({epoch, in.number<Name>()});
+  }
+  keys_.set_last_epoch(epochs_.empty() ? 0 : epochs_.back().number);
+  guard_ = newest_;
+  keeps_dropped_ = true;
+  return in.ok() && (limited || !epochs_.empty()) ? open(folder) : Status();
+}
+
+// ---- to disk ----
+
+template <class V>
+bool Archive::has_stub(KeyState& key) {
+  auto& versions = key.versions<V>();
+  return !versions.empty() && versions.at(versions.begin()).is_stub();
+}
+
+template <class V>
+bool Archive::has_before(KeyState& key, const Moment& until) {
+  auto& versions = key.versions<V>();
+  auto first = versions.begin();
+  if (has_stub<V>(key)) first = versions.next(first);
+  if (first != versions.end() && versions.at(first).at() < until) return true;
+  return !key.reads.empty() && key.reads.at(key.reads.begin()).at() < until;
+}
+
+template <class V>
+void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
+  auto& versions = key.versions<V>();
+  const auto end = versions.lower_bound(until);
+  const auto end_reads = key.reads.lower_bound(until);
+  auto first = versions.begin();
+  if (has_stub<V>(key)) first = versions.next(first);
+  encode_until(versions, first, end, group_);
+  encode_until(key.reads, key.reads.begin(), end_reads, group_);
+  if (first != end) {
+    epoch.newest = std::max(epoch.newest, versions.at(versions.before(end)).at());
+  }
+  if (end_reads != key.reads.begin()) {
+    epoch.newest = std::max(epoch.newest, key.reads.at(key.reads.before(end_reads)).at());
+  }
+}
+
+template <class V>
+void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t epoch) {
+  auto& versions = key.versions<V>();
+  const std::size_t before = versions.size() + key.reads.size();
+  const auto end = versions.lower_bound(until);
+  if (end != versions.begin()) {
+    const V stub = stub_of(versions.at(versions.before(end)));
+    versions.erase_before(versions.before(end), pool_);
+    versions.at(versions.begin()) = stub;
+    key.has_stored_versions = true;
+  }
+  key.reads.erase_before(key.reads.lower_bound(until), pool_);
+  spilled_ += before - versions.size() - key.reads.size();
+  if (key.first_epoch == 0) key.first_epoch = epoch;
+  key.last_epoch = epoch;
+}
+
+Status Archive::begin_sweep(const Moment& until, StreamTime now) {
+  auto writer = store_->write(next_epoch_);
+  if (!writer.ok()) return writer.error();
+  sweep_ = std::make_unique<Sweep>();
+  sweep_->epoch.number = next_epoch_++;
+  sweep_->epoch.written = now;
+  sweep_->until = until;
+  sweep_->writer = *std::move(writer);
+  for (const Window::Batch& batch : window_.batches()) {
+    if (batch.first + batch.history->txn_count() > window_.lately()) break;
+    ++sweep_->batches;
+  }
+  guard_ = std::max(newest_, until);
+  return {};
+}
+
+Status Archive::finish_sweep() {
+  while (sweeping()) {
+    if (Status status = sweep(1'000'000); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Archive::sweep(std::size_t keys) {
+  while (sweeping() && keys > 0) {
+    Status status = step(keys);
+    if (status.ok()) continue;
+    if (!sweep_->written) {
+      store_->drop(sweep_->epoch.number);
+      sweep_ = nullptr;
+      guard_ = newest_;
+    }
+    return status;
+  }
+  return {};
+}
+
+Status Archive::step(std::size_t& keys) {
+  Sweep& s = *sweep_;
+  const auto spend = [&](std::size_t count) { keys -= std::min(keys, count + 1); };
+  if (!s.written && s.part < KeyTable::kParts) {
+    spend(write_part());
+    for (std::size_t i = 0; i < part_.size();) {
+      const std::uint64_t group = part_[i].first >> kGroupShift;
+      group_.clear();
+      for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
+        KeyState& key = *part_[i].second;
+        group_.number(key.name);
+        group_.number(key.kind);
+        if (key.kind == KeyKind::List) {
+          encode_before<ListVersion>(key, s.until, s.epoch);
+        } else {
+          encode_before<Version>(key, s.until, s.epoch);
+        }
+        key.touched = false;
+        s.keys.push_back(&key);
+      }
+      if (Status status = s.writer->add(group_key(group), group_.view()); !status.ok()) {
+        return status;
+      }
+    }
+    return {};
+  }
+  if (!s.written) {
+    spend(1000);
+    return write_batches();
+  }
+  if (s.key < s.keys.size()) {
+    const std::size_t end = std::min(s.keys.size(), s.key + 1000);
+    spend(end - s.key);
+    for (; s.key < end; ++s.key) {
+      KeyState& key = *s.keys[s.key];
+      if (s.key + 8 < end) __builtin_prefetch(s.keys[s.key + 8], 1);
+      if (key.touched) {
+        back_.insert({s.epoch.number, key.name});
+      } else if (key.kind == KeyKind::List) {
+        forget_before<ListVersion>(key, s.until, s.epoch.number);
+      } else {
+        forget_before<Version>(key, s.until, s.epoch.number);
+      }
+    }
+    return {};
+  }
+  // Keys that were only ever read as initial: a new state asks the disk again.
+  spend(100);
+  keys_.erase_if(s.part++, [](const KeyState& key) {
+    return key.kind == KeyKind::Unknown && key.reads.empty() && key.registers.empty();
+  });
+  if (s.part < KeyTable::kParts) return {};
+  sweep_ = nullptr;
+  guard_ = newest_;
+  return {};
+}
+
+// Gathers what of the next part of the table is to be written; how many keys it has.
+std::size_t Archive::write_part() {
+  part_.clear();
+  std::size_t count = 0;
+  keys_.for_each(sweep_->part++, [&](KeyState& key, std::uint64_t hash) {
+    const bool list = key.kind == KeyKind::List;
+    const Moment& until = sweep_->until;
+    ++count;
+    if (list ? has_before<ListVersion>(key, until) : has_before<Version>(key, until)) {
+      part_.emplace_back(hash, &key);
+    }
+  });
+  std::sort(part_.begin(), part_.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  return count;
+}
+
+// Some of them; after the last the epoch is complete.
+Status Archive::write_batches() {
+  constexpr std::size_t kTxns = 2000;
+  Sweep& s = *sweep_;
+  std::size_t txns = 0;
+  for (; s.batch < s.batches && txns < kTxns; ++s.batch) {
+    const Window::Batch& batch = window_.batches()[s.batch];
+    const std::size_t count = batch.history->txn_count();
+    if (s.batch == 0) s.epoch.first_txn = batch.first;
+    s.epoch.end_txn = batch.first + count;
+    if (count == 0) continue;
+    txns += count;
+    group_.clear();
+    encode(*batch.history, group_);
+    if (Status status = s.writer->add(batch_key(batch.first), group_.view()); !status.ok()) {
+      return status;
+    }
+  }
+  if (s.batch < s.batches) return {};
+  if (s.keys.empty() && s.batches == 0) {
+    s.writer = nullptr;
+    store_->drop(s.epoch.number);
+  }
+  if (s.writer != nullptr) {
+    auto bytes = s.writer->finish();
+    if (!bytes.ok()) return bytes.error();
+    s.epoch.bytes = *bytes;
+    disk_bytes_ += *bytes;
+    newest_ = std::max(newest_, s.epoch.newest);
+    epochs_.push_back(s.epoch);
+    keys_.set_last_epoch(s.epoch.number);
+    for (; s.batches > 0; --s.batches) window_.drop_first_batch();
+  }
+  s.writer = nullptr;
+  s.written = true;
+  s.part = 0;
+  return {};
+}
+
+Arrival Archive::drop_before(StreamTime until) {
+  Arrival first = 0;
+  while (!epochs_.empty() && epochs_.front().written < until) {
+    const Epoch& old = epochs_.front();
+    newest_dropped_ = std::max(newest_dropped_, old.newest);
+    first = std::max(first, old.end_txn);
+    disk_bytes_ -= old.bytes;
+    first_kept_ = old.number + 1;
+    dropped_.push_back(old.number);
+    absl::erase_if(back_, [&](const auto& chunk) { return chunk.first == old.number; });
+    epochs_.pop_front();
+  }
+  if (!keeps_dropped_) delete_dropped();
+  return first;
+}
+
+void Archive::delete_dropped() {
+  for (const std::uint32_t epoch : dropped_) store_->drop(epoch);
+  dropped_.clear();
+}
+
+// ---- and back ----
+
+std::vector<const Archive::Epoch*> Archive::epochs_with(const KeyState& key) const {
+  std::vector<const Epoch*> some;
+  for (const Epoch& epoch : epochs_) {
+    if (epoch.number < key.first_epoch || epoch.number > key.last_epoch) continue;
+    if (!back_.contains({epoch.number, key.name})) some.push_back(&epoch);
+  }
+  return some;
+}
+
+template <class V>
+void Archive::take_in(KeyState& key, Decoder& in) {
+  for (const V& version : in.array<V>()) {
+    auto& versions = key.versions<V>();
+    versions.insert(versions.lower_bound(version.at()), version, pool_);
+  }
+  for (const Read& read : in.array<Read>()) {
+    key.reads.insert(key.reads.lower_bound(read.at()), read, pool_);
+  }
+}
+
+bool Archive::load(KeyState& key, const Epoch& epoch) {
+  auto bytes = store_->find(epoch.number, group_key(key.name.hash() >> kGroupShift));
+  if (!bytes.ok()) {
+    error_ = bytes.error();
+    return false;
+  }
+  back_.insert({epoch.number, key.name});
+  key.touched = true;
+  Decoder in(*bytes ? std::string_view(**bytes) : std::string_view());
+  while (!in.at_end() && in.ok()) {
+    const bool found = in.number<Name>() == key.name;
+    const auto kind = in.number<KeyKind>();
+    if (found) {
+      ++recalled_;
+      kind == KeyKind::List ? take_in<ListVersion>(key, in) : take_in<Version>(key, in);
+      return in.ok();
+    }
+    in.skip(kind == KeyKind::List ? sizeof(ListVersion) : sizeof(Version));
+    in.skip(sizeof(Read));
+  }
+  return in.ok();
+}
+
+template <class V>
+void Archive::remove_stub(KeyState& key) {
+  auto& versions = key.versions<V>();
+  if (has_stub<V>(key)) versions.erase_before(versions.next(versions.begin()), pool_);
+}
+
+// Loads from `left`, the newest last, until no epoch can have a newer version before `begin`.
+template <class V>
+bool Archive::load_version_before(KeyState& key, const Moment& begin,
+                                  const std::vector<const Epoch*>& left) {
+  if (!key.has_stored_versions) return true;
+  const auto best = [&] {
+    auto& versions = key.versions<V>();
+    const auto c = versions.lower_bound(begin);
+    if (c == versions.begin()) return Moment();
+    return versions.at(versions.before(c)).at();
+  };
+  for (auto at = left.rbegin(); at != left.rend() && best() < (*at)->newest; ++at) {
+    if (!load(key, **at)) return false;
+  }
+  return key.first_epoch >= first_kept_ || newest_dropped_ < best();
+}
+
+bool Archive::prepare_late(KeyState& key, const Moment& begin) {
+  key.touched = true;
+  return key.last_epoch == 0 || recall(key, begin);
+}
+
+bool Archive::recall(KeyState& key, const Moment& begin) {
+  std::vector<const Epoch*> left = epochs_with(key);
+  const bool gone = key.first_epoch < first_kept_ && !newest_dropped_.before_time(begin);
+  const auto needed = std::partition(left.begin(), left.end(), [&](const Epoch* epoch) {
+    return epoch->newest.before_time(begin);
+  });
+  const bool list = key.kind == KeyKind::List;
+  const bool stub = list ? has_stub<ListVersion>(key) : has_stub<Version>(key);
+  if (needed == left.end() && stub && !gone) return true;
+  for (auto at = needed; at != left.end(); ++at) {
+    if (!load(key, **at)) return false;
+  }
+  left.erase(needed, left.end());
+  std::sort(left.begin(), left.end(),
+            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
+  if (gone) return false;
+  // The stub is the newest of all that was moved, hence one of what is now loaded.
+  if (list) {
+    remove_stub<ListVersion>(key);
+    return load_version_before<ListVersion>(key, begin, left);
+  }
+  remove_stub<Version>(key);
+  return load_version_before<Version>(key, begin, left);
+}
+
+void Archive::detail(KeyState& key, const Moment& begin) {
+  if (key.last_epoch == 0) return;
+  std::vector<const Epoch*> left = epochs_with(key);
+  std::sort(left.begin(), left.end(),
+            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
+  if (key.kind == KeyKind::List) {
+    const std::size_t before = key.lists.size();
+    for (const Epoch* epoch : left) {
+      if (!load(key, *epoch)) return;
+    }
+    // Whatever has older versions has this one, too, so it is there if any is.
+    if (key.lists.size() > before) remove_stub<ListVersion>(key);
+    return;
+  }
+  auto& versions = key.registers;
+  if (!has_stub<Version>(key) || versions.lower_bound(begin) != versions.next(versions.begin())) {
+    return;
+  }
+  const Version stub = versions.at(versions.begin());
+  remove_stub<Version>(key);
+  static_cast<void>(load_version_before<Version>(key, begin, left));
+  const auto c = versions.lower_bound(begin);
+  const bool gone = c == versions.begin() || versions.at(versions.before(c)).value != stub.value;
+  if (gone) versions.insert(versions.begin(), stub, pool_);
+}
+
+std::optional<Source> Archive::find(Arrival arrival) {
+  for (const auto& [first, history] : recent_) {
+    if (arrival >= first && arrival - first < history->txn_count()) {
+      return Source{history, TxnId{arrival - first}};
+    }
+  }
+  for (const Epoch& epoch : epochs_) {
+    if (arrival < epoch.first_txn || arrival >= epoch.end_txn) continue;
+    auto entry = store_->find_before(epoch.number, batch_key(arrival));
+    if (!entry.ok()) error_ = entry.error();
+    if (!entry.ok() || !*entry || (*entry)->key[0] != 't') return std::nullopt;
+    const Arrival first = arrival_of((*entry)->key);
+    Decoder in((*entry)->value);
+    auto history = decode_history(in);
+    if (arrival - first >= history->txn_count()) return std::nullopt;
+    recent_.emplace_front(first, history);
+    if (recent_.size() > kRecentBatches) recent_.pop_back();
+    return Source{std::move(history), TxnId{arrival - first}};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ouro::stream

@@ -1,0 +1,334 @@
+// All that the stream knows, in one file.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "stream/codec.h"
+#include "stream/engine.h"
+
+namespace ouro::stream {
+namespace {
+
+constexpr std::string_view kMagic = "ouro stream 1\n";
+
+Error failure(const std::string& file, std::string what) {
+  Error error;
+  error.file = file;
+  error.what = std::move(what);
+  return error;
+}
+
+// Writes to a file as it goes; the checksum of all comes last.
+class FileEncoder : public Encoder {
+ public:
+  explicit FileEncoder(const std::string& file)
+      : file_(file), fd_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+    if (fd_ < 0) failed_ = errno;
+  }
+  ~FileEncoder() override {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileEncoder(const FileEncoder&) = delete;
+  FileEncoder& operator=(const FileEncoder&) = delete;
+
+  Status finish() {
+    full();
+    const std::uint64_t sum = checksum_.value();
+    write_all({reinterpret_cast<const char*>(&sum), sizeof(sum)});
+    if (failed_ == 0 && ::fsync(fd_) != 0) failed_ = errno;
+    if (failed_ == 0) return {};
+    return failure(file_, fmt::format("cannot be written: {}", std::strerror(failed_)));
+  }
+
+ private:
+  void full() override {
+    checksum_.add(buffer_);
+    write_all(buffer_);
+    buffer_.clear();
+  }
+  void write_all(std::string_view bytes) {
+    while (failed_ == 0 && !bytes.empty()) {
+      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) failed_ = errno;
+      if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  std::string file_;
+  int fd_;
+  int failed_ = 0;
+  Checksum checksum_;
+};
+
+// A new name of a file is safe only when its folder is.
+void sync_folder(const std::string& file) {
+  const auto parent = std::filesystem::path(file).parent_path();
+  const int fd = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  ::fsync(fd);
+  ::close(fd);
+}
+
+template <class T>
+void save_sequence(Sequence<T>& all, Encoder& out) {
+  out.number<std::uint64_t>(all.size());
+  for (auto c = all.begin(); c != all.end(); c = all.next(c)) out.number(all.at(c));
+}
+
+template <class T>
+void restore_sequence(Sequence<T>& all, Decoder& in, Pool& pool) {
+  const auto count = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    all.insert(all.end(), in.number<T>(), pool);
+  }
+}
+
+void save_event(const StreamEvent& event, Encoder& out) {
+  out.number(event.number);
+  out.number(event.withdrawn);
+  out.number(event.withdraws);
+  out.number(event.kind);
+  out.number(event.arrived.count());
+  out.number(event.reported.count());
+  encode(*event.history, out);
+  out.number(event.verdict.outcome);
+  out.number<std::uint64_t>(event.verdict.anomalies.size());
+  for (const Anomaly& anomaly : event.verdict.anomalies) {
+    out.array(std::span<const TxnId>(anomaly.txns));
+    out.array(std::span<const OpId>(anomaly.ops));
+    out.text(anomaly.expected);
+  }
+}
+
+StreamEvent restore_event(Decoder& in, Level level) {
+  StreamEvent event;
+  event.number = in.number<std::uint64_t>();
+  event.withdrawn = in.number<bool>();
+  event.withdraws = in.number<std::uint64_t>();
+  event.kind = in.number<AnomalyKind>();
+  event.arrived = StreamTime(in.number<StreamTime::rep>());
+  event.reported = StreamTime(in.number<StreamTime::rep>());
+  event.history = decode_history(in);
+  event.verdict.level = level;
+  event.verdict.evidence = Evidence::Timestamps;
+  event.verdict.outcome = in.number<Outcome>();
+  const auto count = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    Anomaly anomaly{.kind = event.kind, .txns = {}, .ops = {}, .edges = {}};
+    anomaly.txns = in.array<TxnId>();
+    anomaly.ops = in.array<OpId>();
+    anomaly.expected = in.text();
+    event.verdict.anomalies.push_back(std::move(anomaly));
+    ++event.verdict.counts[static_cast<std::size_t>(event.kind)];
+  }
+  return event;
+}
+
+template <class Map>
+void save_map(const Map& map, Encoder& out) {
+  out.number<std::uint64_t>(map.size());
+  for (const auto& [key, value] : map) {
+    out.number(key);
+    out.number(value);
+  }
+}
+
+template <class Map>
+void restore_map(Map& map, Decoder& in) {
+  const auto count = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    auto key = in.number<typename Map::key_type>();
+    map.emplace(key, in.number<typename Map::mapped_type>());
+  }
+}
+
+}  // namespace
+
+Status Engine::save(const std::string& file) {
+  if (Status status = archive_.finish_sweep(); !status.ok()) return status;
+  if (archive_.is_open()) sync_folder(options_.folder + "/.");
+  const std::string temporary = file + ".new";
+  {
+    FileEncoder out(temporary);
+    out.text(kMagic);
+    save_options(out);
+    save_books(out);
+    save_window(out);
+    save_keys(out);
+    real_time_.save(out);
+    archive_.save(out);
+    if (Status status = out.finish(); !status.ok()) return status;
+  }
+  std::error_code failed;
+  std::filesystem::rename(temporary, file, failed);
+  if (failed) return failure(file, "cannot be replaced: " + failed.message());
+  sync_folder(file);
+  archive_.delete_dropped();
+  archive_.keep_dropped();
+  return {};
+}
+
+Status Engine::restore(const std::string& file) {
+  std::error_code failed;
+  const auto size = std::filesystem::file_size(file, failed);
+  std::string bytes(failed ? 0 : size, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  if (failed || !stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) {
+    return failure(file, "cannot be read; begin without it");
+  }
+  const std::string_view content =
+      std::string_view(bytes).substr(0, bytes.size() - std::min<std::size_t>(8, bytes.size()));
+  Checksum checksum;
+  checksum.add(content);
+  std::uint64_t sum = 0;
+  if (bytes.size() >= 8) std::memcpy(&sum, bytes.data() + content.size(), 8);
+  if (bytes.size() < 8 || sum != checksum.value()) {
+    return failure(file, "is no whole checkpoint of a stream; begin without it");
+  }
+  Decoder in(content);
+  if (in.text() != kMagic) return failure(file, "is a checkpoint of another version of ouro");
+  if (!restore_options(in)) {
+    return failure(file, "is of a stream with other options; use the same ones, or another file");
+  }
+  restore_books(in);
+  restore_window(in);
+  restore_keys(in);
+  real_time_.restore(in);
+  if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
+    return status;
+  }
+  if (!in.at_end()) return failure(file, "is damaged; begin without it");
+  return {};
+}
+
+void Engine::save_options(Encoder& out) const {
+  out.number(options_.level);
+  out.number(options_.timeout.count());
+  out.number(options_.clock_drift);
+  out.number(options_.retention.count());
+  out.text(options_.folder);
+}
+
+bool Engine::restore_options(Decoder& in) const {
+  bool same = in.number<Level>() == options_.level;
+  same &= in.number<decltype(options_.timeout)::rep>() == options_.timeout.count();
+  same &= in.number<std::int64_t>() == options_.clock_drift;
+  same &= in.number<decltype(options_.retention)::rep>() == options_.retention.count();
+  same &= in.text() == options_.folder;
+  return same && in.ok();
+}
+
+void Engine::save_books(Encoder& out) const {
+  out.number(intake_.initial());
+  out.number(intake_.has_initial());
+  out.number(intake_.has_lists());
+  out.number(now_.count());
+  out.number<std::uint64_t>(sweep_at_);
+  out.number(summary_);
+  out.number(event_count_);
+  save_map(sessions_, out);
+  save_map(reported_, out);
+  out.number<std::uint64_t>(hidden_.size());
+  for (const auto& [write, hidden] : hidden_) {
+    out.number(write.first);
+    out.number(write.second);
+    out.number(hidden);
+  }
+  out.number<std::uint64_t>(events_.size());
+  for (const StreamEvent& event : events_) save_event(event, out);
+}
+
+void Engine::restore_books(Decoder& in) {
+  const auto initial = in.number<Value>();
+  const auto has_initial = in.number<bool>();
+  const auto has_lists = in.number<bool>();
+  intake_.restore(initial, has_initial, has_lists);
+  timelines_.set_initial(initial.bits());
+  now_ = StreamTime(in.number<StreamTime::rep>());
+  sweep_at_ = in.number<std::uint64_t>();
+  summary_ = in.number<StreamSummary>();
+  event_count_ = in.number<std::uint64_t>();
+  restore_map(sessions_, in);
+  restore_map(reported_, in);
+  const auto hidden = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < hidden && in.ok(); ++i) {
+    const auto name = in.number<Name>();
+    const auto value = in.number<std::uint64_t>();
+    hidden_[{name, value}] = in.number<Hidden>();
+  }
+  const auto events = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < events && in.ok(); ++i) {
+    events_.push_back(restore_event(in, options_.level));
+  }
+}
+
+void Engine::save_window(Encoder& out) {
+  out.number(window_.first());
+  out.number(window_.next());
+  for (Arrival a = window_.first(); a < window_.next(); ++a) out.number(window_.at(a));
+  out.number<std::uint64_t>(window_.batches().size());
+  for (const Window::Batch& batch : window_.batches()) {
+    out.number(batch.first);
+    encode(*batch.history, out);
+  }
+}
+
+void Engine::restore_window(Decoder& in) {
+  const auto first = in.number<Arrival>();
+  const auto next = in.number<Arrival>();
+  if (!in.ok()) return;
+  window_.restart(first, next);
+  for (Arrival a = first; a < next && in.ok(); ++a) window_.at(a) = in.number<OpenTxn>();
+  const auto batches = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < batches && in.ok(); ++i) {
+    const auto number = in.number<Arrival>();
+    window_.restore_batch(number, decode_history(in));
+  }
+}
+
+void Engine::save_keys(Encoder& out) {
+  out.number<std::uint64_t>(keys_.size());
+  const auto save_key = [&](KeyState& key, std::uint64_t) {
+    out.number(key.name);
+    out.number(key.kind);
+    out.number(key.has_stored_versions);
+    out.number(key.first_epoch);
+    out.number(key.last_epoch);
+    if (key.kind == KeyKind::List) {
+      save_sequence(key.lists, out);
+    } else {
+      save_sequence(key.registers, out);
+    }
+    save_sequence(key.reads, out);
+  };
+  for (std::size_t part = 0; part < KeyTable::kParts; ++part) keys_.for_each(part, save_key);
+}
+
+void Engine::restore_keys(Decoder& in) {
+  const auto count = in.number<std::uint64_t>();
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const auto name = in.number<Name>();
+    KeyState& key = *keys_.find_or_add(name, name.hash());
+    key.kind = in.number<KeyKind>();
+    key.has_stored_versions = in.number<bool>();
+    key.first_epoch = in.number<std::uint32_t>();
+    key.last_epoch = in.number<std::uint32_t>();
+    if (key.kind == KeyKind::List) {
+      restore_sequence(key.lists, in, pool_);
+    } else {
+      restore_sequence(key.registers, in, pool_);
+    }
+    restore_sequence(key.reads, in, pool_);
+  }
+}
+
+}  // namespace ouro::stream

@@ -1,0 +1,297 @@
+#include "stream/engine.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ouro::stream {
+namespace {
+
+// Keys that a sweep goes on with for every transaction.
+constexpr std::size_t kSweptPerTxn = 30;
+
+std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
+  return summary.counts[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+Engine::Engine(const StreamOptions& options)
+    : options_(options),
+      rules_(timeline_rules(options.level)),
+      intake_(keys_, rules_),
+      timelines_(pool_, Value::null().bits()),
+      real_time_(options.clock_drift),
+      find_([this](Arrival arrival) { return find(arrival); }) {}
+
+Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
+  if (Status status = intake_.enter(*batch); !status.ok()) return status;
+  now_ = std::max(now_, now);
+  timelines_.set_initial(intake_.initial().bits());
+  const History& h = *batch;
+  window_.add_batch(std::move(batch));
+  batch_sessions_.clear();
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+  }
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    batch_sessions_.push_back(&sessions_[name_of(h, h.session_name(SessionId{s}))]);
+  }
+  constexpr std::size_t kAhead = 4;
+  const std::size_t count = h.txn_count();
+  for (std::size_t t = 0; t < count; ++t) {
+    if (t + 2 * kAhead < count) intake_.prefetch_keys(TxnId{t + 2 * kAhead});
+    if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
+    arrive(intake_.take(TxnId{t}, window_.next()));
+  }
+  limit_memory(count * kSweptPerTxn);
+  if (auto error = archive_.take_error()) return *error;
+  return {};
+}
+
+void Engine::arrive(const Arriving& txn) {
+  OpenTxn& open = window_.open(now_);
+  if (!txn.hidden.empty()) hide(txn);
+  if (!txn.takes_part) {
+    ++summary_.left_out;
+    return;
+  }
+  const History& h = *window_.batches().back().history;
+  ++summary_.txns;
+  summary_.operations += h.end_op(txn.txn).value - h.first_op(txn.txn).value;
+  if (txn.missing || txn.inverted) {
+    const AnomalyKind kind =
+        txn.missing ? AnomalyKind::MissingTimestamp : AnomalyKind::InvertedTimestamps;
+    ++count_of(summary_, kind);
+    report({.kind = kind, .txn = txn.arrival, .other_op = {}, .source = {}, .expected = {}}, now_);
+  }
+  if (txn.missing) return;
+  straggles_ = lost_ = false;
+  if (rules_.sessions) check_session(txn);
+  if (rules_.real_time) check_real_time(txn);
+  check_reads(txn, open);
+  for (const KeyWrite& write : txn.written) install(txn, write);
+  if (straggles_ || lost_) ++summary_.stragglers;
+  if (lost_) ++summary_.lost_stragglers;
+}
+
+void Engine::check_session(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  Session& session = *batch_sessions_[h.session(txn.txn).index()];
+  if (session.txn != kNobody && txn.begin < session.commit) {
+    ++count_of(summary_, AnomalyKind::SessionInversion);
+    report({.kind = AnomalyKind::SessionInversion,
+            .txn = txn.arrival,
+            .other = session.txn,
+            .other_op = {},
+            .source = {},
+            .expected = {}},
+           now_);
+  }
+  if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
+}
+
+void Engine::check_real_time(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  if (const auto clock = h.completed(txn.txn)) {
+    if (!real_time_.complete(*clock, txn.commit, txn.arrival)) lost_ = true;
+    for (const RealTime::Change& change : real_time_.changes()) apply(change);
+  }
+  const auto clock = h.invoked(txn.txn);
+  if (!clock) return;
+  bool known = true;
+  const Moment& place = rules_.commit_to_commit ? txn.commit : txn.begin;
+  const Arrival missed = real_time_.invoke(*clock, place, txn.arrival, known);
+  if (!known) lost_ = true;
+  if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
+}
+
+void Engine::apply(const RealTime::Change& change) {
+  const bool anew = change.was == kNobody;
+  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
+  if (window_.is_open(change.txn)) {
+    OpenTxn& open = window_.at(change.txn);
+    open.changed = now_;
+    if (anew) ++summary_.provisional;
+    open.untimely = 1;
+    return;
+  }
+  straggles_ = true;
+  if (!anew) withdraw({change.txn, 0, AnomalyKind::RealTimeInversion});
+  report_untimely(change.txn, change.other, now_);
+}
+
+void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
+  for (const OuterRead& read : txn.reads) {
+    if (!prepare(*read.key, txn.begin)) continue;
+    if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
+    ++open.wrong;
+    ++summary_.provisional;
+    ++count_of(summary_, AnomalyKind::SnapshotMismatch);
+  }
+  for (const InnerFinding& inner : txn.inner) report_inner(txn, inner);
+}
+
+void Engine::install(const Arriving& txn, const KeyWrite& write) {
+  if (!prepare(*write.key, txn.begin)) return;
+  timelines_.add(write, txn.begin, txn.commit, rules_.snapshots);
+  KeyState& key = *write.key;
+  for (const Clash& clash : timelines_.overlaps()) {
+    ++count_of(summary_, AnomalyKind::WriteConflict);
+    report_clash(AnomalyKind::WriteConflict, key, clash);
+  }
+  for (const Clash& clash : timelines_.former_ties()) {
+    --count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    if (const auto second = find(clash.second)) {
+      withdraw({clash.second, first_write(*second, key.name), AnomalyKind::DuplicateTimestamp});
+    }
+  }
+  for (const Clash& clash : timelines_.ties()) {
+    ++count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    report_clash(AnomalyKind::DuplicateTimestamp, key, clash);
+  }
+  for (const Change& change : timelines_.changes()) apply(change, key);
+}
+
+void Engine::apply(const Change& change, KeyState& key) {
+  std::uint64_t& count = count_of(summary_, AnomalyKind::SnapshotMismatch);
+  if (change.wrong) ++count;
+  if (change.was_wrong) --count;
+  if (!window_.is_open(change.txn)) {
+    straggles_ = true;
+    if (change.was_wrong) withdraw({change.txn, change.op, AnomalyKind::SnapshotMismatch});
+    if (change.wrong) report_read(key, change.txn, change.op, now_);
+    return;
+  }
+  if (change.wrong == change.was_wrong) return;
+  OpenTxn& open = window_.at(change.txn);
+  const bool was = open.wrong > 0;
+  open.wrong += change.wrong ? 1 : -1;
+  summary_.provisional += change.wrong ? 1 : -1;
+  open.changed = now_;
+  if (was == (open.wrong > 0)) return;
+  ++summary_.flips;
+  if (open.flips == 0) ++summary_.flipped_txns;
+  ++open.flips;
+}
+
+void Engine::hide(const Arriving& txn) {
+  for (const HiddenWrite& write : txn.hidden) {
+    Hidden& known = hidden_[{write.key->name, write.value}];
+    if (known.txn == kNobody || (!known.has_place && txn.has_place())) {
+      known = {txn.arrival, txn.has_place()};
+    }
+  }
+}
+
+void Engine::advance(StreamTime now) {
+  now_ = std::max(now_, now);
+  while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
+    close_first(now_);
+  }
+  limit_memory(0);
+}
+
+void Engine::finish() {
+  while (window_.size() > 0) close_first(now_);
+}
+
+void Engine::close_first(StreamTime now) {
+  const Arrival first = window_.first();
+  const OpenTxn open = window_.at(first);
+  window_.close_first();
+  now_ = now;
+  if (open.untimely != 0) {
+    --summary_.provisional;
+    const auto source = find(first);
+    const auto clock = source ? source->history->invoked(source->txn) : std::nullopt;
+    if (clock) report_untimely(first, real_time_.missed_by(*clock, first), open.changed);
+  }
+  if (open.wrong == 0) return;
+  summary_.provisional -= open.wrong;
+  report_wrong_reads(first, open.changed);
+}
+
+void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
+  const auto source = find(arrival);
+  if (!source) return;
+  const History& h = *source->history;
+  const Moment begin = begin_of(*source, arrival);
+  const OpId first = h.first_op(source->txn);
+  for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
+    if (h.op(id).kind != OpKind::Read) continue;
+    const Name name = name_of(h, h.key_name(h.op(id).key));
+    KeyState* const key = keys_.find_or_add(name, name.hash());
+    static_cast<void>(archive_.prepare(*key, begin));
+    const Read* const read = Timelines::find_read(*key, begin);
+    if (read == nullptr || read->op() != id.value - first.value || !read->wrong()) continue;
+    report_read(*key, arrival, read->op(), arrived);
+  }
+}
+
+std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
+
+std::size_t Engine::memory() const {
+  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + real_time_.bytes() +
+         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 48 +
+         reported_.capacity() * 32;
+}
+
+StreamSummary Engine::summary() const {
+  StreamSummary now = summary_;
+  now.window_txns = window_.size();
+  now.keys = keys_.size();
+  now.memory = memory();
+  now.disk = archive_.disk_bytes();
+  now.spilled = archive_.spilled();
+  now.recalled = archive_.recalled();
+  return now;
+}
+
+Status Engine::open() { return options_.memory > 0 ? archive_.open(options_.folder) : Status(); }
+
+void Engine::limit_memory(std::size_t work) {
+  if (!archive_.is_open()) return;
+  const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
+  const Arrival first = archive_.drop_before(now_ - kept);
+  if (first > 0) {
+    absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
+  }
+  const std::size_t limit = options_.memory;
+  if (limit == 0) return;
+  Status status;
+  if (!archive_.sweeping()) {
+    if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
+    absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
+    real_time_.forget_before(window_.first());
+    status = archive_.begin_sweep(watermark(), now_);
+    hurry_at_ = std::max(limit, memory() + limit / 4);
+  }
+  if (status.ok() && archive_.sweeping()) {
+    status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
+  }
+  if (!status.ok()) archive_.set_error(status.error());
+  // What the window itself takes cannot be moved; to sweep again at once would be in vain.
+  if (!archive_.sweeping()) sweep_at_ = memory() + limit / 8;
+}
+
+// Before nearly all that arrived lately. That some stand before it does no harm: what they need
+// comes back. So what waits for its time-out need not stay, only what others still ask for.
+Moment Engine::watermark() {
+  constexpr std::size_t kSamples = 512;
+  constexpr std::size_t kFew = 64;  // One in so many.
+  std::vector<Moment> begins;
+  const Arrival first = window_.lately();
+  const std::size_t step = (window_.next() - first) / kSamples + 1;
+  for (Arrival a = first; a < window_.next(); a += step) {
+    const auto txn = window_.find(a);
+    if (!txn) continue;
+    const Standing standing = standing_of(*txn->history, txn->txn, a, rules_);
+    if (standing.has_place()) begins.push_back(standing.begin);
+  }
+  if (begins.empty()) return {std::numeric_limits<std::int64_t>::max(), 0, 0};
+  const auto at = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / kFew);
+  std::nth_element(begins.begin(), at, begins.end());
+  return *at;
+}
+
+}  // namespace ouro::stream

@@ -1,0 +1,148 @@
+// What the stream knows of each key.
+//
+// A table in parts, each of which grows by itself: with ten million keys in one, growing would stop
+// the stream for half a second. Looking up is meant to be done for many keys at once: prefetch()
+// all, then find_or_add() all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stream/fingerprint.h"
+#include "stream/pool.h"
+#include "stream/sequence.h"
+
+namespace ouro::stream {
+
+enum class KeyKind : std::uint8_t { Unknown, Register, List };
+
+// A key with something to remember about the recent past. One cache line.
+struct KeyState {
+  KeyState() : registers() {}
+
+  Name name;
+  union {
+    Sequence<Version> registers;
+    Sequence<ListVersion> lists;
+  };
+  Sequence<Read> reads = {};
+  std::uint32_t first_epoch = 0;  // Which epochs on disk may have something of the key, …
+  std::uint32_t last_epoch = 0;   // … or zero.
+  KeyKind kind = KeyKind::Unknown;
+  bool has_stored_versions = false;
+  bool touched = false;  // By someone late, since a sweep wrote it.
+
+  template <class V>
+  [[nodiscard]] Sequence<V>& versions();
+  void clear(Pool& pool) {
+    if (kind == KeyKind::List) {
+      lists.clear(pool);
+    } else {
+      registers.clear(pool);
+    }
+    reads.clear(pool);
+  }
+};
+static_assert(sizeof(KeyState) == 64);
+
+template <>
+inline Sequence<Version>& KeyState::versions<Version>() {
+  return registers;
+}
+template <>
+inline Sequence<ListVersion>& KeyState::versions<ListVersion>() {
+  return lists;
+}
+
+class KeyTable {
+ public:
+  explicit KeyTable(Pool& pool) : pool_(pool), parts_(kParts) {}
+  ~KeyTable() { clear(); }
+  KeyTable(const KeyTable&) = delete;
+  KeyTable& operator=(const KeyTable&) = delete;
+
+  void prefetch(std::uint64_t hash) const {
+    const Part& part = parts_[part_of(hash)];
+    if (part.mask != 0) __builtin_prefetch(part.slots() + (hash & part.mask));
+  }
+  // What find() would return in all likelihood, without a look at the state.
+  [[nodiscard]] KeyState* likely(std::uint64_t hash) const {
+    const Part& part = parts_[part_of(hash)];
+    if (part.mask == 0) return nullptr;
+    for (std::size_t i = hash & part.mask;; i = (i + 1) & part.mask) {
+      const Slot& slot = part.slots()[i];
+      if (slot.state == nullptr || slot.hash == hash) return slot.state;
+    }
+  }
+  // New keys may have something on disk, up to this epoch.
+  void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
+  // `hash` is name.hash(). States stay where they are until erased.
+  [[nodiscard]] KeyState* find(const Name& name, std::uint64_t hash) const;
+  KeyState* find_or_add(const Name& name, std::uint64_t hash);
+  // The parts are ordered by hash.
+  static constexpr std::size_t kParts = 128;
+  template <class Visit>
+  void for_each(std::size_t part, const Visit& visit) const;
+  // Erases those of which `gone` says so.
+  template <class Gone>
+  void erase_if(std::size_t part, const Gone& gone);
+  void clear();
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t bytes() const { return table_bytes_; }
+
+ private:
+  struct Slot {
+    std::uint64_t hash = 0;
+    KeyState* state = nullptr;
+  };
+  struct Part {
+    Pages memory;
+    std::size_t mask = 0;  // Zero: no slots yet.
+    std::size_t used = 0;
+    [[nodiscard]] Slot* slots() const { return reinterpret_cast<Slot*>(memory.data()); }
+  };
+  static std::size_t part_of(std::uint64_t hash) { return hash >> 57; }
+  static Slot& free_slot(const Part& part, std::uint64_t hash);
+  void grow(Part& part);
+  void release(KeyState* state) {
+    state->clear(pool_);
+    pool_.give(state, sizeof(KeyState));
+    --size_;
+  }
+
+  Pool& pool_;
+  std::vector<Part> parts_;
+  std::size_t size_ = 0;
+  std::size_t table_bytes_ = 0;
+  std::uint32_t last_epoch_ = 0;
+};
+
+template <class Visit>
+void KeyTable::for_each(std::size_t number, const Visit& visit) const {
+  constexpr std::size_t kAhead = 8;
+  const Part& part = parts_[number];
+  if (part.mask == 0) return;
+  const Slot* const slots = part.slots();
+  for (std::size_t i = 0; i <= part.mask; ++i) {
+    __builtin_prefetch(slots[(i + kAhead) & part.mask].state);
+    if (slots[i].state != nullptr) visit(*slots[i].state, slots[i].hash);
+  }
+}
+
+template <class Gone>
+void KeyTable::erase_if(std::size_t number, const Gone& gone) {
+  std::vector<Slot> stay;
+  std::vector<Slot> erased;
+  for_each(number, [&](KeyState& state, std::uint64_t hash) {
+    (gone(state) ? erased : stay).push_back({hash, &state});
+  });
+  if (erased.empty()) return;
+  Part& part = parts_[number];
+  for (std::size_t i = 0; i <= part.mask; ++i) part.slots()[i] = {};
+  for (const Slot& slot : stay) free_slot(part, slot.hash) = slot;
+  for (const Slot& slot : erased) release(slot.state);
+  part.used = stay.size();
+}
+
+}  // namespace ouro::stream

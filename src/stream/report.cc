@@ -1,0 +1,232 @@
+// What the engine says of its findings, and what it takes back.
+
+#include <algorithm>
+#include <span>
+
+#include "stream/engine.h"
+
+namespace ouro::stream {
+namespace {
+
+// Elements of a list that an expected result shows, from its end; and versions of a key that are
+// searched for who wrote a value.
+constexpr std::size_t kShownElements = 256;
+constexpr std::size_t kSearchedVersions = 65'536;
+
+template <class V>
+Arrival first_writer(Sequence<V>& versions, Arrival reader, std::uint64_t value) {
+  Arrival found = kNobody;
+  std::size_t left = kSearchedVersions;
+  for (auto c = versions.end(); c != versions.begin() && left > 0; --left) {
+    c = versions.before(c);
+    const V& version = versions.at(c);
+    if (version.value == value && !version.is_stub() && version.arrival() != reader) {
+      found = std::min(found, version.arrival());
+    }
+  }
+  return found;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) out += (out.size() > 1 ? "," : "") + text;
+  return out + ']';
+}
+
+std::span<const Value> elements(const History& history, Value value) {
+  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
+}
+
+}  // namespace
+
+void Engine::report(const Finding& finding, StreamTime arrived) {
+  StreamEvent& event = events_.emplace_back();
+  event.number = ++event_count_;
+  event.arrived = arrived;
+  event.reported = now_;
+  tell(finding, options_.level, intake_.initial(), find_, event);
+}
+
+void Engine::withdraw(const Reported& earlier) {
+  const auto found = reported_.find(earlier);
+  if (found == reported_.end()) return;
+  StreamEvent& event = events_.emplace_back();
+  event.number = ++event_count_;
+  event.withdrawn = true;
+  event.withdraws = found->second;
+  event.arrived = now_;
+  event.reported = now_;
+  reported_.erase(found);
+  tell({.kind = earlier.kind,
+        .txn = earlier.txn,
+        .op = earlier.op,
+        .other_op = {},
+        .source = {},
+        .expected = {}},
+       options_.level, intake_.initial(), find_, event);
+  event.verdict = {.level = options_.level, .evidence = Evidence::Timestamps};
+  event.verdict.outcome = Outcome::Holds;
+}
+
+void Engine::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
+  reported_[{txn, 0, AnomalyKind::RealTimeInversion}] = event_count_ + 1;
+  report({.kind = AnomalyKind::RealTimeInversion,
+          .txn = txn,
+          .other = other,
+          .other_op = {},
+          .source = {},
+          .expected = {}},
+         arrived);
+}
+
+void Engine::report_inner(const Arriving& txn, const InnerFinding& inner) {
+  ++summary_.counts[static_cast<std::size_t>(inner.kind)];
+  const auto source = find(txn.arrival);
+  const History& h = *source->history;
+  const std::size_t first = h.first_op(source->txn).index();
+  const Op read = h.op(OpId{first + inner.op});
+  const Op before = h.op(OpId{first + inner.other_op});
+  KeyState& key = *intake_.key(read.key);
+  const auto writer_of = [&](const Op& op) {
+    if (op.kind != OpKind::Read) return kNobody;
+    return source_of(key, txn.arrival, intake_.fingerprint(op.value)).txn;
+  };
+  report({.kind = inner.kind,
+          .txn = txn.arrival,
+          .op = inner.op,
+          .other_op = {txn.arrival, inner.other_op},
+          .source = {},
+          .witnesses = {writer_of(read), writer_of(before)},
+          .expected = expected_text(key, *source, inner.op, txn.begin)},
+         now_);
+}
+
+void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
+  reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
+  Finding finding{.kind = AnomalyKind::SnapshotMismatch,
+                  .txn = txn,
+                  .op = op,
+                  .other_op = {},
+                  .source = {},
+                  .expected = {}};
+  if (const auto source = find(txn)) {
+    const Moment begin = begin_of(*source, txn);
+    archive_.detail(key, begin);
+    finding.expected = expected_text(key, *source, op, begin);
+    const Version* const version = Timelines::expected(key, begin);
+    if (version != nullptr && !version->is_stub()) {
+      const Arrival writer = version->arrival();
+      const auto written = find(writer);
+      finding.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
+    }
+    const Read* const read = Timelines::find_read(key, begin);
+    if (read != nullptr) finding.source = source_of(key, txn, read->value);
+  }
+  report(finding, arrived);
+}
+
+// Offline this is any write of the value, the first one of a transaction with a place if there is.
+OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
+  if (key.kind == KeyKind::List) return {};
+  Arrival writer = first_writer(key.registers, reader, value);
+  const auto hidden = hidden_.find({key.name, value});
+  if (hidden != hidden_.end() && hidden->second.txn != reader &&
+      (writer == kNobody || (hidden->second.has_place && hidden->second.txn < writer))) {
+    writer = hidden->second.txn;
+  }
+  if (writer == kNobody) return {};
+  const auto source = find(writer);
+  return {writer, source ? write_of(*source, key.name, value) : OpOf::kNone};
+}
+
+void Engine::report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash) {
+  const auto first = find(clash.first);
+  const auto second = find(clash.second);
+  Finding finding{.kind = kind, .other_op = {}, .source = {}, .expected = {}};
+  if (kind == AnomalyKind::WriteConflict) {
+    finding.txn = clash.first;
+    finding.op = first ? first_write(*first, key.name) : OpOf::kNone;
+    finding.other_op = {clash.second, second ? first_write(*second, key.name) : OpOf::kNone};
+  } else {
+    finding.txn = clash.second;
+    finding.op = second ? first_write(*second, key.name) : OpOf::kNone;
+    finding.other_op = {clash.first, first ? last_write(*first, key.name) : OpOf::kNone};
+    reported_[{finding.txn, finding.op, kind}] = event_count_ + 1;
+  }
+  report(finding, now_);
+}
+
+// What the replay of check/timeline says the operation should have returned.
+std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_t op,
+                                  const Moment& begin) {
+  const History& h = *txn.history;
+  const OpId first = h.first_op(txn.txn);
+  const KeyId id = h.op(OpId{first.index() + op}).key;
+  const bool list = key.kind == KeyKind::List;
+  OpId last;  // Register: what was read or written last; list: the last read.
+  for (OpId i = first; i.value < first.value + op; ++i.value) {
+    const Op before = h.op(i);
+    if (before.key != id || before.value.is_unobserved()) continue;
+    if (!list || before.kind == OpKind::Read) last = i;
+  }
+  if (!list) return last.valid() ? h.text(h.op(last).value) : version_text(key, begin);
+  std::vector<std::string> texts;
+  if (last.valid()) {
+    for (const Value element : elements(h, h.op(last).value)) texts.push_back(h.text(element));
+  } else {
+    texts = list_texts(key, begin);
+  }
+  for (OpId i = last.valid() ? last : first; i.value < first.value + op; ++i.value) {
+    const Op own = h.op(i);
+    if (own.key == id && own.kind == OpKind::Append) texts.push_back(h.text(own.value));
+  }
+  return joined(texts);
+}
+
+std::string Engine::version_text(KeyState& key, const Moment& begin) {
+  const Version* const version = Timelines::expected(key, begin);
+  if (version == nullptr) return History().text(intake_.initial());
+  const Value value = Value::from_bits(version->value);
+  if (value.is_null() || value.kind() == ValueKind::Integer) return History().text(value);
+  const auto writer = version->is_stub() ? std::nullopt : find(version->arrival());
+  if (!writer) return "…";
+  const std::uint32_t op = last_write(*writer, key.name);
+  const History& h = *writer->history;
+  return h.text(h.op(OpId{h.first_op(writer->txn).index() + op}).value);
+}
+
+// The list that others committed before `begin`; only the end of a long one.
+std::vector<std::string> Engine::list_texts(KeyState& key, const Moment& begin) {
+  std::vector<std::string> backwards;
+  auto& versions = key.lists;
+  auto c = versions.lower_bound(begin);
+  while (c != versions.begin() && backwards.size() < kShownElements) {
+    c = versions.before(c);
+    const auto writer = versions.at(c).is_stub() ? std::nullopt : find(versions.at(c).arrival());
+    if (!writer) {
+      backwards.emplace_back("…");
+      break;
+    }
+    const History& h = *writer->history;
+    for (OpId i = h.end_op(writer->txn); i > h.first_op(writer->txn);) {
+      const Op op = h.op(OpId{--i.value});
+      if (op.kind == OpKind::Append && name_of(h, h.key_name(op.key)) == key.name) {
+        backwards.push_back(h.text(op.value));
+      }
+    }
+  }
+  if (c != versions.begin() && backwards.back() != "…") backwards.emplace_back("…");
+  std::reverse(backwards.begin(), backwards.end());
+  return backwards;
+}
+
+std::optional<Source> Engine::find(Arrival arrival) {
+  auto found = window_.find(arrival);
+  return found || !archive_.is_open() ? found : archive_.find(arrival);
+}
+
+Moment Engine::begin_of(const Source& txn, Arrival arrival) const {
+  return standing_of(*txn.history, txn.txn, arrival, rules_).begin;
+}
+
+}  // namespace ouro::stream

@@ -1,0 +1,66 @@
+#include "ouro/stream.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "stream/engine.h"
+
+namespace ouro {
+
+struct Stream::State {
+  explicit State(const StreamOptions& options) : engine(options) {}
+  stream::Engine engine;
+};
+
+namespace {
+
+Status check_options(const StreamOptions& options) {
+  Error error;
+  if (!decidable(options.level, Evidence::Timestamps)) {
+    error.what = fmt::format(
+        "timestamps cannot decide {}; use a level of snapshots (si …) or a serial one (ser …)",
+        info(options.level).name);
+    return error;
+  }
+  if (options.memory > 0 && options.folder.empty()) {
+    error.what = "a stream with a memory limit needs a folder for what does not fit";
+    return error;
+  }
+  return {};
+}
+
+}  // namespace
+
+Stream::Stream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Result<Stream> Stream::open(const StreamOptions& options) {
+  if (Status status = check_options(options); !status.ok()) return status.error();
+  auto state = std::make_unique<State>(options);
+  if (Status status = state->engine.open(); !status.ok()) return status.error();
+  return Stream(std::move(state));
+}
+
+Result<Stream> Stream::restore(const StreamOptions& options, const std::string& file) {
+  if (Status status = check_options(options); !status.ok()) return status.error();
+  auto state = std::make_unique<State>(options);
+  if (Status status = state->engine.restore(file); !status.ok()) return status.error();
+  return Stream(std::move(state));
+}
+
+Status Stream::append(std::shared_ptr<const History> batch, StreamTime now) {
+  return state_->engine.append(std::move(batch), now);
+}
+void Stream::advance(StreamTime now) { state_->engine.advance(now); }
+std::vector<StreamEvent> Stream::poll() { return state_->engine.poll(); }
+StreamSummary Stream::summary() const { return state_->engine.summary(); }
+StreamSummary Stream::finish() {
+  state_->engine.finish();
+  return state_->engine.summary();
+}
+Status Stream::save(const std::string& file) { return state_->engine.save(file); }
+
+}  // namespace ouro

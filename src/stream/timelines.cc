@@ -1,0 +1,150 @@
+#include "stream/timelines.h"
+
+namespace ouro::stream {
+namespace {
+
+template <class V>
+const V* version_before(Sequence<V>& versions, const Moment& moment) {
+  const auto behind = versions.lower_bound(moment);
+  return behind == versions.begin() ? nullptr : &versions.at(versions.before(behind));
+}
+
+}  // namespace
+
+const Version* Timelines::expected(KeyState& key, const Moment& begin) {
+  if (key.kind == KeyKind::List) return version_before(key.lists, begin);
+  return version_before(key.registers, begin);
+}
+
+Read* Timelines::find_read(KeyState& key, const Moment& begin) {
+  const auto found = key.reads.lower_bound(begin);
+  if (found == key.reads.end() || key.reads.at(found).at() != begin) return nullptr;
+  return &key.reads.at(found);
+}
+
+bool Timelines::add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value) {
+  const Version* const version = expected(key, begin);
+  const bool wrong = value != (version == nullptr ? initial_ : version->value);
+  const Read read{begin.physical, begin.logical, op << 1 | (wrong ? 1u : 0u), begin.order, value};
+  key.reads.insert(key.reads.lower_bound(begin), read, pool_);
+  return wrong;
+}
+
+void Timelines::add(const KeyWrite& write, const Moment& begin, const Moment& commit,
+                    bool conflicts) {
+  changes_.clear();
+  overlaps_.clear();
+  ties_.clear();
+  former_ties_.clear();
+  const Version version{commit.physical, commit.logical, begin.logical,
+                        commit.order,    begin.physical, write.value};
+  if (write.key->kind != KeyKind::List) return add_version(*write.key, version, conflicts);
+  ListVersion list{version};
+  list.own_hash = write.appended.hash();
+  list.own_length = write.appended.length();
+  add_version(*write.key, list, conflicts);
+}
+
+template <class V>
+void Timelines::add_version(KeyState& key, V version, bool conflicts) {
+  Sequence<V>& versions = key.versions<V>();
+  const auto added = versions.insert(versions.lower_bound(version.at()), version, pool_);
+  if (conflicts) find_overlaps(versions, added);
+  find_ties(versions, added);
+  rejudge(key, added);
+}
+
+template <class V>
+void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Cursor added) {
+  const V version = versions.at(added);
+  const Moment begin = version.begin();
+  const Moment commit = version.at();
+  for (auto c = added; c != versions.begin();) {
+    c = versions.before(c);
+    const V& before = versions.at(c);
+    if (before.at() < begin) break;
+    overlaps_.push_back({before.arrival(), version.arrival()});
+  }
+  // Those behind are in the order of their commits, but it is their begins that count.
+  auto c = versions.next(added);
+  while (c != versions.end()) {
+    if (c.slot == 0 && versions.low_of_leaf(c.leaf) > commit.physical) {
+      c = {c.leaf + 1, 0};
+      continue;
+    }
+    const V& behind = versions.at(c);
+    if (behind.begin() < commit) overlaps_.push_back({version.arrival(), behind.arrival()});
+    c = versions.next(c);
+  }
+}
+
+// A version is compared with the one right before it; who comes between them is a new neighbour.
+template <class V>
+void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added) {
+  const V& version = versions.at(added);
+  const auto tied = [](const V& a, const V& b) { return a.at().same_time(b.at()); };
+  const V* before = nullptr;
+  if (added != versions.begin()) before = &versions.at(versions.before(added));
+  if (before != nullptr && tied(*before, version)) {
+    ties_.push_back({before->arrival(), version.arrival()});
+  }
+  const auto next = versions.next(added);
+  if (next == versions.end()) return;
+  const V& behind = versions.at(next);
+  if (before != nullptr && tied(*before, behind)) {
+    former_ties_.push_back({before->arrival(), behind.arrival()});
+  }
+  if (tied(version, behind)) ties_.push_back({version.arrival(), behind.arrival()});
+}
+
+void Timelines::judge(Read& read, std::uint64_t expected) {
+  const bool was_wrong = read.wrong();
+  const bool wrong = read.value != expected;
+  if (!wrong && !was_wrong) return;
+  read.set_wrong(wrong);
+  changes_.push_back({read.arrival(), read.op(), was_wrong, wrong});
+}
+
+void Timelines::rejudge(KeyState& key, Sequence<Version>::Cursor added) {
+  auto& versions = key.registers;
+  if (key.reads.empty()) return;
+  auto at = key.reads.lower_bound(versions.at(added).at());
+  if (at == key.reads.end()) return;
+  const std::uint64_t value = versions.at(added).value;
+  const auto next = versions.next(added);
+  const bool last = next == versions.end();
+  const Moment until = last ? Moment{} : versions.at(next).at();
+  for (; at != key.reads.end(); at = key.reads.next(at)) {
+    Read& read = key.reads.at(at);
+    if (!last && until < read.at()) return;
+    judge(read, value);
+  }
+}
+
+// All that is behind grows by the new elements.
+void Timelines::rejudge(KeyState& key, Sequence<ListVersion>::Cursor added) {
+  auto& versions = key.lists;
+  ListHash list;
+  if (added != versions.begin()) {
+    const ListVersion& before = versions.at(versions.before(added));
+    list = {before.hash, before.length};
+  }
+  auto at = key.reads.lower_bound(versions.at(added).at());
+  for (auto c = added; c != versions.end();) {
+    ListVersion& version = versions.at(c);
+    list.append(version.own_hash, version.own_length);
+    version.hash = list.hash();
+    version.length = list.length();
+    version.value = list.value();
+    c = versions.next(c);
+    const bool last = c == versions.end();
+    const Moment until = last ? Moment{} : versions.at(c).at();
+    for (; at != key.reads.end(); at = key.reads.next(at)) {
+      Read& read = key.reads.at(at);
+      if (!last && until < read.at()) break;
+      judge(read, version.value);
+    }
+  }
+}
+
+}  // namespace ouro::stream

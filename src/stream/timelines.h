@@ -1,0 +1,72 @@
+// Versions and reads on the timelines of the keys, and what changes when one is added.
+//
+// Nothing is attached to anything: a read stands where its transaction begins, a version where its
+// transaction commits, and a read is right if it returned what the version before it holds. So a
+// late version concerns the reads behind it, up to the next version (of a list: all reads behind
+// it), and moves nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stream/intake.h"
+#include "stream/key_table.h"
+#include "stream/moment.h"
+
+namespace ouro::stream {
+
+// A read that is to be told of: its judgement changed, or what it should have returned did.
+struct Change {
+  Arrival txn = 0;
+  std::uint32_t op = 0;
+  bool was_wrong = false;
+  bool wrong = false;
+};
+
+// Two writers of a key that overlap, or commit at the same time.
+struct Clash {
+  Arrival first = 0;  // In the order of their commits.
+  Arrival second = 0;
+};
+
+class Timelines {
+ public:
+  Timelines(Pool& pool, std::uint64_t initial) : pool_(pool), initial_(initial) {}
+  void set_initial(std::uint64_t initial) { initial_ = initial; }
+
+  // Adds a read; whether it is wrong, as far as we know.
+  bool add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value);
+  // Adds a version, and fills what is below. `conflicts`: whether writers may not overlap.
+  void add(const KeyWrite& write, const Moment& begin, const Moment& commit, bool conflicts);
+
+  // Of the last version.
+  [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
+  [[nodiscard]] const std::vector<Clash>& overlaps() const { return overlaps_; }
+  [[nodiscard]] const std::vector<Clash>& ties() const { return ties_; }
+  [[nodiscard]] const std::vector<Clash>& former_ties() const { return former_ties_; }
+
+  // The version that a read at `begin` should return; null: the initial one.
+  [[nodiscard]] static const Version* expected(KeyState& key, const Moment& begin);
+  // The read that stands at `begin`, or null.
+  [[nodiscard]] static Read* find_read(KeyState& key, const Moment& begin);
+
+ private:
+  template <class V>
+  void add_version(KeyState& key, V version, bool conflicts);
+  template <class V>
+  void find_overlaps(Sequence<V>& versions, typename Sequence<V>::Cursor added);
+  template <class V>
+  void find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added);
+  void judge(Read& read, std::uint64_t expected);
+  void rejudge(KeyState& key, Sequence<Version>::Cursor added);
+  void rejudge(KeyState& key, Sequence<ListVersion>::Cursor added);
+
+  Pool& pool_;
+  std::uint64_t initial_;
+  std::vector<Change> changes_;
+  std::vector<Clash> overlaps_;
+  std::vector<Clash> ties_;
+  std::vector<Clash> former_ties_;
+};
+
+}  // namespace ouro::stream

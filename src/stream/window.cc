@@ -1,0 +1,60 @@
+#include "stream/window.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ouro::stream {
+
+void Window::add_batch(std::shared_ptr<const History> batch) {
+  restore_batch(next_, std::move(batch));
+}
+
+void Window::restore_batch(Arrival first, std::shared_ptr<const History> batch) {
+  const std::size_t bytes = bytes_of(*batch);
+  batches_.push_back({first, std::move(batch), bytes});
+  batch_bytes_ += bytes;
+}
+
+void Window::drop_first_batch() {
+  batch_bytes_ -= batches_.front().bytes;
+  batches_.pop_front();
+}
+
+std::optional<Source> Window::find(Arrival arrival) const {
+  const auto behind = std::partition_point(
+      batches_.begin(), batches_.end(), [&](const Batch& batch) { return batch.first <= arrival; });
+  if (behind == batches_.begin()) return std::nullopt;
+  const Batch& batch = *std::prev(behind);
+  if (arrival - batch.first >= batch.history->txn_count()) return std::nullopt;
+  return Source{batch.history, TxnId{arrival - batch.first}};
+}
+
+void Window::grow() {
+  std::vector<OpenTxn> larger(ring_.size() * 2);
+  for (Arrival a = first_; a < next_; ++a) {
+    larger[a & (larger.size() - 1)] = ring_[a & (ring_.size() - 1)];
+  }
+  ring_ = std::move(larger);
+}
+
+void Window::restart(Arrival first, Arrival next) {
+  std::size_t size = 64;
+  while (size < next - first) size *= 2;
+  ring_.assign(size, {});
+  first_ = first;
+  next_ = next;
+  batches_.clear();
+  batch_bytes_ = 0;
+}
+
+std::size_t bytes_of(const History& batch) {
+  const HistoryColumns& c = batch.columns();
+  const auto all = [](const auto&... columns) { return (columns.size_bytes() + ... + 0); };
+  return all(c.op_kind, c.op_key, c.op_value, c.op_line, c.txn_first_op, c.txn_session,
+             c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,
+             c.txn_position, c.txn_file, c.session_first, c.session_txns, c.session_name,
+             c.key_name, c.text_bytes, c.text_end, c.cells, c.row_end, c.elements, c.trunk_end,
+             c.column_name);
+}
+
+}  // namespace ouro::stream

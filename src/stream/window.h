@@ -1,0 +1,83 @@
+// The transactions that wait for their time-out, and the batches that transactions came in.
+//
+// Time-outs are in the order of arrival, so what waits is a row of consecutive arrivals.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ouro/stream.h"
+#include "stream/moment.h"
+
+namespace ouro::stream {
+
+// A transaction whose reads are not yet final.
+struct OpenTxn {
+  StreamTime arrived{0};
+  StreamTime changed{0};           // When the judgement of a read changed last.
+  std::uint32_t wrong = 0;         // How many reads are wrong, as far as we know.
+  std::uint32_t flips : 31 = 0;    // How often it went from none to some or back.
+  std::uint32_t untimely : 1 = 0;  // It misses one that had completed before.
+};
+
+// A transaction, where it came from.
+struct Source {
+  std::shared_ptr<const History> history;
+  TxnId txn;
+};
+
+class Window {
+ public:
+  // Numbers the transactions of the batch from next() on; each is then to be opened.
+  void add_batch(std::shared_ptr<const History> batch);
+  OpenTxn& open(StreamTime now) {
+    if (next_ - first_ == ring_.size()) grow();
+    OpenTxn& txn = ring_[next_++ & (ring_.size() - 1)];
+    txn = {now, now, 0, 0, 0};
+    return txn;
+  }
+  [[nodiscard]] Arrival first() const { return first_; }  // The oldest that is not final.
+  [[nodiscard]] Arrival next() const { return next_; }
+  [[nodiscard]] std::size_t size() const { return next_ - first_; }
+  // The first of the last quarter of those that wait.
+  [[nodiscard]] Arrival lately() const { return next_ - (size() + 3) / 4; }
+  // REQUIRES: it waits.
+  [[nodiscard]] OpenTxn& at(Arrival arrival) { return ring_[arrival & (ring_.size() - 1)]; }
+  [[nodiscard]] bool is_open(Arrival arrival) const { return arrival >= first_; }
+  void close_first() { ++first_; }
+
+  // Nothing if the batch is no longer in memory.
+  [[nodiscard]] std::optional<Source> find(Arrival arrival) const;
+
+  struct Batch {
+    Arrival first = 0;
+    std::shared_ptr<const History> history;
+    std::size_t bytes = 0;
+  };
+  [[nodiscard]] const std::deque<Batch>& batches() const { return batches_; }
+  void drop_first_batch();
+  [[nodiscard]] std::size_t bytes() const {
+    return ring_.size() * sizeof(OpenTxn) + batch_bytes_ + batches_.size() * sizeof(Batch);
+  }
+  // An empty window that goes on at these numbers.
+  void restart(Arrival first, Arrival next);
+  void restore_batch(Arrival first, std::shared_ptr<const History> batch);
+  void restore_open(Arrival arrival, const OpenTxn& txn) { at(arrival) = txn; }
+
+ private:
+  void grow();
+
+  std::vector<OpenTxn> ring_ = std::vector<OpenTxn>(64);
+  Arrival first_ = 0;
+  Arrival next_ = 0;
+  std::deque<Batch> batches_;
+  std::size_t batch_bytes_ = 0;
+};
+
+// What a batch takes in memory, about.
+[[nodiscard]] std::size_t bytes_of(const History& batch);
+
+}  // namespace ouro::stream

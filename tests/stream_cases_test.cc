@@ -1,0 +1,370 @@
+// What a stream reports, and when, on histories made by hand.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ouro/format.h"
+#include "ouro/generate.h"
+#include "ouro/report.h"
+#include "ouro/stream.h"
+#include "stream/copier.h"
+#include "tests/stream_trial.h"
+
+namespace ouro::oracle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr StreamTime ms(std::int64_t count) { return milliseconds(count); }
+
+std::shared_ptr<const History> batch(const std::string& text) {
+  auto history = parse_history(text);
+  EXPECT_TRUE(history.ok()) << history.error().to_string();
+  return std::make_shared<const History>(*std::move(history));
+}
+
+// A transaction as a line.
+std::string txn(const std::string& session, int start, int commit, const std::string& ops) {
+  return "{\"session\":\"" + session + "\",\"start_ts\":" + std::to_string(start) +
+         ",\"commit_ts\":" + std::to_string(commit) + ",\"ops\":[" + ops + "]}\n";
+}
+
+class StreamCaseTest : public testing::Test {
+ protected:
+  void open(Level level = Level::SessionSi) {
+    options_.level = level;
+    auto opened = Stream::open(options_);
+    ASSERT_TRUE(opened.ok()) << opened.error().to_string();
+    stream_.emplace(*std::move(opened));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder()); }
+  static std::string folder() {
+    return testing::TempDir() + "ouro_stream_case_" + std::to_string(getpid());
+  }
+  void add(const std::string& text, StreamTime now) {
+    const Status status = stream_->append(batch(text), now);
+    EXPECT_TRUE(status.ok()) << status.error().to_string();
+  }
+  std::string refusal(const std::string& text) {
+    const Status status = stream_->append(batch(text), ms(0));
+    return status.ok() ? "none" : status.error().to_string();
+  }
+  // The new events: numbers, kinds, and '-' with the number of what is withdrawn.
+  std::string events() {
+    std::string out;
+    for (const StreamEvent& event : stream_->poll()) {
+      out += std::to_string(event.number) + ' ';
+      if (event.withdrawn) out += '-' + std::to_string(event.withdraws) + ' ';
+      out += std::string(info(event.kind).name) + "; ";
+      last_ = event;
+    }
+    return out;
+  }
+  [[nodiscard]] std::uint64_t count(AnomalyKind kind) const {
+    return stream_->summary().counts[static_cast<std::size_t>(kind)];
+  }
+
+  StreamOptions options_;
+  std::optional<Stream> stream_;
+  StreamEvent last_;
+};
+
+TEST_F(StreamCaseTest, WhatTransactionsShowByThemselvesIsReportedAtOnce) {
+  open();
+  add(txn("a", 1, 2, R"(["w","x",1],["r","x",2])"), ms(1));
+  EXPECT_EQ(events(), "1 internal inconsistency; ");
+  add(txn("a", 1, 4, R"(["r","y",null],["r","y",3])"), ms(2));
+  EXPECT_EQ(events(), "2 session inversion; 3 non-repeatable read; ");
+  add(txn("b", 3, 5, R"(["w","z",1])") + txn("c", 4, 6, R"(["w","z",2])"), ms(3));
+  EXPECT_EQ(events(), "4 write conflict; ");
+  EXPECT_EQ(last_.arrived, ms(3));
+  add(R"({"session":"d","start_ts":1,"ops":[["w","z",3]]})", ms(4));
+  add(txn("d", 9, 8, R"(["w","u",3])"), ms(4));
+  EXPECT_EQ(events(), "5 missing timestamp; 6 inverted timestamps; ");
+}
+
+TEST_F(StreamCaseTest, AReadMayWaitForItsWriter) {
+  open();
+  add(txn("b", 3, 4, R"(["r","x",1])"), ms(0));
+  EXPECT_EQ(stream_->summary().provisional, 1);
+  EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 1);
+  stream_->advance(ms(4999));
+  EXPECT_EQ(events(), "");
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(4999));
+  stream_->advance(ms(60'000));
+  EXPECT_EQ(events(), "");
+  const StreamSummary summary = stream_->summary();
+  EXPECT_EQ(summary.provisional, 0);
+  EXPECT_EQ(summary.flips, 1);
+  EXPECT_EQ(summary.flipped_txns, 1);
+  EXPECT_EQ(summary.window_txns, 0);
+  EXPECT_EQ(summary.stragglers, 0);
+}
+
+TEST_F(StreamCaseTest, AReadIsReportedAtItsTimeOutAndNotBefore) {
+  open();
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(10));
+  add(txn("b", 3, 4, R"(["r","x",null])"), ms(20));
+  stream_->advance(ms(5019));
+  EXPECT_EQ(events(), "");
+  stream_->advance(ms(5020));
+  EXPECT_EQ(events(), "1 snapshot mismatch; ");
+  EXPECT_EQ(last_.arrived, ms(20));
+  EXPECT_EQ(last_.reported, ms(5020));
+  EXPECT_EQ(last_.verdict.anomalies[0].expected, "1");
+  EXPECT_EQ(last_.history->txn_count(), 2);
+  stream_->advance(ms(50'000));
+  stream_->finish();
+  EXPECT_EQ(events(), "");
+}
+
+TEST_F(StreamCaseTest, FlipsAreCountedByTransaction) {
+  open();
+  // Both reads are wrong at first; the transaction is right only when both are.
+  add(txn("r", 10, 11, R"(["r","x",1],["r","y",1])"), ms(0));
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(1));
+  EXPECT_EQ(stream_->summary().flips, 0);
+  add(txn("b", 1, 2, R"(["w","y",1])"), ms(2));
+  EXPECT_EQ(stream_->summary().flips, 1);
+  add(txn("c", 3, 4, R"(["w","y",2])"), ms(3));  // Wrong again …
+  EXPECT_EQ(stream_->summary().flips, 2);
+  add(txn("d", 5, 6, R"(["w","y",1])"), ms(4));  // … and right.
+  EXPECT_EQ(stream_->summary().flips, 3);
+  EXPECT_EQ(stream_->summary().flipped_txns, 1);
+  stream_->finish();
+  EXPECT_EQ(events(), "");
+}
+
+TEST_F(StreamCaseTest, AStragglerWithdrawsWhatItExplains) {
+  open();
+  add(txn("b", 3, 4, R"(["r","x",1])"), ms(0));
+  stream_->advance(ms(5000));
+  EXPECT_EQ(events(), "1 snapshot mismatch; ");
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(9000));
+  EXPECT_EQ(events(), "2 -1 snapshot mismatch; ");
+  EXPECT_TRUE(last_.withdrawn);
+  EXPECT_EQ(stream_->summary().stragglers, 1);
+  EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 0);
+  // Another one makes it wrong again, a third changes what it should have been.
+  add(txn("c", 2, 3, R"(["w","x",5])"), ms(9001));
+  EXPECT_EQ(events(), "3 snapshot mismatch; ");
+  EXPECT_EQ(last_.verdict.anomalies[0].expected, "5");
+  add(R"({"session":"d","start_ts":3,"commit_ts":3,"ops":[["w","x",6]]})", ms(9002));
+  EXPECT_EQ(events(), "4 duplicate timestamp; 5 -3 snapshot mismatch; 6 snapshot mismatch; ");
+  EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 1);
+}
+
+TEST_F(StreamCaseTest, RefusesAsAWholeWhatItCannotTake) {
+  open();
+  add(txn("a", 1, 2, R"(["append","l",1],["w","x",1])"), ms(0));
+  const StreamSummary before = stream_->summary();
+  EXPECT_NE(refusal(txn("a", 3, 4, R"(["w","y",1])") + txn("a", 5, 6, R"(["w","l",1])"))
+                .find("l is a list elsewhere, but a register here"),
+            std::string::npos);
+  EXPECT_NE(refusal(txn("a", 5, 6, R"(["append","x",1])")).find("x is a register elsewhere"),
+            std::string::npos);
+  EXPECT_NE(refusal(txn("a", 5, 6, R"(["scan","a","f",[]])")).find("scans"), std::string::npos);
+  EXPECT_NE(
+      refusal("{\"ouro\":1,\"initial\":7}\n" + txn("a", 5, 6, R"(["r","x",1])")).find("initial"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal(txn("a", 5, 6, R"(["w","y",2])") + R"({"key":"y","versions":[2],"complete":true})")
+          .find("version orders"),
+      std::string::npos);
+  EXPECT_EQ(stream_->summary().txns, before.txns);
+  EXPECT_EQ(stream_->summary().keys, before.keys);
+  EXPECT_EQ(events(), "");
+}
+
+TEST_F(StreamCaseTest, OpensOnlyWhatItCanDo) {
+  options_.level = Level::Causal;
+  EXPECT_FALSE(Stream::open(options_).ok());
+  options_.level = Level::Si;
+  options_.memory = 1 << 20;
+  EXPECT_FALSE(Stream::open(options_).ok());
+  options_.folder = "/dev/null/nowhere";
+  EXPECT_FALSE(Stream::open(options_).ok());
+}
+
+TEST_F(StreamCaseTest, ADamagedCheckpointIsNoCheckpoint) {
+  open();
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(0));
+  const std::string file = folder() + ".checkpoint";
+  ASSERT_TRUE(stream_->save(file).ok());
+  ASSERT_TRUE(Stream::restore(options_, file).ok());
+  StreamOptions others = options_;
+  others.level = Level::Serializable;
+  EXPECT_FALSE(Stream::restore(others, file).ok());
+  std::string bytes(std::filesystem::file_size(file), '\0');
+  std::ifstream(file).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  for (const std::size_t at : {std::size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    std::ofstream(file, std::ios::trunc) << damaged;
+    EXPECT_FALSE(Stream::restore(options_, file).ok()) << at;
+  }
+  for (const std::size_t length : {std::size_t{0}, std::size_t{7}, bytes.size() - 1}) {
+    std::ofstream(file, std::ios::trunc) << bytes.substr(0, length);
+    EXPECT_FALSE(Stream::restore(options_, file).ok()) << length;
+  }
+  std::filesystem::remove(file);
+  EXPECT_FALSE(Stream::restore(options_, file).ok());
+}
+
+TEST_F(StreamCaseTest, AStragglerOlderThanTheRetentionIsCountedAsLost) {
+  options_.memory = 1;
+  options_.folder = folder();
+  options_.timeout = milliseconds(10);
+  options_.retention = seconds(1);
+  open();
+  add(txn("a", 1, 2, R"(["w","x",1])"), ms(0));
+  add(txn("a", 10, 11, R"(["r","x",1])"), ms(1));
+  add(txn("a", 20, 21, R"(["w","x",2])"), ms(100));
+  stream_->advance(ms(200));
+  add(txn("b", 3, 4, R"(["w","x",7])"), ms(300));  // Comes back.
+  EXPECT_EQ(events(), "1 snapshot mismatch; ");
+  EXPECT_EQ(stream_->summary().lost_stragglers, 0);
+  stream_->advance(ms(400));
+  stream_->advance(ms(5000));
+  add(txn("c", 5, 6, R"(["w","x",1])"), ms(5001));  // Does not.
+  EXPECT_EQ(events(), "");
+  EXPECT_EQ(stream_->summary().lost_stragglers, 1);
+  EXPECT_EQ(stream_->summary().disk, 0);
+  // On time, all is well: the newest version is still known.
+  add(txn("d", 30, 31, R"(["r","x",2])"), ms(5002));
+  EXPECT_EQ(stream_->finish().provisional, 0);
+  EXPECT_EQ(events(), "");
+}
+
+// Half a million versions of one key, with stragglers among them.
+TEST_F(StreamCaseTest, AHotKeyIsNoProblem) {
+  open();
+  int value = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string text;
+    for (int j = 0; j < 100; ++j) {
+      const int at = (i * 100 + j) * 10;
+      if (j == 50) continue;
+      text += txn("a", at + 1, at + 2, "[\"w\",\"x\"," + std::to_string(++value) + ']');
+      text += txn("b", at + 3, at + 4, "[\"r\",\"x\"," + std::to_string(value) + ']');
+    }
+    add(text, ms(i));
+    if (i < 100) continue;
+    const int late = ((i - 100) * 100 + 50) * 10;
+    add(txn("c" + std::to_string(i), late + 1, late + 2, R"(["w","x",0])"), ms(i));
+  }
+  const StreamSummary summary = stream_->finish();
+  EXPECT_EQ(summary.flips, 0);
+  EXPECT_EQ(summary.txns, 200 * 99 * 2 + 100);
+  EXPECT_EQ(events(), "");
+}
+
+// Without the headlines, how many there are, and the numbers of transactions among them.
+std::string told(const History& history, const Verdict& verdict) {
+  const std::string text = describe(history, verdict);
+  const std::size_t end = text.find("See docs");
+  const std::size_t begin = std::min(text.find("\n  T1"), end);
+  const std::string plain = std::regex_replace(text.substr(begin, end - begin),
+                                               std::regex("transaction [0-9]+"), "transaction");
+  return std::regex_replace(plain, std::regex(" +"), " ");
+}
+
+// As transactions arrive if nothing delays them: what a read returned is known then.
+History in_commit_order(const History& history) {
+  const auto shared = std::make_shared<const History>(history);
+  std::vector<TxnId> txns;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) txns.push_back(TxnId{t});
+  const auto ends = [&](TxnId txn) {
+    return history.commit_ts(txn).value_or(history.start_ts(txn).value_or(Timestamp{}));
+  };
+  std::stable_sort(txns.begin(), txns.end(), [&](TxnId a, TxnId b) { return ends(a) < ends(b); });
+  stream::Copier copier(history.columns().default_initial);
+  for (const TxnId txn : txns) copier.add({shared, txn});
+  return *copier.freeze();
+}
+
+// The small history that an event carries is told like the whole.
+TEST(StreamStoryTest, EventsAreToldAsTheReportTellsThem) {
+  for (const Fault fault : {Fault::LostUpdate, Fault::Internal, Fault::NonRepeatableRead,
+                            Fault::AbortedRead, Fault::StaleRead}) {
+    GenerateOptions generated;
+    generated.store = Level::StrictSerializable;
+    generated.txns = 300;
+    generated.keys = 20;
+    generated.abort_share = 0.1;
+    generated.timestamps = true;
+    generated.faults = {{fault, 0.05}};
+    const auto made = generate(generated);
+    ASSERT_TRUE(made.ok());
+    const History history = in_commit_order(*made);
+    auto stream = Stream::open({});
+    ASSERT_TRUE(stream.ok());
+    ASSERT_TRUE(stream->append(std::make_shared<const History>(history), ms(0)).ok());
+    stream->finish();
+    CheckOptions options;
+    options.evidence = Evidence::Timestamps;
+    options.examples = 1'000'000;
+    const auto verdict = check(history, Level::SessionSi, options);
+    ASSERT_TRUE(verdict.ok());
+    std::multiset<std::string> wanted;
+    for (const Anomaly& anomaly : verdict->anomalies) {
+      Verdict one = *verdict;
+      one.anomalies = {anomaly};
+      one.counts = {};
+      one.counts[static_cast<std::size_t>(anomaly.kind)] = 1;
+      wanted.insert(told(history, one));
+    }
+    std::multiset<std::string> found;
+    for (const StreamEvent& event : stream->poll()) {
+      found.insert(told(*event.history, event.verdict));
+    }
+    EXPECT_FALSE(found.empty()) << name(fault);
+    std::vector<std::string> missed;
+    std::vector<std::string> invented;
+    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(),
+                        std::back_inserter(missed));
+    std::set_difference(found.begin(), found.end(), wanted.begin(), wanted.end(),
+                        std::back_inserter(invented));
+    EXPECT_EQ(invented, missed) << name(fault);
+  }
+}
+
+// Larger histories of every kind of value, in batches of a hundred.
+TEST(StreamWorkloadTest, AgreesWithCheckOnGeneratedHistories) {
+  for (const WorkloadKind kind : {WorkloadKind::General, WorkloadKind::ListAppend}) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      GenerateOptions generated;
+      generated.workload = kind;
+      generated.store = seed % 2 == 0 ? Level::Si : Level::StrictSerializable;
+      generated.seed = seed;
+      generated.txns = 2'000;
+      generated.keys = 50;
+      generated.abort_share = 0.05;
+      generated.unknown_share = 0.02;
+      generated.timestamps = generated.clocks = true;
+      generated.faults = {{Fault::LostUpdate, 0.01}, {Fault::StaleRead, 0.01}};
+      const auto history = generate(generated);
+      ASSERT_TRUE(history.ok()) << history.error().to_string();
+      const Trial trial = random_trial(*history, seed, {.reach = 200, .max_batch = 100});
+      for (const Level level : {Level::StrongSi, Level::StrictSerializable}) {
+        StreamOptions options;
+        options.level = level;
+        options.timeout = milliseconds(10 * seed);
+        EXPECT_EQ(complaint(trial, options), "") << "seed " << seed;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ouro::oracle

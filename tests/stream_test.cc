@@ -1,0 +1,175 @@
+// The stream against the check of whole histories: whatever the order of arrival, in the end both
+// say the same.
+
+#include "ouro/stream.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "ouro/format.h"
+#include "tests/random_timeline.h"
+#include "tests/stream_trial.h"
+
+namespace ouro::oracle {
+namespace {
+
+using std::chrono::milliseconds;
+
+#ifdef OURO_SANITIZED
+constexpr std::uint64_t kSlowdown = 20;
+#else
+constexpr std::uint64_t kSlowdown = 1;
+#endif
+
+std::string native(const History& history) {
+  std::string out;
+  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
+  return out;
+}
+
+constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
+                             Level::SessionSerializable};
+
+// What is forgotten of real time does not come back from disk.
+constexpr Level kAllLevels[] = {Level::Si,
+                                Level::SessionSi,
+                                Level::Gsi,
+                                Level::StrongSi,
+                                Level::Serializable,
+                                Level::SessionSerializable,
+                                Level::StrictSerializable};
+
+// Without predicates.
+TimelineShape shape_of(std::uint64_t seed) {
+  TimelineShape shape = mixed_timeline(seed);
+  if (shape.kind == TimelineKind::Rows) {
+    shape.kind = seed % 2 == 0 ? TimelineKind::Lists : TimelineKind::Registers;
+  }
+  if (seed % 4 == 0) shape.txns *= 4;
+  return shape;
+}
+
+Arrivals arrivals_of(std::uint64_t seed) {
+  return {.reach = 1 + seed % 9,
+          .max_batch = 1 + seed / 3 % 6,
+          .max_wait_ms = static_cast<std::int64_t>(seed % 5)};
+}
+
+TEST(StreamTest, SaysInTheEndWhatCheckSaysWhenNothingTimesOut) {
+  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kAllLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.clock_drift = seed % 3 == 0 ? 15 : 0;
+      options.timeout = std::chrono::hours(2);
+      ASSERT_EQ(complaint(trial, options), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+    }
+  }
+}
+
+TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
+  std::uint64_t stragglers = 0;
+  std::uint64_t flips = 0;
+  for (std::uint64_t seed = 1; seed <= 6'000 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kAllLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.clock_drift = seed % 3 == 0 ? 15 : 0;
+      options.timeout = milliseconds(seed % 8);
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      stragglers += summary.stragglers;
+      flips += summary.flips;
+    }
+  }
+  EXPECT_GT(stragglers, 500 / kSlowdown);
+  EXPECT_GT(flips, 500 / kSlowdown);
+}
+
+std::string scratch_folder() {
+  return testing::TempDir() + "ouro_stream_" + std::to_string(getpid());
+}
+
+// So little memory that whatever can go to disk does, at every step.
+TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
+  std::uint64_t spilled = 0;
+  std::uint64_t recalled = 0;
+  for (std::uint64_t seed = 1; seed <= 250 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    for (const Level level : kLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.timeout = milliseconds(seed % 8);
+      options.memory = 1;
+      options.folder = scratch_folder();
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      spilled += summary.spilled;
+      recalled += summary.recalled;
+      EXPECT_EQ(summary.lost_stragglers, 0);
+    }
+  }
+  EXPECT_GT(spilled, 1000 / kSlowdown);
+  EXPECT_GT(recalled, 500 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
+}
+
+// Memory for a little, so that transactions come while some is on its way to disk.
+TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
+  std::uint64_t spilled = 0;
+  std::uint64_t recalled = 0;
+  for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {
+    TimelineShape shape = shape_of(seed);
+    shape.txns = 60;
+    shape.last_stamp = 120;
+    const Trial trial = random_trial(random_timeline(seed, shape), seed,
+                                     {.reach = 1 + seed % 30, .max_batch = 1 + seed % 3});
+    StreamOptions options;
+    options.level = kLevels[seed % 4];
+    options.timeout = milliseconds(seed % 20);
+    options.memory = 6'000 + seed % 16 * 1'000;
+    options.folder = scratch_folder();
+    StreamSummary summary;
+    ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
+                                                       << native(trial.whole);
+    spilled += summary.spilled;
+    recalled += summary.recalled;
+  }
+  EXPECT_GT(spilled, 500 / kSlowdown);
+  EXPECT_GT(recalled, 100 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
+}
+
+TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
+  const std::string file = scratch_folder() + ".checkpoint";
+  for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
+    const Trial trial =
+        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    StreamOptions options;
+    options.level = kAllLevels[seed % 7];
+    options.timeout = milliseconds(seed % 8);
+    options.memory = seed % 5 == 0 && seed % 7 < 2 ? 1 : 0;
+    options.folder = scratch_folder();
+    ASSERT_EQ(complaint_with_crashes(trial, options, seed, file), "") << "seed " << seed << "\n"
+                                                                      << native(trial.whole);
+  }
+  std::filesystem::remove(file);
+  std::filesystem::remove_all(scratch_folder());
+}
+
+}  // namespace
+}  // namespace ouro::oracle

@@ -1,0 +1,221 @@
+#include "tests/stream_trial.h"
+
+#include <algorithm>
+#include <random>
+
+#include "stream/copier.h"
+
+namespace ouro::oracle {
+namespace {
+
+using Random = std::mt19937_64;
+
+// The next of some session, not too far behind the oldest one that is left.
+std::vector<TxnId> mixed(const History& history, Random& random, std::size_t reach) {
+  std::vector<TxnId> left;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) left.push_back(TxnId{t});
+  std::vector<TxnId> order;
+  while (!left.empty()) {
+    const std::size_t picked = random() % std::min(left.size(), reach);
+    const SessionId session = history.session(left[picked]);
+    const auto first = std::find_if(left.begin(), left.end(),
+                                    [&](TxnId txn) { return history.session(txn) == session; });
+    order.push_back(*first);
+    left.erase(first);
+  }
+  return order;
+}
+
+std::shared_ptr<const History> part(const std::shared_ptr<const History>& history,
+                                    const std::vector<TxnId>& txns, std::size_t from,
+                                    std::size_t to) {
+  stream::Copier copier(history->columns().default_initial);
+  for (std::size_t i = from; i < to; ++i) {
+    copier.add({history, txns[i]});
+    copier.builder().name(Value::small(static_cast<std::int64_t>(i)));
+  }
+  return std::make_shared<const History>(*copier.freeze());
+}
+
+std::string name_of(const History& history, TxnId txn) {
+  return "T" + history.text(history.txn_name(txn));
+}
+
+std::string text_of(const History& history, const Anomaly& anomaly, bool sources) {
+  std::string out(info(anomaly.kind).name);
+  const bool mismatch = anomaly.kind == AnomalyKind::SnapshotMismatch;
+  if (!mismatch || sources) {
+    for (const TxnId txn : anomaly.txns) out += ' ' + name_of(history, txn);
+  }
+  bool list = false;
+  std::string read;
+  for (std::size_t i = 0; i < anomaly.ops.size(); ++i) {
+    const Op op = history.op(anomaly.ops[i]);
+    const std::string value = history.text(op.value);
+    if (i == 0) read = value;
+    // Who wrote what was read.
+    if (mismatch && !sources && i > 0 && value == read) continue;
+    list |= op.value.is_list() || op.kind == OpKind::Append;
+    const TxnId txn = history.txn_of(op.id);
+    out += ", " + name_of(history, txn) + '.' +
+           std::to_string(op.id.value - history.first_op(txn).value);
+    out += ' ' + history.key_label(op.key) + '=' + value;
+  }
+  // What a list should hold behind own elements depends on who is in when that is reported.
+  if (anomaly.kind == AnomalyKind::Internal && list) return out;
+  return out + "; expected " + anomaly.expected;
+}
+
+}  // namespace
+
+Trial random_trial(const History& history, std::uint64_t seed, const Arrivals& arrivals) {
+  Random random(seed);
+  const auto shared = std::make_shared<const History>(history);
+  const std::vector<TxnId> order = mixed(history, random, arrivals.reach);
+  Trial trial;
+  trial.whole = *part(shared, order, 0, order.size());
+  StreamTime now{1'000'000};
+  for (std::size_t from = 0; from < order.size();) {
+    now += std::chrono::microseconds(random() %
+                                     static_cast<std::uint64_t>(arrivals.max_wait_ms * 1000 + 1));
+    if (random() % 3 == 0) trial.steps.push_back({now, nullptr});
+    const std::size_t to = std::min(order.size(), from + 1 + random() % arrivals.max_batch);
+    trial.steps.push_back({now, part(shared, order, from, to)});
+    from = to;
+  }
+  return trial;
+}
+
+Findings findings_of(const History& whole, const Verdict& verdict, bool sources) {
+  Findings findings;
+  for (const Anomaly& anomaly : verdict.anomalies) ++findings[text_of(whole, anomaly, sources)];
+  return findings;
+}
+
+std::string Tally::add(const std::vector<StreamEvent>& events) {
+  for (const StreamEvent& event : events) {
+    if (event.number != ++count_) return "event " + std::to_string(event.number) + " out of order";
+    if (event.withdrawn) {
+      if (reported_.erase(event.withdraws) == 0) return "withdraws what was not reported";
+      continue;
+    }
+    if (event.verdict.anomalies.size() != 1) return "not one anomaly";
+    reported_[event.number] = text_of(*event.history, event.verdict.anomalies[0], sources_);
+  }
+  return "";
+}
+
+Findings Tally::left() const {
+  Findings findings;
+  for (const auto& [number, text] : reported_) ++findings[text];
+  return findings;
+}
+
+std::string difference(const Trial& trial, Level level, std::int64_t clock_drift,
+                       const StreamSummary& summary, const Tally& tally, bool sources) {
+  CheckOptions options;
+  options.evidence = Evidence::Timestamps;
+  options.clock_drift = clock_drift;
+  options.examples = 1'000'000;
+  const auto verdict = check(trial.whole, level, options);
+  if (!verdict.ok()) return verdict.error().to_string();
+  for (std::size_t kind = 0; kind < kAnomalyKindCount; ++kind) {
+    if (summary.counts[kind] == verdict->counts[kind]) continue;
+    return "counts " + std::to_string(summary.counts[kind]) + " of " +
+           std::string(info(static_cast<AnomalyKind>(kind)).name) + ", should be " +
+           std::to_string(verdict->counts[kind]);
+  }
+  Findings wanted = findings_of(trial.whole, *verdict, sources);
+  for (const auto& [text, count] : tally.left()) wanted[text] -= count;
+  std::string out;
+  for (const auto& [text, count] : wanted) {
+    if (count > 0) out += "misses " + text + "\n";
+    if (count < 0) out += "invents " + text + "\n";
+  }
+  return out;
+}
+
+std::string complaint(const Trial& trial, const StreamOptions& options, StreamSummary* summary) {
+  auto stream = Stream::open(options);
+  if (!stream.ok()) return stream.error().to_string();
+  const bool sources = options.timeout > std::chrono::hours(1) && options.memory == 0;
+  Tally tally(sources);
+  std::string wrong;
+  for (const Step& step : trial.steps) {
+    if (step.batch == nullptr) {
+      stream->advance(step.now);
+    } else if (const Status status = stream->append(step.batch, step.now); !status.ok()) {
+      return status.error().to_string();
+    }
+    if (wrong.empty()) wrong = tally.add(stream->poll());
+  }
+  const StreamSummary end = stream->finish();
+  if (wrong.empty()) wrong = tally.add(stream->poll());
+  if (!wrong.empty()) return wrong;
+  if (summary != nullptr) *summary = end;
+  if (end.provisional != 0 || end.window_txns != 0) return "something is not final";
+  return difference(trial, options.level, options.clock_drift, end, tally, sources);
+}
+
+namespace {
+
+std::string text_of(const StreamEvent& event) {
+  std::string out = std::to_string(event.number) + ' ' + std::to_string(event.withdraws) + ' ' +
+                    std::to_string(event.arrived.count()) + ' ' +
+                    std::to_string(event.reported.count()) + ' ' +
+                    std::string(info(event.kind).name);
+  for (const Anomaly& anomaly : event.verdict.anomalies) {
+    out += ' ' + text_of(*event.history, anomaly, true);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
+                                   std::uint64_t seed, const std::string& file) {
+  Random random(seed);
+  auto stream = Stream::open(options);
+  if (!stream.ok()) return stream.error().to_string();
+  std::map<std::uint64_t, std::string> seen;
+  std::vector<StreamEvent> events;
+  const auto poll = [&]() -> std::string {
+    for (StreamEvent& event : stream->poll()) {
+      const auto [at, added] = seen.try_emplace(event.number, text_of(event));
+      if (!added && at->second != text_of(event)) {
+        return "event was " + at->second + ", then " + text_of(event);
+      }
+      if (added) events.push_back(std::move(event));
+    }
+    return "";
+  };
+  std::size_t saved_at = trial.steps.size();
+  for (std::size_t i = 0; i < trial.steps.size(); ++i) {
+    const Step& step = trial.steps[i];
+    if (step.batch == nullptr) {
+      stream->advance(step.now);
+    } else if (const Status status = stream->append(step.batch, step.now); !status.ok()) {
+      return status.error().to_string();
+    }
+    if (random() % 3 == 0) {
+      if (std::string wrong = poll(); !wrong.empty()) return wrong;
+    }
+    if (random() % 4 == 0) {
+      if (const Status status = stream->save(file); !status.ok()) return status.error().to_string();
+      saved_at = i;
+    }
+    if (saved_at <= i && random() % 4 == 0) {
+      stream = Stream::restore(options, file);
+      if (!stream.ok()) return stream.error().to_string();
+      i = saved_at;
+      saved_at = random() % 2 == 0 ? saved_at : trial.steps.size();
+    }
+  }
+  const StreamSummary end = stream->finish();
+  if (std::string wrong = poll(); !wrong.empty()) return wrong;
+  Tally tally(false);
+  if (std::string wrong = tally.add(events); !wrong.empty()) return wrong;
+  return difference(trial, options.level, options.clock_drift, end, tally, false);
+}
+
+}  // namespace ouro::oracle

@@ -1,0 +1,70 @@
+// Feeds a history to a stream in some order, with some delays, and compares what the stream says in
+// the end with what check() says of the same transactions in that order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ouro/check.h"
+#include "ouro/history.h"
+#include "ouro/stream.h"
+
+namespace ouro::oracle {
+
+// Violations as text, by what check() and the stream agree on, and how often each occurs.
+using Findings = std::map<std::string, int>;
+
+struct Step {
+  StreamTime now{0};
+  std::shared_ptr<const History> batch;  // Null: time passes.
+};
+
+struct Trial {
+  History whole;            // In order of arrival; transactions are named by their number.
+  std::vector<Step> steps;  // What the stream is told.
+};
+
+struct Arrivals {
+  std::size_t reach = 4;      // How far a transaction may get ahead of others.
+  std::size_t max_batch = 5;  // Transactions.
+  std::int64_t max_wait_ms = 3;
+};
+
+// Transactions keep the order of their session, else they are mixed.
+[[nodiscard]] Trial random_trial(const History& history, std::uint64_t seed,
+                                 const Arrivals& arrivals);
+
+// `sources`: whether to tell who wrote what a wrong read returned, which depends on who is in.
+[[nodiscard]] Findings findings_of(const History& whole, const Verdict& verdict, bool sources);
+// Those reported and not withdrawn.
+class Tally {
+ public:
+  explicit Tally(bool sources) : sources_(sources) {}
+  // What is wrong with the events themselves (numbers, withdrawals), or "".
+  [[nodiscard]] std::string add(const std::vector<StreamEvent>& events);
+  [[nodiscard]] Findings left() const;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  bool sources_;
+  std::uint64_t count_ = 0;
+  std::map<std::uint64_t, std::string> reported_;
+};
+
+// What differs between the stream's end and check(), or "".
+[[nodiscard]] std::string difference(const Trial& trial, Level level, std::int64_t clock_drift,
+                                     const StreamSummary& summary, const Tally& tally,
+                                     bool sources);
+// Runs all steps and finishes.
+[[nodiscard]] std::string complaint(const Trial& trial, const StreamOptions& options,
+                                    StreamSummary* summary = nullptr);
+
+// The same, but now and then the stream is saved, and now and then it is lost and restored, and
+// what happened since is repeated; which must give the same events again.
+[[nodiscard]] std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
+                                                 std::uint64_t seed, const std::string& file);
+
+}  // namespace ouro::oracle
