@@ -14,6 +14,7 @@
 #include "explain/core.h"
 #include "explain/lift.h"
 #include "explain/names.h"
+#include "explain/predicate_facts.h"
 #include "explain/retell.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
@@ -26,6 +27,16 @@ constexpr std::size_t kManyAnomalies = 1000;  // To be removed before that.
 
 bool is_cycle(AnomalyKind kind) {
   return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
+}
+
+// Two transactions that each read what the other overwrote, of one key: told like that, nobody
+// would see that an update was lost.
+bool is_mutual_overwriting(const std::vector<Case>& cases) {
+  if (cases.size() != 1 || !cases[0].given.empty() || cases[0].cycle.size() != 2) return false;
+  const Edge& one = cases[0].cycle[0];
+  const Edge& other = cases[0].cycle[1];
+  return one.kind == EdgeKind::ReadWrite && other.kind == EdgeKind::ReadWrite &&
+         one.key == other.key;
 }
 
 class Explaining {
@@ -195,12 +206,17 @@ class Explaining {
     Core core(history, verdict, anomaly);
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
-    // With version orders, what a predicate read passed over is evidence, too.
+    // With version orders, what a predicate read passed over is evidence, too: a part may show what
+    // is not true of the whole.
     const bool whole_table =
         verdict.evidence == Evidence::Versions && !history.columns().predicate_reads.empty();
-    for (auto part = core.next(); part && !whole_table; part = core.next()) {
+    for (auto part = core.next(); part && (!whole_table || is_cycle(anomaly.kind));
+         part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
-        if (auto story = shrunk_story(*part, anomaly.kind)) return *std::move(story);
+        auto story = shrunk_story(*part, anomaly.kind);
+        if (story && (!whole_table || predicates_agree(history, *story, budget_))) {
+          return *std::move(story);
+        }
         break;
       }
       if (budget_.exhausted()) break;
@@ -298,7 +314,7 @@ class Explaining {
     if (verdict.level > Level::Causal && plain) {
       const auto observed = Observed::observe(history, budget_, 1, verdict.evidence);
       if (observed.ok() && !observed->stopped()) {
-        if (auto cases = tell_cases(*observed, verdict.level, options_.clock_drift, budget_)) {
+        if (auto cases = cases_at(*observed, verdict.level)) {
           story.cases = *std::move(cases);
           return story;
         }
@@ -312,6 +328,16 @@ class Explaining {
         {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
     avoid_initial(story, history);
     return story;
+  }
+
+  // The cases of a part. A lost update is told as snapshot isolation has it, at stronger levels,
+  // too: whoever wrote first, the other one overwrote that without having seen it.
+  [[nodiscard]] std::optional<std::vector<Case>> cases_at(const Observed& observed,
+                                                          Level level) const {
+    auto cases = tell_cases(observed, level, options_.clock_drift, budget_);
+    if (!cases || !is_mutual_overwriting(*cases) || !implies(level, Level::Si)) return cases;
+    auto branches = tell_cases(observed, Level::Si, options_.clock_drift, budget_);
+    return branches ? std::move(branches) : std::move(cases);
   }
 
   void set_levels(Story& story, const History& least) const {
