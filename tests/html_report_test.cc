@@ -140,14 +140,14 @@ class HtmlReportTest : public testing::Test {
     return out;
   }
 
-  // Whether boxes, labels of arrows and the frame of the picture keep clear of each other.
+  // In which pictures boxes, labels of arrows and the frame do not keep clear of each other.
   std::string clashes() {
-    return browser_.evaluate(R"((() => {
+    return browser_.evaluate(R"([...document.querySelectorAll('.picture')].flatMap(picture => {
       const rect = e => e.getBoundingClientRect();
       const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 &&
                              a.top < b.bottom - 1 && b.top < a.bottom - 1;
-      const things = [...document.querySelectorAll('.node, .edge-label')];
-      const frame = rect(document.querySelector('.picture'));
+      const things = [...picture.querySelectorAll('.node, .edge-label')];
+      const frame = rect(picture);
       const bad = [];
       things.forEach((a, i) => {
         const r = rect(a);
@@ -158,7 +158,7 @@ class HtmlReportTest : public testing::Test {
         });
       });
       return bad;
-    })())");
+    }))");
   }
 
   Browser browser_;
@@ -311,6 +311,30 @@ TEST_F(HtmlReportTest, ThirtyTransactionsStayReadable) {
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
+TEST_F(HtmlReportTest, WhoeverIsOnNoCycleIsConnectedToo) {
+  open(parse(R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["r","x",1],["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["w","x",3]]}
+)"),
+       {Level::Si});
+  EXPECT_EQ(browser_.count(".graph .node"), 3u);
+  EXPECT_EQ(browser_.count(".graph .edge.support"), 2u);
+  EXPECT_EQ(browser_.count(".graph .node.faint"), 0u);
+  EXPECT_EQ(clashes(), "[]");
+  // What is no cycle has lines from writers to readers.
+  open(parse(R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["r","x",2]]}
+)"),
+       {Level::ReadAtomic});
+  EXPECT_THAT(browser_.text(".plain"), HasSubstr("T3 read x=1 and then read x=2"));
+  EXPECT_EQ(browser_.count(".graph .edge.k-wr"), 2u);
+  browser_.click(".edge-label.k-wr");
+  EXPECT_EQ(browser_.text(".inspector .why"), "T3 read x=1, which T1 wrote.");
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
 TEST_F(HtmlReportTest, TheTimelineShowsSessionsViolationsAndTroubles) {
   open(parse(kLostUpdate), {Level::Si});
   EXPECT_THAT(texts(".timeline .names div"), ElementsAre("ann", "bob", "eve"));
@@ -393,10 +417,12 @@ TEST_F(HtmlReportTest, EveryCaseOpensWithoutComplaints) {
   EXPECT_EQ(browser_.count("details.history[open]"), 1u) << "the first that is violated";
   browser_.evaluate(
       "for (const each of document.querySelectorAll('details.history')) each.open = true; 0");
-  browser_.wait_for("document.querySelectorAll('.picture').length > 50");
+  browser_.wait_for(
+      "document.querySelectorAll('.story').length > 50 && !document.querySelector('.graph:empty')");
   EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.story')].filter("
                               "e => !e.querySelector('.node')).length"),
             "0");
+  EXPECT_EQ(clashes(), "[]");
   EXPECT_TRUE(browser_.is_true("document.body.innerText.includes(\"bad.jsonl:7: expected ','\")"));
   EXPECT_THAT(browser_.complaints(), IsEmpty());
   EXPECT_EQ(browser_.requests().size(), 1u);

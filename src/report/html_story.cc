@@ -40,6 +40,7 @@ class StoryWriter {
         if (edge.kind == EdgeKind::Forced && edge.read.valid()) write_reads_of(edge);
       }
     }
+    if (!story_.cases.empty()) write_bystanders();
     json_.end_array();
     if (story_.cases.empty()) write_plain();
   }
@@ -176,27 +177,54 @@ class StoryWriter {
     json_.end_array().member("hiddenEdges", each.cycle.size() - told).end_object();
   }
 
+  // Who read what of whom in the story.
+  [[nodiscard]] std::vector<Edge> observed_reads() const {
+    std::vector<Edge> out;
+    for (const OpId id : narrator_.ops()) {
+      const Op read = history_.op(id);
+      for (const TxnId writer : narrator_.txns()) {
+        if (read.kind != OpKind::Read || writer == history_.txn_of(id)) continue;
+        const OpId write = write_behind(writer, read);
+        if (!write.valid()) continue;
+        out.push_back({.from = writer,
+                       .to = history_.txn_of(id),
+                       .kind = EdgeKind::WriteRead,
+                       .key = read.key,
+                       .from_op = write,
+                       .to_op = id});
+      }
+    }
+    return out;
+  }
+
+  // Transactions that are on no cycle are there because others read from them, or they from others.
+  void write_bystanders() {
+    std::vector<TxnId> touched;
+    const auto touch = [&](const Edge& edge) {
+      touched.push_back(edge.from);
+      touched.push_back(edge.to);
+      if (edge.read.valid()) touched.push_back(history_.txn_of(edge.read));
+    };
+    for (const Case& each : story_.cases) {
+      for (const Edge& edge : each.cycle) touch(edge);
+    }
+    for (const Edge& edge : story_.support) touch(edge);
+    std::sort(touched.begin(), touched.end());
+    for (const Edge& edge : observed_reads()) {
+      const bool known = std::binary_search(touched.begin(), touched.end(), edge.from) &&
+                         std::binary_search(touched.begin(), touched.end(), edge.to);
+      if (!known) write_edge({&edge, 1}, 0, "");
+    }
+  }
+
   // What is no cycle: one sentence, and lines from who wrote to who read.
   void write_plain() {
     const std::string sentence = narrator_.lines().front();
     json_.member("plain", sentence).key("links").begin_array();
     std::vector<TxnId> linked;
-    for (const OpId id : narrator_.ops()) {
-      const Op read = history_.op(id);
-      const TxnId reader = history_.txn_of(id);
-      for (const TxnId writer : narrator_.txns()) {
-        if (read.kind != OpKind::Read || writer == reader) continue;
-        const OpId write = write_behind(writer, read);
-        if (!write.valid()) continue;
-        const Edge edge{.from = writer,
-                        .to = reader,
-                        .kind = EdgeKind::WriteRead,
-                        .key = read.key,
-                        .from_op = write,
-                        .to_op = id};
-        write_link(edge, name(edge.kind), narrator_.because(edge) + ".");
-        linked.push_back(writer);
-      }
+    for (const Edge& edge : observed_reads()) {
+      write_link(edge, name(edge.kind), narrator_.because(edge) + ".");
+      linked.push_back(edge.from);
     }
     write_unread(sentence, linked);
     json_.end_array();

@@ -167,10 +167,11 @@ function clipped(curve, from, to) {
   return partOfCurve(curve, first / kSteps, last / kSteps);
 }
 
+// How badly two boxes are in each other's way; none is better than a little.
 function overlap(a, b) {
   const w = Math.min(a.x + a.w / 2, b.x + b.w / 2) - Math.max(a.x - a.w / 2, b.x - b.w / 2);
   const h = Math.min(a.y + a.h / 2, b.y + b.h / 2) - Math.max(a.y - a.h / 2, b.y - b.h / 2);
-  return w > 0 && h > 0 ? Math.min(1, w * h / (b.w * b.h)) : 0;
+  return w > 0 && h > 0 ? 0.4 + Math.min(1, w * h / (b.w * b.h)) : 0;
 }
 
 function bentCurve(from, to, bend) {
