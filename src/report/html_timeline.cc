@@ -26,7 +26,8 @@ constexpr std::size_t kLongBar = 90;  // Bytes of its operations as text.
 struct Bar {
   TxnId txn;
   std::int64_t start = 0;
-  std::optional<std::int64_t> end;  // None: nobody knows.
+  std::optional<std::int64_t> end = {};  // None: nobody knows.
+  double away = 0;                       // From the nearest story.
 
   [[nodiscard]] std::int64_t last() const { return end.value_or(start); }
 };
@@ -167,14 +168,13 @@ class Timeline {
     if (others - bars_.begin() > static_cast<std::ptrdiff_t>(kMostBars)) {
       others = bars_.begin() + static_cast<std::ptrdiff_t>(kMostBars);
     }
-    if (!hulls_.empty()) {
-      std::stable_sort(others, bars_.end(), [&](const Bar& a, const Bar& b) {
-        return std::pair(away(a), a.txn) < std::pair(away(b), b.txn);
-      });
-    }
+    std::for_each(others, bars_.end(), [&](Bar& bar) { bar.away = away(bar); });
     const auto room = static_cast<std::size_t>(kMostBars - (others - bars_.begin()));
     const std::size_t near = hulls_.empty() ? 0 : std::min(kNearBars, room);
     const auto rest = others + static_cast<std::ptrdiff_t>(near);
+    std::nth_element(others, rest, bars_.end(), [](const Bar& a, const Bar& b) {
+      return std::pair(a.away, a.txn) < std::pair(b.away, b.txn);
+    });
     std::sort(rest, bars_.end(), by_txn);
     std::vector<Bar> kept(bars_.begin(), rest);
     const auto left = static_cast<std::size_t>(bars_.end() - rest);

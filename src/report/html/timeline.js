@@ -13,7 +13,7 @@ function niceStep(span, most) {
   return factor * power;
 }
 
-// "pause node 1" … "resume node 1" is one band.
+// "pause node 1" … "resume node 1" is one band; what is not known to end is a moment.
 function troubleBands(events, span) {
   const bands = [];
   events.forEach(([time, what], i) => {
@@ -21,7 +21,7 @@ function troubleBands(events, span) {
     if (Object.values(kEndings).includes(verb)) return;
     const ending = [kEndings[verb], ...rest].join(' ');
     const end = events.slice(i + 1).find(event => event[1] === ending);
-    bands.push({start: time, end: end ? end[0] : span, what});
+    bands.push({start: time, end: end ? end[0] : verb in kEndings ? span : time, what});
   });
   return bands;
 }
