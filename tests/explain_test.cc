@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "tests/case_file.h"
 #include "tests/oracle.h"
@@ -240,6 +241,25 @@ bool is_not_violated(const History& history, Level level, Evidence evidence) {
   return !verdict.ok() || verdict->outcome == Outcome::Holds;
 }
 
+// What an independent program says to the story's cycle as a proof about the whole history; "" if
+// it accepts it.
+std::string certifier_complaint(const History& history, const Story& story) {
+  if (story.cases.size() != 1 || !story.cases[0].given.empty()) return "";  // No cycle by itself.
+  Verdict claim;
+  claim.level = story.level;
+  claim.evidence = story.evidence;
+  claim.outcome = Outcome::Violated;
+  claim.anomalies = {{.kind = AnomalyKind::ForbiddenCycle,
+                      .txns = story.txns,
+                      .ops = {},
+                      .edges = story.cases[0].cycle,
+                      .support = story.support}};
+  claim.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)] = 1;
+  const auto certified = certify(history, make_certificate(history, claim));
+  if (!certified.ok()) return certified.error().to_string();
+  return certified->accepted ? "" : certified->reason;
+}
+
 // A select depends on versions that a part may lack, so not every story of one can be proven
 // minimal; but those that say so are.
 TEST(ExplainTest, StoriesOfPredicateReadsByVersionOrdersAreMinimal) {
@@ -257,6 +277,8 @@ TEST(ExplainTest, StoriesOfPredicateReadsByVersionOrdersAreMinimal) {
       for (const Story& story : explain(history, *verdict, thorough()).stories) {
         if (story.cases.empty()) continue;
         ++total;
+        ASSERT_EQ(certifier_complaint(history, story), "")
+            << "seed " << seed << ", " << name(story);
         if (!story.minimal) continue;
         ++proven;
         ++minimal[story.pattern];
