@@ -23,6 +23,7 @@ namespace ouro {
 namespace {
 
 constexpr std::size_t kManyOps = 1'000'000;   // Too many to check again without those told.
+constexpr std::size_t kManyOfPart = 5'000;    // Too many to shrink a part of them at leisure.
 constexpr std::size_t kManyAnomalies = 1000;  // To be removed before that.
 
 bool is_cycle(AnomalyKind kind) {
@@ -249,28 +250,36 @@ class Explaining {
       kept[op.index()] = true;
       if (history.op(op).key.valid()) keys[history.op(op).key.index()] = true;
     }
-    const Excerpt part = Excerpter(history, std::move(keys)).make(story.txns, kept);
     story.weakest_violated = {verdict.level};
-    if (shows(part.history, anomaly.kind)) {
-      story.minimal = true;
-      set_levels(story, part.history);
-      return story;
-    }
-    // It takes others, too: who wrote what was read, or whom the replay put in another place.
-    Core core(history, verdict, anomaly);
+    const Excerpt own = Excerpter(history, std::move(keys)).make(story.txns, kept);
+    // Maybe it takes others, too: who wrote what was read, or should have been, or whom the replay
+    // put in another place.
     const auto question = [&](const History& h) { return shows_same(h, anomaly); };
-    for (auto larger = core.next(); larger && !budget_.exhausted(); larger = core.next()) {
-      if (!question(larger->history)) continue;
-      const Shrunk least = shrink(larger->history, question, budget_);
-      story.minimal = least.minimal;
-      story.txns = least.part.txns;
-      story.ops = least.part.ops;
-      for (TxnId& txn : story.txns) txn = lifted(txn, *larger);
-      for (OpId& op : story.ops) op = lifted(op, *larger);
-      set_levels(story, least.part.history);
-      break;
+    if (shrink_to(story, own, question)) return story;
+    Core core(history, verdict, anomaly);
+    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
+      if (part->history.op_count() > kManyOfPart) break;
+      if (shrink_to(story, *part, question)) return story;
+    }
+    if (shows(own.history, anomaly.kind)) {
+      story.minimal = true;
+      set_levels(story, own.history);
     }
     return story;
+  }
+
+  // Makes the story one about the smallest part of `part` that answers the question with yes; false
+  // if all of it does not.
+  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
+    if (!question(part.history)) return false;
+    const Shrunk least = shrink(part.history, question, budget_);
+    story.minimal = least.minimal;
+    story.txns = least.part.txns;
+    story.ops = least.part.ops;
+    for (TxnId& txn : story.txns) txn = lifted(txn, part);
+    for (OpId& op : story.ops) op = lifted(op, part);
+    set_levels(story, least.part.history);
+    return true;
   }
 
   // The smallest story of a part that shows `kind`.
