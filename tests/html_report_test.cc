@@ -244,7 +244,7 @@ TEST_F(HtmlReportTest, ClickingAnArrowTellsWhyAndWhatTheOtherOrderWouldImply) {
   EXPECT_EQ(browser_.text(".inspector .why"),
             "But T2 < T1, because T2 read y=0, which T1 overwrote with 1: a contradiction.");
   EXPECT_EQ(browser_.text(".inspector .other"),
-            "The other order would imply that T2 would have read T1's y=1, or what came after it.");
+            "If it were the other way round, T2 would have read T1's y=1, or what came after it.");
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
@@ -481,6 +481,8 @@ TEST_F(HtmlReportTest, ALargeHistoryMakesASmallPageThatSaysSo) {
   EXPECT_THAT(browser_.text(".timeline"), HasSubstr("of 20,000 transactions"));
   EXPECT_THAT(browser_.text(".timeline"), HasSubstr("60 sessions left out"));
   EXPECT_EQ(browser_.count(".timeline .names div"), 40u);
+  EXPECT_EQ(browser_.text(".timeline .names div:nth-child(2)"), "7") << "those involved come first";
+  EXPECT_THAT(texts(".bar.involved text"), ElementsAre("T1", "T2"));
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 

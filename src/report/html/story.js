@@ -166,7 +166,7 @@ class StoryView {
       this.tell(html('p', {}, 'This holds whatever the order of the writes.'));
     }
     if (edge.otherwise !== '') {
-      this.tell(html('p', {class: 'other'}, `The other order would imply that ${edge.otherwise}.`));
+      this.tell(html('p', {class: 'other'}, `If it were the other way round, ${edge.otherwise}.`));
     }
   }
 }

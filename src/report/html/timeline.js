@@ -115,7 +115,9 @@ class TimelineView {
     this.note.textContent = parts.join(' ');
     const tall = line.sessions.length <= 16;
     this.rowHeight = tall ? 28 : 16;
-    clear(this.names).append(...line.sessions.map(name => {
+    this.orderRows(!tall);
+    clear(this.names).append(...this.sessionOf.map(session => {
+      const name = line.sessions[session];
       const row = html('div', {title: name}, name);
       row.style.height = `${this.rowHeight}px`;
       return row;
@@ -123,6 +125,15 @@ class TimelineView {
     this.info.textContent = '';
     if (this.labels.size > 0) this.fitStory();
     else this.fitAll();
+  }
+
+  // Which session each row shows: as they come, or those of the violation first.
+  orderRows(involvedFirst) {
+    const involved = new Set(this.line.bars.filter(bar => this.labels.has(bar[4])).map(bar => bar[0]));
+    const rank = session => (involvedFirst && !involved.has(session) ? 1 : 0);
+    this.sessionOf = this.line.sessions.map((_, i) => i).sort((a, b) => rank(a) - rank(b) || a - b);
+    this.rowOf = [];
+    this.sessionOf.forEach((session, row) => { this.rowOf[session] = row; });
   }
 
   end(bar) {
@@ -234,7 +245,8 @@ class TimelineView {
   }
 
   drawBar(bar, x, width, axis) {
-    const [row, start, , status, index, ops] = bar;
+    const [session, start, , status, index, ops] = bar;
+    const row = this.rowOf[session];
     const label = this.labels.get(index);
     const known = bar[2] !== null;
     const left = clamp(x(start), -4, width + 4);
@@ -242,7 +254,7 @@ class TimelineView {
     const pad = this.rowHeight > 20 ? 4 : 2;
     const w = Math.max(known ? 3 : 8, right - left);
     const words = ['committed', 'aborted', 'unknown'][status];
-    const about = `${label ? label + ', ' : ''}session ${this.line.sessions[row]}, transaction ${index + 1}, ${words}: ${ops}`;
+    const about = `${label ? label + ', ' : ''}session ${this.line.sessions[session]}, transaction ${index + 1}, ${words}: ${ops}`;
     const tell = () => { this.info.textContent = about; };
     const group = svg('g', {class: `bar ${words}${label ? ' involved' : ''}${known ? '' : ' open'}${this.rowHeight > 20 ? '' : ' low'}`,
                             'data-txn': label, onmouseenter: tell, onfocus: tell, tabindex: label ? 0 : null,
