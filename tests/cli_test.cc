@@ -173,9 +173,9 @@ TEST_F(CliTest, LevelsAreRefusedByName) {
     if (decidable(level.level)) continue;
     const Ran ran = ouro({"check", "--level", std::string(level.name), fine_});
     EXPECT_EQ(ran.status, 254);
-    EXPECT_THAT(ran.err, StartsWith("ouro: level '" + std::string(level.name) +
-                                    "' is not supported by this version; supported: "
-                                    "read-committed, read-atomic, causal"));
+    EXPECT_EQ(ran.err,
+              "ouro: level '" + std::string(level.name) +
+                  "' cannot be decided by evidence 'observed'; give --evidence versions\n");
     EXPECT_THAT(ran.out, IsEmpty());
   }
 }
@@ -192,7 +192,7 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
       {"check", "-l", "rc", "--threads", "-1", fine_},
       {"check", "-l", "", fine_},
       {"check", "-l", "rc", folder_ + "/absent.jsonl"},
-      {"check", "-l", "rc", "--html", "x", fine_},
+      {"check", "-l", "rc", "--pdf", "x", fine_},
       {"generate", "--txns", "-5"},
       {"generate", "--fault", "nonsense=1"},
       {"generate", "--fault", "aborted-read=2"},
@@ -257,7 +257,7 @@ TEST_F(CliTest, TimestampsAreEvidence) {
   EXPECT_EQ(ouro({"certify", path, proof}).out,
             "accepted: si is violated by timestamps; 2 transactions, 2 operations\n");
   const Ran all = ouro({"check", "-l", "all", "--evidence", "timestamps", path});
-  EXPECT_THAT(all.out, HasSubstr("Not decided by this version: "));
+  EXPECT_THAT(all.out, HasSubstr("Needs --evidence versions: repeatable-read."));
   EXPECT_EQ(ouro({"check", "-l", "rc", "--evidence", "timestamps", path}).status, 254);
   EXPECT_EQ(ouro({"check", "-l", "si", "--evidence", "timestamps", fine_}).status, 254);
 }

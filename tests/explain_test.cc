@@ -12,9 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "tests/case_file.h"
 #include "tests/oracle.h"
+#include "tests/random_rows.h"
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
 #include "tests/timeline_oracle.h"
@@ -77,21 +79,23 @@ std::string edge_complaint(const History& history, const Story& story) {
   return "";
 }
 
+using Judge = bool (*)(const History&, Level, Evidence);
+
 // What is wrong with a story, or "".
-std::string complaint(const History& history, const Story& story) {
+std::string complaint(const History& history, const Story& story, Judge allowed = is_allowed) {
   const History least = excerpt(history, story.txns, story.ops);
   if (!story.minimal) return "not minimal";
   if (least.txn_count() != story.txns.size() || least.op_count() != story.ops.size()) {
     return "an operation that says nothing";
   }
-  if (is_allowed(least, story.level, story.evidence)) return "allowed by itself";
+  if (allowed(least, story.level, story.evidence)) return "allowed by itself";
   for (const TxnId txn : story.txns) {
-    if (!is_allowed(without(history, story, txn), story.level, story.evidence)) {
+    if (!allowed(without(history, story, txn), story.level, story.evidence)) {
       return "still violated without transaction " + std::to_string(txn.value + 1);
     }
   }
   for (const OpId op : story.ops) {
-    if (!is_allowed(without(history, story, op), story.level, story.evidence)) {
+    if (!allowed(without(history, story, op), story.level, story.evidence)) {
       return "still violated without operation " + std::to_string(op.value);
     }
   }
@@ -116,7 +120,7 @@ ExplainOptions thorough() {
 }
 
 // By timestamps a story is about one anomaly: it shows in the excerpt, and without any one of the
-// transactions not the same is wrong any more.
+// transactions or operations not the same is wrong any more.
 std::string timestamp_complaint(const History& history, const Story& story) {
   if (!story.minimal) return "not minimal";
   const auto same = [&](const History& part) {
@@ -135,6 +139,11 @@ std::string timestamp_complaint(const History& history, const Story& story) {
   for (const TxnId txn : story.txns) {
     if (same(without(history, story, txn))) {
       return "the same without transaction " + std::to_string(txn.value + 1);
+    }
+  }
+  for (const OpId op : story.ops) {
+    if (same(without(history, story, op))) {
+      return "the same without operation " + std::to_string(op.value);
     }
   }
   return "";
@@ -228,17 +237,76 @@ TEST(ExplainTest, StoriesByVersionOrdersAreMinimal) {
   EXPECT_GT(found[Pattern::LostUpdate] + found[Pattern::WriteSkew], 0u);
 }
 
-TEST(ExplainTest, StoriesByTimestampsAreAboutOneAnomaly) {
+// A part in which it is unclear what a predicate read saw violates nothing.
+bool is_not_violated(const History& history, Level level, Evidence evidence) {
+  CheckOptions options;
+  options.evidence = evidence;
+  options.threads = 1;
+  const auto verdict = check(history, level, options);
+  return !verdict.ok() || verdict->outcome == Outcome::Holds;
+}
+
+// What an independent program says to the story's cycle as a proof about the whole history; "" if
+// it accepts it.
+std::string certifier_complaint(const History& history, const Story& story) {
+  if (story.cases.size() != 1 || !story.cases[0].given.empty()) return "";  // No cycle by itself.
+  Verdict claim;
+  claim.level = story.level;
+  claim.evidence = story.evidence;
+  claim.outcome = Outcome::Violated;
+  claim.anomalies = {{.kind = AnomalyKind::ForbiddenCycle,
+                      .txns = story.txns,
+                      .ops = {},
+                      .edges = story.cases[0].cycle,
+                      .support = story.support}};
+  claim.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)] = 1;
+  const auto certified = certify(history, make_certificate(history, claim));
+  if (!certified.ok()) return certified.error().to_string();
+  return certified->accepted ? "" : certified->reason;
+}
+
+// A select depends on versions that a part may lack, so not every story of one can be proven
+// minimal; but those that say so are.
+TEST(ExplainTest, StoriesOfPredicateReadsByVersionOrdersAreMinimal) {
+  std::map<Pattern, std::size_t> minimal;
+  std::size_t total = 0;
+  std::size_t proven = 0;
+  for (std::uint64_t seed = 1; seed <= 4'000 / kSlowdown; ++seed) {
+    const History history = random_rows(seed);
+    for (const Level level : {Level::RepeatableRead, Level::Si, Level::Serializable}) {
+      CheckOptions options;
+      options.evidence = Evidence::Versions;
+      options.threads = 1;
+      const auto verdict = check(history, level, options);
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+      for (const Story& story : explain(history, *verdict, thorough()).stories) {
+        if (story.cases.empty()) continue;
+        ++total;
+        ASSERT_EQ(certifier_complaint(history, story), "")
+            << "seed " << seed << ", " << name(story);
+        if (!story.minimal) continue;
+        ++proven;
+        ++minimal[story.pattern];
+        ASSERT_EQ(complaint(history, story, is_not_violated), "")
+            << "seed " << seed << ", " << name(story);
+      }
+    }
+  }
+  EXPECT_GT(total, 1'000 / kSlowdown);
+  EXPECT_GT(proven * 10, total * 9);
+  EXPECT_GT(minimal[Pattern::Phantom], 0u);
+}
+
+TEST(ExplainTest, StoriesByTimestampsAreAboutOneAnomalyAndMinimal) {
   std::map<Pattern, std::size_t> found;
   for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
     TimelineShape shape = mixed_timeline(seed);
-    if (shape.kind == TimelineKind::Rows) shape.kind = TimelineKind::Registers;
     shape.unique_values = true;
     const History history = random_timeline(seed, shape);
     ASSERT_EQ(explained(history, Evidence::Timestamps, found), "") << "seed " << seed << "\n"
                                                                    << to_string(history);
   }
-  EXPECT_EQ(found.size(), 9u);
+  EXPECT_EQ(found.size(), 10u);
 }
 
 std::vector<std::string> names(const Explanation& explanation) {

@@ -246,7 +246,7 @@ TEST(TimelineTest, WeakLevelsAreRefused) {
   const auto verdict = check(history_of("T1 {1,2}: w x 1"), Level::Causal, by_timestamps());
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(verdict.error().what,
-            "level 'causal' is not supported by this version with evidence 'timestamps'");
+            "level 'causal' cannot be decided by evidence 'timestamps'; it needs 'observed'");
 }
 
 TEST(TimelineTest, AKeyIsARegisterOrAList) {

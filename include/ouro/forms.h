@@ -1,7 +1,8 @@
-// Verdicts and stories in the forms that other programs read: DOT, JUnit, SARIF, and Elle's EDN.
+// Verdicts and stories in the forms that other programs read: DOT, JUnit, SARIF, Elle's EDN; and
+// HTML, for browsers.
 //
-// docs/ci.md shows each. All text is valid whatever bytes the history holds: what is no UTF-8, or
-// no character that XML knows, becomes U+FFFD.
+// docs/ci.md shows each, docs/html.md the last one. All text is valid whatever bytes the history
+// holds: what is no UTF-8, or no character that XML knows, becomes U+FFFD.
 //
 // Thread safety: calls share no state.
 #pragma once
@@ -35,6 +36,25 @@ struct Checked {
   std::span<const Verdict> verdicts;
   std::span<const Explanation> explanations;
   double seconds = 0;  // What reading and checking took.
+};
+
+// HTML: one page that needs nothing else, neither network nor files. For each history: the verdict
+// of each level, each story in words and as a graph, sessions over time where clocks are known,
+// counts; and all that as plain text. What runs in it, and what it may load (nothing), is fixed by
+// a policy in its head; keys and values are data, never markup.
+//
+// The page stays below some megabytes, however many and however large the histories are; it says
+// what it leaves out.
+class HtmlReport {
+ public:
+  void add(const Checked& checked);
+  void add(std::string_view name, const Error& error);
+  [[nodiscard]] std::string finish() const;
+
+ private:
+  std::vector<std::string> histories_;  // As JSON.
+  std::string text_;
+  std::size_t bytes_ = 0;
 };
 
 // JUnit: a test case for each history and level; a violation is a failure, what is undecided or

@@ -215,11 +215,11 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
                                    const CheckOptions& options) {
   for (const Level level : levels) {
     if (!decidable(level, options.evidence)) {
+      const Evidence other =
+          decidable(level, Evidence::Observed) ? Evidence::Observed : Evidence::Versions;
       Error error;
-      error.what = fmt::format("level '{}' is not supported by this version", info(level).name);
-      if (options.evidence != Evidence::Observed) {
-        error.what += fmt::format(" with evidence '{}'", name(options.evidence));
-      }
+      error.what = fmt::format("level '{}' cannot be decided by evidence '{}'; it needs '{}'",
+                               info(level).name, name(options.evidence), name(other));
       return error;
     }
   }

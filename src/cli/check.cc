@@ -22,15 +22,6 @@ struct Levels {
   bool several = false;            // Whether the answer is a table.
 };
 
-std::string supported_names(Evidence evidence) {
-  std::string names;
-  for (const LevelInfo& level : levels()) {
-    if (!decidable(level.level, evidence)) continue;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", level.name);
-  }
-  return names.empty() ? "none" : names;
-}
-
 // Prints what is wrong with `text`.
 std::optional<Evidence> parse_evidence(const std::string& text) {
   for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
@@ -54,11 +45,10 @@ std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
     const auto level = parse_level(name);
     if (!level) return std::nullopt;
     if (!decidable(*level, evidence)) {
-      const std::string with = evidence == Evidence::Observed
-                                   ? std::string()
-                                   : fmt::format(" with evidence '{}'", ouro::name(evidence));
-      fail(fmt::format("level '{}' is not supported by this version{}; supported: {}",
-                       info(*level).name, with, supported_names(evidence)));
+      const Evidence other =
+          decidable(*level, Evidence::Observed) ? Evidence::Observed : Evidence::Versions;
+      fail(fmt::format("level '{}' cannot be decided by evidence '{}'; give --evidence {}",
+                       info(*level).name, ouro::name(evidence), ouro::name(other)));
       return std::nullopt;
     }
     out.asked.push_back(*level);
@@ -342,6 +332,7 @@ int check_recorded(const RecordedHistory& recorded) {
   flags.title = recorded.title;
   flags.level = recorded.level;
   flags.evidence = recorded.evidence;
+  flags.forms.html = recorded.html;
   flags.json = recorded.json;
   flags.quiet = recorded.quiet;
   flags.time_limit = recorded.time_limit;

@@ -14,7 +14,7 @@ constexpr char kCheckDetails[] =
     "transactions explains everything its clients saw. A violation is told with the transactions "
     "involved and the reason why each must precede the next.\n\n"
     "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
-    "Levels that this version cannot decide are refused; 'all' leaves them out and says so.\n\n"
+    "Levels that the evidence cannot decide are refused; 'all' leaves them out and says so.\n\n"
     "The evidence is 'observed', which looks for any order of the transactions that explains the "
     "reads; 'versions', which admits only those that install the versions of each key as the "
     "history's version orders say, or else its commit_ts; or 'timestamps', which takes the one "
@@ -25,7 +25,10 @@ constexpr char kCheckDetails[] =
     "one a violated one. Asked for several levels, a history counts as violated if any of them "
     "is, else as undecided if any of them is.\n\n"
     "--output edn prints what Elle's checker returns, as EDN. --junit writes a test case for each "
-    "history and level, --sarif a result for each violation, --dot a graph of each example.\n\n"
+    "history and level, --sarif a result for each violation, --dot a graph of each example. --html "
+    "writes one page for a browser, which needs nothing else: each example in words and as a "
+    "graph, "
+    "the levels, and the sessions over time.\n\n"
     "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
     "false or unknown. elle-cli's --consistency-models (-c) is understood as --level; its --model "
     "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
@@ -104,6 +107,8 @@ void declare(CLI::App* app, CheckFlags& flags) {
   app->add_option("--examples", flags.examples, "violations of each name to tell [1; 3 with -v]")
       ->type_name("N")
       ->check(whole_number());
+  app->add_option("--html", flags.forms.html, "write a page that tells and draws everything")
+      ->type_name("FILE");
   app->add_option("--dot", flags.forms.dot, "write a graph of each example for Graphviz")
       ->type_name("FILE");
   app->add_option("--junit", flags.forms.junit, "write JUnit's XML, a test case per level")

@@ -77,6 +77,7 @@ struct RecordedHistory {
   std::string title;  // What to call it.
   std::string level;
   std::string evidence;
+  std::string html;  // A page to write; empty: none.
   bool json = false;
   bool quiet = false;
   double time_limit = 0;  // Seconds; zero: none.

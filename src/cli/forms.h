@@ -11,6 +11,7 @@ struct FormPaths {
   std::string dot;
   std::string junit;
   std::string sarif;
+  std::string html;
 };
 
 class FormFiles {
@@ -18,17 +19,20 @@ class FormFiles {
   explicit FormFiles(const FormPaths& paths) : paths_(paths) {}
 
   [[nodiscard]] bool any() const {
-    return !paths_.dot.empty() || !paths_.junit.empty() || !paths_.sarif.empty();
+    return !paths_.dot.empty() || !paths_.junit.empty() || !paths_.sarif.empty() ||
+           !paths_.html.empty();
   }
   void add(const Checked& checked);
   void add(std::string_view name, const Error& error);
-  // Writes all that were asked for; the status of the command, kHolds if nothing went wrong.
+  // Writes all that were asked for, each at once: a file is the old or the new one, never half of
+  // it. Returns the status of the command, kHolds if nothing went wrong.
   [[nodiscard]] int write() const;
 
  private:
   const FormPaths& paths_;
   JunitReport junit_;
   SarifReport sarif_;
+  HtmlReport html_;
   std::string dot_;
 };
 

@@ -22,6 +22,7 @@ struct RunFlags {
   WorkloadFlags workload{.options = options.workload};
   std::string level;  // Empty: what the database claims.
   std::string evidence = "observed";
+  std::string html;
   double seconds = -1;    // Negative: not given.
   double think_time = 0;  // Milliseconds.
   double time_limit = 0;
@@ -49,7 +50,9 @@ constexpr char kRunDetails[] =
     "unknown. Transactions that the database aborts are recorded as aborted and tried again, up to "
     "--retries times, with new values.\n\n"
     "With --evidence timestamps the database's own start and commit timestamps are recorded too, "
-    "and the verdict rests on them. If the level holds, the reads alone are asked as well.";
+    "and the verdict rests on them. If the level holds, the reads alone are asked as well.\n\n"
+    "--html writes a page with the verdict, the violations in words and as graphs, and the clients "
+    "over time, with what the nemesis did. Of two verdicts it is about the last.";
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -161,6 +164,7 @@ int run_run(RunFlags& flags) {
                            .title = named ? options.history : report->database,
                            .level = level,
                            .evidence = flags.evidence,
+                           .html = flags.html,
                            .json = flags.json,
                            .quiet = flags.quiet,
                            .time_limit = flags.time_limit};
@@ -219,6 +223,8 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("-t,--time-limit", flags.time_limit, "give up checking after SEC [0: never]")
       ->type_name("SEC")
       ->check(number_at_least_zero());
+  app.add_option("--html", flags.html, "write a page that tells and draws everything")
+      ->type_name("FILE");
   app.add_flag("--json", flags.json, "print the verdict as JSON");
   app.add_flag("-q,--quiet", flags.quiet, "print nothing, only set the exit status");
 }

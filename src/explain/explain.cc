@@ -14,6 +14,7 @@
 #include "explain/core.h"
 #include "explain/lift.h"
 #include "explain/names.h"
+#include "explain/predicate_facts.h"
 #include "explain/retell.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
@@ -22,10 +23,21 @@ namespace ouro {
 namespace {
 
 constexpr std::size_t kManyOps = 1'000'000;   // Too many to check again without those told.
+constexpr std::size_t kManyOfPart = 5'000;    // Too many to shrink a part of them at leisure.
 constexpr std::size_t kManyAnomalies = 1000;  // To be removed before that.
 
 bool is_cycle(AnomalyKind kind) {
   return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
+}
+
+// Two transactions that each read what the other overwrote, of one key: told like that, nobody
+// would see that an update was lost.
+bool is_mutual_overwriting(const std::vector<Case>& cases) {
+  if (cases.size() != 1 || !cases[0].given.empty() || cases[0].cycle.size() != 2) return false;
+  const Edge& one = cases[0].cycle[0];
+  const Edge& other = cases[0].cycle[1];
+  return one.kind == EdgeKind::ReadWrite && other.kind == EdgeKind::ReadWrite &&
+         one.key == other.key;
 }
 
 class Explaining {
@@ -195,12 +207,17 @@ class Explaining {
     Core core(history, verdict, anomaly);
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
-    // With version orders, what a predicate read passed over is evidence, too.
+    // With version orders, what a predicate read passed over is evidence, too: a part may show what
+    // is not true of the whole.
     const bool whole_table =
         verdict.evidence == Evidence::Versions && !history.columns().predicate_reads.empty();
-    for (auto part = core.next(); part && !whole_table; part = core.next()) {
+    for (auto part = core.next(); part && (!whole_table || is_cycle(anomaly.kind));
+         part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
-        if (auto story = shrunk_story(*part, anomaly.kind)) return *std::move(story);
+        auto story = shrunk_story(*part, anomaly.kind);
+        if (story && (!whole_table || predicates_agree(history, *story, budget_))) {
+          return *std::move(story);
+        }
         break;
       }
       if (budget_.exhausted()) break;
@@ -233,28 +250,36 @@ class Explaining {
       kept[op.index()] = true;
       if (history.op(op).key.valid()) keys[history.op(op).key.index()] = true;
     }
-    const Excerpt part = Excerpter(history, std::move(keys)).make(story.txns, kept);
     story.weakest_violated = {verdict.level};
-    if (shows(part.history, anomaly.kind)) {
-      story.minimal = true;
-      set_levels(story, part.history);
-      return story;
-    }
-    // It takes others, too: who wrote what was read, or whom the replay put in another place.
-    Core core(history, verdict, anomaly);
+    const Excerpt own = Excerpter(history, std::move(keys)).make(story.txns, kept);
+    // Maybe it takes others, too: who wrote what was read, or should have been, or whom the replay
+    // put in another place.
     const auto question = [&](const History& h) { return shows_same(h, anomaly); };
-    for (auto larger = core.next(); larger && !budget_.exhausted(); larger = core.next()) {
-      if (!question(larger->history)) continue;
-      const Shrunk least = shrink(larger->history, question, budget_);
-      story.minimal = least.minimal;
-      story.txns = least.part.txns;
-      story.ops = least.part.ops;
-      for (TxnId& txn : story.txns) txn = lifted(txn, *larger);
-      for (OpId& op : story.ops) op = lifted(op, *larger);
-      set_levels(story, least.part.history);
-      break;
+    if (shrink_to(story, own, question)) return story;
+    Core core(history, verdict, anomaly);
+    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
+      if (part->history.op_count() > kManyOfPart) break;
+      if (shrink_to(story, *part, question)) return story;
+    }
+    if (shows(own.history, anomaly.kind)) {
+      story.minimal = true;
+      set_levels(story, own.history);
     }
     return story;
+  }
+
+  // Makes the story one about the smallest part of `part` that answers the question with yes; false
+  // if all of it does not.
+  [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
+    if (!question(part.history)) return false;
+    const Shrunk least = shrink(part.history, question, budget_);
+    story.minimal = least.minimal;
+    story.txns = least.part.txns;
+    story.ops = least.part.ops;
+    for (TxnId& txn : story.txns) txn = lifted(txn, part);
+    for (OpId& op : story.ops) op = lifted(op, part);
+    set_levels(story, least.part.history);
+    return true;
   }
 
   // The smallest story of a part that shows `kind`.
@@ -298,7 +323,7 @@ class Explaining {
     if (verdict.level > Level::Causal && plain) {
       const auto observed = Observed::observe(history, budget_, 1, verdict.evidence);
       if (observed.ok() && !observed->stopped()) {
-        if (auto cases = tell_cases(*observed, verdict.level, options_.clock_drift, budget_)) {
+        if (auto cases = cases_at(*observed, verdict.level)) {
           story.cases = *std::move(cases);
           return story;
         }
@@ -312,6 +337,16 @@ class Explaining {
         {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
     avoid_initial(story, history);
     return story;
+  }
+
+  // The cases of a part. A lost update is told as snapshot isolation has it, at stronger levels,
+  // too: whoever wrote first, the other one overwrote that without having seen it.
+  [[nodiscard]] std::optional<std::vector<Case>> cases_at(const Observed& observed,
+                                                          Level level) const {
+    auto cases = tell_cases(observed, level, options_.clock_drift, budget_);
+    if (!cases || !is_mutual_overwriting(*cases) || !implies(level, Level::Si)) return cases;
+    auto branches = tell_cases(observed, Level::Si, options_.clock_drift, budget_);
+    return branches ? std::move(branches) : std::move(cases);
   }
 
   void set_levels(Story& story, const History& least) const {

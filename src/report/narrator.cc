@@ -107,15 +107,18 @@ std::vector<std::string> Narrator::cast() const {
   return without_middle(std::move(lines), "transactions");
 }
 
-std::vector<std::string> Narrator::sentences(std::span<const Edge> edges) const {
+std::string Narrator::sentence(std::span<const Edge> cycle, std::size_t i) const {
+  const bool last = i + 1 == cycle.size();
+  std::string out =
+      fmt::format("{}{} < {}, because {}{}", last && i != 0 ? "But " : "", label(cycle[i].from),
+                  label(cycle[i].to), because(cycle[i]), last ? ": a contradiction." : ".");
+  if (i == 0 && !cycle[i].from.valid()) out[0] = 'T';  // "The initial state".
+  return out;
+}
+
+std::vector<std::string> Narrator::sentences(std::span<const Edge> cycle) const {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const bool last = i + 1 == edges.size();
-    lines.push_back(fmt::format("{}{} < {}, because {}{}", last && i != 0 ? "But " : "",
-                                label(edges[i].from), label(edges[i].to), because(edges[i]),
-                                last ? ": a contradiction." : "."));
-  }
-  if (!edges.front().from.valid()) lines.front()[0] = 'T';  // "The initial state".
+  for (std::size_t i = 0; i < cycle.size(); ++i) lines.push_back(sentence(cycle, i));
   return without_middle(std::move(lines), "steps");
 }
 

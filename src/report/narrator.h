@@ -32,10 +32,15 @@ class Narrator {
   [[nodiscard]] std::vector<std::string> lines() const;
   // "If T1 wrote x first:"; "In any case:" without an assumption.
   [[nodiscard]] std::string premise(const Case& each) const;
-  // A sentence for each edge of a cycle, the last one with the contradiction.
+  // What the `i`th edge of a cycle says: "But T2 < T1, because …: a contradiction."
+  [[nodiscard]] std::string sentence(std::span<const Edge> cycle, std::size_t i) const;
+  // A sentence for each edge of a cycle, the last one with the contradiction; of a long cycle those
+  // in the middle are left out.
   [[nodiscard]] std::vector<std::string> sentences(std::span<const Edge> cycle) const;
   // Why `edge` runs that way: "T2 read x=1, which T1 wrote".
   [[nodiscard]] std::string because(const Edge& edge) const;
+  // What would follow if it ran the other way: "T2 would have read x=1 before T1 wrote it".
+  [[nodiscard]] std::string otherwise(const Edge& edge) const;
 
  private:
   void add(TxnId txn);
@@ -46,6 +51,8 @@ class Narrator {
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
+  [[nodiscard]] std::string otherwise_read(const Edge& edge) const;
+  [[nodiscard]] std::string otherwise_missed(const Edge& edge) const;
   [[nodiscard]] bool only_writers(const Assumption& given) const;
   [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;

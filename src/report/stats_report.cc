@@ -4,6 +4,7 @@
 #include "ouro/version.h"
 #include "report/json_writer.h"
 #include "report/notation.h"
+#include "report/telling.h"
 
 namespace ouro {
 namespace {
@@ -66,10 +67,11 @@ void write_parts(JsonWriter& json, std::string_view key, const Counts& counts) {
 
 }  // namespace
 
-std::string describe(const History& history, const Stats& stats, const ReportOptions& options) {
-  std::string out = name_or_file(history, options.name) + '\n';
-  const auto line = [&](std::string_view label, const std::string& text) {
-    out += fmt::format("  {:<18} {}\n", label, text);
+std::vector<std::pair<std::string_view, std::string>> stats_lines(const History& history,
+                                                                  const Stats& stats) {
+  std::vector<std::pair<std::string_view, std::string>> out;
+  const auto line = [&](std::string_view label, std::string text) {
+    out.emplace_back(label, std::move(text));
   };
   line("sessions", grouped(stats.sessions));
   line("transactions",
@@ -92,6 +94,14 @@ std::string describe(const History& history, const Stats& stats, const ReportOpt
                                            grouped(stats.complete_version_orders)));
   if (stats.version_sets != 0) line("version sets", grouped(stats.version_sets));
   line("memory", bytes_text(stats.memory_bytes));
+  return out;
+}
+
+std::string describe(const History& history, const Stats& stats, const ReportOptions& options) {
+  std::string out = name_or_file(history, options.name) + '\n';
+  for (const auto& [label, text] : stats_lines(history, stats)) {
+    out += fmt::format("  {:<18} {}\n", label, text);
+  }
   return out;
 }
 

@@ -90,6 +90,14 @@ std::string judgement(const Verdict& verdict, const Explanation& explanation, bo
                      evidence_text(verdict), why.empty() ? "" : fmt::format(" ({})", why));
 }
 
+std::optional<Evidence> other_evidence(Level level, Evidence evidence) {
+  if (decidable(level, evidence)) return std::nullopt;
+  for (const Evidence other : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    if (decidable(level, other)) return other;
+  }
+  return std::nullopt;
+}
+
 std::string level_list(std::span<const Level> levels) {
   std::string out;
   for (const Level level : levels) {

@@ -1,7 +1,10 @@
 // The parts of a report that are about stories.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ouro/report.h"
@@ -23,6 +26,8 @@ namespace ouro {
                                     bool colour);
 // " by timestamps", if the verdict does not rest on what it usually does.
 [[nodiscard]] std::string evidence_text(const Verdict& verdict);
+// What decides a level that `evidence` does not; nothing if that does, or nothing can.
+[[nodiscard]] std::optional<Evidence> other_evidence(Level level, Evidence evidence);
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
 
@@ -33,6 +38,10 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
 
 // "2 transactions, 1 key, 0.4 ms"
 void append_closing(std::string& out, const History& history, const ReportOptions& options);
+
+// What there is to count, as a label and a text each. Labels of details begin with blanks.
+[[nodiscard]] std::vector<std::pair<std::string_view, std::string>> stats_lines(
+    const History& history, const Stats& stats);
 
 // "lost-update": where docs/anomalies.md has the paragraph on it.
 [[nodiscard]] std::string anchor(std::string_view name);

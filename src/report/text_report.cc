@@ -57,6 +57,18 @@ std::string table_of(std::span<const Verdict> verdicts, bool colour) {
   return out;
 }
 
+// "Needs --evidence versions: repeatable-read."
+void append_unsupported(std::string& out, std::span<const Level> unsupported, Evidence evidence) {
+  for (const Evidence other : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    std::vector<Level> levels;
+    for (const Level level : unsupported) {
+      if (other_evidence(level, evidence) == other) levels.push_back(level);
+    }
+    if (levels.empty()) continue;
+    out += fmt::format("  Needs --evidence {}: {}.\n", name(other), level_list(levels));
+  }
+}
+
 // The question behind it: which level does this database give me?
 void append_answer(std::string& out, std::span<const Verdict> verdicts,
                    const ReportOptions& options) {
@@ -77,9 +89,8 @@ void append_answer(std::string& out, std::span<const Verdict> verdicts,
     if (verdict.outcome != Outcome::Undecided) continue;
     out += fmt::format("  Undecided: {} ({}).\n", info(verdict.level).name, verdict.reason);
   }
-  if (!options.unsupported.empty()) {
-    out += fmt::format("  Not decided by this version: {}.\n", level_list(options.unsupported));
-  }
+  const Evidence evidence = verdicts.empty() ? Evidence::Observed : verdicts.front().evidence;
+  append_unsupported(out, options.unsupported, evidence);
 }
 
 }  // namespace

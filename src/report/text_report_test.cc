@@ -117,7 +117,7 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
   EXPECT_EQ(worst(verdicts), Outcome::Violated);
   EXPECT_EQ(headline(f.history, verdicts),
             "bank.jsonl: VIOLATED read-atomic (fractured read); holds read-committed\n");
-  const Level unsupported[] = {Level::Si, Level::Serializable};
+  const Level unsupported[] = {Level::RepeatableRead};
   const std::string text = describe(f.history, verdicts, {.unsupported = unsupported});
   EXPECT_NE(text.find("\n  holds      read-committed\n"
                       "  VIOLATED   read-atomic\n"
@@ -126,7 +126,7 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
       << text;
   EXPECT_NE(
       text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic.\n"
-                "  Not decided by this version: si, serializable.\n"),
+                "  Needs --evidence versions: repeatable-read.\n"),
       std::string::npos)
       << text;
 }

@@ -86,7 +86,7 @@ TEST(TimestampStoryTest, ResultSets) {
   EXPECT_EQ(told(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w",1,{"c":1}],["w",2,5]]}
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["scan",null,9,[[2,5]]]]})",
                  Level::Si, AnomalyKind::ResultSetMismatch),
-            "T1 did scan ..9 (1 row); but what it should have seen gives [[1,{\"c\":1}],[2,5]].");
+            "T2 did scan ..9 (1 row); but what it should have seen gives [[1,{\"c\":1}],[2,5]].");
 }
 
 }  // namespace

@@ -1,0 +1,119 @@
+// The page: who it is about, one part for each history, light and dark.
+
+const report = JSON.parse(document.getElementById('data').textContent);
+
+function themeButton() {
+  const modes = ['auto', 'light', 'dark'];
+  const names = {auto: '◐ auto', light: '☀ light', dark: '☾ dark'};
+  let mode = 0;
+  const button = html('button', {type: 'button', id: 'theme', class: 'small', title: 'Colours', onclick: () => {
+    mode = (mode + 1) % modes.length;
+    show();
+  }});
+  const show = () => {
+    button.textContent = names[modes[mode]];
+    document.documentElement.dataset.theme = modes[mode];
+  };
+  show();
+  return button;
+}
+
+// A snake that bites its tail.
+function emblem() {
+  return svg('svg', {viewBox: '0 0 40 40', class: 'emblem', 'aria-hidden': 'true'},
+      svg('path', {d: 'M24.5 5.2 A15.5 15.5 0 1 1 12 6.8', fill: 'none', class: 'body'}),
+      svg('path', {d: 'M12.2 3.2 C19 1 25 3.4 27.5 8 C22 10.6 16 11 11.4 8.4 Z', class: 'snout'}),
+      svg('circle', {cx: 18.5, cy: 5.8, r: 1.1, class: 'eye'}));
+}
+
+function summaryOf(history) {
+  if (history.error !== undefined) return history.error;
+  const by = history.evidence === 'observed' ? '' : ` by ${history.evidence}`;
+  const violated = history.levels.filter(level => level.outcome === 'violated');
+  const weakest = history.weakest === 'none' ? [] : history.weakest.split(', ');
+  const parts = violated.filter(level => weakest.includes(level.name))
+                    .map(level => `${level.name} is violated${level.remark ? ` (${level.remark})` : ''}`);
+  for (const level of history.levels) {
+    if (level.outcome === 'undecided') parts.push(`${level.name} is undecided${level.remark ? ` (${level.remark})` : ''}`);
+  }
+  if (history.strongest !== 'none') parts.push(`${history.strongest} ${history.strongest.includes(',') ? 'hold' : 'holds'}`);
+  return parts.join('; ') + by + '.';
+}
+
+function factsView(history) {
+  const rows = [...history.facts.map(([label, text]) => [label.trim(), text, label.startsWith(' ')]),
+                ...history.remarks.map(([label, text]) => [label, text, false])];
+  return html('section', {class: 'facts'}, html('h3', {}, 'Counts'),
+      html('dl', {}, rows.map(([label, text, detail]) => html('div', {class: detail ? 'detail' : ''},
+          html('dt', {}, label), html('dd', {}, text)))));
+}
+
+function fillHistory(body, history, number) {
+  if (history.error !== undefined) {
+    body.append(html('p', {class: 'plain'}, history.error));
+    return;
+  }
+  if (history.brief) {
+    body.append(html('p', {class: 'dim'}, 'Left out of this page, which would be too large: check this history alone for its stories.'),
+                levelsView(report.lattice, history));
+    return;
+  }
+  const timeline = history.timelines.length > 0 ? new TimelineView(history.timelines, history.stories) : null;
+  history.stories.forEach((story, i) => {
+    const timed = timeline && story.txns.some(txn => history.timelines[0].bars.some(bar => bar[4] === txn.index));
+    const show = !timed ? null : () => {
+      timeline.select(timeline.which, i);
+      timeline.element.scrollIntoView({behavior: 'smooth', block: 'center'});
+    };
+    body.append(new StoryView(story, `story-${number}-${i + 1}`, show).element);
+  });
+  if (history.hiddenStories > 0) {
+    body.append(html('p', {class: 'dim'}, `${counted(history.hiddenStories, 'more story', 'more stories')} left out of this page.`));
+  }
+  if (history.outcome === 'violated' && !history.complete) {
+    body.append(html('p', {class: 'dim'}, 'There may be more violations; --examples N tells up to N of each name.'));
+  }
+  body.append(levelsView(report.lattice, history));
+  if (timeline) body.append(timeline.element);
+  body.append(factsView(history));
+}
+
+function historyView(history, number, alone) {
+  const body = html('div', {class: 'body'});
+  const head = [html('h2', {}, badge(history.outcome), ' ', history.name), html('p', {class: 'summary'}, summaryOf(history))];
+  let filled = false;
+  const fill = () => {
+    if (!filled) fillHistory(body, history, number);
+    filled = true;
+  };
+  if (alone) {
+    fill();
+    return html('section', {class: 'history', id: `history-${number}`}, head, body);
+  }
+  return html('details', {class: 'history', id: `history-${number}`, ontoggle: event => { if (event.target.open) fill(); }},
+              html('summary', {}, head), body);
+}
+
+function showPage() {
+  const {histories} = report;
+  const alone = histories.length === 1;
+  const main = document.getElementById('report');
+  const tally = Object.keys(kOutcomes).map(outcome => [outcome, histories.filter(h => h.outcome === outcome).length])
+                    .filter(([, count]) => count > 0);
+  main.append(html('header', {class: 'top'}, emblem(),
+      html('h1', {}, 'Ouro', html('small', {}, alone ? 'isolation report' : `isolation report on ${counted(histories.length, 'history', 'histories')}`)),
+      html('span', {class: 'tally'}, alone ? null : tally.map(([outcome, count]) => html('span', {}, badge(outcome), ` ${count}`))),
+      themeButton()));
+  histories.forEach((history, i) => main.append(historyView(history, i + 1, alone)));
+  if (!alone) {
+    const first = Math.max(0, histories.findIndex(history => history.outcome === 'violated'));
+    const views = main.querySelectorAll('details.history');
+    if (views[first]) views[first].open = true;
+  }
+  const text = document.getElementById('text');
+  text.open = false;
+  document.title = alone ? `${histories[0].name}: ${histories[0].outcome} – Ouro` : 'Ouro report';
+  text.after(html('footer', {}, `Made by ouro ${report.version}. This page loads nothing and sends nothing.`));
+}
+
+showPage();

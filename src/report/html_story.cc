@@ -1,0 +1,316 @@
+#include <algorithm>
+
+#include "report/html_data.h"
+#include "report/narrator.h"
+#include "report/notation.h"
+#include "report/telling.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kMostStories = 40;
+constexpr std::size_t kMostTxns = 120;  // Of a story; it has more only if it could not be shrunk.
+constexpr std::size_t kMostEdges = 200;
+constexpr std::size_t kMostCases = 24;
+constexpr std::size_t kMostOps = 60;  // Of a transaction, besides those that matter.
+
+class StoryWriter {
+ public:
+  StoryWriter(JsonWriter& json, const History& history, const Story& story)
+      : json_(json), history_(history), story_(story), narrator_(history, story) {
+    shown_ = std::min(narrator_.txns().size(), kMostTxns);
+  }
+
+  void write_txns() {
+    json_.key("txns").begin_array();
+    for (std::size_t i = 0; i < shown_; ++i) write_txn(narrator_.txns()[i]);
+    json_.end_array();
+    json_.member("hiddenTxns", narrator_.txns().size() - shown_);
+  }
+
+  void write_cases() {
+    json_.key("cases").begin_array();
+    const std::size_t told = std::min(story_.cases.size(), kMostCases);
+    for (std::size_t i = 0; i < told; ++i) write_case(story_.cases[i]);
+    json_.end_array().member("hiddenCases", story_.cases.size() - told);
+    json_.key("support").begin_array();
+    for (const Edge& edge : story_.support) write_edge({&edge, 1}, 0, "");
+    for (const Case& each : story_.cases) {
+      for (const Edge& edge : each.cycle) {
+        if (edge.kind == EdgeKind::Forced && edge.read.valid()) write_reads_of(edge);
+      }
+    }
+    if (!story_.cases.empty()) write_bystanders();
+    json_.end_array();
+    if (story_.cases.empty()) write_plain();
+  }
+
+ private:
+  // The number of the transaction among those of the story: null for the initial one, and -1 for
+  // one that is not shown.
+  void write_number(std::string_view name, TxnId txn) {
+    json_.key(name);
+    if (!txn.valid()) {
+      json_.null();
+      return;
+    }
+    const auto& txns = narrator_.txns();
+    const auto at = std::find(txns.begin(), txns.end(), txn) - txns.begin();
+    json_.value(static_cast<std::size_t>(at) < shown_ ? at : -1);
+  }
+
+  void write_op_number(std::string_view name, TxnId txn, OpId op) {
+    if (!op.valid() || !txn.valid() || history_.txn_of(op) != txn) return;
+    json_.member(name, op.value - history_.first_op(txn).value);
+  }
+
+  void write_txn(TxnId txn) {
+    json_.begin_object().member("label", narrator_.label(txn));
+    json_.member("index", txn.value).member("where", whereabouts(history_, txn));
+    json_.member("session", history_.label(history_.session_name(history_.session(txn))));
+    json_.member("status", name(history_.status(txn)));
+    if (const auto clock = history_.invoked(txn)) json_.member("invoked", grouped_clock(*clock));
+    if (const auto clock = history_.completed(txn)) {
+      json_.member("completed", grouped_clock(*clock));
+    }
+    if (history_.start_ts(txn) || history_.commit_ts(txn)) {
+      json_.member("timestamps", timestamps_text(history_, txn));
+    }
+    json_.key("ops").begin_array();
+    std::size_t others = 0;
+    std::size_t hidden = 0;
+    for (OpId op = history_.first_op(txn); op != history_.end_op(txn); ++op.value) {
+      const auto& matter = narrator_.ops();
+      const bool matters = std::binary_search(matter.begin(), matter.end(), op);
+      if (!matters && ++others > kMostOps) {
+        ++hidden;
+        continue;
+      }
+      json_.begin_object().member("i", op.value - history_.first_op(txn).value);
+      json_.member("text", notation(history_, history_.op(op))).member("matters", matters);
+      json_.end_object();
+    }
+    json_.end_array().member("hidden", hidden).end_object();
+  }
+
+  static std::string grouped_clock(std::int64_t clock) {
+    return clock < 0 ? std::to_string(clock) : grouped(static_cast<std::uint64_t>(clock));
+  }
+
+  void write_edge(std::span<const Edge> cycle, std::size_t i, const std::string& sentence) {
+    const Edge& edge = cycle[i];
+    json_.begin_object();
+    write_number("from", edge.from);
+    write_number("to", edge.to);
+    json_.member("kind", name(edge.kind));
+    if (edge.key.valid()) json_.member("key", history_.key_label(edge.key));
+    write_op_number("fromOp", edge.from, edge.from_op);
+    write_op_number("toOp", edge.to, edge.to_op);
+    if (edge.read.valid()) {
+      write_number("reader", history_.txn_of(edge.read));
+      write_op_number("read", history_.txn_of(edge.read), edge.read);
+    }
+    if (edge.choice != Edge::kNoChoice) json_.member("given", edge.choice);
+    const std::string because = narrator_.because(edge);
+    json_.member("sentence", sentence.empty() ? plain_reason(edge, because) : sentence);
+    json_.member("because", because).member("otherwise", narrator_.otherwise(edge));
+    json_.end_object();
+  }
+
+  // What the reader behind a forced edge read from its two ends.
+  void write_reads_of(const Edge& forced) {
+    const TxnId reader = history_.txn_of(forced.read);
+    const auto write = [&](TxnId writer, OpId read) {
+      const OpId source = writer.valid() ? write_behind(writer, history_.op(read)) : OpId{};
+      if (writer.valid() && !source.valid()) return;
+      const Edge edge{.from = writer,
+                      .to = reader,
+                      .kind = EdgeKind::WriteRead,
+                      .key = history_.op(read).key,
+                      .from_op = source,
+                      .to_op = read};
+      write_edge({&edge, 1}, 0, "");
+    };
+    if (!is_predicate_read(history_.op(forced.read).kind)) write(forced.to, forced.read);
+    if (forced.saw.valid() && !is_predicate_read(history_.op(forced.saw).kind)) {
+      write(forced.from, forced.saw);
+    }
+    const bool before = !forced.saw.valid() && forced.from.valid() &&
+                        history_.session(forced.from) == history_.session(reader);
+    const Edge edge{.from = forced.from, .to = reader, .kind = EdgeKind::Session};
+    if (before) write_edge({&edge, 1}, 0, "");
+  }
+
+  // The write of `writer` that `read` returned, or the last one of it that a list shows.
+  [[nodiscard]] OpId write_behind(TxnId writer, const Op& read) const {
+    OpId found;
+    for (OpId id = history_.first_op(writer); id < history_.end_op(writer); ++id.value) {
+      const Op op = history_.op(id);
+      if (op.key != read.key || !is_write(op.kind)) continue;
+      const auto list = read.value.is_list() ? history_.list(read.value) : std::span<const Value>();
+      const bool shown = std::find(list.begin(), list.end(), op.value) != list.end();
+      if (shown || op.value == read.value) found = id;
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::string plain_reason(const Edge& edge, const std::string& because) const {
+    return narrator_.label(edge.from) + " < " + narrator_.label(edge.to) + ", because " + because +
+           ".";
+  }
+
+  void write_case(const Case& each) {
+    json_.begin_object().member("premise", narrator_.premise(each)).key("given").begin_array();
+    for (const Assumption& given : each.given) {
+      json_.begin_object().member("key", history_.key_label(given.key));
+      write_number("first", given.first);
+      write_number("second", given.second);
+      json_.end_object();
+    }
+    json_.end_array();
+    if (each.mirrors) json_.member("mirrors", *each.mirrors);
+    json_.key("edges").begin_array();
+    const std::size_t told = std::min(each.cycle.size(), kMostEdges);
+    for (std::size_t i = 0; i < told; ++i) {
+      write_edge(each.cycle, i, narrator_.sentence(each.cycle, i));
+    }
+    json_.end_array().member("hiddenEdges", each.cycle.size() - told).end_object();
+  }
+
+  // Who read what of whom in the story.
+  [[nodiscard]] std::vector<Edge> observed_reads() const {
+    std::vector<Edge> out;
+    for (const OpId id : narrator_.ops()) {
+      const Op read = history_.op(id);
+      for (const TxnId writer : narrator_.txns()) {
+        if (read.kind != OpKind::Read || writer == history_.txn_of(id)) continue;
+        const OpId write = write_behind(writer, read);
+        if (!write.valid()) continue;
+        out.push_back({.from = writer,
+                       .to = history_.txn_of(id),
+                       .kind = EdgeKind::WriteRead,
+                       .key = read.key,
+                       .from_op = write,
+                       .to_op = id});
+      }
+    }
+    return out;
+  }
+
+  // Transactions that are on no cycle are there because others read from them, or they from others.
+  void write_bystanders() {
+    std::vector<TxnId> touched;
+    const auto touch = [&](const Edge& edge) {
+      touched.push_back(edge.from);
+      touched.push_back(edge.to);
+      if (edge.read.valid()) touched.push_back(history_.txn_of(edge.read));
+    };
+    for (const Case& each : story_.cases) {
+      for (const Edge& edge : each.cycle) touch(edge);
+    }
+    for (const Edge& edge : story_.support) touch(edge);
+    std::sort(touched.begin(), touched.end());
+    for (const Edge& edge : observed_reads()) {
+      const bool known = std::binary_search(touched.begin(), touched.end(), edge.from) &&
+                         std::binary_search(touched.begin(), touched.end(), edge.to);
+      if (!known) write_edge({&edge, 1}, 0, "");
+    }
+  }
+
+  // What is no cycle: one sentence, and lines from who wrote to who read.
+  void write_plain() {
+    const std::string sentence = narrator_.lines().front();
+    json_.member("plain", sentence).key("links").begin_array();
+    std::vector<TxnId> linked;
+    for (const Edge& edge : observed_reads()) {
+      write_link(edge, name(edge.kind), narrator_.because(edge) + ".");
+      linked.push_back(edge.from);
+    }
+    write_unread(sentence, linked);
+    json_.end_array();
+  }
+
+  // A write that shows what is wrong because nobody read it.
+  void write_unread(const std::string& sentence, const std::vector<TxnId>& linked) {
+    OpId read, write;
+    for (const OpId op : story_.shown_by) {
+      if (!op.valid()) continue;
+      OpId& which = is_write(history_.op(op).kind) ? write : read;
+      if (!which.valid()) which = op;
+    }
+    if (!read.valid() || !write.valid()) return;
+    const TxnId writer = history_.txn_of(write);
+    const bool done = std::find(linked.begin(), linked.end(), writer) != linked.end();
+    if (done || writer == history_.txn_of(read)) return;
+    write_link({.from = writer,
+                .to = history_.txn_of(read),
+                .kind = EdgeKind::WriteRead,
+                .key = history_.op(write).key,
+                .from_op = write,
+                .to_op = read},
+               "", sentence);
+  }
+
+  void write_link(const Edge& edge, std::string_view kind, const std::string& sentence) {
+    json_.begin_object();
+    write_number("from", edge.from);
+    write_number("to", edge.to);
+    write_op_number("fromOp", edge.from, edge.from_op);
+    write_op_number("toOp", edge.to, edge.to_op);
+    json_.member("kind", kind).member("key", history_.key_label(edge.key));
+    json_.member("sentence", sentence).member("because", sentence).member("otherwise", "");
+    json_.end_object();
+  }
+
+  JsonWriter& json_;
+  const History& history_;
+  const Story& story_;
+  const Narrator narrator_;
+  std::size_t shown_ = 0;
+};
+
+void write_names(JsonWriter& json, std::string_view key, std::span<const Level> levels) {
+  json.key(key).begin_array();
+  for (const Level level : levels) json.value(info(level).name);
+  json.end_array();
+}
+
+}  // namespace
+
+std::vector<SharedStory> shared_stories(std::span<const Explanation> explanations,
+                                        std::size_t& total) {
+  std::vector<SharedStory> out;
+  total = 0;
+  for (const Explanation& explanation : explanations) {
+    for (const Story& story : explanation.stories) {
+      const auto same = std::find_if(out.begin(), out.end(), [&](const SharedStory& other) {
+        return other.story->txns == story.txns && name(*other.story) == name(story);
+      });
+      if (same != out.end()) {
+        same->levels.push_back(story.level);
+        continue;
+      }
+      if (++total <= kMostStories) out.push_back({&story, {story.level}});
+    }
+  }
+  return out;
+}
+
+void write_html_story(JsonWriter& json, const History& history, const SharedStory& shared) {
+  const Story& story = *shared.story;
+  const PatternInfo& about = info(story.pattern);
+  json.begin_object().member("name", name(story)).member("id", id(story));
+  json.member("aliases", about.aliases).member("meaning", about.meaning);
+  json.member("anchor", anchor(about.name)).member("kind", info(story.kind).name);
+  json.member("count", story.count).member("minimal", story.minimal);
+  json.member("level", info(story.level).name).member("evidence", name(story.evidence));
+  write_names(json, "levels", shared.levels);
+  write_names(json, "weakest", story.weakest_violated);
+  write_names(json, "strongest", story.strongest_holding);
+  StoryWriter writer(json, history, story);
+  writer.write_txns();
+  writer.write_cases();
+  json.end_object();
+}
+
+}  // namespace ouro

@@ -1,0 +1,258 @@
+// The transactions as bars over time, a row for each session.
+//
+// A page cannot hold a million bars. What is on it: the transactions of the stories, those that
+// were under way around them, and an even sample of the rest.
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+
+#include "report/html_data.h"
+#include "report/notation.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kMostBars = 1500;
+constexpr std::size_t kNearBars = 700;  // Of those, around the stories.
+constexpr std::size_t kMostSessions = 40;
+constexpr std::size_t kMostHulls = 8;  // Stories whose surroundings are shown.
+constexpr std::size_t kMostEvents = 400;
+constexpr std::size_t kLongBar = 90;  // Bytes of its operations as text.
+
+struct Bar {
+  TxnId txn;
+  std::int64_t start = 0;
+  std::optional<std::int64_t> end = {};  // None: nobody knows.
+  double away = 0;                       // From the nearest story.
+
+  [[nodiscard]] std::int64_t last() const { return end.value_or(start); }
+};
+
+// When a transaction was under way; nothing if that is not known at all.
+using When = std::function<std::optional<Bar>(const History&, TxnId)>;
+
+std::optional<Bar> by_clock(const History& history, TxnId txn) {
+  const auto invoked = history.invoked(txn);
+  const auto completed = history.completed(txn);
+  if (!invoked && !completed) return std::nullopt;
+  return Bar{txn, invoked ? *invoked : *completed, completed};
+}
+
+std::optional<Bar> by_timestamp(const History& history, TxnId txn) {
+  const auto start = history.start_ts(txn);
+  const auto commit = history.commit_ts(txn);
+  if (!start && !commit) return std::nullopt;
+  std::optional<std::int64_t> end;
+  if (commit) end = commit->physical;
+  return Bar{txn, start ? start->physical : commit->physical, end};
+}
+
+// Without overflow.
+double distance(std::int64_t from, std::int64_t to) {
+  return static_cast<double>(to) - static_cast<double>(from);
+}
+
+struct Hull {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+
+  [[nodiscard]] double away(const Bar& bar) const {
+    return std::max({0.0, distance(bar.last(), first), distance(last, bar.start)});
+  }
+};
+
+class Timeline {
+ public:
+  Timeline(const History& history, std::span<const SharedStory> stories, const When& when)
+      : history_(history) {
+    choose_sessions(stories);
+    collect(when);
+    find_hulls(stories, when);
+    if (bars_.size() > kMostBars) sample();
+  }
+
+  [[nodiscard]] bool empty() const { return bars_.empty(); }
+  [[nodiscard]] std::int64_t origin() const { return first_; }
+
+  void write_rows(JsonWriter& json) const {
+    json.key("sessions").begin_array();
+    for (const SessionId session : sessions_) {
+      json.value(history_.label(history_.session_name(session)));
+    }
+    json.end_array().member("hiddenSessions", history_.session_count() - sessions_.size());
+  }
+
+  // Each as an array: row, start, end, status, number of the transaction, operations.
+  void write_bars(JsonWriter& json) const {
+    json.member("total", total_).member("span", distance(first_, last_));
+    json.member("origin", std::to_string(first_)).key("bars").begin_array();
+    for (const Bar& bar : bars_) {
+      const auto row =
+          std::lower_bound(sessions_.begin(), sessions_.end(), history_.session(bar.txn));
+      json.begin_array().value(row - sessions_.begin()).value(distance(first_, bar.start));
+      if (bar.end) {
+        json.value(distance(first_, *bar.end));
+      } else {
+        json.null();
+      }
+      json.value(static_cast<unsigned>(history_.status(bar.txn))).value(bar.txn.value);
+      json.value(ops_text(bar.txn)).end_array();
+    }
+    json.end_array();
+  }
+
+ private:
+  void choose_sessions(std::span<const SharedStory> stories) {
+    std::vector<SessionId> involved;
+    for (const SharedStory& shared : stories) {
+      for (const TxnId txn : shared.story->txns) {
+        involved_.insert(txn);
+        const SessionId session = history_.session(txn);
+        if (std::find(involved.begin(), involved.end(), session) == involved.end()) {
+          involved.push_back(session);
+        }
+      }
+    }
+    sessions_ = std::move(involved);
+    for (std::size_t i = 0; i < history_.session_count() && sessions_.size() < kMostSessions; ++i) {
+      const SessionId session{i};
+      if (std::find(sessions_.begin(), sessions_.end(), session) == sessions_.end()) {
+        sessions_.push_back(session);
+      }
+    }
+    if (sessions_.size() > kMostSessions) sessions_.resize(kMostSessions);
+    std::sort(sessions_.begin(), sessions_.end());
+  }
+
+  void collect(const When& when) {
+    for (std::size_t i = 0; i < history_.txn_count(); ++i) {
+      const auto bar = when(history_, TxnId{i});
+      if (!bar) continue;
+      first_ = total_ == 0 ? bar->start : std::min(first_, bar->start);
+      last_ = total_ == 0 ? bar->last() : std::max(last_, bar->last());
+      ++total_;
+      if (std::binary_search(sessions_.begin(), sessions_.end(), history_.session(TxnId{i}))) {
+        bars_.push_back(*bar);
+      }
+    }
+  }
+
+  void find_hulls(std::span<const SharedStory> stories, const When& when) {
+    for (const SharedStory& shared : stories.first(std::min(stories.size(), kMostHulls))) {
+      std::optional<Hull> hull;
+      for (const TxnId txn : shared.story->txns) {
+        const auto bar = when(history_, txn);
+        if (!bar) continue;
+        if (!hull) hull = Hull{bar->start, bar->last()};
+        hull->first = std::min(hull->first, bar->start);
+        hull->last = std::max(hull->last, bar->last());
+      }
+      if (hull) hulls_.push_back(*hull);
+    }
+  }
+
+  [[nodiscard]] double away(const Bar& bar) const {
+    double nearest = hulls_.empty() ? 0 : hulls_.front().away(bar);
+    for (const Hull& hull : hulls_) nearest = std::min(nearest, hull.away(bar));
+    return nearest;
+  }
+
+  void sample() {
+    const auto is_involved = [&](const Bar& bar) { return involved_.contains(bar.txn); };
+    const auto by_txn = [](const Bar& a, const Bar& b) { return a.txn < b.txn; };
+    auto others = std::stable_partition(bars_.begin(), bars_.end(), is_involved);
+    if (others - bars_.begin() > static_cast<std::ptrdiff_t>(kMostBars)) {
+      others = bars_.begin() + static_cast<std::ptrdiff_t>(kMostBars);
+    }
+    std::for_each(others, bars_.end(), [&](Bar& bar) { bar.away = away(bar); });
+    const auto room = static_cast<std::size_t>(kMostBars - (others - bars_.begin()));
+    const std::size_t near = hulls_.empty() ? 0 : std::min(kNearBars, room);
+    const auto rest = others + static_cast<std::ptrdiff_t>(near);
+    std::nth_element(others, rest, bars_.end(), [](const Bar& a, const Bar& b) {
+      return std::pair(a.away, a.txn) < std::pair(b.away, b.txn);
+    });
+    std::sort(rest, bars_.end(), by_txn);
+    std::vector<Bar> kept(bars_.begin(), rest);
+    const auto left = static_cast<std::size_t>(bars_.end() - rest);
+    for (std::size_t i = 0; i < room - near; ++i) {
+      kept.push_back(rest[static_cast<std::ptrdiff_t>(i * left / (room - near))]);
+    }
+    std::sort(kept.begin(), kept.end(), by_txn);
+    bars_ = std::move(kept);
+  }
+
+  [[nodiscard]] std::string ops_text(TxnId txn) const {
+    std::string out;
+    for (OpId op = history_.first_op(txn); op != history_.end_op(txn); ++op.value) {
+      const std::string next = notation(history_, history_.op(op));
+      if (!out.empty() && out.size() + next.size() > kLongBar) return out + "   …";
+      out += (out.empty() ? "" : "   ") + next;
+    }
+    return out;
+  }
+
+  const History& history_;
+  absl::flat_hash_set<TxnId> involved_;
+  std::vector<SessionId> sessions_;
+  std::vector<Bar> bars_;
+  std::vector<Hull> hulls_;
+  std::size_t total_ = 0;
+  std::int64_t first_ = 0;
+  std::int64_t last_ = 0;
+};
+
+std::string_view remark_of(const History& history, std::string_view name) {
+  for (const Remark& remark : history.columns().remarks) {
+    if (remark.name == name) return remark.text;
+  }
+  return {};
+}
+
+// What was done to the database: "1200 pause node 1; 2100 resume node 1". What does not look like
+// that is left out.
+void write_events(JsonWriter& json, std::string_view text, std::int64_t origin) {
+  json.key("events").begin_array();
+  for (std::size_t count = 0; !text.empty() && count < kMostEvents; ++count) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    std::string_view event = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (event.starts_with(' ')) event.remove_prefix(1);
+    std::int64_t time = 0;
+    const auto [stop, error] = std::from_chars(event.data(), event.data() + event.size(), time);
+    if (error != std::errc{} || stop == event.data() + event.size() || *stop != ' ') continue;
+    json.begin_array().value(distance(origin, time));
+    json.value(event.substr(static_cast<std::size_t>(stop - event.data()) + 1)).end_array();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+void write_html_timelines(JsonWriter& json, const History& history,
+                          std::span<const SharedStory> stories) {
+  json.begin_array();
+  const Timeline clocks(history, stories, by_clock);
+  if (!clocks.empty()) {
+    const bool nanoseconds = remark_of(history, "clock") == "nanoseconds";
+    json.begin_object().member("title", "client clocks");
+    json.member("unit", nanoseconds ? "ns" : "");
+    clocks.write_rows(json);
+    clocks.write_bars(json);
+    write_events(json, remark_of(history, "nemesis"), clocks.origin());
+    json.end_object();
+  }
+  const Timeline timestamps(history, stories, by_timestamp);
+  if (!timestamps.empty()) {
+    json.begin_object().member("title", "database timestamps").member("unit", "");
+    timestamps.write_rows(json);
+    timestamps.write_bars(json);
+    json.key("events").begin_array().end_array().end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace ouro

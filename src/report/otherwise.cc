@@ -1,0 +1,83 @@
+// What would follow if an edge ran the other way.
+
+#include <fmt/format.h>
+
+#include "report/narrator.h"
+#include "report/notation.h"
+
+namespace ouro {
+
+std::string Narrator::otherwise_read(const Edge& edge) const {
+  const std::string reader = label(edge.to);
+  if (!edge.from.valid() || !edge.from_op.valid() || !edge.to_op.valid()) {
+    return fmt::format("{} would have read {} before {} wrote it", reader,
+                       history_.key_label(edge.key), label(edge.from));
+  }
+  const Op write = history_.op(edge.from_op);
+  if (!returned(edge.to_op, edge.key)) {
+    return fmt::format("{} would have seen what {} did ({}) before it was done", reader,
+                       label(edge.from), notation(history_, write));
+  }
+  if (write.kind == OpKind::Append) {
+    return fmt::format("{} would have read {} in {} before {} appended it", reader,
+                       short_text(history_, write.value), history_.key_label(edge.key),
+                       label(edge.from));
+  }
+  return fmt::format("{} would have read {} before {} wrote it", reader,
+                     assignment(history_, write.key, write.value), label(edge.from));
+}
+
+std::string Narrator::otherwise_missed(const Edge& edge) const {
+  const std::string reader = label(edge.from);
+  if (!edge.from_op.valid() || !edge.to_op.valid()) {
+    return fmt::format("{} would have read what {} wrote to {}", reader, label(edge.to),
+                       history_.key_label(edge.key));
+  }
+  const Op write = history_.op(edge.to_op);
+  if (!returned(edge.from_op, edge.key)) {
+    return fmt::format("{} would have seen what {} did ({})", reader, label(edge.to),
+                       notation(history_, write));
+  }
+  if (write.kind == OpKind::Append) {
+    return fmt::format("{} would have read {} with {}'s {} in it", reader,
+                       history_.key_label(edge.key), label(edge.to),
+                       short_text(history_, write.value));
+  }
+  return fmt::format("{} would have read {}'s {}, or what came after it", reader, label(edge.to),
+                     assignment(history_, write.key, write.value));
+}
+
+std::string Narrator::otherwise(const Edge& edge) const {
+  const std::string from = label(edge.from);
+  const std::string to = label(edge.to);
+  if (!edge.from.valid()) return fmt::format("{} would precede the initial state", to);
+  switch (edge.kind) {
+    case EdgeKind::Session:
+      return fmt::format("session {} would have run backwards",
+                         history_.label(history_.session_name(history_.session(edge.from))));
+    case EdgeKind::RealTime:
+      return fmt::format("{} would have taken effect only after it had completed", from);
+    case EdgeKind::WriteRead:
+      return otherwise_read(edge);
+    case EdgeKind::ReadWrite:
+      return otherwise_missed(edge);
+    case EdgeKind::WriteWrite:
+      if (!edge.from_op.valid() || !edge.to_op.valid()) {
+        return fmt::format("{} would have overwritten {}'s {}", from, to,
+                           history_.key_label(edge.key));
+      }
+      return fmt::format("{}'s {} would be newer than {}'s {}", from,
+                         notation(history_, history_.op(edge.from_op)), to,
+                         notation(history_, history_.op(edge.to_op)));
+    case EdgeKind::Forced: {
+      const std::string key = history_.key_label(edge.key);
+      const std::string reader =
+          edge.read.valid() ? label(history_.txn_of(edge.read)) : std::string("a reader");
+      return fmt::format("{}, which saw {}, would have read a version of {} older than {}'s",
+                         reader, from, key, from);
+    }
+  }
+  return {};
+}
+
+}  // namespace ouro

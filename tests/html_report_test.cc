@@ -1,0 +1,548 @@
+// The HTML report in a real browser: what it shows, what it answers, and what it must never do.
+//
+// With OURO_SCREENSHOTS set to a folder, pictures of the pages are left there, to be looked at.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "ouro/ouro.h"
+#include "tests/browser.h"
+#include "tests/case_file.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const fs::path kRoot = OURO_SOURCE_DIR;
+
+std::string slurp(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+History parse(const std::string& text) {
+  auto history = parse_history(text);
+  EXPECT_TRUE(history.ok()) << history.error().to_string();
+  return history.ok() ? *std::move(history) : History();
+}
+
+std::vector<Level> all_levels() {
+  std::vector<Level> out;
+  for (const LevelInfo& level : levels()) {
+    if (decidable(level.level)) out.push_back(level.level);
+  }
+  return out;
+}
+
+// A lost update, with clocks and what happened to the database meanwhile.
+const char* const kLostUpdate =
+    R"({"ouro":1,"initial":10,"info":{"clock":"nanoseconds","nemesis":"1000000 pause node 1; 9000000 resume node 1"}}
+{"session":"ann","invoked":2000000,"completed":5000000,"ops":[["r","stock",10],["r","price",10],["w","stock",9]]}
+{"session":"bob","invoked":3000000,"completed":6000000,"ops":[["r","stock",10],["w","stock",8]]}
+{"session":"eve","invoked":12000000,"completed":14000000,"status":"aborted","ops":[["w","price",3]]}
+{"session":"eve","invoked":15000000,"status":"unknown","ops":[["w","price",4]]}
+)";
+
+// A circle of `count` transactions, each of which read what the next one overwrites.
+History ring(int count) {
+  HistoryBuilder b;
+  b.default_initial(b.integer(0));
+  for (int i = 0; i < count; ++i) {
+    b.begin_txn(b.session(fmt::format("client {}", i % 6)));
+    b.clocks(i * 10, i * 10 + 25);
+    b.read(b.key(fmt::format("key{}", i)), b.integer(0));
+    b.write(b.key(fmt::format("key{}", (i + 1) % count)), b.integer(i + 1));
+  }
+  return *std::move(b).freeze();
+}
+
+class HtmlReportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (browser_.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
+    std::string pattern = (fs::temp_directory_path() / "ouro_html_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  void TearDown() override {
+    if (const char* pictures = std::getenv("OURO_SCREENSHOTS"); pictures != nullptr) {
+      const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+      const bool tall = browser_.is_true("document.documentElement.scrollHeight > 12000");
+      browser_.screenshot(fs::path(pictures) / fmt::format("{}.png", test->name()),
+                          tall ? Browser::Extent::Window : Browser::Extent::Page);
+    }
+    fs::remove_all(folder_);
+  }
+
+  static void add(HtmlReport& report, const std::string& name, const History& history,
+                  const std::vector<Level>& asked, Evidence evidence = Evidence::Observed) {
+    CheckOptions options;
+    options.evidence = evidence;
+    const auto verdicts = check(history, asked, options);
+    ASSERT_TRUE(verdicts.ok()) << verdicts.error().to_string();
+    std::vector<Explanation> explanations;
+    for (const Verdict& verdict : *verdicts) {
+      if (verdict.outcome == Outcome::Violated) explanations.push_back(explain(history, verdict));
+    }
+    report.add({.name = name,
+                .history = &history,
+                .verdicts = *verdicts,
+                .explanations = explanations,
+                .seconds = 0.25});
+  }
+
+  void open(const HtmlReport& report) {
+    page_ = report.finish();
+    std::ofstream(folder_ / "report.html", std::ios::binary) << page_;
+    show(folder_ / "report.html");
+  }
+
+  // Opens a page and waits until its pictures are drawn.
+  void show(const fs::path& page) {
+    browser_.open(page);
+    browser_.wait_for("!document.querySelector('.graph:empty, .plot:empty')");
+  }
+
+  void open(const History& history, const std::vector<Level>& asked,
+            Evidence evidence = Evidence::Observed) {
+    HtmlReport report;
+    add(report, "shop.jsonl", history, asked, evidence);
+    open(report);
+  }
+
+  std::vector<std::string> texts(const std::string& selector) {
+    std::vector<std::string> out;
+    const std::string find = fmt::format("document.querySelectorAll('{}')", selector);
+    const std::size_t count = browser_.count(selector);
+    for (std::size_t i = 0; i < count; ++i) {
+      browser_.evaluate(
+          fmt::format("window.wanted?.removeAttribute('data-wanted'); "
+                      "window.wanted = {}[{}]; "
+                      "wanted.setAttribute('data-wanted', ''); 0",
+                      find, i));
+      out.push_back(browser_.text("[data-wanted]"));
+    }
+    return out;
+  }
+
+  // In which pictures boxes, labels of arrows and the frame do not keep clear of each other.
+  std::string clashes() {
+    return browser_.evaluate(R"([...document.querySelectorAll('.picture')].flatMap(picture => {
+      const rect = e => e.getBoundingClientRect();
+      const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 &&
+                             a.top < b.bottom - 1 && b.top < a.bottom - 1;
+      const things = [...picture.querySelectorAll('.node, .edge-label')];
+      const frame = rect(picture);
+      const bad = [];
+      things.forEach((a, i) => {
+        const r = rect(a);
+        if (r.left < frame.left - 1 || r.right > frame.right + 1 || r.top < frame.top - 1 ||
+            r.bottom > frame.bottom + 1) bad.push(['out of frame', a.textContent]);
+        things.slice(i + 1).forEach(b => {
+          if (meet(r, rect(b))) bad.push([a.textContent, b.textContent]);
+        });
+      });
+      return bad;
+    }))");
+  }
+
+  Browser browser_;
+  fs::path folder_;
+  std::string page_;
+};
+
+TEST_F(HtmlReportTest, TellsWhatTheTextTells) {
+  const History history = parse(kLostUpdate);
+  open(history, {Level::Si});
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+  EXPECT_THAT(browser_.requests(), ElementsAre("file://" + (folder_ / "report.html").string()));
+  EXPECT_EQ(browser_.evaluate("document.title"), "\"shop.jsonl: violated – Ouro\"");
+  EXPECT_EQ(browser_.text("h2"), "✗ violated shop.jsonl");
+  EXPECT_THAT(browser_.text(".story h3"), HasSubstr("ost update"));
+  EXPECT_THAT(
+      texts(".sentence"),
+      ElementsAre(
+          "T1 < T2, because T2 overwrote T1's stock=9 with 8.",
+          "But T2 < T1, because T2 read stock=10, which T1 overwrote with 9: a contradiction.",
+          "T2 < T1, because T1 overwrote T2's stock=8 with 9.",
+          "But T1 < T2, because T1 read stock=10, which T2 overwrote with 8: a contradiction."));
+  EXPECT_THAT(texts(".premise"),
+              ElementsAre("If T1 wrote stock first:", "If T2 wrote stock first:"));
+  // Without scripts there is the text, word for word.
+  const auto verdict = check(history, Level::Si);
+  ReportOptions options;
+  options.name = "shop.jsonl";
+  options.check_seconds = 0.25;
+  EXPECT_EQ(browser_.evaluate("document.querySelector('#text pre').textContent"),
+            browser_.evaluate("`" + describe(history, *verdict, options) + "`"));
+}
+
+TEST_F(HtmlReportTest, DrawsAGraphInWhichNothingClashes) {
+  open(parse(kLostUpdate), {Level::Si});
+  EXPECT_EQ(browser_.count(".graph .node"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge"), 4u);
+  EXPECT_EQ(browser_.count(".graph .edge.assumed"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge.faint"), 2u) << "those of the other case";
+  EXPECT_EQ(browser_.count(".graph .edge.closing"), 1u);
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_TRUE(browser_.is_true("document.querySelector('.picture').clientWidth > 300"));
+}
+
+TEST_F(HtmlReportTest, PointingAtATransactionShowsAllItsOperations) {
+  open(parse(kLostUpdate), {Level::Si});
+  EXPECT_THAT(browser_.text(".inspector"), HasSubstr("Point at a transaction"));
+  browser_.hover(".node[data-txn=T1]");
+  EXPECT_THAT(browser_.text(".inspector h4"), HasSubstr("T1 session ann, line 2"));
+  EXPECT_THAT(texts(".inspector .ops li"), ElementsAre("r stock=10", "r price=10", "w stock=9"));
+  EXPECT_THAT(texts(".inspector .ops li.matters"), ElementsAre("r stock=10", "w stock=9"));
+  EXPECT_THAT(browser_.text(".inspector"),
+              HasSubstr("invoked at 2,000,000, completed at 5,000,000"));
+  browser_.hover("h1");
+  EXPECT_THAT(browser_.text(".inspector"), HasSubstr("Point at a transaction"));
+  browser_.click(".node[data-txn=T2]");
+  browser_.hover("h1");
+  EXPECT_THAT(texts(".inspector .ops li"), ElementsAre("r stock=10", "w stock=8")) << "it stays";
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, ClickingAnArrowTellsWhyAndWhatTheOtherOrderWouldImply) {
+  open(parse(kLostUpdate), {Level::Si});
+  browser_.click(".edge-label.k-ww:not(.faint)");
+  EXPECT_EQ(browser_.text(".inspector .why"), "T1 < T2, because T2 overwrote T1's stock=9 with 8.");
+  EXPECT_THAT(browser_.text(".inspector"), HasSubstr("This holds only if T1 wrote stock first."));
+  EXPECT_THAT(texts(".inspector .other li"),
+              ElementsAre("T2 < T1, because T1 overwrote T2's stock=8 with 9.",
+                          "But T1 < T2, because T1 read stock=10, which T2 overwrote with 8: a "
+                          "contradiction."));
+  EXPECT_EQ(browser_.text(".sentence.selected"),
+            "T1 < T2, because T2 overwrote T1's stock=9 with 8.");
+  EXPECT_EQ(browser_.count(".node .op.lit"), 2u) << "the operations that prove it";
+  browser_.press("Escape");
+  EXPECT_EQ(browser_.count(".sentence.selected"), 0u);
+  // What holds in any case says what would be wrong otherwise.
+  open(parse(R"({"ouro":1,"initial":0}
+{"session":"a","ops":[["r","x",0],["w","y",1]]}
+{"session":"b","ops":[["r","y",0],["w","x",2]]}
+)"),
+       {Level::Serializable});
+  browser_.click(".edge-label.closing");
+  EXPECT_EQ(browser_.text(".inspector .why"),
+            "But T2 < T1, because T2 read y=0, which T1 overwrote with 1: a contradiction.");
+  EXPECT_EQ(browser_.text(".inspector .other"),
+            "If it were the other way round, T2 would have read T1's y=1, or what came after it.");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, WorksFromTheKeyboard) {
+  open(parse(kLostUpdate), {Level::Si});
+  browser_.evaluate("document.querySelectorAll('.sentence')[2].focus(); 0");
+  browser_.press("Enter");
+  EXPECT_EQ(browser_.text(".inspector .why"), "T2 < T1, because T1 overwrote T2's stock=8 with 9.");
+  EXPECT_EQ(browser_.text(".case.active .premise"), "If T2 wrote stock first:");
+  browser_.evaluate("document.querySelector('.node[data-txn=T2]').focus(); 0");
+  EXPECT_THAT(browser_.text(".inspector h4"), HasSubstr("T2 session bob"));
+  browser_.evaluate("document.querySelector('.edge:not(.faint)').focus(); 0");
+  browser_.press(" ");
+  EXPECT_THAT(browser_.text(".inspector .why"), HasSubstr("because"));
+  // Everything that can be clicked can be reached, and says what it is.
+  EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.node, .edge')].filter("
+                              "e => e.tabIndex < 0 || !e.getAttribute('aria-label')).length"),
+            "0");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, IsLightOrDarkAsTheSystemOrTheReaderSays) {
+  open(parse(kLostUpdate), {Level::Si});
+  const std::string shade = "getComputedStyle(document.body).backgroundColor";
+  const std::string light = browser_.evaluate(shade);
+  browser_.prefer_dark(true);
+  const std::string dark = browser_.evaluate(shade);
+  EXPECT_NE(light, dark);
+  browser_.click("#theme");
+  EXPECT_EQ(browser_.evaluate(shade), light);
+  browser_.prefer_dark(false);
+  browser_.click("#theme");
+  EXPECT_EQ(browser_.evaluate(shade), dark);
+  browser_.click("#theme");
+  EXPECT_EQ(browser_.evaluate(shade), light);
+}
+
+TEST_F(HtmlReportTest, FitsAPhone) {
+  browser_.resize(360, 700);
+  browser_.use_touch(true);
+  open(parse(kLostUpdate), all_levels());
+  EXPECT_EQ(browser_.evaluate("document.documentElement.scrollWidth"), "360");
+  browser_.click(".edge-label:not(.faint)");
+  EXPECT_THAT(browser_.text(".inspector .why"), HasSubstr("because"));
+  open(ring(30), {Level::Serializable});
+  EXPECT_EQ(browser_.evaluate("document.documentElement.scrollWidth"), "360");
+  EXPECT_EQ(browser_.count(".graph .node"), 30u);
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, ThirtyTransactionsStayReadable) {
+  open(ring(30), {Level::Serializable});
+  EXPECT_EQ(browser_.count(".graph .node"), 30u);
+  EXPECT_EQ(browser_.count(".graph .edge"), 30u);
+  EXPECT_EQ(browser_.count(".sentence"), 30u);
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_TRUE(browser_.is_true("document.querySelector('.picture').clientHeight < 1100"));
+  EXPECT_TRUE(
+      browser_.is_true("document.querySelector('.graph').scrollWidth <= "
+                       "document.querySelector('.graph').clientWidth"));
+  browser_.click(".edge-label.closing");
+  EXPECT_THAT(browser_.text(".inspector .why"), HasSubstr("But T2 < T1"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, WhoeverIsOnNoCycleIsConnectedToo) {
+  open(parse(R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["r","x",1],["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["w","x",3]]}
+)"),
+       {Level::Si});
+  EXPECT_EQ(browser_.count(".graph .node"), 3u);
+  EXPECT_EQ(browser_.count(".graph .edge.support"), 2u);
+  EXPECT_EQ(browser_.count(".graph .node.faint"), 0u);
+  EXPECT_EQ(clashes(), "[]");
+  // What is no cycle has lines from writers to readers.
+  open(parse(R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"session":"c","ops":[["r","x",1],["r","x",2]]}
+)"),
+       {Level::ReadAtomic});
+  EXPECT_THAT(browser_.text(".plain"), HasSubstr("T3 read x=1 and then read x=2"));
+  EXPECT_EQ(browser_.count(".graph .edge.k-wr"), 2u);
+  browser_.click(".edge-label.k-wr");
+  EXPECT_EQ(browser_.text(".inspector .why"), "T3 read x=1, which T1 wrote.");
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, TheTimelineShowsSessionsViolationsAndTroubles) {
+  open(parse(kLostUpdate), {Level::Si});
+  EXPECT_THAT(texts(".timeline .names div"), ElementsAre("ann", "bob", "eve"));
+  EXPECT_EQ(browser_.count(".bar.involved"), 2u);
+  EXPECT_THAT(texts(".bar.involved text"), ElementsAre("T1", "T2"));
+  browser_.click(".controls button:nth-of-type(5)");  // The whole history.
+  EXPECT_EQ(browser_.count(".bar"), 4u);
+  EXPECT_EQ(browser_.count(".bar.aborted"), 1u);
+  EXPECT_EQ(browser_.count(".bar.unknown.open"), 1u);
+  EXPECT_EQ(browser_.count(".trouble"), 1u);
+  EXPECT_THAT(browser_.text(".trouble"), HasSubstr("pause node 1"));
+  EXPECT_THAT(texts(".bars text.tick"), testing::Contains("10 ms"));
+  // T1 began before T2, and eve came later.
+  EXPECT_TRUE(browser_.is_true(R"((() => {
+    const left = name => document.querySelector(name).getBoundingClientRect().left;
+    return left('.bar[data-txn=T1]') < left('.bar[data-txn=T2]') &&
+           left('.bar[data-txn=T2]') < left('.bar.aborted');
+  })())"));
+  browser_.hover(".bar.aborted rect");
+  EXPECT_EQ(browser_.text(".timeline .info"), "session eve, transaction 3, aborted: w price=3");
+  browser_.click(".controls button:nth-of-type(6)");  // The violation.
+  const std::string span = "document.querySelector('.bar[data-txn=T1] rect').width.baseVal.value";
+  browser_.evaluate("window.before = " + span);
+  browser_.click(".controls button:nth-of-type(1)");
+  EXPECT_TRUE(browser_.is_true("Math.abs(" + span + " - before / 2) < 1")) << "zoomed out";
+  browser_.click(".plot");
+  browser_.press("+");
+  EXPECT_TRUE(browser_.is_true("Math.abs(" + span + " - before) < 1"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, ATimelineByDatabaseTimestampsIfThatIsWhatThereIs) {
+  HistoryBuilder b;
+  b.default_initial(b.integer(0));
+  b.begin_txn(b.session("w"));
+  b.timestamps({1, 0}, {3, 0});
+  b.write(b.key("x"), b.integer(1));
+  b.begin_txn(b.session("r"));
+  b.timestamps({4, 0}, {5, 0});
+  b.read(b.key("x"), b.integer(0));
+  open(*std::move(b).freeze(), {Level::Si}, Evidence::Timestamps);
+  EXPECT_THAT(browser_.text(".timeline"), HasSubstr("By database timestamps."));
+  EXPECT_EQ(browser_.count(".bar.involved"), 2u);
+  EXPECT_THAT(browser_.text(".plain"), HasSubstr("it should have read x=1"));
+  EXPECT_EQ(browser_.count(".graph .edge"), 1u);
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, TheLatticeMarksEveryLevel) {
+  open(parse(kLostUpdate), all_levels());
+  EXPECT_EQ(browser_.count(".lattice .level"), kLevelCount);
+  EXPECT_EQ(browser_.count(".level.violated:not(.implied)"), 8u);
+  EXPECT_EQ(browser_.count(".level.holds:not(.implied)"), 4u);
+  EXPECT_EQ(browser_.count(".levels tr"), kLevelCount) << "one says what it needs";
+  EXPECT_THAT(browser_.text(".levels"), HasSubstr("needs --evidence versions"));
+  open(parse(kLostUpdate), {Level::Si});
+  EXPECT_EQ(browser_.count(".level.violated:not(.implied)"), 1u);
+  EXPECT_EQ(browser_.count(".level.violated.implied"), 6u) << "all that is stronger";
+  EXPECT_EQ(browser_.count(".level.holds"), 0u);
+  EXPECT_EQ(browser_.count(".level.unasked"), kLevelCount - 7);
+}
+
+TEST_F(HtmlReportTest, EveryCaseOpensWithoutComplaints) {
+  HtmlReport report;
+  std::size_t stories = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "tests" / "cases")) {
+    if (entry.path().extension() != ".case") continue;
+    const auto parsed = oracle::parse_case(slurp(entry.path()), entry.path().string());
+    ASSERT_TRUE(parsed.ok());
+    add(report, entry.path().stem().string(), parsed->history, all_levels());
+    ++stories;
+  }
+  Error error;
+  error.file = "bad.jsonl";
+  error.line = 7;
+  error.what = "expected ','";
+  report.add("bad.jsonl", error);
+  open(report);
+  EXPECT_EQ(browser_.count("details.history"), stories + 1);
+  EXPECT_EQ(browser_.count("details.history[open]"), 1u) << "the first that is violated";
+  browser_.evaluate(
+      "for (const each of document.querySelectorAll('details.history')) each.open = true; 0");
+  browser_.wait_for(
+      "document.querySelectorAll('.story').length > 50 && !document.querySelector('.graph:empty')");
+  EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.story')].filter("
+                              "e => !e.querySelector('.node')).length"),
+            "0");
+  EXPECT_EQ(clashes(), "[]");
+  EXPECT_TRUE(browser_.is_true("document.body.innerText.includes(\"bad.jsonl:7: expected ','\")"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+  EXPECT_EQ(browser_.requests().size(), 1u);
+}
+
+TEST_F(HtmlReportTest, NothingInAHistoryIsMarkup) {
+  const std::string evil = "</script><img src=x onerror=\"document.hacked=1\">";
+  HistoryBuilder b;
+  b.file(evil, PlaceUnit::Line);
+  b.remark(evil, evil + "<!--<script>");
+  const KeyId key = b.key(evil);
+  for (int i = 1; i <= 2; ++i) {
+    b.begin_txn(b.session(evil + "]]>\xff\xc3"), static_cast<std::uint64_t>(i));
+    b.clocks(i, i + 5);
+    b.name(b.text("<b>`${1}`\\u003c"));
+    b.read(key, Value::null());
+    b.write(key,
+            b.text("<!--<script>alert(1)</script>" + std::to_string(i) + std::string("\0", 1)));
+  }
+  HtmlReport report;
+  add(report, evil, *std::move(b).freeze(), {Level::Si});
+  open(report);
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+  EXPECT_EQ(browser_.count("img"), 0u);
+  EXPECT_EQ(browser_.count("script"), 2u);
+  EXPECT_TRUE(browser_.is_true("document.hacked === undefined"));
+  EXPECT_THAT(browser_.text("h2"), HasSubstr(evil));
+  browser_.click(".node[data-txn=T1]");
+  EXPECT_THAT(browser_.text(".inspector .ops"), HasSubstr("r \"</script><img src=x onerror"));
+  EXPECT_EQ(browser_.count("img"), 0u);
+  // And if markup got in after all, the policy would not let it run.
+  browser_.evaluate(R"((() => {
+    const script = document.createElement('script');
+    script.append('document.hacked = 2');
+    try { document.body.append(script); } catch (refused) {}
+  })())");
+  EXPECT_TRUE(browser_.is_true("document.hacked === undefined"));
+}
+
+TEST_F(HtmlReportTest, ALargeHistoryMakesASmallPageThatSaysSo) {
+  HistoryBuilder b;
+  b.default_initial(b.integer(0));
+  for (int i = 0; i < 20'000; ++i) {
+    b.begin_txn(b.session(i % 100));
+    b.clocks(i * 100, i * 100 + 250);
+    const KeyId key = b.key(i);
+    b.read(key, b.integer(0));
+    b.write(key, b.integer(i + 1));
+    if (i != 10'000 && i != 10'007) continue;
+    b.read(b.key("hot"), b.integer(0));
+    b.write(b.key("hot"), b.integer(i));
+  }
+  const History history = *std::move(b).freeze();
+  open(history, {Level::Serializable});
+  EXPECT_LT(page_.size(), 600'000u);
+  EXPECT_THAT(browser_.text(".timeline"), HasSubstr("of 20,000 transactions"));
+  EXPECT_THAT(browser_.text(".timeline"), HasSubstr("60 sessions left out"));
+  EXPECT_EQ(browser_.count(".timeline .names div"), 40u);
+  EXPECT_EQ(browser_.text(".timeline .names div:nth-child(2)"), "7") << "those involved come first";
+  EXPECT_THAT(texts(".bar.involved text"), ElementsAre("T1", "T2"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, ManyHistoriesStayBelowTheLimit) {
+  const History history = ring(40);
+  HtmlReport report;
+  CheckOptions options;
+  const auto verdict = check(history, Level::Serializable, options);
+  const Explanation explanation = explain(history, *verdict);
+  const int kMany = 600;
+  for (int i = 0; i < kMany; ++i) {
+    report.add({.name = "ring",
+                .history = &history,
+                .verdicts = {&*verdict, 1},
+                .explanations = {&explanation, 1},
+                .seconds = 0});
+  }
+  open(report);
+  EXPECT_LT(page_.size(), 9'000'000u);
+  EXPECT_EQ(browser_.count("details.history"), static_cast<std::size_t>(kMany));
+  browser_.evaluate("[...document.querySelectorAll('details.history')].at(-1).open = true; 0");
+  browser_.wait_for("document.body.innerText.includes('Left out of this page')");
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
+  std::ofstream(folder_ / "shop.jsonl") << kLostUpdate;
+  const std::string out = (folder_ / "out.html").string();
+  const Ran ran = run_program({OURO_BINARY, "check", "-q", "--level", "all", "--html", out,
+                               (folder_ / "shop.jsonl").string()});
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_FALSE(fs::exists(out + ".part"));
+  show(out);
+  EXPECT_THAT(browser_.text("h2"), HasSubstr("shop.jsonl"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+  // A symbolic link is followed, not replaced; the old page stays if the new one cannot be written.
+  fs::create_symlink(out, folder_ / "link.html");
+  fs::remove(out);
+  std::ofstream(out) << "old";
+  run_program({OURO_BINARY, "check", "-q", "--html", (folder_ / "link.html").string(),
+               (folder_ / "shop.jsonl").string()});
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.html"));
+  EXPECT_THAT(slurp(out), HasSubstr("<!doctype html>"));
+  const Ran refused = run_program({OURO_BINARY, "check", "-q", "--html", "/nowhere/out.html",
+                                   (folder_ / "shop.jsonl").string()});
+  EXPECT_EQ(refused.status, 254);
+  EXPECT_THAT(refused.err, HasSubstr("ouro: /nowhere/out.html: cannot write: No such file"));
+}
+
+TEST_F(HtmlReportTest, ARunLeavesOneToo) {
+  const std::string out = (folder_ / "run.html").string();
+  const Ran ran = run_program(
+      {OURO_BINARY, "run", "sim:rc", "-q", "-n", "3000", "--level", "si", "--html", out});
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  show(out);
+  EXPECT_GE(browser_.count(".story"), 1u);
+  EXPECT_GE(browser_.count(".bar.involved"), 1u);
+  EXPECT_THAT(browser_.text(".facts"), HasSubstr("nanoseconds"));
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace ouro
