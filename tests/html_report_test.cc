@@ -511,7 +511,7 @@ TEST_F(HtmlReportTest, ManyHistoriesStayBelowTheLimit) {
 TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
   std::ofstream(folder_ / "shop.jsonl") << kLostUpdate;
   const std::string out = (folder_ / "out.html").string();
-  const Ran ran = run_program({OURO_BINARY, "check", "-q", "--level", "all", "--html", out,
+  const Ran ran = run_program({kOuroBinary, "check", "-q", "--level", "all", "--html", out,
                                (folder_ / "shop.jsonl").string()});
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_FALSE(fs::exists(out + ".part"));
@@ -522,11 +522,11 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
   fs::create_symlink(out, folder_ / "link.html");
   fs::remove(out);
   std::ofstream(out) << "old";
-  run_program({OURO_BINARY, "check", "-q", "--html", (folder_ / "link.html").string(),
+  run_program({kOuroBinary, "check", "-q", "--html", (folder_ / "link.html").string(),
                (folder_ / "shop.jsonl").string()});
   EXPECT_TRUE(fs::is_symlink(folder_ / "link.html"));
   EXPECT_THAT(slurp(out), HasSubstr("<!doctype html>"));
-  const Ran refused = run_program({OURO_BINARY, "check", "-q", "--html", "/nowhere/out.html",
+  const Ran refused = run_program({kOuroBinary, "check", "-q", "--html", "/nowhere/out.html",
                                    (folder_ / "shop.jsonl").string()});
   EXPECT_EQ(refused.status, 254);
   EXPECT_THAT(refused.err, HasSubstr("ouro: /nowhere/out.html: cannot write: No such file"));
@@ -535,7 +535,7 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
 TEST_F(HtmlReportTest, ARunLeavesOneToo) {
   const std::string out = (folder_ / "run.html").string();
   const Ran ran = run_program(
-      {OURO_BINARY, "run", "sim:rc", "-q", "-n", "3000", "--level", "si", "--html", out});
+      {kOuroBinary, "run", "sim:rc", "-q", "-n", "3000", "--level", "si", "--html", out});
   EXPECT_EQ(ran.status, 1) << ran.err;
   show(out);
   EXPECT_GE(browser_.count(".story"), 1u);
