@@ -37,6 +37,12 @@ struct ReportOptions {
   // Explanations that were made already, by level; what is missing is made when it is needed.
   std::span<const Explanation> explanations;
   std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
+  // If the history has only some transactions of what was checked: how many there are in all.
+  struct Whole {
+    std::uint64_t txns = 0;
+    std::uint64_t operations = 0;
+  };
+  std::optional<Whole> whole;
   std::optional<double> load_seconds;  // What it took, if it is to be told.
   std::optional<double> check_seconds;
   // Of a verdict by timestamps: what the reads alone say at its level, if somebody asked.

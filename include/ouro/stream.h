@@ -29,6 +29,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,6 +124,27 @@ class Stream {
   struct State;
   explicit Stream(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
+};
+
+// What a stream found in the end, as one verdict with the first examples of each kind.
+class StreamDigest {
+ public:
+  StreamDigest(Level level, std::size_t examples) : level_(level), examples_(examples) {}
+
+  // All events of the stream, in order.
+  void add(std::span<const StreamEvent> events);
+
+  struct Digest {
+    History history;  // Only the transactions that the examples involve.
+    Verdict
+        verdict;  // With the counts of all; undecided if a straggler was lost and nothing found.
+  };
+  [[nodiscard]] Digest close(const StreamSummary& summary) const;
+
+ private:
+  Level level_;
+  std::size_t examples_;
+  std::array<std::vector<StreamEvent>, kAnomalyKindCount> kept_;
 };
 
 }  // namespace ouro

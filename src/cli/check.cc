@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cli/check_flags.h"
+#include "cli/check_stream.h"
 #include "cli/command.h"
 #include "cli/forms.h"
 #include "cli/terminal.h"
@@ -314,6 +315,12 @@ int run_check(CheckFlags& flags) {
   const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty();
   if (of_one && flags.input.paths.size() != 1) {
     return fail("--counterexample and --dot are about one history; give one");
+  }
+  if (flags.stream) {
+    if (*evidence != Evidence::Timestamps || levels->several) {
+      return fail("--stream is about one level, by timestamps; give --evidence timestamps");
+    }
+    return check_in_pieces(flags, levels->asked.front());
   }
   catch_interrupt();
   return Checker(flags, *evidence, *levels, *format, *expected).run();

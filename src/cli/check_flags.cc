@@ -48,6 +48,12 @@ constexpr char kCheckDetails[] =
     "the latter two on the command line. The status is then 0 if all is as expected, 1 if not. "
     "Levels that FILE is about are checked if no --level is given. --undecided says what an "
     "undecided history counts as: fail (status 1) or pass (0) instead of 2.\n\n"
+    "--stream reads a native text history piece by piece and judges it by timestamps, at one "
+    "level. It takes about as much memory as --memory-limit says (1000 MB if it says nothing); "
+    "what "
+    "does not fit is kept in a temporary folder. It is fast if transactions come about in the "
+    "order "
+    "of their commits, and right in any order.\n\n"
     "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
 
 }  // namespace
@@ -130,6 +136,8 @@ void declare(CLI::App* app, CheckFlags& flags) {
       ->group(kMinor);
   app->add_option("--counterexample", flags.counterexample, "write the first example as a history")
       ->type_name("FILE")
+      ->group(kMinor);
+  app->add_flag("--stream", flags.stream, "by timestamps, piece by piece: for files beyond memory")
       ->group(kMinor);
   app->add_flag("-v,--verbose", flags.verbose, "tell the whole story of every history");
   app->add_flag("-q,--quiet", flags.quiet, "print no verdicts, only set the exit status");

@@ -26,6 +26,7 @@ struct CheckFlags {
   std::string undecided;
   std::size_t examples = 0;  // Zero: one, or three with -v.
   bool json = false;
+  bool stream = false;
   bool quiet = false;
   bool verbose = false;
   double time_limit = 0;    // Seconds; zero: none.

@@ -11,7 +11,9 @@ bool blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
-Status parse_lines(const Block& block, std::string_view file, HistoryBuilder& builder) {
+}  // namespace
+
+Status parse_native_lines(const Block& block, std::string_view file, HistoryBuilder& builder) {
   const std::string_view text = block.bytes;
   NativeLineParser parser(builder, file, text.data() + text.size() + Input::kPadding);
   std::uint64_t line = block.first_line;
@@ -25,8 +27,6 @@ Status parse_lines(const Block& block, std::string_view file, HistoryBuilder& bu
   }
   return {};
 }
-
-}  // namespace
 
 bool detect_native_text(std::string_view head) {
   const std::size_t start = head.find_first_not_of(" \t\r\n");
@@ -46,7 +46,7 @@ Result<History> read_native_text(Input& input, unsigned threads) {
   builder.file(input.name(), PlaceUnit::Line);
   const std::string name = input.name();
   const auto parse = [&name](const Block& block, HistoryBuilder& part) {
-    return parse_lines(block, name, part);
+    return parse_native_lines(block, name, part);
   };
   if (auto status = parse_blocks(input, cut_at_line, parse, threads, builder); !status.ok()) {
     return status.error();

@@ -161,6 +161,11 @@ void write_story(JsonWriter& json, const History& history, const Story& story) {
 void write_head(JsonWriter& json, const History& history, const ReportOptions& options) {
   json.begin_object();
   json.member("history", name_or_file(history, options.name));
+  if (options.whole) {
+    json.member("transactions", options.whole->txns);
+    json.member("operations", options.whole->operations);
+    return;
+  }
   json.member("transactions", history.txn_count());
   json.member("operations", history.op_count());
   json.member("sessions", history.session_count()).member("keys", history.key_count());

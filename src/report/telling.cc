@@ -134,8 +134,13 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
 }
 
 void append_closing(std::string& out, const History& history, const ReportOptions& options) {
-  out += fmt::format("\n{}, {}", counted(history.txn_count(), "transaction"),
-                     counted(history.key_count(), "key"));
+  if (options.whole) {
+    out += fmt::format("\n{}, {}", counted(options.whole->txns, "transaction"),
+                       counted(options.whole->operations, "operation"));
+  } else {
+    out += fmt::format("\n{}, {}", counted(history.txn_count(), "transaction"),
+                       counted(history.key_count(), "key"));
+  }
   if (options.load_seconds || options.check_seconds) {
     out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0));
   }

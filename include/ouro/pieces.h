@@ -1,0 +1,46 @@
+// Reads a history piece by piece, for files that are larger than memory.
+//
+// Example (built and run as tests/example_pieces.cc):
+//
+//   auto pieces = ouro::HistoryPieces::open("tests/data/demo/lost_update.jsonl");
+//   if (!pieces.ok()) return fail(pieces.error());
+//   for (;;) {
+//     const auto piece = pieces->next();
+//     if (!piece.ok()) return fail(piece.error());
+//     if (*piece == nullptr) break;
+//     std::cout << (*piece)->txn_count() << " transactions\n";
+//   }
+//
+// Thread safety: none; one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "ouro/history.h"
+#include "ouro/result.h"
+
+namespace ouro {
+
+class HistoryPieces {
+ public:
+  // The native text format (also .gz or .zst; "-" is standard input), in pieces of about `bytes`
+  // bytes of text. The error is a file that cannot be read, or one in another format.
+  [[nodiscard]] static Result<HistoryPieces> open(const std::string& path,
+                                                  std::size_t bytes = std::size_t{4} << 20);
+  HistoryPieces(HistoryPieces&&) noexcept;
+  HistoryPieces& operator=(HistoryPieces&&) noexcept;
+  ~HistoryPieces();
+
+  // The next transactions, whole lines; null at the end. What the first line says of the whole
+  // history holds for every piece. After an error, which names the line, there is no next piece.
+  [[nodiscard]] Result<std::shared_ptr<const History>> next();
+
+ private:
+  struct State;
+  explicit HistoryPieces(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace ouro

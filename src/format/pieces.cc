@@ -1,0 +1,117 @@
+#include "ouro/pieces.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "format/blocks.h"
+#include "format/native_text.h"
+
+namespace ouro {
+
+struct HistoryPieces::State {
+  Input input;
+  std::size_t bytes;
+  std::string header = {};      // The first line, if it speaks of the whole history.
+  std::string rest = {};        // A line whose end is still to come.
+  std::uint64_t next_line = 1;  // Of `rest`.
+  bool ended = false;
+};
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // Of one line.
+
+// The first line that is not blank, if it is a header.
+std::string header_of(std::string_view head) {
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return {};
+  const std::string_view line = head.substr(start, head.find('\n', start) - start);
+  return line.find("\"ouro\"") == std::string_view::npos ? std::string() : std::string(line);
+}
+
+// Reads on until there are `bytes` of whole lines, or the end.
+Result<std::string> read_lines(Input& input, std::string rest, std::size_t bytes, bool& ended,
+                               std::string& next_rest) {
+  std::string text = std::move(rest);
+  std::size_t wanted = bytes;
+  for (;;) {
+    const std::size_t begin = text.size();
+    text.resize(begin + wanted);
+    const auto got = input.read(text.data() + begin, wanted);
+    if (!got.ok()) return got.error();
+    text.resize(begin + *got);
+    if (*got == 0) {
+      ended = true;
+      return text;
+    }
+    if (text.size() < bytes) continue;
+    const std::size_t cut = text.rfind('\n');
+    if (cut != std::string::npos) {
+      next_rest = text.substr(cut + 1);
+      text.resize(cut + 1);
+      return text;
+    }
+    if (text.size() > kMostBytes) return error_in(input.name(), "a line is longer than 1 GB");
+    wanted = text.size();
+  }
+}
+
+Block block_of(std::string text, std::uint64_t line) {
+  text.reserve(text.size() + Input::kPadding);
+  return {std::move(text), line, 1, 0, false};
+}
+
+}  // namespace
+
+HistoryPieces::HistoryPieces(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HistoryPieces::HistoryPieces(HistoryPieces&&) noexcept = default;
+HistoryPieces& HistoryPieces::operator=(HistoryPieces&&) noexcept = default;
+HistoryPieces::~HistoryPieces() = default;
+
+Result<HistoryPieces> HistoryPieces::open(const std::string& path, std::size_t bytes) {
+  auto input = Input::open(path);
+  if (!input.ok()) return input.error();
+  input->skip_byte_order_mark();
+  if (!detect_native_text(input->head()) && !input->head().empty()) {
+    return error_in(input->name(),
+                    "only the native text format is read piece by piece; convert it with 'ouro "
+                    "convert', or read it whole");
+  }
+  return HistoryPieces(std::make_unique<State>(
+      State{.input = *std::move(input), .bytes = std::max<std::size_t>(bytes, 1)}));
+}
+
+Result<std::shared_ptr<const History>> HistoryPieces::next() {
+  State& s = *state_;
+  if (s.ended) return std::shared_ptr<const History>();
+  std::string rest;
+  auto text = read_lines(s.input, std::exchange(s.rest, {}), s.bytes, s.ended, rest);
+  if (!text.ok()) {
+    s.ended = true;
+    return text.error();
+  }
+  s.rest = std::move(rest);
+  const std::uint64_t first_line = s.next_line;
+  if (first_line == 1) s.header = header_of(*text);
+  s.next_line += static_cast<std::uint64_t>(std::count(text->begin(), text->end(), '\n'));
+
+  HistoryBuilder builder;
+  builder.file(s.input.name(), PlaceUnit::Line);
+  Status status;
+  if (first_line > 1 && !s.header.empty()) {
+    status = parse_native_lines(block_of(s.header, 1), s.input.name(), builder);
+  }
+  if (status.ok()) {
+    status = parse_native_lines(block_of(*std::move(text), first_line), s.input.name(), builder);
+  }
+  if (!status.ok()) {
+    s.ended = true;
+    return status.error();
+  }
+  auto history = std::move(builder).freeze();
+  if (!history.ok()) return history.error();
+  return std::make_shared<const History>(*std::move(history));
+}
+
+}  // namespace ouro

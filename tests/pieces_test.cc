@@ -1,0 +1,172 @@
+// Histories read piece by piece, and what a stream says of them in the end.
+
+#include "ouro/pieces.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "ouro/ouro.h"
+#include "ouro/stream.h"
+#include "tests/random_timeline.h"
+#include "tests/run_program.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class PiecesTest : public testing::Test {
+ protected:
+  void TearDown() override { fs::remove(file_); }
+
+  std::string write(const std::string& text) {
+    std::ofstream(file_) << text;
+    return file_.string();
+  }
+  // Transactions of all pieces; of the last one that could be read if there is an error.
+  struct Read {
+    std::vector<std::shared_ptr<const History>> pieces;
+    std::optional<Error> error;
+  };
+  static Read read(const std::string& path, std::size_t bytes) {
+    Read out;
+    auto pieces = HistoryPieces::open(path, bytes);
+    if (!pieces.ok()) {
+      out.error = pieces.error();
+      return out;
+    }
+    for (;;) {
+      auto piece = pieces->next();
+      if (!piece.ok()) {
+        out.error = piece.error();
+        return out;
+      }
+      if (*piece == nullptr) return out;
+      out.pieces.push_back(*std::move(piece));
+    }
+  }
+
+  const fs::path file_ =
+      fs::temp_directory_path() / ("ouro_pieces_" + std::to_string(::getpid()) + ".jsonl");
+};
+
+TEST_F(PiecesTest, EveryTransactionComesOnceAtItsLine) {
+  std::string text = "{\"ouro\":1,\"initial\":0}\n\n";
+  for (int i = 0; i < 50; ++i) {
+    text += "{\"session\":1,\"ops\":[[\"r\",\"x\"," + std::to_string(i) + "]]}\n";
+  }
+  text.pop_back();  // The last line has no end.
+  for (const std::size_t bytes : {1u, 30u, 64u, 1000u, 1000000u}) {
+    SCOPED_TRACE(bytes);
+    const Read got = read(write(text), bytes);
+    ASSERT_FALSE(got.error.has_value()) << got.error->to_string();
+    std::uint64_t line = 3;
+    for (const auto& piece : got.pieces) {
+      EXPECT_EQ(piece->text(piece->initial(KeyId{0})), "0");  // What the header says.
+      for (std::size_t t = 0; t < piece->txn_count(); ++t) {
+        EXPECT_EQ(piece->place(TxnId{t}).position, line++);
+      }
+    }
+    EXPECT_EQ(line, 53u);
+    EXPECT_EQ(got.pieces.size() > 1, bytes < text.size());
+  }
+}
+
+TEST_F(PiecesTest, AnErrorNamesTheLine) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n";
+  text += "{\"session\":1,\"ops\":[[\"w\",\"x\"\n";
+  const Read got = read(write(text), 100);
+  ASSERT_TRUE(got.error.has_value());
+  EXPECT_EQ(got.error->line, 21u);
+  EXPECT_GT(got.pieces.size(), 2u);
+}
+
+TEST_F(PiecesTest, OtherFormatsAreRefused) {
+  const Read got = read(write("r(1,2,3,4)\n"), 100);
+  ASSERT_TRUE(got.error.has_value());
+  EXPECT_THAT(got.error->what, HasSubstr("only the native text format"));
+  EXPECT_TRUE(read(write(""), 100).pieces.size() <= 1);
+}
+
+// By pieces of some lines the end is what check() says of the whole: counts, and as many examples.
+TEST_F(PiecesTest, AStreamOfPiecesSaysWhatACheckOfTheWholeSays) {
+  std::size_t violated = 0;
+  for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    oracle::TimelineShape shape = oracle::mixed_timeline(seed);
+    if (shape.kind == oracle::TimelineKind::Rows) shape.kind = oracle::TimelineKind::Registers;
+    std::string text;
+    ASSERT_TRUE(print_history(oracle::random_timeline(seed, shape), Format::Native, text).ok());
+    const auto whole = parse_history(text);
+    ASSERT_TRUE(whole.ok());
+    CheckOptions options;
+    options.evidence = Evidence::Timestamps;
+    options.examples = 2;
+    const Level level = seed % 2 == 0 ? Level::SessionSi : Level::SessionSerializable;
+    const auto expected = check(*whole, level, options);
+    ASSERT_TRUE(expected.ok());
+
+    StreamOptions how;
+    how.level = level;
+    how.timeout = std::chrono::milliseconds(0);
+    auto stream = Stream::open(how);
+    ASSERT_TRUE(stream.ok());
+    StreamDigest digest(level, 2);
+    StreamTime now{0};
+    for (const auto& piece : read(write(text), 150).pieces) {
+      ASSERT_TRUE(stream->append(piece, ++now).ok());
+      stream->advance(++now);
+      digest.add(stream->poll());
+    }
+    const StreamSummary summary = stream->finish();
+    digest.add(stream->poll());
+    const auto [history, verdict] = digest.close(summary);
+    EXPECT_EQ(verdict.outcome, expected->outcome);
+    EXPECT_EQ(verdict.counts, expected->counts);
+    EXPECT_EQ(verdict.anomalies.size(), expected->anomalies.size());
+    for (const Anomaly& anomaly : verdict.anomalies) {
+      for (const TxnId txn : anomaly.txns) ASSERT_LT(txn.index(), history.txn_count());
+      for (const OpId op : anomaly.ops) ASSERT_LT(op.index(), history.op_count());
+    }
+    if (verdict.outcome == Outcome::Violated) {
+      ++violated;
+      EXPECT_THAT(describe(history, verdict, {.name = "h"}), HasSubstr("h: VIOLATED"));
+    }
+  }
+  EXPECT_GT(violated, 300 / kSlowdown);
+}
+
+TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
+  const std::string path = file_.string();
+  ASSERT_EQ(run_program({kOuroBinary, "generate", "--level", "si", "--txns", "3000", "--keys", "50",
+                         "--timestamps", "--fault", "lost-update=0.002", "-o", path})
+                .status,
+            0);
+  const std::vector<std::string> check = {kOuroBinary, "check", "--evidence", "timestamps",
+                                          "-l",        "si",    path};
+  std::vector<std::string> stream = check;
+  stream.insert(stream.end(), {"--stream", "--memory-limit", "1"});
+  const auto story = [](const Ran& ran) { return ran.out.substr(0, ran.out.find("\n\n  …")); };
+  const Ran whole = run_program(check);
+  const Ran pieces = run_program(stream);
+  EXPECT_EQ(whole.status, 1);
+  EXPECT_EQ(pieces.status, 1);
+  EXPECT_EQ(story(pieces), story(whole));
+  EXPECT_THAT(pieces.out, HasSubstr("VIOLATED si by timestamps (write conflict)"));
+  stream.push_back("--json");
+  EXPECT_THAT(run_program(stream).out, HasSubstr("\"transactions\":3000"));
+
+  const Ran refused = run_program({kOuroBinary, "check", "--stream", path});
+  EXPECT_EQ(refused.status, 254);
+  EXPECT_THAT(refused.err, HasSubstr("--evidence timestamps"));
+}
+
+}  // namespace
+}  // namespace ouro
