@@ -300,6 +300,8 @@ void Engine::save_keys(Encoder& out) {
   const auto save_key = [&](KeyState& key, std::uint64_t) {
     out.number(key.name);
     out.number(key.kind);
+    out.number(key.has_stub);
+    out.number(key.stub);
     out.number(key.has_stored_versions);
     out.number(key.first_epoch);
     out.number(key.last_epoch);
@@ -319,6 +321,8 @@ void Engine::restore_keys(Decoder& in) {
     const auto name = in.number<Name>();
     KeyState& key = *keys_.find_or_add(name, name.hash());
     key.kind = in.number<KeyKind>();
+    key.has_stub = in.number<bool>();
+    key.stub = in.number<std::uint64_t>();
     key.has_stored_versions = in.number<bool>();
     key.first_epoch = in.number<std::uint32_t>();
     key.last_epoch = in.number<std::uint32_t>();

@@ -16,7 +16,7 @@ namespace ouro::stream {
 
 enum class KeyKind : std::uint8_t { Unknown, Register, List };
 
-// A key with something to remember about the recent past. One cache line.
+// A key with something to remember about the recent past.
 struct KeyState {
   KeyState() : registers() {}
 
@@ -26,9 +26,13 @@ struct KeyState {
     Sequence<ListVersion> lists;
   };
   Sequence<Read> reads = {};
+  // Of a register: what the newest of its versions on disk holds, if there is a stub. That of a
+  // list is its first version.
+  std::uint64_t stub = 0;
   std::uint32_t first_epoch = 0;  // Which epochs on disk may have something of the key, …
   std::uint32_t last_epoch = 0;   // … or zero.
   KeyKind kind = KeyKind::Unknown;
+  bool has_stub = false;
   bool has_stored_versions = false;
   bool touched = false;  // By someone late, since a sweep wrote it.
 
@@ -43,7 +47,7 @@ struct KeyState {
     reads.clear(pool);
   }
 };
-static_assert(sizeof(KeyState) == 64);
+static_assert(sizeof(KeyState) == 72);
 
 template <>
 inline Sequence<Version>& KeyState::versions<Version>() {
