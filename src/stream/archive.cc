@@ -7,6 +7,7 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kRecentBatches = 4;
+constexpr std::uint32_t kMostEpochs = (1u << 27) - 1;  // At one a second: four years.
 
 void append_big_endian(std::string& out, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
@@ -157,7 +158,7 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
   }
   key.reads.erase_before(key.reads.lower_bound(until), pool_);
   spilled_ += before - versions.size() - key.reads.size();
-  if (key.first_epoch == 0) key.first_epoch = epoch;
+  if (key.first_epoch == 0) key.first_epoch = epoch & kMostEpochs;
   key.last_epoch = epoch;
 }
 
@@ -209,7 +210,7 @@ Status Archive::step(std::size_t& keys) {
       for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
         KeyState& key = *part_[i].second;
         group_.number(key.name);
-        group_.number(key.kind);
+        group_.number<KeyKind>(key.kind);
         if (key.kind == KeyKind::List) {
           encode_before<ListVersion>(key, s.until, s.epoch);
         } else {
