@@ -123,6 +123,7 @@ struct Feed::State {
   std::int64_t values = 0;
   std::uint64_t begun = 0;
   std::uint64_t orders = 0;
+  std::uint64_t loaded = 0;
 };
 
 Feed::Feed(const FeedOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -131,6 +132,25 @@ Feed::~Feed() {
     for (; !queue->empty(); queue->pop()) delete queue->top();
   }
   for (; !state_->running.empty(); state_->running.pop()) delete state_->running.top();
+}
+
+Delivery Feed::next_load() {
+  constexpr std::uint64_t kTxns = 100;
+  constexpr std::uint64_t kWrites = 100;
+  State& s = *state_;
+  if (s.loaded >= s.dense.size()) return {};
+  HistoryBuilder builder;
+  builder.default_initial(Value::small(0));
+  for (std::uint64_t t = 0; t < kTxns && s.loaded < s.dense.size(); ++t) {
+    builder.begin_txn(builder.session("loader"));
+    const auto at = static_cast<std::int64_t>(s.loaded);  // Before all others.
+    builder.timestamps({at, 0}, {at, 0});
+    for (std::uint64_t i = 0; i < kWrites && s.loaded < s.dense.size(); ++i) {
+      s.dense[s.loaded] = ++s.values;
+      builder.write(builder.key(static_cast<std::int64_t>(s.loaded++)), Value::small(s.values));
+    }
+  }
+  return {StreamTime(0), std::make_shared<const History>(*std::move(builder).freeze())};
 }
 
 Delivery Feed::next() {

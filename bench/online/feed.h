@@ -38,6 +38,8 @@ class Feed {
  public:
   explicit Feed(const FeedOptions& options);
   ~Feed();
+  // First, for as long as there are some: transactions that write all keys once. Null at the end.
+  Delivery next_load();
   // Null at the end.
   Delivery next();
 

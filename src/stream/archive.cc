@@ -1,11 +1,13 @@
 #include "stream/archive.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kRecentBatches = 4;
+constexpr std::uint32_t kMostEpochs = (1u << 27) - 1;  // At one a second: four years.
 
 void append_big_endian(std::string& out, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
@@ -36,8 +38,8 @@ Arrival arrival_of(const std::string& key) {
   return arrival;
 }
 
-template <class V>
-V stub_of(V version) {
+// A list goes on from its stub, so that must have the hash of all before.
+ListVersion stub_of(ListVersion version) {
   version.physical = Moment().physical;
   version.logical = 0;
   version.start_physical = Moment().physical;
@@ -107,6 +109,7 @@ Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
 template <class V>
 bool Archive::has_stub(KeyState& key) {
   auto& versions = key.versions<V>();
+  if constexpr (!std::is_same_v<V, ListVersion>) return key.has_stub;
   return !versions.empty() && versions.at(versions.begin()).is_stub();
 }
 
@@ -114,7 +117,7 @@ template <class V>
 bool Archive::has_before(KeyState& key, const Moment& until) {
   auto& versions = key.versions<V>();
   auto first = versions.begin();
-  if (has_stub<V>(key)) first = versions.next(first);
+  if (std::is_same_v<V, ListVersion> && has_stub<V>(key)) first = versions.next(first);
   if (first != versions.end() && versions.at(first).at() < until) return true;
   return !key.reads.empty() && key.reads.at(key.reads.begin()).at() < until;
 }
@@ -125,7 +128,7 @@ void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
   const auto end = versions.lower_bound(until);
   const auto end_reads = key.reads.lower_bound(until);
   auto first = versions.begin();
-  if (has_stub<V>(key)) first = versions.next(first);
+  if (std::is_same_v<V, ListVersion> && has_stub<V>(key)) first = versions.next(first);
   encode_until(versions, first, end, group_);
   encode_until(key.reads, key.reads.begin(), end_reads, group_);
   if (first != end) {
@@ -142,14 +145,20 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
   const std::size_t before = versions.size() + key.reads.size();
   const auto end = versions.lower_bound(until);
   if (end != versions.begin()) {
-    const V stub = stub_of(versions.at(versions.before(end)));
-    versions.erase_before(versions.before(end), pool_);
-    versions.at(versions.begin()) = stub;
+    const V newest = versions.at(versions.before(end));
+    if constexpr (std::is_same_v<V, ListVersion>) {
+      versions.erase_before(versions.before(end), pool_);
+      versions.at(versions.begin()) = stub_of(newest);
+    } else {
+      versions.erase_before(end, pool_);
+      key.stub = newest.value;
+      key.has_stub = true;
+    }
     key.has_stored_versions = true;
   }
   key.reads.erase_before(key.reads.lower_bound(until), pool_);
   spilled_ += before - versions.size() - key.reads.size();
-  if (key.first_epoch == 0) key.first_epoch = epoch;
+  if (key.first_epoch == 0) key.first_epoch = epoch & kMostEpochs;
   key.last_epoch = epoch;
 }
 
@@ -201,7 +210,7 @@ Status Archive::step(std::size_t& keys) {
       for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
         KeyState& key = *part_[i].second;
         group_.number(key.name);
-        group_.number(key.kind);
+        group_.number<KeyKind>(key.kind);
         if (key.kind == KeyKind::List) {
           encode_before<ListVersion>(key, s.until, s.epoch);
         } else {
@@ -372,7 +381,10 @@ bool Archive::load(KeyState& key, const Epoch& epoch) {
 template <class V>
 void Archive::remove_stub(KeyState& key) {
   auto& versions = key.versions<V>();
-  if (has_stub<V>(key)) versions.erase_before(versions.next(versions.begin()), pool_);
+  if (std::is_same_v<V, ListVersion> && has_stub<V>(key)) {
+    versions.erase_before(versions.next(versions.begin()), pool_);
+  }
+  key.has_stub = false;
 }
 
 // Loads from `left`, the newest last, until no epoch can have a newer version before `begin`.
@@ -437,15 +449,10 @@ void Archive::detail(KeyState& key, const Moment& begin) {
     return;
   }
   auto& versions = key.registers;
-  if (!has_stub<Version>(key) || versions.lower_bound(begin) != versions.next(versions.begin())) {
-    return;
-  }
-  const Version stub = versions.at(versions.begin());
+  if (!key.has_stub || versions.lower_bound(begin) != versions.begin()) return;
   remove_stub<Version>(key);
   static_cast<void>(load_version_before<Version>(key, begin, left));
-  const auto c = versions.lower_bound(begin);
-  const bool gone = c == versions.begin() || versions.at(versions.before(c)).value != stub.value;
-  if (gone) versions.insert(versions.begin(), stub, pool_);
+  key.has_stub = versions.lower_bound(begin) == versions.begin();  // It is gone.
 }
 
 std::optional<Source> Archive::find(Arrival arrival) {

@@ -46,8 +46,8 @@ class Archive {
   void detail(KeyState& key, const Moment& begin);
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
 
-  // Moves all that is before `until`, and all batches but those that came lately: begins to. The errors
-  // are a disk that fails; then all is still there.
+  // Moves all that is before `until`, and all batches but those that came lately: begins to. The
+  // errors are a disk that fails; then all is still there.
   Status begin_sweep(const Moment& until, StreamTime now);
   [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
   // Goes on, for about so many keys.

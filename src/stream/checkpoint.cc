@@ -299,9 +299,11 @@ void Engine::save_keys(Encoder& out) {
   out.number<std::uint64_t>(keys_.size());
   const auto save_key = [&](KeyState& key, std::uint64_t) {
     out.number(key.name);
-    out.number(key.kind);
-    out.number(key.has_stored_versions);
-    out.number(key.first_epoch);
+    out.number<KeyKind>(key.kind);
+    out.number<bool>(key.has_stub);
+    out.number(key.stub);
+    out.number<bool>(key.has_stored_versions);
+    out.number<std::uint32_t>(key.first_epoch);
     out.number(key.last_epoch);
     if (key.kind == KeyKind::List) {
       save_sequence(key.lists, out);
@@ -319,8 +321,10 @@ void Engine::restore_keys(Decoder& in) {
     const auto name = in.number<Name>();
     KeyState& key = *keys_.find_or_add(name, name.hash());
     key.kind = in.number<KeyKind>();
+    key.has_stub = in.number<bool>();
+    key.stub = in.number<std::uint64_t>();
     key.has_stored_versions = in.number<bool>();
-    key.first_epoch = in.number<std::uint32_t>();
+    key.first_epoch = in.number<std::uint32_t>() & ((1u << 27) - 1);
     key.last_epoch = in.number<std::uint32_t>();
     if (key.kind == KeyKind::List) {
       restore_sequence(key.lists, in, pool_);

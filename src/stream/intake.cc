@@ -190,7 +190,9 @@ void Intake::prefetch_tails(TxnId txn) const {
   const HistoryColumns& c = batch_->columns();
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     const KeyState* const key = touched_[c.op_key[op.index()].index()].key;
-    __builtin_prefetch(key->registers.tail());
+    const auto* const tail = static_cast<const char*>(key->registers.tail());
+    __builtin_prefetch(tail);
+    if (tail != nullptr) __builtin_prefetch(tail + sizeof(Version) - 1);
     if (c.op_kind[op.index()] == OpKind::Read) __builtin_prefetch(key->reads.tail(), 1);
   }
 }

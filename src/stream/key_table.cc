@@ -22,7 +22,9 @@ KeyState* KeyTable::find(const Name& name, std::uint64_t hash) const {
 KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (KeyState* const known = find(name, hash)) return known;
   Part& part = parts_[part_of(hash)];
-  if (part.mask == 0 || (part.used + 1) * 3 > (part.mask + 1) * 2) grow(part);
+  // Filled by a half to three quarters, not the same everywhere: else all parts would grow at once.
+  const std::size_t full = (part.mask + 1) / 256 * (kParts + part_of(hash) / 2);
+  if (part.mask == 0 || part.used >= full) grow(part);
   auto* const state = new (pool_.take(sizeof(KeyState))) KeyState;
   state->name = name;
   state->last_epoch = last_epoch_;

@@ -14,7 +14,7 @@
 
 namespace ouro::stream {
 
-enum class KeyKind : std::uint8_t { Unknown, Register, List };
+enum class KeyKind : std::uint32_t { Unknown, Register, List };
 
 // A key with something to remember about the recent past. One cache line.
 struct KeyState {
@@ -26,11 +26,15 @@ struct KeyState {
     Sequence<ListVersion> lists;
   };
   Sequence<Read> reads = {};
-  std::uint32_t first_epoch = 0;  // Which epochs on disk may have something of the key, …
-  std::uint32_t last_epoch = 0;   // … or zero.
-  KeyKind kind = KeyKind::Unknown;
-  bool has_stored_versions = false;
-  bool touched = false;  // By someone late, since a sweep wrote it.
+  // Of a register: what the newest of its versions on disk holds, if there is a stub. That of a
+  // list is its first version.
+  std::uint64_t stub = 0;
+  std::uint32_t last_epoch = 0;  // Which epochs on disk may have something of the key, or zero.
+  std::uint32_t first_epoch : 27 = 0;
+  KeyKind kind : 2 = KeyKind::Unknown;
+  bool has_stub : 1 = false;
+  bool has_stored_versions : 1 = false;
+  bool touched : 1 = false;  // By someone late, since a sweep wrote it.
 
   template <class V>
   [[nodiscard]] Sequence<V>& versions();

@@ -20,7 +20,7 @@ Arrival first_writer(Sequence<V>& versions, Arrival reader, std::uint64_t value)
   for (auto c = versions.end(); c != versions.begin() && left > 0; --left) {
     c = versions.before(c);
     const V& version = versions.at(c);
-    if (version.value == value && !version.is_stub() && version.arrival() != reader) {
+    if (version.value == value && version.arrival() != reader) {
       found = std::min(found, version.arrival());
     }
   }
@@ -185,10 +185,10 @@ std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_
 
 std::string Engine::version_text(KeyState& key, const Moment& begin) {
   const Version* const version = Timelines::expected(key, begin);
-  if (version == nullptr) return History().text(intake_.initial());
-  const Value value = Value::from_bits(version->value);
+  if (version == nullptr && !key.has_stub) return History().text(intake_.initial());
+  const Value value = Value::from_bits(version == nullptr ? key.stub : version->value);
   if (value.is_null() || value.kind() == ValueKind::Integer) return History().text(value);
-  const auto writer = version->is_stub() ? std::nullopt : find(version->arrival());
+  const auto writer = version == nullptr ? std::nullopt : find(version->arrival());
   if (!writer) return "…";
   const std::uint32_t op = last_write(*writer, key.name);
   const History& h = *writer->history;

@@ -24,7 +24,8 @@ Read* Timelines::find_read(KeyState& key, const Moment& begin) {
 
 bool Timelines::add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value) {
   const Version* const version = expected(key, begin);
-  const bool wrong = value != (version == nullptr ? initial_ : version->value);
+  const std::uint64_t first = key.has_stub ? key.stub : initial_;
+  const bool wrong = value != (version == nullptr ? first : version->value);
   const Read read{begin.physical, begin.logical, op << 1 | (wrong ? 1u : 0u), begin.order, value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
   return wrong;

@@ -45,7 +45,7 @@ class Timelines {
   [[nodiscard]] const std::vector<Clash>& ties() const { return ties_; }
   [[nodiscard]] const std::vector<Clash>& former_ties() const { return former_ties_; }
 
-  // The version that a read at `begin` should return; null: the initial one.
+  // The version that a read at `begin` should return; null: the stub, or the initial one.
   [[nodiscard]] static const Version* expected(KeyState& key, const Moment& begin);
   // The read that stands at `begin`, or null.
   [[nodiscard]] static Read* find_read(KeyState& key, const Moment& begin);
