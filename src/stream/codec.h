@@ -36,7 +36,6 @@ class Encoder {
     if (buffer_.size() >= kFull) full();
   }
   void text(std::string_view text) { array(std::span<const char>(text.data(), text.size())); }
-  [[nodiscard]] std::string take() { return std::move(buffer_); }
   // What is there, and a new beginning.
   [[nodiscard]] std::string_view view() const { return buffer_; }
   void clear() { buffer_.clear(); }

@@ -74,9 +74,6 @@ class Sequence {
     if (capacity_ == kMany) return directory_->leaves[leaf].low;
     return std::numeric_limits<std::int64_t>::min();
   }
-  [[nodiscard]] std::uint32_t leaf_count() const {
-    return capacity_ == kMany ? static_cast<std::uint32_t>(directory_->leaves.size()) : 1;
-  }
   [[nodiscard]] std::uint32_t count(std::uint32_t leaf) const {
     return capacity_ == kMany ? directory_->leaves[leaf].count : count_;
   }

@@ -65,7 +65,6 @@ class Window {
   // An empty window that goes on at these numbers.
   void restart(Arrival first, Arrival next);
   void restore_batch(Arrival first, std::shared_ptr<const History> batch);
-  void restore_open(Arrival arrival, const OpenTxn& txn) { at(arrival) = txn; }
 
  private:
   void grow();
