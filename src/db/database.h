@@ -158,6 +158,7 @@ struct Features {
   bool row_changes = false;   // update_where() and remove_where().
   bool removes = false;       // remove()
   bool timestamps = false;    // trace() or recover() yield start and commit of transactions, …
+  bool live = false;          // … also while the run goes on: trace() or recover_new() do, …
   bool versions = false;      // … recover() yields version orders, …
   bool version_sets = false;  // … and what predicate reads saw.
 };
@@ -235,6 +236,11 @@ class Database {
   // Schema::evidence was set.
   [[nodiscard]] virtual Result<Recovered> recover(std::span<const std::uint64_t>) {
     return Recovered{};
+  }
+  // While the run goes on, from one thread: the times of transactions that committed since the last
+  // call and are not all in their traces. A commit that was answered before the call is among them.
+  [[nodiscard]] virtual Result<std::vector<Recovered::Times>> recover_new() {
+    return std::vector<Recovered::Times>{};
   }
   // Removes what prepare() made where that is temporary. Called once, also after failures.
   virtual Status finish() { return {}; }

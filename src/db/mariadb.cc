@@ -91,6 +91,7 @@ Features MariaDbDatabase::features() const {
           .row_changes = true,
           .removes = true,
           .timestamps = order_ == MariaDbOrder::TiDb,
+          .live = order_ == MariaDbOrder::TiDb,
           .versions = version_.empty() || order_ != MariaDbOrder::None};  // Empty: not asked yet.
 }
 

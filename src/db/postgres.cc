@@ -110,6 +110,7 @@ Features PostgresDatabase::features() const {
           .row_changes = true,
           .removes = true,
           .timestamps = times,
+          .live = !postgres,
           .versions = postgres,
           .version_sets = postgres && times};
 }

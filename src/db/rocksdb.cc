@@ -117,9 +117,12 @@ class RocksConnection final : public Connection {
     read_options_.snapshot = txn_->GetSnapshot();
     trace_ = {};
     wrote_ = false;
-    if (shared_.schema.evidence && read_options_.snapshot != nullptr) {
-      const auto sequence = static_cast<std::int64_t>(read_options_.snapshot->GetSequenceNumber());
-      trace_.start = {2 * sequence + 1, 0};
+    if (shared_.schema.evidence) {
+      // Without a snapshot: what one would be, if the transaction had one.
+      const rocksdb::SequenceNumber sequence = read_options_.snapshot != nullptr
+                                                   ? read_options_.snapshot->GetSequenceNumber()
+                                                   : shared_.store.db()->GetLatestSequenceNumber();
+      trace_.start = {2 * static_cast<std::int64_t>(sequence) + 1, 0};
     }
     return {};
   }
@@ -295,7 +298,8 @@ class RocksDatabase final : public Database {
             .rows = true,
             .row_changes = true,
             .removes = true,
-            .timestamps = shared_.settings.snapshot};
+            .timestamps = true,
+            .live = true};
   }
 
   Status prepare(const Schema& schema) override {
@@ -313,7 +317,7 @@ class RocksDatabase final : public Database {
 
   Result<Recovered> recover(std::span<const std::uint64_t> tokens) override {
     std::unordered_map<std::uint64_t, std::int64_t> last_of;
-    if (auto read = read_log(last_of); !read) return read.error();
+    if (auto read = read_log(0, last_of); !read.ok()) return read.error();
     Recovered recovered;
     for (const std::uint64_t token : tokens) {
       const auto found = last_of.find(token);
@@ -324,31 +328,54 @@ class RocksDatabase final : public Database {
     return recovered;
   }
 
+  Result<std::vector<Recovered::Times>> recover_new() override {
+    std::unordered_map<std::uint64_t, std::int64_t> last_of;
+    const auto end = read_log(unread_, last_of);
+    if (!end.ok()) return end.error();
+    unread_ = *end;
+    std::vector<Recovered::Times> times;
+    for (const auto& [token, last] : last_of) {
+      times.push_back({.token = token, .start = kNoTimestamp, .commit = {2 * last, 0}});
+    }
+    return times;
+  }
+
   Status finish() override {
     shared_.store = Store();
     return folder_.remove();
   }
 
  private:
-  Status read_log(std::unordered_map<std::uint64_t, std::int64_t>& last_of) {
+  // The log from sequence number `first` on; returns the first number behind it.
+  Result<std::uint64_t> read_log(std::uint64_t first,
+                                 std::unordered_map<std::uint64_t, std::int64_t>& last_of) {
+    // Asked for what is not there yet, the log would be read from its beginning.
+    if (first > shared_.store.db()->GetLatestSequenceNumber()) return first;
     std::unique_ptr<rocksdb::TransactionLogIterator> log;
     rocksdb::Status status = shared_.store.db()->FlushWAL(false);
-    if (status.ok()) status = shared_.store.db()->GetUpdatesSince(0, &log);
+    if (status.ok()) status = shared_.store.db()->GetUpdatesSince(first, &log);
     // Nobody wrote anything.
-    if (status.IsNotFound()) return {};
+    if (status.IsNotFound()) return first;
     for (; status.ok() && log->Valid(); log->Next()) {
       const rocksdb::BatchResult batch = log->GetBatch();
+      if (batch.sequence + static_cast<std::uint64_t>(batch.writeBatchPtr->Count()) <= first) {
+        continue;
+      }
       LogReader reader(batch.sequence, last_of);
       status = batch.writeBatchPtr->Iterate(&reader);
+      first = batch.sequence + static_cast<std::uint64_t>(batch.writeBatchPtr->Count());
     }
     if (status.ok()) status = log->status();
+    // The end of a log that is being written.
+    if (status.IsTryAgain()) return first;
     if (!status.ok()) return error_of(folder_.path(), status);
-    return {};
+    return first;
   }
 
   std::string path_;
   TemporaryFolder folder_;
   Shared shared_;
+  std::uint64_t unread_ = 0;  // The first sequence number of the log that recover_new() lacks.
 };
 
 }  // namespace

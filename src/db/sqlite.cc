@@ -342,7 +342,8 @@ class SqliteDatabase final : public Database {
             .rows = true,
             .row_changes = true,
             .removes = true,
-            .timestamps = !settings_.read_uncommitted};
+            .timestamps = !settings_.read_uncommitted,
+            .live = true};
   }
 
   Status prepare(const Schema& schema) override {

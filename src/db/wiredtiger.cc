@@ -289,7 +289,8 @@ class TigerDatabase final : public Database {
             .rows = true,
             .row_changes = true,
             .removes = true,
-            .timestamps = shared_.timestamps()};
+            .timestamps = shared_.timestamps(),
+            .live = true};
   }
 
   Status prepare(const Schema& schema) override {
