@@ -31,8 +31,9 @@ const std::vector<Room>& house() {
       {"stream", {"check"}},
       {"workload", {"history"}},
       {"db", {"base"}},
-      {"run", {"workload", "db", "format"}},
-      {"serve", {"stream", "report"}},
+      {"net", {"base"}},
+      {"run", {"workload", "db", "format", "net"}},
+      {"serve", {"stream", "report", "format", "net"}},
       {"cli", {}},
   };
   return rooms;

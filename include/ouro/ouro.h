@@ -15,6 +15,8 @@
 #include "ouro/report.h"
 #include "ouro/result.h"
 #include "ouro/run.h"
+#include "ouro/serve.h"
 #include "ouro/stats.h"
+#include "ouro/stream.h"
 #include "ouro/version.h"
 #include "ouro/workload.h"

@@ -54,8 +54,12 @@ struct RunOptions {
   std::uint64_t txns = 0;    // … and how many transactions at most; zero: no limit.
   bool evidence = false;     // Collect timestamps or version orders, if the database has them.
   bool duplicates = false;   // Write values that repeat.
-  unsigned retries = 3;      // Of a transaction that the database aborted.
-  double rate = 0;           // Transactions per second of all clients; zero: as fast as they can.
+  // URL of a service (ouro serve) that gets the transactions while they happen, and what it wants
+  // to be shown. Needs `evidence`, and a database that tells timestamps at once.
+  std::string serve;
+  std::string serve_token;
+  unsigned retries = 3;  // Of a transaction that the database aborted.
+  double rate = 0;       // Transactions per second of all clients; zero: as fast as they can.
   std::chrono::microseconds think_time{0};  // Between two transactions of a client.
   bool record = true;  // Off: only to see what recording costs; the history stays empty.
 

@@ -52,7 +52,13 @@ constexpr char kRunDetails[] =
     "With --evidence timestamps the database's own start and commit timestamps are recorded too, "
     "and the verdict rests on them. If the level holds, the reads alone are asked as well.\n\n"
     "--html writes a page with the verdict, the violations in words and as graphs, and the clients "
-    "over time, with what the nemesis did. Of two verdicts it is about the last.";
+    "over time, with what the nemesis did. Of two verdicts it is about the last.\n\n"
+    "With --serve the transactions also go to an 'ouro serve' at URL while they happen, with their "
+    "timestamps; its token is taken from the environment variable OURO_TOKEN. That takes a "
+    "database "
+    "that tells timestamps at once: RocksDB, SQLite, WiredTiger, TiDB, CockroachDB and the "
+    "simulated "
+    "store do; PostgreSQL and MariaDB tell only after the run.";
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -147,7 +153,8 @@ int run_run(RunFlags& flags) {
   if (!claimed.ok()) return fail(claimed.error());
   const std::string level(flags.level.empty() ? info(*claimed).name : flags.level);
   if (!can_check(level, flags.evidence)) return kBadInput;
-  options.evidence = flags.evidence != "observed";
+  options.evidence = flags.evidence != "observed" || !options.serve.empty();
+  if (const char* token = std::getenv("OURO_TOKEN"); token != nullptr) options.serve_token = token;
   options.seconds = flags.seconds >= 0 ? flags.seconds : options.txns > 0 ? 0 : 5;
   options.think_time =
       std::chrono::microseconds(static_cast<std::int64_t>(std::min(flags.think_time, 1e9) * 1000));
@@ -207,6 +214,9 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("-o,--output", options.history, "keep the history [only if violated]")
       ->type_name("FILE");
   add_workload_flags(app, flags.workload, Detail::Short);
+  app.add_option("--serve", options.serve, "feed a service, see 'ouro serve'")
+      ->type_name("URL")
+      ->group(kMinor);
   app.add_option("--rate", options.rate, "transactions per second [as many as possible]")
       ->type_name("X")
       ->check(number_at_least_zero())

@@ -9,6 +9,7 @@
 #include "db/registry.h"
 #include "db/server.h"
 #include "run/annotate.h"
+#include "run/feeder.h"
 #include "run/journal.h"
 #include "run/nemesis.h"
 #include "run/runner.h"
@@ -19,6 +20,7 @@ namespace ouro {
 namespace {
 
 using running::Annotation;
+using running::Feeder;
 using running::Journal;
 using running::Nemesis;
 using running::NemesisOptions;
@@ -117,8 +119,9 @@ std::string header(const RunOptions& options, const db::Database& database) {
 // Writes down what the simulated store's own sessions do.
 class PlayRecorder {
  public:
-  PlayRecorder(Journal& journal, const Runner& runner, std::size_t slot, bool evidence)
-      : journal_(journal), runner_(runner), slot_(slot), evidence_(evidence) {}
+  PlayRecorder(Journal& journal, Feeder* feeder, const Runner& runner, std::size_t slot,
+               bool evidence)
+      : journal_(journal), feeder_(feeder), runner_(runner), slot_(slot), evidence_(evidence) {}
 
   void begun(std::uint32_t actor) { invoked_[actor] = runner_.now(); }
 
@@ -144,10 +147,12 @@ class PlayRecorder {
                         .commit = evidence_ ? performed.commit : kNoTimestamp},
                        line_);
     journal_.add(slot_, line_);
+    if (feeder_ != nullptr) feeder_->add(line_, 0);
   }
 
  private:
   Journal& journal_;
+  Feeder* feeder_;
   const Runner& runner_;
   std::size_t slot_;
   bool evidence_;
@@ -169,8 +174,9 @@ class Run {
     const std::uint32_t clients = options_.workload.sessions;
     auto journal = Journal::create(options_.history, clients + kExtraSlots);
     if (!journal.ok()) return journal.error();
-    Runner runner(options_, database_, **journal);
-    PlayRecorder plays(**journal, runner, clients + 1, options_.evidence);
+    if (auto fed = connect_feeder(); !fed) return fed.error();
+    Runner runner(options_, database_, **journal, feeder_.get());
+    PlayRecorder plays(**journal, feeder_.get(), runner, clients + 1, options_.evidence);
     if (opened_.simulated) {
       opened_.simulated->set_witness(
           {.begun = [&](std::uint32_t actor) { plays.begun(actor); },
@@ -180,9 +186,11 @@ class Run {
     const bool prepared = status.ok();
     // Only now does the database know its version.
     (*journal)->add(clients, header(options_, database_));
+    if (status && feeder_) feeder_->start(database_);
     if (status) status = runner.load();
     if (status) status = run_disturbed(runner);
     report_.end = runner.progress();
+    if (prepared) finish_feeding();
     if (auto closed = (*journal)->close(); status && !closed) status = closed;
     if (status) status = add_evidence(runner.open_lines());
     if (auto finished = database_.finish(); !finished) {
@@ -206,6 +214,22 @@ class Run {
             .keys = options_.workload.keys,
             .clients = options_.workload.sessions,
             .evidence = options_.evidence};
+  }
+
+  Status connect_feeder() {
+    if (options_.serve.empty()) return {};
+    auto feeder = Feeder::connect({.url = options_.serve, .token = options_.serve_token});
+    if (!feeder.ok()) return feeder.error();
+    feeder_ = *std::move(feeder);
+    return {};
+  }
+
+  void finish_feeding() {
+    if (!feeder_) return;
+    const auto taken = feeder_->finish();
+    report_.notes.push_back(taken.ok()
+                                ? fmt::format("{} took {} transactions", options_.serve, *taken)
+                                : "not everything was fed: " + taken.error().to_string());
   }
 
   // The clients, and what disturbs them.
@@ -252,7 +276,8 @@ class Run {
   const Opened& opened_;
   db::Database& database_;
   std::vector<running::Trouble> troubles_;
-  std::string nemesis_;  // What it did.
+  std::unique_ptr<Feeder> feeder_;  // If there is a service to feed.
+  std::string nemesis_;             // What it did.
   RunReport report_;
 };
 
@@ -275,6 +300,14 @@ Result<RunReport> run(const RunOptions& options) {
       !opened->database().features().versions) {
     return complain(fmt::format("{} gives no evidence; leave --evidence out",
                                 opened->database().description()));
+  }
+  if (!options.serve.empty() && !options.evidence) return complain("a service needs evidence");
+  if (!options.serve.empty() &&
+      !(opened->database().features().timestamps && opened->database().features().live)) {
+    return complain(fmt::format(
+        "{} tells no timestamps before the end of a run, so it cannot feed a service; record a "
+        "history with --evidence and check that",
+        opened->database().description()));
   }
   return Run(options, *opened, *std::move(troubles)).go();
 }

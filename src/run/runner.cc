@@ -113,6 +113,7 @@ class Runner::Worker {
     if (transcript_.empty() || !options_.record) return;
     transcript_.format(frame, line_);
     const std::uint64_t line = runner_.journal_.add(number_, line_);
+    runner_.feed(line_, frame, played.trace);
     const bool unknown = played.status == TxnStatus::Unknown;
     if (played.trace.token == 0 || (played.status == TxnStatus::Aborted)) return;
     if (!options_.evidence && !unknown) return;
@@ -156,10 +157,11 @@ class Runner::Worker {
   std::string line_;
 };
 
-Runner::Runner(const RunOptions& options, db::Database& database, Journal& journal)
+Runner::Runner(const RunOptions& options, db::Database& database, Journal& journal, Feeder* feeder)
     : options_(options),
       database_(database),
       journal_(journal),
+      feeder_(feeder),
       model_(model_of(info(options.workload.workload))) {}
 
 std::int64_t Runner::now() const {
@@ -213,6 +215,12 @@ void Runner::note_reason(const std::string& reason) {
   ++reasons_[reason];
 }
 
+void Runner::feed(const std::string& line, const Transcript::Frame& frame, const db::Trace& trace) {
+  if (feeder_ == nullptr) return;
+  const bool open = frame.status == TxnStatus::Committed && frame.commit == kNoTimestamp;
+  feeder_->add(line, open ? trace.token : 0);
+}
+
 Status Runner::load() {
   if (!info(options_.workload.workload).preloads) return {};
   const auto seat = options_.workload.sessions;
@@ -250,6 +258,7 @@ Status Runner::load() {
     transcript.format(frame, line);
     if (!options_.record) continue;
     const std::uint64_t number = journal_.add(seat, line);
+    feed(line, frame, played.trace);
     if (played.trace.token != 0 && options_.evidence) {
       open_lines_.push_back({number, played.trace.token, false, {}});
     }

@@ -12,6 +12,7 @@
 
 #include "db/database.h"
 #include "ouro/run.h"
+#include "run/feeder.h"
 #include "run/journal.h"
 #include "run/player.h"
 #include "run/transcript.h"
@@ -29,8 +30,10 @@ struct OpenLine {
 
 class Runner {
  public:
-  // All must outlive it. The journal has a slot for each client and one more.
-  Runner(const RunOptions& options, db::Database& database, Journal& journal);
+  // All must outlive it; `feeder` may be null. The journal has a slot for each client and
+  // one more.
+  Runner(const RunOptions& options, db::Database& database, Journal& journal,
+         Feeder* feeder = nullptr);
 
   // Loads the keys that the workload wants to be there, as transactions of their own.
   Status load();
@@ -57,10 +60,13 @@ class Runner {
   // A connection to the node of `client`, tried for as long as the run lasts.
   std::unique_ptr<db::Connection> connect(std::size_t client);
   void note_reason(const std::string& reason);
+  // Passes a line of the journal on to the feeder, if there is one.
+  void feed(const std::string& line, const Transcript::Frame& frame, const db::Trace& trace);
 
   const RunOptions& options_;
   db::Database& database_;
   Journal& journal_;
+  Feeder* feeder_;
   db::Model model_;
   Clock::time_point made_ = Clock::now();
   Clock::time_point started_ = made_;

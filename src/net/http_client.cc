@@ -1,0 +1,56 @@
+#include "net/http_client.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+
+#include <charconv>
+
+namespace ouro::net {
+
+struct HttpClient::Connection {
+  explicit Connection(const std::string& origin) : client(origin) {}
+  httplib::Client client;
+  std::string path;
+};
+
+HttpClient::HttpClient(std::unique_ptr<Connection> connection)
+    : connection_(std::move(connection)) {}
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+Result<HttpClient> HttpClient::make(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  const std::string_view name = std::string_view(url).substr(0, scheme);
+  if (scheme == url.npos || (name != "http" && name != "https") || scheme + 3 == url.size()) {
+    Error error;
+    error.what = fmt::format("'{}' is no URL; write http://HOST:PORT/", url);
+    return error;
+  }
+  const std::size_t slash = std::min(url.find('/', scheme + 3), url.size());
+  auto connection = std::make_unique<Connection>(url.substr(0, slash));
+  connection->path = url.substr(slash);
+  connection->client.set_keep_alive(true);
+  connection->client.set_tcp_nodelay(true);
+  connection->client.set_connection_timeout(5);
+  connection->client.set_read_timeout(30);
+  connection->client.set_write_timeout(30);
+  return HttpClient(std::move(connection));
+}
+
+HttpAnswer HttpClient::post(const std::string& path, const std::string& body,
+                            const std::string& content_type, const HttpHeaders& headers) {
+  std::string target = connection_->path;
+  while (!path.empty() && target.ends_with('/')) target.pop_back();
+  target += path;
+  if (target.empty()) target = "/";
+  httplib::Headers given(headers.begin(), headers.end());
+  const httplib::Result result = connection_->client.Post(target, given, body, content_type);
+  if (!result) return {.status = 0, .body = httplib::to_string(result.error())};
+  HttpAnswer answer{.status = result->status, .body = result->body};
+  const std::string wait = result->get_header_value("Retry-After");
+  std::from_chars(wait.data(), wait.data() + wait.size(), answer.retry_after);
+  return answer;
+}
+
+}  // namespace ouro::net

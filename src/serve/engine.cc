@@ -1,0 +1,198 @@
+#include "serve/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ouro::serving {
+namespace {
+
+// How often time-outs are looked at; also how late an event of one can be.
+constexpr auto kTick = std::chrono::milliseconds(10);
+constexpr auto kLeastPause = std::chrono::seconds(1);  // Between checkpoints.
+constexpr auto kMonitorPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Engine::Engine(const ServeOptions& options, StateFolder* state, Intake& intake, EventHub& hub,
+               Monitor& monitor)
+    : options_(options), state_(state), intake_(intake), hub_(hub), monitor_(monitor) {}
+
+Status Engine::open() {
+  auto stream = state_ == nullptr ? Stream::open(options_.stream)
+                                  : state_->recover(options_.stream, progress_,
+                                                    [&](std::vector<StreamEvent> events) {
+                                                      hub_.publish(std::move(events));
+                                                    });
+  if (!stream.ok()) return stream.error();
+  stream_.emplace(*std::move(stream));
+  if (state_ != nullptr && state_->found()) patient_until_ = Clock::now() + options_.stream.timeout;
+  committer_.emplace(hub_);
+  if (state_ != nullptr) committer_->use(&state_->log());
+  tell_monitor();
+  return {};
+}
+
+std::optional<FilePosition> Engine::position_of(const std::string& path) const {
+  const auto found = progress_.positions.find(path);
+  if (found == progress_.positions.end()) return std::nullopt;
+  return found->second;
+}
+
+StreamTime Engine::now() {
+  const auto clock = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  // Somebody may set the clock back, also while we are not running.
+  progress_.time = std::max<std::int64_t>(progress_.time, clock.count());
+  return StreamTime(progress_.time);
+}
+
+Result<StreamSummary> Engine::run() {
+  Status status;
+  for (bool open = true; open && status;) {
+    // Closed comes before taking: what was accepted is taken.
+    open = !intake_.closed() || intake_.waiting() > 0;
+    status = step();
+  }
+  if (status) {
+    auto summary = finish();
+    if (summary.ok()) return summary;
+    status = summary.error();
+  }
+  failed_ = true;
+  refuse(status.error());
+  return status.error();
+}
+
+void Engine::refuse(const Error& why) {
+  intake_.close();
+  for (Batch& batch : intake_.take(std::chrono::milliseconds(0))) {
+    if (batch.done) batch.done({.error = why});
+  }
+}
+
+Status Engine::step() {
+  std::vector<Batch> batches = intake_.take(kTick);
+  const StreamTime at = now();
+  Committer::Group group;
+  for (Batch& batch : batches) take(batch, at, group);
+  if (!batches.empty() || vitals_.stream.window_txns > 0) advance(at);
+  group.events = stream_->poll();
+  if (auto passed = pass_on(std::move(group)); !passed) return passed;
+  if (Clock::now() - told_monitor_ >= kMonitorPause) tell_monitor();
+  return checkpoint_is_due() ? checkpoint() : Status();
+}
+
+void Engine::take(Batch& batch, StreamTime at, Committer::Group& group) {
+  const Clock::time_point begun = Clock::now();
+  Receipt receipt = apply(batch, at);
+  const Clock::time_point ended = Clock::now();
+  if (receipt.error) {
+    monitor_.count_rejected();
+  } else if (receipt.repeated) {
+    ++vitals_.repeated;
+  } else {
+    ++vitals_.batches;
+    for (const TxnStatus status : batch.history->columns().txn_status) {
+      ++vitals_.txns[static_cast<std::size_t>(status)];
+    }
+    vitals_.checks.add(std::chrono::duration<double>(ended - begun).count());
+    vitals_.lag_seconds = std::chrono::duration<double>(ended - batch.arrived).count();
+    // The monitor is told later; time-outs are to be looked at from now on.
+    vitals_.stream.window_txns += batch.history->txn_count();
+  }
+  group.answers.emplace_back(std::move(batch.done), std::move(receipt));
+}
+
+Receipt Engine::apply(const Batch& batch, StreamTime at) {
+  if (!batch.id.client.empty() && progress_.seen.contains(batch.id.client, batch.id.number)) {
+    return {.error = {}, .repeated = true};
+  }
+  if (auto taken = stream_->append(batch.history, at); !taken) return {.error = taken.error()};
+  progress_.given += batch.history->txn_count();
+  if (!batch.id.client.empty()) progress_.seen.add(batch.id.client, batch.id.number);
+  if (!batch.position.path.empty()) progress_.positions[batch.position.path] = batch.position;
+  log({.kind = LogRecord::Kind::Batch,
+       .time = at.count(),
+       .txns = progress_.given,
+       .id = batch.id,
+       .position = batch.position,
+       .history = batch.binary});
+  return {};
+}
+
+void Engine::advance(StreamTime at) {
+  if (Clock::now() < patient_until_) return;
+  stream_->advance(at);
+  log({.kind = LogRecord::Kind::Advance, .time = at.count(), .txns = progress_.given});
+}
+
+void Engine::log(const LogRecord& record) {
+  if (state_ == nullptr) return;
+  state_->log().append(record);
+  logged_ = true;
+  changed_ = true;
+}
+
+Status Engine::pass_on(Committer::Group group) {
+  group.durable = logged_;
+  if (std::exchange(logged_, false)) {
+    if (auto flushed = state_->log().flush(); !flushed) {
+      for (auto& [done, receipt] : group.answers) {
+        if (!receipt.error) receipt.error = flushed.error();
+        if (done) done(receipt);
+      }
+      return flushed;
+    }
+  }
+  committer_->add(std::move(group));
+  return committer_->failed() ? committer_->drain() : Status();
+}
+
+Result<StreamSummary> Engine::finish() {
+  const StreamTime at = now();
+  const StreamSummary summary = stream_->finish();
+  log({.kind = LogRecord::Kind::Finish, .time = at.count(), .txns = progress_.given});
+  Committer::Group group;
+  group.events = stream_->poll();
+  if (auto passed = pass_on(std::move(group)); !passed) return passed.error();
+  tell_monitor();
+  if (state_ != nullptr) {
+    if (auto saved = checkpoint(); !saved) return saved.error();
+  } else {
+    if (auto drained = committer_->drain(); !drained) return drained.error();
+    if (auto told = hub_.drain(); !told) return told.error();
+  }
+  return summary;
+}
+
+bool Engine::checkpoint_is_due() const {
+  if (state_ == nullptr || !changed_) return false;
+  const auto pause = Clock::now() - checkpointed_;
+  return pause >= options_.checkpoint ||
+         (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
+}
+
+Status Engine::checkpoint() {
+  if (auto drained = committer_->drain(); !drained) return drained;
+  if (auto told = hub_.drain(); !told) return told;
+  checkpointed_ = Clock::now();
+  if (auto saved = state_->save(*stream_); !saved) {
+    // The log has everything, only longer.
+    if (options_.note && !std::exchange(told_trouble_, true)) {
+      options_.note("no checkpoint: " + saved.error().to_string());
+    }
+    return {};
+  }
+  changed_ = false;
+  const Status begun = state_->begin_log(progress_);
+  committer_->use(&state_->log());
+  return begun;
+}
+
+void Engine::tell_monitor() {
+  vitals_.stream = stream_->summary();
+  monitor_.update(vitals_);
+  told_monitor_ = Clock::now();
+}
+
+}  // namespace ouro::serving

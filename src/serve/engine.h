@@ -1,0 +1,76 @@
+// The thread that checks: takes batches from the intake, does to the stream what has to be done,
+// logs that, and passes answers and events on.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ouro/result.h"
+#include "ouro/serve.h"
+#include "ouro/stream.h"
+#include "serve/committer.h"
+#include "serve/event_hub.h"
+#include "serve/intake.h"
+#include "serve/monitor.h"
+#include "serve/state_folder.h"
+
+namespace ouro::serving {
+
+class Engine {
+ public:
+  // All must outlive it; `state` null: nothing is kept.
+  Engine(const ServeOptions& options, StateFolder* state, Intake& intake, EventHub& hub,
+         Monitor& monitor);
+
+  // Opens the stream, or recovers it. REQUIRES: the hub is open.
+  [[nodiscard]] Status open();
+  // How far a file was read; nothing if it is new.
+  [[nodiscard]] std::optional<FilePosition> position_of(const std::string& path) const;
+
+  // Checks until the intake is closed and empty, and then finishes the stream. The error is a state
+  // that cannot be written; from then on failed() is true, and the intake should be closed.
+  [[nodiscard]] Result<StreamSummary> run();
+  [[nodiscard]] bool failed() const { return failed_; }
+  // Instead of run(): closes the intake and answers what waits there, so that nobody waits for
+  // ever.
+  void refuse(const Error& why);
+
+ private:
+  [[nodiscard]] StreamTime now();
+  void take(Batch& batch, StreamTime at, Committer::Group& group);
+  [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
+  void advance(StreamTime at);
+  void log(const LogRecord& record);
+  [[nodiscard]] Status pass_on(Committer::Group group);
+  [[nodiscard]] Status step();
+  [[nodiscard]] Result<StreamSummary> finish();
+  [[nodiscard]] bool checkpoint_is_due() const;
+  [[nodiscard]] Status checkpoint();
+  void tell_monitor();
+
+  using Clock = std::chrono::steady_clock;
+
+  const ServeOptions& options_;
+  StateFolder* state_;
+  Intake& intake_;
+  EventHub& hub_;
+  Monitor& monitor_;
+  std::optional<Stream> stream_;
+  Progress progress_;
+  Vitals vitals_;
+  std::optional<Committer> committer_;
+  std::atomic<bool> failed_{false};
+  bool logged_ = false;   // Something that is not flushed.
+  bool changed_ = false;  // Since the last checkpoint.
+  bool told_trouble_ = false;
+  Clock::time_point told_monitor_{};
+  Clock::time_point checkpointed_ = Clock::now();
+  Clock::time_point patient_until_{};  // No time-outs before: senders come back after a restart.
+};
+
+}  // namespace ouro::serving

@@ -1,0 +1,87 @@
+// How the service is doing, for metrics and for the page.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "ouro/stream.h"
+#include "serve/event_hub.h"
+#include "serve/intake.h"
+
+namespace ouro::serving {
+
+// How long checks took: counts below each bound, in seconds.
+class Durations {
+ public:
+  static constexpr std::array<double, 12> kBounds{1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3,
+                                                  1e-2, 2.5e-2, 1e-1, 2.5e-1, 1.0,  2.5};
+  void add(double seconds);
+  [[nodiscard]] std::uint64_t below(std::size_t bound) const { return counts_[bound]; }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] double sum() const { return sum_; }
+
+ private:
+  std::array<std::uint64_t, kBounds.size()> counts_{};
+  std::uint64_t count_ = 0;
+  double sum_ = 0;
+};
+
+// What the engine tells of itself; counters are of this process, but for those of the stream.
+struct Vitals {
+  StreamSummary stream;
+  std::array<std::uint64_t, 3> txns{};  // By TxnStatus.
+  std::uint64_t batches = 0;
+  std::uint64_t repeated = 0;
+  double lag_seconds = 0;  // From arrival to verdict, of the last batch.
+  Durations checks;
+};
+
+class Monitor {
+ public:
+  Monitor(const StreamOptions& options, const Intake& intake, const EventHub& hub)
+      : options_(options), intake_(intake), hub_(hub) {}
+
+  void update(const Vitals& vitals);
+  // A batch or line could not be read or taken.
+  void count_rejected() { ++rejected_; }
+  [[nodiscard]] std::uint64_t rejected() const { return rejected_; }
+
+  // Prometheus's text format.
+  [[nodiscard]] std::string metrics() const;
+  // For the page and for scripts: one JSON object.
+  [[nodiscard]] std::string summary() const;
+
+ private:
+  // One for each second.
+  struct Sample {
+    std::uint64_t txns = 0;
+    double lag_seconds = 0;
+    std::uint64_t memory = 0;
+    std::uint64_t window_txns = 0;
+    std::uint64_t flips = 0;
+    std::uint64_t violations = 0;
+  };
+  static constexpr std::size_t kSamples = 180;
+
+  const StreamOptions options_;
+  const Intake& intake_;
+  const EventHub& hub_;
+  std::atomic<std::uint64_t> rejected_{0};
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+
+  mutable std::mutex mutex_;  // For all below.
+  Vitals vitals_;
+  std::deque<Sample> samples_;
+  std::chrono::steady_clock::time_point sampled_ = started_;
+  std::uint64_t sampled_txns_ = 0;
+};
+
+// The violations that are final.
+[[nodiscard]] std::uint64_t violation_count(const StreamSummary& summary);
+
+}  // namespace ouro::serving

@@ -1,0 +1,78 @@
+#include "serve/parse_batch.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace ouro::serving {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+Error error_in(std::string_view name, std::string what) {
+  Error error;
+  error.file = name;
+  error.what = std::move(what);
+  return error;
+}
+
+// The content between the brackets of an array, if there is none inside.
+bool is_empty_array(std::string_view bytes) {
+  const std::size_t open = bytes.find_first_not_of(kSpace);
+  if (open == bytes.npos || bytes[open] != '[') return false;
+  const std::size_t close = bytes.find_first_not_of(kSpace, open + 1);
+  return close != bytes.npos && bytes[close] == ']' &&
+         bytes.find_first_not_of(kSpace, close + 1) == bytes.npos;
+}
+
+bool is_compressed(std::string_view bytes) {
+  return bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd");
+}
+
+}  // namespace
+
+Format format_of(std::string_view bytes, std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  if (type == "application/x-ndjson" || type == "application/jsonl") return Format::Native;
+  if (type == "application/vnd.ouro") return Format::NativeBinary;
+  const std::size_t first = bytes.find_first_not_of(kSpace);
+  if (first == bytes.npos || bytes[first] == '{') return Format::Native;
+  if (bytes[first] == '[') return Format::Chronos;
+  return type == "application/json" ? Format::Chronos : Format::NativeBinary;
+}
+
+Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::string_view name,
+                                const BatchRules& rules) {
+  if (is_compressed(bytes)) return error_in(name, "compressed; send it as it is");
+  ParsedBatch batch;
+  if (format == Format::Chronos && is_empty_array(bytes)) {
+    batch.history = std::make_shared<const History>();
+  } else {
+    auto parsed = parse_history(bytes, {.format = format, .threads = 1}, name);
+    if (!parsed.ok()) return parsed.error();
+    batch.history = std::make_shared<const History>(*std::move(parsed));
+  }
+  const Value initial = rules.initial ? Value::small(*rules.initial) : Value::null();
+  const Value said = batch.history->columns().default_initial;
+  if (said != initial && !said.is_null() && format != Format::Chronos) {
+    return error_in(name,
+                    fmt::format("the batch says that keys hold {} at first; start the service "
+                                "with --initial {}",
+                                batch.history->text(said), batch.history->text(said)));
+  }
+  if (said != initial) {
+    HistoryColumns columns = batch.history->columns();
+    columns.default_initial = initial;
+    batch.history = std::make_shared<const History>(columns, batch.history);
+  }
+  if (!rules.durable) return batch;
+  if (format == Format::NativeBinary && said == initial) {
+    batch.binary = bytes;
+    return batch;
+  }
+  auto printed = print_history(*batch.history, Format::NativeBinary, batch.binary);
+  if (!printed.ok()) return printed.error();
+  return batch;
+}
+
+}  // namespace ouro::serving

@@ -1,0 +1,265 @@
+#include "ouro/serve.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "net/address.h"
+#include "serve/engine.h"
+#include "serve/event_hub.h"
+#include "serve/http_service.h"
+#include "serve/intake.h"
+#include "serve/line_input.h"
+#include "serve/monitor.h"
+#include "serve/state_folder.h"
+#include "serve/tcp_server.h"
+#include "serve/webhook.h"
+
+namespace ouro {
+namespace {
+
+using namespace serving;
+
+Error complain(std::string what) {
+  Error error;
+  error.what = std::move(what);
+  return error;
+}
+
+Status check_options(const ServeOptions& options) {
+  if (!decidable(options.stream.level, Evidence::Timestamps)) {
+    return complain(fmt::format("timestamps cannot decide {}; see 'ouro levels'",
+                                info(options.stream.level).name));
+  }
+  if (options.http.empty() && options.tcp.empty() && options.input < 0 && options.follow.empty()) {
+    return complain("no input; name an address, a file to follow, or '-'");
+  }
+  if (options.stream.memory > 0 && options.stream.folder.empty() && options.state.empty()) {
+    return complain("a memory limit needs a folder for what does not fit; name one with --state");
+  }
+  return {};
+}
+
+// One service, from its parts.
+class Service {
+ public:
+  explicit Service(const ServeOptions& given) : options_(with_folder(given)) {}
+
+  Result<ServeReport> run() {
+    if (auto ready = open(); !ready) return ready.error();
+    if (auto started = start_inputs(); !started) {
+      engine_->refuse(started.error());
+      stop();
+      return started.error();
+    }
+    Result<StreamSummary> summary = StreamSummary{};
+    std::thread checker([&] { summary = engine_->run(); });
+    if (options_.ready) options_.ready(addresses_);
+    wait();
+    stop_inputs();
+    checker.join();
+    stop();
+    if (!summary.ok()) return summary.error();
+    return report(*summary);
+  }
+
+ private:
+  static ServeOptions with_folder(ServeOptions options) {
+    if (options.stream.memory > 0 && options.stream.folder.empty()) {
+      options.stream.folder = options.state + "/spill";
+    }
+    const auto mutex = std::make_shared<std::mutex>();  // Notes come from many threads.
+    if (options.note) {
+      options.note = [mutex, note = options.note](const std::string& text) {
+        const std::lock_guard lock(*mutex);
+        note(text);
+      };
+    }
+    return options;
+  }
+
+  // What must stay the same while a state lasts.
+  [[nodiscard]] std::string settings() const {
+    const StreamOptions& stream = options_.stream;
+    return fmt::format("level {}\ntimeout_ms {}\nclock_drift {}\ninitial {}\n",
+                       info(stream.level).name, stream.timeout.count(), stream.clock_drift,
+                       options_.initial ? std::to_string(*options_.initial) : "null");
+  }
+
+  // Everything but what lets clients in.
+  Status open() {
+    if (!options_.state.empty()) {
+      auto state = StateFolder::open(options_.state, settings());
+      if (!state.ok()) return state.error();
+      state_.emplace(*std::move(state));
+    } else if (options_.note && listens()) {
+      options_.note("no state folder: a restart forgets everything; see --state");
+    }
+    intake_.emplace(options_.queue_limit);
+    hub_.emplace(EventHub::Options{.file = state_ ? state_->events_file() : "",
+                                   .event = options_.event,
+                                   .event_after = options_.event_after});
+    if (auto opened = hub_->open(); !opened) return opened;
+    monitor_.emplace(options_.stream, *intake_, *hub_);
+    engine_.emplace(options_, state_ ? &*state_ : nullptr, *intake_, *hub_, *monitor_);
+    if (auto opened = engine_->open(); !opened) return opened;
+    if (options_.webhook.empty()) return {};
+    auto webhook = Webhook::start({.url = options_.webhook,
+                                   .file = state_ ? state_->webhook_file() : "",
+                                   .note = options_.note},
+                                  *hub_);
+    if (!webhook.ok()) return webhook.error();
+    webhook_ = *std::move(webhook);
+    return {};
+  }
+
+  Status start_inputs() {
+    const BatchRules rules{.durable = state_.has_value(), .initial = options_.initial};
+    for (const std::string& path : options_.follow) {
+      readers_.emplace_back([this, path, rules, begin = engine_->position_of(path)] {
+        follow_file(path, begin, line_options(path, rules), *intake_, *monitor_);
+      });
+    }
+    if (options_.input >= 0) {
+      reading_ = true;
+      readers_.emplace_back([this, rules] {
+        read_input(options_.input, line_options("standard input", rules), *intake_, *monitor_);
+        reading_ = false;
+      });
+    }
+    if (!options_.tcp.empty()) {
+      auto address = net::parse_address(options_.tcp);
+      if (!address.ok()) return address.error();
+      tcp_.emplace(TcpServer::Options{options_.token, options_.body_limit, rules}, *intake_,
+                   *monitor_);
+      const auto port = tcp_->start(*address);
+      if (!port.ok()) return port.error();
+      address->port = *port;
+      addresses_.tcp = net::to_string(*address);
+    }
+    if (options_.http.empty()) return {};
+    auto address = net::parse_address(options_.http);
+    if (!address.ok()) return address.error();
+    http_.emplace(HttpService::Options{options_.token, options_.body_limit, rules}, *intake_, *hub_,
+                  *monitor_);
+    const auto port = http_->start(*address);
+    if (!port.ok()) return port.error();
+    address->port = *port;
+    addresses_.http = fmt::format("http://{}/", net::to_string(*address));
+    return {};
+  }
+
+  [[nodiscard]] LineOptions line_options(const std::string& name, const BatchRules& rules) {
+    return {.name = name,
+            .rules = rules,
+            .line_limit = options_.body_limit,
+            .stop = &stopping_,
+            .note = options_.note};
+  }
+
+  // Whether there are inputs that never end.
+  [[nodiscard]] bool listens() const {
+    return !options_.http.empty() || !options_.tcp.empty() || !options_.follow.empty();
+  }
+
+  // Until somebody wants us to end, or nothing can come any more.
+  void wait() const {
+    while (!(options_.stop != nullptr && *options_.stop) && !engine_->failed() &&
+           (listens() || reading_)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+
+  void stop() {
+    stop_inputs();
+    hub_->stop();
+    webhook_.reset();
+    if (http_) http_->stop();
+  }
+
+  // Nothing is taken from here on. Those who watch over HTTP may do so to the end.
+  void stop_inputs() {
+    stopping_ = true;
+    for (std::thread& reader : std::exchange(readers_, {})) reader.join();
+    if (tcp_) tcp_->stop();
+    intake_->close();
+  }
+
+  [[nodiscard]] ServeReport report(const StreamSummary& summary) const {
+    const bool violated = violation_count(summary) > 0;
+    return {.level = options_.stream.level,
+            .outcome = violated                      ? Outcome::Violated
+                       : summary.lost_stragglers > 0 ? Outcome::Undecided
+                                                     : Outcome::Holds,
+            .summary = summary,
+            .events = hub_->last(),
+            .rejected = monitor_->rejected(),
+            .seconds = std::chrono::duration<double>(Clock::now() - started_).count()};
+  }
+
+  using Clock = std::chrono::steady_clock;
+  const ServeOptions options_;
+  const Clock::time_point started_ = Clock::now();
+  // In the order in which they are made; each uses those above.
+  std::optional<StateFolder> state_;
+  std::optional<Intake> intake_;
+  std::optional<EventHub> hub_;
+  std::optional<Monitor> monitor_;
+  std::optional<Engine> engine_;
+  std::unique_ptr<Webhook> webhook_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> reading_{false};
+  std::vector<std::thread> readers_;
+  std::optional<TcpServer> tcp_;
+  std::optional<HttpService> http_;
+  ServeAddresses addresses_;
+};
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+// "1 flip", "2,000 flips".
+std::string counted(std::uint64_t number, std::string_view what) {
+  return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Result<ServeReport> serve(const ServeOptions& options) {
+  if (auto fine = check_options(options); !fine) return fine.error();
+  return Service(options).run();
+}
+
+std::string describe(const ServeReport& report) {
+  const StreamSummary& summary = report.summary;
+  std::string why;
+  for (std::size_t i = 0; i < summary.counts.size(); ++i) {
+    if (summary.counts[i] == 0) continue;
+    why += fmt::format("{}{} {}", why.empty() ? "" : ", ", grouped(summary.counts[i]),
+                       info(static_cast<AnomalyKind>(i)).name);
+  }
+  if (why.empty() && report.outcome == Outcome::Undecided) {
+    why = fmt::format("{} transactions came too late", grouped(summary.lost_stragglers));
+  }
+  std::string text = fmt::format("{} {} by timestamps{}\n",
+                                 report.outcome == Outcome::Violated    ? "VIOLATED"
+                                 : report.outcome == Outcome::Undecided ? "UNDECIDED"
+                                                                        : "holds",
+                                 info(report.level).name, why.empty() ? "" : " (" + why + ")");
+  text += fmt::format("\n{}, {}, {} left out, {}, {}", counted(summary.txns, "transaction"),
+                      counted(summary.operations, "operation"), grouped(summary.left_out),
+                      counted(summary.stragglers, "straggler"), counted(summary.flips, "flip"));
+  if (report.rejected > 0) text += fmt::format(", {} rejected", grouped(report.rejected));
+  return text + fmt::format(", {:.1f} s\n", report.seconds);
+}
+
+}  // namespace ouro

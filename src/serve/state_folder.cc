@@ -1,0 +1,250 @@
+#include "serve/state_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "ouro/format.h"
+
+namespace ouro::serving {
+namespace {
+
+constexpr std::string_view kLogPrefix = "input-";
+constexpr std::string_view kLogSuffix = ".log";
+
+Error error_at(const std::string& path, std::string what) {
+  Error error;
+  error.file = path;
+  error.what = std::move(what);
+  return error;
+}
+
+Error system_error(const std::string& path, std::string_view what) {
+  return error_at(path, std::string(what) + ": " + std::strerror(errno));
+}
+
+// "level si, timeout_ms 5000": for messages.
+std::string on_one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::string out;
+  for (const char c : text) out += c == '\n' ? std::string(", ") : std::string(1, c);
+  return out;
+}
+
+std::vector<std::uint64_t> find_logs(const std::string& folder) {
+  std::vector<std::uint64_t> numbers;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kLogPrefix) || !name.ends_with(kLogSuffix)) continue;
+    const char* begin = name.data() + kLogPrefix.size();
+    const char* end = name.data() + name.size() - kLogSuffix.size();
+    std::uint64_t number = 0;
+    if (std::from_chars(begin, end, number).ptr == end) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+// Does again what a record says was done.
+class Replay {
+ public:
+  Replay(Stream& stream, Progress& progress,
+         const std::function<void(std::vector<StreamEvent>)>& told)
+      : stream_(stream), progress_(progress), told_(told) {}
+
+  Status apply(const LogRecord& record) {
+    progress_.time = std::max(progress_.time, record.time);
+    switch (record.kind) {
+      case LogRecord::Kind::Seen:
+        progress_.seen.add(record.id.client, record.id.number);
+        break;
+      case LogRecord::Kind::Floor:
+        progress_.seen.raise(record.id.client, record.id.number);
+        break;
+      case LogRecord::Kind::Position:
+        progress_.positions[record.position.path] = record.position;
+        break;
+      case LogRecord::Kind::Batch:
+        return batch(record);
+      case LogRecord::Kind::Advance:
+        if (record.txns >= progress_.given) stream_.advance(StreamTime(record.time));
+        break;
+      case LogRecord::Kind::Finish:
+        if (record.txns >= progress_.given) static_cast<void>(stream_.finish());
+        break;
+    }
+    told_(stream_.poll());
+    return {};
+  }
+
+ private:
+  Status batch(const LogRecord& record) {
+    if (!record.id.client.empty()) progress_.seen.add(record.id.client, record.id.number);
+    if (!record.position.path.empty()) {
+      progress_.positions[record.position.path] = record.position;
+    }
+    if (record.txns <= progress_.given) return {};  // The checkpoint has it.
+    auto history = parse_history(record.history, {.format = Format::NativeBinary, .threads = 1});
+    if (!history.ok()) return history.error();
+    auto taken = stream_.append(std::make_shared<const History>(*std::move(history)),
+                                StreamTime(record.time));
+    if (!taken) return taken;
+    progress_.given = record.txns;
+    told_(stream_.poll());
+    return {};
+  }
+
+  Stream& stream_;
+  Progress& progress_;
+  const std::function<void(std::vector<StreamEvent>)>& told_;
+};
+
+void log_progress(const Progress& progress, LogWriter& log) {
+  for (const auto& [name, client] : progress.seen.clients()) {
+    LogRecord record{.kind = LogRecord::Kind::Floor, .time = progress.time};
+    record.id = {name, client.floor};
+    log.append(record);
+    record.kind = LogRecord::Kind::Seen;
+    for (const std::uint64_t number : client.above) {
+      record.id.number = number;
+      log.append(record);
+    }
+  }
+  for (const auto& [path, position] : progress.positions) {
+    log.append({.kind = LogRecord::Kind::Position, .time = progress.time, .position = position});
+  }
+}
+
+}  // namespace
+
+StateFolder::~StateFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+StateFolder::StateFolder(StateFolder&& other) noexcept { *this = std::move(other); }
+
+StateFolder& StateFolder::operator=(StateFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_, other.lock_);
+  std::swap(found_, other.found_);
+  std::swap(logs_, other.logs_);
+  std::swap(log_, other.log_);
+  return *this;
+}
+
+std::string StateFolder::log_file(std::uint64_t number) const {
+  return fmt::format("{}/{}{}{}", path_, kLogPrefix, number, kLogSuffix);
+}
+
+Status StateFolder::check_settings(const std::string& wanted) const {
+  const std::string path = path_ + "/settings";
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return replace_file(path, wanted);
+  std::ostringstream found;
+  found << file.rdbuf();
+  if (found.str() == wanted) return {};
+  return error_at(path_, fmt::format("this state has {}, not {}; use the same options or another "
+                                     "folder",
+                                     on_one_line(found.str()), on_one_line(wanted)));
+}
+
+Result<StateFolder> StateFolder::open(const std::string& path, const std::string& settings) {
+  StateFolder folder;
+  folder.path_ = path;
+  std::error_code problem;
+  std::filesystem::create_directories(path, problem);
+  if (problem) return error_at(path, "cannot make this folder: " + problem.message());
+  const std::string lock = path + "/lock";
+  folder.lock_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (folder.lock_ < 0) return system_error(path, "cannot use this folder");
+  if (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) {
+    return error_at(path, "another ouro serve uses this folder; stop it, or name another");
+  }
+  if (auto same = folder.check_settings(settings); !same) return same.error();
+  folder.logs_ = find_logs(path);
+  folder.found_ =
+      !folder.logs_.empty() || std::filesystem::exists(folder.checkpoint_file(), problem);
+  return folder;
+}
+
+Result<Stream> StateFolder::recover(const StreamOptions& options, Progress& progress,
+                                    const std::function<void(std::vector<StreamEvent>)>& told) {
+  std::error_code ignored;
+  auto stream = std::filesystem::exists(checkpoint_file(), ignored)
+                    ? Stream::restore(options, checkpoint_file())
+                    : Stream::open(options);
+  if (!stream.ok()) return stream;
+  const StreamSummary summary = stream->summary();
+  progress.given = summary.txns + summary.left_out;
+  told(stream->poll());
+  Replay replay(*stream, progress, told);
+  std::uint64_t whole = 0;
+  for (const std::uint64_t number : logs_) {
+    const std::string path = log_file(number);
+    auto read = read_log(path, [&](const LogRecord& record) { return replay.apply(record); });
+    if (!read.ok()) return read.error();
+    whole = *read;
+    if (number != logs_.back() && whole != std::filesystem::file_size(path, ignored)) {
+      return error_at(path, fmt::format("damaged at byte {}; restore the folder from a backup, or "
+                                        "move it away to begin anew",
+                                        whole));
+    }
+  }
+  if (logs_.empty()) logs_.push_back(1);
+  auto log = LogWriter::open(log_file(logs_.back()), whole);
+  if (!log.ok()) return log.error();
+  log_ = *std::move(log);
+  if (auto synced = sync_folder(); !synced) return synced.error();
+  return stream;
+}
+
+Status StateFolder::begin_log(const Progress& progress) {
+  const std::uint64_t number = logs_.back() + 1;
+  auto next = LogWriter::open(log_file(number), 0);
+  if (!next.ok()) return next.error();
+  log_progress(progress, *next);
+  if (auto flushed = next->flush(); !flushed) return flushed;
+  if (auto synced = next->sync(); !synced) return synced;
+  if (auto synced = sync_folder(); !synced) return synced;
+  log_ = *std::move(next);
+  std::error_code ignored;
+  for (const std::uint64_t old : logs_) std::filesystem::remove(log_file(old), ignored);
+  logs_ = {number};
+  return {};
+}
+
+Status StateFolder::sync_folder() const {
+  const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return system_error(path_, "cannot sync this folder");
+  const bool synced = ::fsync(folder) == 0;
+  ::close(folder);
+  return synced ? Status() : Status(system_error(path_, "cannot sync this folder"));
+}
+
+Status replace_file(const std::string& path, const std::string& content) {
+  const std::string part = path + ".part";
+  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return system_error(path, "cannot write");
+  const bool written =
+      ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
+      ::fdatasync(file) == 0;
+  ::close(file);
+  if (!written || std::rename(part.c_str(), path.c_str()) != 0) {
+    return system_error(path, "cannot write");
+  }
+  return {};
+}
+
+}  // namespace ouro::serving

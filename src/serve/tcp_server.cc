@@ -1,0 +1,263 @@
+#include "serve/tcp_server.h"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <simdjson.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <condition_variable>
+#include <deque>
+#include <future>
+
+#include "report/json_writer.h"
+
+namespace ouro::serving {
+namespace {
+
+constexpr std::size_t kMaxConnections = 256;
+// Answers that are under way on one connection: a client that reads none is not read from either.
+constexpr std::size_t kMaxUnanswered = 1024;
+constexpr int kGlance = 100;  // Milliseconds between looks at whether to stop.
+
+std::string framed(std::string_view content) {
+  std::string frame;
+  const auto size = static_cast<std::uint32_t>(content.size());
+  for (int i = 0; i < 4; ++i) frame += static_cast<char>(size >> (8 * i) & 0xff);
+  frame += content;
+  return frame;
+}
+
+std::string refusal(std::string_view what) {
+  JsonWriter json;
+  json.begin_object().member("ok", false).member("error", what).end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace
+
+class TcpServer::Connection {
+ public:
+  Connection(TcpServer& server, int socket) : server_(server), socket_(socket) {
+    reader_ = std::thread([this] { read_all(); });
+    writer_ = std::thread([this] { write_all(); });
+  }
+  ~Connection() {
+    reader_.join();
+    writer_.join();
+    ::close(socket_);
+  }
+
+  [[nodiscard]] bool ended() const { return ended_; }
+
+ private:
+  // Reads until `size` bytes are there; false if the client or we end.
+  bool receive(char* bytes, std::size_t size) {
+    while (size > 0) {
+      if (server_.stopping_) return false;
+      if (!net::readable(socket_, kGlance)) continue;
+      const ssize_t count = ::recv(socket_, bytes, size, 0);
+      if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (count <= 0) return false;
+      bytes += count;
+      size -= static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+  void read_all() {
+    while (read_frame()) {
+    }
+    const std::lock_guard lock(mutex_);
+    reading_ = false;
+    changed_.notify_all();
+  }
+
+  // False: no more.
+  bool read_frame() {
+    unsigned char head[4];
+    if (!receive(reinterpret_cast<char*>(head), sizeof head)) return false;
+    const std::size_t size = std::size_t{head[0]} | std::size_t{head[1]} << 8 |
+                             std::size_t{head[2]} << 16 | std::size_t{head[3]} << 24;
+    if (size > server_.options_.body_limit) {
+      answer_now(refusal(
+          fmt::format("a frame of {} bytes; the limit is {}", size, server_.options_.body_limit)));
+      return false;
+    }
+    auto reservation = server_.intake_.reserve(size);
+    if (!reservation) return false;
+    std::string bytes(size, '\0');
+    if (!receive(bytes.data(), size)) return false;
+    if (bytes.starts_with("{\"hello\"")) return hello(bytes);
+    if (!greeted_ && !server_.options_.token.empty()) {
+      answer_now(refusal("the first frame must be a hello with the token"));
+      return false;
+    }
+    return submit(std::move(bytes), *std::move(reservation));
+  }
+
+  bool hello(const std::string& bytes) {
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    std::string_view token, client;
+    std::uint64_t next = 1;
+    if (parser.parse(bytes).get(root) != simdjson::SUCCESS) {
+      answer_now(refusal("a hello that is no JSON"));
+      return false;
+    }
+    const auto field = [&](const char* pointer, auto& out) {
+      return root.at_pointer(pointer).get(out) == simdjson::SUCCESS;
+    };
+    static_cast<void>(field("/hello/token", token));
+    if (!server_.options_.token.empty() && !net::same_secret(token, server_.options_.token)) {
+      answer_now(refusal("wrong token"));
+      return false;
+    }
+    if (field("/hello/client", client) && client.size() > kMaxClientName) {
+      answer_now(refusal("the name of the client is too long"));
+      return false;
+    }
+    greeted_ = true;
+    id_.client = client;
+    if (field("/hello/next", next)) id_.number = next;
+    answer_now("{\"ok\":true}");
+    return true;
+  }
+
+  bool submit(std::string bytes, Reservation reservation) {
+    const BatchId id = id_;
+    if (!id_.client.empty()) ++id_.number;
+    const Format format = format_of(bytes, "");
+    auto parsed = parse_batch(bytes, format, "frame", server_.options_.rules);
+    if (!parsed.ok()) {
+      server_.monitor_.count_rejected();
+      answer_now(refusal(parsed.error().to_string()));
+      return true;
+    }
+    const std::size_t txns = parsed->history->txn_count();
+    const std::size_t slot = open_answer();
+    Batch batch{.history = std::move(parsed->history),
+                .binary = std::move(parsed->binary),
+                .id = id,
+                .position = {},
+                .arrived = std::chrono::steady_clock::now(),
+                .reservation = std::move(reservation),
+                .done = [this, slot, txns, id](const Receipt& receipt) {
+                  answer(slot, receipt_text(receipt, txns, id));
+                }};
+    if (server_.intake_.submit(std::move(batch))) return true;
+    answer(slot, refusal("the service is stopping; send it again later"));
+    return false;
+  }
+
+  static std::string receipt_text(const Receipt& receipt, std::size_t txns, const BatchId& id) {
+    if (receipt.error) return refusal(receipt.error->to_string());
+    JsonWriter json;
+    json.begin_object().member("ok", true).member("transactions", txns);
+    if (!id.client.empty()) json.member("number", id.number);
+    if (receipt.repeated) json.member("repeated", true);
+    json.end_object();
+    return std::move(json).finish();
+  }
+
+  // Answers go out in the order in which their slots were opened.
+  std::size_t open_answer() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return answers_.size() < kMaxUnanswered || broken_; });
+    answers_.emplace_back();
+    return first_ + answers_.size() - 1;
+  }
+  void answer(std::size_t slot, std::string text) {
+    const std::lock_guard lock(mutex_);
+    answers_[slot - first_] = std::move(text);
+    changed_.notify_all();
+  }
+  void answer_now(std::string text) { answer(open_answer(), std::move(text)); }
+
+  void write_all() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock,
+                    [&] { return answers_.empty() ? !reading_ : answers_.front().has_value(); });
+      if (answers_.empty()) break;
+      std::string out;
+      while (!answers_.empty() && answers_.front()) {
+        std::string& text = *answers_.front();
+        while (text.ends_with('\n')) text.pop_back();
+        out += framed(text);
+        answers_.pop_front();
+        ++first_;
+      }
+      changed_.notify_all();
+      lock.unlock();
+      const bool sent = net::send_all(socket_, out);
+      lock.lock();
+      // Nobody listens: what is read is still taken, and counted by the next connection.
+      broken_ = broken_ || !sent;
+    }
+    ::shutdown(socket_, SHUT_RDWR);
+    ended_ = true;
+  }
+
+  TcpServer& server_;
+  int socket_;
+  bool greeted_ = false;
+  BatchId id_{.client = {}, .number = 1};
+  std::atomic<bool> ended_{false};
+
+  std::mutex mutex_;  // For all below.
+  std::condition_variable changed_;
+  std::deque<std::optional<std::string>> answers_;
+  std::size_t first_ = 0;  // Slot of the first in `answers_`.
+  bool reading_ = true;
+  bool broken_ = false;
+  std::thread reader_, writer_;
+};
+
+TcpServer::TcpServer(Options options, Intake& intake, Monitor& monitor)
+    : options_(std::move(options)), intake_(intake), monitor_(monitor) {}
+
+TcpServer::~TcpServer() { stop(); }
+
+Result<std::uint16_t> TcpServer::start(const net::Address& address) {
+  auto listening = net::listen_at(address);
+  if (!listening.ok()) return listening.error();
+  socket_ = listening->socket;
+  acceptor_ = std::thread([this] { accept_all(); });
+  return listening->port;
+}
+
+void TcpServer::stop() {
+  stopping_ = true;
+  if (acceptor_.joinable()) acceptor_.join();
+  connections_.clear();
+  if (socket_ >= 0) ::close(socket_);
+  socket_ = -1;
+}
+
+void TcpServer::accept_all() {
+  while (!stopping_) {
+    forget_ended();
+    if (!net::readable(socket_, kGlance)) continue;
+    const int socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (socket < 0) continue;
+    if (connections_.size() >= kMaxConnections) {
+      static_cast<void>(net::send_all(socket, framed(refusal("too many connections"))));
+      ::close(socket);
+      continue;
+    }
+    const int on = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const timeval patience{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    connections_.push_back(std::make_unique<Connection>(*this, socket));
+  }
+}
+
+void TcpServer::forget_ended() {
+  connections_.remove_if([](const auto& connection) { return connection->ended(); });
+}
+
+}  // namespace ouro::serving

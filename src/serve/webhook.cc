@@ -1,0 +1,113 @@
+#include "serve/webhook.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+
+#include "serve/state_folder.h"
+
+namespace ouro::serving {
+namespace {
+
+constexpr auto kFirstPause = std::chrono::milliseconds(100);
+constexpr auto kLongestPause = std::chrono::milliseconds(30'000);
+constexpr auto kLastMoment = std::chrono::seconds(3);
+constexpr std::size_t kAtOnce = 64;
+
+}  // namespace
+
+Webhook::Webhook(Options options, const EventHub& hub, net::HttpClient client,
+                 std::uint64_t delivered)
+    : options_(std::move(options)),
+      hub_(hub),
+      client_(std::move(client)),
+      delivered_(delivered),
+      thread_([this] { deliver_all(); }) {}
+
+Result<std::unique_ptr<Webhook>> Webhook::start(Options options, const EventHub& hub) {
+  auto client = net::HttpClient::make(options.url);
+  if (!client.ok()) return client.error();
+  std::uint64_t delivered = 0;
+  if (!options.file.empty()) {
+    if (std::ifstream file(options.file); file && !(file >> delivered)) {
+      Error error;
+      error.file = options.file;
+      error.what = "expected the number of an event; remove the file to deliver all events again";
+      return error;
+    }
+  }
+  return std::unique_ptr<Webhook>(
+      new Webhook(std::move(options), hub, *std::move(client), delivered));
+}
+
+Webhook::~Webhook() {
+  {
+    const std::lock_guard lock(mutex_);
+    give_up_ = std::chrono::steady_clock::now() + kLastMoment;
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  thread_.join();
+}
+
+void Webhook::deliver_all() {
+  std::chrono::milliseconds pause = kFirstPause;
+  for (;;) {
+    const auto lines = hub_.after(delivered_, kAtOnce, std::chrono::milliseconds(250));
+    if (lines.empty() && stopping_) return;
+    if (lines.empty() && hub_.stopped()) rest(kFirstPause);
+    const std::uint64_t before = delivered_;
+    if (!lines.empty() && lines.front().number > delivered_ + 1) {
+      note(fmt::format("webhook: {} events are no longer kept and were not delivered; use --state",
+                       lines.front().number - delivered_ - 1));
+    }
+    bool taken = true;
+    for (const EventHub::Line& line : lines) {
+      taken = deliver(line);
+      if (!taken) break;
+      delivered_ = line.number;
+    }
+    if (delivered_ != before && !options_.file.empty()) {
+      if (auto kept = replace_file(options_.file, std::to_string(delivered_) + '\n'); !kept) {
+        note(kept.error().to_string());
+      }
+    }
+    if (taken) {
+      pause = kFirstPause;
+      continue;
+    }
+    if (stopping_ && std::chrono::steady_clock::now() >= give_up_) {
+      note(fmt::format("webhook: {} events were not delivered", hub_.last() - delivered_));
+      return;
+    }
+    rest(stopping_ ? kFirstPause : pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+bool Webhook::deliver(const EventHub::Line& line) {
+  const net::HttpAnswer answer = client_.post("", line.text, "application/json",
+                                              {{"X-Ouro-Event", std::to_string(line.number)}});
+  if (answer.ok()) {
+    if (std::exchange(told_trouble_, false)) note("webhook: delivers again");
+    return true;
+  }
+  if (!std::exchange(told_trouble_, true)) {
+    note(fmt::format("webhook: {}: {}; trying again", options_.url,
+                     answer.status == 0 ? answer.body : fmt::format("status {}", answer.status)));
+  }
+  return false;
+}
+
+void Webhook::rest(std::chrono::milliseconds pause) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, pause, [&] { return stopping_.load() && pause > kFirstPause; });
+}
+
+void Webhook::note(const std::string& text) const {
+  if (options_.note) options_.note(text);
+}
+
+}  // namespace ouro::serving

@@ -1,0 +1,42 @@
+// The example of include/ouro/serve.h.
+
+#undef NDEBUG  // The assertions are the point, also in release builds.
+#include <atomic>
+#include <cassert>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "ouro/ouro.h"
+
+namespace {
+
+int fail(const ouro::Error& error) {
+  std::fputs(error.to_string().c_str(), stderr);
+  return 1;
+}
+
+}  // namespace
+
+int main() {
+  std::ofstream("run.jsonl") << R"({"session":1,"start_ts":1,"commit_ts":2,"ops":[["w","x",1]]})"
+                             << '\n';
+  std::atomic<bool> stop{false};
+  const std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    stop = true;
+  });
+  ouro::ServeOptions options;
+  options.stream.level = ouro::Level::SessionSi;
+  options.follow = {"run.jsonl"};
+  options.http = "127.0.0.1:0";
+  options.stop = &stop;
+  options.ready = [&](const ouro::ServeAddresses& at) { std::cout << at.http << '\n'; };
+  const auto report = ouro::serve(options);
+  if (!report.ok()) return fail(report.error());
+  std::cout << ouro::describe(*report);
+  std::remove("run.jsonl");
+  assert(report->outcome == ouro::Outcome::Holds);
+  assert(report->summary.txns == 1);
+}

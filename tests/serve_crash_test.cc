@@ -1,0 +1,374 @@
+// The service is killed again and again; nothing that it acknowledged may be lost or counted twice.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "ouro/ouro.h"
+#include "tests/random_timeline.h"
+#include "tests/serve_process.h"
+
+namespace ouro {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream out;
+  out << file.rdbuf();
+  return out.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Transactions as lines of native text, some of them wrong.
+std::vector<std::string> random_lines(std::uint64_t seed, std::size_t txns) {
+  oracle::TimelineShape shape;
+  shape.txns = txns;
+  shape.keys = 12;
+  shape.sessions = 6;
+  shape.last_stamp = static_cast<std::int64_t>(txns) * 10;
+  shape.wrong = 0.02;
+  const History history = oracle::random_timeline(seed, shape);
+  std::string text;
+  EXPECT_TRUE(print_history(history, Format::Native, text).ok());
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with("{\"session\"")) lines.push_back(line);
+  }
+  return lines;
+}
+
+// What the events say is violated now, by kind; each number once.
+std::map<std::string, int> told(const std::string& events) {
+  std::map<std::string, int> counts;
+  std::vector<std::string> kinds;
+  std::uint64_t expected = 1;
+  for (const std::string& line : lines_of(events)) {
+    EXPECT_EQ(json_at(line, "/event"), std::to_string(expected++)) << "lost or doubled";
+    kinds.push_back(json_at(line, "/id"));
+    if (json_at(line, "/kind") == "\"withdrawal\"") {
+      --counts[kinds.at(std::stoul(json_at(line, "/withdraws")) - 1)];
+    } else {
+      ++counts[kinds.back()];
+    }
+  }
+  std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
+  return counts;
+}
+
+std::string counts_text(const std::array<std::uint64_t, kAnomalyKindCount>& counts) {
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    std::string number = std::to_string(counts[i]);
+    if (number.size() > 3) number.insert(number.size() - 3, ",");
+    text += (text.empty() ? " (" : ", ") + number + ' ' +
+            std::string(info(static_cast<AnomalyKind>(i)).name);
+  }
+  return text.empty() ? text : text + ')';
+}
+
+// Sends batch after batch over HTTP until the service took it; the service may be killed meanwhile.
+class Sender {
+ public:
+  Sender(std::vector<std::string> batches, std::string client)
+      : batches_(std::move(batches)), client_(std::move(client)) {}
+
+  // Sends until all is sent or the service is gone.
+  void send(const ServeProcess& service) {
+    while (sent_ < batches_.size()) {
+      const Reply reply =
+          service.post(batches_[sent_], "application/x-ndjson",
+                       {{"X-Ouro-Batch", client_ + '/' + std::to_string(sent_ + 1)}});
+      if (reply.status != 200) return;
+      ++sent_;
+    }
+  }
+  [[nodiscard]] bool done() const { return sent_ == batches_.size(); }
+
+ private:
+  std::vector<std::string> batches_;
+  std::string client_;
+  std::size_t sent_ = 0;
+};
+
+TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    ScratchFolder folder;
+    const std::string state = folder / "state";
+    const std::vector<std::string> lines = random_lines(seed, 400);
+    std::vector<std::string> batches;
+    std::string all;
+    for (std::size_t i = 0; i < lines.size();) {
+      std::string batch;
+      for (std::size_t count = 1 + random() % 8; count > 0 && i < lines.size(); --count) {
+        batch += lines[i++] + '\n';
+      }
+      all += batch;
+      batches.push_back(batch);
+    }
+    Sender sender(batches, "test");
+    int kills = 0;
+    for (; !sender.done(); ++kills) {
+      ServeProcess service({"--state", state, "--timeout", "0.05", "--checkpoint", "0"});
+      ASSERT_NE(service.http_port(), 0) << service.err();
+      std::thread sending([&] { sender.send(service); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
+      service.kill();
+      sending.join();
+      ASSERT_LT(kills, 300);
+    }
+    ServeProcess service({"--state", state, "--timeout", "0.05", "--checkpoint", "0"});
+    const auto end = service.stop();
+    const auto history = parse_history(all, {.format = Format::Native});
+    ASSERT_TRUE(history.ok());
+    const auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
+    ASSERT_TRUE(verdict.ok());
+    EXPECT_EQ(end.status, verdict->outcome == Outcome::Holds ? 0 : 1) << end.err;
+    const std::string first = end.out.substr(0, end.out.find('\n'));
+    EXPECT_EQ(first, (verdict->outcome == Outcome::Holds ? "holds" : "VIOLATED") +
+                         std::string(" session-si by timestamps") + counts_text(verdict->counts));
+    const std::map<std::string, int> events = told(slurp(state + "/events.ndjson"));
+    int told_all = 0, counted = 0;
+    for (const auto& [kind, count] : events) told_all += count;
+    for (const std::uint64_t count : verdict->counts) counted += static_cast<int>(count);
+    EXPECT_EQ(told_all, counted);
+    EXPECT_GT(kills, 1);
+  }
+}
+
+// The same over TCP, with many frames under way when the service dies.
+TEST(ServeCrashTest, FramesThatWereNotAnsweredAreSentAgain) {
+  ScratchFolder folder;
+  std::mt19937_64 random(11);
+  const std::vector<std::string> lines = random_lines(11, 600);
+  const std::vector<std::string> arguments = {"--state",     folder / "state", "--tcp",
+                                              "127.0.0.1:0", "--timeout",      "0.05"};
+  std::size_t answered = 0;
+  int kills = 0;
+  for (; answered < lines.size(); ++kills) {
+    ServeProcess service(arguments);
+    const FrameClient client(service.tcp_port());
+    client.send("{\"hello\":{\"client\":\"c\",\"next\":" + std::to_string(answered + 1) + "}}");
+    std::thread sending([&, first = answered] {
+      for (std::size_t i = first; i < lines.size() && client.send(lines[i] + '\n'); ++i) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      }
+    });
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 60));
+      service.kill();
+    });
+    EXPECT_THAT(client.receive(), testing::AnyOf("", "{\"ok\":true}"));
+    for (std::string answer; !(answer = client.receive()).empty(); ++answered) {
+      ASSERT_EQ(json_at(answer, "/ok"), "true") << answer;
+      ASSERT_EQ(json_at(answer, "/number"), std::to_string(answered + 1));
+    }
+    sending.join();
+    killer.join();
+    ASSERT_LT(kills, 300);
+  }
+  ServeProcess service(arguments);
+  EXPECT_EQ(service.summary("/transactions") + service.summary("/left_out"), lines.size());
+  std::string all;
+  for (const std::string& line : lines) all += line + '\n';
+  const auto history = parse_history(all, {.format = Format::Native});
+  const auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
+  ASSERT_TRUE(verdict.ok());
+  const auto end = service.stop();
+  EXPECT_THAT(end.out, StartsWith("VIOLATED session-si by timestamps" +
+                                  counts_text(verdict->counts) + "\n"));
+  EXPECT_GT(kills, 1);
+}
+
+TEST(ServeCrashTest, AFileThatIsFollowedIsNeitherReadTwiceNorSkipped) {
+  ScratchFolder folder;
+  const std::string state = folder / "state";
+  const std::string path = folder / "history.jsonl";
+  const std::vector<std::string> lines = random_lines(5, 300);
+  std::atomic<bool> written{false};
+  std::thread writer([&] {
+    std::ofstream file(path, std::ios::binary);
+    std::mt19937 random(5);
+    for (const std::string& line : lines) {
+      const std::size_t cut = random() % line.size();
+      file << line.substr(0, cut) << std::flush;
+      std::this_thread::sleep_for(std::chrono::milliseconds(random() % 3));
+      file << line.substr(cut) << '\n' << std::flush;
+    }
+    written = true;
+  });
+  std::mt19937 random(6);
+  while (!written) {
+    ServeProcess service({"--state", state, "--follow", path});
+    std::this_thread::sleep_for(std::chrono::milliseconds(random() % 100));
+    service.kill();
+  }
+  writer.join();
+  ServeProcess service({"--state", state, "--follow", path});
+  service.wait_until("all transactions", [&] {
+    return service.summary("/transactions") + service.summary("/left_out") == lines.size();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(service.summary("/transactions") + service.summary("/left_out"), lines.size());
+}
+
+TEST(ServeCrashTest, AGracefulEndAndANewBeginningGoOnWithTheSameState) {
+  ScratchFolder folder;
+  const std::string state = folder / "state";
+  const auto line = [](int n, int read) {
+    return "{\"session\":1,\"start_ts\":" + std::to_string(2 * n) +
+           ",\"commit_ts\":" + std::to_string(2 * n + 1) + ",\"ops\":[[\"r\",\"x\"," +
+           (read == 0 ? "null" : std::to_string(read)) + "],[\"w\",\"x\"," + std::to_string(n) +
+           "]]}\n";
+  };
+  for (int n = 1; n <= 4; ++n) {
+    ServeProcess service({"--state", state});
+    // The third read is stale.
+    EXPECT_EQ(service
+                  .post(line(n, n == 3 ? 1 : n - 1), "application/x-ndjson",
+                        {{"X-Ouro-Batch", "c/" + std::to_string(n)}})
+                  .status,
+              200);
+    EXPECT_THAT(service.post(line(1, 0), "application/x-ndjson", {{"X-Ouro-Batch", "c/1"}}).body,
+                HasSubstr("repeated"))
+        << n;
+    const auto end = service.stop();
+    EXPECT_EQ(end.status, n < 3 ? 0 : 1) << end.err;
+    EXPECT_THAT(end.out, HasSubstr("\n" + std::to_string(n) + " transaction"));
+    EXPECT_EQ(lines_of(slurp(state + "/events.ndjson")).size(), n < 3 ? 0u : 1u);
+  }
+}
+
+// Two writers of one key that overlap.
+std::string conflict(int n) {
+  std::string lines;
+  for (int writer = 0; writer < 2; ++writer) {
+    lines += "{\"session\":" + std::to_string(2 * n + writer) +
+             ",\"start_ts\":" + std::to_string(10 * n + writer) +
+             ",\"commit_ts\":" + std::to_string(10 * n + 5 + writer) + ",\"ops\":[[\"w\"," +
+             std::to_string(n) + "," + std::to_string(writer) + "]]}\n";
+  }
+  return lines;
+}
+
+TEST(ServeCrashTest, EventFilesAndWebhooksMissNothing) {
+  ScratchFolder folder;
+  std::mutex mutex;
+  std::vector<int> delivered;
+  PostServer server([&](const std::string& body) {
+    const std::lock_guard lock(mutex);
+    delivered.push_back(std::stoi(json_at(body, "/event")));
+    return 200;
+  });
+  const std::string file = folder / "events";
+  const std::vector<std::string> arguments = {"--state", folder / "state", "--events",
+                                              file,      "--webhook",      server.url()};
+  constexpr int kConflicts = 12;
+  for (int n = 0; n < kConflicts; ++n) {
+    ServeProcess service(arguments);
+    const HeaderList named = {{"X-Ouro-Batch", "c/" + std::to_string(n + 1)}};
+    ASSERT_EQ(service.post(conflict(n), "application/x-ndjson", named).status, 200);
+    std::this_thread::sleep_for(std::chrono::milliseconds(n % 4));
+    service.kill();
+  }
+  ServeProcess service(arguments);
+  service.wait_until("all deliveries", [&] {
+    const std::lock_guard lock(mutex);
+    return !delivered.empty() && delivered.back() == kConflicts;
+  });
+  EXPECT_EQ(service.stop().status, 1);
+  const std::vector<std::string> lines = lines_of(slurp(file));
+  ASSERT_EQ(lines.size(), kConflicts + 0u);
+  for (int n = 0; n < kConflicts; ++n) {
+    EXPECT_EQ(json_at(lines[static_cast<std::size_t>(n)], "/event"), std::to_string(n + 1));
+  }
+  // At least once each, in order.
+  EXPECT_TRUE(std::is_sorted(delivered.begin(), delivered.end()));
+  EXPECT_EQ(std::set<int>(delivered.begin(), delivered.end()).size(), kConflicts + 0u);
+}
+
+TEST(ServeCrashTest, WithLittleMemoryItSpillsSurvivesAndJudgesTheSame) {
+  ScratchFolder folder;
+  GenerateOptions options;
+  options.store = Level::StrictSerializable;
+  options.txns = 30'000;
+  options.keys = 20'000;
+  options.timestamps = true;
+  const auto history = generate(options);
+  std::string text;
+  ASSERT_TRUE(print_history(*history, Format::Native, text).ok());
+  const std::string path = folder / "history.jsonl";
+  std::ofstream(path, std::ios::binary) << text;
+  const std::vector<std::string> arguments = {
+      "--state", folder / "state", "--follow", path,       "--timeout",
+      "0.05",    "--checkpoint",   "1",        "--memory", "2MB"};
+  const auto taken = [](const ServeProcess& service) {
+    return service.summary("/transactions") + service.summary("/left_out");
+  };
+  {
+    ServeProcess service(arguments);
+    service.wait_until("some input", [&] { return taken(service) > 5'000; });
+    service.kill();
+  }
+  ServeProcess service(arguments);
+  service.wait_until("all input", [&] { return taken(service) == history->txn_count(); });
+  service.wait_until("something on disk", [&] { return service.summary("/disk_bytes") > 0; });
+  const auto end = service.stop();
+  EXPECT_EQ(end.status, 0) << end.out << end.err;
+}
+
+TEST(ServeCrashTest, AStateIsUsedByOneServiceWithOneLevel) {
+  ScratchFolder folder;
+  const std::string state = folder / "state";
+  ServeProcess service({"--state", state});
+  EXPECT_NE(service.http_port(), 0);
+  ServeProcess second({"--state", state});
+  EXPECT_EQ(second.wait().status, 254);
+  EXPECT_THAT(second.err(), HasSubstr("another ouro serve uses this folder"));
+  EXPECT_EQ(service.stop().status, 0);
+  ServeProcess other({"--state", state, "--level", "ser"});
+  EXPECT_EQ(other.wait().status, 254);
+  EXPECT_THAT(other.err(), HasSubstr("this state has level session-si"));
+}
+
+TEST(ServeCrashTest, ALogWhoseLastRecordIsTornIsContinued) {
+  ScratchFolder folder;
+  const std::string state = folder / "state";
+  const std::vector<std::string> lines = random_lines(9, 20);
+  {
+    ServeProcess service({"--state", state});
+    for (const std::string& line : lines) EXPECT_EQ(service.post(line + '\n').status, 200);
+    service.kill();
+  }
+  const std::string log = state + "/input-1.log";
+  ASSERT_GT(std::filesystem::file_size(log), 100u);
+  std::ofstream(log, std::ios::binary | std::ios::app) << std::string("\x99\x01\0\0torn", 8);
+  ServeProcess service({"--state", state});
+  EXPECT_EQ(service.summary("/transactions") + service.summary("/left_out"), lines.size());
+  EXPECT_EQ(service.post(lines.back() + '\n').status, 200);
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,68 @@
+// A workload that feeds a service while it runs: the whole loop, live.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/run_program.h"
+#include "tests/serve_process.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(ServeRunTest, ARunFeedsItWhileItGoesOn) {
+  ServeProcess service({"--level", "si"});
+  const Ran run = run_program(
+      {kOuroBinary, "run", "rocksdb:", "--serve", service.url(), "-n", "3000", "--keys", "20"});
+  EXPECT_EQ(run.status, 0) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr(" took 3000 transactions"));
+  const auto end = service.stop();
+  EXPECT_EQ(end.status, 0) << end.out << end.err;
+  EXPECT_THAT(end.out, StartsWith("holds si by timestamps\n"));
+}
+
+TEST(ServeRunTest, ARunWithoutSnapshotsShowsLostUpdatesThere) {
+  ServeProcess service({"--level", "si"});
+  const Ran run = run_program({kOuroBinary, "run", "rocksdb:?snapshot=off", "--workload",
+                               "lost-update", "--serve", service.url(), "-s", "3"});
+  EXPECT_EQ(run.status, 0) << "at its own level: " << run.out << run.err;
+  EXPECT_GT(service.summary("/violations/write conflict"), 0u) << "also called lost update";
+  const Reply first = service.get("/event/" + std::to_string(service.summary("/events")));
+  EXPECT_THAT(json_at(first.body, "/anomaly"),
+              AnyOf("\"write conflict\"", "\"snapshot mismatch\""));
+  EXPECT_EQ(service.stop().status, 1);
+}
+
+TEST(ServeRunTest, EveryDatabaseThatTellsItsTimestampsAtOnceCanFeed) {
+  for (const char* url : {"sqlite:", "wiredtiger:", "sim:session-si", "rocksdb:?mode=optimistic"}) {
+    ServeProcess service({"--level", "si"});
+    const Ran run = run_program(
+        {kOuroBinary, "run", url, "--serve", service.url(), "-n", "600", "-w", "list-append"});
+    EXPECT_EQ(run.status, 0) << url << run.out << run.err;
+    const auto end = service.stop();
+    EXPECT_EQ(end.status, 0) << url << end.out << end.err;
+    EXPECT_THAT(end.out, StartsWith("holds si by timestamps\n"));
+  }
+}
+
+TEST(ServeRunTest, AServiceThatIsNotThereIsNamed) {
+  const Ran run =
+      run_program({kOuroBinary, "run", "sim:si", "-n", "10", "--serve", "http://127.0.0.1:1"});
+  EXPECT_EQ(run.status, 254);
+  EXPECT_THAT(run.err, HasSubstr("is 'ouro serve' running there?"));
+  const Ran word = run_program({kOuroBinary, "run", "sim:si", "-n", "10", "--serve", "here"});
+  EXPECT_EQ(word.status, 254);
+  EXPECT_THAT(word.err, HasSubstr("is no URL"));
+  ServeProcess locked({"--token", "s3cret"});
+  const Ran refused =
+      run_program({kOuroBinary, "run", "sim:si", "-n", "10", "--serve", locked.url()});
+  EXPECT_EQ(refused.status, 254);
+  EXPECT_THAT(refused.err, HasSubstr("set OURO_TOKEN"));
+}
+
+}  // namespace
+}  // namespace ouro
