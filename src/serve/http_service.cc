@@ -22,6 +22,7 @@ constexpr std::size_t kThreads = 64;
 // How long a client is kept waiting for room in the queue before it is told to come back.
 constexpr auto kQueuePatience = std::chrono::seconds(1);
 constexpr auto kEventPatience = std::chrono::milliseconds(250);
+constexpr auto kStreamPatience = std::chrono::seconds(2);  // For streams to end, when we do.
 constexpr std::size_t kEventsAtOnce = 256;
 constexpr char kJson[] = "application/json";
 constexpr char kNdjson[] = "application/x-ndjson";
@@ -73,6 +74,7 @@ struct HttpService::Server {
   std::thread listener;
   std::atomic<bool> stopping{false};
   std::atomic<bool> ended{false};
+  std::atomic<int> streams{0};  // Of events, under way.
   bool loopback = true;
 
   void add_routes();
@@ -194,8 +196,10 @@ void HttpService::Server::stream_events(const Request& request, Response& respon
   }
   const bool live = request.get_param_value("live") != "no";
   response.set_header("Cache-Control", "no-store");
+  ++streams;
   response.set_chunked_content_provider(
-      kNdjson, [this, after, live](std::size_t, httplib::DataSink& sink) mutable {
+      kNdjson,
+      [this, after, live](std::size_t, httplib::DataSink& sink) mutable {
         const auto patience = live ? kEventPatience : std::chrono::milliseconds(0);
         const auto lines = hub.after(after, kEventsAtOnce, patience);
         std::string text;
@@ -206,7 +210,8 @@ void HttpService::Server::stream_events(const Request& request, Response& respon
           return true;
         }
         return text.empty() ? sink.is_writable() : sink.write(text.data(), text.size());
-      });
+      },
+      [this](bool) { --streams; });
 }
 
 void HttpService::Server::one_event(const Request& request, Response& response) const {
@@ -307,6 +312,11 @@ void HttpService::stop() {
   // It may not have begun yet, and would not hear us then.
   while (!server_->http.is_running() && !server_->ended)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // Streams of events end by themselves then; the server would cut them off.
+  const auto deadline = std::chrono::steady_clock::now() + kStreamPatience;
+  while (server_->streams > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   server_->http.stop();
   server_->listener.join();
 }
