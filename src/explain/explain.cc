@@ -211,8 +211,8 @@ class Explaining {
     // is not true of the whole.
     const bool whole_table =
         verdict.evidence == Evidence::Versions && !history.columns().predicate_reads.empty();
-    for (auto part = core.next(); part && (!whole_table || is_cycle(anomaly.kind));
-         part = core.next()) {
+    if (whole_table && !is_cycle(anomaly.kind)) return table_story(history, verdict, anomaly, core);
+    for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
         auto story = shrunk_story(*part, anomaly.kind);
         if (story && (!whole_table || predicates_agree(history, *story, budget_))) {
@@ -226,6 +226,27 @@ class Explaining {
     story.txns = txns;
     story.ops = ops;
     story.weakest_violated = {verdict.level};
+    return story;
+  }
+
+  // By version orders, with predicate reads: what single operations show, of a part that asks for
+  // the same result.
+  [[nodiscard]] Story table_story(const History& history, const Verdict& verdict,
+                                  const Anomaly& anomaly, Core& core) const {
+    Story story = told(history, verdict, anomaly);
+    story.txns = core.txns();
+    story.ops = core.ops();
+    story.weakest_violated = {verdict.level};
+    const auto question = [&](const History& h) { return shows_same(h, anomaly); };
+    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
+      if (part->history.op_count() > kManyOfPart) break;
+      Story smaller = story;
+      if (!shrink_to(smaller, *part, question)) continue;
+      const bool same = std::all_of(anomaly.ops.begin(), anomaly.ops.end(), [&](OpId op) {
+        return std::find(smaller.ops.begin(), smaller.ops.end(), op) != smaller.ops.end();
+      });
+      return same ? smaller : story;
+    }
     return story;
   }
 
