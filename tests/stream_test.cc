@@ -12,17 +12,12 @@
 #include "ouro/format.h"
 #include "tests/random_timeline.h"
 #include "tests/stream_trial.h"
+#include "tests/this_build.h"
 
 namespace ouro::oracle {
 namespace {
 
 using std::chrono::milliseconds;
-
-#ifdef OURO_SANITIZED
-constexpr std::uint64_t kSlowdown = 20;
-#else
-constexpr std::uint64_t kSlowdown = 1;
-#endif
 
 std::string native(const History& history) {
   std::string out;
