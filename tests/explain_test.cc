@@ -302,7 +302,7 @@ TEST(ExplainTest, StoriesOfPredicateReadsByVersionOrdersAreMinimal) {
   }
   EXPECT_GT(total, 1'000 / kSlowdown);
   EXPECT_GT(proven * 10, total * 9);
-  EXPECT_GT(single, 500 / kSlowdown);
+  EXPECT_GT(single, 200 / kSlowdown);
   EXPECT_GT(proven_single * 10, single * 9);
   EXPECT_GT(minimal[Pattern::Phantom], 0u);
 }

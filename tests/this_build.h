@@ -8,7 +8,7 @@ namespace ouro {
 
 // The program under test.
 extern const char* const kOuroBinary;
-// Sanitizers make everything ten to twenty times slower; loops that count or enumerate shrink by
+// Sanitizers make everything about ten times slower; loops that count or enumerate shrink by
 // it.
 extern const std::size_t kSlowdown;
 
