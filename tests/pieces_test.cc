@@ -163,6 +163,15 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   stream.push_back("--json");
   EXPECT_THAT(run_program(stream).out, HasSubstr("\"transactions\":3000"));
 
+  // As the check of the whole refuses it: without timestamps there is nothing to go by.
+  const std::string bare = write("{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n");
+  std::vector<std::string> unstamped = {kOuroBinary, "check", "--evidence", "timestamps", bare};
+  const Ran offline = run_program(unstamped);
+  unstamped.push_back("--stream");
+  const Ran online = run_program(unstamped);
+  EXPECT_EQ(online.status, 254);
+  EXPECT_EQ(online.err, offline.err);
+
   const Ran refused = run_program({kOuroBinary, "check", "--stream", path});
   EXPECT_EQ(refused.status, 254);
   EXPECT_THAT(refused.err, HasSubstr("--evidence timestamps"));

@@ -8,8 +8,7 @@ namespace ouro {
 
 // The program under test.
 extern const char* const kOuroBinary;
-// Sanitizers make everything about ten times slower; loops that count or enumerate shrink by
-// it.
+// Sanitizers make everything about ten times slower: loops that count or enumerate shrink by this.
 extern const std::size_t kSlowdown;
 
 }  // namespace ouro

@@ -73,6 +73,7 @@ class PieceChecker {
     const auto read = [&] { return pieces->next(); };
     const Clock::time_point start = Clock::now();
     bool stopped = false;
+    bool stamped = false;  // Whether any transaction has a timestamp.
     StreamTime now{0};
     for (auto coming = std::async(std::launch::async, read);;) {
       auto piece = coming.get();
@@ -81,6 +82,8 @@ class PieceChecker {
       stopped = interrupted() || out_of_time(start);
       if (stopped) break;
       coming = std::async(std::launch::async, read);
+      const HistoryColumns& c = (*piece)->columns();
+      stamped = stamped || !c.start_ts.empty() || !c.commit_ts.empty();
       Status taken = stream->append(*std::move(piece), ++now);
       if (!taken.ok()) {
         coming.wait();
@@ -91,6 +94,13 @@ class PieceChecker {
     }
     Judged judged{.digest = {}, .summary = stream->finish()};
     digest.add(stream->poll());
+    if (!stamped && judged.summary.txns > 0) {
+      Error error;
+      error.what =
+          "the history has no timestamps; use --evidence observed, or record start_ts and "
+          "commit_ts of every transaction";
+      return error;
+    }
     judged.digest = digest.close(judged.summary);
     if (stopped && judged.digest.verdict.outcome == Outcome::Holds) {
       judged.digest.verdict.outcome = Outcome::Undecided;
