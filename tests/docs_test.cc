@@ -25,14 +25,13 @@
 #include <vector>
 
 #include "ouro/ouro.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 
 namespace ouro {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kRoot = OURO_SOURCE_DIR;
 
 struct Block {
   std::string language;
@@ -47,14 +46,6 @@ struct Document {
   std::vector<std::string> headings;
   std::string prose;  // Everything but the blocks.
 };
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 Document read_document(const fs::path& path) {
   Document document{.path = path, .blocks = {}, .headings = {}, .prose = {}};

@@ -18,14 +18,13 @@
 #include "ouro/history_builder.h"
 #include "ouro/report.h"
 #include "tests/case_file.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 
 namespace ouro {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kRoot = OURO_SOURCE_DIR;
 
 // A history with bytes that no form may be broken by, and a lost update.
 History nasty() {

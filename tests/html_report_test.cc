@@ -17,6 +17,7 @@
 #include "ouro/ouro.h"
 #include "tests/browser.h"
 #include "tests/case_file.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 
 namespace ouro {
@@ -27,14 +28,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-const fs::path kRoot = OURO_SOURCE_DIR;
-
-std::string slurp(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
 
 History parse(const std::string& text) {
   auto history = parse_history(text);

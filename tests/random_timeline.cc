@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kPredicates = 12;
 constexpr std::int64_t kThinAir = 999;
 
-struct PlannedOp {
+struct TimedOp {
   OpKind kind = OpKind::Read;
   std::size_t key = 0;
   Value value;                  // Of reads, the result.
@@ -26,12 +26,12 @@ struct PlannedOp {
   std::vector<KeyVersion> rows;
 };
 
-struct PlannedTxn {
+struct TimedTxn {
   std::size_t session = 0;
   TxnStatus status = TxnStatus::Committed;
   Timestamp start, commit;
   std::int64_t invoked = kNoClock, completed = kNoClock;
-  std::vector<PlannedOp> ops;
+  std::vector<TimedOp> ops;
 };
 
 class Generator {
@@ -59,8 +59,8 @@ class Generator {
     return shape_.pairs ? Timestamp{at / 3, at % 3} : Timestamp{at, 0};
   }
 
-  PlannedTxn plan() {
-    PlannedTxn txn;
+  TimedTxn plan() {
+    TimedTxn txn;
     txn.session = below(shape_.sessions);
     if (chance(shape_.aborted)) txn.status = TxnStatus::Aborted;
     if (chance(shape_.unknown)) txn.status = TxnStatus::Unknown;
@@ -80,8 +80,8 @@ class Generator {
     return txn;
   }
 
-  PlannedOp plan_op() {
-    PlannedOp op;
+  TimedOp plan_op() {
+    TimedOp op;
     op.key = below(shape_.keys);
     op.value = Value::unobserved();
     if (chance(0.5)) {
@@ -119,12 +119,12 @@ class Generator {
     if (shape_.kind == TimelineKind::Registers && shape_.unique_values) {
       builder.default_initial(Value::small(0));
     }
-    for (const PlannedTxn& txn : txns_) {
+    for (const TimedTxn& txn : txns_) {
       builder.begin_txn(builder.session("s" + std::to_string(txn.session)));
       builder.status(txn.status);
       builder.timestamps(txn.start, txn.commit);
       if (txn.invoked != kNoClock) builder.clocks(txn.invoked, txn.completed);
-      for (const PlannedOp& op : txn.ops) add(builder, op, keys, predicates);
+      for (const TimedOp& op : txn.ops) add(builder, op, keys, predicates);
     }
     return *std::move(builder).freeze();
   }
@@ -167,7 +167,7 @@ class Generator {
             compare(Kind::Eq, c, {Value::null()})};
   }
 
-  static void add(HistoryBuilder& builder, const PlannedOp& op, const std::vector<KeyId>& keys,
+  static void add(HistoryBuilder& builder, const TimedOp& op, const std::vector<KeyId>& keys,
                   const std::vector<PredicateId>& predicates) {
     const HistoryBuilder::Rows rows{.rows = op.rows};
     switch (op.kind) {
@@ -200,7 +200,7 @@ class Generator {
   }
 
   void answer(const History& blank, const TimestampOracle& oracle, std::size_t t, std::size_t i) {
-    PlannedOp& op = txns_[t].ops[i];
+    TimedOp& op = txns_[t].ops[i];
     const OpId id{blank.first_op(TxnId{t}).index() + i};
     const bool wrong = chance(shape_.wrong);
     if (op.kind == OpKind::Aggregate) {
@@ -219,7 +219,7 @@ class Generator {
     }
   }
 
-  void spoil(PlannedOp& op) {
+  void spoil(TimedOp& op) {
     if (shape_.kind == TimelineKind::Lists) {
       if (op.elements.empty() || chance(0.3)) {
         op.elements.push_back(Value::small(kThinAir));
@@ -232,8 +232,8 @@ class Generator {
     }
     // What somebody wrote to the key, or nobody did.
     std::vector<Value> candidates{Value::small(kThinAir)};
-    for (const PlannedTxn& txn : txns_) {
-      for (const PlannedOp& other : txn.ops) {
+    for (const TimedTxn& txn : txns_) {
+      for (const TimedOp& other : txn.ops) {
         if (is_write(other.kind) && other.key == op.key) candidates.push_back(other.value);
       }
     }
@@ -242,7 +242,7 @@ class Generator {
 
   std::mt19937_64 random_;
   const TimelineShape& shape_;
-  std::vector<PlannedTxn> txns_;
+  std::vector<TimedTxn> txns_;
   std::int64_t value_ = 0;
 };
 

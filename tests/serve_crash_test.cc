@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "ouro/ouro.h"
+#include "tests/files.h"
 #include "tests/random_timeline.h"
 #include "tests/serve_process.h"
 
@@ -24,13 +25,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);

@@ -16,19 +16,13 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/files.h"
 #include "tests/this_build.h"
 
 namespace ouro {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(60);
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream out;
-  out << file.rdbuf();
-  return out.str();
-}
 
 bool names(const std::vector<std::string>& arguments, const std::string& flag) {
   return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();

@@ -9,18 +9,18 @@
 namespace ouro::oracle {
 namespace {
 
-struct PlannedOp {
+struct ShapedOp {
   bool is_write = false;
   std::size_t key = 0;
-  auto operator<=>(const PlannedOp&) const = default;
+  auto operator<=>(const ShapedOp&) const = default;
 };
-using PlannedTxn = std::vector<PlannedOp>;
-using Plan = std::vector<PlannedTxn>;    // Sessions one after the other.
+using ShapedTxn = std::vector<ShapedOp>;
+using Plan = std::vector<ShapedTxn>;     // Sessions one after the other.
 using Sizes = std::vector<std::size_t>;  // Transactions of each session.
 
 // All transactions of one up to shape.ops operations.
-std::vector<PlannedTxn> all_txns(const Shape& shape) {
-  std::vector<PlannedTxn> out{{}};
+std::vector<ShapedTxn> all_txns(const Shape& shape) {
+  std::vector<ShapedTxn> out{{}};
   for (std::size_t first = 0, length = 1; length <= shape.ops; ++length) {
     const std::size_t end = out.size();
     for (; first < end; ++first) {
@@ -59,8 +59,8 @@ std::vector<Sizes> all_sizes(const Shape& shape) {
 // first. Every plan becomes one like this by renaming: the smallest of all its renamings is.
 bool is_canonical(const Plan& plan, const Sizes& sizes) {
   std::size_t next_key = 0;
-  for (const PlannedTxn& txn : plan) {
-    for (const PlannedOp& op : txn) {
+  for (const ShapedTxn& txn : plan) {
+    for (const ShapedOp& op : txn) {
       if (op.key > next_key) return false;
       if (op.key == next_key) ++next_key;
     }
@@ -100,7 +100,7 @@ History build(const Plan& plan, const Sizes& sizes, const std::vector<Sizes>& va
   for (std::size_t session = 0; session < sizes.size(); ++session) {
     for (std::size_t i = 0; i < sizes[session]; ++i, ++txn) {
       builder.begin_txn(builder.session("s" + std::to_string(session + 1)));
-      for (const PlannedOp& op : plan[txn]) {
+      for (const ShapedOp& op : plan[txn]) {
         const KeyId key = builder.key(kNames[op.key]);
         const std::size_t number = op.is_write ? ++value : values_of_key[op.key][choices[read++]];
         const Value shown = Value::small(static_cast<std::int64_t>(number));
@@ -116,14 +116,14 @@ void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
                      const std::function<void(const History&)>& visit, std::size_t& count) {
   std::vector<Sizes> values_of_key(shape.keys, Sizes{0});
   std::size_t value = 0;
-  for (const PlannedTxn& txn : plan) {
-    for (const PlannedOp& op : txn) {
+  for (const ShapedTxn& txn : plan) {
+    for (const ShapedOp& op : txn) {
       if (op.is_write) values_of_key[op.key].push_back(++value);
     }
   }
   Sizes limits;
-  for (const PlannedTxn& txn : plan) {
-    for (const PlannedOp& op : txn) {
+  for (const ShapedTxn& txn : plan) {
+    for (const ShapedOp& op : txn) {
       if (!op.is_write) limits.push_back(values_of_key[op.key].size());
     }
   }
@@ -136,7 +136,7 @@ void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
 }  // namespace
 
 std::size_t for_each_history(const Shape& shape, const std::function<void(const History&)>& visit) {
-  const std::vector<PlannedTxn> txns = all_txns(shape);
+  const std::vector<ShapedTxn> txns = all_txns(shape);
   std::size_t count = 0;
   for (const Sizes& sizes : all_sizes(shape)) {
     std::size_t txn_count = 0;

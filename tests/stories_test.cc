@@ -16,13 +16,12 @@
 #include "ouro/format.h"
 #include "ouro/report.h"
 #include "tests/case_file.h"
+#include "tests/files.h"
 
 namespace ouro::oracle {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kRoot = OURO_SOURCE_DIR;
 
 struct Named {
   std::string name;
@@ -43,13 +42,6 @@ constexpr const char* kLostVersion = R"({"session":"a","ops":[["w","x",1]]}
 {"session":"b","ops":[["w","x",2]]}
 {"key":"x","versions":[2],"complete":true}
 )";
-
-std::string slurp(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::vector<Named> histories() {
   std::vector<Named> out;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 
+#include "format/format_testing.h"
 #include "ouro/format.h"
 #include "tests/random_timeline.h"
 #include "tests/stream_trial.h"
@@ -18,12 +19,6 @@ namespace ouro::oracle {
 namespace {
 
 using std::chrono::milliseconds;
-
-std::string native(const History& history) {
-  std::string out;
-  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
-  return out;
-}
 
 constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
                              Level::SessionSerializable};

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/files.h"
+
 namespace ouro::tidy {
 namespace {
 
@@ -21,16 +23,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 namespace fs = std::filesystem;
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-const fs::path kRoot = OURO_SOURCE_DIR;
 
 // Every C++ file of the project.
 std::vector<Source> sources() {

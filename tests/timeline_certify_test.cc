@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "format/format_testing.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
@@ -20,12 +21,6 @@
 
 namespace ouro::oracle {
 namespace {
-
-std::string native(const History& history) {
-  std::string out;
-  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
-  return out;
-}
 
 bool accepted(const History& history, const Verdict& verdict) {
   const auto checked = certify(history, make_certificate(history, verdict));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "format/format_testing.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
@@ -49,12 +50,6 @@ std::string text_of(const std::map<AnomalyKind, std::uint64_t>& counts) {
   for (const auto& [kind, count] : counts) {
     out += std::string(info(kind).name) + ' ' + std::to_string(count) + "; ";
   }
-  return out;
-}
-
-std::string native(const History& history) {
-  std::string out;
-  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
   return out;
 }
 

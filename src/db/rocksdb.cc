@@ -31,7 +31,7 @@
 namespace ouro::db {
 namespace {
 
-struct Settings {
+struct RocksdbSettings {
   bool optimistic = false;
   bool snapshot = true;
 };
@@ -56,7 +56,7 @@ Error error_of(const std::string& where, const rocksdb::Status& status) {
 // Owns the database of either kind.
 class Store {
  public:
-  rocksdb::Status open(const Settings& settings, const std::string& path,
+  rocksdb::Status open(const RocksdbSettings& settings, const std::string& path,
                        std::chrono::milliseconds patience) {
     rocksdb::Options options;
     options.create_if_missing = true;
@@ -102,7 +102,7 @@ class Store {
 
 // What all connections share.
 struct Shared {
-  Settings settings;
+  RocksdbSettings settings;
   Schema schema;
   Store store;
   std::atomic<std::uint64_t> last_token{0};
@@ -279,7 +279,7 @@ class LogReader final : public rocksdb::WriteBatch::Handler {
 
 class RocksDatabase final : public Database {
  public:
-  RocksDatabase(const Settings& settings, std::string path) : path_(std::move(path)) {
+  RocksDatabase(const RocksdbSettings& settings, std::string path) : path_(std::move(path)) {
     shared_.settings = settings;
   }
 
@@ -386,7 +386,7 @@ Result<std::unique_ptr<Database>> open_rocksdb(Url url) {
   if (auto left = url.nothing_left("mode, snapshot"); !left) return left.error();
   if (auto ok = one_of(url, "mode", mode, {"pessimistic", "optimistic"}); !ok) return ok.error();
   if (auto ok = one_of(url, "snapshot", snapshot, {"on", "off"}); !ok) return ok.error();
-  const Settings settings{.optimistic = mode == "optimistic", .snapshot = snapshot == "on"};
+  const RocksdbSettings settings{.optimistic = mode == "optimistic", .snapshot = snapshot == "on"};
   return std::unique_ptr<Database>(std::make_unique<RocksDatabase>(settings, url.path));
 }
 

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr char kUser[] = "mysql";
+constexpr char kMariadbUser[] = "mysql";
 
 // Where a program is; empty if it is not installed.
 fs::path find_program(std::string_view name) {
@@ -48,13 +48,13 @@ Result<const Template*> find_template(const std::atomic<bool>* cancelled) {
   static Template made;
   const std::lock_guard lock(mutex);
   if (!made.data.empty()) return &made;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kUser);
+  Result<ScratchDirectory> scratch = ScratchDirectory::make(kMariadbUser);
   if (!scratch.ok()) return scratch.error();
   const fs::path data = scratch->path() / "data";
   const Status installed = run_program(
       {.words = {find_program("mariadb-install-db"), "--no-defaults", "--skip-test-db",
                  "--auth-root-authentication-method=normal", "--datadir=" + data.string()},
-       .user = kUser,
+       .user = kMariadbUser,
        .directory = scratch->path(),
        .log = scratch->path() / "log",
        .scratch = {scratch->path()}},
@@ -124,7 +124,7 @@ Status MariaDbServer::start(const ServerOptions& options) {
   const Result<const Template*> found = find_template(cancelled_);
   if (!found.ok()) return found.error();
   template_ = *found;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kUser);
+  Result<ScratchDirectory> scratch = ScratchDirectory::make(kMariadbUser);
   if (!scratch.ok()) return scratch.error();
   scratch_ = std::move(*scratch);
   nodes_ = std::vector<Node>(galera() ? options.nodes : 1);
@@ -154,7 +154,7 @@ Status MariaDbServer::start(const ServerOptions& options) {
 Status MariaDbServer::make_folder(Node& node) {
   return run_program({.words = {"/bin/sh", "-c", R"(mkdir "$1" && cp -a "$0" "$1/data")",
                                 template_->data.string(), node.folder.string()},
-                      .user = kUser,
+                      .user = kMariadbUser,
                       .directory = scratch_.path(),
                       .log = scratch_.path() / "log",
                       .scratch = scratch()},
@@ -205,7 +205,7 @@ Status MariaDbServer::launch(std::size_t number, bool first) {
   }
   for (const std::string& setting : settings_) words.push_back("--" + setting);
   Result<Process> process = Process::start({.words = std::move(words),
-                                            .user = kUser,
+                                            .user = kMariadbUser,
                                             .directory = node.folder,
                                             .log = node.log(),
                                             .scratch = scratch()});
@@ -273,7 +273,7 @@ Status MariaDbServer::isolate(std::size_t number, bool alone) {
                                 "--socket=" + addresses_[number].socket, "--execute",
                                 fmt::format("SET GLOBAL wsrep_provider_options='gmcast.isolate={}'",
                                             alone ? 1 : 0)},
-                      .user = kUser,
+                      .user = kMariadbUser,
                       .directory = scratch_.path(),
                       .log = scratch_.path() / "log"},
                      10s);

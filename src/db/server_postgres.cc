@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr char kUser[] = "postgres";
+constexpr char kPostgresUser[] = "postgres";
 constexpr int kPort = 5432;  // Part of a socket's name in a directory of our own.
 
 // Where the newest server's programs are; Debian keeps them out of the path. OURO_POSTGRES_BIN
@@ -94,7 +94,7 @@ class PostgresServer final : public Server {
 Program PostgresServer::program(std::vector<std::string> words) const {
   words[0] = (programs_ / words[0]).string();
   return {.words = std::move(words),
-          .user = kUser,
+          .user = kPostgresUser,
           .directory = scratch_.path(),
           .log = scratch_.path() / "log",
           .scratch = {scratch_.path()}};
@@ -102,7 +102,7 @@ Program PostgresServer::program(std::vector<std::string> words) const {
 
 Status PostgresServer::start(const ServerOptions& options) {
   cancelled_ = options.cancelled;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kUser);
+  Result<ScratchDirectory> scratch = ScratchDirectory::make(kPostgresUser);
   if (!scratch.ok()) return scratch.error();
   scratch_ = std::move(*scratch);
   const std::size_t count = kind_ == ServerKind::PostgresStandby ? 2 : 1;
@@ -117,8 +117,8 @@ Status PostgresServer::start(const ServerOptions& options) {
 
 Status PostgresServer::make_primary(const ServerOptions& options) {
   const fs::path& data = nodes_[0].data;
-  Status made = run_program(program({"initdb", "-D", data.string(), "-A", "trust", "-U", kUser,
-                                     "-E", "UTF8", "--locale=C", "-N"}),
+  Status made = run_program(program({"initdb", "-D", data.string(), "-A", "trust", "-U",
+                                     kPostgresUser, "-E", "UTF8", "--locale=C", "-N"}),
                             60s, cancelled_);
   if (!made.ok()) return made;
   // A deadlock is noticed after 20 ms instead of 1 s, which costs short transactions nine tenths of
@@ -138,7 +138,7 @@ Status PostgresServer::make_standby() {
   Node& standby = nodes_[1];
   Status copied =
       run_program(program({"pg_basebackup", "-h", scratch_.path().string(), "-p",
-                           std::to_string(kPort), "-U", kUser, "-D", standby.data.string(),
+                           std::to_string(kPort), "-U", kPostgresUser, "-D", standby.data.string(),
                            "--write-recovery-conf", "-X", "stream", "-c", "fast", "-N"}),
                   60s, cancelled_);
   if (!copied.ok()) return copied;
@@ -211,7 +211,7 @@ Status PostgresServer::cut(std::size_t node) {
 Status PostgresServer::join(std::size_t node) {
   if (node == 0) return {};
   return reload(nodes_[node], "postgresql.auto.conf",
-                fmt::format("primary_conninfo = 'user={} host={} port={}'\n", kUser,
+                fmt::format("primary_conninfo = 'user={} host={} port={}'\n", kPostgresUser,
                             scratch_.path().string(), kPort));
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 enum class Mode : std::uint8_t { Wal, Rollback, Shared };
 
-struct Settings {
+struct SqliteSettings {
   Mode mode = Mode::Wal;
   bool read_uncommitted = false;
   std::string path;
@@ -93,7 +93,7 @@ std::string condition(const Where& where) {
 
 class SqliteConnection final : public Connection {
  public:
-  SqliteConnection(const Settings& settings, const Schema& schema)
+  SqliteConnection(const SqliteSettings& settings, const Schema& schema)
       : settings_(settings),
         schema_(schema),
         counts_(schema.evidence && !settings.read_uncommitted) {}
@@ -306,7 +306,7 @@ class SqliteConnection final : public Connection {
                 });
   }
 
-  const Settings& settings_;
+  const SqliteSettings& settings_;
   const Schema& schema_;
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close(db); }
@@ -323,7 +323,7 @@ class SqliteConnection final : public Connection {
 
 class SqliteDatabase final : public Database {
  public:
-  explicit SqliteDatabase(Settings settings) : settings_(std::move(settings)) {}
+  explicit SqliteDatabase(SqliteSettings settings) : settings_(std::move(settings)) {}
 
   [[nodiscard]] std::string description() const override {
     constexpr std::array<const char*, 3> kModes{"write-ahead log", "rollback journal",
@@ -367,7 +367,7 @@ class SqliteDatabase final : public Database {
   }
 
  private:
-  Settings settings_;
+  SqliteSettings settings_;
   Schema schema_;
   TemporaryFolder folder_;
   std::unique_ptr<SqliteConnection> keeper_;  // A shared cache lives as long as somebody uses it.
@@ -386,11 +386,11 @@ Result<std::unique_ptr<Database>> open_sqlite(Url url) {
     error.what = url.text + ": read_uncommitted has no effect without mode=shared; add that";
     return error;
   }
-  Settings settings{.mode = mode == "wal"        ? Mode::Wal
-                            : mode == "rollback" ? Mode::Rollback
-                                                 : Mode::Shared,
-                    .read_uncommitted = dirty == "on",
-                    .path = url.path};
+  SqliteSettings settings{.mode = mode == "wal"        ? Mode::Wal
+                                  : mode == "rollback" ? Mode::Rollback
+                                                       : Mode::Shared,
+                          .read_uncommitted = dirty == "on",
+                          .path = url.path};
   return std::unique_ptr<Database>(std::make_unique<SqliteDatabase>(std::move(settings)));
 }
 

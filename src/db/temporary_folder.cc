@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+
+#include "base/system_error.h"
 
 namespace ouro::db {
 namespace {
@@ -49,7 +49,7 @@ Status TemporaryFolder::make(const std::string& path, std::string_view prefix) {
   name += prefix;
   name += "-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) {
-    return error_at(name, std::string("cannot make a temporary folder: ") + std::strerror(errno));
+    return system_error(name, "cannot make a temporary folder");
   }
   path_ = name;
   temporary_ = true;

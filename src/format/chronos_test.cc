@@ -13,7 +13,7 @@ namespace {
 
 const std::string kSharedData = std::string(OURO_SOURCE_DIR) + "/../shared/data/";
 
-std::string native(const History& history) {
+std::string with_header(const History& history) {
   std::string out;
   EXPECT_TRUE(print_history(history, Format::Native, out).ok());
   return out;
@@ -21,7 +21,7 @@ std::string native(const History& history) {
 
 std::string read(std::string_view text) {
   const auto history = parse_history(text, {.format = Format::Chronos}, "h.json");
-  return history.ok() ? native(*history) : history.error().to_string();
+  return history.ok() ? with_header(*history) : history.error().to_string();
 }
 
 // A transaction with `ops`.
@@ -185,7 +185,7 @@ TEST(ChronosTest, ThreadsAndBlocksDoNotChangeALargeHistory) {
   const auto three = parse_history(text, {.threads = 3});
   ASSERT_TRUE(one.ok() && three.ok());
   EXPECT_EQ(one->txn_count(), 40000u);
-  EXPECT_EQ(native(*one), native(*three));
+  EXPECT_EQ(with_header(*one), with_header(*three));
   EXPECT_EQ(three->place(TxnId{39999}).position, 40000u);
   EXPECT_EQ(three->label(three->txn_name(TxnId{39999})), R"("},{\"]}[39999\\")");
 }
@@ -228,7 +228,7 @@ TEST(ChronosTest, RealHistoriesHaveTheirTransactions) {
     std::string printed;
     const auto report = print_history(*history, Format::Chronos, printed);
     ASSERT_TRUE(report.ok() && report->warnings.empty());
-    EXPECT_EQ(read(printed), native(*history));
+    EXPECT_EQ(read(printed), with_header(*history));
   }
 }
 

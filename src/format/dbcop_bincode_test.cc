@@ -8,7 +8,7 @@
 namespace ouro {
 namespace {
 
-constexpr auto kFormat = Format::DbcopBincode;
+constexpr auto kDbcopBincode = Format::DbcopBincode;
 
 std::string u64(std::uint64_t number) {
   std::string out;
@@ -35,7 +35,7 @@ std::string sample() {
 }
 
 TEST(DbcopBincodeTest, ReadsSessionsOutcomesAndRemarks) {
-  const auto history = parse_history(sample(), {.format = kFormat}, "h.bincode");
+  const auto history = parse_history(sample(), {.format = kDbcopBincode}, "h.bincode");
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(native_header(*history),
             R"({"ouro":1,"initial":0,"info":{"id":"1","n_node":"2","n_variable":"3",)"
@@ -51,19 +51,19 @@ TEST(DbcopBincodeTest, ReadsSessionsOutcomesAndRemarks) {
 TEST(DbcopBincodeTest, EveryTruncationIsAnError) {
   const std::string bytes = sample();
   for (std::size_t length = 0; length < bytes.size(); ++length) {
-    const auto history = parse_history(bytes.substr(0, length), {.format = kFormat});
+    const auto history = parse_history(bytes.substr(0, length), {.format = kDbcopBincode});
     ASSERT_FALSE(history.ok()) << length;
     EXPECT_TRUE(history.error().offset.has_value()) << length;
   }
-  EXPECT_EQ(error_as(kFormat, bytes.substr(0, bytes.size() - 1)),
+  EXPECT_EQ(error_as(kDbcopBincode, bytes.substr(0, bytes.size() - 1)),
             "h: byte 207: the file ends within a transaction's 'success'; it is truncated");
-  EXPECT_EQ(error_as(kFormat, bytes.substr(0, bytes.size() - 2)),
+  EXPECT_EQ(error_as(kDbcopBincode, bytes.substr(0, bytes.size() - 2)),
             "h: byte 163: 2 events need at least 18 bytes each, but 35 bytes are left; the file is "
             "truncated, damaged or not dbcop's");
 }
 
 TEST(DbcopBincodeTest, NothingMayFollowTheLastTransaction) {
-  EXPECT_EQ(error_as(kFormat, sample() + "xy"),
+  EXPECT_EQ(error_as(kDbcopBincode, sample() + "xy"),
             "h: byte 208: 2 bytes follow the last transaction; the file is damaged or not dbcop's");
 }
 
@@ -72,19 +72,19 @@ TEST(DbcopBincodeTest, HostileCountsAreErrorsNotAllocations) {
   for (const std::string& bytes :
        {header() + many, header() + u64(1) + many, header() + u64(1) + u64(1) + many + kYes,
         std::string(40, '\0') + many, header() + u64(std::uint64_t{1} << 60)}) {
-    EXPECT_NE(error_as(kFormat, bytes).find("need at least"), std::string::npos);
+    EXPECT_NE(error_as(kDbcopBincode, bytes).find("need at least"), std::string::npos);
   }
 }
 
 TEST(DbcopBincodeTest, DamageIsNamed) {
-  EXPECT_EQ(error_as(kFormat, header("\xff") + u64(0)),
+  EXPECT_EQ(error_as(kDbcopBincode, header("\xff") + u64(0)),
             "h: byte 48: the text of info is not UTF-8; the file is damaged or not dbcop's");
-  EXPECT_EQ(error_as(kFormat, header("") + u64(1) + u64(1) + u64(0) + "\2"),
+  EXPECT_EQ(error_as(kDbcopBincode, header("") + u64(1) + u64(1) + u64(0) + "\2"),
             "h: byte 89: a transaction's 'success' must be 0 or 1, found 2; the file is damaged or "
             "not dbcop's");
   std::string bytes = sample();
   bytes[91] = 7;
-  EXPECT_EQ(error_as(kFormat, bytes),
+  EXPECT_EQ(error_as(kDbcopBincode, bytes),
             "h: byte 91: an event's 'write' must be 0 or 1, found 7; the file is damaged or not "
             "dbcop's");
 }
@@ -94,10 +94,10 @@ TEST(DbcopBincodeTest, WritesWhatItReads) {
                             event(true, 0xffffffffffffffff, 0xfffffffffffffffe) +
                             event(false, 5, 0) + kNo + u64(1) + u64(2) + event(true, 6, 0) +
                             event(false, 6, 0) + kYes;
-  const auto history = parse_history(bytes, {.format = kFormat});
+  const auto history = parse_history(bytes, {.format = kDbcopBincode});
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   std::string out;
-  const auto report = print_history(*history, kFormat, out);
+  const auto report = print_history(*history, kDbcopBincode, out);
   ASSERT_TRUE(report.ok()) << report.error().to_string();
   EXPECT_TRUE(report->warnings.empty());
   EXPECT_EQ(out, bytes);
@@ -109,7 +109,7 @@ TEST(DbcopBincodeTest, WhatIsLeftOutIsWarnedOf) {
 )");
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   std::string out;
-  const auto report = print_history(*history, kFormat, out);
+  const auto report = print_history(*history, kDbcopBincode, out);
   ASSERT_TRUE(report.ok()) << report.error().to_string();
   EXPECT_EQ(
       report->warnings,
@@ -118,16 +118,16 @@ TEST(DbcopBincodeTest, WhatIsLeftOutIsWarnedOf) {
                                 "client clocks are left out", "the remark 'who' is left out",
                                 "session names are left out", "transaction names are left out",
                                 "the remark 'n_event' is no number and is left out"}));
-  EXPECT_EQ(read_as(kFormat, out), "{\"session\":0,\"ops\":[[\"r\",4,0],[\"w\",4,1]]}\n");
+  EXPECT_EQ(read_as(kDbcopBincode, out), "{\"session\":0,\"ops\":[[\"r\",4,0],[\"w\",4,1]]}\n");
 }
 
 TEST(DbcopBincodeTest, RefusesWhatItCannotSay) {
   EXPECT_EQ(
-      written_as(kFormat, R"({"session":1,"status":"unknown","ops":[["w",1,1]]})"),
+      written_as(kDbcopBincode, R"({"session":1,"status":"unknown","ops":[["w",1,1]]})"),
       "h.jsonl:1: transaction 0 has an unknown outcome, which 'dbcop' cannot say; write 'native' "
       "instead, which can say everything");
   EXPECT_EQ(
-      written_as(kFormat, R"({"session":1,"ops":[["append",1,1]]})"),
+      written_as(kDbcopBincode, R"({"session":1,"ops":[["append",1,1]]})"),
       "h.jsonl:1: transaction 0: operation 1 on key 1 appends to a list, which 'dbcop' cannot "
       "say; write 'native' instead, which can say everything");
 }

@@ -7,7 +7,7 @@
 namespace ouro {
 namespace {
 
-constexpr auto kFormat = Format::DbcopJson;
+constexpr auto kDbcopJson = Format::DbcopJson;
 
 constexpr std::string_view kWhole =
     R"({"params":{"id":0,"n_node":2,"n_variable":2,"n_transaction":1,"n_event":2},
@@ -21,7 +21,7 @@ TEST(DbcopJsonTest, ReadsBothShapes) {
 {"session":0,"status":"aborted","ops":[["w",0,2],["r","y",18446744073709551615]]}
 {"session":2,"ops":[]}
 )";
-  const auto history = parse_history(kWhole, {.format = kFormat}, "h.json");
+  const auto history = parse_history(kWhole, {.format = kDbcopJson}, "h.json");
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(native(*history), txns);
   EXPECT_EQ(native_header(*history),
@@ -30,12 +30,12 @@ TEST(DbcopJsonTest, ReadsBothShapes) {
   EXPECT_EQ(history->place(TxnId{1}).to_string(), "h.json:4");
   EXPECT_EQ(history->place(TxnId{2}).to_string(), "h.json:5");
   const std::size_t data = kWhole.find("[[");
-  EXPECT_EQ(read_as(kFormat, kWhole.substr(data, kWhole.size() - 1 - data)), txns);
+  EXPECT_EQ(read_as(kDbcopJson, kWhole.substr(data, kWhole.size() - 1 - data)), txns);
 }
 
 TEST(DbcopJsonTest, EveryTruncationIsAnError) {
   for (std::size_t length = 0; length < kWhole.size(); ++length) {
-    const auto history = parse_history(kWhole.substr(0, length), {.format = kFormat});
+    const auto history = parse_history(kWhole.substr(0, length), {.format = kDbcopJson});
     ASSERT_FALSE(history.ok()) << length;
     EXPECT_TRUE(history.error().line.has_value()) << length;
   }
@@ -43,7 +43,7 @@ TEST(DbcopJsonTest, EveryTruncationIsAnError) {
 
 TEST(DbcopJsonTest, ErrorsNameLineAndRemedy) {
   const auto error = [](std::string_view txn) {
-    return error_as(kFormat, "[[\n" + std::string(txn) + "]]");
+    return error_as(kDbcopJson, "[[\n" + std::string(txn) + "]]");
   };
   EXPECT_EQ(error(R"({"events":[["w",0:1]],"committed":true})"),
             "h:2: expected ',' or ']', found ':'");
@@ -71,14 +71,14 @@ TEST(DbcopJsonTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error(R"({"events":7,"committed":true})"), "h:2: expected \"events\": an array");
   EXPECT_EQ(error(R"({"events":[],"committed":1})"),
             "h:2: expected true or false for \"committed\"");
-  EXPECT_EQ(error_as(kFormat, "{\"params\":{}}"),
+  EXPECT_EQ(error_as(kDbcopJson, "{\"params\":{}}"),
             "h:1: the object has no \"data\", the array of sessions");
-  EXPECT_EQ(error_as(kFormat, "{\"date\":[]}"),
+  EXPECT_EQ(error_as(kDbcopJson, "{\"date\":[]}"),
             "h:1: unknown field 'date'; expected params, info, start, end or data");
-  EXPECT_EQ(error_as(kFormat, "{\"data\":[],\"data\":[]}"), "h:1: \"data\" appears twice");
-  EXPECT_NE(error_as(kFormat, "[] []"), "no error");
-  EXPECT_NE(error_as(kFormat, "7"), "no error");
-  EXPECT_NE(error_as(kFormat, std::string(100000, '[')), "no error");
+  EXPECT_EQ(error_as(kDbcopJson, "{\"data\":[],\"data\":[]}"), "h:1: \"data\" appears twice");
+  EXPECT_NE(error_as(kDbcopJson, "[] []"), "no error");
+  EXPECT_NE(error_as(kDbcopJson, "7"), "no error");
+  EXPECT_NE(error_as(kDbcopJson, std::string(100000, '[')), "no error");
 }
 
 TEST(DbcopJsonTest, IsDetected) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 
-struct Event {
+struct YamlEvent {
   std::optional<bool> write, success;
   std::optional<std::uint64_t> variable, value;
   std::uint32_t line = 0;
@@ -167,7 +167,7 @@ class YamlReader {
   // Its operation goes to the builder; the outcome of the transaction may not be known yet.
   Status end_event() {
     if (!event_) return {};
-    const Event event = *event_;
+    const YamlEvent event = *event_;
     event_.reset();
     if (!event.write || !event.success || !event.variable || !event.value) {
       return scan_.error(
@@ -214,7 +214,7 @@ class YamlReader {
   bool in_events_ = false;
   bool events_owed_ = false;
   std::optional<bool> txn_success_;
-  std::optional<Event> event_;
+  std::optional<YamlEvent> event_;
   std::vector<KeyId> zero_writes_;
   std::size_t session_column_ = kNoColumn;
   std::size_t txn_column_ = kNoColumn;

@@ -9,7 +9,7 @@
 namespace ouro {
 namespace {
 
-constexpr auto kFormat = Format::DbcopYaml;
+constexpr auto kDbcopYaml = Format::DbcopYaml;
 
 constexpr std::string_view kSample = R"(---
 # a comment
@@ -48,7 +48,7 @@ constexpr std::string_view kSample = R"(---
 )";
 
 TEST(DbcopYamlTest, ReadsSessionsOutcomesAndDropsFailedEvents) {
-  EXPECT_EQ(read_as(kFormat, kSample), R"({"key":5,"initial":null}
+  EXPECT_EQ(read_as(kDbcopYaml, kSample), R"({"key":5,"initial":null}
 {"session":0,"ops":[["w",0,1],["w",5,0]]}
 {"session":0,"status":"aborted","ops":[["w",0,3]]}
 {"session":2,"ops":[]}
@@ -63,9 +63,9 @@ TEST(DbcopYamlTest, ReadsSessionsOutcomesAndDropsFailedEvents) {
 
 // What is cut within a transaction is missed; between transactions nobody can tell.
 TEST(DbcopYamlTest, ATruncatedFileIsAnErrorOrAPrefix) {
-  const std::string whole = read_as(kFormat, kSample).substr(25);
+  const std::string whole = read_as(kDbcopYaml, kSample).substr(25);
   for (std::size_t length = 0; length < kSample.size(); ++length) {
-    const auto history = parse_history(kSample.substr(0, length), {.format = kFormat});
+    const auto history = parse_history(kSample.substr(0, length), {.format = kDbcopYaml});
     if (history.ok()) {
       const std::string part = native(*history);
       const std::size_t txns = std::min(part.size(), part.find("{\"session\""));
@@ -77,7 +77,7 @@ TEST(DbcopYamlTest, ATruncatedFileIsAnErrorOrAPrefix) {
 }
 
 TEST(DbcopYamlTest, ErrorsNameLineAndRemedy) {
-  const auto error = [](std::string_view text) { return error_as(kFormat, text); };
+  const auto error = [](std::string_view text) { return error_as(kDbcopYaml, text); };
   EXPECT_EQ(error(""), "h:1: no sessions; the file is empty");
   EXPECT_EQ(error("- - events: []\n"),
             "h:2: the transaction of line 1 lacks 'events' or 'success'");
@@ -110,7 +110,7 @@ TEST(DbcopYamlTest, ErrorsNameLineAndRemedy) {
 }
 
 TEST(DbcopYamlTest, NamesMayComeInAnyOrder) {
-  EXPECT_EQ(read_as(kFormat,
+  EXPECT_EQ(read_as(kDbcopYaml,
                     "- - success: false\n    events:\n     - success: true\n       value: 3\n"
                     "       variable: 1\n       write: true\n"),
             "{\"session\":0,\"status\":\"aborted\",\"ops\":[[\"w\",1,3]]}\n");

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/system_error.h"
 
 namespace ouro {
 namespace {
@@ -33,8 +34,7 @@ class FileSource : public ByteSource {
     for (;;) {
       const ssize_t count = ::read(fd_, buffer, size);
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR)
-        return error_in(name_, std::string("cannot read: ") + std::strerror(errno));
+      if (errno != EINTR) return system_error(name_, "cannot read");
     }
   }
 
@@ -205,7 +205,7 @@ Result<Input> Input::open(const std::string& path) {
                  std::make_unique<FileSource>(STDIN_FILENO, "standard input", false));
   }
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return error_in(path, std::string("cannot open: ") + std::strerror(errno));
+  if (fd < 0) return system_error(path, "cannot open");
   auto source = std::make_unique<FileSource>(fd, path, true);
   struct stat status {};
   if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {

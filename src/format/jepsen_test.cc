@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "format/format_testing.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -16,12 +17,6 @@ const std::string kSmallData = std::string(OURO_SOURCE_DIR) + "/tests/data/elle-
 const std::string kSharedData = std::string(OURO_SOURCE_DIR) + "/../shared/data/";
 
 // As native text without its header: the facts, easy to compare.
-std::string native(const History& history) {
-  std::string out;
-  EXPECT_TRUE(print_history(history, Format::Native, out).ok());
-  return out.substr(out.find('\n') + 1);
-}
-
 std::string read_edn(std::string_view text) {
   const auto history = parse_history(text, {.format = Format::JepsenEdn}, "h.edn");
   return history.ok() ? native(*history) : history.error().to_string();

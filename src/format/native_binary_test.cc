@@ -14,7 +14,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::string_view kEverything =
+constexpr std::string_view kEverythingStored =
     R"({"ouro":1,"initial":0,"info":{"database":"db","empty":""}}
 {"key":"x","initial":"first"}
 {"session":"a","id":"t1","invoked":100,"completed":180,"start_ts":17,"commit_ts":[21,3],"ops":[["r","x",null],["w","x",1],["r","y"]]}
@@ -41,14 +41,14 @@ std::string binary_of(std::string_view text) {
 }
 
 TEST(NativeBinaryTest, KeepsEverythingTheTextFormatSays) {
-  const auto history = parse_history(binary_of(kEverything));
+  const auto history = parse_history(binary_of(kEverythingStored));
   ASSERT_TRUE(history.ok()) << history.error().to_string();
-  EXPECT_EQ(as_text(*history), kEverything);
+  EXPECT_EQ(as_text(*history), kEverythingStored);
   EXPECT_EQ(history->session_txns(SessionId{1}).size(), 2u);
 }
 
 TEST(NativeBinaryTest, TheSameHistoryGivesTheSameBytes) {
-  EXPECT_EQ(binary_of(kEverything), binary_of(kEverything));
+  EXPECT_EQ(binary_of(kEverythingStored), binary_of(kEverythingStored));
 }
 
 TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
@@ -58,7 +58,7 @@ TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
 }
 
 TEST(NativeBinaryTest, EveryTruncationIsAnError) {
-  const std::string bytes = binary_of(kEverything);
+  const std::string bytes = binary_of(kEverythingStored);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(parse_history(bytes.substr(0, size), {.format = Format::NativeBinary}).ok())
         << size;
@@ -67,7 +67,7 @@ TEST(NativeBinaryTest, EveryTruncationIsAnError) {
 
 // Whatever a flipped byte does, the history is refused or can be used.
 TEST(NativeBinaryTest, DamagedBytesNeverCrash) {
-  const std::string bytes = binary_of(kEverything);
+  const std::string bytes = binary_of(kEverythingStored);
   std::mt19937 random(7);
   std::size_t refused = 0;
   for (int i = 0; i < 20000; ++i) {
@@ -84,7 +84,7 @@ TEST(NativeBinaryTest, DamagedBytesNeverCrash) {
 }
 
 TEST(NativeBinaryTest, HostileLengthsAreRefusedAtOnce) {
-  std::string bytes = binary_of(kEverything);
+  std::string bytes = binary_of(kEverythingStored);
   SectionEntry entry;
   std::memcpy(&entry, bytes.data() + sizeof(BinaryHeader), sizeof(entry));
   entry.count = ~std::uint64_t{0} / 16;
@@ -168,7 +168,7 @@ TEST(NativeBinaryTest, TheFirstBadOperationIsNamedWhateverTheThreads) {
 
 TEST(NativeBinaryTest, TextsThatAreNotUtf8AreRefused) {
   for (const std::string_view word : {"first", "database"}) {
-    std::string bytes = binary_of(kEverything);
+    std::string bytes = binary_of(kEverythingStored);
     bytes[bytes.find(word)] = '\xff';
     const auto history = parse_history(bytes);
     ASSERT_FALSE(history.ok()) << word;

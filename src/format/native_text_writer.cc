@@ -9,9 +9,9 @@
 namespace ouro {
 namespace {
 
-constexpr std::string_view kPredicateWords[] = {
+constexpr std::string_view kPredicateNames[] = {
     "true", "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "between", "in", "is_null"};
-constexpr std::string_view kAggregateWords[] = {"count", "sum", "min", "max"};
+constexpr std::string_view kAggregateNames[] = {"count", "sum", "min", "max"};
 
 class Writer {
  public:
@@ -125,7 +125,7 @@ class Writer {
       predicate(read.predicate);
     } else {
       fmt::format_to(end(), "[\"aggregate\",\"{}\",",
-                     kAggregateWords[static_cast<std::size_t>(read.aggregate)]);
+                     kAggregateNames[static_cast<std::size_t>(read.aggregate)]);
       if (read.column.valid()) {
         append_json_string(out_, h_.column_name(read.column));
       } else {
@@ -169,7 +169,7 @@ class Writer {
       out_ += "true";
       return;
     }
-    fmt::format_to(end(), "{{\"{}\":", kPredicateWords[static_cast<std::size_t>(node.kind)]);
+    fmt::format_to(end(), "{{\"{}\":", kPredicateNames[static_cast<std::size_t>(node.kind)]);
     if (node.kind == PredicateKind::Not) {
       predicate(PredicateId{h_.children(node)[0]});
     } else if (node.kind <= PredicateKind::Not) {

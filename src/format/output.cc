@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "base/system_error.h"
 #include "format/input.h"
 
 namespace ouro {
@@ -117,9 +117,7 @@ class FileOutput : public Output {
   }
   // Standard output stays open: others print there too.
   bool close() { return target_.fd == STDOUT_FILENO || ::close(target_.fd) == 0; }
-  [[nodiscard]] Status failure() const {
-    return error_in(name_, std::string("cannot write: ") + std::strerror(errno));
-  }
+  [[nodiscard]] Status failure() const { return system_error(name_, "cannot write"); }
 
   [[nodiscard]] Status abandoned() const {
     Status status = failure();
@@ -185,7 +183,7 @@ Result<std::unique_ptr<Output>> open_output(const std::string& path) {
   if (path.ends_with(".gz")) compression = Compression::Gzip;
   if (path.ends_with(".zst")) compression = Compression::Zstd;
   Target target = open_target(path);
-  if (target.fd < 0) return error_in(path, std::string("cannot create: ") + std::strerror(errno));
+  if (target.fd < 0) return system_error(path, "cannot create");
   return std::unique_ptr<Output>(std::make_unique<FileOutput>(
       std::move(target), path == "-" ? "standard output" : path, compression));
 }

@@ -7,10 +7,10 @@
 namespace ouro {
 namespace {
 
-constexpr auto kFormat = Format::Plume;
+constexpr auto kPlume = Format::Plume;
 
 TEST(PlumeTest, TransactionsStandInOrderOfTheirFirstLine) {
-  EXPECT_EQ(read_as(kFormat, "w(1,1,7,3)\nr(2,0,8,9)\nr(1,1,7,3)\n\nw(2,5,7,4)\r\nr( 2, 5, 8, 9 )"),
+  EXPECT_EQ(read_as(kPlume, "w(1,1,7,3)\nr(2,0,8,9)\nr(1,1,7,3)\n\nw(2,5,7,4)\r\nr( 2, 5, 8, 9 )"),
             R"({"session":7,"id":3,"ops":[["w",1,1],["r",1,1]]}
 {"session":8,"id":9,"ops":[["r",2,0],["r",2,5]]}
 {"session":7,"id":4,"ops":[["w",2,5]]}
@@ -18,7 +18,7 @@ TEST(PlumeTest, TransactionsStandInOrderOfTheirFirstLine) {
 }
 
 TEST(PlumeTest, EveryLineOfTransactionMinusOneIsAnAbortedTransaction) {
-  EXPECT_EQ(read_as(kFormat, "w(1,1,0,-1)\nr(1,0,0,-1)\nw(1,2,0,0)\n"),
+  EXPECT_EQ(read_as(kPlume, "w(1,1,0,-1)\nr(1,0,0,-1)\nw(1,2,0,0)\n"),
             R"({"session":0,"status":"aborted","ops":[["w",1,1]]}
 {"session":0,"status":"aborted","ops":[["r",1,0]]}
 {"session":0,"id":0,"ops":[["w",1,2]]}
@@ -27,7 +27,7 @@ TEST(PlumeTest, EveryLineOfTransactionMinusOneIsAnAbortedTransaction) {
 
 TEST(PlumeTest, KeysStartAsZeroUnlessACommittedTransactionWritesZero) {
   const auto history =
-      parse_history("w(1,0,0,0)\nr(1,0,1,1)\nr(2,0,1,1)\nw(3,0,1,-1)\n", {.format = kFormat});
+      parse_history("w(1,0,0,0)\nr(1,0,1,1)\nr(2,0,1,1)\nw(3,0,1,-1)\n", {.format = kPlume});
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_TRUE(history->initial(KeyId{0}).is_null());
   EXPECT_EQ(history->initial(KeyId{1}), Value::small(0));
@@ -36,7 +36,7 @@ TEST(PlumeTest, KeysStartAsZeroUnlessACommittedTransactionWritesZero) {
 
 TEST(PlumeTest, OperationsKnowTheirLine) {
   const auto history =
-      parse_history("w(1,1,0,0)\nw(2,1,1,1)\nw(3,1,0,0)", {.format = kFormat}, "p.txt");
+      parse_history("w(1,1,0,0)\nw(2,1,1,1)\nw(3,1,0,0)", {.format = kPlume}, "p.txt");
   ASSERT_TRUE(history.ok());
   EXPECT_EQ(history->place(TxnId{0}).to_string(), "p.txt:1");
   EXPECT_EQ(history->place(OpId{1}).to_string(), "p.txt:3");
@@ -45,23 +45,23 @@ TEST(PlumeTest, OperationsKnowTheirLine) {
 TEST(PlumeTest, ErrorsNameLineAndRemedy) {
   const std::string expected =
       ": expected a line like r(key,value,session,transaction) or w(…), found ";
-  EXPECT_EQ(error_as(kFormat, "w(1,1,0,0)\na(1,1,0,0)"), "h:2" + expected + "'a'");
-  EXPECT_EQ(error_as(kFormat, "w(1,1,0,-2)"), "h:1" + expected + "'-'");
-  EXPECT_EQ(error_as(kFormat, "w(1,-1,0,2)"), "h:1" + expected + "'-'");
-  EXPECT_EQ(error_as(kFormat, "w(1,1,0,2)w(1,2,0,2)"), "h:1" + expected + "'w'");
-  EXPECT_EQ(error_as(kFormat, "w(1,1,\n0,2)"), "h:1" + expected + "the end of the line");
-  EXPECT_EQ(error_as(kFormat, "w(1,99999999999999999999,0,2)"),
+  EXPECT_EQ(error_as(kPlume, "w(1,1,0,0)\na(1,1,0,0)"), "h:2" + expected + "'a'");
+  EXPECT_EQ(error_as(kPlume, "w(1,1,0,-2)"), "h:1" + expected + "'-'");
+  EXPECT_EQ(error_as(kPlume, "w(1,-1,0,2)"), "h:1" + expected + "'-'");
+  EXPECT_EQ(error_as(kPlume, "w(1,1,0,2)w(1,2,0,2)"), "h:1" + expected + "'w'");
+  EXPECT_EQ(error_as(kPlume, "w(1,1,\n0,2)"), "h:1" + expected + "the end of the line");
+  EXPECT_EQ(error_as(kPlume, "w(1,99999999999999999999,0,2)"),
             "h:1" + expected + "a number of more than 64 bits");
-  EXPECT_EQ(error_as(kFormat, "w(1,1,0,2)\nw(2,1,1,2)"),
+  EXPECT_EQ(error_as(kPlume, "w(1,1,0,2)\nw(2,1,1,2)"),
             "h:2: transaction 2 is of session 1 here but of session 0 in line 1; "
             "transaction numbers must be unique");
-  EXPECT_EQ(error_as(kFormat, "\n"), "h:2: no operations; the file is empty");
+  EXPECT_EQ(error_as(kPlume, "\n"), "h:2: no operations; the file is empty");
 }
 
 TEST(PlumeTest, ATruncatedLineIsAnError) {
   const std::string text = "w(1,10,7,33)";
   for (std::size_t length = 1; length < text.size(); ++length) {
-    EXPECT_NE(error_as(kFormat, "r(1,0,2,2)\n" + text.substr(0, length)), "no error") << length;
+    EXPECT_NE(error_as(kPlume, "r(1,0,2,2)\n" + text.substr(0, length)), "no error") << length;
   }
 }
 
@@ -69,10 +69,10 @@ TEST(PlumeTest, WritesWhatItReads) {
   const std::string text =
       "w(1,0,0,0)\nw(18446744073709551615,0,0,0)\nr(1,0,7,3)\nw(1,5,7,3)\nw(1,6,7,-1)\n"
       "r(9,0,8,18446744073709551615)\nw(9,1152921504606846976,8,18446744073709551615)\n";
-  const auto history = parse_history(text, {.format = kFormat});
+  const auto history = parse_history(text, {.format = kPlume});
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   std::string out;
-  const auto report = print_history(*history, kFormat, out);
+  const auto report = print_history(*history, kPlume, out);
   ASSERT_TRUE(report.ok()) << report.error().to_string();
   EXPECT_TRUE(report->warnings.empty());
   EXPECT_EQ(out, text);
@@ -80,7 +80,7 @@ TEST(PlumeTest, WritesWhatItReads) {
 
 TEST(PlumeTest, KeysAreNumberedInTheOrderOfTheHistoryAlsoWhenLinesAlternate) {
   const auto history =
-      parse_history("w(6,5,0,0)\nr(1,0,1,2)\nw(2,0,0,0)\nw(1,0,1,3)\n", {.format = kFormat});
+      parse_history("w(6,5,0,0)\nr(1,0,1,2)\nw(2,0,0,0)\nw(1,0,1,3)\n", {.format = kPlume});
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(history->key_label(KeyId{1}), "2");
   EXPECT_EQ(history->key_label(KeyId{2}), "1");
@@ -95,7 +95,7 @@ TEST(PlumeTest, NamesThatAreNoNumbersAreReplaced) {
 )");
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   std::string out;
-  const auto report = print_history(*history, kFormat, out);
+  const auto report = print_history(*history, kPlume, out);
   ASSERT_TRUE(report.ok()) << report.error().to_string();
   EXPECT_EQ(out, "r(1,0,0,0)\nw(1,5,0,0)\nw(1,6,1,-1)\nw(1,7,1,-1)\n");
   EXPECT_EQ(report->warnings,
@@ -109,7 +109,7 @@ TEST(PlumeTest, NamesThatAreNoNumbersAreReplaced) {
 }
 
 TEST(PlumeTest, RefusesWhatItCannotSay) {
-  const auto refusal = [](std::string_view line) { return written_as(kFormat, line); };
+  const auto refusal = [](std::string_view line) { return written_as(kPlume, line); };
   const std::string tail =
       ", which 'plume' cannot say; write 'native' instead, which can say everything";
   const auto with_op = [&](std::string_view op) {
@@ -137,23 +137,23 @@ TEST(PlumeTest, RefusesWhatItCannotSay) {
 }
 
 TEST(PlumeTest, TheInitialValueNullIsWrittenAsZeroWhereNothingElseIs) {
-  EXPECT_EQ(written_as(kFormat, R"({"session":1,"ops":[["r",1,null],["w",1,2]]})"),
+  EXPECT_EQ(written_as(kPlume, R"({"session":1,"ops":[["r",1,null],["w",1,2]]})"),
             "r(1,0,1,0)\nw(1,2,1,0)\n");
-  EXPECT_EQ(written_as(kFormat, R"({"session":1,"ops":[["w",1,0],["r",1,0]]})"),
+  EXPECT_EQ(written_as(kPlume, R"({"session":1,"ops":[["w",1,0],["r",1,0]]})"),
             "w(1,0,1,0)\nr(1,0,1,0)\n");
   const std::string tail =
       ", which 'plume' cannot say; write 'native' instead, which can say everything";
   EXPECT_EQ(
-      written_as(kFormat, R"({"session":1,"ops":[["r",1,null],["r",1,0]]})"),
+      written_as(kPlume, R"({"session":1,"ops":[["r",1,null],["r",1,0]]})"),
       "h.jsonl:1: transaction 0: operation 2 on key 1 has 0 on a key that starts as null" + tail);
   EXPECT_EQ(
-      written_as(kFormat, R"({"session":1,"ops":[["r",1,null],["w",1,0]]})"),
+      written_as(kPlume, R"({"session":1,"ops":[["r",1,null],["w",1,0]]})"),
       "h.jsonl:1: transaction 0: operation 1 on key 1 reads null where 0 is also written" + tail);
   EXPECT_EQ(
-      written_as(kFormat, R"({"session":1,"status":"aborted","ops":[["w",1,0]]})"),
+      written_as(kPlume, R"({"session":1,"status":"aborted","ops":[["w",1,0]]})"),
       "h.jsonl:1: transaction 0: operation 1 on key 1 has 0 on a key that starts as null" + tail);
   EXPECT_EQ(
-      written_as(kFormat, "{\"ouro\":1,\"initial\":7}\n{\"session\":1,\"ops\":[[\"r\",1,7]]}"),
+      written_as(kPlume, "{\"ouro\":1,\"initial\":7}\n{\"session\":1,\"ops\":[[\"r\",1,7]]}"),
       "h.jsonl:2: transaction 0: operation 1 on key 1 is on a key that starts as 7, not 0" + tail);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kMark = "\xef\xbb\xbf";
 
-std::string native(const Result<History>& history) {
+std::string text_or_error(const Result<History>& history) {
   if (!history.ok()) return history.error().to_string();
   std::string out;
   EXPECT_TRUE(print_history(*history, Format::Native, out).ok());
@@ -29,17 +29,18 @@ TEST(RegistryTest, AByteOrderMarkInFrontOfTextIsSkipped) {
   };
   for (const auto& [format, text] : texts) {
     const std::string marked = std::string(kMark) + text;
-    const std::string wanted = native(parse_history(text));
+    const std::string wanted = text_or_error(parse_history(text));
     EXPECT_NE(wanted.find("[\"w\",1,2]"), std::string::npos) << wanted;
-    EXPECT_EQ(native(parse_history(marked)), wanted);
-    EXPECT_EQ(native(parse_history(marked, {.format = format})), wanted);
+    EXPECT_EQ(text_or_error(parse_history(marked)), wanted);
+    EXPECT_EQ(text_or_error(parse_history(marked, {.format = format})), wanted);
   }
 }
 
 TEST(RegistryTest, ColumnsAreCountedBehindTheByteOrderMark) {
   const std::string line = "{\"session\":1,\"ops\":[[\"w\",1:2]]}";
-  EXPECT_EQ(native(parse_history(std::string(kMark) + line, {.format = Format::Native}, "h")),
-            "h:1: column 27: expected ',' or ']', found ':'");
+  EXPECT_EQ(
+      text_or_error(parse_history(std::string(kMark) + line, {.format = Format::Native}, "h")),
+      "h:1: column 27: expected ',' or ']', found ':'");
 }
 
 TEST(RegistryTest, BinaryFormatsHaveNoByteOrderMark) {
@@ -47,18 +48,19 @@ TEST(RegistryTest, BinaryFormatsHaveNoByteOrderMark) {
   const auto history = parse_history("{\"session\":1,\"ops\":[[\"w\",1,2]]}");
   ASSERT_TRUE(history.ok());
   ASSERT_TRUE(print_history(*history, Format::NativeBinary, bytes).ok());
-  EXPECT_EQ(
-      native(parse_history(std::string(kMark) + bytes, {.format = Format::NativeBinary}, "h")),
-      "h: byte 0: this is no .ouro file");
+  EXPECT_EQ(text_or_error(
+                parse_history(std::string(kMark) + bytes, {.format = Format::NativeBinary}, "h")),
+            "h: byte 0: this is no .ouro file");
 }
 
 TEST(RegistryTest, NothingToReadIsSaidAsSuch) {
-  EXPECT_EQ(native(parse_history("", {}, "h")), "h: is empty; a history has a transaction a line");
-  EXPECT_EQ(native(parse_history(kMark, {}, "h")),
+  EXPECT_EQ(text_or_error(parse_history("", {}, "h")),
             "h: is empty; a history has a transaction a line");
-  EXPECT_EQ(native(parse_history("\n  \r\n\t\n", {}, "h")),
+  EXPECT_EQ(text_or_error(parse_history(kMark, {}, "h")),
+            "h: is empty; a history has a transaction a line");
+  EXPECT_EQ(text_or_error(parse_history("\n  \r\n\t\n", {}, "h")),
             "h: has only blank lines; a history has a transaction a line");
-  EXPECT_EQ(native(read_history("")),
+  EXPECT_EQ(text_or_error(read_history("")),
             "the name of the history is empty; give a file, a folder, or - for standard input");
 }
 

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <unordered_map>
+
+#include "base/system_error.h"
 
 namespace ouro::running {
 namespace {
@@ -115,7 +115,7 @@ Status annotate(const std::string& path, const std::vector<Annotation>& annotati
   out.close();
   if (!out) return error_at(part, "cannot write this file");
   if (std::rename(part.c_str(), path.c_str()) != 0) {
-    return error_at(path, std::string("cannot replace this file: ") + std::strerror(errno));
+    return system_error(path, "cannot replace this file");
   }
   return {};
 }

@@ -15,20 +15,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/files.h"
+
 namespace ouro::running {
 namespace {
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::string temporary(const char* name) {
-  return (std::filesystem::path(testing::TempDir()) / fmt::format("{}-{}", ::getpid(), name))
-      .string();
-}
 
 // Waits until `path` says `expected`, for the undertaker works after the death of its parent.
 std::string settled(const std::string& path, const std::string& expected) {

@@ -18,7 +18,7 @@ using testing::ElementsAre;
 const workload::Program kProgram{workload::read_step(1), workload::write_step(1),
                                  workload::read_step(2), workload::write_step(2)};
 
-struct Result {
+struct Performance {
   Played played;
   std::string line;
   std::vector<Call> calls;
@@ -27,14 +27,14 @@ struct Result {
 };
 
 // Plays kProgram; the call with number `at` answers `reply`.
-Result play_failing(std::size_t at, Reply reply) {
+Performance play_failing(std::size_t at, Reply reply) {
   std::size_t count = 0;
   FaultyDatabase database(
       [&](Call) { return count++ == at ? std::optional(reply) : std::nullopt; });
   auto connection = *database.connect(0);
   Player player(db::Model::Registers, false, Numbers(0, 1, false, 1));
   Transcript transcript;
-  Result result;
+  Performance result;
   result.played = player.play(
       *connection, {.steps = kProgram}, transcript, [&] { result.announced = true; }, nullptr);
   transcript.format({.status = result.played.status}, result.line);
@@ -46,7 +46,7 @@ Result play_failing(std::size_t at, Reply reply) {
 constexpr std::size_t kCommit = 5;  // Begin, four steps, then this.
 
 TEST(PlayerTest, WithoutFailuresItCommits) {
-  const Result result = play_failing(100, Reply::Failed);
+  const Performance result = play_failing(100, Reply::Failed);
   EXPECT_EQ(result.played.status, TxnStatus::Committed);
   EXPECT_TRUE(result.played.connection_usable);
   EXPECT_TRUE(result.announced);
@@ -60,7 +60,7 @@ TEST(PlayerTest, NoFailureAnywhereIsRecordedAsCommitted) {
   for (const Reply reply : {Reply::Aborted, Reply::Failed, Reply::Lost}) {
     for (std::size_t at = 0; at < kCommit; ++at) {
       SCOPED_TRACE(testing::Message() << "call " << at << ", reply " << static_cast<int>(reply));
-      const Result result = play_failing(at, reply);
+      const Performance result = play_failing(at, reply);
       EXPECT_EQ(result.played.status, TxnStatus::Aborted);
       EXPECT_EQ(std::count(result.calls.begin(), result.calls.end(), Call::Commit), 0);
       EXPECT_EQ(result.calls.back(), Call::Rollback);
@@ -70,7 +70,7 @@ TEST(PlayerTest, NoFailureAnywhereIsRecordedAsCommitted) {
       EXPECT_EQ(result.played.connection_usable, reply != Reply::Lost);
       EXPECT_EQ(result.played.failed, reply == Reply::Failed);
     }
-    const Result commit = play_failing(kCommit, reply);
+    const Performance commit = play_failing(kCommit, reply);
     EXPECT_EQ(commit.played.status,
               reply == Reply::Aborted ? TxnStatus::Aborted : TxnStatus::Unknown);
     EXPECT_TRUE(commit.announced);

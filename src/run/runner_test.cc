@@ -11,6 +11,7 @@
 #include "ouro/format.h"
 #include "run/annotate.h"
 #include "run/faulty_database.h"
+#include "tests/files.h"
 #include "workload/random.h"
 
 namespace ouro::running {
@@ -18,11 +19,6 @@ namespace {
 
 using db::Reply;
 using testing::HasSubstr;
-
-std::string temporary(const char* name) {
-  return (std::filesystem::path(testing::TempDir()) / fmt::format("{}-{}", ::getpid(), name))
-      .string();
-}
 
 RunOptions small_run(std::uint64_t seed) {
   RunOptions options;

@@ -5,8 +5,9 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "base/system_error.h"
 
 namespace ouro::serving {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::size_t kRecent = 50;
 constexpr std::size_t kManyPending = 1'000;
 // … and behind so many the check has to wait.
 constexpr std::size_t kMaxPending = 20'000;
-
-Error system_error(const std::string& path, std::string_view what) {
-  Error error;
-  error.file = path;
-  error.what = std::string(what) + ": " + std::strerror(errno);
-  return error;
-}
 
 Status write_all(int file, const std::string& path, std::string_view bytes) {
   while (!bytes.empty()) {

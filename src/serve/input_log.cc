@@ -9,19 +9,14 @@
 #include <cstring>
 #include <utility>
 
+#include "base/system_error.h"
+
 namespace ouro::serving {
 namespace {
 
 constexpr std::size_t kFrameBytes = 8;  // Length and checksum.
 // Larger lengths are damage: batches are limited to less.
 constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{3} << 30;
-
-Error system_error(const std::string& path, std::string_view what) {
-  Error error;
-  error.file = path;
-  error.what = std::string(what) + ": " + std::strerror(errno);
-  return error;
-}
 
 template <class Number>
 void put(std::string& out, Number number) {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/system_error.h"
 #include "ouro/format.h"
 
 namespace ouro::serving {
@@ -28,10 +28,6 @@ Error error_at(const std::string& path, std::string what) {
   error.file = path;
   error.what = std::move(what);
   return error;
-}
-
-Error system_error(const std::string& path, std::string_view what) {
-  return error_at(path, std::string(what) + ": " + std::strerror(errno));
 }
 
 // "level si, timeout_ms 5000": for messages.

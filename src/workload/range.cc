@@ -12,9 +12,9 @@ namespace ouro::workload {
 namespace {
 
 // In thousandths, of transactions that read, write, insert and delete; the others scan.
-using Shares = std::array<std::uint32_t, 4>;
+using RangeShares = std::array<std::uint32_t, 4>;
 
-Shares shares_of(WorkloadKind kind) {
+RangeShares range_shares(WorkloadKind kind) {
   switch (kind) {
     case WorkloadKind::RangeQueryHeavy:
       return {125, 125, 125, 125};
@@ -29,7 +29,7 @@ class Range final : public Planner {
  public:
   Range(const WorkloadOptions& options, Seat seat)
       : Planner(options, seat, options.keys),
-        shares_(shares_of(options.workload)),
+        shares_(range_shares(options.workload)),
         ops_per_txn_(options.ops_per_txn) {}
 
   void plan(Program& program) override {
@@ -64,7 +64,7 @@ class Range final : public Planner {
     }
   }
 
-  Shares shares_;
+  RangeShares shares_;
   std::uint32_t ops_per_txn_;
 };
 

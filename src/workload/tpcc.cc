@@ -26,7 +26,7 @@ constexpr std::uint32_t kDistrict = 1;
 constexpr std::uint32_t kCustomer = kDistrict + kDistricts;
 constexpr std::uint32_t kItem = kCustomer + kDistricts * kCustomersPerDistrict;
 constexpr std::uint32_t kStock = kItem + kItems;
-constexpr std::uint32_t kEnd = kStock + kItems;
+constexpr std::uint32_t kTpccKeys = kStock + kItems;
 
 // Within the block of an order.
 constexpr std::uint32_t kNewOrder = 1;
@@ -36,7 +36,7 @@ constexpr std::uint32_t kBlock = kLine + kMaxLines;
 
 class TpcC final : public Planner {
  public:
-  TpcC(const WorkloadOptions& options, Seat seat) : Planner(options, seat, kEnd) {}
+  TpcC(const WorkloadOptions& options, Seat seat) : Planner(options, seat, kTpccKeys) {}
 
   void plan(Program& program) override {
     program.clear();

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kUsers = 1000;
 constexpr std::uint32_t kFollowing = kUsers;      // First key of "whom they follow",
 constexpr std::uint32_t kFollowers = 2 * kUsers;  // and of "who follows them".
-constexpr std::uint32_t kEnd = 3 * kUsers;
+constexpr std::uint32_t kTwitterKeys = 3 * kUsers;
 constexpr std::uint32_t kShown = 10;
 
 WorkloadOptions popular_users(WorkloadOptions options) {
@@ -27,7 +27,7 @@ WorkloadOptions popular_users(WorkloadOptions options) {
 class Twitter final : public Planner {
  public:
   Twitter(const WorkloadOptions& options, Seat seat)
-      : Planner(options, seat, kEnd), popular_(popular_users(options)) {}
+      : Planner(options, seat, kTwitterKeys), popular_(popular_users(options)) {}
 
   void plan(Program& program) override {
     program.clear();

@@ -7,7 +7,7 @@ namespace ouro {
 namespace {
 
 // What one pass over the history tells about one violation.
-struct Search {
+struct ExampleSearch {
   Violation violation;
   KeyId key;
   std::vector<OpId> partners;  // Of a write conflict: a write of each, in order of commit.
@@ -20,7 +20,7 @@ bool overlaps(const Timeline& timeline, TxnId first, TxnId other) {
 }
 
 void look_at_write(const History& history, const Timeline& timeline, TxnId txn, const Op& op,
-                   Search& search) {
+                   ExampleSearch& search) {
   const Violation& v = search.violation;
   if (v.kind == AnomalyKind::WriteConflict) {
     const bool again = !search.partners.empty() && history.first_op(txn) <= search.partners.back();
@@ -35,11 +35,12 @@ void look_at_write(const History& history, const Timeline& timeline, TxnId txn, 
   }
 }
 
-void look_through(const History& history, const Timeline& timeline, std::vector<Search>& searches) {
+void look_through(const History& history, const Timeline& timeline,
+                  std::vector<ExampleSearch>& searches) {
   const auto keys = history.columns().op_key;
   const auto wanted = [&](KeyId key) {
     return std::any_of(searches.begin(), searches.end(),
-                       [&](const Search& search) { return search.key == key; });
+                       [&](const ExampleSearch& search) { return search.key == key; });
   };
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const TxnId txn{t};
@@ -47,7 +48,7 @@ void look_through(const History& history, const Timeline& timeline, std::vector<
       if (!wanted(keys[id.index()])) continue;
       const Op op = history.op(id);
       if (!is_write(op.kind)) continue;
-      for (Search& search : searches) {
+      for (ExampleSearch& search : searches) {
         if (search.key == op.key) look_at_write(history, timeline, txn, op, search);
       }
     }
@@ -76,7 +77,7 @@ Anomaly anomaly_of(const History& history, const Violation& v, OpId partner) {
 
 std::vector<Anomaly> anomalies_of(const History& history, const Timeline& timeline,
                                   std::vector<Violation> violations, std::size_t examples) {
-  std::vector<Search> searches;
+  std::vector<ExampleSearch> searches;
   for (Violation& v : violations) {
     const bool look =
         v.kind == AnomalyKind::WriteConflict || v.kind == AnomalyKind::SnapshotMismatch;
@@ -84,12 +85,12 @@ std::vector<Anomaly> anomalies_of(const History& history, const Timeline& timeli
     searches.push_back({std::move(v), key, {}, {}});
   }
   if (std::any_of(searches.begin(), searches.end(),
-                  [](const Search& search) { return search.key.valid(); })) {
+                  [](const ExampleSearch& search) { return search.key.valid(); })) {
     look_through(history, timeline, searches);
   }
   std::vector<Anomaly> out;
   std::array<std::size_t, kAnomalyKindCount> taken{};
-  for (Search& search : searches) {
+  for (ExampleSearch& search : searches) {
     std::size_t& count = taken[static_cast<std::size_t>(search.violation.kind)];
     if (search.violation.kind != AnomalyKind::WriteConflict) {
       ++count;
