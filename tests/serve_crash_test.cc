@@ -19,6 +19,7 @@
 #include "tests/files.h"
 #include "tests/random_timeline.h"
 #include "tests/serve_process.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -111,7 +112,7 @@ TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays)
     std::mt19937_64 random(seed);
     ScratchFolder folder;
     const std::string state = folder / "state";
-    const std::vector<std::string> lines = random_lines(seed, 400);
+    const std::vector<std::string> lines = random_lines(seed, kSlowdown == 1 ? 400 : 100);
     std::vector<std::string> batches;
     std::string all;
     for (std::size_t i = 0; i < lines.size();) {
@@ -156,7 +157,7 @@ TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays)
 TEST(ServeCrashTest, FramesThatWereNotAnsweredAreSentAgain) {
   ScratchFolder folder;
   std::mt19937_64 random(11);
-  const std::vector<std::string> lines = random_lines(11, 600);
+  const std::vector<std::string> lines = random_lines(11, kSlowdown == 1 ? 600 : 200);
   const std::vector<std::string> arguments = {"--state",     folder / "state", "--tcp",
                                               "127.0.0.1:0", "--timeout",      "0.05"};
   std::size_t answered = 0;

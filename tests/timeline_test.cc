@@ -19,6 +19,7 @@
 #include "tests/engine_levels.h"
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
+#include "tests/this_build.h"
 #include "tests/timeline_oracle.h"
 
 namespace ouro::oracle {
@@ -205,7 +206,7 @@ TEST(TimelineTest, GeneratedHistoriesHoldAtTheLevelOfTheirStore) {
 TEST(TimelineTest, ThreadsDoNotChangeTheVerdict) {
   GenerateOptions options;
   options.store = Level::SessionSi;
-  options.txns = 20'000;
+  options.txns = 20'000 / kSlowdown;
   options.keys = 60;
   options.timestamps = true;
   options.faults = {{Fault::LostUpdate, 0.01}, {Fault::Internal, 0.01}, {Fault::StaleRead, 0.01}};

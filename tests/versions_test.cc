@@ -111,8 +111,9 @@ std::vector<Level> all_levels() {
   return out;
 }
 
-// What is wrong with what the engines say by versions, at any level; "" if nothing.
-std::string complaint(const History& history, LevelSet* levels = nullptr) {
+// What is wrong with what the engines say by versions, at any level; "" if nothing. `told`: also
+// with how that is told, which takes ten times as long.
+std::string complaint(const History& history, bool told, LevelSet* levels = nullptr) {
   static const std::vector<Level> kLevels = all_levels();
   CheckOptions options;
   options.evidence = Evidence::Versions;
@@ -130,7 +131,7 @@ std::string complaint(const History& history, LevelSet* levels = nullptr) {
         !order_proves(history, verdict.level, verdict.order, oracle)) {
       return name + ": the order proves nothing";
     }
-    if (describe(history, verdict).empty()) return name + ": nothing to say";
+    if (told && describe(history, verdict).empty()) return name + ": nothing to say";
     const auto checked = certify(history, make_certificate(history, verdict));
     if (!checked.ok()) return name + ": " + checked.error().to_string();
     if (!checked->accepted) return name + ": certificate rejected, " + checked->reason;
@@ -155,7 +156,8 @@ TEST(VersionsTest, AgreesWithTheOracleOnRandomHistories) {
                                                                           : seed % 3 == 0 ? 0.3
                                                                                           : 0}));
     LevelSet levels;
-    ASSERT_EQ(complaint(history, &levels), "") << "seed " << seed << "\n" << text(history);
+    ASSERT_EQ(complaint(history, seed % 10 == 0, &levels), "") << "seed " << seed << "\n"
+                                                               << text(history);
     (levels.has(Level::Serializable) ? held : violated) += 1;
   }
   EXPECT_GT(held, 1500 / kSlowdown);
@@ -168,7 +170,7 @@ TEST(VersionsTest, AgreesWithTheOracleOnAllSmallHistories) {
   const std::size_t count = for_each_history(shape, [&](const History& plain) {
     if (HasFatalFailure()) return;
     const History history = restate(plain, random_orders(plain, ++seed, {.shuffle = 0.5}));
-    ASSERT_EQ(complaint(history), "") << text(history);
+    ASSERT_EQ(complaint(history, seed % 10 == 0), "") << text(history);
   });
   EXPECT_GT(count, 1000 / kSlowdown);
 }
@@ -180,7 +182,8 @@ TEST(VersionsTest, AgreesWithTheOracleOnPredicateReads) {
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
     const History history = random_rows(seed);
     LevelSet levels;
-    ASSERT_EQ(complaint(history, &levels), "") << "seed " << seed << "\n" << text(history);
+    ASSERT_EQ(complaint(history, seed % 10 == 0, &levels), "") << "seed " << seed << "\n"
+                                                               << text(history);
     (levels.has(Level::Serializable) ? held : violated) += 1;
     if (levels.has(Level::RepeatableRead) && !levels.has(Level::Serializable)) ++phantoms;
   }
