@@ -9,6 +9,7 @@
 
 #include "db/built_in.h"
 #include "db/registry.h"
+#include "tests/files.h"
 
 namespace ouro::db {
 namespace {
@@ -311,7 +312,7 @@ TEST(DriversTest, UnknownOptionsAndSchemesAreRefusedWithAdvice) {
 // What is in a folder with a name is somebody's data, unless a run made it.
 TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
   namespace fs = std::filesystem;
-  const fs::path base = fs::path(testing::TempDir()) / "ouro_driver_test";
+  const fs::path base = temporary("driver_test");
   for (const std::string scheme : {"rocksdb", "wiredtiger"}) {
     if (!(scheme == "rocksdb" ? kWithRocksdb : kWithWiredtiger)) continue;
     fs::remove_all(base);

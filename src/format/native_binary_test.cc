@@ -10,6 +10,7 @@
 
 #include "format/binary_sections.h"
 #include "ouro/history_builder.h"
+#include "tests/files.h"
 
 namespace ouro {
 namespace {
@@ -130,7 +131,7 @@ std::string large_binary() {
 
 TEST(NativeBinaryTest, AFileIsReadAsMemoryIs) {
   const std::string bytes = large_binary();
-  const std::string path = testing::TempDir() + "native_binary_test.ouro";
+  const std::string path = temporary("native_binary_test.ouro");
   std::ofstream(path, std::ios::binary) << bytes;
   const auto wanted = parse_history(bytes);
   ASSERT_TRUE(wanted.ok()) << wanted.error().to_string();
