@@ -58,6 +58,7 @@ struct Standing {
 struct Arriving : Standing {
   TxnId txn;
   Arrival arrival = 0;
+  std::vector<std::uint32_t> predicate_reads;  // Operations, counted within the transaction.
   std::vector<OuterRead> reads;
   std::vector<KeyWrite> written;
   std::vector<HiddenWrite> hidden;
@@ -78,6 +79,7 @@ class Intake {
 
   [[nodiscard]] KeyState* key(KeyId id) const { return touched_[id.index()].key; }
   [[nodiscard]] std::uint64_t fingerprint(Value value) { return values_.of(value); }
+  [[nodiscard]] Fingerprints& fingerprints() { return values_; }
   [[nodiscard]] Value initial() const { return initial_; }
   // For a stream that goes on.
   void restore(Value initial, bool has_initial, bool has_lists) {

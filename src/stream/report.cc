@@ -129,10 +129,12 @@ void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTim
 OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (key.kind == KeyKind::List) return {};
   Arrival writer = first_writer(key.registers, reader, value);
-  const auto hidden = hidden_.find({key.name, value});
-  if (hidden != hidden_.end() && hidden->second.txn != reader &&
-      (writer == kNobody || (hidden->second.has_place && hidden->second.txn < writer))) {
-    writer = hidden->second.txn;
+  if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
+    const auto& [first, second] = found->second;
+    const Hidden& hidden = first.txn != reader ? first : second;
+    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_place && hidden.txn < writer))) {
+      writer = hidden.txn;
+    }
   }
   if (writer == kNobody) return {};
   const auto source = find(writer);
