@@ -1,6 +1,7 @@
 #include "stream/asked.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "check/aggregate.h"
 #include "check/predicate_bounds.h"
@@ -52,14 +53,26 @@ void Judge::for_candidates(const Visit& visit) const {
   if (asked_.kind == OpKind::Scan) {
     return table_.for_range(asked_.read.lower, asked_.read.upper, visit);
   }
-  Value lower;
-  Value upper;
+  Bounds keys;
+  std::optional<Bounds> narrowest;
   for (const Bounds& bounds : bounds_of(table_.store().view(), asked_.read.predicate)) {
-    if (bounds.column.valid()) continue;
-    lower = bounds.lower;
-    upper = bounds.upper;
+    if (!bounds.column.valid()) {
+      keys = bounds;
+    } else if (!narrowest || bounds.width() < narrowest->width()) {
+      narrowest = bounds;
+    }
   }
-  table_.for_range(lower, upper, visit);
+  const bool open = keys.lower.is_null() || keys.upper.is_null();
+  std::vector<KeyId> found;
+  std::vector<KeyId> added;
+  if (!open || !narrowest || !table_.find(*narrowest, begin_, found)) {
+    return table_.for_range(keys.lower, keys.upper, visit);
+  }
+  for (const Asked::Own& own : asked_.own) {
+    if (!std::binary_search(found.begin(), found.end(), own.key)) added.push_back(own.key);
+  }
+  found.insert(found.end(), added.begin(), added.end());
+  for (const KeyId key : found) visit(table_.at(key));
 }
 
 std::uint32_t Judge::wrong_keys() const {
@@ -86,6 +99,12 @@ std::vector<KeyVersion> Judge::selected() const {
     const Seen now = seen(key);
     if (selects(key, now)) rows.push_back({key.id, now.value});
   });
+  const auto by_name = [&](const KeyVersion& a, const KeyVersion& b) {
+    return table_.less(a.key, b.key);
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), by_name)) {
+    std::sort(rows.begin(), rows.end(), by_name);
+  }
   return rows;
 }
 

@@ -60,7 +60,7 @@ class Judge {
  private:
   [[nodiscard]] const Asked::Own* own(const RowKey& key) const;
   [[nodiscard]] bool wrong(const RowKey& key, const Seen& seen, bool selected) const;
-  // All keys that can be selected, in order.
+  // All keys that can be selected, each once.
   template <class Visit>
   void for_candidates(const Visit& visit) const;
 

@@ -299,7 +299,7 @@ void Engine::limit_memory(std::size_t work) {
     });
     real_time_.forget_before(window_.first());
     const Moment until = watermark();
-    if (rows.is_open()) status = rows.sweep(until, now_);
+    if (rows.is_open()) status = predicates_.sweep(until, now_);
     if (status.ok()) status = archive_.begin_sweep(until, now_);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }

@@ -181,7 +181,7 @@ const Asked* Predicates::asked(Reads::iterator read) {
   if (!source) return nullptr;
   Sheet& sheet = sheet_of(source->history);
   read->second.asked = std::make_unique<Asked>(make(sheet, source->txn, read->first.op));
-  ++asked_count_;
+  made_.push_back(read->first);
   return read->second.asked.get();
 }
 
@@ -204,7 +204,7 @@ std::optional<bool> Predicates::add(TxnId txn, const Moment& begin, std::uint32_
   }
   const bool wrong = read.wrong > 0;
   read.asked = std::move(made);
-  ++asked_count_;
+  made_.push_back(place);
   reads_.emplace(place, std::move(read));
   return wrong;
 }
@@ -323,22 +323,32 @@ Predicates::Expected Predicates::expected(const Moment& begin, std::uint32_t op)
 void Predicates::close(const Moment& begin) {
   for (auto at = reads_.lower_bound({begin, 0}); at != reads_.end() && at->first.begin == begin;
        ++at) {
-    if (at->second.asked != nullptr) --asked_count_;
     at->second.asked = nullptr;
   }
 }
 
 void Predicates::release_all() {
-  for (auto& [place, read] : reads_) read.asked = nullptr;
-  asked_count_ = 0;
+  for (const ReadPlace& place : made_) {
+    if (const auto at = reads_.find(place); at != reads_.end()) at->second.asked = nullptr;
+  }
+  made_.clear();
+  table_.store().clear_predicates();
 }
 
 void Predicates::tidy() {
-  if (!on_ || table_.store().bytes() < tidy_at_) return;
+  const bool many = table_.store().predicate_count() > kManyPredicates;
+  if (many || made_.size() > kManyPredicates) release_all();
+}
+
+// What is on disk is still in the store, until that is copied.
+Status Predicates::sweep(const Moment& until, StreamTime now) {
+  if (Status status = archive_.sweep(until, now); !status.ok()) return status;
+  if (table_.store().bytes() < compact_at_) return {};
   release_all();
   table_.compact();
   used_ = nullptr;
-  tidy_at_ = std::max(std::size_t{4} << 20, 2 * table_.store().bytes());
+  compact_at_ = std::max(kSmallStore, 2 * table_.store().bytes());
+  return {};
 }
 
 // ---- checkpoints ----

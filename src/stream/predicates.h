@@ -62,12 +62,14 @@ class Predicates {
   void close(const Moment& begin);
   // Gives back memory that is no longer used, if that is worth it.
   void tidy();
+  // Moves what is of no use at `until` or later to disk. The error is a disk that fails.
+  Status sweep(const Moment& until, StreamTime now);
 
   [[nodiscard]] RowArchive& archive() { return archive_; }
   [[nodiscard]] const RowArchive& archive() const { return archive_; }
   [[nodiscard]] std::size_t bytes() const {
     return table_.bytes() + reads_.size() * (sizeof(ReadPlace) + sizeof(PlacedRead) + 8) +
-           asked_count_ * (sizeof(Asked) + 64);
+           made_.size() * (sizeof(ReadPlace) + sizeof(Asked) + 64);
   }
   void save(Encoder& out);
   Status restore(Decoder& in, Value initial, const std::string& folder, bool limited);
@@ -116,8 +118,10 @@ class Predicates {
   Fingerprints recalled_prints_;
   const Sheet* used_ = nullptr;  // What the store reads from.
   absl::btree_map<ReadPlace, Touched> touched_;
-  std::size_t asked_count_ = 0;
-  std::size_t tidy_at_ = std::size_t{4} << 20;  // Bytes of the store.
+  std::vector<ReadPlace> made_;  // Those that may have an Asked.
+  std::size_t compact_at_ = kSmallStore;
+  static constexpr std::size_t kSmallStore = std::size_t{4} << 20;  // Bytes.
+  static constexpr std::size_t kManyPredicates = std::size_t{1} << 18;
 };
 
 }  // namespace ouro::stream

@@ -102,6 +102,13 @@ PredicateId RowStore::add(PredicateId predicate) {
   return PredicateId{base};
 }
 
+void RowStore::clear_predicates() {
+  nodes_.clear();
+  children_.clear();
+  operands_.clear();
+  stale_ = true;
+}
+
 // ---- as bytes ----
 
 void RowStore::encode(Value value, Encoder& out) {

@@ -2,8 +2,9 @@
 //
 // A fingerprint can be compared, but not ordered or looked into, which predicates do. So what they
 // may ask of is copied here; to the outside it is a history without transactions, so that what
-// evaluates the predicates of whole histories evaluates those of a stream. Nothing is ever removed:
-// whoever owns a store copies what is still needed to a new one now and then.
+// evaluates the predicates of whole histories evaluates those of a stream. Nothing but all
+// predicates is ever removed: whoever owns a store copies what is still needed to a new one now and
+// then.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -31,6 +32,8 @@ class RowStore {
   KeyId add_key(Value name);
   Value add(Value value);  // REQUIRES: no list.
   PredicateId add(PredicateId predicate);
+  void clear_predicates();
+  [[nodiscard]] std::size_t predicate_count() const { return nodes_.size(); }
   [[nodiscard]] ColumnId translated(ColumnId column) const {
     return column.valid() ? columns_of_source_[column.index()] : column;
   }

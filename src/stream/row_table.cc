@@ -22,6 +22,30 @@ RowKey& RowTable::add(const Name& name, KeyId id) {
   return key;
 }
 
+RowIndex::Newest RowTable::newest(const RowKey& key) {
+  const RowVersion& last = key.versions.at(key.versions.before(key.versions.end()));
+  return {key.id, last.at(), last.value, last.alive != 0};
+}
+
+void RowTable::add(RowKey& key, const RowVersion& version) {
+  const auto place = key.versions.lower_bound(version.at());
+  const bool last = place == key.versions.end();
+  if (last && !key.versions.empty()) index_.remove(store_.view(), newest(key));
+  key.versions.insert(place, version, pool_);
+  if (last) index_.add(store_.view(), newest(key));
+}
+
+bool RowTable::find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found) {
+  if (!index_.has(bounds.column)) {
+    if (!index_.has_room()) return false;
+    index_.begin(bounds.column);
+    for (const RowKey& key : keys_) {
+      if (!key.versions.empty()) index_.fill(store_.view(), bounds.column, newest(key));
+    }
+  }
+  return index_.find(bounds, moment, keys_.size() / 4 + 8, found);
+}
+
 void RowTable::compact() {
   RowStore old = std::exchange(store_, RowStore());
   const History& all = old.view();

@@ -13,6 +13,7 @@
 #include "history/value_order.h"
 #include "stream/fingerprint.h"
 #include "stream/moment.h"
+#include "stream/row_index.h"
 #include "stream/row_store.h"
 #include "stream/sequence.h"
 
@@ -67,9 +68,8 @@ class RowTable {
   [[nodiscard]] RowKey& at(KeyId id) { return keys_[id.index()]; }
   // REQUIRES: it is not there. `id` was added to the store just now.
   RowKey& add(const Name& name, KeyId id);
-  void add(RowKey& key, const RowVersion& version) {
-    key.versions.insert(key.versions.lower_bound(version.at()), version, pool_);
-  }
+  void add(RowKey& key, const RowVersion& version);
+  // REQUIRES: the newest version stays.
   void forget_before(RowKey& key, Sequence<RowVersion>::Cursor end) {
     key.versions.erase_before(end, pool_);
   }
@@ -94,10 +94,17 @@ class RowTable {
     }
   }
 
+  // Keys that may lie within `bounds` of a column at `moment`, each once, by number. False: too
+  // many to be worth it, or unknown.
+  [[nodiscard]] bool find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found);
+  [[nodiscard]] bool less(KeyId a, KeyId b) {
+    return ByName{&store_}(&keys_[a.index()], &keys_[b.index()]);
+  }
+
   // Leaves out of the store what nobody needs: all but keys and versions.
   void compact();
   [[nodiscard]] std::size_t bytes() const {
-    return store_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
+    return store_.bytes() + index_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
   }
 
  private:
@@ -112,8 +119,12 @@ class RowTable {
     }
   };
 
+  // REQUIRES: it has versions.
+  [[nodiscard]] static RowIndex::Newest newest(const RowKey& key);
+
   Pool& pool_;
   RowStore store_;
+  RowIndex index_;
   Seen initial_;
   std::deque<RowKey> keys_;
   absl::flat_hash_map<Name, RowKey*> of_name_;
