@@ -11,16 +11,16 @@
 namespace ouro::oracle {
 namespace {
 
-constexpr std::size_t kKeys = 6;  // Of which the last two may be lists.
-constexpr std::size_t kValues = 10;
-constexpr std::size_t kPredicates = 12;
+constexpr std::size_t kAskedKeys = 6;  // Of which the last two may be lists.
+constexpr std::size_t kAskedValues = 10;
+constexpr std::size_t kAskedPredicates = 12;
 
-struct PlannedOp {
+struct AskedOp {
   OpKind kind = OpKind::Select;
   std::size_t key = 0;
   std::size_t value = 0;
   std::size_t predicate = 0;
-  std::size_t lower = 0, upper = 0;  // Names; kKeys: open.
+  std::size_t lower = 0, upper = 0;  // Names; kAskedKeys: open.
   AggregateKind aggregate = AggregateKind::Count;
   std::size_t column = 0;
   std::vector<std::pair<std::size_t, std::size_t>> rows;  // Keys and values.
@@ -28,17 +28,17 @@ struct PlannedOp {
   bool unobserved = false;
 };
 
-struct PlannedTxn {
+struct AskingTxn {
   std::size_t session = 0;
   TxnStatus status = TxnStatus::Committed;
   std::int64_t start = 0, commit = 0;
   bool stamped = true;
-  std::vector<PlannedOp> ops;
+  std::vector<AskedOp> ops;
 };
 
 // What is the same in every build: made first, in the same order.
-struct Vocabulary {
-  explicit Vocabulary(HistoryBuilder& b) {
+struct AskingWords {
+  explicit AskingWords(HistoryBuilder& b) {
     const auto n = [&](std::int64_t number) { return b.integer(number); };
     keys = {b.key(3), b.key("b"), b.key(-1), b.key("a"), b.key("l"), b.key(9)};
     names = {n(3), b.text("b"), n(-1), b.text("a"), b.text("l"), n(9)};
@@ -88,9 +88,9 @@ struct Vocabulary {
   std::vector<ColumnId> columns;
 };
 
-class Generator {
+class AskingGenerator {
  public:
-  Generator(std::uint64_t seed, const PredicateShape& shape) : random_(seed), shape_(shape) {}
+  AskingGenerator(std::uint64_t seed, const PredicateShape& shape) : random_(seed), shape_(shape) {}
 
   // First nothing comes back; then what the check of that says should have.
   History make() {
@@ -103,11 +103,11 @@ class Generator {
     for (const Anomaly& anomaly : verdict->anomalies) {
       if (anomaly.kind != AnomalyKind::ResultSetMismatch) continue;
       const TxnId txn = blank.txn_of(anomaly.ops[0]);
-      PlannedOp& op = txns_[txn.index()].ops[anomaly.ops[0].index() - blank.first_op(txn).index()];
+      AskedOp& op = txns_[txn.index()].ops[anomaly.ops[0].index() - blank.first_op(txn).index()];
       answer(op, anomaly.expected);
     }
-    for (PlannedTxn& txn : txns_) {
-      for (PlannedOp& op : txn.ops) spoil(op);
+    for (AskingTxn& txn : txns_) {
+      for (AskedOp& op : txn.ops) spoil(op);
     }
     return build();
   }
@@ -115,10 +115,12 @@ class Generator {
  private:
   std::size_t below(std::size_t limit) { return random_() % limit; }
   bool chance(double share) { return static_cast<double>(below(100'000)) < share * 100'000; }
-  [[nodiscard]] bool is_list(std::size_t key) const { return shape_.lists && key >= kKeys - 2; }
+  [[nodiscard]] bool is_list(std::size_t key) const {
+    return shape_.lists && key >= kAskedKeys - 2;
+  }
 
   void plan() {
-    PlannedTxn txn;
+    AskingTxn txn;
     const auto last = static_cast<std::size_t>(shape_.last_stamp);
     txn.session = below(5);
     txn.start = static_cast<std::int64_t>(below(last));
@@ -131,10 +133,10 @@ class Generator {
     txns_.push_back(txn);
   }
 
-  PlannedOp plan_op(bool asks) {
-    PlannedOp op;
-    op.key = below(kKeys);
-    op.value = below(kValues);
+  AskedOp plan_op(bool asks) {
+    AskedOp op;
+    op.key = below(kAskedKeys);
+    op.value = below(kAskedValues);
     if (!asks || chance(0.55)) {
       op.kind = is_list(op.key) ? OpKind::Append : chance(0.3) ? OpKind::Delete : OpKind::Write;
       if (is_list(op.key)) op.value = 6;
@@ -142,9 +144,9 @@ class Generator {
       return op;
     }
     op.kind = static_cast<OpKind>(static_cast<int>(OpKind::Scan) + static_cast<int>(below(3)));
-    op.predicate = below(kPredicates);
-    op.lower = chance(0.4) ? kKeys : below(kKeys);
-    op.upper = chance(0.4) ? kKeys : below(kKeys);
+    op.predicate = below(kAskedPredicates);
+    op.lower = chance(0.4) ? kAskedKeys : below(kAskedKeys);
+    op.upper = chance(0.4) ? kAskedKeys : below(kAskedKeys);
     op.aggregate = static_cast<AggregateKind>(below(4));
     op.column = below(3);
     op.unobserved = chance(0.1);
@@ -153,22 +155,22 @@ class Generator {
 
   History build() {
     HistoryBuilder b;
-    const Vocabulary all(b);
+    const AskingWords all(b);
     if (shape_.initial) b.default_initial(Value::small(7));
-    for (const PlannedTxn& txn : txns_) {
+    for (const AskingTxn& txn : txns_) {
       b.begin_txn(b.session("s" + std::to_string(txn.session)));
       b.status(txn.status);
       if (txn.stamped) b.timestamps({txn.start, 0}, {txn.commit, 0});
-      for (const PlannedOp& op : txn.ops) add(b, all, op);
+      for (const AskedOp& op : txn.ops) add(b, all, op);
     }
     return *std::move(b).freeze();
   }
 
-  static void add(HistoryBuilder& b, const Vocabulary& all, const PlannedOp& op) {
+  static void add(HistoryBuilder& b, const AskingWords& all, const AskedOp& op) {
     std::vector<KeyVersion> found;
     for (const auto& [key, value] : op.rows) found.push_back({all.keys[key], all.values[value]});
     const HistoryBuilder::Rows rows{.rows = found};
-    const auto name = [&](std::size_t i) { return i == kKeys ? Value::null() : all.names[i]; };
+    const auto name = [&](std::size_t i) { return i == kAskedKeys ? Value::null() : all.names[i]; };
     switch (op.kind) {
       case OpKind::Write:
         b.write(all.keys[op.key], all.values[op.value]);
@@ -194,7 +196,7 @@ class Generator {
     }
   }
 
-  static Value result(HistoryBuilder& b, const PlannedOp& op) {
+  static Value result(HistoryBuilder& b, const AskedOp& op) {
     if (op.unobserved) return Value::unobserved();
     if (op.result.empty() || op.result == "null" || op.result == "no number") return Value::null();
     if (op.result[0] == '"') return b.text(op.result.substr(1, op.result.size() - 2));
@@ -202,15 +204,15 @@ class Generator {
   }
 
   // `expected` is a list of keys and values, or the result of an aggregate.
-  static void answer(PlannedOp& op, const std::string& expected) {
+  static void answer(AskedOp& op, const std::string& expected) {
     op.result = expected;
     if (op.kind == OpKind::Aggregate) return;
     HistoryBuilder b;
-    const Vocabulary all(b);
+    const AskingWords all(b);
     const History texts = *std::move(b).freeze();
     for (std::size_t at = 1; at + 1 < expected.size(); ++at) {
-      for (std::size_t k = 0; k < kKeys; ++k) {
-        for (std::size_t v = 0; v < kValues; ++v) {
+      for (std::size_t k = 0; k < kAskedKeys; ++k) {
+        for (std::size_t v = 0; v < kAskedValues; ++v) {
           const std::string row =
               '[' + texts.text(all.names[k]) + ',' + texts.text(all.values[v]) + ']';
           if (expected.compare(at, row.size(), row) == 0) op.rows.emplace_back(k, v);
@@ -219,13 +221,13 @@ class Generator {
     }
   }
 
-  void spoil(PlannedOp& op) {
+  void spoil(AskedOp& op) {
     if (!is_predicate_read(op.kind)) return;
     std::shuffle(op.rows.begin(), op.rows.end(), random_);
     if (chance(shape_.wrong)) {
       op.result = std::to_string(below(4));
       if (op.rows.empty() || chance(0.3)) {
-        op.rows.emplace_back(below(kKeys), below(kValues));
+        op.rows.emplace_back(below(kAskedKeys), below(kAskedValues));
       } else if (chance(0.5)) {
         op.rows.pop_back();
       } else {
@@ -233,9 +235,9 @@ class Generator {
       }
     }
     // Rows of lists do not count, and neither do tombstones if they are there.
-    if (shape_.lists && chance(0.3)) op.rows.emplace_back(kKeys - 1 - below(2), 6);
-    const PlannedTxn& other = txns_[below(txns_.size())];
-    const PlannedOp& deleted = other.ops[below(other.ops.size())];
+    if (shape_.lists && chance(0.3)) op.rows.emplace_back(kAskedKeys - 1 - below(2), 6);
+    const AskingTxn& other = txns_[below(txns_.size())];
+    const AskedOp& deleted = other.ops[below(other.ops.size())];
     if (deleted.kind == OpKind::Delete && chance(0.3)) {
       op.rows.emplace_back(deleted.key, deleted.value);
     }
@@ -243,13 +245,13 @@ class Generator {
 
   std::mt19937_64 random_;
   const PredicateShape& shape_;
-  std::vector<PlannedTxn> txns_;
+  std::vector<AskingTxn> txns_;
 };
 
 }  // namespace
 
 History random_predicates(std::uint64_t seed, const PredicateShape& shape) {
-  return Generator(seed, shape).make();
+  return AskingGenerator(seed, shape).make();
 }
 
 PredicateShape mixed_predicates(std::uint64_t seed) {

@@ -21,16 +21,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
-                             Level::SessionSerializable};
+constexpr Level kJudgedLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
+                                   Level::SessionSerializable};
 
-std::string native(const History& history) {
+std::string native_text(const History& history) {
   std::string out;
   EXPECT_TRUE(print_history(history, Format::Native, out).ok());
   return out;
 }
 
-std::string scratch_folder() {
+std::string predicates_folder() {
   return testing::TempDir() + "ouro_stream_predicates_" + std::to_string(getpid());
 }
 
@@ -44,8 +44,8 @@ Trial trial_of(std::uint64_t seed) {
 class StreamPredicatesTest : public testing::Test {
  protected:
   void TearDown() override {
-    std::filesystem::remove_all(scratch_folder());
-    std::filesystem::remove(scratch_folder() + ".checkpoint");
+    std::filesystem::remove_all(predicates_folder());
+    std::filesystem::remove(predicates_folder() + ".checkpoint");
   }
 };
 
@@ -55,14 +55,14 @@ TEST_F(StreamPredicatesTest, AreJudgedAsCheckDoesHoweverLateTransactionsCome) {
   std::uint64_t flips = 0;
   for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
-    for (const Level level : kLevels) {
+    for (const Level level : kJudgedLevels) {
       StreamOptions options;
       options.level = level;
       options.timeout = seed % 3 == 0 ? std::chrono::hours(1) : milliseconds(seed % 8);
       StreamSummary summary;
       ASSERT_EQ(complaint(trial, options, &summary), "")
           << "seed " << seed << " at " << info(level).name << "\n"
-          << native(trial.whole);
+          << native_text(trial.whole);
       mismatches += summary.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
       stragglers += summary.stragglers;
       flips += summary.flips;
@@ -78,13 +78,13 @@ TEST_F(StreamPredicatesTest, AreJudgedTheSameWhenNothingStaysInMemory) {
   for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
     StreamOptions options;
-    options.level = kLevels[seed % 4];
+    options.level = kJudgedLevels[seed % 4];
     options.timeout = milliseconds(seed % 8);
     options.memory = seed % 3 == 0 ? 8'000 + seed % 16 * 1'000 : 1;
-    options.folder = scratch_folder();
+    options.folder = predicates_folder();
     StreamSummary summary;
     ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
-                                                       << native(trial.whole);
+                                                       << native_text(trial.whole);
     EXPECT_EQ(summary.lost_stragglers, 0);
     recalled += summary.recalled;
   }
@@ -95,13 +95,13 @@ TEST_F(StreamPredicatesTest, SurviveCrashes) {
   for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
     const Trial trial = trial_of(seed);
     StreamOptions options;
-    options.level = kLevels[seed % 4];
+    options.level = kJudgedLevels[seed % 4];
     options.timeout = milliseconds(seed % 8);
     options.memory = seed % 4 == 0 ? 1 : 0;
-    options.folder = scratch_folder();
-    ASSERT_EQ(complaint_with_crashes(trial, options, seed, scratch_folder() + ".checkpoint"), "")
+    options.folder = predicates_folder();
+    ASSERT_EQ(complaint_with_crashes(trial, options, seed, predicates_folder() + ".checkpoint"), "")
         << "seed " << seed << "\n"
-        << native(trial.whole);
+        << native_text(trial.whole);
   }
 }
 
@@ -158,10 +158,10 @@ TEST_F(StreamPredicatesTest, OfManyRowsAreJudgedAsCheckDoes) {
     const Trial trial = random_trial(
         history, seed, {.reach = seed % 2 == 0 ? std::size_t{20} : 600, .max_batch = 40});
     StreamOptions options;
-    options.level = kLevels[seed % 4];
+    options.level = kJudgedLevels[seed % 4];
     options.timeout = milliseconds(seed * 3);
     options.memory = seed % 3 == 0 ? 100'000 : 0;
-    options.folder = scratch_folder();
+    options.folder = predicates_folder();
     StreamSummary summary;
     ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed;
     EXPECT_GT(summary.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)], 0);

@@ -23,7 +23,7 @@ void Engine::enter_predicates(const std::shared_ptr<const History>& batch) {
   if (!predicates_.on()) {
     const bool soon = options_.memory > 0 && !c.row_end.empty() && !archive_.has_dropped();
     if (c.predicate_reads.empty() && !soon) return;
-    predicates_.turn_on(intake_.initial(), window_.next());
+    predicates_.turn_on(intake_.initial(), window_.next(), options_.memory, now_);
   }
   predicates_.enter(batch, intake_.fingerprints());
   apply_predicates();

@@ -1,6 +1,7 @@
 #include "stream/predicates.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "check/timeline/rows.h"
 #include "stream/intake.h"
@@ -19,24 +20,33 @@ std::uint64_t hash_of(std::string_view text) {
 
 // ---- batches ----
 
-void Predicates::turn_on(Value initial, Arrival txns) {
+void Predicates::turn_on(Value initial, Arrival txns, std::size_t memory, StreamTime now) {
+  constexpr Moment kEnd{std::numeric_limits<std::int64_t>::max(), 0, 0};
   on_ = true;
   table_.set_initial(initial);
+  std::size_t swept = 0;  // Bytes that were left then.
   for (Arrival next = 0; next < txns;) {
     const auto source = find_(next);
     if (!source) {
       lost_ = true;
       return;
     }
-    Sheet& sheet = sheet_of(source->history);
-    const History& h = *source->history;
-    if (table_.initial().alive) {
-      for (std::size_t k = 0; k < h.key_count(); ++k) key_of(sheet, KeyId{k});
-    }
-    for (std::size_t t = 0; t < h.txn_count(); ++t, ++next) {
-      const Standing standing = standing_of(h, TxnId{t}, next, rules_);
-      if (standing.has_place()) install(sheet, TxnId{t}, standing.commit);
-    }
+    install_all(sheet_of(source->history), next);
+    next += source->history->txn_count();
+    if (memory == 0 || table_.bytes() + table_.version_bytes() < swept + memory / 4) continue;
+    if (const Status status = sweep(kEnd, now); !status.ok()) archive_.set_error(status.error());
+    swept = table_.bytes() + table_.version_bytes();
+  }
+}
+
+void Predicates::install_all(Sheet& sheet, Arrival first) {
+  const History& h = *sheet.history;
+  if (table_.initial().alive) {
+    for (std::size_t k = 0; k < h.key_count(); ++k) key_of(sheet, KeyId{k});
+  }
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    const Standing standing = standing_of(h, TxnId{t}, first + t, rules_);
+    if (standing.has_place()) install(sheet, TxnId{t}, standing.commit);
   }
 }
 

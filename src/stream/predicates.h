@@ -37,7 +37,8 @@ class Predicates {
 
   [[nodiscard]] bool on() const { return on_; }
   // From here on rows are kept. `txns` is how many came before: all of them must be found.
-  void turn_on(Value initial, Arrival txns);
+  // `memory`: about how much to use meanwhile; zero: no limit.
+  void turn_on(Value initial, Arrival txns, std::size_t memory, StreamTime now);
 
   // The transactions that come next are of this batch. REQUIRES: on(), here and below.
   void enter(std::shared_ptr<const History> batch, Fingerprints& prints);
@@ -91,6 +92,7 @@ class Predicates {
   void use(Sheet& sheet);
   Sheet& sheet_of(const std::shared_ptr<const History>& batch);
   RowKey& key_of(Sheet& sheet, KeyId key);
+  void install_all(Sheet& sheet, Arrival first);
   void install(Sheet& sheet, TxnId txn, const Moment& commit);
   [[nodiscard]] Seen written(Sheet& sheet, const Op& op);
   Asked make(Sheet& sheet, TxnId txn, std::uint32_t op);

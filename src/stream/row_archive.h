@@ -59,6 +59,7 @@ class RowArchive {
   // As those of Archive.
   void delete_dropped();
   void keep_dropped() { keeps_dropped_ = true; }
+  void set_error(Error error) { error_ = std::move(error); }
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
   [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
   [[nodiscard]] std::uint64_t spilled() const { return spilled_; }

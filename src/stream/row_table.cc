@@ -32,6 +32,7 @@ void RowTable::add(RowKey& key, const RowVersion& version) {
   const bool last = place == key.versions.end();
   if (last && !key.versions.empty()) index_.remove(store_.view(), newest(key));
   key.versions.insert(place, version, pool_);
+  ++version_count_;
   if (last) index_.add(store_.view(), newest(key));
 }
 

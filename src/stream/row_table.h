@@ -71,8 +71,11 @@ class RowTable {
   void add(RowKey& key, const RowVersion& version);
   // REQUIRES: the newest version stays.
   void forget_before(RowKey& key, Sequence<RowVersion>::Cursor end) {
+    version_count_ -= key.versions.size();
     key.versions.erase_before(end, pool_);
+    version_count_ += key.versions.size();
   }
+  [[nodiscard]] std::size_t version_bytes() const { return version_count_ * sizeof(RowVersion); }
   // The version that is seen at `moment`; null: the initial one.
   [[nodiscard]] static const RowVersion* version(const RowKey& key, const Moment& moment) {
     const auto behind = key.versions.lower_bound(moment);
@@ -103,6 +106,7 @@ class RowTable {
 
   // Leaves out of the store what nobody needs: all but keys and versions.
   void compact();
+  // Of all but the versions themselves, which are in the pool.
   [[nodiscard]] std::size_t bytes() const {
     return store_.bytes() + index_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
   }
@@ -126,6 +130,7 @@ class RowTable {
   RowStore store_;
   RowIndex index_;
   Seen initial_;
+  std::size_t version_count_ = 0;
   std::deque<RowKey> keys_;
   absl::flat_hash_map<Name, RowKey*> of_name_;
   absl::btree_set<RowKey*, ByName> in_order_;
