@@ -391,7 +391,7 @@ void Predicates::save(Encoder& out) {
 
 Status Predicates::restore(Decoder& in, Value initial, const std::string& folder, bool limited) {
   on_ = in.number<bool>();
-  if (!on_) return {};
+  if (!on_) return limited ? archive_.open(folder) : Status();
   table_.set_initial(initial);
   RowStore& store = table_.store();
   store.decode_columns(in);
