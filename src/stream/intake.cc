@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string>
 
 namespace ouro::stream {
@@ -34,17 +33,16 @@ bool fits(std::span<const Timestamp> stamps) {
   });
 }
 
-// The empty list is also read as null.
-std::span<const Value> elements(const History& history, Value value) {
-  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
-}
-
 Moment moment_of(Timestamp ts, Tie tie, Arrival arrival, bool commit) {
   return {ts.physical, static_cast<std::uint32_t>(ts.logical),
           Moment::order_of(tie, arrival, commit)};
 }
 
 }  // namespace
+
+std::span<const Value> elements(const History& history, Value value) {
+  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
+}
 
 Standing standing_of(const History& history, TxnId txn, Arrival arrival,
                      const TimelineRules& rules) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "check/timeline/timeline.h"
@@ -54,6 +55,9 @@ struct Standing {
 };
 [[nodiscard]] Standing standing_of(const History& history, TxnId txn, Arrival arrival,
                                    const TimelineRules& rules);
+
+// Of a list read. The empty list is also read as null.
+[[nodiscard]] std::span<const Value> elements(const History& history, Value value);
 
 struct Arriving : Standing {
   TxnId txn;

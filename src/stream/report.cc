@@ -1,7 +1,6 @@
 // What the engine says of its findings, and what it takes back.
 
 #include <algorithm>
-#include <span>
 
 #include "stream/engine.h"
 
@@ -31,10 +30,6 @@ std::string joined(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (const std::string& text : texts) out += (out.size() > 1 ? "," : "") + text;
   return out + ']';
-}
-
-std::span<const Value> elements(const History& history, Value value) {
-  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
 }  // namespace
