@@ -44,7 +44,7 @@ bool RowTable::find(const Bounds& bounds, const Moment& moment, std::vector<KeyI
       if (!key.versions.empty()) index_.fill(store_.view(), bounds.column, newest(key));
     }
   }
-  return index_.find(bounds, moment, keys_.size() / 4 + 8, found);
+  return index_.find(bounds, moment, keys_.size() / 2 + 8, found);
 }
 
 void RowTable::compact() {
