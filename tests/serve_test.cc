@@ -135,6 +135,24 @@ TEST(ServeTest, AWriterThatComesTooLateWithdrawsAViolation) {
   EXPECT_EQ(service.stop().status, 0);
 }
 
+TEST(ServeTest, PredicateReadsAreJudgedToo) {
+  ServeProcess service({"--timeout", "0.05"});
+  const std::string scan =
+      R"({"session":"a","start_ts":5,"commit_ts":6,"ops":[["scan","a","f",[["b",1],["e",7]]]]})";
+  const std::string write =
+      R"({"session":"b","start_ts":1,"commit_ts":2,"ops":[["w","b",1],["w","e",7],["w","g",8]]})";
+  EXPECT_EQ(service.post(scan).status, 200);
+  service.wait_until("the violation", [&] { return service.events().size() == 1; });
+  const std::string event = service.events().front();
+  EXPECT_EQ(json_at(event, "/anomaly"), "\"result-set mismatch\"");
+  EXPECT_THAT(json_at(event, "/text"), HasSubstr("what it should have seen gives []"));
+  EXPECT_EQ(json_at(event, "/transactions/0/ops/0/0"), "\"scan\"");
+  EXPECT_EQ(service.post(binary(write), "application/vnd.ouro").status, 200);
+  service.wait_until("the withdrawal", [&] { return service.events().size() == 2; });
+  EXPECT_EQ(json_at(service.events()[1], "/withdraws"), "1");
+  EXPECT_EQ(service.stop().status, 0);
+}
+
 TEST(ServeTest, OnlyThoseWithTheTokenMayAsk) {
   ServeProcess service({"--token", "s3cret", "--tcp", "127.0.0.1:0"});
   EXPECT_EQ(service.post(kFirst).status, 401);

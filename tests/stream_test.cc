@@ -32,12 +32,8 @@ constexpr Level kAllLevels[] = {Level::Si,
                                 Level::SessionSerializable,
                                 Level::StrictSerializable};
 
-// Without predicates.
 TimelineShape shape_of(std::uint64_t seed) {
   TimelineShape shape = mixed_timeline(seed);
-  if (shape.kind == TimelineKind::Rows) {
-    shape.kind = seed % 2 == 0 ? TimelineKind::Lists : TimelineKind::Registers;
-  }
   if (seed % 4 == 0) shape.txns *= 4;
   return shape;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <sstream>
 
 #include "stream/copier.h"
 
@@ -41,7 +42,29 @@ std::string name_of(const History& history, TxnId txn) {
   return "T" + history.text(history.txn_name(txn));
 }
 
-std::string text_of(const History& history, const Anomaly& anomaly, bool sources) {
+// The columns of every row by name: a history shows them in the order in which it met them.
+// REQUIRES: no text in rows.
+std::string with_sorted_columns(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('}', at);
+    if (text[at] != '{' || end == std::string::npos) {
+      out += text[at++];
+      continue;
+    }
+    std::vector<std::string> cells;
+    std::istringstream row(text.substr(at + 1, end - at - 1));
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    std::sort(cells.begin(), cells.end());
+    out += '{';
+    for (const std::string& cell : cells) out += cell + ',';
+    out += '}';
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string raw_text_of(const History& history, const Anomaly& anomaly, bool sources) {
   std::string out(info(anomaly.kind).name);
   const bool mismatch = anomaly.kind == AnomalyKind::SnapshotMismatch;
   if (!mismatch || sources) {
@@ -51,6 +74,12 @@ std::string text_of(const History& history, const Anomaly& anomaly, bool sources
   std::string read;
   for (std::size_t i = 0; i < anomaly.ops.size(); ++i) {
     const Op op = history.op(anomaly.ops[i]);
+    if (is_predicate_read(op.kind)) {
+      const TxnId txn = history.txn_of(op.id);
+      out += ", " + name_of(history, txn) + '.' +
+             std::to_string(op.id.value - history.first_op(txn).value);
+      continue;
+    }
     const std::string value = history.text(op.value);
     if (i == 0) read = value;
     // Who wrote what was read.
@@ -64,6 +93,10 @@ std::string text_of(const History& history, const Anomaly& anomaly, bool sources
   // What a list should hold behind own elements depends on who is in when that is reported.
   if (anomaly.kind == AnomalyKind::Internal && list) return out;
   return out + "; expected " + anomaly.expected;
+}
+
+std::string text_of(const History& history, const Anomaly& anomaly, bool sources) {
+  return with_sorted_columns(raw_text_of(history, anomaly, sources));
 }
 
 }  // namespace

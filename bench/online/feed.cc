@@ -4,6 +4,7 @@
 #include <cmath>
 #include <queue>
 #include <random>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -16,11 +17,35 @@ constexpr std::size_t kSessions = 4096;
 constexpr std::int64_t kShortest = 500'000;  // Of a transaction, in nanoseconds, …
 constexpr std::int64_t kLongest = 2'000'000;
 
+// Rows are made of a number each, by which they are planned. Selects ask for a range of `c1`.
+constexpr std::int64_t kSpread = 1'000;
+constexpr std::int64_t kWidth = 10;
+std::int64_t c1_of(std::int64_t number) { return number * 7'919 % kSpread; }
+
+Value row_of(HistoryBuilder& builder, std::int64_t number) {
+  const HistoryBuilder::NamedCell cells[] = {{"c0", Value::small(number)},
+                                             {"c1", Value::small(c1_of(number))}};
+  return builder.row(cells);
+}
+
 struct PlannedOp {
   bool write = false;
   std::uint64_t key = 0;
   std::int64_t value = 0;
+  bool selects = false;
+  std::int64_t lower = 0;
+  std::vector<std::pair<std::uint64_t, std::int64_t>> rows;
 };
+
+void add_select(HistoryBuilder& builder, const PlannedOp& op) {
+  std::vector<KeyVersion> found;
+  for (const auto& [key, number] : op.rows) {
+    found.push_back({builder.key(static_cast<std::int64_t>(key)), row_of(builder, number)});
+  }
+  const Value bounds[] = {Value::small(op.lower), Value::small(op.lower + kWidth)};
+  builder.select(builder.compare(PredicateKind::Between, builder.column("c1"), bounds),
+                 {.rows = found});
+}
 
 struct Planned {
   std::int64_t start = 0;
@@ -52,14 +77,34 @@ struct Feed::State {
   // Half reads; in TPC-C's form rows of 10 warehouses, customers and stock, and orders that are
   // new.
   PlannedOp pick(std::uint32_t i) {
-    if (!options.tpcc) return {i % 2 == 1, below(options.keys), 0};
+    if (!options.tpcc) return {.write = i % 2 == 1, .key = below(options.keys)};
     constexpr std::uint64_t kTable = std::uint64_t{1} << 40;
     const std::uint64_t district = below(100);
-    if (i == 0) return {false, kTable + district / 10, 0};
-    if (i == 1) return {false, 2 * kTable + district, 0};
-    if (i == 2) return {false, 3 * kTable + district * 3000 + below(3000), 0};
-    if (i == 3) return {true, 4 * kTable + ++orders, 0};
-    return {i % 2 == 0, 5 * kTable + below(1'000'000), 0};
+    if (i == 0) return {.write = false, .key = kTable + district / 10};
+    if (i == 1) return {.write = false, .key = 2 * kTable + district};
+    if (i == 2) return {.write = false, .key = 3 * kTable + district * 3000 + below(3000)};
+    if (i == 3) return {.write = true, .key = 4 * kTable + ++orders};
+    return {.write = i % 2 == 0, .key = 5 * kTable + below(1'000'000)};
+  }
+
+  void commit(std::uint64_t key, std::int64_t value) {
+    std::int64_t& held = committed(key);
+    if (options.predicate_share > 0) {
+      by_c1.erase({c1_of(held), key});
+      by_c1.insert({c1_of(value), key});
+    }
+    held = value;
+  }
+
+  // Before the transaction writes anything, so that it sees nothing of its own.
+  PlannedOp select() {
+    PlannedOp op{.selects = true};
+    op.lower = static_cast<std::int64_t>(below(kSpread));
+    for (auto at = by_c1.lower_bound({op.lower, 0});
+         at != by_c1.end() && at->first <= op.lower + kWidth; ++at) {
+      op.rows.emplace_back(at->second, committed(at->second));
+    }
+    return op;
   }
 
   void commit_until(std::int64_t time) {
@@ -68,7 +113,7 @@ struct Feed::State {
       running.pop();
       for (const PlannedOp& op : txn->ops) {
         if (!op.write) continue;
-        committed(op.key) = op.value;
+        commit(op.key, op.value);
         busy.erase(op.key);
       }
       deliver(txn);
@@ -98,15 +143,22 @@ struct Feed::State {
     txn->start = clock;
     txn->commit = serial ? clock : clock + kShortest + static_cast<std::int64_t>(below(kLongest));
     commit_until(txn->start);
-    for (std::uint32_t i = 0; i < options.ops; ++i) {
+    std::uint32_t selects = 0;
+    for (std::uint32_t i = 0; i < options.ops && options.predicate_share > 0; ++i) {
+      if (!chance(options.predicate_share)) continue;
+      txn->ops.push_back(select());
+      ++selects;
+    }
+    for (std::uint32_t i = selects; i < options.ops; ++i) {
       PlannedOp op = pick(i);
-      const bool again = std::any_of(txn->ops.begin(), txn->ops.end(),
-                                     [&](const PlannedOp& other) { return other.key == op.key; });
+      const bool again = std::any_of(txn->ops.begin(), txn->ops.end(), [&](const PlannedOp& other) {
+        return !other.selects && other.key == op.key;
+      });
       if (again) continue;
       if (op.write && !busy.emplace(op.key, txn).second) op.write = false;
       op.value = op.write ? ++values : committed(op.key);
       if (!op.write && options.wrong_share > 0 && chance(options.wrong_share)) --op.value;
-      txn->ops.push_back(op);
+      txn->ops.push_back(std::move(op));
     }
     running.push(txn);
   }
@@ -117,6 +169,7 @@ struct Feed::State {
   std::vector<std::int64_t> dense;
   std::unordered_map<std::uint64_t, std::int64_t> sparse;
   std::unordered_map<std::uint64_t, Planned*> busy;
+  std::set<std::pair<std::int64_t, std::uint64_t>> by_c1;
   std::priority_queue<Planned*, std::vector<Planned*>, ByCommit> running;
   std::priority_queue<Planned*, std::vector<Planned*>, ByArrival> on_the_way;
   std::int64_t clock = 1'000'000'000;
@@ -140,14 +193,16 @@ Delivery Feed::next_load() {
   State& s = *state_;
   if (s.loaded >= s.dense.size()) return {};
   HistoryBuilder builder;
-  builder.default_initial(Value::small(0));
+  const bool rows = s.options.predicate_share > 0;
+  if (!rows) builder.default_initial(Value::small(0));
   for (std::uint64_t t = 0; t < kTxns && s.loaded < s.dense.size(); ++t) {
     builder.begin_txn(builder.session("loader"));
     const auto at = static_cast<std::int64_t>(s.loaded);  // Before all others.
     builder.timestamps({at, 0}, {at, 0});
     for (std::uint64_t i = 0; i < kWrites && s.loaded < s.dense.size(); ++i) {
-      s.dense[s.loaded] = ++s.values;
-      builder.write(builder.key(static_cast<std::int64_t>(s.loaded++)), Value::small(s.values));
+      s.commit(s.loaded, ++s.values);
+      const Value value = rows ? row_of(builder, s.values) : Value::small(s.values);
+      builder.write(builder.key(static_cast<std::int64_t>(s.loaded++)), value);
     }
   }
   return {StreamTime(0), std::make_shared<const History>(*std::move(builder).freeze())};
@@ -156,7 +211,8 @@ Delivery Feed::next_load() {
 Delivery Feed::next() {
   State& s = *state_;
   HistoryBuilder builder;
-  builder.default_initial(Value::small(0));
+  const bool rows = s.options.predicate_share > 0;
+  if (!rows) builder.default_initial(Value::small(0));
   Delivery delivery;
   for (std::size_t count = 0; count < s.options.batch; ++count) {
     // Nothing that begins later can arrive before what is next.
@@ -171,11 +227,16 @@ Delivery Feed::next() {
     builder.begin_txn(builder.session(static_cast<std::int64_t>(txn->session)));
     builder.timestamps({txn->start, 0}, {txn->commit, 0});
     for (const PlannedOp& op : txn->ops) {
+      if (op.selects) {
+        add_select(builder, op);
+        continue;
+      }
       const KeyId key = builder.key(static_cast<std::int64_t>(op.key));
+      const Value value = rows ? row_of(builder, op.value) : Value::small(op.value);
       if (op.write) {
-        builder.write(key, Value::small(op.value));
+        builder.write(key, value);
       } else {
-        builder.read(key, Value::small(op.value));
+        builder.read(key, value);
       }
     }
     delivery.at = StreamTime(txn->arrival);

@@ -18,6 +18,7 @@ struct FeedOptions {
   std::uint64_t keys = 1'000'000;
   std::uint32_t ops = 8;         // Of a transaction, half of them reads.
   bool tpcc = false;             // As TPC-C does: many reads of few rows, new rows, hot counters.
+  double predicate_share = 0;    // Of operations; then values are rows, and all keys are loaded.
   std::uint64_t rate = 300'000;  // Transactions a second.
   std::size_t batch = 500;
   double late_share = 0.01;

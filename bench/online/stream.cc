@@ -1,6 +1,7 @@
 // What a stream can take, how often it changes its mind, and what memory it needs.
 //
 //   ouro_bench_stream throughput [TXNS [KEYS]]  for 1k, 1M and 10M keys and TPC-C
+//   ouro_bench_stream predicates [TXNS [ROWS]]  5 operations, one in ten a select by a column
 //   ouro_bench_stream flips                     CSV: flip-flops by the spread of delays
 //   ouro_bench_stream steady [SECONDS [MB]]     CSV: resident memory at 50,000 transactions a
 //   second
@@ -123,6 +124,17 @@ int throughput(std::uint64_t txns, std::uint64_t keys) {
   return 0;
 }
 
+int predicates(std::uint64_t txns, std::uint64_t rows) {
+  for (const Level level : {Level::SessionSi, Level::SessionSerializable}) {
+    FeedOptions options{.level = level, .txns = txns, .keys = rows};
+    options.ops = 5;
+    options.predicate_share = 0.1;
+    options.rate = 50'000;
+    if (!measure("predicates", options)) return fail("a violation where there is none");
+  }
+  return 0;
+}
+
 // As in figures 13 and 14 of the Aion paper: 10,000 transactions in batches of 500, normally
 // distributed delays.
 int flips() {
@@ -196,10 +208,12 @@ int main(int argc, char** argv) {
     return argc > i ? std::strtoull(argv[i], nullptr, 10) : fallback;
   };
   if (what == "throughput") return ouro::bench::throughput(number(2, 2'000'000), number(3, 0));
+  if (what == "predicates") return ouro::bench::predicates(number(2, 200'000), number(3, 1'000));
   if (what == "flips") return ouro::bench::flips();
   if (what == "steady") {
     return ouro::bench::steady(number(2, 600), number(3, 256),
                                argc > 4 ? argv[4] : "/tmp/ouro-stream");
   }
-  return ouro::bench::fail("throughput [TXNS], flips, or steady [SECONDS [LIMIT_MB [FOLDER]]]");
+  return ouro::bench::fail(
+      "throughput [TXNS], predicates [TXNS], flips, or steady [SECONDS [LIMIT_MB [FOLDER]]]");
 }

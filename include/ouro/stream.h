@@ -14,11 +14,12 @@
 //   const ouro::StreamSummary summary = stream->finish();
 //
 // What single transactions show is reported at once, and two writers that overlap as soon as both
-// are in. Whether a read returned what its snapshot holds is provisional until the transaction's
-// time-out, since whoever wrote that may still be on the way; then it is final and reported. A
-// transaction that comes later than that is counted, and whatever it changes is reported too: as a
-// new violation, or as a withdrawal of an earlier one. So in the end the stream says exactly
-// what check() says of the same transactions, in order of arrival, with Evidence::Timestamps.
+// are in. Whether a read, by key or by predicate, returned what its snapshot holds is provisional
+// until the transaction's time-out, since whoever wrote that may still be on the way; then it is
+// final and reported. A transaction that comes later than that is counted, and whatever it changes
+// is reported too: as a new violation, or as a withdrawal of an earlier one. So in the end the
+// stream says exactly what check() says of the same transactions, in order of arrival, with
+// Evidence::Timestamps.
 //
 // Time is what the caller says it is: the same calls with the same times give the same events.
 //
@@ -105,7 +106,8 @@ class Stream {
 
   // Takes the transactions of `batch` in its order; those of a session must come in session order.
   // All or nothing: the error is a key that is both a list and a register, or a batch that the
-  // stream cannot take (version orders, other initial values); then nothing has changed.
+  // stream cannot take (version orders, other initial values, predicate reads if there were neither
+  // any nor rows before the retention was over once); then nothing has changed.
   // The stream keeps the batch until nobody needs its transactions for a report.
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
   // Makes final what has waited long enough.

@@ -55,6 +55,8 @@ class Archive {
   Status finish_sweep();
   // Forgets epochs written before `until`. Returns the first arrival that may still be there.
   Arrival drop_before(StreamTime until);
+  // Whether some epochs are gone.
+  [[nodiscard]] bool has_dropped() const { return first_kept_ > 1; }
 
   void save(Encoder& out) const;
   // `limited`: whether there will be more sweeps.

@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 1\n";
+constexpr std::string_view kMagic = "ouro stream 2\n";
 
 Error failure(const std::string& file, std::string what) {
   Error error;
@@ -166,6 +166,7 @@ Status Engine::save(const std::string& file) {
     save_keys(out);
     real_time_.save(out);
     archive_.save(out);
+    predicates_.save(out);
     if (Status status = out.finish(); !status.ok()) return status;
   }
   std::error_code failed;
@@ -174,6 +175,8 @@ Status Engine::save(const std::string& file) {
   sync_folder(file);
   archive_.delete_dropped();
   archive_.keep_dropped();
+  predicates_.archive().delete_dropped();
+  predicates_.archive().keep_dropped();
   return {};
 }
 
@@ -204,6 +207,11 @@ Status Engine::restore(const std::string& file) {
   restore_keys(in);
   real_time_.restore(in);
   if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
+    return status;
+  }
+  const Value initial = intake_.initial();
+  if (Status status = predicates_.restore(in, initial, options_.folder, options_.memory > 0);
+      !status.ok()) {
     return status;
   }
   if (!in.at_end()) return failure(file, "is damaged; begin without it");
@@ -263,7 +271,7 @@ void Engine::restore_books(Decoder& in) {
   for (std::uint64_t i = 0; i < hidden && in.ok(); ++i) {
     const auto name = in.number<Name>();
     const auto value = in.number<std::uint64_t>();
-    hidden_[{name, value}] = in.number<Hidden>();
+    hidden_[{name, value}] = in.number<HiddenPair>();
   }
   const auto events = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < events && in.ok(); ++i) {

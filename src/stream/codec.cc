@@ -21,6 +21,11 @@ struct Storage {
   std::vector<TxnId> session_txns;
   std::vector<Value> session_name;
   std::vector<Value> key_name;
+  std::vector<PredicateRead> predicate_reads;
+  std::vector<KeyVersion> row_reads, version_sets;
+  std::vector<PredicateNode> predicate_nodes;
+  std::vector<std::uint32_t> predicate_children;
+  std::vector<Value> predicate_operands;
   std::vector<char> text_bytes;
   std::vector<std::uint64_t> text_end;
   std::vector<Cell> cells;
@@ -52,6 +57,12 @@ void for_each_column(HistoryColumns& c, Storage& s, const Each& each) {
   each(c.session_txns, s.session_txns);
   each(c.session_name, s.session_name);
   each(c.key_name, s.key_name);
+  each(c.predicate_reads, s.predicate_reads);
+  each(c.row_reads, s.row_reads);
+  each(c.version_sets, s.version_sets);
+  each(c.predicate_nodes, s.predicate_nodes);
+  each(c.predicate_children, s.predicate_children);
+  each(c.predicate_operands, s.predicate_operands);
   each(c.text_bytes, s.text_bytes);
   each(c.text_end, s.text_end);
   each(c.cells, s.cells);

@@ -94,7 +94,7 @@ class Decoder {
   bool ok_ = true;
 };
 
-// A history without predicate reads, version orders, initial values of single keys and remarks.
+// A history without version orders, initial values of single keys and remarks.
 void encode(const History& history, Encoder& out);
 [[nodiscard]] std::shared_ptr<const History> decode_history(Decoder& in);
 

@@ -4,6 +4,13 @@
 #include <vector>
 
 namespace ouro::stream {
+namespace {
+
+bool has_children(PredicateKind kind) {
+  return kind == PredicateKind::And || kind == PredicateKind::Or || kind == PredicateKind::Not;
+}
+
+}  // namespace
 
 void Copier::add(const Source& source) {
   const History& h = *source.history;
@@ -26,7 +33,7 @@ void Copier::add(const Source& source) {
 
 void Copier::add_op(const History& h, OpId id) {
   const Op op = h.op(id);
-  if (is_predicate_read(op.kind)) return;
+  if (is_predicate_read(op.kind)) return add_predicate_read(h, op);
   const auto lines = h.columns().op_line;
   const std::uint32_t line = lines.empty() ? 0 : lines[id.index()];
   const KeyId key = builder_.key(copy(h, h.key_name(op.key)));
@@ -45,6 +52,60 @@ void Copier::add_op(const History& h, OpId id) {
   } else {
     builder_.read(key, copy(h, op.value), line);
   }
+}
+
+void Copier::add_predicate_read(const History& h, const Op& op) {
+  const PredicateRead& read = h.predicate_read(op.id);
+  const std::vector<KeyVersion> rows = copy(h, h.rows(read));
+  const std::vector<KeyVersion> versions = copy(h, h.version_set(read));
+  const HistoryBuilder::Rows result{
+      .rows = rows, .has_version_set = read.has_version_set, .version_set = versions};
+  if (op.kind == OpKind::Scan) {
+    builder_.scan(copy(h, read.lower), copy(h, read.upper), result);
+  } else if (op.kind == OpKind::Select) {
+    builder_.select(copy(h, read.predicate), result);
+  } else {
+    builder_.aggregate(read.aggregate, copy(h, read.column), copy(h, read.predicate),
+                       copy(h, read.result), result);
+  }
+}
+
+std::vector<KeyVersion> Copier::copy(const History& h, std::span<const KeyVersion> rows) {
+  std::vector<KeyVersion> out;
+  for (const KeyVersion& row : rows) {
+    out.push_back({builder_.key(copy(h, h.key_name(row.key))), copy(h, row.value)});
+  }
+  return out;
+}
+
+ColumnId Copier::copy(const History& h, ColumnId column) {
+  return column.valid() ? builder_.column(h.column_name(column)) : column;
+}
+
+// From the leaves up: a node's children stand behind it among `all`.
+PredicateId Copier::copy(const History& h, PredicateId predicate) {
+  std::vector<PredicateId> all{predicate};
+  std::vector<std::size_t> first_child;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const PredicateNode& node = h.predicate(all[i]);
+    first_child.push_back(all.size());
+    if (!has_children(node.kind)) continue;
+    for (const std::uint32_t child : h.children(node)) all.emplace_back(child);
+  }
+  std::vector<PredicateId> made(all.size());
+  for (std::size_t i = all.size(); i-- > 0;) {
+    const PredicateNode& node = h.predicate(all[i]);
+    if (node.kind == PredicateKind::True) {
+      made[i] = builder_.always();
+    } else if (has_children(node.kind)) {
+      made[i] = builder_.combine(node.kind, std::span(made).subspan(first_child[i], node.count));
+    } else {
+      std::vector<Value> operands;
+      for (const Value operand : h.operands(node)) operands.push_back(copy(h, operand));
+      made[i] = builder_.compare(node.kind, copy(h, node.column), operands);
+    }
+  }
+  return made[0];
 }
 
 Value Copier::copy(const History& h, Value value) {

@@ -21,13 +21,16 @@ Engine::Engine(const StreamOptions& options)
       intake_(keys_, rules_),
       timelines_(pool_, Value::null().bits()),
       real_time_(options.clock_drift),
+      predicates_(pool_, keys_, rules_, [this](Arrival arrival) { return find(arrival); }),
       find_([this](Arrival arrival) { return find(arrival); }) {}
 
 Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
+  if (Status status = admit_predicates(*batch); !status.ok()) return status;
   if (Status status = intake_.enter(*batch); !status.ok()) return status;
   now_ = std::max(now_, now);
   timelines_.set_initial(intake_.initial().bits());
   const History& h = *batch;
+  enter_predicates(batch);
   window_.add_batch(std::move(batch));
   batch_sessions_.clear();
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
@@ -43,8 +46,10 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
     if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
     arrive(intake_.take(TxnId{t}, window_.next()));
   }
+  predicates_.tidy();
   limit_memory(count * kSweptPerTxn);
   if (auto error = archive_.take_error()) return *error;
+  if (auto error = predicates_.archive().take_error()) return *error;
   return {};
 }
 
@@ -65,13 +70,14 @@ void Engine::arrive(const Arriving& txn) {
     report({.kind = kind, .txn = txn.arrival, .other_op = {}, .source = {}, .expected = {}}, now_);
   }
   if (txn.missing) return;
-  straggles_ = lost_ = false;
   if (rules_.sessions) check_session(txn);
   if (rules_.real_time) check_real_time(txn);
   check_reads(txn, open);
   for (const KeyWrite& write : txn.written) install(txn, write);
+  if (predicates_.on()) check_predicates(txn, open);
   if (straggles_ || lost_) ++summary_.stragglers;
   if (lost_) ++summary_.lost_stragglers;
+  straggles_ = lost_ = false;
 }
 
 void Engine::check_session(const Arriving& txn) {
@@ -153,32 +159,43 @@ void Engine::install(const Arriving& txn, const KeyWrite& write) {
 }
 
 void Engine::apply(const Change& change, KeyState& key) {
-  std::uint64_t& count = count_of(summary_, AnomalyKind::SnapshotMismatch);
+  if (!count(change, AnomalyKind::SnapshotMismatch)) return;
+  if (change.wrong) report_read(key, change.txn, change.op, now_);
+}
+
+bool Engine::count(const Change& change, AnomalyKind kind) {
+  std::uint64_t& count = count_of(summary_, kind);
   if (change.wrong) ++count;
   if (change.was_wrong) --count;
   if (!window_.is_open(change.txn)) {
     straggles_ = true;
-    if (change.was_wrong) withdraw({change.txn, change.op, AnomalyKind::SnapshotMismatch});
-    if (change.wrong) report_read(key, change.txn, change.op, now_);
-    return;
+    if (change.was_wrong) withdraw({change.txn, change.op, kind});
+    return true;
   }
-  if (change.wrong == change.was_wrong) return;
+  if (change.wrong == change.was_wrong) return false;
   OpenTxn& open = window_.at(change.txn);
   const bool was = open.wrong > 0;
   open.wrong += change.wrong ? 1 : -1;
   summary_.provisional += change.wrong ? 1 : -1;
   open.changed = now_;
-  if (was == (open.wrong > 0)) return;
+  if (was == (open.wrong > 0)) return false;
   ++summary_.flips;
   if (open.flips == 0) ++summary_.flipped_txns;
   ++open.flips;
+  return false;
 }
 
 void Engine::hide(const Arriving& txn) {
   for (const HiddenWrite& write : txn.hidden) {
-    Hidden& known = hidden_[{write.key->name, write.value}];
-    if (known.txn == kNobody || (!known.has_place && txn.has_place())) {
-      known = {txn.arrival, txn.has_place()};
+    auto& [first, second] = hidden_[{write.key->name, write.value}];
+    if (first.txn == txn.arrival || second.txn == txn.arrival) continue;
+    const auto better_than = [&](const Hidden& known) {
+      return known.txn == kNobody || (!known.has_place && txn.has_place());
+    };
+    if (better_than(first)) {
+      second = std::exchange(first, {txn.arrival, txn.has_place()});
+    } else if (better_than(second)) {
+      second = {txn.arrival, txn.has_place()};
     }
   }
 }
@@ -206,9 +223,12 @@ void Engine::close_first(StreamTime now) {
     const auto clock = source ? source->history->invoked(source->txn) : std::nullopt;
     if (clock) report_untimely(first, real_time_.missed_by(*clock, first), open.changed);
   }
-  if (open.wrong == 0) return;
-  summary_.provisional -= open.wrong;
-  report_wrong_reads(first, open.changed);
+  if (open.wrong > 0) {
+    summary_.provisional -= open.wrong;
+    report_wrong_reads(first, open.changed);
+  }
+  if (open.asks == 0) return;
+  if (const auto source = find(first)) predicates_.close(begin_of(*source, first));
 }
 
 void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
@@ -218,13 +238,17 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
   const Moment begin = begin_of(*source, arrival);
   const OpId first = h.first_op(source->txn);
   for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
+    const std::uint32_t op = id.value - first.value;
+    if (is_predicate_read(h.op(id).kind) && predicates_.wrong(begin, op)) {
+      report_predicate(arrival, op, begin, arrived);
+    }
     if (h.op(id).kind != OpKind::Read) continue;
     const Name name = name_of(h, h.key_name(h.op(id).key));
     KeyState* const key = keys_.find_or_add(name, name.hash());
     static_cast<void>(archive_.prepare(*key, begin));
     const Read* const read = Timelines::find_read(*key, begin);
-    if (read == nullptr || read->op() != id.value - first.value || !read->wrong()) continue;
-    report_read(*key, arrival, read->op(), arrived);
+    if (read == nullptr || read->op() != op || !read->wrong()) continue;
+    report_read(*key, arrival, op, arrived);
   }
 }
 
@@ -232,8 +256,8 @@ std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
 
 std::size_t Engine::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + real_time_.bytes() +
-         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 48 +
-         reported_.capacity() * 32;
+         predicates_.bytes() + sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) +
+         hidden_.capacity() * 64 + reported_.capacity() * 32;
 }
 
 StreamSummary Engine::summary() const {
@@ -241,18 +265,25 @@ StreamSummary Engine::summary() const {
   now.window_txns = window_.size();
   now.keys = keys_.size();
   now.memory = memory();
-  now.disk = archive_.disk_bytes();
-  now.spilled = archive_.spilled();
-  now.recalled = archive_.recalled();
+  const RowArchive& rows = predicates_.archive();
+  now.disk = archive_.disk_bytes() + rows.disk_bytes();
+  now.spilled = archive_.spilled() + rows.spilled();
+  now.recalled = archive_.recalled() + rows.recalled();
   return now;
 }
 
-Status Engine::open() { return options_.memory > 0 ? archive_.open(options_.folder) : Status(); }
+Status Engine::open() {
+  if (options_.memory == 0) return {};
+  if (Status status = archive_.open(options_.folder); !status.ok()) return status;
+  return predicates_.archive().open(options_.folder);
+}
 
 void Engine::limit_memory(std::size_t work) {
   if (!archive_.is_open()) return;
   const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
   const Arrival first = archive_.drop_before(now_ - kept);
+  RowArchive& rows = predicates_.archive();
+  if (rows.is_open()) rows.drop_before(now_ - kept);
   if (first > 0) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
@@ -261,9 +292,15 @@ void Engine::limit_memory(std::size_t work) {
   Status status;
   if (!archive_.sweeping()) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
-    absl::erase_if(hidden_, [&](const auto& entry) { return !window_.is_open(entry.second.txn); });
+    absl::erase_if(hidden_, [&](const auto& entry) {
+      return std::none_of(entry.second.begin(), entry.second.end(), [&](const Hidden& hidden) {
+        return hidden.txn != kNobody && window_.is_open(hidden.txn);
+      });
+    });
     real_time_.forget_before(window_.first());
-    status = archive_.begin_sweep(watermark(), now_);
+    const Moment until = watermark();
+    if (rows.is_open()) status = predicates_.sweep(until, now_);
+    if (status.ok()) status = archive_.begin_sweep(until, now_);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
   if (status.ok() && archive_.sweeping()) {

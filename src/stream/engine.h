@@ -6,6 +6,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@
 #include "stream/fingerprint.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
+#include "stream/predicates.h"
 #include "stream/real_time.h"
 #include "stream/story.h"
 #include "stream/timelines.h"
@@ -62,6 +64,8 @@ class Engine {
     Arrival txn = kNobody;
     bool has_place = false;
   };
+  // Those that explain a read best: the first two, in case that one is the reader itself.
+  using HiddenPair = std::array<Hidden, 2>;
 
   void arrive(const Arriving& txn);
   void check_session(const Arriving& txn);
@@ -71,7 +75,16 @@ class Engine {
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
   void apply(const Change& change, KeyState& key);
+  // Counts it; whether it is of a transaction that is final, so that it must be told.
+  bool count(const Change& change, AnomalyKind kind);
   void hide(const Arriving& txn);
+
+  // Predicate reads. The error is one that comes too late to be the first.
+  [[nodiscard]] Status admit_predicates(const History& batch) const;
+  void enter_predicates(const std::shared_ptr<const History>& batch);
+  void check_predicates(const Arriving& txn, OpenTxn& open);
+  void apply_predicates();
+  void report_predicate(Arrival txn, std::uint32_t op, const Moment& begin, StreamTime arrived);
 
   // Whether what the transaction at hand needs to know of the key is in memory now.
   bool prepare(KeyState& key, const Moment& begin) {
@@ -119,12 +132,13 @@ class Engine {
   RealTime real_time_;
   Window window_;
   Archive archive_{pool_, keys_, window_};
+  Predicates predicates_;
   std::size_t sweep_at_ = 0;  // Bytes: when the next sweep is worth it, …
   std::size_t hurry_at_ = 0;  // … and when this one must come to an end.
   absl::flat_hash_map<Name, Session> sessions_;
   std::vector<Session*> batch_sessions_;
   absl::flat_hash_map<Reported, std::uint64_t> reported_;
-  absl::flat_hash_map<std::pair<Name, std::uint64_t>, Hidden> hidden_;
+  absl::flat_hash_map<std::pair<Name, std::uint64_t>, HiddenPair> hidden_;
   FindTxn find_;
   StreamTime now_{0};
   bool straggles_ = false;  // The transaction at hand changes what was final, …

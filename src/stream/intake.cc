@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <string>
 
 namespace ouro::stream {
@@ -34,17 +33,16 @@ bool fits(std::span<const Timestamp> stamps) {
   });
 }
 
-// The empty list is also read as null.
-std::span<const Value> elements(const History& history, Value value) {
-  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
-}
-
 Moment moment_of(Timestamp ts, Tie tie, Arrival arrival, bool commit) {
   return {ts.physical, static_cast<std::uint32_t>(ts.logical),
           Moment::order_of(tie, arrival, commit)};
 }
 
 }  // namespace
+
+std::span<const Value> elements(const History& history, Value value) {
+  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
+}
 
 Standing standing_of(const History& history, TxnId txn, Arrival arrival,
                      const TimelineRules& rules) {
@@ -114,11 +112,6 @@ Status Intake::check_batch(const History& batch) const {
   if (!fits(c.start_ts) || !fits(c.commit_ts)) {
     return refusal(place, "a timestamp's logical part is negative or above 4294967295");
   }
-  for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
-    if (!is_predicate_read(c.op_kind[i])) continue;
-    return refusal(batch.place(OpId{i}),
-                   "a stream cannot judge scans, selects and aggregates yet; use ouro check");
-  }
   return {};
 }
 
@@ -180,6 +173,7 @@ void Intake::find_keys(const History& batch) {
 }
 
 void Intake::prefetch_keys(TxnId txn) const {
+  if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
   const auto keys = batch_->columns().op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     __builtin_prefetch(touched_[keys[op.index()].index()].key, 1);
@@ -188,6 +182,7 @@ void Intake::prefetch_keys(TxnId txn) const {
 
 void Intake::prefetch_tails(TxnId txn) const {
   const HistoryColumns& c = batch_->columns();
+  if (!c.predicate_reads.empty()) return;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     const KeyState* const key = touched_[c.op_key[op.index()].index()].key;
     const auto* const tail = static_cast<const char*>(key->registers.tail());
@@ -198,6 +193,7 @@ void Intake::prefetch_tails(TxnId txn) const {
 }
 
 const Arriving& Intake::take(TxnId txn, Arrival arrival) {
+  out_.predicate_reads.clear();
   out_.reads.clear();
   out_.written.clear();
   out_.hidden.clear();
@@ -216,6 +212,7 @@ const Arriving& Intake::take(TxnId txn, Arrival arrival) {
 void Intake::hide_ops(TxnId txn) {
   for (OpId id = batch_->first_op(txn); id < batch_->end_op(txn); ++id.value) {
     const Op op = batch_->op(id);
+    if (is_predicate_read(op.kind)) continue;
     KeyState* const key = touched_[op.key.index()].key;
     if (shows_register(op.kind, op.value)) key->kind = KeyKind::Register;
     if (is_write(op.kind)) out_.hidden.push_back({key, values_.of(op.value)});
@@ -230,6 +227,10 @@ void Intake::take_ops(TxnId txn, Arrival arrival) {
     const Value value = c.op_value[i];
     const OpKind kind = c.op_kind[i];
     if (kind == OpKind::Read && value.is_unobserved()) continue;
+    if (is_predicate_read(kind)) {
+      out_.predicate_reads.push_back(i - first_op_);
+      continue;
+    }
     Touched& touched = touched_[c.op_key[i].index()];
     const bool first = touched.by != arrival;
     if (first) touched = {.key = touched.key, .by = arrival};

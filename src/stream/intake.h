@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "check/timeline/timeline.h"
@@ -55,9 +56,13 @@ struct Standing {
 [[nodiscard]] Standing standing_of(const History& history, TxnId txn, Arrival arrival,
                                    const TimelineRules& rules);
 
+// Of a list read. The empty list is also read as null.
+[[nodiscard]] std::span<const Value> elements(const History& history, Value value);
+
 struct Arriving : Standing {
   TxnId txn;
   Arrival arrival = 0;
+  std::vector<std::uint32_t> predicate_reads;  // Operations, counted within the transaction.
   std::vector<OuterRead> reads;
   std::vector<KeyWrite> written;
   std::vector<HiddenWrite> hidden;
@@ -78,6 +83,7 @@ class Intake {
 
   [[nodiscard]] KeyState* key(KeyId id) const { return touched_[id.index()].key; }
   [[nodiscard]] std::uint64_t fingerprint(Value value) { return values_.of(value); }
+  [[nodiscard]] Fingerprints& fingerprints() { return values_; }
   [[nodiscard]] Value initial() const { return initial_; }
   // For a stream that goes on.
   void restore(Value initial, bool has_initial, bool has_lists) {

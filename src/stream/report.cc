@@ -1,7 +1,6 @@
 // What the engine says of its findings, and what it takes back.
 
 #include <algorithm>
-#include <span>
 
 #include "stream/engine.h"
 
@@ -31,10 +30,6 @@ std::string joined(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (const std::string& text : texts) out += (out.size() > 1 ? "," : "") + text;
   return out + ']';
-}
-
-std::span<const Value> elements(const History& history, Value value) {
-  return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
 }  // namespace
@@ -129,10 +124,12 @@ void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTim
 OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (key.kind == KeyKind::List) return {};
   Arrival writer = first_writer(key.registers, reader, value);
-  const auto hidden = hidden_.find({key.name, value});
-  if (hidden != hidden_.end() && hidden->second.txn != reader &&
-      (writer == kNobody || (hidden->second.has_place && hidden->second.txn < writer))) {
-    writer = hidden->second.txn;
+  if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
+    const auto& [first, second] = found->second;
+    const Hidden& hidden = first.txn != reader ? first : second;
+    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_place && hidden.txn < writer))) {
+      writer = hidden.txn;
+    }
   }
   if (writer == kNobody) return {};
   const auto source = find(writer);

@@ -2,10 +2,10 @@
 // it with the one anomaly, so that it can be told like those of a whole history.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "ouro/stream.h"
 #include "stream/fingerprint.h"
@@ -32,7 +32,7 @@ struct Finding {
   OpOf other_op;                   // What it contradicts.
   OpOf source;                     // Who wrote what was read.
   // No part of the anomaly, but of its history: who wrote what was read.
-  std::array<Arrival, 2> witnesses = {kNobody, kNobody};
+  std::vector<Arrival> witnesses = {};
   std::string expected;
 };
 

@@ -54,7 +54,8 @@ std::size_t bytes_of(const History& batch) {
              c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,
              c.txn_position, c.txn_file, c.session_first, c.session_txns, c.session_name,
              c.key_name, c.text_bytes, c.text_end, c.cells, c.row_end, c.elements, c.trunk_end,
-             c.column_name);
+             c.column_name, c.predicate_reads, c.row_reads, c.version_sets, c.predicate_nodes,
+             c.predicate_children, c.predicate_operands);
 }
 
 }  // namespace ouro::stream

@@ -1,0 +1,109 @@
+// Versions and predicate reads that are older than the window, on disk.
+//
+// Of each row the newest version stays in memory. Whatever is moved was of use until some moment: a
+// version until the next one, a read until it begins. What is moved together is cut into slabs by
+// these moments, so that a late transaction brings back what is between it and the newest, and no
+// more. It comes back whole, and is moved again by the next sweep.
+#pragma once
+
+#include <absl/container/btree_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ouro/stream.h"
+#include "stream/asked.h"
+#include "stream/codec.h"
+#include "stream/row_table.h"
+#include "stream/version_store.h"
+
+namespace ouro::stream {
+
+struct ReadPlace {
+  Moment begin;
+  std::uint32_t op = 0;  // Counted within the transaction.
+  constexpr auto operator<=>(const ReadPlace&) const = default;
+};
+
+struct PlacedRead {
+  std::uint32_t wrong = 0;       // How many keys' shares are; of an aggregate, whether it is.
+  std::uint64_t expected = 0;    // Of an aggregate: a hash of what it should have returned.
+  std::unique_ptr<Asked> asked;  // Null: to be made again when it is needed.
+};
+using PlacedReads = absl::btree_map<ReadPlace, PlacedRead>;
+
+class RowArchive {
+ public:
+  RowArchive(RowTable& table, PlacedReads& reads) : table_(table), reads_(reads) {}
+
+  // `folder` is that of the stream.
+  Status open(const std::string& folder);
+  [[nodiscard]] bool is_open() const { return store_ != nullptr; }
+
+  // Brings back all that is of use at `moment` or later. False if some of it is gone for good.
+  bool prepare(const Moment& moment) {
+    return moment > newest_ || (prepare_late(moment) && !is_dropped(moment));
+  }
+  // Moves all that is of no use at `until` or later. The error is a disk that fails; then all is
+  // still there.
+  Status sweep(const Moment& until, StreamTime now);
+  // Forgets slabs written before `until`.
+  void drop_before(StreamTime until);
+
+  void save(Encoder& out) const;
+  Status restore(Decoder& in, const std::string& folder, bool limited);
+  // As those of Archive.
+  void delete_dropped();
+  void keep_dropped() { keeps_dropped_ = true; }
+  void set_error(Error error) { error_ = std::move(error); }
+  [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
+  [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
+  [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
+  [[nodiscard]] std::uint64_t recalled() const { return recalled_; }
+
+ private:
+  struct Slab {
+    std::uint32_t number = 0;
+    Moment newest;  // Until when any of it was of use.
+    StreamTime written{0};
+    std::uint64_t bytes = 0;
+  };
+  // What is to be moved: a version of `key`, or a read.
+  struct Moved {
+    Moment until;
+    const RowKey* key = nullptr;
+    const RowVersion* version = nullptr;
+    PlacedReads::const_iterator read;
+  };
+
+  [[nodiscard]] bool is_dropped(const Moment& moment) const {
+    return newest_dropped_ && !(*newest_dropped_ < moment);
+  }
+  bool prepare_late(const Moment& moment);
+  bool load(const Slab& slab);
+  void remove(const Slab& slab);
+  void take_in(Decoder& in);
+  [[nodiscard]] std::vector<Moved> gather(const Moment& until);
+  Result<Slab> write(const Moved* first, const Moved* last, StreamTime now);
+  void encode(const Moved& moved, Encoder& out);
+
+  RowTable& table_;
+  PlacedReads& reads_;
+  std::unique_ptr<VersionStore> store_;
+  std::vector<Slab> slabs_;
+  std::uint32_t next_ = 1;
+  Moment newest_;  // Of all slabs, those that are gone included.
+  std::optional<Moment> newest_dropped_;
+  bool keeps_dropped_ = false;
+  std::vector<std::uint32_t> dropped_;
+  std::uint64_t disk_bytes_ = 0;
+  std::uint64_t spilled_ = 0;
+  std::uint64_t recalled_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace ouro::stream

@@ -1,0 +1,139 @@
+// The rows of the database, in the order of their keys, each with its versions.
+//
+// It exists beside the table of keys, for streams with predicate reads only: those need to know
+// keys in order, and values whole.
+#pragma once
+
+#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <deque>
+
+#include "history/value_order.h"
+#include "stream/fingerprint.h"
+#include "stream/moment.h"
+#include "stream/row_index.h"
+#include "stream/row_store.h"
+#include "stream/sequence.h"
+
+namespace ouro::stream {
+
+// What a key holds at some moment.
+struct Seen {
+  Value value;  // Of the store.
+  std::uint64_t print = Value::null().bits();
+  bool alive = false;  // False: deleted, or never there.
+
+  bool operator==(const Seen& other) const { return print == other.print && alive == other.alive; }
+};
+
+struct RowVersion {
+  std::int64_t physical = 0;  // Of the commit.
+  std::uint32_t logical = 0;
+  std::uint32_t alive = 0;
+  std::uint64_t order = 0;
+  Value value;
+  std::uint64_t print = 0;
+
+  [[nodiscard]] Moment at() const { return {physical, logical, order}; }
+  [[nodiscard]] static std::int64_t low() { return 0; }
+  [[nodiscard]] Seen seen() const { return {value, print, alive != 0}; }
+  static RowVersion of(const Moment& at, const Seen& seen) {
+    return {at.physical, at.logical, seen.alive ? 1u : 0u, at.order, seen.value, seen.print};
+  }
+};
+
+struct RowKey {
+  Name name;
+  KeyId id;               // Of the store; also its number in the table.
+  bool list = false;      // Hence no row.
+  bool returned = false;  // By some predicate read.
+  Sequence<RowVersion> versions;
+};
+
+class RowTable {
+ public:
+  explicit RowTable(Pool& pool) : pool_(pool), in_order_(ByName{&store_}) {}
+  ~RowTable();
+  RowTable(const RowTable&) = delete;
+  RowTable& operator=(const RowTable&) = delete;
+
+  [[nodiscard]] RowStore& store() { return store_; }
+  // REQUIRES: null or a small integer.
+  void set_initial(Value value) { initial_ = {value, value.bits(), !value.is_null()}; }
+  [[nodiscard]] const Seen& initial() const { return initial_; }
+
+  [[nodiscard]] RowKey* find(const Name& name) const;
+  [[nodiscard]] RowKey& at(KeyId id) { return keys_[id.index()]; }
+  // REQUIRES: it is not there. `id` was added to the store just now.
+  RowKey& add(const Name& name, KeyId id);
+  void add(RowKey& key, const RowVersion& version);
+  // REQUIRES: the newest version stays.
+  void forget_before(RowKey& key, Sequence<RowVersion>::Cursor end) {
+    version_count_ -= key.versions.size();
+    key.versions.erase_before(end, pool_);
+    version_count_ += key.versions.size();
+  }
+  [[nodiscard]] std::size_t version_bytes() const { return version_count_ * sizeof(RowVersion); }
+  // The version that is seen at `moment`; null: the initial one.
+  [[nodiscard]] static const RowVersion* version(const RowKey& key, const Moment& moment) {
+    const auto behind = key.versions.lower_bound(moment);
+    return behind == key.versions.begin() ? nullptr : &key.versions.at(key.versions.before(behind));
+  }
+  [[nodiscard]] Seen seen(const RowKey& key, const Moment& moment) const {
+    const RowVersion* const found = version(key, moment);
+    return found == nullptr ? initial_ : found->seen();
+  }
+
+  [[nodiscard]] std::deque<RowKey>& keys() { return keys_; }
+  // Keys from `lower` to `upper`, values of the store, both included; null: open.
+  template <class Visit>
+  void for_range(Value lower, Value upper, const Visit& visit) {
+    auto at = lower.is_null() ? in_order_.begin() : in_order_.lower_bound(lower);
+    for (; at != in_order_.end(); ++at) {
+      if (!upper.is_null() && ByName{&store_}(upper, *at)) return;
+      visit(**at);
+    }
+  }
+
+  // Keys that may lie within `bounds` of a column at `moment`, each once, by number. False: too
+  // many to be worth it, or unknown.
+  [[nodiscard]] bool find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found);
+  [[nodiscard]] bool less(KeyId a, KeyId b) {
+    return ByName{&store_}(&keys_[a.index()], &keys_[b.index()]);
+  }
+
+  // Leaves out of the store what nobody needs: all but keys and versions.
+  void compact();
+  // Of all but the versions themselves, which are in the pool.
+  [[nodiscard]] std::size_t bytes() const {
+    return store_.bytes() + index_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
+  }
+
+ private:
+  struct ByName {
+    using is_transparent = void;
+    RowStore* store;
+    [[nodiscard]] Value name(const RowKey* key) const { return store->view().key_name(key->id); }
+    static Value name(Value value) { return value; }
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return compare_values(store->view(), name(a), name(b)) < 0;
+    }
+  };
+
+  // REQUIRES: it has versions.
+  [[nodiscard]] static RowIndex::Newest newest(const RowKey& key);
+
+  Pool& pool_;
+  RowStore store_;
+  RowIndex index_;
+  Seen initial_;
+  std::size_t version_count_ = 0;
+  std::deque<RowKey> keys_;
+  absl::flat_hash_map<Name, RowKey*> of_name_;
+  absl::btree_set<RowKey*, ByName> in_order_;
+};
+
+}  // namespace ouro::stream
