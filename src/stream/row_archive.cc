@@ -87,12 +87,13 @@ Status RowArchive::sweep(const Moment& until, StreamTime now) {
   const std::vector<Moved> moved = gather(until);
   if (moved.empty()) return {};
   const std::size_t count = std::clamp<std::size_t>(moved.size() / kFewItems, 1, kMostSlabs);
+  const std::uint32_t first = next_;
   std::vector<Slab> added;
   for (std::size_t i = 0; i < count; ++i) {
     const Moved* const all = moved.data();
     auto slab = write(all + moved.size() * i / count, all + moved.size() * (i + 1) / count, now);
     if (!slab.ok()) {
-      for (const Slab& each : added) store_->drop(each.number);
+      for (std::uint32_t number = first; number < next_; ++number) store_->drop(number);
       return slab.error();
     }
     added.push_back(*slab);
@@ -133,13 +134,15 @@ void RowArchive::delete_dropped() {
 // ---- and back ----
 
 bool RowArchive::prepare_late(const Moment& moment) {
-  const auto needed = [&](const Slab& slab) { return !(slab.newest < moment); };
-  for (const Slab& slab : slabs_) {
-    if (!needed(slab)) continue;
-    if (!load(slab)) return false;
-    remove(slab);
+  for (auto slab = slabs_.begin(); slab != slabs_.end();) {
+    if (slab->newest < moment) {
+      ++slab;
+      continue;
+    }
+    if (!load(*slab)) return false;
+    remove(*slab);
+    slab = slabs_.erase(slab);
   }
-  std::erase_if(slabs_, needed);
   if (!keeps_dropped_) delete_dropped();
   newest_ = newest_dropped_.value_or(Moment());
   for (const Slab& slab : slabs_) newest_ = std::max(newest_, slab.newest);
