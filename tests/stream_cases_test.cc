@@ -1,5 +1,7 @@
 // What a stream reports, and when, on histories made by hand.
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -138,9 +140,17 @@ TEST_F(StreamCaseTest, FlipsAreCountedByTransaction) {
   EXPECT_EQ(stream_->summary().flips, 1);
   add(txn("c", 3, 4, R"(["w","y",2])"), ms(3));  // Wrong again …
   EXPECT_EQ(stream_->summary().flips, 2);
-  add(txn("d", 5, 6, R"(["w","y",1])"), ms(4));  // … and right.
+  EXPECT_THAT(stream_->summary().flipped, testing::ElementsAre(0, 1, 0, 0));
+  add(txn("d", 5, 6, R"(["w","y",1])"), ms(4));  // … and right …
   EXPECT_EQ(stream_->summary().flips, 3);
   EXPECT_EQ(stream_->summary().flipped_txns, 1);
+  for (int i = 0; i < 2; ++i) {  // … and twice more, by halves of a second.
+    const std::string_view value = i == 0 ? "2" : "1";
+    add(txn("d", 7 + i, 8 + i, fmt::format(R"(["w","y",{}])", value)), ms(500 * (i + 1)));
+  }
+  EXPECT_EQ(stream_->summary().flipped_txns, 1);
+  EXPECT_THAT(stream_->summary().flipped, testing::ElementsAre(0, 0, 0, 1));
+  EXPECT_THAT(stream_->summary().flip_waits, testing::ElementsAre(0, 3, 0, 2, 0));
   stream_->finish();
   EXPECT_EQ(events(), "");
 }

@@ -138,7 +138,9 @@ int predicates(std::uint64_t txns, std::uint64_t rows) {
 // As in figures 13 and 14 of the Aion paper: 10,000 transactions in batches of 500, normally
 // distributed delays.
 int flips() {
-  fmt::print("mean_ms,deviation_ms,txns,flips,flipped_txns\n");
+  fmt::print(
+      "mean_ms,deviation_ms,txns,flips,flipped_txns,once,twice,three_times,more,"
+      "below_1ms,below_10ms,below_100ms,below_1s,longer\n");
   for (const double mean : {0.0, 50.0, 100.0, 150.0, 200.0}) {
     for (const double deviation : {1.0, 10.0, 20.0, 30.0, 40.0, 50.0}) {
       FeedOptions options{.txns = 10'000, .keys = 1'000};
@@ -155,8 +157,9 @@ int flips() {
       }
       const StreamSummary summary = stream->finish();
       if (violations(summary) != 0) return fail("a violation where there is none");
-      fmt::print("{},{},{},{},{}\n", mean, deviation, summary.txns, summary.flips,
-                 summary.flipped_txns);
+      fmt::print("{},{},{},{},{},{},{}\n", mean, deviation, summary.txns, summary.flips,
+                 summary.flipped_txns, fmt::join(summary.flipped, ","),
+                 fmt::join(summary.flip_waits, ","));
     }
   }
   return 0;

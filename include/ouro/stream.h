@@ -78,7 +78,10 @@ struct StreamSummary {
   std::uint64_t stragglers = 0;  // Came after the time-out of a transaction they could affect …
   std::uint64_t lost_stragglers = 0;  // … and so late that what they affect could not come back.
   std::uint64_t flips = 0;            // How often a provisional judgement of a transaction changed,
-  std::uint64_t flipped_txns = 0;     // … and of how many.
+  std::uint64_t flipped_txns = 0;     // … and of how many: …
+  std::array<std::uint64_t, 4> flipped{};  // … once, twice, three times, more often.
+  // By how long the judgement had stood: below 1 ms, 10 ms, 100 ms, 1 s, and longer.
+  std::array<std::uint64_t, 5> flip_waits{};
   // As in Verdict::counts: what holds now, provisional judgements included …
   std::array<std::uint64_t, kAnomalyKindCount> counts{};
   std::uint64_t provisional = 0;  // … and how many of these are provisional.

@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 2\n";
+constexpr std::string_view kMagic = "ouro stream 3\n";
 
 Error failure(const std::string& file, std::string what) {
   Error error;

@@ -179,10 +179,24 @@ bool Engine::count(const Change& change, AnomalyKind kind) {
   summary_.provisional += change.wrong ? 1 : -1;
   open.changed = now_;
   if (was == (open.wrong > 0)) return false;
+  count_flip(open);
+  return false;
+}
+
+void Engine::count_flip(OpenTxn& open) {
+  constexpr std::size_t kMost = std::tuple_size_v<decltype(summary_.flipped)>;
   ++summary_.flips;
   if (open.flips == 0) ++summary_.flipped_txns;
+  if (open.flips > 0) --summary_.flipped[std::min<std::size_t>(open.flips, kMost) - 1];
   ++open.flips;
-  return false;
+  ++summary_.flipped[std::min<std::size_t>(open.flips, kMost) - 1];
+  std::size_t bucket = 0;
+  for (StreamTime limit = std::chrono::milliseconds(1);
+       bucket + 1 < summary_.flip_waits.size() && now_ - open.flipped >= limit; limit *= 10) {
+    ++bucket;
+  }
+  ++summary_.flip_waits[bucket];
+  open.flipped = now_;
 }
 
 void Engine::hide(const Arriving& txn) {

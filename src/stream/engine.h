@@ -77,6 +77,7 @@ class Engine {
   void apply(const Change& change, KeyState& key);
   // Counts it; whether it is of a transaction that is final, so that it must be told.
   bool count(const Change& change, AnomalyKind kind);
+  void count_flip(OpenTxn& open);
   void hide(const Arriving& txn);
 
   // Predicate reads. The error is one that comes too late to be the first.

@@ -17,7 +17,8 @@ namespace ouro::stream {
 // A transaction whose reads are not yet final.
 struct OpenTxn {
   StreamTime arrived{0};
-  StreamTime changed{0};           // When the judgement of a read changed last.
+  StreamTime changed{0};           // When the judgement of a read changed last, …
+  StreamTime flipped{0};           // … and that of the transaction.
   std::uint32_t wrong = 0;         // How many reads are wrong, as far as we know.
   std::uint32_t flips : 30 = 0;    // How often it went from none to some or back.
   std::uint32_t asks : 1 = 0;      // It has predicate reads.
@@ -37,7 +38,7 @@ class Window {
   OpenTxn& open(StreamTime now) {
     if (next_ - first_ == ring_.size()) grow();
     OpenTxn& txn = ring_[next_++ & (ring_.size() - 1)];
-    txn = {now, now, 0, 0, 0, 0};
+    txn = {now, now, now, 0, 0, 0, 0};
     return txn;
   }
   [[nodiscard]] Arrival first() const { return first_; }  // The oldest that is not final.
