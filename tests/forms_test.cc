@@ -134,9 +134,8 @@ std::string schema_complaint(const fs::path& schema, const std::string& document
 // What xmllint says about a document; "" if it is valid.
 std::string xmllint_complaint(const fs::path& schema, const std::string& document) {
   const Scratch scratch;
-  const Ran ran =
-      run_program({"/usr/bin/xmllint", "--noout", "--nonet", "--schema", schema.string(),
-                   scratch.write("document.xml", document)});
+  const Ran ran = run_program({"/usr/bin/xmllint", "--noout", "--nonet", "--schema",
+                               schema.string(), scratch.write("document.xml", document)});
   return ran.status == 0 ? std::string() : ran.err.substr(0, 2000);
 }
 
