@@ -59,6 +59,12 @@ constexpr const char* kHalfAnOrder =
 {"key":"line1","versions":[{"order":7}],"complete":true}
 {"key":"line2","versions":[{"order":7}],"complete":true}
 )";
+constexpr const char* kHalfACount =
+    R"({"session":"shop","ops":[["w","line1",{"order":7}],["w","line2",{"order":7}]]}
+{"session":"store","ops":[["aggregate","count",null,{"eq":["order",7]},1,{"versions":[["line1",{"order":7}]]}]]}
+{"key":"line1","versions":[{"order":7}],"complete":true}
+{"key":"line2","versions":[{"order":7}],"complete":true}
+)";
 constexpr const char* kMissedRow =
     R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"price":4}],["w","k2",{"price":15}]]}
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["w","k3",{"price":7}]]}
@@ -81,6 +87,7 @@ std::vector<Named> histories() {
   out.push_back({"lost_version", *parse_history(kLostVersion)});
   out.push_back({"on_call", *parse_history(kOnCall)});
   out.push_back({"half_an_order", *parse_history(kHalfAnOrder)});
+  out.push_back({"half_a_count", *parse_history(kHalfACount)});
   out.push_back({"missed_row", *parse_history(kMissedRow)});
   std::sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
   return out;
