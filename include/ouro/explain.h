@@ -210,8 +210,8 @@ struct Precedence {
 // By versions, what a transaction wrote and overwrote itself goes with the last write. A select or
 // aggregate goes, too, without the version of a row that it returned; or, of other rows, without
 // the one with which the row began or ceased to match or the one before that; unless all writes of
-// the row go. In a version set the first version that matches, or does not, like one that was
-// removed stands for it.
+// the row go, or all up to what it saw that match otherwise. In a version set the first version
+// that matches, or does not, like one that was removed stands for it.
 //
 // So an excerpt of a history that a level allows is allowed, too (but for selects and aggregates by
 // timestamps, which depend on every row). `evidence` is what it is to be checked by.

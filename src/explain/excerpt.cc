@@ -262,8 +262,8 @@ class ExcerptMaker {
     const std::size_t first_version = s_->version_sets.size();
     const auto* grounds = e_.grounds(op.id);
     bool exact = true;  // Whether an aggregate is still about the same rows.
-    if ((grounds != nullptr && !stands(*grounds, read, exact)) || !add_rows(op, read, grounds) ||
-        !add_version_set(op, read, grounds, exact)) {
+    if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
+        !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
       s_->row_reads.resize(first_row);
       s_->version_sets.resize(first_version);
       return std::nullopt;
@@ -277,12 +277,20 @@ class ExcerptMaker {
     return s_->predicate_reads.size() - 1;
   }
 
+  [[nodiscard]] bool is_grounded(const RowGrounds::Row& row) const {
+    return std::all_of(row.needed.begin(), row.needed.end(),
+                       [&](OpId op) { return !op.valid() || stays(op); });
+  }
+  [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row) const {
+    return e_.is_even(read, row, [&](OpId op) { return stays(op); });
+  }
+
   // Whether what the read rests on stays, or nothing of the row does, so that it says nothing of
   // it.
-  bool stands(const std::vector<RowGrounds::Row>& grounds, const PredicateRead& read, bool& exact) {
+  bool stands(const Op& op, const std::vector<RowGrounds::Row>& grounds, const PredicateRead& read,
+              bool& exact) {
     for (const RowGrounds::Row& row : grounds) {
-      const bool stands = std::all_of(row.needed.begin(), row.needed.end(),
-                                      [&](OpId op) { return !op.valid() || stays(op); });
+      const bool stands = is_grounded(row) || is_even(op.id, row);
       if (!stands && is_written(row.key)) return false;
       if (read.has_version_set) continue;
       if (!stands && row.initial_matches) return false;
@@ -343,8 +351,9 @@ class ExcerptMaker {
           std::lower_bound(judged->begin(), judged->end(), version.key,
                            [](const RowGrounds::Row& each, KeyId key) { return each.key < key; });
       if (row == judged->end() || row->key != version.key) continue;  // It never matched.
-      if (row->value != version.value || row->like.is_unobserved()) return false;
-      if (!row->like.is_null()) s_->version_sets.push_back({key(version.key), row->like});
+      const Value instead = is_grounded(*row) ? row->like : row->initially;
+      if (row->value != version.value || instead.is_unobserved()) return false;
+      if (!instead.is_null()) s_->version_sets.push_back({key(version.key), instead});
     }
     return true;
   }

@@ -50,6 +50,11 @@ class Excerpter {
   [[nodiscard]] OpId installed(OpId write) const;
   // What a predicate read rests on; null: nothing but what it returned.
   [[nodiscard]] const std::vector<RowGrounds::Row>* grounds(OpId read) const;
+  // As RowGrounds::is_even(). REQUIRES: the row is one of the read's grounds.
+  [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row,
+                             const std::function<bool(OpId)>& stays) const {
+    return row.position && grounds_->is_even(read, row, stays);
+  }
   // Keys in a range, both ends included, null: open, that have a value from the start.
   [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const;
 

@@ -66,7 +66,9 @@ RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
           .value = write.value,
           .matches = alive && evaluate(h_, predicate, write.key, write.value) == Truth::True,
           .like = Value::unobserved(),
-          .initial_matches = rows_->matches(predicate, {write.key, 0})};
+          .initially = Value::unobserved(),
+          .initial_matches = rows_->matches(predicate, {write.key, 0}),
+          .position = {}};
 }
 
 RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> matches) const {
@@ -82,7 +84,9 @@ RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> m
           .value = versions[seen].value,
           .matches = match(seen),
           .like = {},
-          .initial_matches = match(0)};
+          .initially = {},
+          .initial_matches = match(0),
+          .position = {}};
   std::uint32_t first = seen;
   while (first > 0 && match(first - 1) == out.matches) --first;
   const auto rows = h_.rows(h_.predicate_read(read));
@@ -91,18 +95,35 @@ RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> m
   const bool selected = out.matches && h_.op(read).kind == OpKind::Select;
   if (returned || selected) {
     out.needed[0] = out.seen;  // If the row is missing from the result, that is wrong by itself.
-  } else if (first > 0) {
+  } else {
+    out.position = seen;
+  }
+  if (out.position && first > 0) {
     out.needed[1] = write(versions[first]);
     out.needed[2] = write(versions[first - 1]);
   }
   out.like = versions[first].value;
+  out.initially = versions[0].value;
   // A key that is not listed would be taken for absent, and be so somewhere else.
   const std::uint32_t absent = rows_->position(key, Value::null());
   if (out.like.is_null() && absent != first) out.like = Value::unobserved();
+  if (out.initially.is_null() && absent != 0) out.initially = Value::unobserved();
   // Nor can a read have seen what its transaction wrote later.
   const OpId instead = write(versions[first]);
   if (instead.valid() && h_.txn_of(instead) == h_.txn_of(read)) out.needed[0] = out.seen;
   return out;
+}
+
+bool RowGrounds::is_even(OpId read, const Row& row, const std::function<bool(OpId)>& stays) const {
+  const PredicateId predicate = h_.predicate_read(read).predicate;
+  if (row.initial_matches != row.matches) return false;
+  const auto versions = rows_->of(row.key);
+  for (std::uint32_t i = 1; i <= *row.position; ++i) {
+    if (stays(write(versions[i])) && rows_->matches(predicate, {row.key, i}) != row.matches) {
+      return false;
+    }
+  }
+  return true;
 }
 
 std::uint32_t RowGrounds::position(OpId read, KeyId key) const {

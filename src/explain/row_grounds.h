@@ -11,6 +11,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -33,8 +34,16 @@ class RowGrounds {
     // The first of the versions up to that one which match, or do not, like it; null: the initial
     // one, if that is no row. Unobserved: a version set cannot say so.
     Value like;
+    Value initially;  // The initial version, told likewise.
     bool initial_matches = false;
+    // Where that version stands among those of the row; nothing if it must stay.
+    std::optional<std::uint32_t> position;
   };
+  // Whether no version up to the one that the read saw, of those that `stays` says are left,
+  // matches otherwise: then the read follows nobody there. REQUIRES: row.position.
+  [[nodiscard]] bool is_even(OpId read, const Row& row,
+                             const std::function<bool(OpId)>& stays) const;
+
   // Of every row that ever matched; null if the read is none that version orders judge.
   [[nodiscard]] const std::vector<Row>* of(OpId read);
 
