@@ -305,6 +305,28 @@ TEST_F(CliTest, CounterexamplesAreHistories) {
   EXPECT_THAT(again.out, HasSubstr("VIOLATED read-atomic (fractured read)"));
 }
 
+TEST_F(CliTest, CounterexamplesByVersionsLeaveOutRowsThatDoNotMatter) {
+  const std::string whole = folder_ + "/rows.jsonl";
+  std::ofstream(whole) << R"({"session":"c","ops":[["w","c",{"on":0}]]}
+{"session":"a","ops":[["aggregate","count",null,{"eq":["on",1]},0,{"versions":[["c",{"on":0}]]}],["w","a",{"on":1}]]}
+{"session":"b","ops":[["select",{"eq":["on",1]},[],{"versions":[["c",{"on":0}]]}],["w","b",{"on":1}]]}
+{"key":"a","versions":[{"on":1}],"complete":true}
+{"key":"b","versions":[{"on":1}],"complete":true}
+{"key":"c","versions":[{"on":0}],"complete":true}
+)";
+  const std::string least = folder_ + "/least.jsonl";
+  EXPECT_EQ(ouro({"check", "--evidence", "versions", "--counterexample", least, whole}).status, 1);
+  EXPECT_EQ(read_file(least), R"({"ouro":1,"initial":null}
+{"session":"a","ops":[["aggregate","count",null,{"eq":["on",1]},0,{"versions":[]}],["w","a",{"on":1}]]}
+{"session":"b","ops":[["select",{"eq":["on",1]},[],{"versions":[]}],["w","b",{"on":1}]]}
+{"key":"a","versions":[{"on":1}],"complete":true}
+{"key":"b","versions":[{"on":1}],"complete":true}
+)");
+  const Ran again = ouro({"check", "--evidence", "versions", least});
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.out, HasSubstr("VIOLATED serializable by versions (phantom)"));
+}
+
 TEST_F(CliTest, FormsAreWritten) {
   const auto form = [&](const std::string& flag) {
     const std::string path = folder_ + "/form";

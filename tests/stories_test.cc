@@ -43,6 +43,37 @@ constexpr const char* kLostVersion = R"({"session":"a","ops":[["w","x",1]]}
 {"key":"x","versions":[2],"complete":true}
 )";
 
+// By versions, predicate reads depend on rows that they did not return. The clerk and cid's shift
+// have nothing to do with what is wrong, though both doctors saw them.
+constexpr const char* kOnCall = R"({"session":"clerk","ops":[["w","cid",{"on_call":0,"v":1}]]}
+{"session":"cid","ops":[["r","cid",{"on_call":0,"v":1}],["w","cid",{"on_call":0,"v":2}]]}
+{"session":"ann","ops":[["aggregate","count",null,{"eq":["on_call",1]},2,{"versions":[["ann",{"on_call":1,"v":1}],["bob",{"on_call":1,"v":1}],["cid",{"on_call":0,"v":2}]]}],["w","ann",{"on_call":0,"v":2}]]}
+{"session":"bob","ops":[["aggregate","count",null,{"eq":["on_call",1]},2,{"versions":[["ann",{"on_call":1,"v":1}],["bob",{"on_call":1,"v":1}],["cid",{"on_call":0,"v":2}]]}],["w","bob",{"on_call":0,"v":2}]]}
+{"key":"ann","initial":{"on_call":1,"v":1},"versions":[{"on_call":0,"v":2}],"complete":true}
+{"key":"bob","initial":{"on_call":1,"v":1},"versions":[{"on_call":0,"v":2}],"complete":true}
+{"key":"cid","versions":[{"on_call":0,"v":1},{"on_call":0,"v":2}],"complete":true}
+)";
+constexpr const char* kHalfAnOrder =
+    R"({"session":"shop","ops":[["w","line1",{"order":7}],["w","line2",{"order":7}]]}
+{"session":"store","ops":[["select",{"eq":["order",7]},[["line1",{"order":7}]],{"versions":[["line1",{"order":7}]]}]]}
+{"key":"line1","versions":[{"order":7}],"complete":true}
+{"key":"line2","versions":[{"order":7}],"complete":true}
+)";
+constexpr const char* kHalfACount =
+    R"({"session":"shop","ops":[["w","line1",{"order":7}],["w","line2",{"order":7}]]}
+{"session":"store","ops":[["aggregate","count",null,{"eq":["order",7]},1,{"versions":[["line1",{"order":7}]]}]]}
+{"key":"line1","versions":[{"order":7}],"complete":true}
+{"key":"line2","versions":[{"order":7}],"complete":true}
+)";
+constexpr const char* kMissedRow =
+    R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"price":4}],["w","k2",{"price":15}]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["w","k3",{"price":7}]]}
+{"session":"c","start_ts":5,"commit_ts":6,"ops":[["select",{"lt":["price",10]},[["k1",{"price":4}]]]]}
+{"key":"k1","versions":[{"price":4}],"complete":true}
+{"key":"k2","versions":[{"price":15}],"complete":true}
+{"key":"k3","versions":[{"price":7}],"complete":true}
+)";
+
 std::vector<Named> histories() {
   std::vector<Named> out;
   for (const auto& entry : fs::directory_iterator(kRoot / "tests" / "cases")) {
@@ -54,6 +85,10 @@ std::vector<Named> histories() {
   out.push_back({"phantom", *parse_history(kPhantom)});
   out.push_back({"stale_index", *parse_history(kStaleIndex)});
   out.push_back({"lost_version", *parse_history(kLostVersion)});
+  out.push_back({"on_call", *parse_history(kOnCall)});
+  out.push_back({"half_an_order", *parse_history(kHalfAnOrder)});
+  out.push_back({"half_a_count", *parse_history(kHalfACount)});
+  out.push_back({"missed_row", *parse_history(kMissedRow)});
   std::sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
   return out;
 }

@@ -27,15 +27,16 @@ bool accepted(const History& history, const Verdict& verdict) {
   return checked.ok() && checked->accepted;
 }
 
-Verdict verdict_of(const History& history, Level level) {
+Verdict timeline_verdict(const History& history, Level level) {
   CheckOptions options;
   options.evidence = Evidence::Timestamps;
   return *check(history, level, options);
 }
 
 // Why the certificate of the engine's verdict, written and read again, is not accepted; or "".
-std::string complaint(const History& history, Level level) {
-  const std::string text = print_certificate(make_certificate(history, verdict_of(history, level)));
+std::string complaint_about_timeline_proof(const History& history, Level level) {
+  const std::string text =
+      print_certificate(make_certificate(history, timeline_verdict(history, level)));
   const auto certificate = parse_certificate(text);
   if (!certificate.ok()) return certificate.error().to_string() + "\n" + text;
   const auto checked = certify(history, *certificate);
@@ -48,7 +49,7 @@ TEST(TimelineCertifyTest, EveryVerdictOnRandomHistoriesIsAccepted) {
   for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
     const History history = random_timeline(seed, mixed_timeline(seed));
     for (const Level level : kSnapshotAndSerialLevels) {
-      ASSERT_EQ(complaint(history, level), "")
+      ASSERT_EQ(complaint_about_timeline_proof(history, level), "")
           << "seed " << seed << " at " << info(level).name << "\n"
           << native(history);
     }
@@ -65,7 +66,8 @@ TEST(TimelineCertifyTest, VerdictsOnLargeHistoriesAreAccepted) {
       options.timestamps = options.clocks = true;
       if (rate > 0) options.faults = {{Fault::LostUpdate, rate}, {Fault::Internal, rate}};
       const History history = *generate(options);
-      for (const Level level : kSnapshotAndSerialLevels) EXPECT_EQ(complaint(history, level), "");
+      for (const Level level : kSnapshotAndSerialLevels)
+        EXPECT_EQ(complaint_about_timeline_proof(history, level), "");
     }
   }
 }
@@ -204,8 +206,8 @@ Verdict order_of(const History& history, Level level) {
     }
     if (writes) builder.write(builder.key(std::int64_t(t)), Value::small(1));
   }
-  const Verdict bare = verdict_of(*std::move(builder).freeze(),
-                                  has_snapshots(level) ? Level::Si : Level::Serializable);
+  const Verdict bare = timeline_verdict(*std::move(builder).freeze(),
+                                        has_snapshots(level) ? Level::Si : Level::Serializable);
   verdict.order = bare.order;
   verdict.schedule = bare.schedule;
   return verdict;
@@ -231,7 +233,7 @@ TEST(TimelineCertifyTest, TheOrderOfTheTimestampsIsAcceptedWhereItExplainsTheRea
 
 TEST(TimelineCertifyTest, AnotherOrderIsRejected) {
   const History history = history_of("T1 {1,2}: w x 1\nT2 {3,4}: w y 2\nT3 unknown {5,6}: w z 1\n");
-  Verdict verdict = verdict_of(history, Level::Serializable);
+  Verdict verdict = timeline_verdict(history, Level::Serializable);
   ASSERT_TRUE(accepted(history, verdict));
   std::swap(verdict.order[0], verdict.order[1]);
   EXPECT_FALSE(accepted(history, verdict));
@@ -240,7 +242,7 @@ TEST(TimelineCertifyTest, AnotherOrderIsRejected) {
   EXPECT_FALSE(accepted(history, verdict));
   verdict.order.push_back(TxnId{1});
   EXPECT_FALSE(accepted(history, verdict));
-  verdict = verdict_of(history, Level::Si);
+  verdict = timeline_verdict(history, Level::Si);
   ASSERT_TRUE(accepted(history, verdict));
   std::swap(verdict.schedule[1], verdict.schedule[2]);
   EXPECT_FALSE(accepted(history, verdict));

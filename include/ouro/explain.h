@@ -202,15 +202,23 @@ struct Precedence {
 // go, too. In detail: a read stays if a transaction that did not abort wrote its value and that
 // write stays; or if only aborted ones did, and one of those writes stays; or if nobody else did.
 // The same holds for a list by the last element in it that others appended; removed elements before
-// that one disappear from the list. A row of a scan or select whose write was removed counts as not
-// observed; with a version set, the whole operation goes. Removed writes go from version orders.
-// Sessions, clocks and timestamps stay.
+// that one disappear from the list. So do removed versions from the rows and version sets of scans,
+// selects and aggregates; the result of an aggregate that counted one is not observed then. A scan
+// goes if the key has another value then. Removed writes go from version orders. Sessions, clocks
+// and timestamps stay.
+//
+// By versions, what a transaction wrote and overwrote itself goes with the last write. A select or
+// aggregate goes, too, without the version of a row that it returned; or, of other rows, without
+// the one with which the row began or ceased to match or the one before that; unless all writes of
+// the row go, or all up to what it saw that match otherwise. In a version set the first version
+// that matches, or does not, like one that was removed stands for it.
 //
 // So an excerpt of a history that a level allows is allowed, too (but for selects and aggregates by
-// timestamps or version orders, which depend on every row).
+// timestamps, which depend on every row). `evidence` is what it is to be checked by.
 [[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns,
-                              std::span<const OpId> ops);
+                              std::span<const OpId> ops, Evidence evidence = Evidence::Observed);
 // The same with all operations of `txns`.
-[[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns);
+[[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns,
+                              Evidence evidence = Evidence::Observed);
 
 }  // namespace ouro

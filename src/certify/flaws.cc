@@ -173,7 +173,9 @@ bool Flaws::mismatches(OpId id) const {
   for (const KeyVersion& version : h_.version_set(read)) {
     if (alive(version) && selects(op, version)) implied.push_back(version);
   }
-  if (op.kind == OpKind::Aggregate) return aggregate(h_, read, implied) != h_.text(read.result);
+  if (op.kind == OpKind::Aggregate) {
+    return !read.result.is_unobserved() && aggregate(h_, read, implied) != h_.text(read.result);
+  }
   std::vector<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(read)) {
     if (alive(row)) returned.push_back(row);

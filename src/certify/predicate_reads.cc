@@ -90,19 +90,39 @@ std::optional<std::uint32_t> PredicateReads::seen(OpId id, KeyId key) const {
   return absence(key);
 }
 
-bool PredicateReads::changes(OpId id, AccessId write, bool later) const {
-  if (!std::binary_search(reads_.begin(), reads_.end(), id)) return false;
+std::optional<PredicateReads::Places> PredicateReads::places(OpId id, AccessId write) const {
+  if (!std::binary_search(reads_.begin(), reads_.end(), id)) return std::nullopt;
   const KeyId key = reading_.access(write).key;
-  const PredicateRead& read = h_.predicate_read(id);
   const auto all = versions(key);
-  if (all.empty()) return false;
+  if (all.empty()) return std::nullopt;
   const auto seen = this->seen(id, key);
-  if (!seen) return false;
-  for (std::uint32_t i = 1; i < all.size(); ++i) {
-    if (all[i] != write || (i > *seen) != later) continue;
+  const auto written = std::find(all.begin() + 1, all.end(), write);
+  if (!seen || written == all.end()) return std::nullopt;
+  return Places{*seen, static_cast<std::uint32_t>(written - all.begin())};
+}
+
+bool PredicateReads::changes(OpId id, KeyId key, std::uint32_t first, std::uint32_t last) const {
+  const PredicateRead& read = h_.predicate_read(id);
+  for (std::uint32_t i = first + 1; i <= last; ++i) {
     if (matches(read, key, i) != matches(read, key, i - 1)) return true;
   }
   return false;
+}
+
+bool PredicateReads::follows(OpId id, AccessId write) const {
+  const auto at = places(id, write);
+  if (!at || at->written > at->seen) return false;
+  const KeyId key = reading_.access(write).key;
+  const auto rows = h_.rows(h_.predicate_read(id));
+  const KeyVersion seen{key, value(key, at->seen)};
+  return changes(id, key, at->written - 1, at->seen) ||
+         std::find(rows.begin(), rows.end(), seen) != rows.end();
+}
+
+bool PredicateReads::precedes(OpId id, AccessId write) const {
+  const auto at = places(id, write);
+  return at && at->written > at->seen &&
+         changes(id, reading_.access(write).key, at->seen, at->written);
 }
 
 std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {

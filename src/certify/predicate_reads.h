@@ -3,7 +3,7 @@
 //
 // A version changes the matches of a read if it matches and the version before it does not, or the
 // other way round. The read follows the writers of such versions up to the one it saw, and precedes
-// those of the later ones.
+// those of the later ones; so it follows and precedes whoever the version order has beyond these.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,12 @@ class PredicateReads {
   // The selects and aggregates whose snapshot is known, in order.
   [[nodiscard]] std::span<const OpId> reads() const { return reads_; }
 
-  // Whether the version written by `write` changes the matches, and the read saw it or a later one;
-  // or an earlier one.
-  [[nodiscard]] bool follows(OpId read, AccessId write) const {
-    return changes(read, write, false);
-  }
-  [[nodiscard]] bool precedes(OpId read, AccessId write) const {
-    return changes(read, write, true);
-  }
+  // Whether, from the version written by `write` up to the one the read saw, one changes the
+  // matches or was returned.
+  [[nodiscard]] bool follows(OpId read, AccessId write) const;
+  // Whether, behind the version that the read saw and up to that of `write`, one changes the
+  // matches.
+  [[nodiscard]] bool precedes(OpId read, AccessId write) const;
 
   // For every row, the last change that the read saw and the first that it did not.
   struct Link {
@@ -59,7 +57,15 @@ class PredicateReads {
   // Nothing if it saw its own write.
   [[nodiscard]] std::optional<std::uint32_t> seen(OpId read, KeyId key) const;
   [[nodiscard]] std::uint32_t absence(KeyId key) const;
-  [[nodiscard]] bool changes(OpId read, AccessId write, bool later) const;
+  // Where the read and the version stand among those of the key; nothing if the read does not
+  // depend on it.
+  struct Places {
+    std::uint32_t seen = 0;
+    std::uint32_t written = 0;
+  };
+  [[nodiscard]] std::optional<Places> places(OpId read, AccessId write) const;
+  // Whether one of the versions behind `first` and up to `last` changes the matches.
+  [[nodiscard]] bool changes(OpId read, KeyId key, std::uint32_t first, std::uint32_t last) const;
   void add_fault(OpId read, const KeyVersion& version, std::vector<Fault>& out) const;
   [[nodiscard]] bool returned_snapshot(OpId read) const;
 

@@ -193,7 +193,7 @@ class Checker {
     for (const Explanation& explanation : explanations) {
       if (explanation.stories.empty()) continue;
       const Story& story = explanation.stories.front();
-      const auto status = write_history(excerpt(history, story.txns, story.ops),
+      const auto status = write_history(excerpt(history, story.txns, story.ops, story.evidence),
                                         flags_.counterexample, Format::Native);
       return status.ok() ? kHolds : fail(status.error());
     }

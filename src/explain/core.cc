@@ -17,7 +17,7 @@ std::vector<Id> sorted(const absl::flat_hash_set<Id>& set) {
 }  // namespace
 
 Core::Core(const History& history, const Verdict& verdict, const Anomaly& anomaly)
-    : h_(history), keys_(history.key_count(), false) {
+    : h_(history), evidence_(verdict.evidence), keys_(history.key_count(), false) {
   for (const TxnId txn : anomaly.txns) {
     if (txn.valid()) txns_.insert(txn);
   }
@@ -64,7 +64,7 @@ void Core::add_key(KeyId key) {
 }
 
 std::optional<Excerpt> Core::next() {
-  if (!excerpter_) excerpter_.emplace(h_, keys_);
+  if (!excerpter_) excerpter_.emplace(h_, evidence_, keys_);
   const Stage stage = stage_;
   stage_ = static_cast<Stage>(static_cast<int>(stage) + 1);
   switch (stage) {
@@ -90,7 +90,7 @@ std::optional<Excerpt> Core::next() {
       if (h_.op_count() > kManyOps) break;
       std::vector<TxnId> all(h_.txn_count());
       for (std::size_t t = 0; t < all.size(); ++t) all[t] = TxnId{t};
-      return Excerpter(h_).make(all, std::vector<bool>(h_.op_count(), true));
+      return Excerpter(h_, evidence_).make(all, std::vector<bool>(h_.op_count(), true));
     }
     case Stage::Done:
       break;
@@ -104,17 +104,25 @@ void Core::add_sources(const Excerpter& excerpter) {
 }
 
 void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
+  const auto add_write = [&](OpId write) {
+    if (!write.valid()) return;
+    ops_.insert(write);
+    txns_.insert(h_.txn_of(write));
+    ops_.insert(excerpter.installed(write));
+  };
   const auto add_writes = [&](KeyId key, Value value) {
-    for (const OpId write : excerpter.sources(key, value)) {
-      ops_.insert(write);
-      txns_.insert(h_.txn_of(write));
-    }
+    for (const OpId write : excerpter.sources(key, value)) add_write(write);
   };
   const Op op = h_.op(id);
   if (is_predicate_read(op.kind)) {
     const PredicateRead& read = h_.predicate_read(id);
     for (const KeyVersion& row : h_.rows(read)) add_writes(row.key, row.value);
     for (const KeyVersion& version : h_.version_set(read)) add_writes(version.key, version.value);
+    if (const auto* grounds = excerpter.grounds(id)) {
+      for (const RowGrounds::Row& row : *grounds) {
+        for (const OpId write : row.needed) add_write(write);
+      }
+    }
   } else if (op.kind == OpKind::Read && op.value.is_list()) {
     for (const Value element : h_.list(op.value)) add_writes(op.key, element);
   } else if (op.kind == OpKind::Read) {

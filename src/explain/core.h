@@ -41,6 +41,7 @@ class Core {
   [[nodiscard]] Excerpt make(const Excerpter& excerpter) const;
 
   const History& h_;
+  const Evidence evidence_;
   std::vector<bool> keys_;  // Of the anomaly; empty: all.
   std::optional<Excerpter> excerpter_;
   absl::flat_hash_set<TxnId> txns_;

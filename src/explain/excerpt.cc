@@ -3,10 +3,13 @@
 
 #include "explain/excerpt.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "history/value_order.h"
 #include "ouro/explain.h"
 
 namespace ouro {
@@ -48,17 +51,56 @@ void take(std::vector<T>& out, std::span<const T> column, TxnId txn) {
 
 }  // namespace
 
-Excerpter::Excerpter(const History& history, std::vector<bool> keys)
-    : h_(history), keys_(std::move(keys)) {
+Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool> keys)
+    : h_(history), evidence_(evidence), keys_(std::move(keys)) {
+  absl::flat_hash_map<KeyId, OpId> last;
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const bool aborted = h_.status(TxnId{t}) == TxnStatus::Aborted;
-    for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
+    last.clear();
+    for (OpId id = h_.end_op(TxnId{t}); id > h_.first_op(TxnId{t});) {
+      --id.value;
       const Op op = h_.op(id);
       if (!is_write(op.kind) || !knows(op.key)) continue;
-      Writes& writes = writes_[{op.key, op.value}];
-      (aborted ? writes.aborted : writes.alive).push_back(id);
+      note(id, aborted);
+      if (evidence_ != Evidence::Versions) continue;
+      const auto [at, added] = last.try_emplace(op.key, id);
+      if (!added) overwritten_.emplace(id, at->second);
     }
   }
+  if (h_.columns().predicate_reads.empty()) return;
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    if (knows(KeyId{k}) && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
+  }
+  std::sort(initial_rows_.begin(), initial_rows_.end(), [&](KeyId a, KeyId b) {
+    return compare_values(h_, h_.key_name(a), h_.key_name(b)) < 0;
+  });
+  if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+}
+
+void Excerpter::note(OpId write, bool aborted) {
+  const Op op = h_.op(write);
+  Writes& writes = writes_[{op.key, op.value}];
+  (aborted ? writes.aborted : writes.alive).push_back(write);
+}
+
+OpId Excerpter::installed(OpId write) const {
+  const auto found = overwritten_.find(write);
+  return found == overwritten_.end() ? write : found->second;
+}
+
+const std::vector<RowGrounds::Row>* Excerpter::grounds(OpId read) const {
+  return grounds_ == nullptr ? nullptr : grounds_->of(read);
+}
+
+std::span<const KeyId> Excerpter::initial_rows(Value lower, Value upper) const {
+  const auto first =
+      std::partition_point(initial_rows_.begin(), initial_rows_.end(), [&](KeyId key) {
+        return !lower.is_null() && compare_values(h_, h_.key_name(key), lower) < 0;
+      });
+  const auto end = std::partition_point(first, initial_rows_.end(), [&](KeyId key) {
+    return upper.is_null() || compare_values(h_, h_.key_name(key), upper) <= 0;
+  });
+  return {first, end};
 }
 
 std::span<const OpId> Excerpter::sources(KeyId key, Value value) const {
@@ -143,7 +185,10 @@ class ExcerptMaker {
       return;
     }
     if (!e_.knows(op.key)) return;
-    if (is_write(op.kind)) return push(op, key(op.key), op.value);
+    if (is_write(op.kind)) {
+      if (stays(op.id)) push(op, key(op.key), op.value);
+      return;
+    }
     if (op.value.is_unobserved()) return;
     if (op.value.is_list() && op.value.length() > 0) return add_list_read(txn, op);
     if (present(op.key, op.value)) push(op, key(op.key), op.value);
@@ -158,11 +203,16 @@ class ExcerptMaker {
     out_.ops.push_back(op.id);
   }
 
+  // What a transaction overwrote itself goes with the write that did.
+  [[nodiscard]] bool stays(OpId write) const {
+    return kept_[write.index()] && kept_[e_.installed(write).index()] && e_.knows(h_.op(write).key);
+  }
+
   // Whether what a read returned was not removed.
   [[nodiscard]] bool present(KeyId key, Value value) const {
     const auto sources = e_.sources(key, value);
     return sources.empty() ||
-           std::any_of(sources.begin(), sources.end(), [&](OpId op) { return kept_[op.index()]; });
+           std::any_of(sources.begin(), sources.end(), [&](OpId op) { return stays(op); });
   }
 
   [[nodiscard]] bool wrote(TxnId txn, KeyId key, Value value) const {
@@ -205,28 +255,125 @@ class ExcerptMaker {
     return Value::list(added, length);
   }
 
+  // Nothing if the read goes.
   std::optional<std::size_t> predicate_read(const Op& op) {
     PredicateRead read = h_.predicate_read(op.id);
-    const auto gone = [&](const KeyVersion& row) {
-      return !e_.knows(row.key) || !present(row.key, row.value);
-    };
-    const auto rows = h_.rows(read);
-    const auto versions = h_.version_set(read);
-    if (read.has_version_set && (std::any_of(rows.begin(), rows.end(), gone) ||
-                                 std::any_of(versions.begin(), versions.end(), gone))) {
+    const std::size_t first_row = s_->row_reads.size();
+    const std::size_t first_version = s_->version_sets.size();
+    const auto* grounds = e_.grounds(op.id);
+    bool exact = true;  // Whether an aggregate is still about the same rows.
+    if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
+        !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
+      s_->row_reads.resize(first_row);
+      s_->version_sets.resize(first_version);
       return std::nullopt;
     }
-    read.first_row = static_cast<std::uint32_t>(s_->row_reads.size());
-    read.first_version = static_cast<std::uint32_t>(s_->version_sets.size());
-    for (const KeyVersion& row : rows) {
-      s_->row_reads.push_back({key(row.key), gone(row) ? Value::unobserved() : row.value});
-    }
-    for (const KeyVersion& version : versions) {
-      s_->version_sets.push_back({key(version.key), version.value});
-    }
+    read.first_row = static_cast<std::uint32_t>(first_row);
+    read.row_count = static_cast<std::uint32_t>(s_->row_reads.size() - first_row);
+    read.first_version = static_cast<std::uint32_t>(first_version);
+    read.version_count = static_cast<std::uint32_t>(s_->version_sets.size() - first_version);
+    if (op.kind == OpKind::Aggregate && !exact) read.result = Value::unobserved();
     s_->predicate_reads.push_back(read);
     return s_->predicate_reads.size() - 1;
   }
+
+  [[nodiscard]] bool is_grounded(const RowGrounds::Row& row) const {
+    return std::all_of(row.needed.begin(), row.needed.end(),
+                       [&](OpId op) { return !op.valid() || stays(op); });
+  }
+  [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row) const {
+    return e_.is_even(read, row, [&](OpId op) { return stays(op); });
+  }
+
+  // Whether what the read rests on stays, or nothing of the row does, so that it says nothing of
+  // it.
+  bool stands(const Op& op, const std::vector<RowGrounds::Row>& grounds, const PredicateRead& read,
+              bool& exact) {
+    for (const RowGrounds::Row& row : grounds) {
+      const bool stands = is_grounded(row) || is_even(op.id, row);
+      if (!stands && is_written(row.key)) return false;
+      if (read.has_version_set) continue;
+      if (!stands && row.initial_matches) return false;
+      if (!row.matches || !e_.knows(row.key)) continue;
+      if (!row.seen.valid()) key(row.key);  // Nobody may mention a row that was there all along.
+      if (row.seen.valid() && !stays(row.seen)) exact = false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool gone(const KeyVersion& row) const {
+    return !e_.knows(row.key) || !present(row.key, row.value);
+  }
+
+  // A key that a scan does not return is one that it found absent.
+  bool add_rows(const Op& op, const PredicateRead& read,
+                const std::vector<RowGrounds::Row>* judged) {
+    const auto rows = h_.rows(read);
+    for (const KeyVersion& row : rows) {
+      if (!gone(row)) {
+        s_->row_reads.push_back({key(row.key), row.value});
+      } else if (op.kind == OpKind::Scan ? !is_absent(row.key)
+                                         : judged != nullptr && is_written(row.key)) {
+        return false;
+      }
+    }
+    return op.kind != OpKind::Scan || add_absences(read);
+  }
+
+  // Rows that were there at first, and that a scan did not find. Maybe nobody else mentions them.
+  bool add_absences(const PredicateRead& read) {
+    const auto initial_rows = e_.initial_rows(read.lower, read.upper);
+    if (initial_rows.empty()) return true;
+    absl::flat_hash_set<KeyId> found;
+    for (const KeyVersion& row : h_.rows(read)) found.insert(row.key);
+    for (const KeyId missed : initial_rows) {
+      if (found.contains(missed)) continue;
+      if (gone({missed, Value::null()})) return false;
+      key(missed);
+    }
+    return true;
+  }
+
+  bool add_version_set(const Op& op, const PredicateRead& read,
+                       const std::vector<RowGrounds::Row>* judged, bool& exact) {
+    for (const KeyVersion& version : h_.version_set(read)) {
+      if (!gone(version)) {
+        s_->version_sets.push_back({key(version.key), version.value});
+        continue;
+      }
+      if (op.kind == OpKind::Scan) {
+        if (!is_absent(version.key)) return false;
+        continue;
+      }
+      exact &= evaluate(h_, read.predicate, version.key, version.value) != Truth::True;
+      if (judged == nullptr || !is_written(version.key)) continue;
+      const auto row =
+          std::lower_bound(judged->begin(), judged->end(), version.key,
+                           [](const RowGrounds::Row& each, KeyId key) { return each.key < key; });
+      if (row == judged->end() || row->key != version.key) continue;  // It never matched.
+      const Value instead = is_grounded(*row) ? row->like : row->initially;
+      if (row->value != version.value || instead.is_unobserved()) return false;
+      if (!instead.is_null()) s_->version_sets.push_back({key(version.key), instead});
+    }
+    return true;
+  }
+
+  // Whether somebody who did not abort writes the key in this part.
+  [[nodiscard]] bool is_written(KeyId key) {
+    if (!written_) {
+      written_.emplace();
+      for (std::size_t i = 0; i < kept_.size(); ++i) {
+        if (!kept_[i]) continue;
+        const Op op = h_.op(OpId{i});
+        if (!is_write(op.kind) || !stays(op.id)) continue;
+        if (h_.status(h_.txn_of(op.id)) != TxnStatus::Aborted) written_->insert(op.key);
+      }
+    }
+    return written_->contains(key);
+  }
+
+  // Whether the key has no value in this part.
+  [[nodiscard]] bool is_absent(KeyId key) { return !is_written(key) && h_.initial(key).is_null(); }
 
   KeyId key(KeyId whole) {
     const auto [at, added] = keys_.try_emplace(whole, s_->key_name.size());
@@ -313,7 +460,8 @@ class ExcerptMaker {
   KeyId apart_;
   absl::flat_hash_map<SessionId, SessionId> sessions_;
   absl::flat_hash_map<KeyId, KeyId> keys_;
-  std::vector<std::vector<Value>> trunks_;  // Longest lists; see HistoryBuilder.
+  std::optional<absl::flat_hash_set<KeyId>> written_;  // Once it was asked for.
+  std::vector<std::vector<Value>> trunks_;             // Longest lists; see HistoryBuilder.
   absl::flat_hash_map<KeyId, std::vector<std::uint32_t>> key_trunks_;
   Excerpt out_;
 };
@@ -331,18 +479,19 @@ Excerpt Excerpter::whole_with(TxnId reader, TxnId writer) const {
   return maker.make(all);
 }
 
-History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops) {
+History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,
+                Evidence evidence) {
   std::vector<bool> kept(history.op_count(), false);
   for (const OpId op : ops) kept[op.index()] = true;
-  return Excerpter(history).make(txns, kept).history;
+  return Excerpter(history, evidence).make(txns, kept).history;
 }
 
-History excerpt(const History& history, std::span<const TxnId> txns) {
+History excerpt(const History& history, std::span<const TxnId> txns, Evidence evidence) {
   std::vector<OpId> ops;
   for (const TxnId txn : txns) {
     for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) ops.push_back(op);
   }
-  return excerpt(history, txns, ops);
+  return excerpt(history, txns, ops, evidence);
 }
 
 }  // namespace ouro

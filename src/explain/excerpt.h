@@ -3,10 +3,13 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "explain/row_grounds.h"
+#include "ouro/check.h"
 #include "ouro/history.h"
 
 namespace ouro {
@@ -22,8 +25,9 @@ struct Excerpt {
 class Excerpter {
  public:
   // `keys`: by key, whether parts may touch it; empty: any. `history` must outlive the excerpter.
-  // Cost: linear, but hashing only for writes of those keys.
-  explicit Excerpter(const History& history, std::vector<bool> keys = {});
+  // Cost: linear, but hashing only for writes of those keys; with predicate reads, by versions,
+  // that of RowGrounds.
+  explicit Excerpter(const History& history, Evidence evidence, std::vector<bool> keys = {});
 
   [[nodiscard]] const History& history() const { return h_; }
 
@@ -40,15 +44,35 @@ class Excerpter {
   [[nodiscard]] std::span<const OpId> sources(KeyId key, Value value) const;
   [[nodiscard]] bool knows(KeyId key) const { return keys_.empty() || keys_[key.index()]; }
 
+  [[nodiscard]] Evidence evidence() const { return evidence_; }
+  // The last write of the same transaction to the same key; by versions: otherwise the write
+  // itself.
+  [[nodiscard]] OpId installed(OpId write) const;
+  // What a predicate read rests on; null: nothing but what it returned.
+  [[nodiscard]] const std::vector<RowGrounds::Row>* grounds(OpId read) const;
+  // As RowGrounds::is_even(). REQUIRES: the row is one of the read's grounds.
+  [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row,
+                             const std::function<bool(OpId)>& stays) const {
+    return row.position && grounds_->is_even(read, row, stays);
+  }
+  // Keys in a range, both ends included, null: open, that have a value from the start.
+  [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const;
+
  private:
   struct Writes {
     std::vector<OpId> alive;
     std::vector<OpId> aborted;
   };
 
+  void note(OpId write, bool aborted);
+
   const History& h_;
+  Evidence evidence_;
   std::vector<bool> keys_;
   absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
+  absl::flat_hash_map<OpId, OpId> overwritten_;  // By the last write of their transaction.
+  std::vector<KeyId> initial_rows_;              // By name.
+  std::unique_ptr<RowGrounds> grounds_;          // Null: not by versions, or no predicate reads.
 };
 
 }  // namespace ouro

@@ -61,26 +61,77 @@ TEST(ExcerptTest, ListsLoseElementsButNotTheirVersion) {
             "[]\n");
 }
 
-TEST(ExcerptTest, RowsOfWhatIsGoneAreNotObserved) {
-  HistoryBuilder b;
-  const KeyId x = b.key("x"), y = b.key("y");
-  b.begin_txn(b.session("a"));
-  b.write(x, b.integer(1));
-  b.begin_txn(b.session("b"));
-  b.write(y, b.integer(2));
-  b.begin_txn(b.session("c"));
-  const KeyVersion rows[] = {{x, b.integer(1)}, {y, b.integer(2)}};
-  b.scan(b.text("a"), b.text("z"), {.rows = rows});
-  b.scan(b.text("a"), b.text("z"), {.rows = rows, .has_version_set = true, .version_set = rows});
-  const History history = *std::move(b).freeze();
-  const TxnId kept[] = {TxnId{1}, TxnId{2}};
-  const History part = excerpt(history, kept);
-  ASSERT_EQ(part.op_count(), 2u);  // The scan with a version set is gone.
-  const auto left = part.rows(part.predicate_read(OpId{1}));
-  ASSERT_EQ(left.size(), 2u);
-  EXPECT_EQ(part.key_label(left[0].key), "x");
-  EXPECT_TRUE(left[0].value.is_unobserved());
-  EXPECT_EQ(left[1].value, Value::small(2));
+// Writes x=1, y=2 and x=3, each in a transaction of its own, and reads the first two.
+class RowsExcerptTest : public testing::Test {
+ protected:
+  RowsExcerptTest() {
+    for (const auto& [key, value] : {std::pair(x_, 1), {y_, 2}, {x_, 3}}) {
+      b_.begin_txn(b_.session(value));
+      b_.write(key, b_.integer(value));
+    }
+    b_.begin_txn(b_.session("reader"));
+  }
+  // The part without what some transactions wrote.
+  History without(std::initializer_list<std::size_t> dropped,
+                  Evidence evidence = Evidence::Observed) {
+    whole_ = *std::move(b_).freeze();
+    std::vector<TxnId> kept;
+    for (std::size_t t = 0; t < whole_.txn_count(); ++t) {
+      if (std::find(dropped.begin(), dropped.end(), t) == dropped.end()) kept.emplace_back(t);
+    }
+    return excerpt(whole_, kept, evidence);
+  }
+  static std::vector<KeyVersion> rows_of(const History& part, OpId read) {
+    const auto rows = part.rows(part.predicate_read(read));
+    return {rows.begin(), rows.end()};
+  }
+
+  HistoryBuilder b_;
+  const KeyId x_ = b_.key("x");
+  const KeyId y_ = b_.key("y");
+  const KeyVersion rows_[2] = {{x_, Value::small(1)}, {y_, Value::small(2)}};
+  History whole_;
+};
+
+TEST_F(RowsExcerptTest, AScanLosesRowsThatAreAbsentThen) {
+  b_.scan(b_.text("a"), b_.text("z"), {.rows = rows_});
+  b_.scan(b_.text("a"), b_.text("z"),
+          {.rows = rows_, .has_version_set = true, .version_set = rows_});
+  const History part = without({0, 2});
+  ASSERT_EQ(part.op_count(), 3u);
+  for (const OpId read : {OpId{1}, OpId{2}}) {
+    const auto left = rows_of(part, read);
+    ASSERT_EQ(left.size(), 1u);
+    EXPECT_EQ(part.key_label(left[0].key), "y");
+  }
+  EXPECT_EQ(part.version_set(part.predicate_read(OpId{2})).size(), 1u);
+}
+
+TEST_F(RowsExcerptTest, AScanGoesIfARowIsThereInAnotherVersion) {
+  b_.scan(b_.text("a"), b_.text("z"), {.rows = rows_});
+  EXPECT_EQ(without({0}).op_count(), 2u);  // The writes.
+}
+
+TEST_F(RowsExcerptTest, AScanGoesIfWhatItFoundAbsentIsThereThen) {
+  const KeyId z = b_.key("z");
+  b_.initial(z, b_.integer(9));
+  b_.scan(b_.text("z"), b_.text("z"), {});
+  b_.begin_txn(b_.session("deleter"));
+  b_.remove(z, Value::null());
+  const History part = without({4});
+  EXPECT_EQ(part.op_count(), 3u);
+}
+
+TEST_F(RowsExcerptTest, ASelectLosesRowsAndAnAggregateItsResult) {
+  const PredicateId all = b_.always();
+  b_.select(all, {.rows = rows_});
+  b_.aggregate(AggregateKind::Count, {}, all, b_.integer(2),
+               {.rows = {}, .has_version_set = true, .version_set = rows_});
+  const History part = without({0});
+  ASSERT_EQ(part.op_count(), 4u);
+  EXPECT_EQ(rows_of(part, OpId{2}).size(), 1u);
+  EXPECT_TRUE(part.predicate_read(OpId{3}).result.is_unobserved());
+  EXPECT_EQ(part.version_set(part.predicate_read(OpId{3})).size(), 1u);
 }
 
 TEST(ExcerptTest, VersionOrdersLoseWhatIsGone) {
@@ -109,7 +160,7 @@ TEST(ExcerptTest, VersionOrdersLoseWhatIsGone) {
 
 TEST(ExcerptTest, PartsKnowWhatTheyAreInTheWhole) {
   const History history = history_of("T1: w x 1\nT2: w y 2\nT3: r y 2, r x 1");
-  const Excerpter excerpter(history);
+  const Excerpter excerpter(history, Evidence::Observed);
   const TxnId kept[] = {TxnId{1}, TxnId{2}};
   const Excerpt part = excerpter.make(kept, {false, true, true, true});
   EXPECT_EQ(part.txns, (std::vector{TxnId{1}, TxnId{2}}));

@@ -14,7 +14,6 @@
 #include "explain/core.h"
 #include "explain/lift.h"
 #include "explain/names.h"
-#include "explain/predicate_facts.h"
 #include "explain/retell.h"
 #include "explain/shrink.h"
 #include "explain/suspects.h"
@@ -176,7 +175,7 @@ class Explaining {
         kept[id.index()] = false;
       }
     }
-    return Excerpter(h_).make(left, kept);
+    return Excerpter(h_, first_.evidence).make(left, kept);
   }
 
   // ---- one story ----
@@ -207,18 +206,12 @@ class Explaining {
     Core core(history, verdict, anomaly);
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
-    // With version orders, what a predicate read passed over is evidence, too: a part may show what
-    // is not true of the whole.
-    const bool whole_table =
-        verdict.evidence == Evidence::Versions && !history.columns().predicate_reads.empty();
-    if (whole_table && !is_cycle(anomaly.kind)) return table_story(history, verdict, anomaly, core);
     for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
         auto story = shrunk_story(*part, anomaly.kind);
-        if (story && (!whole_table || predicates_agree(history, *story, budget_))) {
-          return *std::move(story);
-        }
-        break;
+        if (!story) break;
+        expect_all(verdict, *story);
+        return *std::move(story);
       }
       if (budget_.exhausted()) break;
     }
@@ -229,25 +222,13 @@ class Explaining {
     return story;
   }
 
-  // By version orders, with predicate reads: what single operations show, of a part that asks for
-  // the same result.
-  [[nodiscard]] Story table_story(const History& history, const Verdict& verdict,
-                                  const Anomaly& anomaly, Core& core) const {
-    Story story = told(history, verdict, anomaly);
-    story.txns = core.txns();
-    story.ops = core.ops();
-    story.weakest_violated = {verdict.level};
-    const auto question = [&](const History& h) { return shows_same(h, anomaly); };
-    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
-      if (part->history.op_count() > kManyOfPart) break;
-      Story smaller = story;
-      if (!shrink_to(smaller, *part, question)) continue;
-      const bool same = std::all_of(anomaly.ops.begin(), anomaly.ops.end(), [&](OpId op) {
-        return std::find(smaller.ops.begin(), smaller.ops.end(), op) != smaller.ops.end();
-      });
-      return same ? smaller : story;
+  // Of a wrong result, the whole of what should have come back, not only what the story is about.
+  static void expect_all(const Verdict& verdict, Story& story) {
+    for (const Anomaly& anomaly : verdict.anomalies) {
+      if (anomaly.kind == story.kind && !anomaly.ops.empty() && anomaly.ops == story.shown_by) {
+        story.expected = anomaly.expected;
+      }
     }
-    return story;
   }
 
   // By timestamps an anomaly needs nobody but those it names; with fewer a read would have to
@@ -272,7 +253,8 @@ class Explaining {
       if (history.op(op).key.valid()) keys[history.op(op).key.index()] = true;
     }
     story.weakest_violated = {verdict.level};
-    const Excerpt own = Excerpter(history, std::move(keys)).make(story.txns, kept);
+    const Excerpt own =
+        Excerpter(history, verdict.evidence, std::move(keys)).make(story.txns, kept);
     // Maybe it takes others, too: who wrote what was read, or should have been, or whom the replay
     // put in another place.
     const auto question = [&](const History& h) { return shows_same(h, anomaly); };
@@ -293,7 +275,7 @@ class Explaining {
   // if all of it does not.
   [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
     if (!question(part.history)) return false;
-    const Shrunk least = shrink(part.history, question, budget_);
+    const Shrunk least = shrink(part.history, first_.evidence, question, budget_);
     story.minimal = least.minimal;
     story.txns = least.part.txns;
     story.ops = least.part.ops;
@@ -305,10 +287,12 @@ class Explaining {
 
   // The smallest story of a part that shows `kind`.
   [[nodiscard]] std::optional<Story> shrunk_story(const Excerpt& part, AnomalyKind kind) const {
+    const Evidence evidence = first_.evidence;
     const Shrunk same_kind = shrink(
-        part.history, [&](const History& h) { return shows(h, kind); }, budget_);
+        part.history, evidence, [&](const History& h) { return shows(h, kind); }, budget_);
     const Shrunk any_kind = shrink(
-        same_kind.part.history, [&](const History& h) { return shows(h, std::nullopt); }, budget_);
+        same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
+        budget_);
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.time_limit = {};  // It was decided just now.

@@ -38,7 +38,7 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                                      : Precedence::Answer::Undecided;
     return out;
   }
-  const Excerpt asked = Excerpter(history).whole_with(second, first);
+  const Excerpt asked = Excerpter(history, Evidence::Observed).whole_with(second, first);
   const auto verdict = check(asked.history, level, check_options);
   if (!verdict.ok()) return verdict.error();
   if (verdict->outcome == Outcome::Undecided) return out;

@@ -7,8 +7,9 @@ namespace {
 
 class Shrinker {
  public:
-  Shrinker(const History& history, const Question& question, const Budget& budget)
-      : h_(history), excerpter_(history), question_(question), budget_(budget) {
+  Shrinker(const History& history, Evidence evidence, const Question& question,
+           const Budget& budget)
+      : h_(history), excerpter_(history, evidence), question_(question), budget_(budget) {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) txns_.emplace_back(t);
     for (std::size_t i = 0; i < h_.op_count(); ++i) ops_.emplace_back(i);
   }
@@ -120,8 +121,9 @@ class Shrinker {
 
 }  // namespace
 
-Shrunk shrink(const History& history, const Question& question, const Budget& budget) {
-  return Shrinker(history, question, budget).run();
+Shrunk shrink(const History& history, Evidence evidence, const Question& question,
+              const Budget& budget) {
+  return Shrinker(history, evidence, question, budget).run();
 }
 
 }  // namespace ouro

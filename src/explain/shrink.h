@@ -18,7 +18,8 @@ struct Shrunk {
 
 // REQUIRES: the answer for `history` itself is yes. Asks O(k log n) times if yes for a part means
 // yes for all that contain it, and k transactions and operations of n are left; the budget ends it
-// with what was found by then.
-[[nodiscard]] Shrunk shrink(const History& history, const Question& question, const Budget& budget);
+// with what was found by then. `evidence` says what parts are; see excerpt().
+[[nodiscard]] Shrunk shrink(const History& history, Evidence evidence, const Question& question,
+                            const Budget& budget);
 
 }  // namespace ouro

@@ -16,7 +16,7 @@ constexpr std::string_view kEverything =
 {"session":7,"status":"unknown","ops":[["w",12,9223372036854775807],["w",12,18446744073709551615],["w",12,-9223372036854775808],["d","x"],["d","x",5]]}
 {"session":"b","ops":[["scan","a","f",[["b",1],["e",7]]],["scan",null,null,[],{"versions":[["b",null]]}]]}
 {"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"or":[true,{"in":["c2",[1,"z",null]]}]},{"between":["c1",1,2]},{"is_null":"c0"}]},[["k3",{"c1":"é","c0":1}]],{"versions":[["k3",{"c1":"é","c0":1}]]}]]}
-{"session":"c","ops":[["aggregate","count",null,true,3],["aggregate","sum","c1",{"eq":["c0",1]},null,{"versions":[]}]]}
+{"session":"c","ops":[["aggregate","count",null,true,3],["aggregate","sum","c1",{"eq":["c0",1]},null,{"versions":[]}],["aggregate","max","c1",true],["aggregate","min","c1",true,{"versions":[]}]]}
 {"session":"c","ops":[]}
 {"key":"x","versions":[1,5,2],"complete":true}
 {"key":12,"versions":["p"],"complete":false}

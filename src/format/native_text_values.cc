@@ -159,7 +159,8 @@ bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
   const std::span<const Part> shape = word == "scan"     ? std::span<const Part>(kScan)
                                       : word == "select" ? std::span<const Part>(kSelect)
                                                          : std::span<const Part>(kAggregate);
-  Value lower, upper, result;
+  Value lower, upper;
+  Value result = Value::unobserved();  // It may be missing.
   AggregateKind kind = AggregateKind::Count;
   ColumnId aggregated;
   PredicateId condition;
@@ -190,9 +191,11 @@ bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
     if (!next(token)) return false;
     if (token.kind == TokenKind::Close) break;
     if (count >= shape.size()) return fail(fmt::format("too many parts in '{}'", word));
+    if (shape[count] == Result && token.kind == TokenKind::OpenMap) ++count;
     if (!read_part(shape[count])) return false;
   }
-  if (count + 1 < shape.size()) return fail(fmt::format("operation '{}' has too few parts", word));
+  const std::size_t least = shape.size() - (word == "aggregate" ? 2 : 1);
+  if (count < least) return fail(fmt::format("operation '{}' has too few parts", word));
   rows.rows = rows_;
   if (word == "scan") {
     b_.scan(lower, upper, rows);

@@ -133,8 +133,10 @@ class Writer {
       }
       out_ += ',';
       predicate(read.predicate);
-      out_ += ',';
-      value(read.result);
+      if (!read.result.is_unobserved()) {
+        out_ += ',';
+        value(read.result);
+      }
     }
     if (op.kind != OpKind::Aggregate) {
       out_ += ',';

@@ -179,6 +179,10 @@ std::string Narrator::because_read(const Edge& edge) const {
   const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
   if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
   const Op write = history_.op(edge.from_op);
+  if (history_.op(edge.to_op).kind == OpKind::Aggregate) {
+    return fmt::format("{} with {}'s {}, which changes what matches", read, label(edge.from),
+                       notation(history_, write));
+  }
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
   }
@@ -214,6 +218,10 @@ std::string Narrator::because_missed(const Edge& edge) const {
   const Op write = history_.op(edge.to_op);
   const std::string read =
       fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
+  if (history_.op(edge.from_op).kind == OpKind::Aggregate) {
+    return fmt::format("{} without {}'s {}, which changes what matches", read, label(edge.to),
+                       notation(history_, write));
+  }
   if (!returned(edge.from_op, edge.key)) {
     return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));
   }

@@ -1,0 +1,156 @@
+#include "explain/row_grounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/budget.h"
+#include "history/value_order.h"
+
+namespace ouro {
+
+RowGrounds::RowGrounds(const History& history) : h_(history) {
+  auto observed = Observed::observe(history, Budget(), 1, Evidence::Versions);
+  if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
+  observed_ = *std::move(observed);
+  rows_.emplace(*observed_);
+}
+
+const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
+  if (!judged(read)) return nullptr;
+  const auto [at, added] = known_.try_emplace(read);
+  if (added) at->second = ground(read);
+  return &at->second;
+}
+
+bool RowGrounds::judged(OpId read) const {
+  const OpKind kind = h_.op(read).kind;
+  if (!rows_ || (kind != OpKind::Select && kind != OpKind::Aggregate)) return false;
+  const TxnId txn = h_.txn_of(read);
+  if (!observed_->counted(txn)) return false;
+  const auto start = h_.start_ts(txn);
+  const bool placed = start && h_.commit_ts(txn).value_or(*start) >= *start;
+  return placed || h_.predicate_read(read).has_version_set;
+}
+
+std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
+  const PredicateId predicate = h_.predicate_read(read).predicate;
+  rows_->prepare(predicate);
+  std::vector<RowVersions::Place> matches;
+  rows_->select(predicate, matches);
+  absl::flat_hash_map<KeyId, Op> owned;  // The last own write before the read.
+  for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
+    const Op op = h_.op(id);
+    if (is_write(op.kind)) owned.insert_or_assign(op.key, op);
+  }
+  std::vector<Row> out;
+  for (const auto& [key, write] : owned) {
+    if (!rows_->of(key).empty()) out.push_back(own(read, write));
+  }
+  for (auto first = matches.begin(); first != matches.end();) {
+    const auto end = std::find_if(first, matches.end(),
+                                  [&](const RowVersions::Place& p) { return p.key != first->key; });
+    if (!owned.contains(first->key)) out.push_back(row(read, {first, end}));
+    first = end;
+  }
+  std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
+  return out;
+}
+
+// It says nothing about others of its key, as long as the write is there.
+RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
+  const PredicateId predicate = h_.predicate_read(read).predicate;
+  const bool alive = write.kind != OpKind::Delete && !write.value.is_null();
+  return {.key = write.key,
+          .needed = {write.id, OpId{}, OpId{}},
+          .seen = write.id,
+          .value = write.value,
+          .matches = alive && evaluate(h_, predicate, write.key, write.value) == Truth::True,
+          .like = Value::unobserved(),
+          .initially = Value::unobserved(),
+          .initial_matches = rows_->matches(predicate, {write.key, 0}),
+          .position = {}};
+}
+
+RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> matches) const {
+  const KeyId key = matches.front().key;
+  const auto versions = rows_->of(key);
+  const auto match = [&](std::uint32_t position) {
+    return std::binary_search(matches.begin(), matches.end(), RowVersions::Place{key, position});
+  };
+  const std::uint32_t seen = position(read, key);
+  Row out{.key = key,
+          .needed = {},
+          .seen = write(versions[seen]),
+          .value = versions[seen].value,
+          .matches = match(seen),
+          .like = {},
+          .initially = {},
+          .initial_matches = match(0),
+          .position = {}};
+  std::uint32_t first = seen;
+  while (first > 0 && match(first - 1) == out.matches) --first;
+  const auto rows = h_.rows(h_.predicate_read(read));
+  const KeyVersion version{key, out.value};
+  const bool returned = std::find(rows.begin(), rows.end(), version) != rows.end();
+  const bool selected = out.matches && h_.op(read).kind == OpKind::Select;
+  if (returned || selected) {
+    out.needed[0] = out.seen;  // If the row is missing from the result, that is wrong by itself.
+  } else {
+    out.position = seen;
+  }
+  if (out.position && first > 0) {
+    out.needed[1] = write(versions[first]);
+    out.needed[2] = write(versions[first - 1]);
+  }
+  out.like = versions[first].value;
+  out.initially = versions[0].value;
+  // A key that is not listed would be taken for absent, and be so somewhere else.
+  const std::uint32_t absent = rows_->position(key, Value::null());
+  if (out.like.is_null() && absent != first) out.like = Value::unobserved();
+  if (out.initially.is_null() && absent != 0) out.initially = Value::unobserved();
+  // Nor can a read have seen what its transaction wrote later.
+  const OpId instead = write(versions[first]);
+  if (instead.valid() && h_.txn_of(instead) == h_.txn_of(read)) out.needed[0] = out.seen;
+  return out;
+}
+
+bool RowGrounds::is_even(OpId read, const Row& row, const std::function<bool(OpId)>& stays) const {
+  const PredicateId predicate = h_.predicate_read(read).predicate;
+  if (row.initial_matches != row.matches) return false;
+  const auto versions = rows_->of(row.key);
+  for (std::uint32_t i = 1; i <= *row.position; ++i) {
+    if (stays(write(versions[i])) && rows_->matches(predicate, {row.key, i}) != row.matches) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::uint32_t RowGrounds::position(OpId read, KeyId key) const {
+  const PredicateRead& details = h_.predicate_read(read);
+  const TxnId txn = h_.txn_of(read);
+  const auto versions = rows_->of(key);
+  if (!details.has_version_set) {
+    const Timestamp start = *h_.start_ts(txn);
+    const auto after =
+        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
+          return h_.commit_ts(observed_->txn(version.write)).value_or(start) <= start;
+        });
+    return static_cast<std::uint32_t>(after - versions.begin() - 1);
+  }
+  for (const KeyVersion& version : h_.version_set(details)) {
+    if (version.key != key || version.value.is_null()) continue;
+    const std::uint32_t listed = rows_->position(key, version.value);
+    if (listed >= versions.size()) continue;
+    const ItemId write = versions[listed].write;
+    if (!write.valid() || observed_->txn(write) != txn) return listed;
+  }
+  const std::uint32_t absent = rows_->position(key, Value::null());
+  return absent < versions.size() ? absent : 0;
+}
+
+OpId RowGrounds::write(const RowVersions::Version& version) const {
+  return version.write.valid() ? observed_->items().op(version.write) : OpId{};
+}
+
+}  // namespace ouro
