@@ -9,7 +9,7 @@ function(ouro_warnings target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-null-dereference -Wno-array-bounds
       -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized -Wno-restrict)
-    if(CMAKE_UNITY_BUILD)  # There every source looks like a header.
+    if(OURO_UNITY)  # There every source looks like a header.
       target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     endif()
   endif()

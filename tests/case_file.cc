@@ -12,28 +12,28 @@
 namespace ouro::oracle {
 namespace {
 
-constexpr std::string_view kWords[kAnomalyKindCount] = {"internal",
-                                                        "aborted-read",
-                                                        "intermediate-read",
-                                                        "thin-air-read",
-                                                        "future-read",
-                                                        "duplicate-elements",
-                                                        "incompatible-order",
-                                                        "result-set-mismatch",
-                                                        "non-repeatable-read",
-                                                        "dependency-cycle",
-                                                        "commit-order-cycle",
-                                                        "fractured-read",
-                                                        "causality-violation",
-                                                        "forbidden-cycle",
-                                                        "contradictory-order",
-                                                        "snapshot-mismatch",
-                                                        "write-conflict",
-                                                        "session-inversion",
-                                                        "real-time-inversion",
-                                                        "missing-timestamp",
-                                                        "inverted-timestamps",
-                                                        "duplicate-timestamp"};
+constexpr std::string_view kAnomalyWords[kAnomalyKindCount] = {"internal",
+                                                               "aborted-read",
+                                                               "intermediate-read",
+                                                               "thin-air-read",
+                                                               "future-read",
+                                                               "duplicate-elements",
+                                                               "incompatible-order",
+                                                               "result-set-mismatch",
+                                                               "non-repeatable-read",
+                                                               "dependency-cycle",
+                                                               "commit-order-cycle",
+                                                               "fractured-read",
+                                                               "causality-violation",
+                                                               "forbidden-cycle",
+                                                               "contradictory-order",
+                                                               "snapshot-mismatch",
+                                                               "write-conflict",
+                                                               "session-inversion",
+                                                               "real-time-inversion",
+                                                               "missing-timestamp",
+                                                               "inverted-timestamps",
+                                                               "duplicate-timestamp"};
 
 constexpr std::string_view kBlanks = " \t\r";
 
@@ -238,10 +238,11 @@ void Parser::verdict_line(std::string_view text) {
   if (by_timestamps) parts.erase(parts.begin());
   if (parts[0] == "shows" && parts.size() > 1) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
-      const auto* const found = std::find(std::begin(kWords), std::end(kWords), parts[i]);
-      if (found == std::end(kWords)) throw Mistake{"unknown anomaly " + quoted(parts[i])};
+      const auto* const found =
+          std::find(std::begin(kAnomalyWords), std::end(kAnomalyWords), parts[i]);
+      if (found == std::end(kAnomalyWords)) throw Mistake{"unknown anomaly " + quoted(parts[i])};
       auto& shows = by_timestamps ? case_.shows_by_timestamps : case_.shows;
-      shows.insert(static_cast<AnomalyKind>(found - std::begin(kWords)));
+      shows.insert(static_cast<AnomalyKind>(found - std::begin(kAnomalyWords)));
     }
     return;
   }
@@ -315,7 +316,7 @@ std::string header(const History& history, TxnId txn) {
 
 }  // namespace
 
-std::string_view word(AnomalyKind kind) { return kWords[static_cast<std::size_t>(kind)]; }
+std::string_view word(AnomalyKind kind) { return kAnomalyWords[static_cast<std::size_t>(kind)]; }
 
 Result<Case> parse_case(std::string_view text, std::string_view name) {
   Parser parser;

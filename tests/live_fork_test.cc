@@ -142,7 +142,7 @@ History history_of(const Seen& on_primary, const Seen& on_standby) {
   return *std::move(history);
 }
 
-Outcome outcome(const History& history, Level level) { return check(history, level)->outcome; }
+Outcome outcome_of(const History& history, Level level) { return check(history, level)->outcome; }
 
 TEST(LivePostgresForkTest, AStandbySeesCommitsInAnotherOrderThanItsPrimary) {
   OURO_NEEDS_SERVER(ServerKind::PostgresStandby);
@@ -169,15 +169,15 @@ TEST(LivePostgresForkTest, AStandbySeesCommitsInAnotherOrderThanItsPrimary) {
   fork.resume_replay();
 
   const History history = history_of(on_primary, on_standby);
-  EXPECT_EQ(outcome(history, Level::ParallelSi), Outcome::Holds);
-  EXPECT_EQ(outcome(history, Level::Si), Outcome::Violated);
+  EXPECT_EQ(outcome_of(history, Level::ParallelSi), Outcome::Holds);
+  EXPECT_EQ(outcome_of(history, Level::Si), Outcome::Violated);
   const Explanation explanation = explain(history, *check(history, Level::Si));
   ASSERT_EQ(explanation.stories.size(), 1u);
   EXPECT_EQ(explanation.stories[0].pattern, Pattern::LongFork);
 
   // The control: on the primary alone, now that all is visible everywhere.
   const Seen again = fork.read_both(0, kX, kY);
-  EXPECT_EQ(outcome(history_of(again, again), Level::Si), Outcome::Holds);
+  EXPECT_EQ(outcome_of(history_of(again, again), Level::Si), Outcome::Holds);
 }
 
 }  // namespace

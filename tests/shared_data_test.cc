@@ -211,8 +211,8 @@ TEST(SharedDataTest, ThreadsDoNotChangeAHistory) {
 }
 
 TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
-  constexpr std::array kLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal,
-                                  Level::SessionSi, Level::SessionSerializable};
+  constexpr std::array kStatedLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal,
+                                        Level::SessionSi, Level::SessionSerializable};
   std::size_t checked = 0;
   for (const Row& row : readable_rows()) {
     if (std::atoll(row.txns.c_str()) * static_cast<long>(kSlowdown) > 60'000) continue;
@@ -223,8 +223,8 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
     // The collection's README says that both hold, and that only real time is violated; the zeros
     // in the table are those of strong-si and strict-serializable.
     if (row.path == "elle/huge-scc/huge-scc.edn.zst") stated[3] = stated[4] = "1";
-    for (std::size_t i = 0; i < kLevels.size(); ++i) {
-      const auto verdict = check(*history, kLevels[i]);
+    for (std::size_t i = 0; i < kStatedLevels.size(); ++i) {
+      const auto verdict = check(*history, kStatedLevels[i]);
       if (twice) {
         // Nobody can say which of two equal writes a read saw: an error that names both.
         ASSERT_FALSE(verdict.ok()) << row.path;
@@ -236,11 +236,11 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
       ASSERT_TRUE(verdict.ok()) << row.path << ": " << verdict.error().to_string();
       if (stated[i] == "?") continue;
       EXPECT_EQ(verdict->outcome, stated[i] == "1" ? Outcome::Holds : Outcome::Violated)
-          << row.path << " at " << info(kLevels[i]).name;
+          << row.path << " at " << info(kStatedLevels[i]).name;
       ++checked;
     }
   }
-  EXPECT_GE(checked, 14 * kLevels.size());
+  EXPECT_GE(checked, 14 * kStatedLevels.size());
 }
 
 // The collection states them as the outcome of a replay by timestamps; serializable is another

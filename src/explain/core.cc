@@ -5,7 +5,8 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kManyOps = 500'000;  // Too many to try the whole history again and again.
+constexpr std::size_t kManyToSearch =
+    500'000;  // Too many to try the whole history again and again.
 
 template <class Id>
 std::vector<Id> sorted(const absl::flat_hash_set<Id>& set) {
@@ -87,7 +88,7 @@ std::optional<Excerpt> Core::next() {
       add_everybody();
       return make(*excerpter_);
     case Stage::Everything: {
-      if (h_.op_count() > kManyOps) break;
+      if (h_.op_count() > kManyToSearch) break;
       std::vector<TxnId> all(h_.txn_count());
       for (std::size_t t = 0; t < all.size(); ++t) all[t] = TxnId{t};
       return Excerpter(h_, evidence_).make(all, std::vector<bool>(h_.op_count(), true));

@@ -21,9 +21,9 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kManyOps = 1'000'000;   // Too many to check again without those told.
-constexpr std::size_t kManyOfPart = 5'000;    // Too many to shrink a part of them at leisure.
-constexpr std::size_t kManyAnomalies = 1000;  // To be removed before that.
+constexpr std::size_t kManyToCheck = 1'000'000;  // Too many to check again without those told.
+constexpr std::size_t kManyOfPart = 5'000;       // Too many to shrink a part of them at leisure.
+constexpr std::size_t kManyAnomalies = 1000;     // To be removed before that.
 
 bool is_cycle(AnomalyKind kind) {
   return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
@@ -54,7 +54,7 @@ class Explaining {
     if (first_.outcome != Outcome::Violated) return std::move(out_);
     removed_.assign(h_.txn_count(), false);
     bool more = tell(h_, first_, nullptr);
-    while (more && h_.op_count() <= kManyOps && !budget_.exhausted()) {
+    while (more && h_.op_count() <= kManyToCheck && !budget_.exhausted()) {
       const Excerpt rest = without_removed();
       CheckOptions options = check_options();
       options.examples = kManyAnomalies;
@@ -116,7 +116,7 @@ class Explaining {
                                               const Verdict& verdict) const {
     const bool searched = !verdict.anomalies.empty() &&
                           verdict.anomalies.front().kind == AnomalyKind::ContradictoryOrder;
-    if (!searched || verdict.level == Level::Prefix || history.op_count() > kManyOps) return {};
+    if (!searched || verdict.level == Level::Prefix || history.op_count() > kManyToCheck) return {};
     return suspected_lost_updates(history, options_.examples);
   }
 

@@ -12,9 +12,9 @@ namespace ouro {
 namespace {
 
 // Looks for what Chronos cannot say, and for what reading it back would make of the rest.
-class Survey {
+class ChronosSurvey {
  public:
-  explicit Survey(const History& history) : h_(history), zero_(history.key_count(), 0) {}
+  explicit ChronosSurvey(const History& history) : h_(history), zero_(history.key_count(), 0) {}
 
   Status run() {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -161,7 +161,7 @@ void append_txn(std::string& out, const History& h, TxnId txn) {
 }  // namespace
 
 Result<WriteReport> write_chronos(const History& history, Output& output) {
-  Survey survey(history);
+  ChronosSurvey survey(history);
   if (auto status = survey.run(); !status.ok()) return status.error();
   output.buffer() += '[';
   for (std::size_t t = 0; t < history.txn_count(); ++t) {

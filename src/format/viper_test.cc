@@ -11,18 +11,19 @@
 namespace ouro {
 namespace {
 
-std::string read_log(const std::string& text) {
+std::string read_viper_log(const std::string& text) {
   const auto history = parse_viper_log(text, "J1.log");
   return history.ok() ? native(*history) : history.error().to_string();
 }
 
 TEST(ViperTest, ReadsEveryOperation) {
-  EXPECT_EQ(read_log(R"({"value": [["r", 1, 5, false], ["w", 1, -7, true], ["w", 2, 9, false]]}
+  EXPECT_EQ(
+      read_viper_log(R"({"value": [["r", 1, 5, false], ["w", 1, -7, true], ["w", 2, 9, false]]}
 {"value": [["i", "k", 4, 0, false, true], ["i", "k", 6, 4, false, false], ["d", "k", 8, 4, false, true], ["r","k",8,true]]}
 
 {"value": [["range", 1, "nil", [{"id":1,"sk":1,"val":-7}], [{"id":3,"val":33,"sk":3}]], ["range", "nil", "z", [], []]]}
 )"),
-            R"({"key":1,"initial":5}
+      R"({"key":1,"initial":5}
 {"key":3,"initial":33}
 {"session":"J1.log","ops":[["r",1,5],["w",1,-7]]}
 {"session":"J1.log","ops":[["r","k",null],["w","k",4],["r","k",4],["r","k",4],["d","k",8],["r","k",8]]}
@@ -32,13 +33,13 @@ TEST(ViperTest, ReadsEveryOperation) {
 
 TEST(ViperTest, ClocksAreTheOutermostTimes) {
   EXPECT_EQ(
-      read_log(
+      read_viper_log(
           R"({"preBeginTS":1,"postBeginTS":2,"preCommitTS":3,"postCommitTS":4,"isFinal":true,"isInitial":false,"value":[]})"),
       "{\"session\":\"J1.log\",\"invoked\":1,\"completed\":4,\"ops\":[]}\n");
 }
 
 TEST(ViperTest, TheInitialTransactionGivesTheInitialValues) {
-  EXPECT_EQ(read_log(R"({"value": [["r", 1, 5, false],["r", 9, 99, false]]}
+  EXPECT_EQ(read_viper_log(R"({"value": [["r", 1, 5, false],["r", 9, 99, false]]}
 {"value": [["w", 1, 5, true], ["i", 2, 6, 0, false, true], ["range","nil","nil",[{"id":3,"sk":3,"val":7}],[{"id":4,"sk":4,"val":8}]]], "isInitial": true}
 )"),
             R"({"key":1,"initial":5}
@@ -52,7 +53,7 @@ TEST(ViperTest, TheInitialTransactionGivesTheInitialValues) {
 // The first is it; the second stays a value nobody wrote.
 TEST(ViperTest, WithoutOneAValueNobodyWroteIsInitial) {
   EXPECT_EQ(
-      read_log(
+      read_viper_log(
           R"({"value": [["r", 1, 5, false],["r", 1, 6, false],["r", 2, 0, false],["r", 2, 3, false]]})"),
       R"({"key":1,"initial":5}
 {"session":"J1.log","ops":[["r",1,5],["r",1,6],["r",2,null],["r",2,3]]}
@@ -60,7 +61,7 @@ TEST(ViperTest, WithoutOneAValueNobodyWroteIsInitial) {
 }
 
 TEST(ViperTest, ErrorsNameLineAndRemedy) {
-  const auto error = [](std::string_view line) { return read_log("\n" + std::string(line)); };
+  const auto error = [](std::string_view line) { return read_viper_log("\n" + std::string(line)); };
   const auto with_op = [&](std::string_view op) {
     return error("{\"value\": [" + std::string(op) + "]}");
   };
@@ -101,7 +102,7 @@ TEST(ViperTest, ATruncatedLineIsAnError) {
   const std::string line =
       R"({"value": [["i", "k", 4, 0, false, true], ["range",1,2,[{"id":1,"sk":1,"val":3}],[]]]})";
   for (std::size_t length = 1; length < line.size(); ++length) {
-    EXPECT_TRUE(read_log(line.substr(0, length)).starts_with("J1.log:1: ")) << length;
+    EXPECT_TRUE(read_viper_log(line.substr(0, length)).starts_with("J1.log:1: ")) << length;
   }
 }
 

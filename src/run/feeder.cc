@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMaxWaiting = 50'000;
 constexpr std::size_t kBatchLines = 500;
-constexpr auto kPause = std::chrono::milliseconds(10);
+constexpr auto kFeederPause = std::chrono::milliseconds(10);
 // How long a service may be away before we go on without it.
 constexpr auto kPatience = std::chrono::seconds(30);
 
@@ -92,7 +92,7 @@ void Feeder::send_all() {
   for (bool last = false; !last || !lines.empty();) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, kPause,
+      changed_.wait_for(lock, kFeederPause,
                         [&] { return problem_ || finishing_ || waiting_.size() >= kBatchLines; });
       if (problem_) return;
       // Read before the lines are taken: whatever comes later is not the last.

@@ -16,7 +16,7 @@ namespace ouro::running {
 namespace {
 
 constexpr std::size_t kRingBytes = 8 * 1024 * 1024;
-constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kWriterPause = std::chrono::milliseconds(20);
 constexpr int kFiles = 1024;  // Descriptors that may be open when a run begins.
 
 Error error_at(const std::string& path, const char* what, int number) {
@@ -205,7 +205,7 @@ void Journal::flush(std::unique_lock<std::mutex>& lock) {
 void Journal::flush_now_and_then() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
-    wake_.wait_for(lock, kPause);
+    wake_.wait_for(lock, kWriterPause);
     flush(lock);
   }
 }
