@@ -23,7 +23,7 @@ int main() {
   if (!verdict.ok()) return fail(verdict.error());
   for (const ouro::Story& story : ouro::explain(*history, *verdict).stories) {
     std::cout << ouro::name(story) << ", " << story.txns.size() << " transactions\n";
-    const ouro::History counterexample = ouro::excerpt(*history, story.txns, story.ops);
+    const ouro::History counterexample = ouro::counterexample(*history, story);
     assert(ouro::check(counterexample, story.level)->outcome == ouro::Outcome::Violated);
   }
   return verdict->outcome == ouro::Outcome::Violated ? 0 : 1;

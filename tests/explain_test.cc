@@ -119,10 +119,36 @@ ExplainOptions thorough() {
   return options;
 }
 
+// What is wrong with a story by timestamps that is written out: it is violated, and without any one
+// transaction, or any one operation, allowed.
+std::string written_complaint(const History& history, const Story& story) {
+  const History least = counterexample(history, story);
+  const auto allowed = [&](const History& part) {
+    return is_allowed(part, story.level, story.evidence);
+  };
+  if (allowed(least)) return "allowed when written out";
+  std::vector<TxnId> txns;
+  std::vector<OpId> ops;
+  for (std::size_t t = 0; t < least.txn_count(); ++t) txns.emplace_back(t);
+  for (std::size_t i = 0; i < least.op_count(); ++i) ops.emplace_back(i);
+  for (std::size_t t = 0; t < txns.size(); ++t) {
+    std::vector<TxnId> rest = txns;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(t));
+    if (!allowed(excerpt(least, rest, story.evidence))) return "more than needed is written out";
+  }
+  for (std::size_t i = 0; i < ops.size(); ++i) {
+    std::vector<OpId> rest = ops;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!allowed(excerpt(least, txns, rest, story.evidence))) return "an operation too many";
+  }
+  return "";
+}
+
 // What single operations show by timestamps: it shows in the excerpt, and
 // without any one of the transactions or operations not the same is wrong any more.
 std::string same_complaint(const History& history, const Story& story) {
   if (!story.minimal) return "not minimal";
+  if (std::string wrong = written_complaint(history, story); !wrong.empty()) return wrong;
   const auto same = [&](const History& part) {
     CheckOptions options;
     options.evidence = story.evidence;

@@ -3,6 +3,7 @@
 // A story is a counterexample: a few transactions, and of each the operations that matter, that
 // the level forbids already by themselves. It is minimal: without any one of its transactions, or
 // any one of its operations, the level allows the rest. What "without" means is said at excerpt().
+// (By timestamps it may also have who wrote what should have been read; counterexample() has not.)
 //
 // Example (built and run as tests/example_explain.cc):
 //
@@ -12,7 +13,7 @@
 //   if (!verdict.ok()) return fail(verdict.error());
 //   for (const ouro::Story& story : ouro::explain(*history, *verdict).stories) {
 //     std::cout << ouro::name(story) << ", " << story.txns.size() << " transactions\n";
-//     const ouro::History counterexample = ouro::excerpt(*history, story.txns, story.ops);
+//     const ouro::History counterexample = ouro::counterexample(*history, story);
 //     assert(ouro::check(counterexample, story.level)->outcome == ouro::Outcome::Violated);
 //   }
 //
@@ -220,5 +221,10 @@ struct Precedence {
 // The same with all operations of `txns`.
 [[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns,
                               Evidence evidence = Evidence::Observed);
+
+// A story of `history` as a history of its own: story.level is violated by it, and allows it
+// without any one of its transactions or operations if story.minimal. `options` as for explain().
+[[nodiscard]] History counterexample(const History& history, const Story& story,
+                                     const ExplainOptions& options = {});
 
 }  // namespace ouro

@@ -193,7 +193,9 @@ class Checker {
     for (const Explanation& explanation : explanations) {
       if (explanation.stories.empty()) continue;
       const Story& story = explanation.stories.front();
-      const auto status = write_history(excerpt(history, story.txns, story.ops, story.evidence),
+      ExplainOptions how;
+      how.clock_drift = options().clock_drift;
+      const auto status = write_history(counterexample(history, story, how),
                                         flags_.counterexample, Format::Native);
       return status.ok() ? kHolds : fail(status.error());
     }

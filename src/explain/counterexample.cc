@@ -1,0 +1,25 @@
+// A story by timestamps also tells who wrote what should have been read, which the level does not
+// need to be violated. So what is written out is shrunk once more, whatever is wrong with the rest.
+#include "explain/shrink.h"
+#include "ouro/explain.h"
+
+namespace ouro {
+
+History counterexample(const History& history, const Story& story, const ExplainOptions& options) {
+  History part = excerpt(history, story.txns, story.ops, story.evidence);
+  if (story.evidence != Evidence::Timestamps) return part;
+  CheckOptions check_options;
+  check_options.evidence = story.evidence;
+  check_options.clock_drift = options.clock_drift;
+  check_options.cancelled = options.cancelled;
+  check_options.threads = 1;
+  const auto is_violated = [&](const History& rest) {
+    const auto verdict = check(rest, story.level, check_options);
+    return verdict.ok() && verdict->outcome == Outcome::Violated;
+  };
+  if (!is_violated(part)) return part;
+  const Budget budget(options.time_limit, options.cancelled);
+  return shrink(part, story.evidence, is_violated, budget).part.history;
+}
+
+}  // namespace ouro
