@@ -19,6 +19,8 @@ History by_session(const History& history) {
         const KeyId key = builder.key(history.key_name(op.key));
         if (op.kind == OpKind::Write) {
           builder.write(key, op.value);
+        } else if (op.kind == OpKind::Delete) {
+          builder.remove(key, op.value);
         } else {
           builder.read(key, op.value);
         }
