@@ -5,8 +5,8 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kManyToSearch =
-    500'000;  // Too many to try the whole history again and again.
+// Too many operations to try the whole history again and again.
+constexpr std::size_t kManyToSearch = 500'000;
 
 template <class Id>
 std::vector<Id> sorted(const absl::flat_hash_set<Id>& set) {

@@ -146,12 +146,16 @@ void Predicates::add_own(Sheet& sheet, TxnId txn, OpId until, Asked& asked) {
     const Op op = h.op(id);
     if (op.kind != OpKind::Write && op.kind != OpKind::Delete) continue;
     const KeyId key = key_of(sheet, op.key).id;
-    const auto same = [&](const Asked::Own& own) { return own.key == key; };
-    std::erase_if(asked.own, same);
     asked.own.push_back({key, written(sheet, op)});
   }
-  std::sort(asked.own.begin(), asked.own.end(),
-            [](const Asked::Own& a, const Asked::Own& b) { return a.key < b.key; });
+  // The last write of each key counts.
+  std::reverse(asked.own.begin(), asked.own.end());
+  std::stable_sort(asked.own.begin(), asked.own.end(),
+                   [](const Asked::Own& a, const Asked::Own& b) { return a.key < b.key; });
+  const auto end =
+      std::unique(asked.own.begin(), asked.own.end(),
+                  [](const Asked::Own& a, const Asked::Own& b) { return a.key == b.key; });
+  asked.own.erase(end, asked.own.end());
 }
 
 Asked Predicates::make(Sheet& sheet, TxnId txn, std::uint32_t op) {
