@@ -56,7 +56,7 @@ install: build ## install binary, library and headers under $(DESTDIR)$(PREFIX) 
 	DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 asan: ## build with address and undefined sanitizers in build/asan, run the tests there
-	@$(SETUP) build test servers
+	@$(SETUP) build test fuzz servers
 	@scripts/test asan
 
 tsan: ## build with the thread sanitizer in build/tsan, run the tests there

@@ -203,14 +203,14 @@ std::string explained(const History& history, Evidence evidence,
 
 TEST(ExplainTest, StoriesOfRandomHistoriesAreMinimal) {
   std::map<Pattern, std::size_t> found;
-  for (std::uint64_t seed = 1; seed <= 4'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2'500 / kSlowdown; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));
     ASSERT_EQ(explained(history, Evidence::Observed, found), "") << "seed " << seed << "\n"
                                                                  << to_string(history);
   }
   std::size_t total = 0;
   for (const auto& [pattern, count] : found) total += count;
-  EXPECT_GE(total, 10'000 / kSlowdown);
+  EXPECT_GE(total, 6'000 / kSlowdown);
   EXPECT_GE(found.size(), kSlowdown == 1 ? 18u : 12u);
 }
 
@@ -367,7 +367,7 @@ std::string rows_complaint(const History& history, Evidence evidence,
 TEST(ExplainTest, StoriesOfPredicateReadsAreMinimal) {
   std::map<Pattern, std::size_t> observed;
   std::map<Pattern, std::size_t> by_versions;
-  for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2'000; seed += kSlowdown | 1) {
     const History history = random_rows(seed);
     ASSERT_EQ(rows_complaint(history, Evidence::Observed, observed), "") << "seed " << seed << '\n'
                                                                          << in_native_text(history);
@@ -376,8 +376,7 @@ TEST(ExplainTest, StoriesOfPredicateReadsAreMinimal) {
         << in_native_text(history);
   }
   EXPECT_GT(observed[Pattern::ResultSetMismatch], 100 / kSlowdown);
-  EXPECT_GT(observed[Pattern::WriteSkew] + observed[Pattern::LostUpdate],
-            kSlowdown == 1 ? 100u : 0u);  // Rare among the first seeds.
+  EXPECT_GT(observed[Pattern::WriteSkew] + observed[Pattern::LostUpdate], 100 / kSlowdown);
   EXPECT_GT(by_versions[Pattern::ResultSetMismatch], 100 / kSlowdown);
   EXPECT_GT(by_versions[Pattern::Phantom], 100 / kSlowdown);
 }

@@ -161,12 +161,13 @@ std::set<std::string_view> claimants(const std::string& path) {
 }
 
 bool writes_a_value_twice(const History& history) {
-  std::set<KeyVersion> seen;
+  std::vector<KeyVersion> written;
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
-    if (op.kind == OpKind::Write && !seen.insert({op.key, op.value}).second) return true;
+    if (op.kind == OpKind::Write) written.push_back({op.key, op.value});
   }
-  return false;
+  std::sort(written.begin(), written.end());
+  return std::adjacent_find(written.begin(), written.end()) != written.end();
 }
 
 TEST(SharedDataTest, EveryHistoryLoadsWithItsNumberOfTransactions) {
@@ -216,7 +217,7 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
   std::size_t checked = 0;
   for (const Row& row : readable_rows()) {
     // With sanitizers the large ones are left out.
-    if (std::atoll(row.txns.c_str()) * static_cast<long>(kSlowdown) > 60'000) continue;
+    if (std::atoll(row.txns.c_str()) > (kSlowdown == 1 ? 60'000 : 1'500)) continue;
     const auto history = read_history(path_of(row));
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     const bool twice = has_duplicate_values(row) && writes_a_value_twice(*history);

@@ -9,6 +9,7 @@
 #include "ouro/check.h"
 #include "ouro/generate.h"
 #include "tests/engine_levels.h"
+#include "tests/this_build.h"
 
 namespace ouro::oracle {
 namespace {
@@ -45,6 +46,7 @@ TEST(ThreadsTest, VerdictsAndCertificatesDoNotDependOnThem) {
       ASSERT_GT(history->op_count(), 80'000u);
       const std::string one = all_verdicts(*history, 1);
       for (const unsigned threads : {2u, 5u}) {
+        if (kSlowdown > 1 && threads == 2) continue;
         EXPECT_EQ(all_verdicts(*history, threads), one)
             << info(store).name << ", " << threads << " threads";
       }

@@ -41,7 +41,8 @@ TEST(Z3OracleTest, AgreesWithTheOracleOnSmallHistories) {
 TEST(Z3OracleTest, TheEngineAgreesOnMediumHistories) {
   std::size_t held = 0;
   std::size_t violated = 0;
-  for (std::uint64_t seed = 1; seed <= 60 / kSlowdown; ++seed) {
+  const std::uint64_t seeds = kSlowdown == 1 ? 40 : 6;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     RandomShape shape;
     shape.min_txns = 20;
     shape.max_txns = 60;
@@ -66,8 +67,8 @@ TEST(Z3OracleTest, TheEngineAgreesOnMediumHistories) {
     });
     ASSERT_FALSE(HasFailure()) << to_string(history);
   }
-  EXPECT_GT(held, 100 / kSlowdown);
-  EXPECT_GT(violated, 100 / kSlowdown);
+  EXPECT_GT(held, 2 * seeds);
+  EXPECT_GT(violated, seeds);
 }
 
 }  // namespace
