@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "ouro/history_builder.h"
+
 namespace ouro {
 namespace {
 
@@ -279,6 +281,14 @@ TEST(ChronosWriterTest, RefusesWhatChronosCannotSay) {
     EXPECT_EQ(out.substr(0, 12), "cannot write") << line << ": " << out;
   }
   EXPECT_EQ(written(R"({"session":1,"commit_ts":2,"ops":[]})").substr(0, 12), "cannot write");
+  HistoryBuilder nowhere;
+  nowhere.begin_txn(nowhere.session("s"));
+  const auto history = std::move(nowhere).freeze();
+  ASSERT_TRUE(history.ok());
+  std::string out;
+  EXPECT_EQ(print_history(*history, Format::Chronos, out).error().to_string(),
+            "cannot write the transaction number 1: it lacks the start or commit timestamp that "
+            "Chronos needs");
   EXPECT_EQ(written("{\"ouro\":1,\"initial\":5}\n").substr(0, 12), "cannot write");
   EXPECT_EQ(written("{\"key\":1,\"initial\":5}\n").substr(0, 12), "cannot write");
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/chronos.h"
+#include "format/place_in_words.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -60,7 +61,7 @@ class ChronosSurvey {
  private:
   [[nodiscard]] Error refusal(TxnId txn, std::string_view what) const {
     return error_in(
-        "", fmt::format("cannot write the transaction at {}: {}", h_.place(txn).to_string(), what));
+        "", fmt::format("cannot write the transaction {}: {}", place_in_words(h_, txn), what));
   }
 
   // Whether `value` comes back as it is: a string of digits would be an integer.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "format/jepsen.h"
+#include "format/place_in_words.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -85,9 +86,10 @@ class Survey {
 
  private:
   [[nodiscard]] Error refusal(const Op& op, std::string_view what) const {
-    return error_in("", fmt::format("cannot write {}: {}, and Jepsen's EDN has reads, writes and "
-                                    "appends of integers and strings only",
-                                    h_.place(op.id).to_string(), what));
+    return error_in("",
+                    fmt::format("cannot write the transaction {}: {}, and Jepsen's EDN has reads, "
+                                "writes and appends of integers and strings only",
+                                place_in_words(h_, h_.txn_of(op.id)), what));
   }
 
   Status look_at(const Op& op, TxnStatus status) {

@@ -186,6 +186,25 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
   }
 }
 
+// What a check of one level tells about others. By observation, what a part of a history violates
+// the whole does; in the eyes of a clock a part may look worse.
+void write_known_levels(JsonWriter& json, const Verdict& verdict, const Explanation& explanation) {
+  std::vector<Verdict> known(1);
+  known[0].level = verdict.level;
+  known[0].outcome = verdict.outcome;
+  for (const Story& story : explanation.stories) {
+    if (verdict.evidence != Evidence::Observed) break;
+    for (const Level level : story.weakest_violated) {
+      const auto same = [&](const Verdict& other) { return other.level == level; };
+      if (std::any_of(known.begin(), known.end(), same)) continue;
+      known.emplace_back().level = level;
+      known.back().outcome = Outcome::Violated;
+    }
+  }
+  write_levels(json, "strongest", strongest_holding(known));
+  write_levels(json, "weakest_violated", weakest_violated(known));
+}
+
 }  // namespace
 
 std::string to_json(const History& history, const Verdict& verdict, const ReportOptions& options) {
@@ -198,7 +217,9 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   json.key("counts").begin_object();
   write_counts(json, verdict);
   const Explanation explanation = explanation_of(history, verdict, options);
-  json.end_object().key("anomalies").begin_array();
+  json.end_object();
+  write_known_levels(json, verdict, explanation);
+  json.key("anomalies").begin_array();
   for (const Story& story : explanation.stories) write_story(json, history, story);
   json.end_array();
   if (verdict.outcome == Outcome::Violated) json.member("complete", explanation.complete);

@@ -75,6 +75,8 @@ TEST(JsonReportTest, HasTheKeysOfTheDesign) {
   EXPECT_EQ(json.at("/anomalies/0/minimal"), "true");
   EXPECT_EQ(json.at("/anomalies/0/operations/0/value"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
   EXPECT_EQ(json.at("/anomalies/0/weakest_violated/0"), "\"read-committed\"");
+  EXPECT_EQ(json.at("/strongest"), "[]");
+  EXPECT_EQ(json.at("/weakest_violated"), R"(["read-committed","si"])");
   EXPECT_EQ(json.at("/anomalies/0/cases"), "[]");
   EXPECT_EQ(json.at("/complete"), "true");
   EXPECT_EQ(json.at("/counts/thin-air read"), "5");

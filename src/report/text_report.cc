@@ -115,6 +115,9 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
         versions ? "version orders" : "timestamps", info(verdict.level).name,
         versions ? "records say" : "clock says");
   }
+  if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable) {
+    out += "\n  Stronger levels were not asked; --level all names the strongest that hold.\n";
+  }
   append_closing(out, history, options);
   return out;
 }

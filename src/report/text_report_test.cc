@@ -88,6 +88,8 @@ TEST(TextReportTest, HeadlinesAreOneLine) {
   verdict.outcome = Outcome::Holds;
   EXPECT_EQ(headline(f.history, verdict), "bank.jsonl: holds serializable\n");
   EXPECT_EQ(headline(History(), verdict), "history: holds serializable\n");
+  EXPECT_NE(describe(f.history, verdict).find("\n  Stronger levels were not asked; --level all "),
+            std::string::npos);
   verdict.outcome = Outcome::Undecided;
   verdict.reason = "time limit of 5 s reached";
   EXPECT_EQ(headline(f.history, verdict, {.name = "h"}),
