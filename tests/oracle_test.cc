@@ -18,7 +18,7 @@ namespace ouro::oracle {
 namespace {
 
 // How often each level allowed a history, and how often not.
-class Tally {
+class LatticeTally {
  public:
   void count(const LevelSet& allowed) {
     for (const LevelInfo& level : levels()) {
@@ -83,7 +83,7 @@ std::string replay_disagreement(const History& history, const LevelSet& allowed)
 }
 
 TEST(OracleTest, VerdictsOnAllSmallHistoriesFollowTheLattice) {
-  Tally tally;
+  LatticeTally tally;
   const std::size_t count =
       for_each_history({.txns = 4, .ops = 2, .keys = 2, .sessions = 2, .stride = 11 * kSlowdown},
                        [&tally](const History& history) {
@@ -97,7 +97,7 @@ TEST(OracleTest, VerdictsOnAllSmallHistoriesFollowTheLattice) {
 }
 
 TEST(OracleTest, VerdictsOnRandomHistoriesFollowTheLattice) {
-  Tally tally;
+  LatticeTally tally;
   for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));
     const LevelSet allowed = allowed_levels(history);

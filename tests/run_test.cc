@@ -21,6 +21,7 @@
 #include "db/built_in.h"
 #include "ouro/ouro.h"
 #include "tests/run_program.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -197,7 +198,7 @@ TEST_F(RunTest, EveryWorkloadRunsOnEveryDatabaseAndHolds) {
   for (const std::string& url : urls) {
     for (const WorkloadInfo& workload : workloads()) {
       SCOPED_TRACE(testing::Message() << url << ' ' << workload.name);
-      RunOptions wanted = options(url, workload.kind, workload.scans ? 80 : 200);
+      RunOptions wanted = options(url, workload.kind, workload.scans || kSlowdown > 1 ? 80 : 200);
       wanted.evidence = true;
       if (url.starts_with("sim:") && workload.rows) {
         const auto report = run(wanted);

@@ -107,7 +107,7 @@ class Sender {
 };
 
 TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays) {
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+  for (std::uint64_t seed = 1; seed <= (kSlowdown == 1 ? 3 : 1); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     ScratchFolder folder;

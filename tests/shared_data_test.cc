@@ -217,7 +217,7 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
   std::size_t checked = 0;
   for (const Row& row : readable_rows()) {
     // With sanitizers the large ones are left out.
-    if (std::atoll(row.txns.c_str()) > (kSlowdown == 1 ? 60'000 : 1'500)) continue;
+    if (std::atoll(row.txns.c_str()) > (kSlowdown == 1 ? 60'000 : 600)) continue;
     const auto history = read_history(path_of(row));
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     const bool twice = has_duplicate_values(row) && writes_a_value_twice(*history);
@@ -270,6 +270,7 @@ TEST(SharedDataTest, OnlyTheHistoriesMarkedSoWriteAValueTwice) {
   // Recorded like its siblings, but no value happens to repeat within a key.
   const std::set<std::string> marked_in_vain = {"veristrong/fig13/tpcc-10k/"};
   for (const Row& row : readable_rows()) {
+    if (kSlowdown > 1 && std::atoll(row.txns.c_str()) > 600) continue;
     const auto history = read_history(path_of(row));
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     EXPECT_EQ(writes_a_value_twice(*history),
@@ -283,6 +284,7 @@ TEST(SharedDataTest, DbcopFilesAreWrittenBackAsTheyWere) {
   std::size_t same = 0;
   for (const Row& row : readable_rows()) {
     if (kKinds.at(row.format).format != Format::DbcopBincode) continue;
+    if (kSlowdown > 1 && std::atoll(row.txns.c_str()) > 600) continue;
     auto input = Input::open(path_of(row));
     ASSERT_TRUE(input.ok());
     const auto bytes = input->read_all();

@@ -195,8 +195,8 @@ class Checker {
       const Story& story = explanation.stories.front();
       ExplainOptions how;
       how.clock_drift = options().clock_drift;
-      const auto status = write_history(counterexample(history, story, how),
-                                        flags_.counterexample, Format::Native);
+      const auto status =
+          write_history(counterexample(history, story, how), flags_.counterexample, Format::Native);
       return status.ok() ? kHolds : fail(status.error());
     }
     return kHolds;
