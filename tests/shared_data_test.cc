@@ -172,6 +172,7 @@ bool writes_a_value_twice(const History& history) {
 
 TEST(SharedDataTest, EveryHistoryLoadsWithItsNumberOfTransactions) {
   for (const Row& row : readable_rows()) {
+    if (kSlowdown > 1 && std::atoll(row.txns.c_str()) > 20'000) continue;
     const auto history = read_history(path_of(row));
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     EXPECT_EQ(std::to_string(committed(*history)), row.txns) << row.path;
