@@ -89,7 +89,8 @@ std::vector<std::string> json_lines(const std::string& text, const char* pointer
 TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
   const Ran holds = ouro({"check", "--level", "causal", fine_});
   EXPECT_EQ(holds.status, 0);
-  EXPECT_THAT(holds.out, StartsWith(fine_ + ": holds causal\n"));
+  EXPECT_THAT(holds.out, StartsWith(fine_ + ": holds causal\n\n  The database gave: "
+                                            "strict-serializable.  No level is violated.\n"));
   EXPECT_THAT(holds.err, IsEmpty());
 
   const Ran violated = ouro({"check", "-l", "ra", fractured_});
@@ -97,7 +98,8 @@ TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
   EXPECT_THAT(violated.out, StartsWith(fractured_ + ": VIOLATED read-atomic (fractured read)\n\n"));
   EXPECT_THAT(violated.out, HasSubstr("session a, line 1   w x=1   w y=1\n"));
   EXPECT_THAT(violated.out, HasSubstr(": a contradiction.\n"));
-  EXPECT_THAT(violated.out, HasSubstr("\n3 transactions, 2 keys, "));
+  EXPECT_THAT(violated.out, HasSubstr("\n  The database gave no level.  Weakest level "
+                                      "violated: read-committed, si.\n\n3 transactions, 2 keys, "));
   EXPECT_THAT(violated.out, Not(HasSubstr("\033"))) << "no terminal, no colour";
   EXPECT_THAT(violated.err, IsEmpty());
 }

@@ -511,6 +511,14 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
   show(out);
   EXPECT_THAT(browser_.text("h2"), HasSubstr("shop.jsonl"));
   EXPECT_THAT(browser_.complaints(), IsEmpty());
+  EXPECT_EQ(run_program({kOuroBinary, "check", "-q", "--level", "rc", "--html", out,
+                         (folder_ / "shop.jsonl").string()})
+                .status,
+            0);
+  show(out);
+  EXPECT_EQ(browser_.text(".summary"), "prefix holds; parallel-si is violated; si is violated.");
+  EXPECT_EQ(browser_.count(".levels tr"), kLevelCount) << "also those that nobody asked for";
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
   // A symbolic link is followed, not replaced; the old page stays if the new one cannot be written.
   fs::create_symlink(out, folder_ / "link.html");
   fs::remove(out);

@@ -35,7 +35,8 @@ struct Checked {
   const History* history = nullptr;
   std::span<const Verdict> verdicts;
   std::span<const Explanation> explanations;
-  double seconds = 0;  // What reading and checking took.
+  double seconds = 0;               // What reading and checking took.
+  std::span<const Verdict> others;  // At levels that were not asked for, if they are known.
 };
 
 // HTML: one page that needs nothing else, neither network nor files. For each history: the verdict

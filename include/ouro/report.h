@@ -37,6 +37,7 @@ struct ReportOptions {
   // Explanations that were made already, by level; what is missing is made when it is needed.
   std::span<const Explanation> explanations;
   std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
+  std::span<const Verdict> others;     // At levels that were not asked for, if they are known.
   // If the history has only some transactions of what was checked: how many there are in all.
   struct Whole {
     std::uint64_t txns = 0;

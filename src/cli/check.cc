@@ -118,6 +118,8 @@ class Checker {
     if (!verdicts->ok()) return refuse(path, verdicts->error());
     report.check_seconds = seconds_since(start);
     report.observed = ask_reads_alone(***history, **verdicts);
+    const auto others = ask_other_levels(***history, **verdicts);
+    report.others = others;
     const auto explanations = explain_all(***history, **verdicts);
     const auto printed = first_examples(explanations);
     report.explanations = printed;
@@ -126,7 +128,8 @@ class Checker {
                 .history = &***history,
                 .verdicts = **verdicts,
                 .explanations = printed,
-                .seconds = *report.load_seconds + *report.check_seconds});
+                .seconds = *report.load_seconds + *report.check_seconds,
+                .others = others});
     const int status = status_of(name, **verdicts, explanations);
     return std::max({status, write_certificate_of(***history, (*verdicts)->front()),
                      write_counterexample_of(***history, printed)});
@@ -202,27 +205,57 @@ class Checker {
     return kHolds;
   }
 
+  // Whether anybody reads more than a line about each history.
+  [[nodiscard]] bool told_at_length() const {
+    const bool printed = flags_.output == "json" || (flags_.output == "text" && full_story_);
+    return printed && !flags_.quiet;
+  }
+
+  // What courtesies may take: soon given up, and never longer than the user wants to wait.
+  [[nodiscard]] CheckOptions soon() const {
+    constexpr std::chrono::milliseconds kSoon{1000};
+    CheckOptions out = options();
+    out.time_limit = out.time_limit.count() > 0 ? std::min(out.time_limit, kSoon) : kSoon;
+    return out;
+  }
+
+  // The levels whose verdict does not follow from those asked for, to name the strongest that hold
+  // and the weakest violated. A courtesy: only of histories that take no time.
+  [[nodiscard]] std::vector<Verdict> ask_other_levels(const History& history,
+                                                      std::span<const Verdict> verdicts) const {
+    constexpr std::size_t kManyOps = 200'000;
+    const bool wanted = told_at_length() || !flags_.forms.html.empty();
+    if (!wanted || history.op_count() > kManyOps || interrupted()) return {};
+    std::vector<Level> open;
+    for (const LevelInfo& level : levels()) {
+      if (!decidable(level.level, evidence_)) continue;
+      const bool known = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
+        return verdict.level == level.level ||
+               (verdict.outcome == Outcome::Holds && implies(verdict.level, level.level)) ||
+               (verdict.outcome == Outcome::Violated && implies(level.level, verdict.level));
+      });
+      if (!known) open.push_back(level.level);
+    }
+    if (worst(verdicts) == Outcome::Undecided || open.empty()) return {};
+    auto out = check(history, open, soon());
+    return out.ok() ? *std::move(out) : std::vector<Verdict>();
+  }
+
   // Whether some other order would explain what the one given does not. A courtesy: only of one
   // level, without predicates, of which reads alone say little, and given up soon.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
                                                        const std::vector<Verdict>& verdicts) const {
     constexpr std::size_t kManyOps = 1'000'000;
-    const bool told = flags_.output == "json" || (flags_.output == "text" && full_story_);
-    if (evidence_ == Evidence::Observed || verdicts.size() != 1 || flags_.quiet || !told) {
-      return {};
-    }
+    if (evidence_ == Evidence::Observed || verdicts.size() != 1 || !told_at_length()) return {};
     if (verdicts[0].outcome != Outcome::Violated || history.op_count() > kManyOps ||
         !history.columns().predicate_reads.empty()) {
       return {};
     }
-    CheckOptions observed = options();
+    CheckOptions observed = soon();
     observed.evidence = Evidence::Observed;
     // Without predicates nothing can be a phantom.
     const Level level =
         verdicts[0].level == Level::RepeatableRead ? Level::Serializable : verdicts[0].level;
-    constexpr std::chrono::milliseconds kSoon{1000};
-    const bool limited = observed.time_limit.count() > 0;
-    observed.time_limit = limited ? std::min(observed.time_limit, kSoon) : kSoon;
     const auto verdict = check(history, level, observed);
     if (!verdict.ok() || verdict->outcome == Outcome::Undecided) return {};
     return verdict->outcome;

@@ -91,8 +91,13 @@ void write_levels(JsonWriter& json, const Checked& checked) {
                      [&](const Explanation& known) { return known.level == verdict.level; });
     const bool known = explained != checked.explanations.end();
     json.begin_object().member("name", info(verdict.level).name);
-    json.member("outcome", name(verdict.outcome));
+    json.member("outcome", name(verdict.outcome)).member("asked", true);
     json.member("remark", remark(verdict, known ? *explained : Explanation{})).end_object();
+  }
+  for (const Verdict& verdict : checked.others) {
+    json.begin_object().member("name", info(verdict.level).name);
+    json.member("outcome", name(verdict.outcome)).member("asked", false);
+    json.member("remark", verdict.reason).end_object();
   }
   json.end_array();
 }
@@ -131,8 +136,9 @@ std::string document(const Checked& checked, bool brief) {
   json.member("outcome", name(worst(checked.verdicts))).member("evidence", name(evidence));
   write_levels(json, checked);
   write_undecidable(json, evidence);
-  json.member("strongest", level_list(strongest_holding(checked.verdicts)));
-  json.member("weakest", level_list(weakest_violated(checked.verdicts)));
+  const std::vector<Verdict> known = with_others(checked.verdicts, checked.others);
+  json.member("strongest", level_list(strongest_holding(known)));
+  json.member("weakest", level_list(weakest_violated(known)));
   json.member("brief", brief);
   if (!brief) {
     std::size_t total = 0;
@@ -174,6 +180,7 @@ void HtmlReport::add(const Checked& checked) {
   ReportOptions options;
   options.name = checked.name;
   options.explanations = checked.explanations;
+  options.others = checked.others;
   options.check_seconds = checked.seconds;
   if (!text_.empty()) text_ += '\n';
   text_ += checked.verdicts.size() == 1

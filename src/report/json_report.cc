@@ -188,10 +188,9 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
 
 // What a check of one level tells about others. By observation, what a part of a history violates
 // the whole does; in the eyes of a clock a part may look worse.
-void write_known_levels(JsonWriter& json, const Verdict& verdict, const Explanation& explanation) {
-  std::vector<Verdict> known(1);
-  known[0].level = verdict.level;
-  known[0].outcome = verdict.outcome;
+void write_known_levels(JsonWriter& json, const Verdict& verdict, const Explanation& explanation,
+                        std::span<const Verdict> others) {
+  std::vector<Verdict> known = with_others({&verdict, 1}, others);
   for (const Story& story : explanation.stories) {
     if (verdict.evidence != Evidence::Observed) break;
     for (const Level level : story.weakest_violated) {
@@ -218,7 +217,7 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   write_counts(json, verdict);
   const Explanation explanation = explanation_of(history, verdict, options);
   json.end_object();
-  write_known_levels(json, verdict, explanation);
+  write_known_levels(json, verdict, explanation, options.others);
   json.key("anomalies").begin_array();
   for (const Story& story : explanation.stories) write_story(json, history, story);
   json.end_array();
@@ -242,9 +241,10 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
     if (!verdict.reason.empty()) json.member(info(verdict.level).name, verdict.reason);
   }
   json.end_object();
-  write_levels(json, "strongest", strongest_holding(verdicts));
+  const std::vector<Verdict> known = with_others(verdicts, options.others);
+  write_levels(json, "strongest", strongest_holding(known));
+  write_levels(json, "weakest_violated", weakest_violated(known));
   const std::vector<Level> weakest = weakest_violated(verdicts);
-  write_levels(json, "weakest_violated", weakest);
   write_levels(json, "unsupported", options.unsupported);
   json.key("anomalies").begin_array();
   for (const Verdict& verdict : verdicts) {

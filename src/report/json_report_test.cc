@@ -108,6 +108,21 @@ TEST(JsonReportTest, CasesHaveTheirAssumptionsAndEdges) {
   EXPECT_EQ(json.at("/anomalies/0/edges"), json.at("/anomalies/0/cases/0/edges"));
 }
 
+TEST(JsonReportTest, OtherLevelsThatAreKnownCountForTheStrongest) {
+  const History history = nasty_history();
+  const Verdict causal{.level = Level::Causal, .outcome = Outcome::Holds};
+  const Verdict others[] = {{.level = Level::Serializable, .outcome = Outcome::Violated},
+                            {.level = Level::Si, .outcome = Outcome::Holds}};
+  const Json json(to_json(history, causal, {.others = others}));
+  EXPECT_EQ(json.at("/strongest"), R"(["causal","si"])");
+  EXPECT_EQ(json.at("/weakest_violated"), R"(["serializable"])");
+  const Verdict asked[] = {causal};
+  const Json several(to_json(history, asked, {.others = others}));
+  EXPECT_EQ(several.at("/strongest"), R"(["causal","si"])");
+  EXPECT_EQ(several.at("/weakest_violated"), R"(["serializable"])");
+  EXPECT_EQ(several.at("/levels"), R"({"causal":"holds"})");
+}
+
 TEST(JsonReportTest, AllLevelsMapToVerdictsAndNameTheStrongest) {
   const History history = nasty_history();
   Verdict holds;

@@ -56,6 +56,22 @@ Explanation explanation_of(const History& history, const Verdict& verdict,
   return explain(history, verdict, {.examples = options.examples});
 }
 
+std::vector<Verdict> with_others(std::span<const Verdict> verdicts,
+                                 std::span<const Verdict> others) {
+  std::vector<Verdict> out;
+  for (const auto& some : {verdicts, others}) {
+    for (const Verdict& verdict : some) {
+      out.push_back({.level = verdict.level,
+                     .evidence = verdict.evidence,
+                     .outcome = verdict.outcome,
+                     .reason = verdict.reason});
+    }
+  }
+  std::sort(out.begin(), out.end(),
+            [](const Verdict& a, const Verdict& b) { return a.level < b.level; });
+  return out;
+}
+
 std::string remark(const Verdict& verdict, const Explanation& explanation) {
   if (verdict.outcome == Outcome::Holds) return {};
   if (verdict.outcome == Outcome::Undecided) return verdict.reason;

@@ -28,6 +28,9 @@ namespace ouro {
 [[nodiscard]] std::string evidence_text(const Verdict& verdict);
 // What decides a level that `evidence` does not; nothing if that does, or nothing can.
 [[nodiscard]] std::optional<Evidence> other_evidence(Level level, Evidence evidence);
+// The outcomes of all of them, weaker levels first, without what proves them.
+[[nodiscard]] std::vector<Verdict> with_others(std::span<const Verdict> verdicts,
+                                               std::span<const Verdict> others);
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
 

@@ -72,20 +72,26 @@ void append_unsupported(std::string& out, std::span<const Level> unsupported, Ev
 // The question behind it: which level does this database give me?
 void append_answer(std::string& out, std::span<const Verdict> verdicts,
                    const ReportOptions& options) {
-  const auto strongest = strongest_holding(verdicts);
-  const auto violated = weakest_violated(verdicts);
+  const std::vector<Verdict> known = with_others(verdicts, options.others);
+  const auto strongest = strongest_holding(known);
+  const auto violated = weakest_violated(known);
   if (strongest.empty()) {
-    out += "\n  The database gave none of these levels.";
+    out += options.others.empty()
+               ? "\n  The database gave none of these levels."
+               : fmt::format("\n  The database gave no level{}.", evidence_text(verdicts.front()));
   } else {
     out += fmt::format("\n  The database gave: {}{}.", level_list(strongest),
                        evidence_text(verdicts.front()));
   }
-  if (violated.empty()) {
-    out += "  No level is violated.\n";
-  } else {
+  const bool decided = std::none_of(known.begin(), known.end(), [](const Verdict& verdict) {
+    return verdict.outcome == Outcome::Undecided;
+  });
+  if (!violated.empty()) {
     out += fmt::format("  Weakest level violated: {}.\n", level_list(violated));
+  } else {
+    out += decided ? "  No level is violated.\n" : "  No level is known to be violated.\n";
   }
-  for (const Verdict& verdict : verdicts) {
+  for (const Verdict& verdict : known) {
     if (verdict.outcome != Outcome::Undecided) continue;
     out += fmt::format("  Undecided: {} ({}).\n", info(verdict.level).name, verdict.reason);
   }
@@ -115,7 +121,10 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
         versions ? "version orders" : "timestamps", info(verdict.level).name,
         versions ? "records say" : "clock says");
   }
-  if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable) {
+  if (!options.others.empty()) {
+    append_answer(out, {&verdict, 1}, options);
+  } else if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable &&
+             !options.whole) {
     out += "\n  Stronger levels were not asked; --level all names the strongest that hold.\n";
   }
   append_closing(out, history, options);

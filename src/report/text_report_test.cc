@@ -96,6 +96,31 @@ TEST(TextReportTest, HeadlinesAreOneLine) {
             "h: UNDECIDED serializable (time limit of 5 s reached)\n");
 }
 
+TEST(TextReportTest, OtherLevelsThatAreKnownSayWhatTheDatabaseGave) {
+  const Fractured f;
+  Verdict causal{.level = Level::Causal, .outcome = Outcome::Holds};
+  const Verdict others[] = {{.level = Level::Serializable, .outcome = Outcome::Violated},
+                            {.level = Level::Si, .outcome = Outcome::Holds}};
+  EXPECT_TRUE(describe(f.history, causal, {.others = others})
+                  .starts_with("bank.jsonl: holds causal\n\n  The database gave: causal, si.  "
+                               "Weakest level violated: serializable.\n"));
+  const Verdict alone[] = {causal};
+  const std::string several = describe(f.history, alone, {.others = others});
+  EXPECT_NE(several.find("The database gave: causal, si.  Weakest level violated: serializable.\n"),
+            std::string::npos)
+      << several;
+  EXPECT_EQ(several.find("holds      si"), std::string::npos) << "nobody asked for it: " << several;
+  causal.outcome = Outcome::Violated;
+  causal.evidence = Evidence::Versions;
+  EXPECT_NE(
+      describe(f.history, causal, {.others = {others, 1}})
+          .find("\n  The database gave no level by versions.  Weakest level violated: causal, "
+                "serializable.\n"),
+      std::string::npos);
+  EXPECT_EQ(describe(f.history, alone[0], {.whole = ReportOptions::Whole{}}).find("--level all"),
+            std::string::npos);
+}
+
 TEST(TextReportTest, ColourOnlyIfAsked) {
   const Fractured f;
   EXPECT_EQ(describe(f.history, f.verdict).find('\033'), std::string::npos);
@@ -144,7 +169,7 @@ TEST(TextReportTest, ManyLevelsAreDrawnWithMarks) {
   EXPECT_NE(text.find("✓read-committed"), std::string::npos) << text;
   EXPECT_NE(text.find("-------------------------?si -'"), std::string::npos) << text;
   EXPECT_NE(text.find(" repeatable-read"), std::string::npos) << text;
-  EXPECT_NE(text.find("The database gave: strict-serializable.  No level is violated.\n"
+  EXPECT_NE(text.find("The database gave: strict-serializable.  No level is known to be violated.\n"
                       "  Undecided: si ().\n"),
             std::string::npos)
       << text;

@@ -34,9 +34,10 @@ function summaryOf(history) {
   const parts = violated.filter(level => weakest.includes(level.name))
                     .map(level => `${level.name} is violated${level.remark ? ` (${level.remark})` : ''}`);
   for (const level of history.levels) {
-    if (level.outcome === 'undecided') parts.push(`${level.name} is undecided${level.remark ? ` (${level.remark})` : ''}`);
+    if (level.asked && level.outcome === 'undecided') parts.push(`${level.name} is undecided${level.remark ? ` (${level.remark})` : ''}`);
   }
-  if (history.strongest !== 'none') parts.push(`${history.strongest} ${history.strongest.includes(',') ? 'hold' : 'holds'}`);
+  const holds = `${history.strongest} ${history.strongest.includes(',') ? 'hold' : 'holds'}`;
+  if (history.strongest !== 'none') history.outcome === 'holds' ? parts.unshift(holds) : parts.push(holds);
   return parts.join('; ') + by + '.';
 }
 
