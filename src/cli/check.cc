@@ -17,6 +17,8 @@
 namespace ouro::cli {
 namespace {
 
+constexpr std::size_t kManyOps = 1'000'000;  // No courtesies are done to larger histories.
+
 struct Levels {
   std::vector<Level> asked;
   std::vector<Level> unsupported;  // With 'all' only.
@@ -223,7 +225,6 @@ class Checker {
   // and the weakest violated. A courtesy: only of histories that take no time.
   [[nodiscard]] std::vector<Verdict> ask_other_levels(const History& history,
                                                       std::span<const Verdict> verdicts) const {
-    constexpr std::size_t kManyOps = 200'000;
     const bool wanted = told_at_length() || !flags_.forms.html.empty();
     if (!wanted || history.op_count() > kManyOps || interrupted()) return {};
     std::vector<Level> open;
@@ -245,7 +246,6 @@ class Checker {
   // level, without predicates, of which reads alone say little, and given up soon.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
                                                        const std::vector<Verdict>& verdicts) const {
-    constexpr std::size_t kManyOps = 1'000'000;
     if (evidence_ == Evidence::Observed || verdicts.size() != 1 || !told_at_length()) return {};
     if (verdicts[0].outcome != Outcome::Violated || history.op_count() > kManyOps ||
         !history.columns().predicate_reads.empty()) {

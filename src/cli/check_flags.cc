@@ -15,7 +15,7 @@ constexpr char kCheckDetails[] =
     "involved and the reason why each must precede the next.\n\n"
     "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
     "Levels that the evidence cannot decide are refused; 'all' leaves them out and says so. Of a "
-    "history of at most 200,000 operations the other levels are decided, too, for a second at "
+    "history of at most a million operations the other levels are decided, too, for a second at "
     "most, "
     "to name the strongest that hold and the weakest violated.\n\n"
     "The evidence is 'observed', which looks for any order of the transactions that explains the "
