@@ -9,7 +9,7 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers build bench bench-table format install asan tsan fuzz clean
+.PHONY: help demo test test-servers test-drivers build bench bench-table format install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
@@ -29,6 +29,10 @@ test-servers: ## only what real PostgreSQL, MariaDB and Galera do, and what show
 	@cmake --preset release -D OURO_TESTS=ON >/dev/null
 	@cmake --build --preset release
 	@build/tests/ouro_tests --gtest_filter='Live*'
+
+test-drivers: ## builds without some or all database drivers
+	@$(SETUP) build test
+	@scripts/test-drivers
 
 build: ## build build/ouro
 	@$(SETUP) build

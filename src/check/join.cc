@@ -84,7 +84,7 @@ void Join::add_write(std::uint32_t at) {
 
 // ---- registers ----
 
-void Join::key(std::span<const Access> accesses) {
+void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   if (accesses.empty()) return;
   accesses_ = accesses;
   initial_ = h_.initial(accesses[0].key);
@@ -100,7 +100,7 @@ void Join::key(std::span<const Access> accesses) {
   aborted_null_write_ = kNoWrite;
   sources_.assign(accesses.size(), Observed::kNone);
   if (list) {
-    if (!check_list_kinds()) return;
+    if (!check_list_kinds()) return;  // A fault: nobody will look at anything else.
     initial_ = Value::null();
   }
   link_final_writes();
@@ -110,18 +110,31 @@ void Join::key(std::span<const Access> accesses) {
   if (!list) {
     for_each_group([&](std::uint32_t first, std::uint32_t end) { read_group(first, end); });
   }
-  for (std::uint32_t i = 0; i < size(); ++i) o_.source_[accesses[i].item.index()] = sources_[i];
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const std::uint32_t source = sources_[i];
+    set_source(accesses[i].item,
+               source < Observed::kInitial ? accesses[source].item.value : source);
+  }
   if (list) list_key();
+  fill_links(links);
+}
+
+void Join::fill_links(std::span<KeyLink> links) const {
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    links[i] = {accesses_[i].txn, sources_[i]};
+    if (!accesses_[i].is_write()) continue;
+    links[i].source = sources_[i] == i ? KeyLink::kFinalWrite : KeyLink::kOtherWrite;
+  }
 }
 
 // Gives every write its transaction's last write of the key.
 void Join::link_final_writes() {
   for_each_group([&](std::uint32_t first, std::uint32_t end) {
-    ItemId last;
+    std::uint32_t last = kNoWrite;
     for (std::uint32_t i = end; i-- > first;) {
       if (!accesses_[i].is_write()) continue;
-      if (!last.valid()) last = accesses_[i].item;
-      sources_[i] = last.value;
+      if (last == kNoWrite) last = i;
+      sources_[i] = last;
     }
   });
 }
@@ -180,7 +193,7 @@ std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
     find_wrong(AnomalyKind::FutureRead, read.item, from.item);
     return Observed::kNone;
   }
-  if (sources_[write] != from.item.value) {
+  if (sources_[write] != write) {
     find_wrong(AnomalyKind::IntermediateRead, read.item, from.item);
   }
   return sources_[write];

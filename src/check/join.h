@@ -17,9 +17,9 @@ class Join {
   explicit Join(Observed& observed)
       : o_(observed), h_(observed.history()), items_(observed.items()) {}
 
-  // Fills the sources of all items of a key. REQUIRES: `accesses` are those of one key, as
-  // KeyRanges::sort() leaves them.
-  void key(std::span<const Access> accesses);
+  // Fills the sources of all items of a key, and `links` beside its accesses. REQUIRES: `accesses`
+  // are those of one key, as KeyRanges::sort() leaves them.
+  void key(std::span<const Access> accesses, std::span<KeyLink> links);
 
   // An input error; the one with the smallest item is the one to report.
   struct Fault {
@@ -45,6 +45,7 @@ class Join {
   void resolve_trunk(Value list);
   void read_list_group(std::uint32_t first, std::uint32_t end);
   bool shows_own_appends(ItemId item, Value list, std::span<const ItemId> own);
+  [[nodiscard]] std::uint32_t position(ItemId item) const;
   std::uint32_t list_source(ItemId item, Value list);
 
   // The slot of `value` in the table, which may be empty.
@@ -71,6 +72,7 @@ class Join {
     }
   }
   void link_final_writes();
+  void fill_links(std::span<KeyLink> links) const;
   void set_source(ItemId item, std::uint32_t source) { o_.source_[item.index()] = source; }
   void find_wrong(AnomalyKind kind, ItemId item, ItemId other) {
     wrong_reads_.push_back({kind, item, other});
@@ -82,8 +84,10 @@ class Join {
   Observed& o_;
   const History& h_;
   const Items& items_;
-  std::span<const Access> accesses_;    // Of the key at hand.
-  std::vector<std::uint32_t> sources_;  // Beside them; for a write, its final write.
+  std::span<const Access> accesses_;  // Of the key at hand.
+  // Beside them: the position of the write that a read returned, of the final one that replaced a
+  // write; or a code.
+  std::vector<std::uint32_t> sources_;
   Value initial_;
   std::vector<Slot> table_;
   std::uint32_t epoch_ = 0;

@@ -101,7 +101,8 @@ void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
   ItemId earlier;
   std::span<const Value> before;  // What the earlier read showed of others' appends.
   std::size_t own_at_earlier = 0;
-  for (const auto& [list, item, txn, key, kind, aborted] : group) {
+  for (std::uint32_t i = first; i < end; ++i) {
+    const auto& [list, item, txn, key, kind, aborted] = accesses_[i];
     if (is_write(kind)) {
       own_.push_back(item);
       continue;
@@ -116,11 +117,20 @@ void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
       const bool between = own_.size() != own_at_earlier;
       find_wrong(between ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead, item, earlier);
     }
-    set_source(item, list_source(item, list));
+    const std::uint32_t source = list_source(item, list);
+    set_source(item, source);
+    sources_[i] = source < Observed::kInitial ? position(ItemId{source}) : source;
     earlier = item;
     before = others;
     own_at_earlier = own_.size();
   }
+}
+
+// Of an item of the key, among its accesses.
+std::uint32_t Join::position(ItemId item) const {
+  const auto at = std::partition_point(accesses_.begin(), accesses_.end(),
+                                       [&](const Access& access) { return access.item < item; });
+  return static_cast<std::uint32_t>(at - accesses_.begin());
 }
 
 // Where the part of a list that others wrote comes from; reports what is wrong with it.

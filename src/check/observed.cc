@@ -25,6 +25,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     const KeyRanges ranges(history, o.items_, threads, o.item_txn_);
     o.key_first_ = ranges.key_first();
     o.key_items_.resize(o.key_first_.back());
+    o.key_links_.resize(o.key_first_.back());
     std::atomic<std::size_t> next{0};
     for_each_part(parts, [&](std::size_t part) {
       std::vector<Access> accesses;
@@ -90,7 +91,8 @@ void Observed::join_range(std::size_t first, std::span<const Access> accesses, J
     for (; end < accesses.size() && accesses[end].key == accesses[begin].key; ++end) {
       key_items_[first + end] = accesses[end].item;
     }
-    join.key(accesses.subspan(begin, end - begin));
+    join.key(accesses.subspan(begin, end - begin),
+             std::span(key_links_).subspan(first + begin, end - begin));
     begin = end;
   }
 }

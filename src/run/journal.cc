@@ -15,7 +15,7 @@
 namespace ouro::running {
 namespace {
 
-constexpr std::size_t kRingBytes = 8 * 1024 * 1024;
+constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // Small enough to stay in the cache.
 constexpr auto kWriterPause = std::chrono::milliseconds(20);
 constexpr int kFiles = 1024;  // Descriptors that may be open when a run begins.
 
@@ -178,6 +178,7 @@ std::uint64_t Journal::add(std::size_t client, std::string_view lines, std::uint
     lines.remove_prefix(size);
   }
   slot.bytes = 0;
+  if (memory_->added - memory_->written > kRingBytes / 2) wake_.notify_one();
   return first;
 }
 

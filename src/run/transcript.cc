@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace ouro::running {
 namespace {
@@ -70,41 +72,49 @@ void Transcript::open(std::string_view kind) {
 
 void Transcript::close_write() {
   ops_ += ']';
-  if (!writes_.empty()) writes_ += ',';
-  writes_.append(ops_, op_);
+  note_write();
+}
+
+void Transcript::note_write() {
+  writes_.push_back({static_cast<std::uint32_t>(op_), static_cast<std::uint32_t>(ops_.size())});
+}
+
+// What most operations are. Put together on the stack: a string checks its room at every step, and
+// clients do this while they hold locks.
+void Transcript::read_or_write(char kind, db::Key key, std::optional<db::Number> number) {
+  constexpr std::size_t kLongest = std::string_view(",[\"r\",-,-]").size() + 2 * 19;
+  char text[kLongest];
+  char* at = text;
+  if (!ops_.empty()) *at++ = ',';
+  op_ = ops_.size() + static_cast<std::size_t>(at - text);
+  for (const char c : {'[', '"', kind, '"', ','}) *at++ = c;
+  at = std::to_chars(at, text + kLongest, key).ptr;
+  *at++ = ',';
+  if (number) {
+    at = std::to_chars(at, text + kLongest, *number).ptr;
+  } else {
+    at = std::copy_n("null", 4, at);
+  }
+  *at++ = ']';
+  ops_.append(text, static_cast<std::size_t>(at - text));
 }
 
 void Transcript::number(std::int64_t number) { print_number(number, ops_); }
 
 void Transcript::read(db::Key key, std::optional<db::Number> value) {
-  if (muted_) return;
-  open("[\"r\",");
-  number(key);
-  ops_ += ',';
-  if (value) {
-    number(*value);
-  } else {
-    ops_ += "null";
-  }
-  ops_ += ']';
+  if (!muted_) read_or_write('r', key, value);
 }
 
 void Transcript::write(db::Key key, db::Number value) {
   if (muted_) return;
-  open("[\"w\",");
-  number(key);
-  ops_ += ',';
-  number(value);
-  close_write();
+  read_or_write('w', key, value);
+  note_write();
 }
 
 void Transcript::remove(db::Key key, db::Number tombstone) {
   if (muted_) return;
-  open("[\"d\",");
-  number(key);
-  ops_ += ',';
-  number(tombstone);
-  close_write();
+  read_or_write('d', key, tombstone);
+  note_write();
 }
 
 void Transcript::remove(db::Key key) {
@@ -217,7 +227,7 @@ void Transcript::aggregate(AggregateKind kind, std::size_t column, const db::Whe
   ops_ += ']';
 }
 
-void Transcript::format(const Frame& frame, std::string_view ops, std::string& line) {
+void Transcript::begin(const Frame& frame, std::string& line) {
   line = "{\"session\":";
   if (frame.session_name.empty()) {
     print_number(frame.session, line);
@@ -239,7 +249,20 @@ void Transcript::format(const Frame& frame, std::string_view ops, std::string& l
   line += ',';
   print_times(frame.start, frame.commit, line);
   line += "\"ops\":[";
-  line += ops;
+}
+
+void Transcript::format(const Frame& frame, std::string& line) const {
+  begin(frame, line);
+  line += ops_;
+  line += "]}\n";
+}
+
+void Transcript::format_writes(const Frame& frame, std::string& line) const {
+  begin(frame, line);
+  for (const Part& write : writes_) {
+    if (&write != &writes_.front()) line += ',';
+    line.append(ops_, write.begin, write.end - write.begin);
+  }
   line += "]}\n";
 }
 

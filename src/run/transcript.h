@@ -45,22 +45,29 @@ class Transcript {
     Timestamp commit = kNoTimestamp;
   };
   // Replaces `line` by the transaction so far, with a line break.
-  void format(const Frame& frame, std::string& line) const { format(frame, ops_, line); }
+  void format(const Frame& frame, std::string& line) const;
   // The same, with what it wrote only.
-  void format_writes(const Frame& frame, std::string& line) const { format(frame, writes_, line); }
+  void format_writes(const Frame& frame, std::string& line) const;
   // Where in the line of a committed transaction each predicate read ends, before its "]".
   [[nodiscard]] std::vector<std::uint32_t> predicate_ends(std::string_view line) const;
 
  private:
-  static void format(const Frame& frame, std::string_view ops, std::string& line);
+  struct Part {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+
   void open(std::string_view kind);
+  static void begin(const Frame& frame, std::string& line);
   void close_write();
+  void note_write();
+  void read_or_write(char kind, db::Key key, std::optional<db::Number> number);
   void number(std::int64_t number);
   void where(const db::Where& where);
 
-  std::string ops_;     // "[…],[…]"
-  std::string writes_;  // Those of them that write.
-  std::size_t op_ = 0;  // Where the last one begins.
+  std::string ops_;           // "[…],[…]"
+  std::vector<Part> writes_;  // Those of them that write.
+  std::size_t op_ = 0;        // Where the last one begins.
   bool muted_ = false;
   std::vector<std::uint32_t> predicate_ends_;  // In ops_.
 };

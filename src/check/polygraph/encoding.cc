@@ -2,18 +2,20 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "check/likely_order.h"
+#include "check/polygraph/key_chains.h"
 #include "check/versions/predicate_reads.h"
 
 namespace ouro {
 namespace {
 
-constexpr std::uint32_t kNoVersion = 0xffffffff;
+constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 
 }  // namespace
 
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-                   const Budget& budget)
+                   unsigned threads, const Budget& budget)
     : o_(observed) {
   RealTime real_time = RealTime::None;
   switch (level) {
@@ -60,9 +62,8 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
     for (std::size_t t = 0; t < txns; ++t) add_arc(begin(TxnId{t}), commit(TxnId{t}));
   }
   if (sessions_) add_sessions();
-  add_reads(budget);
   add_predicates();
-  if (!stopped_) add_chains(budget);
+  add_keys(threads, budget);
   if (stopped_) return;
   first_time_ = static_cast<Node>(node_count_);
   if (real_time != RealTime::None) add_real_time(real_time, clock_drift);
@@ -99,24 +100,6 @@ void Encoding::add_sessions() {
       if (!o_.counted(txn)) continue;
       if (before.valid()) add_arc(commit(before), begin(txn));
       before = txn;
-    }
-  }
-}
-
-void Encoding::add_reads(const Budget& budget) {
-  const Items& items = o_.items();
-  BudgetTicker ticker(budget);
-  for (std::size_t t = 0; t < o_.history().txn_count() && !stopped_; ++t) {
-    stopped_ = ticker.tick();
-    const TxnId txn{t};
-    if (!o_.counted(txn)) continue;
-    TxnId last;
-    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
-      if (!items.is_read(i) || !o_.external(i)) continue;
-      const TxnId writer = o_.writer(i);
-      if (writer == kInitialTxn || writer == last) continue;
-      add_arc(commit(writer), begin(txn));
-      last = writer;
     }
   }
 }
@@ -161,146 +144,74 @@ void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift) {
   }
 }
 
-// ---- chains ----
+// ---- keys ----
 
-void Encoding::add_chains(const Budget& budget) {
-  const History& h = o_.history();
+// Each thread encodes a range of keys with about as many items as the others.
+void Encoding::add_keys(unsigned threads, const Budget& budget) {
+  const std::size_t keys = o_.history().key_count();
+  const std::size_t items = o_.items_before(KeyId{keys});
+  const std::size_t parts = items < kManyItems ? 1 : thread_count(threads);
+  std::vector<std::size_t> first_key(parts + 1, keys);
+  for (std::size_t part = 0, key = 0; part < parts; ++part) {
+    while (key < keys && o_.items_before(KeyId{key}) < items / parts * part) ++key;
+    first_key[part] = key;
+  }
   item_chain_.assign(o_.items().size(), kNoChain);
-  version_of_.assign(h.txn_count(), kNoVersion);
-  chain_first_.reserve(h.key_count() + 1);
-  BudgetTicker ticker(budget, 64);  // A key may have many versions.
-  for (std::size_t k = 0; k < h.key_count() && !stopped_; ++k) {
-    stopped_ = ticker.tick();
-    chain_first_.push_back(static_cast<ChainId>(chains_.size()));
-    add_key(KeyId{k});
-  }
-  chain_first_.push_back(static_cast<ChainId>(chains_.size()));
-  versions_ = {};
-  version_of_ = {};
+  chain_first_.resize(keys + 1);
+  std::vector<KeyChains> chains(parts, KeyChains(*this));
+  for_each_part(parts, [&](std::size_t part) {
+    BudgetTicker ticker(budget, 64);  // A key may have many versions.
+    for (std::size_t k = first_key[part]; k < first_key[part + 1] && !ticker.tick(); ++k) {
+      chain_first_[k] = static_cast<ChainId>(chains[part].chains.size());
+      chains[part].add(KeyId{k});
+    }
+  });
+  stopped_ = budget.exhausted();
+  if (!stopped_) join(chains, first_key);
 }
 
-void Encoding::add_key(KeyId key) {
-  const Items& items = o_.items();
-  const auto new_version = [&](TxnId writer, ItemId write) {
-    if (version_count_ == versions_.size()) versions_.emplace_back();
-    Version& version = versions_[version_count_++];
-    version.writer = writer;
-    version.write = write;
-    version.next = kNoVersion;
-    version.has_previous = false;
-    version.reads.clear();
-    version.chain = kNoChain;
+// Numbers the chains and the nodes of all parts one after the other, as one thread would have.
+void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> first_key) {
+  struct Offset {
+    std::size_t arcs, chains, readers;
   };
-  version_count_ = 0;
-  new_version(kInitialTxn, {});
-  for (const ItemId item : o_.items_of(key)) {
-    const TxnId txn = o_.txn(item);
-    if (!items.is_write(item) || !o_.final(item) || !o_.counted(txn)) continue;
-    version_of_[txn.index()] = static_cast<std::uint32_t>(version_count_);
-    new_version(txn, item);
+  std::vector<Offset> offsets{{arcs_.size(), 0, 0}};
+  for (const KeyChains& part : parts) {
+    const Offset& here = offsets.back();
+    offsets.push_back({here.arcs + part.arcs.size(), here.chains + part.chains.size(),
+                       here.readers + part.readers_chain.size()});
   }
-  if (version_count_ == 1) {  // Nobody wrote the key.
-    chains_.push_back({});
-    return;
-  }
-  link_known(key);  // Before read-modify-writes, which may only continue it.
-  for (const ItemId item : o_.items_of(key)) {
-    if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
-    if (phantoms_ && items.is_absence(item)) continue;
-    const TxnId writer = o_.writer(item);
-    Version& version = versions_[writer == kInitialTxn ? 0 : version_of_[writer.index()]];
-    if (version.reads.empty() || o_.txn(version.reads.back()) != o_.txn(item)) {
-      version.reads.push_back(item);
-    }
-  }
-  if (chained_) link_updates();
-  for (std::uint32_t v = 0; v < version_count_; ++v) {
-    if (!versions_[v].has_previous) emit_chain(v);
-  }
-  if (overwrites_) add_known_overwrites(key);
-  for (std::uint32_t v = 1; v < version_count_; ++v) {
-    version_of_[versions_[v].writer.index()] = kNoVersion;
-  }
-}
-
-// Adds the order that the list's reads reveal, or that the history states.
-void Encoding::link_known(KeyId key) {
-  for (const VersionStep& step : o_.version_steps(key)) {
-    const TxnId to = o_.txn(step.to);
-    std::uint32_t previous = 0;
-    if (step.from.valid()) {
-      arcs_.push_back(ww(o_.txn(step.from), to));
-      previous = version_of_[o_.txn(step.from).index()];
-    }
-    if (step.adjacent) link(previous, version_of_[to.index()]);
-  }
-}
-
-// Where the history says that a version came later than the last one of a chain, though not next,
-// it came later than whoever read that one too.
-void Encoding::add_known_overwrites(KeyId key) {
-  for (const VersionStep& step : o_.version_steps(key)) {
-    if (step.adjacent || step.read.valid()) continue;
-    const TxnId to = o_.txn(step.to);
-    const Version& from = versions_[version_of_[o_.txn(step.from).index()]];
-    if (from.chain == kNoChain || chains_[from.chain].readers == kNoNode) continue;
-    const bool reads = std::any_of(from.reads.begin(), from.reads.end(),
-                                   [&](ItemId read) { return o_.txn(read) == to; });
-    if (!reads) arcs_.push_back(rw(chains_[from.chain].readers, to));
-  }
-}
-
-// Who reads a version and writes the key is the next writer. If two do, one of them is: the search
-// then finds that the other fits nowhere.
-void Encoding::link_updates() {
-  for (std::uint32_t v = 0; v < version_count_; ++v) {
-    for (const ItemId read : versions_[v].reads) {
-      const std::uint32_t own = version_of_[o_.txn(read).index()];
-      if (own != kNoVersion) link(v, own);
-    }
-  }
-}
-
-void Encoding::link(std::uint32_t previous, std::uint32_t next) {
-  if (versions_[previous].next != kNoVersion || versions_[next].has_previous) return;
-  versions_[previous].next = next;
-  versions_[next].has_previous = true;
-}
-
-void Encoding::emit_chain(std::uint32_t v) {
-  const auto id = static_cast<ChainId>(chains_.size());
-  Chain chain{.first = versions_[v].writer};
-  while (versions_[v].next != kNoVersion) {
-    const Version& next = versions_[versions_[v].next];
-    for (const ItemId read : versions_[v].reads) {
-      if (!overwrites_ || o_.txn(read) == next.writer) continue;
-      add_arc(begin(o_.txn(read)), commit(next.writer));
-    }
-    v = versions_[v].next;
-  }
-  versions_[v].chain = id;
-  const Version& last = versions_[v];
-  chain.last = last.writer;
-  mark(id, chain, last);
-  if (!overwrites_) {
-    chain.readers = kNoNode;
-  } else if (last.reads.size() == 1) {
-    chain.readers = begin(o_.txn(last.reads[0]));
-  } else if (last.reads.size() > 1) {
-    chain.readers = static_cast<Node>(node_count_++);
-    readers_chain_.push_back(id);
-    for (const ItemId read : last.reads) add_arc(begin(o_.txn(read)), chain.readers);
-  }
-  chains_.push_back(chain);
-}
-
-// Remembers which transactions the chain's place depends on.
-void Encoding::mark(ChainId id, const Chain& chain, const Version& last) {
-  if (chain.first != kInitialTxn) {
-    item_chain_[versions_[version_of_[chain.first.index()]].write.index()] = id;
-  }
-  if (last.writer != kInitialTxn) item_chain_[last.write.index()] = id;
-  if (last.reads.size() == 1) item_chain_[last.reads[0].index()] = id;
+  arcs_.resize(offsets.back().arcs);
+  chains_.resize(offsets.back().chains);
+  readers_chain_.resize(offsets.back().readers);
+  node_count_ += offsets.back().readers;
+  chain_first_.back() = static_cast<ChainId>(chains_.size());
+  for_each_part(parts.size(), [&](std::size_t p) {
+    KeyChains& part = parts[p];
+    const Offset& offset = offsets[p];
+    const auto chain_at = static_cast<ChainId>(offset.chains);
+    const auto moved = [&](Node node) {
+      const bool gathers = node >= first_readers_ && node != kNoNode;
+      return gathers ? node + static_cast<Node>(offset.readers) : node;
+    };
+    std::transform(part.arcs.begin(), part.arcs.end(),
+                   arcs_.begin() + static_cast<std::ptrdiff_t>(offset.arcs), [&](const Arc& arc) {
+                     return Arc{moved(arc.from), moved(arc.to)};
+                   });
+    part.arcs = {};
+    std::transform(part.chains.begin(), part.chains.end(),
+                   chains_.begin() + static_cast<std::ptrdiff_t>(offset.chains),
+                   [&](const Chain& chain) {
+                     return Chain{chain.first, chain.last, moved(chain.readers)};
+                   });
+    std::transform(part.readers_chain.begin(), part.readers_chain.end(),
+                   readers_chain_.begin() + static_cast<std::ptrdiff_t>(offset.readers),
+                   [&](ChainId chain) { return chain + chain_at; });
+    for (const auto& [item, chain] : part.marks) item_chain_[item.index()] = chain + chain_at;
+    for (std::size_t k = first_key[p]; k < first_key[p + 1]; ++k) chain_first_[k] += chain_at;
+    part.chains = {};
+    part.marks = {};
+  });
 }
 
 // A transaction begins just before it commits, as if nothing were concurrent. Nodes that gather

@@ -40,15 +40,17 @@ struct Chain {
   Node readers = kNoNode;  // Precedes whatever overwrites `last`; none if nobody read it.
 };
 
+class KeyChains;
+
 class Encoding {
  public:
   // REQUIRES: `observed` outlives the encoding and has no finding that violates `level`; so ∪ wr is
   // acyclic. `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is
   // a chain of its own, where the level does not need them: at SER levels a writer that reads what
   // it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true and the
-  // rest meaningless.
+  // rest meaningless. The result does not depend on `threads`.
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-           const Budget& budget);
+           unsigned threads, const Budget& budget);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
@@ -58,6 +60,8 @@ class Encoding {
   [[nodiscard]] bool overwrites() const { return overwrites_; }
   // Whether what a predicate read did not find may be overwritten.
   [[nodiscard]] bool phantoms() const { return phantoms_; }
+  // Whether read-modify-writes follow their version immediately.
+  [[nodiscard]] bool chained() const { return chained_; }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // What is known. Chains and their readers are in it, choices are not.
   [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
@@ -70,6 +74,10 @@ class Encoding {
   [[nodiscard]] TxnId txn(Node node) const;
   [[nodiscard]] bool is_commit(Node node) const { return !split_ || node % 2 == 1; }
   [[nodiscard]] bool carries_time(Node node) const { return node >= first_time_; }
+  // Nodes that gather readers begin here.
+  [[nodiscard]] Node first_readers() const { return first_readers_; }
+  [[nodiscard]] Arc ww(TxnId from, TxnId to) const;
+  [[nodiscard]] Arc rw(Node readers, TxnId to) const { return {readers, commit(to)}; }
   // The chain whose readers a node gathers.
   [[nodiscard]] ChainId readers_chain(Node node) const {
     return readers_chain_[node - first_readers_];
@@ -95,27 +103,17 @@ class Encoding {
   enum class RealTime : std::uint8_t { None, Txns, CommitToCommit, CommitToBegin };
 
   void add_sessions();
-  void add_reads(const Budget& budget);
   void add_predicates();
   void add_real_time(RealTime kind, std::int64_t clock_drift);
-  void add_chains(const Budget& budget);
-  void add_key(KeyId key);
-  struct Version;
-  void link_known(KeyId key);
-  void add_known_overwrites(KeyId key);
-  void link_updates();
-  void link(std::uint32_t previous, std::uint32_t next);
-  void emit_chain(std::uint32_t version);
-  void mark(ChainId id, const Chain& chain, const Version& last);
+  void add_keys(unsigned threads, const Budget& budget);
+  void join(std::span<KeyChains> parts, std::span<const std::size_t> first_key);
   void add_arc(Node from, Node to) { arcs_.push_back({from, to}); }
-  [[nodiscard]] Arc ww(TxnId from, TxnId to) const;
-  [[nodiscard]] Arc rw(Node readers, TxnId to) const { return {readers, commit(to)}; }
 
   const Observed& o_;
   bool stopped_ = false;
   bool split_ = false;
   bool sessions_ = false;
-  bool chained_ = true;        // Read-modify-writes follow their version immediately.
+  bool chained_ = true;
   bool ww_to_commit_ = false;  // pc.
   bool overwrites_ = true;     // rw edges are arcs; not at psi.
   bool phantoms_ = false;      // rr: what a scan did not find may be overwritten.
@@ -127,19 +125,6 @@ class Encoding {
   std::vector<ChainId> chain_first_;
   std::vector<ChainId> item_chain_;     // Where moving an item's transaction matters.
   std::vector<ChainId> readers_chain_;  // By node, from first_readers_.
-
-  // Of the key at hand: its versions, the initial one first.
-  struct Version {
-    TxnId writer;
-    ItemId write;
-    std::uint32_t next = 0xffffffff;  // The version that follows immediately.
-    bool has_previous = false;
-    std::vector<ItemId> reads;
-    ChainId chain = kNoChain;  // Whose last version it is.
-  };
-  std::vector<Version> versions_;
-  std::vector<std::uint32_t> version_of_;  // By transaction; valid for writers of the key.
-  std::size_t version_count_ = 0;
 };
 
 template <class F>

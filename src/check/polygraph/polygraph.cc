@@ -69,7 +69,8 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
 Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                         const CheckOptions& options) {
   Verdict verdict{.level = level};
-  Encoding encoding(observed, level, options.clock_drift, options.search.chains, budget);
+  Encoding encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
+                    budget);
   if (encoding.stopped()) return verdict;
   std::vector<Node> nodes;
   {

@@ -1,0 +1,147 @@
+#include "check/polygraph/key_chains.h"
+
+#include <algorithm>
+
+namespace ouro {
+
+void KeyChains::add(KeyId key) {
+  items_ = o_.items_of(key);
+  links_ = o_.links_of(key);
+  version_count_ = 0;
+  version_at_.assign(links_.size(), kNoVersion);
+  add_version(kInitialTxn, 0);
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (links_[i].source != KeyLink::kFinalWrite || !o_.counted(txn(i))) continue;
+    version_at_[i] = static_cast<std::uint32_t>(version_count_);
+    add_version(txn(i), i);
+  }
+  if (version_count_ == 1) {  // Nobody wrote the key.
+    chains.push_back({});
+    return;
+  }
+  link_known(key);  // Before read-modify-writes, which may only continue it.
+  add_reads();
+  if (e_.chained()) link_updates();
+  for (std::uint32_t v = 0; v < version_count_; ++v) {
+    if (!versions_[v].has_previous) emit(v);
+  }
+  if (e_.overwrites()) add_known_overwrites(key);
+}
+
+// Versions are used again for the next key, so that their lists of reads keep their memory.
+void KeyChains::add_version(TxnId writer, std::uint32_t write) {
+  if (version_count_ == versions_.size()) versions_.emplace_back();
+  Version& version = versions_[version_count_++];
+  version.writer = writer;
+  version.write = write;
+  version.next = kNoVersion;
+  version.has_previous = false;
+  version.reads.clear();
+  version.chain = kNoChain;
+}
+
+void KeyChains::add_reads() {
+  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    const std::uint32_t source = links_[i].source;
+    if (source > Observed::kInitial || !o_.counted(txn(i))) continue;
+    Version& version = versions_[source == Observed::kInitial ? 0 : version_at_[source]];
+    if (!version.reads.empty() && txn(version.reads.back()) == txn(i)) continue;
+    if (version.writer != kInitialTxn) {
+      add_arc({e_.commit(version.writer), e_.begin(txn(i))});
+    }
+    if (e_.phantoms() && o_.items().is_absence(items_[i])) continue;
+    version.reads.push_back(i);
+  }
+}
+
+std::uint32_t KeyChains::version_of(ItemId write) const {
+  const auto at = std::lower_bound(items_.begin(), items_.end(), write) - items_.begin();
+  return own_version(static_cast<std::uint32_t>(at));
+}
+
+// A transaction's items of a key stand together.
+std::uint32_t KeyChains::own_version(std::uint32_t position) const {
+  for (std::uint32_t i = position; i < links_.size() && txn(i) == txn(position); ++i) {
+    if (version_at_[i] != kNoVersion) return version_at_[i];
+  }
+  for (std::uint32_t i = position; i-- > 0 && txn(i) == txn(position);) {
+    if (version_at_[i] != kNoVersion) return version_at_[i];
+  }
+  return kNoVersion;
+}
+
+// Adds the order that the list's reads reveal, or that the history states.
+void KeyChains::link_known(KeyId key) {
+  for (const VersionStep& step : o_.version_steps(key)) {
+    std::uint32_t previous = 0;
+    if (step.from.valid()) {
+      add_arc(e_.ww(o_.txn(step.from), o_.txn(step.to)));
+      previous = version_of(step.from);
+    }
+    if (step.adjacent) link(previous, version_of(step.to));
+  }
+}
+
+// Where the history says that a version came later than the last one of a chain, though not next,
+// it came later than whoever read that one too.
+void KeyChains::add_known_overwrites(KeyId key) {
+  for (const VersionStep& step : o_.version_steps(key)) {
+    if (step.adjacent || step.read.valid()) continue;
+    const TxnId to = o_.txn(step.to);
+    const Version& from = versions_[version_of(step.from)];
+    if (from.chain == kNoChain || chains[from.chain].readers == kNoNode) continue;
+    const bool reads = std::any_of(from.reads.begin(), from.reads.end(),
+                                   [&](std::uint32_t read) { return txn(read) == to; });
+    if (!reads) add_arc(e_.rw(chains[from.chain].readers, to));
+  }
+}
+
+// Who reads a version and writes the key is the next writer. If two do, one of them is: the search
+// then finds that the other fits nowhere.
+void KeyChains::link_updates() {
+  for (std::uint32_t v = 0; v < version_count_; ++v) {
+    for (const std::uint32_t read : versions_[v].reads) {
+      const std::uint32_t own = own_version(read);
+      if (own != kNoVersion) link(v, own);
+    }
+  }
+}
+
+void KeyChains::link(std::uint32_t previous, std::uint32_t next) {
+  if (versions_[previous].next != kNoVersion || versions_[next].has_previous) return;
+  versions_[previous].next = next;
+  versions_[next].has_previous = true;
+}
+
+void KeyChains::emit(std::uint32_t v) {
+  const auto id = static_cast<ChainId>(chains.size());
+  const Version& first = versions_[v];
+  for (; versions_[v].next != kNoVersion; v = versions_[v].next) {
+    const Version& next = versions_[versions_[v].next];
+    for (const std::uint32_t read : versions_[v].reads) {
+      if (!e_.overwrites() || txn(read) == next.writer) continue;
+      add_arc({e_.begin(txn(read)), e_.commit(next.writer)});
+    }
+  }
+  Version& last = versions_[v];
+  last.chain = id;
+  Chain chain{.first = first.writer, .last = last.writer};
+  mark(id, first, last);
+  if (e_.overwrites() && last.reads.size() == 1) {
+    chain.readers = e_.begin(txn(last.reads[0]));
+  } else if (e_.overwrites() && last.reads.size() > 1) {
+    chain.readers = e_.first_readers() + static_cast<Node>(readers_chain.size());
+    readers_chain.push_back(id);
+    for (const std::uint32_t read : last.reads) add_arc({e_.begin(txn(read)), chain.readers});
+  }
+  chains.push_back(chain);
+}
+
+// Remembers which transactions the chain's place depends on.
+void KeyChains::mark(ChainId id, const Version& first, const Version& last) {
+  if (first.writer != kInitialTxn) marks.push_back({items_[first.write], id});
+  if (last.writer != kInitialTxn && &first != &last) marks.push_back({items_[last.write], id});
+  if (last.reads.size() == 1) marks.push_back({items_[last.reads[0]], id});
+}
+
+}  // namespace ouro
