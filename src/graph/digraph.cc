@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "graph/rank_set.h"
 
 namespace ouro {
@@ -120,12 +121,43 @@ class CycleSearch {
 
 }  // namespace
 
-Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs)
-    : first_(node_count + 1, 0), to_(arcs.size()) {
-  for (const Arc& arc : arcs) ++first_[arc.from + 1];
-  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  std::vector<std::uint64_t> next(first_.begin(), first_.end() - 1);
-  for (const Arc& arc : arcs) to_[next[arc.from]++] = arc.to;
+// A counting sort. Each thread takes care of the arcs out of a range of nodes, so all of them go
+// through all arcs, which is quick, but none waits for the others' memory.
+template <class Each>
+void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Each& each) {
+  constexpr std::size_t kManyArcs = 100'000;
+  const std::size_t parts = arcs < kManyArcs ? 1 : thread_count(threads);
+  const auto for_each_range = [&](const auto& f) {
+    for_each_part(parts, [&](std::size_t part) {
+      const Node first = static_cast<Node>(nodes * part / parts);
+      const Node count = static_cast<Node>(nodes * (part + 1) / parts) - first;
+      each([&](Node from, Node to) {
+        if (from - first < count) f(from, to);
+      });
+    });
+  };
+  first_.assign(nodes + 2, 0);
+  to_ = std::make_unique_for_overwrite<Node[]>(arcs);
+  for_each_range([&](Node from, Node) { ++first_[from + 2]; });
+  for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  // What is here the next free place of a node is in the end where the next one's begin.
+  for_each_range([&](Node from, Node to) { to_[first_[from + 1]++] = to; });
+}
+
+Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads) {
+  fill(node_count, arcs.size(), threads, [&](const auto& f) {
+    for (const Arc& arc : arcs) f(arc.from, arc.to);
+  });
+}
+
+Digraph Digraph::reversed(unsigned threads) const {
+  Digraph back;
+  back.fill(node_count(), first_[node_count()], threads, [&](const auto& f) {
+    for (Node node = 0; node < node_count(); ++node) {
+      for (const Node to : out(node)) f(to, node);
+    }
+  });
+  return back;
 }
 
 std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred) {

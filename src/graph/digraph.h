@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -18,16 +19,24 @@ struct Arc {
 // Adjacency by node. Parallel arcs are kept.
 class Digraph {
  public:
-  Digraph(std::size_t node_count, std::span<const Arc> arcs);
+  // The result does not depend on `threads` (zero: one per core).
+  Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads = 1);
 
-  [[nodiscard]] std::size_t node_count() const { return first_.size() - 1; }
+  [[nodiscard]] std::size_t node_count() const { return first_.size() - 2; }
   [[nodiscard]] std::span<const Node> out(Node node) const {
-    return std::span(to_).subspan(first_[node], first_[node + 1] - first_[node]);
+    return {to_.get() + first_[node], first_[node + 1] - first_[node]};
   }
+  // The same arcs the other way round.
+  [[nodiscard]] Digraph reversed(unsigned threads = 1) const;
 
  private:
-  std::vector<std::uint64_t> first_;
-  std::vector<Node> to_;
+  Digraph() = default;
+  // `each(f)` calls f(from, to) for all of `arcs` arcs, always in the same order.
+  template <class Each>
+  void fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Each& each);
+
+  std::vector<std::uint64_t> first_;  // Where the arcs of each node begin; the last is for fill().
+  std::unique_ptr<Node[]> to_;        // Not a vector: whoever fills it touches it first.
 };
 
 // The nodes, each before those it has arcs to; of those that could come next the one that stands

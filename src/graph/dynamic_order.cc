@@ -9,20 +9,10 @@
 #include <utility>
 
 namespace ouro {
-namespace {
 
-std::vector<Arc> reversed(std::span<const Arc> arcs) {
-  std::vector<Arc> out;
-  out.reserve(arcs.size());
-  for (const Arc& arc : arcs) out.push_back({arc.to, arc.from});
-  return out;
-}
-
-}  // namespace
-
-DynamicOrder::DynamicOrder(std::span<const Arc> arcs, std::span<const Node> order)
-    : out_(order.size(), arcs),
-      in_(order.size(), reversed(arcs)),
+DynamicOrder::DynamicOrder(Digraph known, std::span<const Node> order, unsigned threads)
+    : out_(std::move(known)),
+      threads_(threads),
       position_(order.size()),
       first_out_(order.size(), -1),
       first_in_(order.size(), -1),
@@ -32,8 +22,9 @@ DynamicOrder::DynamicOrder(std::span<const Arc> arcs, std::span<const Node> orde
 }
 
 template <class F>
-void DynamicOrder::for_each_in(Node node, const F& f) const {
-  for (const Node from : in_.out(node)) f(from, kNoLabel);
+void DynamicOrder::for_each_in(Node node, const F& f) {
+  if (!in_) in_ = out_.reversed(threads_);
+  for (const Node from : in_->out(node)) f(from, kNoLabel);
   for (std::int32_t at = first_in_[node]; at >= 0; at = extra_[at].next_in) {
     f(extra_[at].arc.from, extra_[at].label);
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,8 @@ class DynamicOrder {
   using Label = std::uint32_t;
   static constexpr Label kNoLabel = 0xffffffff;  // Of the arcs given at the start, and others.
 
-  // `order` is a topological order of the nodes by `arcs`, which stay for ever.
-  DynamicOrder(std::span<const Arc> arcs, std::span<const Node> order);
+  // `order` is a topological order of `known`, whose arcs stay for ever.
+  DynamicOrder(Digraph known, std::span<const Node> order, unsigned threads = 1);
 
   [[nodiscard]] std::size_t node_count() const { return position_.size(); }
   [[nodiscard]] std::uint32_t position(Node node) const { return position_[node]; }
@@ -62,12 +63,14 @@ class DynamicOrder {
   };
 
   template <class F>
-  void for_each_in(Node node, const F& f) const;
+  void for_each_in(Node node, const F& f);
   bool search_forward(Node start, Node goal, std::uint32_t limit);
   void search_backward(Node start, std::uint32_t limit);
   void reorder();
 
-  Digraph out_, in_;
+  Digraph out_;
+  std::optional<Digraph> in_;  // Once it is needed.
+  unsigned threads_;
   std::vector<std::uint32_t> position_;
   std::vector<std::int32_t> first_out_, first_in_;  // Into extra_; -1: none.
   std::vector<Extra> extra_;

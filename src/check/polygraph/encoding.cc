@@ -160,6 +160,7 @@ void Encoding::add_keys(unsigned threads, const Budget& budget) {
   chain_first_.resize(keys + 1);
   std::vector<KeyChains> chains(parts, KeyChains(*this));
   for_each_part(parts, [&](std::size_t part) {
+    chains[part].reserve(first_key[part], first_key[part + 1]);
     BudgetTicker ticker(budget, 64);  // A key may have many versions.
     for (std::size_t k = first_key[part]; k < first_key[part + 1] && !ticker.tick(); ++k) {
       chain_first_[k] = static_cast<ChainId>(chains[part].chains.size());

@@ -4,6 +4,15 @@
 
 namespace ouro {
 
+// More only where orders are known: every second item or so is a write that heads a chain, the rest
+// are reads, with an arc from what they return and one to what overwrites it.
+void KeyChains::reserve(std::size_t first, std::size_t end) {
+  const std::size_t items = o_.items_before(KeyId{end}) - o_.items_before(KeyId{first});
+  arcs.reserve(2 * items);
+  chains.reserve(items + end - first);
+  marks.reserve(2 * items);
+}
+
 void KeyChains::add(KeyId key) {
   items_ = o_.items_of(key);
   links_ = o_.links_of(key);

@@ -17,6 +17,8 @@ class KeyChains {
   // Reads the rules of the level off `encoding`, and nothing else.
   explicit KeyChains(const Encoding& encoding) : e_(encoding), o_(encoding.observed()) {}
 
+  // Makes room for the keys from `first` to `end`. Room that is not used costs no memory.
+  void reserve(std::size_t first, std::size_t end);
   // Keys must come in order.
   void add(KeyId key);
 

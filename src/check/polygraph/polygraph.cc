@@ -72,18 +72,15 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   Encoding encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
                     budget);
   if (encoding.stopped()) return verdict;
-  std::vector<Node> nodes;
-  {
-    const Digraph known(encoding.node_count(), encoding.arcs());
-    nodes = topological_order(known, encoding.likely_order());
-    if (nodes.size() < known.node_count()) {
-      add_known_cycles(verdict, encoding, known, options.examples);
-      return verdict;
-    }
+  Digraph known(encoding.node_count(), encoding.arcs(), options.threads);
+  encoding.release_arcs();
+  std::vector<Node> nodes = topological_order(known, encoding.likely_order());
+  if (nodes.size() < known.node_count()) {
+    add_known_cycles(verdict, encoding, known, options.examples);
+    return verdict;
   }
   if (budget.exhausted()) return verdict;
-  DynamicOrder order(encoding.arcs(), nodes);
-  encoding.release_arcs();
+  DynamicOrder order(std::move(known), nodes, options.threads);
   Search search(encoding, order, nodes, options.search, budget);
   nodes = {};
   Solver solver(order, budget);
