@@ -17,8 +17,7 @@ namespace {
 // Verdicts at all levels and their certificates, in words.
 std::string all_verdicts(const History& history, unsigned threads) {
   const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
-  const auto verdicts =
-      check(history, levels, {.time_limit = std::chrono::seconds(60), .threads = threads});
+  const auto verdicts = check(history, levels, {.threads = threads});
   if (!verdicts.ok()) return verdicts.error().to_string();
   std::string text;
   for (const Verdict& verdict : *verdicts) {

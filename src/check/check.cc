@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
+#include "base/parallel.h"
 #include "check/local/local.h"
 #include "check/observed.h"
 #include "check/polygraph/polygraph.h"
@@ -121,9 +123,10 @@ Verdict weakened(const Verdict& stronger, Level level) {
   return verdict;
 }
 
-// Decides several levels, the strongest first: if it holds, so do all that it implies. One that
-// takes too long is put off, so that it does not keep the others from being decided within the time
-// limit; it may be answered by then, as a weaker one is violated.
+// Decides several levels, the strongest first: if it holds, so do all that it implies. Without
+// limits, two of which neither implies the other are decided at once. With a time limit, one that
+// takes too long is put off, so that it does not keep the others from being decided; it may be
+// answered by then, as a weaker one is violated.
 class LevelByLevel {
  public:
   LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
@@ -131,6 +134,7 @@ class LevelByLevel {
 
   std::vector<Verdict> run(std::span<const Level> levels) {
     verdicts_.resize(levels.size());
+    beside_.resize(levels.size());
     std::vector<std::size_t> order(levels.size());
     for (std::size_t i = 0; i < levels.size(); ++i) {
       verdicts_[i].level = levels[i];
@@ -139,11 +143,15 @@ class LevelByLevel {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return levels[a] > levels[b]; });
     for (std::size_t done = 0; done < order.size(); ++done) {
-      const Verdict* holds = find(Outcome::Holds, levels[order[done]]);
+      const std::size_t here = order[done];
+      const Verdict* holds = find(Outcome::Holds, levels[here]);
       const bool last = done + 1 == order.size();
-      verdicts_[order[done]] = holds != nullptr ? weakened(*holds, levels[order[done]])
-                               : last           ? decide(levels[order[done]])
-                                                : try_soon(levels[order[done]]);
+      verdicts_[here] = holds != nullptr            ? weakened(*holds, levels[here])
+                        : beside_[here].has_value() ? *std::move(beside_[here])
+                        : last                      ? decide(levels[here])
+                        : options_.time_limit.count() > 0
+                            ? try_soon(levels[here])
+                            : decide_with_another(levels, std::span(order).subspan(done));
     }
     for (std::size_t i = order.size(); i-- > 0;) {
       Verdict& verdict = verdicts_[order[i]];
@@ -168,10 +176,39 @@ class LevelByLevel {
     return decide_with_predicates(observed_, level, budget_, options_);
   }
 
-  // With a share of the time, if it is limited.
+  // Decides the first of `order`; beside it, on another thread, the next one that must be decided
+  // however the first turns out.
+  [[nodiscard]] Verdict decide_with_another(std::span<const Level> levels,
+                                            std::span<const std::size_t> order) {
+    const Level level = levels[order[0]];
+    const auto other = std::find_if(order.begin() + 1, order.end(), [&](std::size_t i) {
+      return !beside_[i] && !implies(level, levels[i]) &&
+             find(Outcome::Holds, levels[i]) == nullptr;
+    });
+    if (other == order.end() || !worth_a_thread()) return decide(level);
+    Verdict verdict;
+    for_each_part(2, [&](std::size_t part) {
+      if (part == 0) {
+        verdict = decide(level);
+      } else {
+        beside_[*other] = decide(levels[*other]);
+      }
+    });
+    return verdict;
+  }
+
+  // Not where memory is limited: two levels at once take twice as much. Nor with predicate reads:
+  // each level has edges of its own for them.
+  [[nodiscard]] bool worth_a_thread() const {
+    constexpr std::size_t kManyItems = 20'000;
+    return !observed_.stopped() && observed_.items().size() >= kManyItems &&
+           observed_.predicates().empty() && options_.memory_limit == 0 &&
+           thread_count(options_.threads) > 1;
+  }
+
+  // With a share of the time.
   [[nodiscard]] Verdict try_soon(Level level) {
     constexpr int kShare = 4;
-    if (options_.time_limit.count() == 0) return decide(level);
     const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
                        options_.cancelled, options_.memory_limit);
     return budget_.exhausted() ? Verdict{.level = level}
@@ -195,6 +232,7 @@ class LevelByLevel {
   const Budget& budget_;
   const CheckOptions& options_;
   std::vector<Verdict> verdicts_;
+  std::vector<std::optional<Verdict>> beside_;  // Decided before their turn.
 };
 
 }  // namespace
