@@ -468,6 +468,23 @@ TEST(ExplainTest, BothOrdersOfTwoWritesAreTold) {
   EXPECT_EQ(story.strongest_holding, std::vector{Level::Prefix});
 }
 
+TEST(ExplainTest, OfStoriesThatAreAsSmallTheWorstIsTold) {
+  const auto history = parse_history(
+      R"({"session":"a","ops":[["w","x",1],["w","y",10],["r","z",null]]}
+{"session":"b","ops":[["w","x",2],["w","y",20],["w","z",7]]}
+{"key":"x","versions":[1,2],"complete":true}
+{"key":"y","versions":[20,10],"complete":true}
+{"key":"z","versions":[7],"complete":true}
+)");
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  const auto verdict = check(*history, Level::Serializable, {.evidence = Evidence::Versions});
+  ASSERT_TRUE(verdict.ok());
+  const Explanation explanation = explain(*history, *verdict, {.time_limit = {}});
+  ASSERT_EQ(explanation.stories.size(), 1u);
+  EXPECT_EQ(name(explanation.stories[0]), "dirty write") << "and not the read skew of z and y";
+  EXPECT_TRUE(explanation.stories[0].minimal);
+}
+
 // ---- precedence ----
 
 Precedence must_precede(std::string_view text, std::size_t first, std::size_t second, Level level) {

@@ -124,7 +124,7 @@ class Explaining {
                     const Excerpt* part) {
     const auto least = Core(history, verdict, suspect).next();
     if (!least || !shows(least->history, suspect.kind)) return;
-    auto story = shrunk_story(*least, suspect.kind);
+    auto story = shrunk_story(history, *least, suspect.kind);
     if (!story) return;
     if (part != nullptr) lift(*story, *part);
     name_story(*story, h_);
@@ -181,7 +181,12 @@ class Explaining {
   // ---- one story ----
 
   [[nodiscard]] bool shows(const History& part, std::optional<AnomalyKind> kind) const {
-    const auto verdict = check(part, first_.level, check_options());
+    return shows(part, kind, first_.level);
+  }
+
+  [[nodiscard]] bool shows(const History& part, std::optional<AnomalyKind> kind,
+                           Level level) const {
+    const auto verdict = check(part, level, check_options());
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return false;
     if (!kind) return true;
     if (!is_cycle(*kind)) return verdict->counts[static_cast<std::size_t>(*kind)] > 0;
@@ -208,7 +213,7 @@ class Explaining {
     const std::vector<OpId> ops = core.ops();
     for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
-        auto story = shrunk_story(*part, anomaly.kind);
+        auto story = shrunk_story(history, *part, anomaly.kind);
         if (!story) break;
         expect_all(verdict, *story);
         return *std::move(story);
@@ -285,11 +290,57 @@ class Explaining {
     return true;
   }
 
-  // The smallest story of a part that shows `kind`.
-  [[nodiscard]] std::optional<Story> shrunk_story(const Excerpt& part, AnomalyKind kind) const {
+  // The weakest level that the part violates by a cycle, too. What its transactions did wrong there
+  // is worse than what else they did.
+  [[nodiscard]] Level worst_level(const History& part, AnomalyKind kind) const {
+    if (!is_cycle(kind) || part.op_count() > kManyOfPart) return first_.level;
+    for (const LevelInfo& level : levels()) {
+      if (level.level == first_.level) break;
+      if (!decidable(level.level, first_.evidence)) continue;
+      if (shows(part, kind, level.level)) return level.level;
+    }
+    return first_.level;
+  }
+
+  // Some transactions with all their operations; nothing if those are too many.
+  [[nodiscard]] std::optional<Excerpt> all_they_did(const History& history,
+                                                    std::span<const TxnId> txns,
+                                                    AnomalyKind kind) const {
+    if (!is_cycle(kind)) return std::nullopt;
+    std::vector<bool> kept(history.op_count(), false);
+    std::size_t count = 0;
+    for (const TxnId txn : txns) {
+      for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+        kept[op.index()] = true;
+        ++count;
+      }
+    }
+    if (count > kManyOfPart) return std::nullopt;
+    return Excerpter(history, first_.evidence).make(txns, kept);
+  }
+
+  // The smallest story of a part that shows `kind`: with as few transactions as possible; where
+  // several are as small, the worst of what those transactions did.
+  [[nodiscard]] std::optional<Story> shrunk_story(const History& history, const Excerpt& core,
+                                                  AnomalyKind kind) const {
     const Evidence evidence = first_.evidence;
+    const Shrunk few = shrink_txns(
+        core.history, evidence, [&](const History& h) { return shows(h, kind); }, budget_);
+    Excerpt part = lifted(few.part, core);
+    Level worst = worst_level(part.history, kind);
+    if (auto all = all_they_did(history, part.txns, kind)) {
+      const Level whole = worst_level(all->history, kind);
+      if (whole < worst && shows(all->history, kind)) {
+        worst = whole;
+        part = *std::move(all);
+      }
+    }
     const Shrunk same_kind = shrink(
-        part.history, evidence, [&](const History& h) { return shows(h, kind); }, budget_);
+        part.history, evidence,
+        [&](const History& h) {
+          return shows(h, kind) && (worst == first_.level || shows(h, kind, worst));
+        },
+        budget_);
     const Shrunk any_kind = shrink(
         same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
         budget_);
@@ -301,7 +352,7 @@ class Explaining {
     Story story = told(least, *verdict, verdict->anomalies.front());
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
     for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
-    story.minimal = same_kind.minimal && any_kind.minimal;
+    story.minimal = few.minimal && same_kind.minimal && any_kind.minimal;
     set_levels(story, least);
     lift(story, any_kind.part);
     lift(story, same_kind.part);

@@ -42,4 +42,11 @@ void lift(Story& story, const Excerpt& part) {
   }
 }
 
+Excerpt lifted(Excerpt inner, const Excerpt& part) {
+  for (TxnId& txn : inner.txns) txn = lifted(txn, part);
+  for (OpId& op : inner.ops) op = lifted(op, part);
+  for (KeyId& key : inner.keys) key = lifted(key, part);
+  return inner;
+}
+
 }  // namespace ouro

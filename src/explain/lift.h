@@ -9,5 +9,7 @@ namespace ouro {
 [[nodiscard]] TxnId lifted(TxnId txn, const Excerpt& part);
 [[nodiscard]] OpId lifted(OpId op, const Excerpt& part);
 void lift(Story& story, const Excerpt& part);
+// A part of a part, as one of the whole.
+[[nodiscard]] Excerpt lifted(Excerpt inner, const Excerpt& part);
 
 }  // namespace ouro

@@ -14,6 +14,13 @@ class Shrinker {
     for (std::size_t i = 0; i < h_.op_count(); ++i) ops_.emplace_back(i);
   }
 
+  Shrunk run_txns() {
+    drop_in_chunks(txns_, &Shrinker::without_txns);
+    while (drop_one_by_one(txns_, &Shrinker::without_txns)) {
+    }
+    return {excerpt(txns_, ops_), !stopped_};
+  }
+
   Shrunk run() {
     drop_in_chunks(txns_, &Shrinker::without_txns);
     drop_keys();
@@ -124,6 +131,11 @@ class Shrinker {
 Shrunk shrink(const History& history, Evidence evidence, const Question& question,
               const Budget& budget) {
   return Shrinker(history, evidence, question, budget).run();
+}
+
+Shrunk shrink_txns(const History& history, Evidence evidence, const Question& question,
+                   const Budget& budget) {
+  return Shrinker(history, evidence, question, budget).run_txns();
 }
 
 }  // namespace ouro

@@ -22,4 +22,8 @@ struct Shrunk {
 [[nodiscard]] Shrunk shrink(const History& history, Evidence evidence, const Question& question,
                             const Budget& budget);
 
+// The same of whole transactions only: those that are left keep their operations.
+[[nodiscard]] Shrunk shrink_txns(const History& history, Evidence evidence,
+                                 const Question& question, const Budget& budget);
+
 }  // namespace ouro
