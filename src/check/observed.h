@@ -43,6 +43,7 @@ struct KeyLink {
   std::uint32_t source = 0;
   static constexpr std::uint32_t kFinalWrite = 0xfffffff8;
   static constexpr std::uint32_t kOtherWrite = 0xfffffff9;
+  [[nodiscard]] bool is_write() const { return source >= kFinalWrite; }
 };
 
 // An input error at the place of an operation.

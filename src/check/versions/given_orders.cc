@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace ouro {
 
@@ -23,24 +25,27 @@ class GivenOrders::Reader {
     for (const VersionOrder& order : orders) {
       if (order.key != at) note_writes(at = order.key);
       out.parts_.push_back({order.key, order.complete, out.writes_.size(), order.count});
+      std::optional<Value> twice;
       for (const Value version : h_.versions(order)) {
         const auto write = writes_.find(version);
         if (write == writes_.end()) return unknown(order.key, version);
         if (write->second.writers > 1) return ambiguous(order.key, version);
         out.writes_.push_back(write->second.item);
+        // The place of the order itself serves as its name.
+        if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
       }
-      if (const Value twice = repeated(order); !twice.is_unobserved()) {
-        return error(order.key, twice, "is listed twice; list every version once");
-      }
+      if (twice) return error(order.key, *twice, "is listed twice; list every version once");
     }
     return out;
   }
 
  private:
   struct Write {
-    ItemId item;                // The last one of the value.
+    ItemId item;  // The last one of the value.
+    TxnId txn;
     std::uint32_t writers = 0;  // Aborted ones count only if there are no others.
     bool aborted = false;
+    const VersionOrder* listed_in = nullptr;  // The last order that has it.
   };
 
   // Complete orders by commit timestamps.
@@ -68,25 +73,20 @@ class GivenOrders::Reader {
 
   void note_writes(KeyId key) {
     writes_.clear();
-    for (const ItemId item : o_.items_of(key)) {
-      if (!o_.items().is_write(item)) continue;
-      const bool aborted = h_.status(o_.txn(item)) == TxnStatus::Aborted;
+    const auto items = o_.items_of(key);
+    const auto links = o_.links_of(key);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!links[i].is_write()) continue;
+      const ItemId item = items[i];
+      const bool aborted = h_.status(links[i].txn) == TxnStatus::Aborted;
       Write& write = writes_[o_.items().value(item)];
       if (write.writers > 0 && aborted && !write.aborted) continue;
       if (write.writers > 0 && write.aborted && !aborted) write.writers = 0;
-      if (write.writers == 0 || o_.txn(write.item) != o_.txn(item)) ++write.writers;
+      if (write.writers == 0 || write.txn != links[i].txn) ++write.writers;
       write.item = item;
+      write.txn = links[i].txn;
       write.aborted = aborted;
     }
-  }
-
-  // A value that the order has more than once; unobserved if there is none.
-  Value repeated(const VersionOrder& order) {
-    seen_.clear();
-    for (const Value version : h_.versions(order)) {
-      if (!seen_.insert(version).second) return version;
-    }
-    return Value::unobserved();
   }
 
   [[nodiscard]] Error error(KeyId key, Value version, std::string_view what) const {
@@ -118,21 +118,22 @@ class GivenOrders::Reader {
   const Observed& o_;
   const History& h_;
   absl::flat_hash_map<Value, Write> writes_;  // Of the key at hand.
-  absl::flat_hash_set<Value> seen_;
 };
 
 Result<GivenOrders> GivenOrders::read(const Observed& observed) { return Reader(observed).run(); }
 
 void GivenOrders::add_to(const Observed& observed, std::vector<WrongRead>& wrong,
                          std::vector<VersionStep>& steps) const {
-  if (parts_.empty()) return;
+  const auto before = static_cast<std::ptrdiff_t>(steps.size());
   for (const Part& part : parts_) {
     add_steps(observed, part, steps);
     find_missing(observed, part, wrong);
   }
-  std::stable_sort(steps.begin(), steps.end(), [&](const VersionStep& a, const VersionStep& b) {
-    return observed.items().key(a.to) < observed.items().key(b.to);
-  });
+  if (before == 0) return;
+  std::inplace_merge(steps.begin(), steps.begin() + before, steps.end(),
+                     [&](const VersionStep& a, const VersionStep& b) {
+                       return observed.items().key(a.to) < observed.items().key(b.to);
+                     });
 }
 
 void GivenOrders::add_steps(const Observed& observed, const Part& part,
@@ -151,18 +152,25 @@ void GivenOrders::add_steps(const Observed& observed, const Part& part,
 
 void GivenOrders::find_missing(const Observed& observed, const Part& part,
                                std::vector<WrongRead>& wrong) const {
-  absl::flat_hash_set<ItemId> listed;
-  for (const ItemId write : std::span(writes_).subspan(part.first, part.count)) {
-    listed.insert(write);
-    if (!observed.counted(observed.txn(write))) {
-      wrong.push_back({AnomalyKind::VersionOrderMismatch, write, {}});
-    }
+  const auto listed = std::span(writes_).subspan(part.first, part.count);
+  std::size_t final_ones = 0;
+  for (const ItemId write : listed) {
+    const bool counted = observed.counted(observed.txn(write));
+    if (!counted) wrong.push_back({AnomalyKind::VersionOrderMismatch, write, {}});
+    final_ones += counted && observed.final(write) ? 1 : 0;
   }
   if (!part.complete) return;
-  for (const ItemId item : observed.items_of(part.key)) {
-    if (!observed.items().is_write(item) || !observed.final(item)) continue;
-    if (observed.counted(observed.txn(item)) && !listed.contains(item)) {
-      wrong.push_back({AnomalyKind::VersionOrderMismatch, item, {}});
+  const auto items = observed.items_of(part.key);
+  const auto links = observed.links_of(part.key);
+  const auto belongs = [&](const KeyLink& link) {
+    return link.source == KeyLink::kFinalWrite && observed.counted(link.txn);
+  };
+  const auto all = std::count_if(links.begin(), links.end(), belongs);
+  if (static_cast<std::size_t>(all) == final_ones) return;
+  const absl::flat_hash_set<ItemId> known(listed.begin(), listed.end());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (belongs(links[i]) && !known.contains(items[i])) {
+      wrong.push_back({AnomalyKind::VersionOrderMismatch, items[i], {}});
     }
   }
 }
