@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "certify/rows.h"
 #include "history/value_order.h"
 
 namespace ouro::recheck {
@@ -23,6 +22,9 @@ PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(r
       }
     }
   }
+  latest_.resize(h_.key_count());
+  for (std::size_t k = 0; k < h_.key_count(); ++k) note_places(KeyId{k});
+  initial_ = initial_contents(h_);
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
@@ -51,43 +53,49 @@ bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t
          evaluate(h_, read.predicate, key, value(key, position)) == Truth::True;
 }
 
-bool PredicateReads::wrote_before(OpId read, KeyId key) const {
-  for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
-    const Op op = h_.op(id);
-    if (is_write(op.kind) && op.key == key) return true;
-  }
-  return false;
-}
-
-// The first version that is null.
-std::uint32_t PredicateReads::absence(KeyId key) const {
-  for (std::uint32_t i = 0; i < versions(key).size(); ++i) {
-    if (value(key, i).is_null()) return i;
-  }
-  return 0;
-}
-
-std::optional<std::uint32_t> PredicateReads::seen(OpId id, KeyId key) const {
-  if (wrote_before(id, key)) return std::nullopt;
-  const PredicateRead& read = h_.predicate_read(id);
+void PredicateReads::note_places(KeyId key) {
   const auto all = versions(key);
-  if (!read.has_version_set) {
-    const Timestamp start = *h_.start_ts(h_.txn_of(id));
-    std::uint32_t position = 0;
-    while (position + 1 < all.size() &&
-           h_.commit_ts(reading_.access(all[position + 1]).txn).value_or(kNoTimestamp) <= start) {
-      ++position;
-    }
-    return position;
-  }
-  const auto set = h_.version_set(read);
-  const auto member =
-      std::find_if(set.begin(), set.end(), [&](const KeyVersion& v) { return v.key == key; });
-  if (member == set.end() || member->value.is_null()) return absence(key);
+  auto& latest = latest_[key.index()];
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (value(key, i) == member->value) return i;
+    place_.try_emplace({key, value(key, i)}, i);
+    if (i == 0) {
+      latest.emplace_back();  // The initial one is there for everybody.
+      continue;
+    }
+    const Timestamp commit = h_.commit_ts(reading_.access(all[i]).txn).value_or(kNoTimestamp);
+    latest.push_back(i == 1 ? commit : std::max(latest.back(), commit));
   }
-  return absence(key);
+}
+
+PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
+  const History& h = reads.h_;
+  const PredicateRead& read = h.predicate_read(id);
+  if (!read.has_version_set) start_ = *h.start_ts(h.txn_of(id));
+  for (const KeyVersion& version : h.version_set(read)) {
+    version_set_.try_emplace(version.key, version.value);
+  }
+  for (OpId own = h.first_op(h.txn_of(id)); own < id; ++own.value) {
+    if (is_write(h.op(own).kind)) own_.insert(h.op(own).key);
+  }
+}
+
+// By timestamps, the version before the first one that committed later. What a version set does not
+// have is absent, which is the first version that is null.
+std::optional<std::uint32_t> PredicateReads::Sight::seen(KeyId key) const {
+  if (wrote_before(key)) return std::nullopt;
+  if (start_) {
+    const auto& latest = reads_.latest_[key.index()];
+    const auto later = std::upper_bound(latest.begin() + 1, latest.end(), *start_);
+    return static_cast<std::uint32_t>(later - latest.begin() - 1);
+  }
+  const auto place = [&](Value value) {
+    const auto at = reads_.place_.find({key, value});
+    return at == reads_.place_.end() ? std::nullopt : std::optional(at->second);
+  };
+  const auto member = version_set_.find(key);
+  const std::uint32_t absence = place(Value::null()).value_or(0);
+  if (member == version_set_.end()) return absence;
+  return place(member->second).value_or(absence);
 }
 
 std::optional<PredicateReads::Places> PredicateReads::places(OpId id, AccessId write) const {
@@ -95,7 +103,7 @@ std::optional<PredicateReads::Places> PredicateReads::places(OpId id, AccessId w
   const KeyId key = reading_.access(write).key;
   const auto all = versions(key);
   if (all.empty()) return std::nullopt;
-  const auto seen = this->seen(id, key);
+  const auto seen = Sight(*this, id).seen(key);
   const auto written = std::find(all.begin() + 1, all.end(), write);
   if (!seen || written == all.end()) return std::nullopt;
   return Places{*seen, static_cast<std::uint32_t>(written - all.begin())};
@@ -128,11 +136,12 @@ bool PredicateReads::precedes(OpId id, AccessId write) const {
 std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
   std::vector<Link> out;
   const PredicateRead& read = h_.predicate_read(id);
+  const Sight sight(*this, id);
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     const KeyId key{k};
     const auto all = versions(key);
     if (all.size() < 2) continue;
-    const auto seen = this->seen(id, key);
+    const auto seen = sight.seen(key);
     if (!seen) continue;
     const bool matched = matches(read, key, *seen);
     std::uint32_t first = *seen;
@@ -153,11 +162,12 @@ std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
     return out;
   }
   const auto rows = h_.rows(read);
+  const Sight sight(*this, id);
   for (const KeyVersion& version : h_.version_set(read)) {
     const bool returned = std::any_of(
         rows.begin(), rows.end(), [&](const KeyVersion& row) { return row.key == version.key; });
     if (version.value.is_null() || returned || versions(version.key).empty()) continue;
-    if (!wrote_before(id, version.key)) add_fault(id, version, out);
+    if (!sight.wrote_before(version.key)) add_fault(id, version, out);
   }
   return out;
 }
@@ -183,13 +193,14 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
 
 // Whether the result is what the transaction's snapshot, with its own writes, gives.
 bool PredicateReads::returned_snapshot(OpId id) const {
-  std::vector<Content> contents = initial_contents(h_);
+  std::vector<Content> contents = initial_;
+  const Sight sight(*this, id);
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     const KeyId key{k};
-    if (versions(key).empty() || wrote_before(id, key)) continue;
-    const std::uint32_t position = *seen(id, key);
-    contents[k].value = value(key, position);
-    contents[k].row = is_alive(key, position);
+    const auto seen = versions(key).empty() ? std::nullopt : sight.seen(key);
+    if (!seen) continue;
+    contents[k].value = value(key, *seen);
+    contents[k].row = is_alive(key, *seen);
   }
   for (OpId own = h_.first_op(h_.txn_of(id)); own < id; ++own.value) {
     if (is_write(h_.op(own).kind)) apply(h_.op(own), contents[h_.op(own).key.index()]);

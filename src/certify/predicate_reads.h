@@ -6,13 +6,18 @@
 // those of the later ones; so it follows and precedes whoever the version order has beyond these.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "certify/reading.h"
+#include "certify/rows.h"
 
 namespace ouro::recheck {
 
@@ -53,10 +58,21 @@ class PredicateReads {
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
-  [[nodiscard]] bool wrote_before(OpId read, KeyId key) const;
-  // Nothing if it saw its own write.
-  [[nodiscard]] std::optional<std::uint32_t> seen(OpId read, KeyId key) const;
-  [[nodiscard]] std::uint32_t absence(KeyId key) const;
+  // What one read saw, of any key.
+  class Sight {
+   public:
+    Sight(const PredicateReads& reads, OpId read);
+    [[nodiscard]] bool wrote_before(KeyId key) const { return own_.contains(key); }
+    // The position of the version; nothing if it saw its own write.
+    [[nodiscard]] std::optional<std::uint32_t> seen(KeyId key) const;
+
+   private:
+    const PredicateReads& reads_;
+    std::optional<Timestamp> start_;                 // Nothing: it has a version set.
+    absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
+    absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
+  };
+  void note_places(KeyId key);
   // Where the read and the version stand among those of the key; nothing if the read does not
   // depend on it.
   struct Places {
@@ -73,6 +89,10 @@ class PredicateReads {
   const History& h_;
   std::vector<OpId> reads_;
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
+  // By key, beside its versions: the last commit up to here.
+  std::vector<std::vector<Timestamp>> latest_;
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
+  std::vector<Content> initial_;
 };
 
 }  // namespace ouro::recheck
