@@ -33,6 +33,11 @@ bool interleaved(const HistoryColumns& c) {
 
 }  // namespace
 
+bool order_is_vague(const History& history) {
+  const HistoryColumns& c = history.columns();
+  return !full(c.commit_ts, kNoTimestamp) && !full(c.completed, kNoClock) && !interleaved(c);
+}
+
 std::vector<Node> likely_commit_order(const History& history) {
   const HistoryColumns& c = history.columns();
   if (full(c.commit_ts, kNoTimestamp)) return sorted_by(c.commit_ts);

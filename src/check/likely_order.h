@@ -12,5 +12,7 @@ namespace ouro {
 // the order of the source if that changes between sessions, else as if sessions ran at even speed
 // side by side.
 [[nodiscard]] std::vector<Node> likely_commit_order(const History& history);
+// Whether it is only the last of these.
+[[nodiscard]] bool order_is_vague(const History& history);
 
 }  // namespace ouro

@@ -10,8 +10,10 @@
 
 namespace ouro {
 
-DynamicOrder::DynamicOrder(Digraph known, std::span<const Node> order, unsigned threads)
+DynamicOrder::DynamicOrder(Digraph known, std::optional<Digraph> back, std::span<const Node> order,
+                           unsigned threads)
     : out_(std::move(known)),
+      in_(std::move(back)),
       threads_(threads),
       position_(order.size()),
       first_out_(order.size(), -1),

@@ -21,8 +21,10 @@ class DynamicOrder {
   using Label = std::uint32_t;
   static constexpr Label kNoLabel = 0xffffffff;  // Of the arcs given at the start, and others.
 
-  // `order` is a topological order of `known`, whose arcs stay for ever.
-  DynamicOrder(Digraph known, std::span<const Node> order, unsigned threads = 1);
+  // `order` is a topological order of `known`, whose arcs stay for ever. `back` is its reverse, if
+  // somebody has made it.
+  DynamicOrder(Digraph known, std::optional<Digraph> back, std::span<const Node> order,
+               unsigned threads = 1);
 
   [[nodiscard]] std::size_t node_count() const { return position_.size(); }
   [[nodiscard]] std::uint32_t position(Node node) const { return position_[node]; }

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "check/likely_order.h"
 #include "check/polygraph/key_chains.h"
 #include "check/versions/predicate_reads.h"
 
@@ -217,8 +216,7 @@ void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> fir
 
 // A transaction begins just before it commits, as if nothing were concurrent. Nodes that gather
 // readers or carry time come as soon as they may.
-std::vector<Node> Encoding::likely_order() const {
-  const std::vector<Node> txns = likely_commit_order(o_.history());
+std::vector<Node> Encoding::likely_order(std::span<const Node> txns) const {
   std::vector<Node> order;
   order.reserve(node_count_);
   for (Node node = first_readers_; node < node_count_; ++node) order.push_back(node);

@@ -82,8 +82,8 @@ class Encoding {
   [[nodiscard]] ChainId readers_chain(Node node) const {
     return readers_chain_[node - first_readers_];
   }
-  // Nodes, in the order in which they probably happened.
-  [[nodiscard]] std::vector<Node> likely_order() const;
+  // Nodes, in the order of `txns`: all transactions as they probably committed.
+  [[nodiscard]] std::vector<Node> likely_order(std::span<const Node> txns) const;
 
   // Chains of a key have consecutive ids, the initial one first.
   [[nodiscard]] std::size_t chain_count() const { return chains_.size(); }

@@ -1,7 +1,10 @@
 #include "check/polygraph/polygraph.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "check/likely_order.h"
+#include "check/polygraph/alignment.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/parallel_si.h"
@@ -74,13 +77,22 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   if (encoding.stopped()) return verdict;
   Digraph known(encoding.node_count(), encoding.arcs(), options.threads);
   encoding.release_arcs();
-  std::vector<Node> nodes = topological_order(known, encoding.likely_order());
+  const History& history = observed.history();
+  std::vector<Node> nodes =
+      topological_order(known, encoding.likely_order(likely_commit_order(history)));
   if (nodes.size() < known.node_count()) {
     add_known_cycles(verdict, encoding, known, options.examples);
     return verdict;
   }
+  std::optional<Digraph> back;
+  if (order_is_vague(history)) {
+    back = known.reversed(options.threads);
+    if (const auto txns = aligned(encoding, known, *back, nodes)) {
+      nodes = topological_order(known, encoding.likely_order(*txns));
+    }
+  }
   if (budget.exhausted()) return verdict;
-  DynamicOrder order(std::move(known), nodes, options.threads);
+  DynamicOrder order(std::move(known), std::move(back), nodes, options.threads);
   Search search(encoding, order, nodes, options.search, budget);
   nodes = {};
   Solver solver(order, budget);

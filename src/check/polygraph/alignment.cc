@@ -1,0 +1,134 @@
+#include "check/polygraph/alignment.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace ouro {
+namespace {
+
+constexpr int kRounds = 10;
+// As if the first guess were off by a tenth of the whole time, usually.
+constexpr float kAnchor = 100;
+
+class Alignment {
+ public:
+  Alignment(const Encoding& encoding, const Digraph& known, const Digraph& back,
+            std::span<const Node> nodes)
+      : e_(encoding), known_(known), back_(back) {
+    const History& h = encoding.observed().history();
+    places_.resize(h.txn_count());
+    guess_.resize(h.txn_count());
+    float position = 0;
+    for (const Node node : nodes) {
+      const TxnId txn = e_.txn(node);
+      if (txn == kInitialTxn || !e_.is_commit(node)) continue;
+      const float time = position++ / static_cast<float>(guess_.size());
+      guess_[txn.index()] = time;
+      places_[txn.index()] = {time, h.session(txn)};
+    }
+    measure();
+  }
+
+  // Whether reads tell more than the first guess, of which transactions that come at random times
+  // are off by half the root of what a session has of them.
+  [[nodiscard]] bool worthwhile() const {
+    const auto sessions = static_cast<double>(e_.observed().history().session_count());
+    const double off = 0.5 / std::sqrt(static_cast<double>(guess_.size()) / sessions);
+    return gaps_[1].weight > 0 && gaps_[1].mean < 2 * off;
+  }
+
+  std::vector<Node> run() {
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t t = 0; t < places_.size(); ++t) move(TxnId{t});
+    }
+    std::vector<Node> order(places_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](Node a, Node b) { return places_[a].time < places_[b].time; });
+    return order;
+  }
+
+ private:
+  struct Place {
+    float time = 0;  // From 0 to 1, or a little beyond.
+    SessionId session;
+  };
+  // Time from a transaction to one that must come later, of the same session and of another.
+  struct Gap {
+    float mean = 0;
+    float weight = 0;
+  };
+
+  [[nodiscard]] static std::size_t gap(const Place& a, const Place& b) {
+    return a.session == b.session ? 0 : 1;
+  }
+
+  // Call f(place) for those known to come later, and earlier.
+  template <class F>
+  void for_each_later(TxnId txn, const F& f) const {
+    for (const Node node : known_.out(e_.commit(txn))) {
+      if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
+    }
+  }
+  template <class F>
+  void for_each_earlier(TxnId txn, const F& f) const {
+    for (const Node node : back_.out(e_.begin(txn))) {
+      if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
+    }
+  }
+
+  // Gaps are taken to spread as widely as they are long, as those between random events do.
+  void measure() {
+    std::array<double, 2> count{};
+    std::array<double, 2> total{};
+    for (std::size_t t = 0; t < places_.size(); ++t) {
+      const Place& here = places_[t];
+      for_each_later(TxnId{t}, [&](const Place& other) {
+        ++count[gap(here, other)];
+        total[gap(here, other)] += other.time - here.time;
+      });
+    }
+    for (std::size_t i = 0; i < gaps_.size(); ++i) {
+      if (count[i] == 0 || total[i] <= 0) continue;
+      gaps_[i].mean = static_cast<float>(total[i] / count[i]);
+      gaps_[i].weight = 1 / (gaps_[i].mean * gaps_[i].mean);
+    }
+  }
+
+  void move(TxnId txn) {
+    Place& here = places_[txn.index()];
+    float weights = kAnchor;
+    float sum = kAnchor * guess_[txn.index()];
+    for_each_later(txn, [&](const Place& other) {
+      const Gap& between = gaps_[gap(here, other)];
+      weights += between.weight;
+      sum += between.weight * (other.time - between.mean);
+    });
+    for_each_earlier(txn, [&](const Place& other) {
+      const Gap& between = gaps_[gap(here, other)];
+      weights += between.weight;
+      sum += between.weight * (other.time + between.mean);
+    });
+    here.time = sum / weights;
+  }
+
+  const Encoding& e_;
+  const Digraph& known_;
+  const Digraph& back_;
+  std::vector<float> guess_;  // By transaction.
+  std::vector<Place> places_;
+  std::array<Gap, 2> gaps_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Node>> aligned(const Encoding& encoding, const Digraph& known,
+                                         const Digraph& back, std::span<const Node> nodes) {
+  Alignment alignment(encoding, known, back, nodes);
+  if (!alignment.worthwhile()) return std::nullopt;
+  return alignment.run();
+}
+
+}  // namespace ouro
