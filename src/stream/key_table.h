@@ -18,6 +18,9 @@ enum class KeyKind : std::uint32_t { Unknown, Register, List };
 
 // A key with something to remember about the recent past. One cache line.
 struct KeyState {
+  static constexpr int kEpochBits = 26;
+  static constexpr std::uint32_t kMostEpochs = (1u << kEpochBits) - 1;  // One a second: two years.
+
   KeyState() : registers() {}
 
   Name name;
@@ -30,11 +33,12 @@ struct KeyState {
   // list is its first version.
   std::uint64_t stub = 0;
   std::uint32_t last_epoch = 0;  // Which epochs on disk may have something of the key, or zero.
-  std::uint32_t first_epoch : 27 = 0;
+  std::uint32_t first_epoch : kEpochBits = 0;
   KeyKind kind : 2 = KeyKind::Unknown;
   bool has_stub : 1 = false;
   bool has_stored_versions : 1 = false;
   bool touched : 1 = false;  // By someone late, since a sweep wrote it.
+  bool leaving : 1 = false;  // It was written to a run of cold keys by the last sweep that did so.
 
   template <class V>
   [[nodiscard]] Sequence<V>& versions();
