@@ -22,25 +22,32 @@ struct PageHead {
   std::uint64_t end = sizeof(PageHead);  // Of its keys.
 };
 
-// Four at a time, since each waits for the one before.
+// Sums, and sums of sums, so that the order counts; four at a time, since each waits for the one
+// before. A page is read for one key, so this must cost less than to copy it.
 std::uint64_t sum_of(const std::byte* page) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
-  for (std::size_t at = sizeof(std::uint64_t); at + 32 <= kPage; at += 32) {
-    std::array<std::uint64_t, 4> words{};
-    std::memcpy(words.data(), page + at, 32);
+  std::array<std::uint64_t, 4> sums_of_sums{};
+  std::array<std::uint64_t, 4> words{};
+  const auto add = [&] {
     for (std::size_t i = 0; i < 4; ++i) {
-      sums[i] = (sums[i] ^ words[i]) * kOdd;
-      sums[i] ^= sums[i] >> 32;
+      sums[i] += words[i];
+      sums_of_sums[i] += sums[i];
     }
+  };
+  // Without the sum itself.
+  std::memcpy(words.data() + 1, page + 8, 24);
+  add();
+  for (std::size_t at = 32; at < kPage; at += 32) {
+    std::memcpy(words.data(), page + at, 32);
+    add();
   }
-  // The rest, 24 bytes.
-  for (std::size_t i = 0; i < 3; ++i) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, page + kPage - 24 + i * 8, 8);
-    sums[i] = (sums[i] ^ word) * kOdd;
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    all = (all ^ sums[i]) * kOdd;
+    all = (all ^ all >> 32 ^ sums_of_sums[i]) * kOdd;
   }
-  return (sums[0] ^ sums[1] >> 1) * kOdd + (sums[2] ^ sums[3] >> 1);
+  return all;
 }
 
 std::uint64_t scaled(std::uint64_t hash, std::uint64_t count) {

@@ -8,7 +8,7 @@ namespace {
 
 // Keys that a sweep goes on with for every transaction.
 constexpr std::size_t kSweptPerTxn = 30;
-constexpr std::size_t kSweptPerOp = 8;  // … and for every operation, if that is more.
+constexpr std::size_t kSweptPerOp = 16;  // … and for every operation, if that is more.
 // Cold keys that are merged for every operation: each that leaves is written four to six times.
 constexpr std::size_t kMergedPerOp = 8;
 
@@ -317,7 +317,8 @@ void Engine::limit_memory(std::size_t txns, std::size_t ops) {
 }
 
 void Engine::sweep(std::size_t work) {
-  const std::size_t limit = options_.memory;
+  // The rest is for what is not in the accounts: gaps in the pool, the program, writing to disk.
+  const std::size_t limit = options_.memory - options_.memory / 8;
   Status status;
   if (!archive_.sweeping()) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
