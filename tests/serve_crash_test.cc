@@ -310,6 +310,66 @@ TEST(ServeCrashTest, EventFilesAndWebhooksMissNothing) {
   EXPECT_EQ(std::set<int>(delivered.begin(), delivered.end()).size(), kConflicts + 0u);
 }
 
+// Events that are in DIR, by number, from both files.
+std::vector<int> kept_events(const std::string& state) {
+  std::vector<int> numbers;
+  for (const char* const file : {"/events.old.ndjson", "/events.ndjson"}) {
+    for (const std::string& line : lines_of(slurp(state + file))) {
+      numbers.push_back(std::stoi(json_at(line, "/event")));
+    }
+  }
+  return numbers;
+}
+
+TEST(ServeCrashTest, OldEventsAreDroppedButNoneThatTheWebhookDidNotGet) {
+  ScratchFolder folder;
+  std::mutex mutex;
+  std::vector<int> delivered;
+  std::atomic<bool> takes = false;
+  PostServer server([&](const std::string& body) {
+    const std::lock_guard lock(mutex);
+    if (takes) delivered.push_back(std::stoi(json_at(body, "/event")));
+    return takes ? 200 : 503;
+  });
+  const std::string state = folder / "state";
+  const std::vector<std::string> arguments = {
+      "--state", state, "--webhook", server.url(), "--events-retention", "20KB"};
+  constexpr int kBatches = 40;
+  constexpr int kConflicts = 10;  // In each.
+  for (int n = 0; n < kBatches;) {
+    ServeProcess service(arguments);
+    for (int some = 0; some < 8; ++some, ++n) {
+      std::string batch;
+      for (int i = 0; i < kConflicts; ++i) batch += conflict(n * kConflicts + i);
+      ASSERT_EQ(service.post(batch).status, 200);
+    }
+    service.kill();
+    if (n == kBatches / 2 - 4) {
+      EXPECT_EQ(kept_events(state).front(), 1) << "dropped what was not delivered";
+      takes = true;
+    }
+  }
+  ServeProcess service(arguments);
+  constexpr int kLast = kBatches * kConflicts;
+  service.wait_until("all deliveries", [&] {
+    const std::lock_guard lock(mutex);
+    return !delivered.empty() && delivered.back() == kLast;
+  });
+  for (int i = 0; i < kConflicts; ++i) {  // All is delivered, so now they can be dropped.
+    ASSERT_EQ(service.post(conflict(kLast + i)).status, 200);
+    service.wait_until("the event",
+                       [&] { return service.summary("/events") > std::uint64_t{kLast} + i; });
+  }
+  EXPECT_EQ(service.stop().status, 1);
+  EXPECT_EQ(std::set<int>(delivered.begin(), delivered.end()).size(), kLast + kConflicts + 0u);
+  const std::vector<int> kept = kept_events(state);
+  ASSERT_GT(kept.size(), 5u);
+  EXPECT_EQ(kept.back(), kLast + kConflicts);
+  EXPECT_EQ(kept.back() - kept.front() + 1, static_cast<int>(kept.size()));
+  EXPECT_GT(kept.front(), kLast / 2);
+  EXPECT_LT(slurp(state + "/events.ndjson").size(), 12'000u);
+}
+
 TEST(ServeCrashTest, WithLittleMemoryItSpillsSurvivesAndJudgesTheSame) {
   ScratchFolder folder;
   GenerateOptions options;
