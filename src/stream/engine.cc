@@ -25,7 +25,9 @@ Engine::Engine(const StreamOptions& options)
       timelines_(pool_, Value::null().bits()),
       real_time_(options.clock_drift),
       predicates_(pool_, cold_, rules_, [this](Arrival arrival) { return find(arrival); }),
-      find_([this](Arrival arrival) { return find(arrival); }) {}
+      find_([this](Arrival arrival) { return find(arrival); }) {
+  if (options.memory > 0) keys_.be_thrifty();
+}
 
 Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (Status status = admit_predicates(*batch); !status.ok()) return status;

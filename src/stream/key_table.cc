@@ -5,11 +5,11 @@
 namespace ouro::stream {
 namespace {
 
-// Small ones twice as large; large ones by a quarter, since the slots of ten million keys take as
-// much memory as the keys themselves.
-std::size_t grown(std::size_t slots) {
+// Twice as large, which costs least time; if memory is short, large ones by a quarter, since the
+// slots of a table that has just doubled take as much as the keys themselves.
+std::size_t grown(std::size_t slots, bool thrifty) {
   constexpr std::size_t kFirst = KeyTable::kFirstSlots;
-  if (slots < 16 * kFirst) return slots == 0 ? kFirst : slots * 2;
+  if (!thrifty || slots < 16 * kFirst) return slots == 0 ? kFirst : slots * 2;
   return (slots + slots / 4) / kFirst * kFirst;
 }
 
@@ -30,7 +30,7 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   Part& part = parts_[part_of(hash)];
   // Filled by a half to three quarters, not the same everywhere: else all parts would grow at once.
   const std::size_t full = part.count / 256 * (kParts + part_of(hash) / 2);
-  if (part.used >= full) resize(part, grown(part.count));
+  if (part.used >= full) resize(part, grown(part.count, thrifty_));
   auto* const state = new (pool_.take(sizeof(KeyState))) KeyState;
   state->name = name;
   state->last_epoch = last_epoch_;

@@ -83,6 +83,8 @@ class KeyTable {
       if (slot.state == nullptr || slot.hash == hash) return slot.state;
     }
   }
+  // Grows by little from here on, however long that takes.
+  void be_thrifty() { thrifty_ = true; }
   // New keys may have something on disk, up to this epoch.
   void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
   // `hash` is name.hash(). States stay where they are until erased.
@@ -134,6 +136,7 @@ class KeyTable {
   std::size_t size_ = 0;
   std::size_t table_bytes_ = 0;
   std::uint32_t last_epoch_ = 0;
+  bool thrifty_ = false;
 };
 
 template <class Visit>
