@@ -74,7 +74,7 @@ std::string ColdKeys::path(std::uint32_t number) const {
 
 Status ColdKeys::open(const std::string& folder, std::size_t memory) {
   folder_ = folder;
-  filter_bytes_ = memory / 6;
+  filter_bytes_ = memory / 8;
   std::error_code failed;
   fs::create_directories(folder, failed);
   for (auto at = fs::directory_iterator(folder, failed); !failed && at != fs::directory_iterator();

@@ -12,7 +12,7 @@
 // are few: those of similar sizes, and all into the oldest when they have half as many keys as it.
 // Each key that ever left takes 32 bytes on disk (a list 64), at most half as much again for copies
 // that are out of date, and a place in the filters: ten bits, or fewer when the filters would take
-// more than a sixth of the memory.
+// more than an eighth of the memory.
 #pragma once
 
 #include <cstddef>

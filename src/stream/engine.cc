@@ -339,6 +339,8 @@ void Engine::sweep(std::size_t work) {
     if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
+  // Faster than memory fills.
+  if (memory() > limit - limit / 16 * 3) work *= 3;
   if (status.ok() && archive_.sweeping()) {
     status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
   }
