@@ -10,7 +10,7 @@
 // What is in memory counts, else what the newest run says; so what comes back need not be taken out
 // of its run, and runs never change. They are merged, step by step with every batch, so that there
 // are few: those of similar sizes, and all into the oldest when they have half as many keys as it.
-// Each key that ever left takes 32 bytes on disk (a list 64), at most half as much again for copies
+// Each key that ever left takes 32 bytes on disk (a list 64), about half as much again for copies
 // that are out of date, and a place in the filters: ten bits, or fewer when the filters would take
 // more than an eighth of the memory.
 #pragma once
