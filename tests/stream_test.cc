@@ -87,13 +87,20 @@ std::string scratch_folder() {
   return testing::TempDir() + "ouro_stream_" + std::to_string(getpid());
 }
 
-// So little memory that whatever can go to disk does, at every step.
+// So little memory that whatever can go to disk does, at every step: versions, reads and keys.
 TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   std::uint64_t spilled = 0;
   std::uint64_t recalled = 0;
+  std::uint64_t keys_left = 0;
+  std::uint64_t keys_back = 0;
   for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
-    const Trial trial =
-        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    TimelineShape shape = shape_of(seed);
+    if (seed % 2 == 0) {  // Keys that nobody touches for a while.
+      shape.keys = 10;
+      shape.txns = 40;
+      shape.last_stamp = 150;
+    }
+    const Trial trial = random_trial(random_timeline(seed, shape), seed, arrivals_of(seed));
     StreamOptions options;
     options.level = kLevels[seed / 2 % 4];
     options.timeout = milliseconds(seed % 8);
@@ -104,10 +111,14 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
                                                        << native(trial.whole);
     spilled += summary.spilled;
     recalled += summary.recalled;
+    keys_left += summary.keys_left;
+    keys_back += summary.keys_back;
     EXPECT_EQ(summary.lost_stragglers, 0);
   }
-  EXPECT_GT(spilled, 1000 / kSlowdown);
+  EXPECT_GT(spilled, 1'000 / kSlowdown);
   EXPECT_GT(recalled, 500 / kSlowdown);
+  EXPECT_GT(keys_left, 2'000 / kSlowdown);
+  EXPECT_GT(keys_back, 2'000 / kSlowdown);
   std::filesystem::remove_all(scratch_folder());
 }
 
@@ -115,8 +126,10 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
 TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
   std::uint64_t spilled = 0;
   std::uint64_t recalled = 0;
+  std::uint64_t keys_back = 0;
   for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
+    if (seed % 3 == 0) shape.keys = 40;
     shape.txns = 60;
     shape.last_stamp = 120;
     const Trial trial = random_trial(random_timeline(seed, shape), seed,
@@ -131,9 +144,11 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
                                                        << native(trial.whole);
     spilled += summary.spilled;
     recalled += summary.recalled;
+    keys_back += summary.keys_back;
   }
   EXPECT_GT(spilled, 500 / kSlowdown);
   EXPECT_GT(recalled, 100 / kSlowdown);
+  EXPECT_GT(keys_back, 500 / kSlowdown);
   std::filesystem::remove_all(scratch_folder());
 }
 
@@ -146,6 +161,24 @@ TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
     options.level = kAllLevels[seed % 7];
     options.timeout = milliseconds(seed % 8);
     options.memory = seed % 5 == 0 && seed % 7 < 2 ? 1 : 0;
+    options.folder = scratch_folder();
+    ASSERT_EQ(complaint_with_crashes(trial, options, seed, file), "") << "seed " << seed << "\n"
+                                                                      << native(trial.whole);
+  }
+  std::filesystem::remove(file);
+  std::filesystem::remove_all(scratch_folder());
+}
+
+TEST(StreamTest, GoesOnAfterACrashWithWhatIsOnDisk) {
+  const std::string file = scratch_folder() + ".checkpoint";
+  for (std::uint64_t seed = 1; seed <= 200 / kSlowdown; ++seed) {
+    TimelineShape shape = shape_of(seed);
+    if (seed % 3 == 0) shape.keys = 20;
+    const Trial trial = random_trial(random_timeline(seed, shape), seed, arrivals_of(seed));
+    StreamOptions options;
+    options.level = kLevels[seed % 4];
+    options.timeout = milliseconds(seed % 8);
+    options.memory = 1 + seed % 2 * 8'000;
     options.folder = scratch_folder();
     ASSERT_EQ(complaint_with_crashes(trial, options, seed, file), "") << "seed " << seed << "\n"
                                                                       << native(trial.whole);

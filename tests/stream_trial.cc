@@ -238,7 +238,9 @@ std::string complaint_with_crashes(const Trial& trial, const StreamOptions& opti
       saved_at = i;
     }
     if (saved_at <= i && random() % 4 == 0) {
-      stream = Stream::restore(options, file);
+      StreamOptions now = options;
+      if (i % 3 == 0) now.memory = 0;
+      stream = Stream::restore(now, file);
       if (!stream.ok()) return stream.error().to_string();
       i = saved_at;
       saved_at = random() % 2 == 0 ? saved_at : trial.steps.size();

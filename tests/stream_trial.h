@@ -63,7 +63,8 @@ class Tally {
                                     StreamSummary* summary = nullptr);
 
 // The same, but now and then the stream is saved, and now and then it is lost and restored, and
-// what happened since is repeated; which must give the same events again.
+// what happened since is repeated; which must give the same events again. A stream with a memory
+// limit is now and then restored without.
 [[nodiscard]] std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
                                                  std::uint64_t seed, const std::string& file);
 

@@ -4,7 +4,9 @@
 //   ouro_bench_stream predicates [TXNS [ROWS]]  5 operations, one in ten a select by a column
 //   ouro_bench_stream flips                     CSV: flip-flops by the spread of delays
 //   ouro_bench_stream steady [SECONDS [MB]]     CSV: resident memory at 50,000 transactions a
-//   second
+//                                               second
+//   ouro_bench_stream keys [KEYS [MB [TXNS]]]   more keys than fit into memory: CSV by the million
+//                                               while they are loaded, then by time
 
 #include <fmt/format.h>
 #include <time.h>
@@ -202,6 +204,83 @@ int steady(std::uint64_t seconds, std::size_t limit_mb, const std::string& folde
   return violations(summary) == 0 ? 0 : fail("a violation where there is none");
 }
 
+// What a stream with a limit does, by wall time, as lines of CSV.
+class Ledger {
+ public:
+  Ledger(Stream& stream, std::size_t feed_kib) : stream_(stream), feed_kib_(feed_kib) {
+    fmt::print(
+        "phase,txns,operations,txns_per_s,txns_per_cpu_s,ops_per_cpu_s,resident_mb,accounted_mb,"
+        "disk_mb,keys,"
+        "keys_left,keys_back,worst_ms\n");
+  }
+  bool take(Delivery delivery) {
+    const auto from = Clock::now();
+    const double cpu_from = cpu_seconds();
+    if (!stream_.append(std::move(delivery.batch), delivery.at).ok()) return false;
+    stream_.advance(delivery.at);
+    cpu_ += cpu_seconds() - cpu_from;
+    const double took = seconds_since(from);
+    seconds_ += took;
+    worst_ = std::max(worst_, took);
+    return stream_.poll().empty();
+  }
+  // Since the last line; resident memory without that of the feed.
+  void print(const char* phase) {
+    const StreamSummary now = stream_.summary();
+    const auto txns = static_cast<double>(now.txns - before_.txns);
+    const auto ops = static_cast<double>(now.operations - before_.operations);
+    fmt::print("{},{},{},{:.0f},{:.0f},{:.0f},{},{},{},{},{},{},{:.1f}\n", phase, now.txns,
+               now.operations, txns / seconds_, txns / cpu_, ops / cpu_,
+               (resident_kib() - std::min(resident_kib(), feed_kib_)) >> 10, now.memory >> 20,
+               now.disk >> 20, now.keys, now.keys_left, now.keys_back, worst_ * 1e3);
+    std::fflush(stdout);
+    before_ = now;
+    seconds_ = cpu_ = worst_ = 0;
+  }
+
+ private:
+  Stream& stream_;
+  std::size_t feed_kib_;
+  StreamSummary before_;
+  double seconds_ = 0;
+  double cpu_ = 0;  // Seconds of this thread.
+  double worst_ = 0;
+};
+
+int many_keys(std::uint64_t keys, std::size_t limit_mb, std::uint64_t txns,
+              const std::string& folder) {
+  StreamOptions stream_options;
+  stream_options.memory = limit_mb << 20;
+  stream_options.folder = folder;
+  auto stream = Stream::open(stream_options);
+  if (!stream.ok()) return fail(stream.error().to_string());
+  FeedOptions options{.txns = txns, .keys = keys};
+  options.rate = 50'000;
+  Feed feed(options);
+  Ledger ledger(*stream, resident_kib());
+  // 200,000 keys in a second of the stream's time, as 50,000 transactions write.
+  StreamTime now{0};
+  const std::uint64_t lines = std::max<std::uint64_t>(keys / 20, 1);
+  std::uint64_t printed = 0;
+  for (Delivery next = feed.next_load(); next.batch != nullptr; next = feed.next_load()) {
+    now += std::chrono::microseconds(5 * next.batch->op_count());
+    next.at = now;
+    if (!ledger.take(std::move(next))) return fail("a batch was refused, or a violation");
+    if (stream->summary().operations < printed + lines) continue;
+    printed = stream->summary().operations;
+    ledger.print("load");
+  }
+  std::uint64_t count = 0;
+  for (Delivery next = feed.next(); next.batch != nullptr; next = feed.next()) {
+    next.at += now;
+    if (!ledger.take(std::move(next))) return fail("a batch was refused, or a violation");
+    if (++count % (txns / options.batch / 20 + 1) == 0) ledger.print("run");
+  }
+  const StreamSummary summary = stream->finish();
+  ledger.print("end");
+  return violations(summary) == 0 ? 0 : fail("a violation where there is none");
+}
+
 }  // namespace
 }  // namespace ouro::bench
 
@@ -217,6 +296,11 @@ int main(int argc, char** argv) {
     return ouro::bench::steady(number(2, 600), number(3, 256),
                                argc > 4 ? argv[4] : "/tmp/ouro-stream");
   }
+  if (what == "keys") {
+    return ouro::bench::many_keys(number(2, 10'000'000), number(3, 256), number(4, 1'000'000),
+                                  argc > 5 ? argv[5] : "/tmp/ouro-stream");
+  }
   return ouro::bench::fail(
-      "throughput [TXNS], predicates [TXNS], flips, or steady [SECONDS [LIMIT_MB [FOLDER]]]");
+      "throughput [TXNS], predicates [TXNS], flips, steady [SECONDS [LIMIT_MB [FOLDER]]], or keys "
+      "[KEYS [LIMIT_MB [TXNS [FOLDER]]]]");
 }

@@ -63,6 +63,8 @@ struct ServeOptions {
 
   // Survives restarts in this folder, which is made; empty: a restart forgets everything.
   std::string state;
+  // How much of the events is kept there, about; but all that the webhook did not get yet.
+  std::uint64_t events_limit = std::uint64_t{1} << 30;
   std::chrono::seconds checkpoint{30};                        // How often, at most …
   std::uint64_t checkpoint_bytes = std::uint64_t{256} << 20;  // … and after how much input.
 

@@ -49,7 +49,8 @@ struct StreamOptions {
   std::chrono::milliseconds timeout{5000};  // How long a read may wait for its writer.
   std::int64_t clock_drift = 0;             // Of client clocks, at the levels with real time.
   // About how much memory to use. What is older than the time-out then goes to `folder`, and comes
-  // back if a straggler needs it. Zero: no limit.
+  // back if a straggler needs it; so do keys that were not touched lately, which come back when
+  // they are. Zero: no limit.
   std::size_t memory = 0;
   std::string folder;  // Required if there is a limit; created if it does not exist.
   // How long what went to the folder can come back; a straggler older than that is reported as
@@ -92,6 +93,8 @@ struct StreamSummary {
   std::uint64_t disk = 0;         // Bytes in the folder.
   std::uint64_t spilled = 0;      // Versions and reads that went to the folder.
   std::uint64_t recalled = 0;     // Times something came back from there.
+  std::uint64_t keys_left = 0;    // Times a key went there as a whole, …
+  std::uint64_t keys_back = 0;    // … and came back.
 };
 
 class Stream {

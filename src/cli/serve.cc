@@ -24,7 +24,7 @@ struct ServeFlags {
   std::vector<std::string> inputs;
   std::string level = "session-si";
   std::string events;
-  std::string memory, body_limit, queue;
+  std::string memory, body_limit, queue, events_retention;
   std::string initial = "null";
   double timeout = 5;
   double checkpoint = 30;
@@ -157,6 +157,7 @@ std::optional<int> settle(ServeFlags& flags, EventFile& file) {
   if (!flags.memory.empty()) options.stream.memory = *parse_size(flags.memory);
   if (!flags.body_limit.empty()) options.body_limit = *parse_size(flags.body_limit);
   if (!flags.queue.empty()) options.queue_limit = *parse_size(flags.queue);
+  if (!flags.events_retention.empty()) options.events_limit = *parse_size(flags.events_retention);
   if (flags.initial != "null") options.initial = std::stoll(flags.initial);
   if (flags.events == "-") {
     options.event = [](const std::string& line) { print(line); };
@@ -230,6 +231,11 @@ void add_minor_flags(CLI::App& app, ServeFlags& flags) {
   app.add_option("--retention", flags.retention, "how long what is on disk can come back [600]")
       ->type_name("SEC")
       ->check(number_at_least_zero())
+      ->group(kMinor);
+  app.add_option("--events-retention", flags.events_retention,
+                 "how much of the events to keep in DIR [1GB]")
+      ->type_name("SIZE")
+      ->check(size())
       ->group(kMinor);
 }
 

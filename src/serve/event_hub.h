@@ -1,8 +1,9 @@
 // What was found: tells events in words, keeps them, and wakes those who wait for more.
 //
-// With a file every event is a line of it, the n-th of number n. After a crash the input is
-// replayed and gives the same numbers, so an event that is in the file already is not added again.
-// Without a file only the latest events are kept.
+// With a file every event is a line of it, and as many are kept as it may hold (event_log.h), but
+// all that still are to be delivered. After a crash the input is replayed and gives the same
+// numbers, so an event that is in the file already is not added again. Without a file only the
+// latest events are kept.
 #pragma once
 
 #include <atomic>
@@ -20,6 +21,7 @@
 
 #include "ouro/result.h"
 #include "ouro/stream.h"
+#include "serve/event_log.h"
 #include "serve/event_text.h"
 
 namespace ouro::serving {
@@ -27,7 +29,9 @@ namespace ouro::serving {
 class EventHub {
  public:
   struct Options {
-    std::string file;                                    // Empty: none.
+    std::string file;                                   // Empty: none.
+    std::uint64_t file_limit = std::uint64_t{1} << 30;  // Bytes.
+    bool delivers = false;  // Nothing is dropped from the file that delivered() does not name.
     std::function<void(const std::string& line)> event;  // For each new event; may be empty.
     std::uint64_t event_after = ~std::uint64_t{0};  // … and for those in the file after this.
   };
@@ -41,6 +45,8 @@ class EventHub {
   void publish(std::vector<StreamEvent> events);
   // Waits until all that was published is told, and on disk.
   [[nodiscard]] Status drain();
+  // All events up to this one are where they should go.
+  void delivered(std::uint64_t number);
   // Ends waiting; nothing may be published any more.
   void stop();
 
@@ -67,10 +73,9 @@ class EventHub {
  private:
   void tell_all();
   void add(EventText event);
-  [[nodiscard]] std::string read_line(std::uint64_t number) const;
+  [[nodiscard]] Status drop_if_due();
 
   const Options options_;
-  int file_ = -1;
   std::thread teller_;
 
   mutable std::mutex mutex_;  // For all below.
@@ -79,10 +84,11 @@ class EventHub {
   bool telling_ = false;
   std::atomic<bool> stopped_{false};
   std::optional<Error> problem_;
-  std::uint64_t published_ = 0;           // The last number taken.
-  std::uint64_t last_ = 0;                // The last number told.
-  std::vector<std::uint64_t> line_ends_;  // In the file, by number from 1.
-  std::deque<EventText> kept_;            // The latest, with lines.
+  std::uint64_t published_ = 0;  // The last number taken.
+  std::uint64_t last_ = 0;       // The last number told.
+  EventLog log_;
+  std::uint64_t delivered_ = 0;
+  std::deque<EventText> kept_;  // The latest, with lines.
   std::size_t kept_bytes_ = 0;
   std::map<std::string, std::uint64_t> violations_;
   std::uint64_t withdrawals_ = 0;

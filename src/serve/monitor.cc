@@ -72,6 +72,8 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
   text.single("disk_bytes", "gauge", "Bytes that the check keeps on disk.", stream.disk);
   text.single("spilled_total", "counter", "Versions and reads that went to disk.", stream.spilled);
   text.single("recalled_total", "counter", "Times something came back from disk.", stream.recalled);
+  text.single("keys_left_total", "counter", "Times a key left memory.", stream.keys_left);
+  text.single("keys_back_total", "counter", "Times a key came back to memory.", stream.keys_back);
 }
 
 }  // namespace
@@ -151,6 +153,7 @@ std::string Monitor::summary() const {
   json.member("stragglers", stream.stragglers).member("lost_stragglers", stream.lost_stragglers);
   json.member("flips", stream.flips).member("flipped_transactions", stream.flipped_txns);
   json.member("provisional", stream.provisional).member("window", stream.window_txns);
+  json.member("keys_left", stream.keys_left).member("keys_back", stream.keys_back);
   json.member("keys", stream.keys).member("stream_bytes", stream.memory);
   json.member("memory_limit", options_.memory).member("disk_bytes", stream.disk);
   json.member("resident_bytes", resident_bytes()).member("queue_bytes", intake_.bytes());

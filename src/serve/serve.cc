@@ -103,6 +103,8 @@ class Service {
     }
     intake_.emplace(options_.queue_limit);
     hub_.emplace(EventHub::Options{.file = state_ ? state_->events_file() : "",
+                                   .file_limit = options_.events_limit,
+                                   .delivers = !options_.webhook.empty(),
                                    .event = options_.event,
                                    .event_after = options_.event_after});
     if (auto opened = hub_->open(); !opened) return opened;

@@ -3,7 +3,7 @@
 //   settings        the options that a stream must keep
 //   checkpoint      Stream::save(), replaced in one step
 //   input-N.log     what was done to the stream, in the order of N
-//   events.ndjson   what was found
+//   events.ndjson   what was found; before that, what is in events.old.ndjson
 //   spill/          what the stream moves out of memory
 //   lock            held by the process that uses the folder
 //

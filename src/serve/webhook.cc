@@ -18,15 +18,14 @@ constexpr std::size_t kAtOnce = 64;
 
 }  // namespace
 
-Webhook::Webhook(Options options, const EventHub& hub, net::HttpClient client,
-                 std::uint64_t delivered)
+Webhook::Webhook(Options options, EventHub& hub, net::HttpClient client, std::uint64_t delivered)
     : options_(std::move(options)),
       hub_(hub),
       client_(std::move(client)),
       delivered_(delivered),
       thread_([this] { deliver_all(); }) {}
 
-Result<std::unique_ptr<Webhook>> Webhook::start(Options options, const EventHub& hub) {
+Result<std::unique_ptr<Webhook>> Webhook::start(Options options, EventHub& hub) {
   auto client = net::HttpClient::make(options.url);
   if (!client.ok()) return client.error();
   std::uint64_t delivered = 0;
@@ -38,6 +37,7 @@ Result<std::unique_ptr<Webhook>> Webhook::start(Options options, const EventHub&
       return error;
     }
   }
+  hub.delivered(delivered);
   return std::unique_ptr<Webhook>(
       new Webhook(std::move(options), hub, *std::move(client), delivered));
 }
@@ -72,6 +72,8 @@ void Webhook::deliver_all() {
     if (delivered_ != before && !options_.file.empty()) {
       if (auto kept = replace_file(options_.file, std::to_string(delivered_) + '\n'); !kept) {
         note(kept.error().to_string());
+      } else {
+        hub_.delivered(delivered_);
       }
     }
     if (taken) {

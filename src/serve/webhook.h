@@ -23,12 +23,12 @@ class Webhook {
     std::function<void(const std::string&)> note;
   };
   // The error is a URL that is none, or a file that cannot be read.
-  [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, const EventHub& hub);
+  [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, EventHub& hub);
   // Tries for a moment to deliver what is left. REQUIRES: the hub has told everything.
   ~Webhook();
 
  private:
-  Webhook(Options options, const EventHub& hub, net::HttpClient client, std::uint64_t delivered);
+  Webhook(Options options, EventHub& hub, net::HttpClient client, std::uint64_t delivered);
   void deliver_all();
   // False: not now.
   [[nodiscard]] bool deliver(const EventHub::Line& line);
@@ -36,7 +36,7 @@ class Webhook {
   void note(const std::string& text) const;
 
   const Options options_;
-  const EventHub& hub_;
+  EventHub& hub_;
   net::HttpClient client_;
   std::uint64_t delivered_;
   bool told_trouble_ = false;

@@ -7,7 +7,6 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kRecentBatches = 4;
-constexpr std::uint32_t kMostEpochs = (1u << 27) - 1;  // At one a second: four years.
 
 void append_big_endian(std::string& out, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
@@ -36,16 +35,6 @@ Arrival arrival_of(const std::string& key) {
     arrival = arrival << 8 | static_cast<unsigned char>(key[i]);
   }
   return arrival;
-}
-
-// A list goes on from its stub, so that must have the hash of all before.
-ListVersion stub_of(ListVersion version) {
-  version.physical = Moment().physical;
-  version.logical = 0;
-  version.start_physical = Moment().physical;
-  version.start_logical = 0;
-  version.order = 0;
-  return version;
 }
 
 template <class T>
@@ -148,7 +137,7 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
     const V newest = versions.at(versions.before(end));
     if constexpr (std::is_same_v<V, ListVersion>) {
       versions.erase_before(versions.before(end), pool_);
-      versions.at(versions.begin()) = stub_of(newest);
+      versions.at(versions.begin()) = ListVersion::stub_of(newest);
     } else {
       versions.erase_before(end, pool_);
       key.stub = newest.value;
@@ -158,17 +147,19 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
   }
   key.reads.erase_before(key.reads.lower_bound(until), pool_);
   spilled_ += before - versions.size() - key.reads.size();
-  if (key.first_epoch == 0) key.first_epoch = epoch & kMostEpochs;
+  if (key.first_epoch == 0) key.first_epoch = epoch & KeyState::kMostEpochs;
   key.last_epoch = epoch;
 }
 
-Status Archive::begin_sweep(const Moment& until, StreamTime now) {
+Status Archive::begin_sweep(const Moment& until, StreamTime now,
+                            std::function<std::size_t()> excess) {
   auto writer = store_->write(next_epoch_);
   if (!writer.ok()) return writer.error();
   sweep_ = std::make_unique<Sweep>();
   sweep_->epoch.number = next_epoch_++;
   sweep_->epoch.written = now;
   sweep_->until = until;
+  sweep_->excess = std::move(excess);
   sweep_->writer = *std::move(writer);
   for (const Window::Batch& batch : window_.batches()) {
     if (batch.first + batch.history->txn_count() > window_.lately()) break;
@@ -189,8 +180,14 @@ Status Archive::sweep(std::size_t keys) {
   while (sweeping() && keys > 0) {
     Status status = step(keys);
     if (status.ok()) continue;
-    if (!sweep_->written) {
-      store_->drop(sweep_->epoch.number);
+    Sweep& s = *sweep_;
+    if (s.phase == Phase::Leave) {
+      cold_.abandon();  // They stay.
+      s.left = false;
+      s.phase = Phase::Erase;
+      s.part = 0;
+    } else {
+      store_->drop(s.epoch.number);
       sweep_ = nullptr;
       guard_ = newest_;
     }
@@ -202,62 +199,39 @@ Status Archive::sweep(std::size_t keys) {
 Status Archive::step(std::size_t& keys) {
   Sweep& s = *sweep_;
   const auto spend = [&](std::size_t count) { keys -= std::min(keys, count + 1); };
-  if (!s.written && s.part < KeyTable::kParts) {
-    spend(write_part());
-    for (std::size_t i = 0; i < part_.size();) {
-      const std::uint64_t group = part_[i].first >> kGroupShift;
-      group_.clear();
-      for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
-        KeyState& key = *part_[i].second;
-        group_.number(key.name);
-        group_.number<KeyKind>(key.kind);
-        if (key.kind == KeyKind::List) {
-          encode_before<ListVersion>(key, s.until, s.epoch);
-        } else {
-          encode_before<Version>(key, s.until, s.epoch);
-        }
-        key.touched = false;
-        s.keys.push_back(&key);
-      }
-      if (Status status = s.writer->add(group_key(group), group_.view()); !status.ok()) {
-        return status;
-      }
-    }
-    return {};
+  // Those that need no more than a look cost less.
+  const std::size_t in_part = keys_.size() / KeyTable::kParts / 4;
+  switch (s.phase) {
+    case Phase::WriteKeys:
+      spend(gather_part());
+      if (s.part == KeyTable::kParts) s.phase = Phase::WriteBatches;
+      return write_part();
+    case Phase::WriteBatches:
+      spend(1000);
+      return write_batches();
+    case Phase::Forget:
+      spend(1000);
+      forget_some(1000);
+      return s.key == s.keys.size() ? begin_leaving() : Status();
+    case Phase::Leave:
+      spend(in_part);
+      return leave_part();
+    case Phase::Erase:
+      spend(in_part);
+      erase_part();
+      return {};
   }
-  if (!s.written) {
-    spend(1000);
-    return write_batches();
-  }
-  if (s.key < s.keys.size()) {
-    const std::size_t end = std::min(s.keys.size(), s.key + 1000);
-    spend(end - s.key);
-    for (; s.key < end; ++s.key) {
-      KeyState& key = *s.keys[s.key];
-      if (s.key + 8 < end) __builtin_prefetch(s.keys[s.key + 8], 1);
-      if (key.touched) {
-        back_.insert({s.epoch.number, key.name});
-      } else if (key.kind == KeyKind::List) {
-        forget_before<ListVersion>(key, s.until, s.epoch.number);
-      } else {
-        forget_before<Version>(key, s.until, s.epoch.number);
-      }
-    }
-    return {};
-  }
-  // Keys that were only ever read as initial: a new state asks the disk again.
-  spend(100);
-  keys_.erase_if(s.part++, [](const KeyState& key) {
-    return key.kind == KeyKind::Unknown && key.reads.empty() && key.registers.empty();
-  });
-  if (s.part < KeyTable::kParts) return {};
-  sweep_ = nullptr;
-  guard_ = newest_;
   return {};
 }
 
+void Archive::sort_part() {
+  std::sort(part_.begin(), part_.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first < b.first : a.second->name < b.second->name;
+  });
+}
+
 // Gathers what of the next part of the table is to be written; how many keys it has.
-std::size_t Archive::write_part() {
+std::size_t Archive::gather_part() {
   part_.clear();
   std::size_t count = 0;
   keys_.for_each(sweep_->part++, [&](KeyState& key, std::uint64_t hash) {
@@ -266,11 +240,124 @@ std::size_t Archive::write_part() {
     ++count;
     if (list ? has_before<ListVersion>(key, until) : has_before<Version>(key, until)) {
       part_.emplace_back(hash, &key);
+    } else if (ColdKeys::may_leave(key)) {
+      ++sweep_->idle[age_of(key)];
     }
   });
-  std::sort(part_.begin(), part_.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_part();
   return count;
+}
+
+Status Archive::write_part() {
+  Sweep& s = *sweep_;
+  for (std::size_t i = 0; i < part_.size();) {
+    const std::uint64_t group = part_[i].first >> kGroupShift;
+    group_.clear();
+    for (; i < part_.size() && part_[i].first >> kGroupShift == group; ++i) {
+      KeyState& key = *part_[i].second;
+      group_.number(key.name);
+      group_.number<KeyKind>(key.kind);
+      if (key.kind == KeyKind::List) {
+        encode_before<ListVersion>(key, s.until, s.epoch);
+      } else {
+        encode_before<Version>(key, s.until, s.epoch);
+      }
+      key.touched = false;
+      s.keys.push_back(&key);
+    }
+    if (Status status = s.writer->add(group_key(group), group_.view()); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+void Archive::forget_some(std::size_t count) {
+  Sweep& s = *sweep_;
+  const std::size_t end = std::min(s.keys.size(), s.key + count);
+  for (; s.key < end; ++s.key) {
+    KeyState& key = *s.keys[s.key];
+    if (s.key + 8 < end) __builtin_prefetch(s.keys[s.key + 8], 1);
+    if (key.touched) {
+      back_.insert({s.epoch.number, key.name});
+      continue;
+    }
+    if (key.kind == KeyKind::List) {
+      forget_before<ListVersion>(key, s.until, s.epoch.number);
+    } else {
+      forget_before<Version>(key, s.until, s.epoch.number);
+    }
+    if (ColdKeys::may_leave(key)) ++s.idle[0];
+  }
+}
+
+std::size_t Archive::age_of(const KeyState& key) const {
+  const std::uint32_t now = sweep_->epoch.number;
+  return std::min<std::size_t>(now - std::min(now, key.last_epoch), kAges - 1);
+}
+
+// Which keys leave: as many as it takes, the oldest first, and of the last age any.
+Status Archive::begin_leaving() {
+  Sweep& s = *sweep_;
+  s.part = 0;
+  s.phase = Phase::Erase;
+  s.keys = {};
+  s.key = 0;
+  const std::uint64_t wanted = (s.excess() + sizeof(KeyState) - 1) / sizeof(KeyState);
+  std::uint64_t leaving = 0;
+  s.leave_age = kAges;
+  while (s.leave_age > 0 && leaving < wanted) leaving += s.idle[--s.leave_age];
+  if (leaving == 0) return {};
+  const double last = static_cast<double>(s.idle[s.leave_age]);
+  const double too_many = leaving > wanted ? static_cast<double>(leaving - wanted) : 0;
+  s.share = too_many == 0 ? ~std::uint64_t{0}
+                          : static_cast<std::uint64_t>((last - too_many) / last * 0x1p63) * 2;
+  s.phase = Phase::Leave;
+  s.left = true;
+  return cold_.begin(std::min(leaving, wanted));
+}
+
+bool Archive::leaves(const KeyState& key, std::uint64_t hash) const {
+  if (!ColdKeys::may_leave(key)) return false;
+  const std::size_t age = age_of(key);
+  if (age != sweep_->leave_age) return age > sweep_->leave_age;
+  // Others in every sweep.
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
+  return (hash ^ sweep_->epoch.number) * kOdd <= sweep_->share;
+}
+
+Status Archive::leave_part() {
+  Sweep& s = *sweep_;
+  if (s.part == KeyTable::kParts) {
+    if (Status status = cold_.end(); !status.ok()) return status;
+    s.phase = Phase::Erase;
+    s.part = 0;
+    return {};
+  }
+  part_.clear();
+  keys_.for_each(s.part++, [&](KeyState& key, std::uint64_t hash) {
+    key.leaving = leaves(key, hash);
+    if (!key.leaving) return;
+    key.touched = false;
+    part_.emplace_back(hash, &key);
+  });
+  sort_part();
+  for (const auto& [hash, key] : part_) {
+    if (Status status = cold_.leave(*key, hash); !status.ok()) return status;
+  }
+  return {};
+}
+
+// Keys that left, and those that were only ever read as initial: a new state asks the disk again.
+void Archive::erase_part() {
+  Sweep& s = *sweep_;
+  keys_.erase_if(s.part++, [&](const KeyState& key) {
+    if (key.kind == KeyKind::Unknown) return key.reads.empty() && key.registers.empty();
+    return s.left && key.leaving && !key.touched && ColdKeys::may_leave(key);
+  });
+  if (s.part < KeyTable::kParts) return;
+  sweep_ = nullptr;
+  guard_ = newest_;
 }
 
 // Some of them; after the last the epoch is complete.
@@ -307,8 +394,7 @@ Status Archive::write_batches() {
     for (; s.batches > 0; --s.batches) window_.drop_first_batch();
   }
   s.writer = nullptr;
-  s.written = true;
-  s.part = 0;
+  s.phase = Phase::Forget;
   return {};
 }
 

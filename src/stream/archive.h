@@ -7,13 +7,16 @@
 // next sweep moves it again, to another epoch.
 //
 // A sweep goes in small steps, so that nobody has to wait: first all is written, then it is taken
-// out of memory, but for keys that someone late touched in between.
+// out of memory, but for keys that someone late touched in between. If that is not enough, keys of
+// which only the stub is left go, too, those first that were touched longest ago: cold_keys.h.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +25,7 @@
 
 #include "ouro/stream.h"
 #include "stream/codec.h"
+#include "stream/cold_keys.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
 #include "stream/version_store.h"
@@ -31,7 +35,8 @@ namespace ouro::stream {
 
 class Archive {
  public:
-  Archive(Pool& pool, KeyTable& keys, Window& window) : pool_(pool), keys_(keys), window_(window) {}
+  Archive(Pool& pool, KeyTable& keys, ColdKeys& cold, Window& window)
+      : pool_(pool), keys_(keys), cold_(cold), window_(window) {}
 
   Status open(const std::string& folder);
   [[nodiscard]] bool is_open() const { return store_ != nullptr; }
@@ -47,8 +52,9 @@ class Archive {
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
 
   // Moves all that is before `until`, and all batches but those that came lately: begins to. The
-  // errors are a disk that fails; then all is still there.
-  Status begin_sweep(const Moment& until, StreamTime now);
+  // errors are a disk that fails; then all is still there. `excess`: how many bytes too many are in
+  // use when it is called.
+  Status begin_sweep(const Moment& until, StreamTime now, std::function<std::size_t()> excess);
   [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
   // Goes on, for about so many keys.
   Status sweep(std::size_t keys);
@@ -85,16 +91,24 @@ class Archive {
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;
   };
+  enum class Phase { WriteKeys, WriteBatches, Forget, Leave, Erase };
+  static constexpr std::size_t kAges = 16;
   struct Sweep {
+    Phase phase = Phase::WriteKeys;
     Epoch epoch;
     Moment until;
+    std::function<std::size_t()> excess;
     std::unique_ptr<VersionStore::Writer> writer;
-    std::size_t part = 0;         // Of the table, to write or erase next.
+    std::size_t part = 0;         // Of the table, to write, let go or erase next.
     std::size_t batches = 0;      // To write.
     std::size_t batch = 0;        // Next.
-    bool written = false;         // What is left is to forget.
     std::vector<KeyState*> keys;  // Written.
     std::size_t key = 0;          // To forget next.
+    // Keys of which only the stub is left, by how many sweeps ago they were touched.
+    std::array<std::uint64_t, kAges> idle{};
+    bool left = false;          // Keys left, so …
+    std::size_t leave_age = 0;  // … those that are older, and of this age …
+    std::uint64_t share = 0;    // … so many of 2^64.
   };
 
   bool prepare_late(KeyState& key, const Moment& begin);
@@ -112,7 +126,8 @@ class Archive {
   void remove_stub(KeyState& key);
 
   Status step(std::size_t& keys);
-  std::size_t write_part();
+  std::size_t gather_part();
+  Status write_part();
   Status write_batches();
   template <class V>
   static bool has_before(KeyState& key, const Moment& until);
@@ -121,9 +136,17 @@ class Archive {
   void encode_before(KeyState& key, const Moment& until, Epoch& epoch);
   template <class V>
   void forget_before(KeyState& key, const Moment& until, std::uint32_t epoch);
+  void forget_some(std::size_t count);
+  [[nodiscard]] std::size_t age_of(const KeyState& key) const;
+  [[nodiscard]] bool leaves(const KeyState& key, std::uint64_t hash) const;
+  Status begin_leaving();
+  Status leave_part();
+  void erase_part();
+  void sort_part();
 
   Pool& pool_;
   KeyTable& keys_;
+  ColdKeys& cold_;
   Window& window_;
   std::unique_ptr<VersionStore> store_;
   std::deque<Epoch> epochs_;

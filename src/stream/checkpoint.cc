@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 3\n";
+constexpr std::string_view kMagic = "ouro stream 4\n";
 
 Error failure(const std::string& file, std::string what) {
   Error error;
@@ -166,6 +166,7 @@ Status Engine::save(const std::string& file) {
     save_keys(out);
     real_time_.save(out);
     archive_.save(out);
+    cold_.save(out);
     predicates_.save(out);
     if (Status status = out.finish(); !status.ok()) return status;
   }
@@ -175,6 +176,8 @@ Status Engine::save(const std::string& file) {
   sync_folder(file);
   archive_.delete_dropped();
   archive_.keep_dropped();
+  cold_.delete_dropped();
+  cold_.keep_dropped();
   predicates_.archive().delete_dropped();
   predicates_.archive().keep_dropped();
   return {};
@@ -207,6 +210,9 @@ Status Engine::restore(const std::string& file) {
   restore_keys(in);
   real_time_.restore(in);
   if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
+    return status;
+  }
+  if (Status status = cold_.restore(in, options_.folder, options_.memory); !status.ok()) {
     return status;
   }
   const Value initial = intake_.initial();
@@ -332,7 +338,7 @@ void Engine::restore_keys(Decoder& in) {
     key.has_stub = in.number<bool>();
     key.stub = in.number<std::uint64_t>();
     key.has_stored_versions = in.number<bool>();
-    key.first_epoch = in.number<std::uint32_t>() & ((1u << 27) - 1);
+    key.first_epoch = in.number<std::uint32_t>() & KeyState::kMostEpochs;
     key.last_epoch = in.number<std::uint32_t>();
     if (key.kind == KeyKind::List) {
       restore_sequence(key.lists, in, pool_);

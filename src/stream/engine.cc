@@ -8,6 +8,9 @@ namespace {
 
 // Keys that a sweep goes on with for every transaction.
 constexpr std::size_t kSweptPerTxn = 30;
+constexpr std::size_t kSweptPerOp = 16;  // … and for every operation, if that is more.
+// Cold keys that are merged for every operation: each that leaves is written four to six times.
+constexpr std::size_t kMergedPerOp = 8;
 
 std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
@@ -18,11 +21,13 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
 Engine::Engine(const StreamOptions& options)
     : options_(options),
       rules_(timeline_rules(options.level)),
-      intake_(keys_, rules_),
+      intake_(keys_, cold_, rules_),
       timelines_(pool_, Value::null().bits()),
       real_time_(options.clock_drift),
-      predicates_(pool_, keys_, rules_, [this](Arrival arrival) { return find(arrival); }),
-      find_([this](Arrival arrival) { return find(arrival); }) {}
+      predicates_(pool_, cold_, rules_, [this](Arrival arrival) { return find(arrival); }),
+      find_([this](Arrival arrival) { return find(arrival); }) {
+  if (options.memory > 0) keys_.be_thrifty();
+}
 
 Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (Status status = admit_predicates(*batch); !status.ok()) return status;
@@ -47,8 +52,9 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
     arrive(intake_.take(TxnId{t}, window_.next()));
   }
   predicates_.tidy();
-  limit_memory(count * kSweptPerTxn);
+  limit_memory(count, h.op_count());
   if (auto error = archive_.take_error()) return *error;
+  if (auto error = cold_.take_error()) return *error;
   if (auto error = predicates_.archive().take_error()) return *error;
   return {};
 }
@@ -219,7 +225,7 @@ void Engine::advance(StreamTime now) {
   while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
     close_first(now_);
   }
-  limit_memory(0);
+  limit_memory(0, 0);
 }
 
 void Engine::finish() {
@@ -258,7 +264,7 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
     }
     if (h.op(id).kind != OpKind::Read) continue;
     const Name name = name_of(h, h.key_name(h.op(id).key));
-    KeyState* const key = keys_.find_or_add(name, name.hash());
+    KeyState* const key = cold_.find_or_add(name);
     static_cast<void>(archive_.prepare(*key, begin));
     const Read* const read = Timelines::find_read(*key, begin);
     if (read == nullptr || read->op() != op || !read->wrong()) continue;
@@ -269,9 +275,10 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
 std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
 
 std::size_t Engine::memory() const {
-  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + real_time_.bytes() +
-         predicates_.bytes() + sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) +
-         hidden_.capacity() * 64 + reported_.capacity() * 32;
+  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
+         real_time_.bytes() + predicates_.bytes() +
+         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
+         reported_.capacity() * 32;
 }
 
 StreamSummary Engine::summary() const {
@@ -280,19 +287,22 @@ StreamSummary Engine::summary() const {
   now.keys = keys_.size();
   now.memory = memory();
   const RowArchive& rows = predicates_.archive();
-  now.disk = archive_.disk_bytes() + rows.disk_bytes();
+  now.disk = archive_.disk_bytes() + cold_.disk_bytes() + rows.disk_bytes();
   now.spilled = archive_.spilled() + rows.spilled();
   now.recalled = archive_.recalled() + rows.recalled();
+  now.keys_left = cold_.left();
+  now.keys_back = cold_.came_back();
   return now;
 }
 
 Status Engine::open() {
   if (options_.memory == 0) return {};
   if (Status status = archive_.open(options_.folder); !status.ok()) return status;
+  if (Status status = cold_.open(options_.folder, options_.memory); !status.ok()) return status;
   return predicates_.archive().open(options_.folder);
 }
 
-void Engine::limit_memory(std::size_t work) {
+void Engine::limit_memory(std::size_t txns, std::size_t ops) {
   if (!archive_.is_open()) return;
   const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
   const Arrival first = archive_.drop_before(now_ - kept);
@@ -301,8 +311,16 @@ void Engine::limit_memory(std::size_t work) {
   if (first > 0) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
-  const std::size_t limit = options_.memory;
-  if (limit == 0) return;
+  if (options_.memory == 0) return;
+  sweep(std::max(txns * kSweptPerTxn, ops * kSweptPerOp));
+  if (Status status = cold_.merge(ops * kMergedPerOp); !status.ok()) {
+    archive_.set_error(status.error());
+  }
+}
+
+void Engine::sweep(std::size_t work) {
+  // The rest is for what is not in the accounts: gaps in the pool, the program, writing to disk.
+  const std::size_t limit = options_.memory - options_.memory / 8;
   Status status;
   if (!archive_.sweeping()) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
@@ -313,10 +331,16 @@ void Engine::limit_memory(std::size_t work) {
     });
     real_time_.forget_before(window_.first());
     const Moment until = watermark();
-    if (rows.is_open()) status = predicates_.sweep(until, now_);
-    if (status.ok()) status = archive_.begin_sweep(until, now_);
+    if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
+    // Below this, the next sweep is worth it by the time that it is due.
+    const auto excess = [this, most = limit / 8 * 5] {
+      return memory() - std::min(memory(), most);
+    };
+    if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
+  // Faster than memory fills.
+  if (memory() > limit - limit / 16 * 3) work *= 3;
   if (status.ok() && archive_.sweeping()) {
     status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
   }

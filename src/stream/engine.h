@@ -16,6 +16,7 @@
 #include "check/timeline/timeline.h"
 #include "ouro/stream.h"
 #include "stream/archive.h"
+#include "stream/cold_keys.h"
 #include "stream/fingerprint.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
@@ -93,8 +94,9 @@ class Engine {
     lost_ = true;
     return false;
   }
-  // `work`: how much of it may be done now, in keys.
-  void limit_memory(std::size_t work);
+  // For so many transactions and operations at once: how much of it may be done now.
+  void limit_memory(std::size_t txns, std::size_t ops);
+  void sweep(std::size_t work);
   [[nodiscard]] Moment watermark();
   [[nodiscard]] std::size_t memory() const;
 
@@ -128,11 +130,12 @@ class Engine {
   TimelineRules rules_;
   Pool pool_;
   KeyTable keys_{pool_};
+  ColdKeys cold_{pool_, keys_};
   Intake intake_;
   Timelines timelines_;
   RealTime real_time_;
   Window window_;
-  Archive archive_{pool_, keys_, window_};
+  Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;
   std::size_t sweep_at_ = 0;  // Bytes: when the next sweep is worth it, …
   std::size_t hurry_at_ = 0;  // … and when this one must come to an end.

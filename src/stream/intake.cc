@@ -84,6 +84,7 @@ Status Intake::enter(const History& batch) {
     names_[k] = name_of(batch, batch.key_name(KeyId{k}));
     hashes_[k] = names_[k].hash();
   }
+  if (Status status = cold_.bring_back(names_, hashes_); !status.ok()) return status;
   if (Status status = check_kinds(batch); !status.ok()) return status;
   if (batch.txn_count() > 0) {
     initial_ = batch.columns().default_initial;

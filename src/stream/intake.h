@@ -9,6 +9,7 @@
 #include "check/timeline/timeline.h"
 #include "ouro/history.h"
 #include "ouro/result.h"
+#include "stream/cold_keys.h"
 #include "stream/fingerprint.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
@@ -71,7 +72,8 @@ struct Arriving : Standing {
 
 class Intake {
  public:
-  Intake(KeyTable& keys, const TimelineRules& rules) : keys_(keys), rules_(rules) {}
+  Intake(KeyTable& keys, ColdKeys& cold, const TimelineRules& rules)
+      : keys_(keys), cold_(cold), rules_(rules) {}
 
   // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.
   Status enter(const History& batch);
@@ -119,6 +121,7 @@ class Intake {
   void gather_own(KeyId key, std::uint32_t from, std::uint32_t to);
 
   KeyTable& keys_;
+  ColdKeys& cold_;
   const TimelineRules rules_;
   Value initial_;
   bool has_initial_ = false;  // Some batch has said so.

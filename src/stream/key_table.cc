@@ -5,14 +5,20 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::size_t kFirstSlots = 256;  // A page.
+// Twice as large, which costs least time; if memory is short, large ones by a quarter, since the
+// slots of a table that has just doubled take as much as the keys themselves.
+std::size_t grown(std::size_t slots, bool thrifty) {
+  constexpr std::size_t kFirst = KeyTable::kFirstSlots;
+  if (!thrifty || slots < 16 * kFirst) return slots == 0 ? kFirst : slots * 2;
+  return (slots + slots / 4) / kFirst * kFirst;
+}
 
 }  // namespace
 
 KeyState* KeyTable::find(const Name& name, std::uint64_t hash) const {
   const Part& part = parts_[part_of(hash)];
-  if (part.mask == 0) return nullptr;
-  for (std::size_t i = hash & part.mask;; i = (i + 1) & part.mask) {
+  if (part.count == 0) return nullptr;
+  for (std::size_t i = part.home(hash);; i = part.next(i)) {
     const Slot& slot = part.slots()[i];
     if (slot.state == nullptr) return nullptr;
     if (slot.hash == hash && slot.state->name == name) return slot.state;
@@ -23,8 +29,8 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (KeyState* const known = find(name, hash)) return known;
   Part& part = parts_[part_of(hash)];
   // Filled by a half to three quarters, not the same everywhere: else all parts would grow at once.
-  const std::size_t full = (part.mask + 1) / 256 * (kParts + part_of(hash) / 2);
-  if (part.mask == 0 || part.used >= full) grow(part);
+  const std::size_t full = part.count / 256 * (kParts + part_of(hash) / 2);
+  if (part.used >= full) resize(part, grown(part.count, thrifty_));
   auto* const state = new (pool_.take(sizeof(KeyState))) KeyState;
   state->name = name;
   state->last_epoch = last_epoch_;
@@ -36,28 +42,27 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
 }
 
 KeyTable::Slot& KeyTable::free_slot(const Part& part, std::uint64_t hash) {
-  std::size_t i = hash & part.mask;
-  while (part.slots()[i].state != nullptr) i = (i + 1) & part.mask;
+  std::size_t i = part.home(hash);
+  while (part.slots()[i].state != nullptr) i = part.next(i);
   return part.slots()[i];
 }
 
-void KeyTable::grow(Part& part) {
-  const std::size_t slots = part.mask == 0 ? kFirstSlots : (part.mask + 1) * 2;
-  Part larger;
-  larger.memory = Pages(slots * sizeof(Slot));
-  larger.mask = slots - 1;
-  larger.used = part.used;
-  for (std::size_t i = 0; part.mask != 0 && i <= part.mask; ++i) {
+void KeyTable::resize(Part& part, std::size_t slots) {
+  Part other;
+  other.memory = Pages(slots * sizeof(Slot));
+  other.count = slots;
+  other.used = part.used;
+  for (std::size_t i = 0; i < part.count; ++i) {
     const Slot& slot = part.slots()[i];
-    if (slot.state != nullptr) free_slot(larger, slot.hash) = slot;
+    if (slot.state != nullptr) free_slot(other, slot.hash) = slot;
   }
-  table_bytes_ += larger.memory.size() - part.memory.size();
-  part = std::move(larger);
+  table_bytes_ += other.memory.size() - part.memory.size();
+  part = std::move(other);
 }
 
 void KeyTable::clear() {
   for (Part& part : parts_) {
-    for (std::size_t i = 0; part.mask != 0 && i <= part.mask; ++i) {
+    for (std::size_t i = 0; i < part.count; ++i) {
       if (part.slots()[i].state != nullptr) release(part.slots()[i].state);
     }
     part = Part{};

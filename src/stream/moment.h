@@ -69,6 +69,16 @@ struct ListVersion : Version {
   std::uint64_t own_length = 0;
   std::uint64_t hash = 0;  // Of the whole list.
   std::uint64_t length = 0;
+
+  // A list goes on from its stub, so that must have the hash of all before.
+  [[nodiscard]] static ListVersion stub_of(ListVersion version) {
+    version.physical = Moment().physical;
+    version.logical = 0;
+    version.start_physical = Moment().physical;
+    version.start_logical = 0;
+    version.order = 0;
+    return version;
+  }
 };
 
 // A read of a key that its transaction had not touched before.

@@ -65,7 +65,7 @@ void Predicates::enter(std::shared_ptr<const History> batch, Fingerprints& print
     RowKey* const key = table_.find(name);
     current_.keys[k] = key;
     if (key == nullptr || key->list) continue;
-    const KeyState* const state = keys_.find(name, name.hash());
+    const KeyState* const state = keys_.find(name);
     if (state != nullptr && state->kind == KeyKind::List) drop_list(*key);
   }
 }
@@ -96,7 +96,7 @@ RowKey& Predicates::key_of(Sheet& sheet, KeyId id) {
   if (known != nullptr) return *known;
   use(sheet);
   known = &table_.add(name, table_.store().add_key(h.key_name(id)));
-  const KeyState* const state = keys_.find(name, name.hash());
+  const KeyState* const state = keys_.find(name);
   known->list = state != nullptr && state->kind == KeyKind::List;
   // With an initial value that is not null it is a row from the beginning.
   if (table_.initial().alive) {

@@ -18,7 +18,7 @@
 #include "check/timeline/timeline.h"
 #include "ouro/stream.h"
 #include "stream/asked.h"
-#include "stream/key_table.h"
+#include "stream/cold_keys.h"
 #include "stream/row_archive.h"
 #include "stream/row_table.h"
 #include "stream/story.h"
@@ -28,7 +28,7 @@ namespace ouro::stream {
 
 class Predicates {
  public:
-  Predicates(Pool& pool, const KeyTable& keys, const TimelineRules& rules, FindTxn find)
+  Predicates(Pool& pool, ColdKeys& keys, const TimelineRules& rules, FindTxn find)
       : keys_(keys),
         rules_(rules),
         find_(std::move(find)),
@@ -107,7 +107,7 @@ class Predicates {
   bool judge_aggregate(const ReadPlace& place, PlacedRead& read, const Asked& asked);
   void release_all();
 
-  const KeyTable& keys_;
+  ColdKeys& keys_;
   const TimelineRules rules_;
   FindTxn find_;
   bool on_ = false;

@@ -1,0 +1,117 @@
+// Keys that nobody touched for a while, on disk.
+//
+// Of a key whose versions and reads have all gone to disk (archive.h) a stub is left, and where to
+// look for the rest. If memory is still short, that leaves, too: the keys that were touched longest
+// ago, with what is left of them, make a run (cold_run.h), and their states are freed. When a batch
+// names such a key, the state comes back as it was before anything else is done, so the rest of the
+// stream sees a table that knows all keys. Whether a key that is not in memory is new, or was there
+// before, the runs' filters know nearly always.
+//
+// What is in memory counts, else what the newest run says; so what comes back need not be taken out
+// of its run, and runs never change. They are merged, step by step with every batch, so that there
+// are few: those of similar sizes, and all into the oldest when they have half as many keys as it.
+// Each key that ever left takes 32 bytes on disk (a list 64), about half as much again for copies
+// that are out of date, and a place in the filters: ten bits, or fewer when the filters would take
+// more than an eighth of the memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stream/codec.h"
+#include "stream/cold_run.h"
+#include "stream/key_table.h"
+
+namespace ouro::stream {
+
+class ColdKeys {
+ public:
+  ColdKeys(Pool& pool, KeyTable& keys) : pool_(pool), keys_(keys) {}
+
+  // `memory`: the limit of the stream; zero: no more keys will leave. Removes all runs in the
+  // folder but those that were restored.
+  Status open(const std::string& folder, std::size_t memory);
+
+  // Brings back those that are on disk only. `hashes` are those of the names. The error is a disk
+  // that fails; then some may be back, which does no harm.
+  Status bring_back(std::span<const Name> names, std::span<const std::uint64_t> hashes) {
+    return runs_.empty() ? Status() : look_up(names, hashes);
+  }
+  // The key, brought back if need be; null: there is none.
+  [[nodiscard]] KeyState* find(const Name& name);
+  KeyState* find_or_add(const Name& name);
+
+  // Keys leave: begin(), leave() for each, end(); then they may be erased, but for those that were
+  // touched since leave(). The errors are a disk that fails; then none may.
+  Status begin(std::uint64_t keys);
+  // Whether there is nothing to remember of the key but what fits into a run.
+  [[nodiscard]] static bool may_leave(const KeyState& key);
+  // REQUIRES: ascending by hash, then name; may_leave().
+  Status leave(const KeyState& key, std::uint64_t hash);
+  Status end();
+  void abandon();  // Instead of end().
+
+  // Goes on merging runs, for about so many keys.
+  Status merge(std::size_t keys);
+
+  void save(Encoder& out) const;
+  Status restore(Decoder& in, const std::string& folder, std::size_t memory);
+  // As those of Archive.
+  void delete_dropped();
+  void keep_dropped() { keeps_dropped_ = true; }
+
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+  [[nodiscard]] std::uint64_t came_back() const { return came_back_; }
+  [[nodiscard]] std::uint64_t disk_bytes() const;
+  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
+
+ private:
+  struct Merge {
+    std::size_t first = 0;  // Of the runs.
+    std::size_t count = 0;
+    std::vector<Run::Cursor> inputs;  // The oldest first, those that are not at their end.
+    std::unique_ptr<RunWriter> writer;
+    std::uint32_t number = 0;
+  };
+
+  Status look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes);
+  void revive(const ColdKey& cold);
+  [[nodiscard]] std::string path(std::uint32_t number) const;
+  // `others`: how many keys the runs have that stay beside it.
+  Result<std::unique_ptr<RunWriter>> new_run(std::uint32_t number, std::uint64_t keys,
+                                             std::uint64_t others);
+  [[nodiscard]] std::uint64_t keys_before(std::size_t run) const;
+  // The first run to merge with all behind it.
+  [[nodiscard]] std::optional<std::size_t> first_to_merge() const;
+  Status begin_merge(std::size_t first);
+  Status merge_next();
+  Status end_merge();
+  void drop(std::uint32_t number);
+
+  Pool& pool_;
+  KeyTable& keys_;
+  std::string folder_;
+  std::size_t filter_bytes_ = 0;            // At most, of all filters.
+  std::vector<std::unique_ptr<Run>> runs_;  // The oldest first.
+  std::uint32_t next_run_ = 1;
+  std::unique_ptr<RunWriter> leaving_;
+  std::uint32_t leaving_number_ = 0;
+  std::unique_ptr<Merge> merge_;
+  bool may_merge_ = false;  // There is a new run since it was last asked.
+  bool keeps_dropped_ = false;
+  std::vector<std::uint32_t> dropped_;
+  std::vector<Wanted> wanted_;
+  std::vector<ColdKey> found_;
+  std::uint64_t left_ = 0;
+  std::uint64_t came_back_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace ouro::stream

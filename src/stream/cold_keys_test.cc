@@ -1,0 +1,222 @@
+#include "stream/cold_keys.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace ouro::stream {
+namespace {
+
+namespace fs = std::filesystem;
+
+Name name_of(std::uint64_t number) { return {number, 1}; }
+
+// What is left of a key, to compare.
+std::vector<std::uint64_t> facts(const KeyState& key) {
+  std::vector<std::uint64_t> out = {key.stub,     key.last_epoch,          key.first_epoch,
+                                    key.has_stub, key.has_stored_versions, key.reads.size()};
+  out.push_back(static_cast<std::uint64_t>(key.kind));
+  if (key.kind != KeyKind::List) return out;
+  for (auto c = key.lists.begin(); c != key.lists.end(); c = key.lists.next(c)) {
+    const ListVersion& v = key.lists.at(c);
+    out.insert(out.end(), {v.value, v.own_hash, v.own_length, v.hash, v.length, v.order,
+                           static_cast<std::uint64_t>(v.physical),
+                           static_cast<std::uint64_t>(v.start_physical)});
+  }
+  return out;
+}
+
+class ColdKeysTest : public testing::Test {
+ protected:
+  // A stream's keys and where they go.
+  struct Both {
+    Pool pool;
+    KeyTable keys{pool};
+    ColdKeys cold{pool, keys};
+  };
+
+  void SetUp() override {
+    fs::remove_all(folder());
+    both_ = std::make_unique<Both>();
+    ASSERT_TRUE(both_->cold.open(folder(), kMemory).ok());
+  }
+  void TearDown() override {
+    both_ = nullptr;
+    fs::remove_all(folder());
+  }
+  static std::string folder() {
+    return testing::TempDir() + "ouro_cold_keys_" + std::to_string(getpid());
+  }
+  static std::size_t files() {
+    return static_cast<std::size_t>(
+        std::distance(fs::directory_iterator(folder()), fs::directory_iterator()));
+  }
+
+  // Some key that may leave, with facts that nobody else has.
+  void make(std::uint64_t number) {
+    KeyState& key = *both_->cold.find_or_add(name_of(number));
+    key.clear(both_->pool);
+    key.kind = number % 3 == 0 ? KeyKind::List : KeyKind::Register;
+    key.last_epoch = static_cast<std::uint32_t>(random_() % 1'000'000);
+    key.first_epoch = static_cast<std::uint32_t>(random_()) & KeyState::kMostEpochs;
+    key.has_stored_versions = random_() % 2 == 0;
+    key.has_stub = key.kind == KeyKind::Register && random_() % 4 != 0;
+    key.stub = key.has_stub ? random_() : 0;
+    if (key.kind == KeyKind::List && random_() % 4 != 0) {
+      ListVersion stub = ListVersion::stub_of({});
+      stub.value = random_();
+      stub.own_hash = random_();
+      stub.own_length = random_();
+      stub.hash = random_();
+      stub.length = random_();
+      key.lists.insert(key.lists.end(), stub, both_->pool);
+    }
+    known_[number] = facts(key);
+  }
+  // All keys in memory of which `goes` says so.
+  template <class Goes>
+  void let_go(const Goes& goes) {
+    ASSERT_TRUE(both_->cold.begin(both_->keys.size()).ok());
+    for (std::size_t part = 0; part < KeyTable::kParts; ++part) {
+      std::vector<std::pair<std::uint64_t, KeyState*>> some;
+      both_->keys.for_each(part, [&](KeyState& key, std::uint64_t hash) {
+        if (goes(key.name.low)) some.emplace_back(hash, &key);
+      });
+      std::sort(some.begin(), some.end());
+      for (const auto& [hash, key] : some) ASSERT_TRUE(both_->cold.leave(*key, hash).ok());
+    }
+    ASSERT_TRUE(both_->cold.end().ok());
+    for (std::size_t part = 0; part < KeyTable::kParts; ++part) {
+      both_->keys.erase_if(part, [&](const KeyState& key) { return goes(key.name.low); });
+    }
+  }
+  void bring_back(const std::vector<std::uint64_t>& numbers) {
+    std::vector<Name> names;
+    std::vector<std::uint64_t> hashes;
+    for (const std::uint64_t number : numbers) {
+      names.push_back(name_of(number));
+      hashes.push_back(names.back().hash());
+    }
+    ASSERT_TRUE(both_->cold.bring_back(names, hashes).ok());
+    for (const std::uint64_t number : numbers) expect_known(number);
+  }
+  void expect_known(std::uint64_t number) {
+    const KeyState* const key = both_->keys.find(name_of(number), name_of(number).hash());
+    ASSERT_EQ(key != nullptr, known_.contains(number)) << number;
+    if (key == nullptr) return;
+    ASSERT_EQ(facts(*key), known_[number]) << number;
+  }
+  // As a stream is saved, lost and restored.
+  Status crash(const std::string& saved) {
+    both_ = std::make_unique<Both>();
+    Decoder in(saved);
+    return both_->cold.restore(in, folder(), kMemory);
+  }
+  std::string saved() {
+    Encoder out;
+    both_->cold.save(out);
+    both_->cold.delete_dropped();
+    both_->cold.keep_dropped();
+    return std::string(out.view());
+  }
+
+  static constexpr std::size_t kMemory = 1 << 20;
+  std::mt19937_64 random_{7};
+  std::unique_ptr<Both> both_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> known_;
+};
+
+TEST_F(ColdKeysTest, ComeBackAsTheyWereHoweverOftenTheyLeave) {
+  constexpr std::uint64_t kKeys = 5'000;
+  for (std::uint64_t round = 0; round < 120; ++round) {
+    SCOPED_TRACE(round);
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t i = random_() % 400; i > 0; --i) numbers.push_back(random_() % kKeys);
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    bring_back(numbers);
+    for (const std::uint64_t number : numbers) {
+      if (random_() % 2 == 0) make(number);
+    }
+    let_go([&](std::uint64_t number) { return number % 4 != round % 4; });
+    ASSERT_TRUE(both_->cold.merge(random_() % 3'000).ok());
+    if (round % 10 != 9) continue;
+    // What happens after a checkpoint is lost with a crash; what is in memory is none of our
+    // business.
+    let_go([](std::uint64_t) { return true; });
+    const std::string checkpoint = saved();
+    const auto known = known_;
+    for (int i = 0; i < 300; ++i) make(random_() % kKeys);
+    let_go([](std::uint64_t) { return true; });
+    ASSERT_TRUE(both_->cold.merge(random_() % 20'000).ok());
+    const Status status = crash(checkpoint);
+    ASSERT_TRUE(status.ok()) << status.error().to_string();
+    known_ = known;
+  }
+  EXPECT_GT(both_->cold.came_back(), 5'000);
+  std::vector<std::uint64_t> all(kKeys + 100);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  bring_back(all);
+}
+
+TEST_F(ColdKeysTest, RunsAreFewAndHoldLittleThatIsOutOfDate) {
+  constexpr std::uint64_t kKeys = 20'000;
+  std::size_t most_files = 0;
+  for (std::uint64_t round = 0; round < 400; ++round) {
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < 250; ++i) numbers.push_back((round * 250 + i) % kKeys);
+    bring_back(numbers);
+    for (const std::uint64_t number : numbers) make(number);
+    let_go([](std::uint64_t) { return true; });
+    ASSERT_TRUE(both_->cold.merge(8 * 250).ok());
+    most_files = std::max(most_files, files());
+  }
+  EXPECT_EQ(both_->keys.size(), 0);
+  EXPECT_LT(most_files, 20);
+  // A third of them are lists of 64 bytes, the others have 32; beside them are filters, pages that
+  // are not full and copies.
+  EXPECT_LT(both_->cold.disk_bytes(), kKeys * 43 * 2);
+  // At most ten bits for a key, and the first hash of every page.
+  EXPECT_LT(both_->cold.bytes(), kKeys * 4 + (std::size_t{1} << 20) * 8);
+}
+
+TEST_F(ColdKeysTest, DamageIsNoticed) {
+  for (std::uint64_t number = 0; number < 2'000; ++number) make(number);
+  let_go([](std::uint64_t) { return true; });
+  const std::string checkpoint = saved();
+  const std::string file = fs::directory_iterator(folder())->path();
+  const auto size = fs::file_size(file);
+  const auto flip = [&](std::uint64_t at) {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekg(static_cast<std::streamoff>(at));
+    const int was = bytes.get();
+    bytes.seekp(static_cast<std::streamoff>(at));
+    bytes.put(static_cast<char>(was ^ 4));
+  };
+  for (const std::uint64_t at : {std::uint64_t{100}, size - 3}) {  // The filter, the index.
+    flip(at);
+    EXPECT_FALSE(crash(checkpoint).ok()) << at;
+    flip(at);
+  }
+  ASSERT_TRUE(crash(checkpoint).ok());
+  flip(8'192 + 700);  // A page.
+  std::size_t failed = 0;
+  for (std::uint64_t number = 0; number < 2'000; ++number) {
+    const Name name = name_of(number);
+    const std::uint64_t hash = name.hash();
+    failed += both_->cold.bring_back({&name, 1}, {&hash, 1}).ok() ? 0 : 1;
+  }
+  EXPECT_GT(failed, 50);
+  EXPECT_LT(failed, 128);
+  fs::remove(file);
+  EXPECT_FALSE(crash(checkpoint).ok());
+}
+
+}  // namespace
+}  // namespace ouro::stream
