@@ -114,7 +114,7 @@ TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays)
     const std::string state = folder / "state";
     const bool small = seed % 2 == 0;  // Hardly anything stays in memory.
     const std::vector<std::string> lines =
-        random_lines(seed, kSlowdown == 1 ? 400 : 100, small ? 200 : 12);
+        random_lines(seed, kSlowdown == 1 ? 250 : 100, small ? 200 : 12);
     std::vector<std::string> batches;
     std::string all;
     for (std::size_t i = 0; i < lines.size();) {

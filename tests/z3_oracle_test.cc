@@ -41,7 +41,7 @@ TEST(Z3OracleTest, AgreesWithTheOracleOnSmallHistories) {
 TEST(Z3OracleTest, TheEngineAgreesOnMediumHistories) {
   std::size_t held = 0;
   std::size_t violated = 0;
-  const std::uint64_t seeds = kSlowdown == 1 ? 40 : 6;
+  const std::uint64_t seeds = kSlowdown == 1 ? 30 : 6;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     RandomShape shape;
     shape.min_txns = 20;

@@ -39,9 +39,11 @@ class Alignment {
     return gaps_[1].weight > 0 && gaps_[1].mean < 2 * off;
   }
 
-  std::vector<Node> run() {
+  // Ends early, with what it has, if the budget is exhausted.
+  std::vector<Node> run(const Budget& budget) {
+    BudgetTicker ticker(budget);
     for (int round = 0; round < kRounds; ++round) {
-      for (std::size_t t = 0; t < places_.size(); ++t) move(TxnId{t});
+      for (std::size_t t = 0; t < places_.size() && !ticker.tick(); ++t) move(TxnId{t});
     }
     std::vector<Node> order(places_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -125,10 +127,11 @@ class Alignment {
 }  // namespace
 
 std::optional<std::vector<Node>> aligned(const Encoding& encoding, const Digraph& known,
-                                         const Digraph& back, std::span<const Node> nodes) {
+                                         const Digraph& back, std::span<const Node> nodes,
+                                         const Budget& budget) {
   Alignment alignment(encoding, known, back, nodes);
   if (!alignment.worthwhile()) return std::nullopt;
-  return alignment.run();
+  return alignment.run(budget);
 }
 
 }  // namespace ouro

@@ -21,6 +21,7 @@ namespace ouro {
 // `known`, and `nodes` the first guess, a topological order of it. Cost: some passes over the arcs.
 [[nodiscard]] std::optional<std::vector<Node>> aligned(const Encoding& encoding,
                                                        const Digraph& known, const Digraph& back,
-                                                       std::span<const Node> nodes);
+                                                       std::span<const Node> nodes,
+                                                       const Budget& budget);
 
 }  // namespace ouro

@@ -69,7 +69,7 @@ TEST(AlignmentTest, ComesCloserToTheRightOrderWhereItIsUsed) {
       const std::vector<Node> guess = likely_commit_order(made.history);
       const auto nodes = topological_order(known, encoding.likely_order(guess));
       ASSERT_EQ(nodes.size(), encoding.node_count());
-      const auto better = aligned(encoding, known, known.reversed(), nodes);
+      const auto better = aligned(encoding, known, known.reversed(), nodes, Budget());
       ASSERT_TRUE(better.has_value());
       EXPECT_LT(error_of(*better, made.committed), 0.75 * error_of(guess, made.committed))
           << "seed " << seed;
@@ -86,7 +86,7 @@ TEST(AlignmentTest, IsNotUsedWhereReadsTellLessThanLongSessions) {
   const Digraph known(encoding.node_count(), encoding.arcs());
   const auto nodes =
       topological_order(known, encoding.likely_order(likely_commit_order(made.history)));
-  EXPECT_FALSE(aligned(encoding, known, known.reversed(), nodes).has_value());
+  EXPECT_FALSE(aligned(encoding, known, known.reversed(), nodes, Budget()).has_value());
 }
 
 TEST(AlignmentTest, RecordedHistoriesDoNotNeedIt) {

@@ -87,7 +87,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   std::optional<Digraph> back;
   if (order_is_vague(history)) {
     back = known.reversed(options.threads);
-    if (const auto txns = aligned(encoding, known, *back, nodes)) {
+    if (const auto txns = aligned(encoding, known, *back, nodes, budget)) {
       nodes = topological_order(known, encoding.likely_order(*txns));
     }
   }
