@@ -71,7 +71,7 @@ TEST(StreamKeysTest, OfAMillionKeysOnlySoManyAreInMemoryAndEachIsKnown) {
   StreamTime now{0};
   std::uint64_t most_keys = 0;
   std::uint64_t most_memory = 0;
-  const std::uint64_t batches = 250 / kSlowdown;
+  const std::uint64_t batches = kSlowdown == 1 ? 250 : 20;
   for (std::uint64_t i = 1; i <= batches; ++i) {
     now += std::chrono::milliseconds(10);
     ASSERT_TRUE(stream->append(feed.next_batch(), now).ok());
