@@ -77,6 +77,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   if (encoding.stopped()) return verdict;
   Digraph known(encoding.node_count(), encoding.arcs(), options.threads);
   encoding.release_arcs();
+  if (budget.exhausted()) return verdict;
   const History& history = observed.history();
   std::vector<Node> nodes =
       topological_order(known, encoding.likely_order(likely_commit_order(history)));
@@ -84,6 +85,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
     add_known_cycles(verdict, encoding, known, options.examples);
     return verdict;
   }
+  if (budget.exhausted()) return verdict;
   std::optional<Digraph> back;
   if (order_is_vague(history)) {
     back = known.reversed(options.threads);
