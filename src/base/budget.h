@@ -1,8 +1,10 @@
 // Limits on a long computation, asked for inside its loops.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/memory.h"
@@ -56,10 +58,14 @@ class BudgetTicker {
   explicit BudgetTicker(const Budget& budget, std::uint32_t every = 4096)
       : budget_(budget), mask_(every - 1) {}
   // Whether to stop; stays true once it was.
-  bool tick() {
-    if ((++count_ & mask_) == 0 && !stopped_) stopped_ = budget_.exhausted();
+  bool tick() { return (++count_ & mask_) == 0 ? ask() : stopped_; }
+  // The same, at once.
+  bool ask() {
+    if (!stopped_) stopped_ = budget_.exhausted();
     return stopped_;
   }
+  // What the last tick() or ask() said.
+  [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
   const Budget& budget_;
@@ -67,5 +73,16 @@ class BudgetTicker {
   std::uint32_t count_ = 0;
   bool stopped_ = false;
 };
+
+// Calls f(i) for every i in [begin, end), asking the budget now and then; false: it stopped early.
+template <class F>
+bool for_each_within(const Budget& budget, std::size_t begin, std::size_t end, const F& f) {
+  constexpr std::size_t kBlock = 4096;
+  while (begin < end) {
+    if (budget.exhausted()) return false;
+    for (const std::size_t stop = std::min(end, begin + kBlock); begin < stop; ++begin) f(begin);
+  }
+  return true;
+}
 
 }  // namespace ouro

@@ -15,8 +15,8 @@ ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
   return {};
 }
 
-CommitGraph::CommitGraph(const Observed& observed)
-    : o_(observed), likely_order_(likely_commit_order(observed.history())) {
+CommitGraph::CommitGraph(const Observed& observed, const Budget& budget)
+    : o_(observed), likely_order_(likely_commit_order(observed.history(), budget)) {
   const History& h = o_.history();
   const Items& items = o_.items();
   for (std::size_t s = 0; s < h.session_count(); ++s) {
@@ -27,9 +27,9 @@ CommitGraph::CommitGraph(const Observed& observed)
       before = txn;
     }
   }
-  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+  for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
     const TxnId txn{t};
-    if (!o_.counted(txn)) continue;
+    if (!o_.counted(txn)) return;
     Node last = kInitialTxn.value;
     for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
       if (!items.is_read(i) || !o_.external(i)) continue;
@@ -38,7 +38,7 @@ CommitGraph::CommitGraph(const Observed& observed)
       arcs_.push_back({writer.value, txn.value});
       last = writer.value;
     }
-  }
+  });
   for (const VersionStep& step : o_.version_steps()) {
     if (!step.from.valid()) continue;
     arcs_.push_back({o_.txn(step.from).value, o_.txn(step.to).value});
@@ -48,12 +48,12 @@ CommitGraph::CommitGraph(const Observed& observed)
   }
 }
 
-Digraph CommitGraph::with(std::span<const ForcedEdge> forced) const {
-  if (forced.empty()) return {o_.history().txn_count(), arcs_};
+Digraph CommitGraph::with(std::span<const ForcedEdge> forced, const Budget& budget) const {
+  if (forced.empty()) return {o_.history().txn_count(), arcs_, 1, budget};
   std::vector<Arc> arcs = arcs_;
   arcs.reserve(arcs.size() + forced.size());
   for (const ForcedEdge& edge : forced) arcs.push_back({edge.from.value, edge.to.value});
-  return {o_.history().txn_count(), arcs};
+  return {o_.history().txn_count(), arcs, 1, budget};
 }
 
 std::vector<Edge> CommitGraph::explain(std::span<const Node> cycle,

@@ -20,10 +20,11 @@ struct ForcedEdge {
 
 class CommitGraph {
  public:
-  explicit CommitGraph(const Observed& observed);
+  // Incomplete once the budget is exhausted, as is with().
+  CommitGraph(const Observed& observed, const Budget& budget);
 
   // Nodes are transactions, by number; those that do not take part have no arcs.
-  [[nodiscard]] Digraph with(std::span<const ForcedEdge> forced) const;
+  [[nodiscard]] Digraph with(std::span<const ForcedEdge> forced, const Budget& budget) const;
 
   // All nodes in the order in which they probably committed. A good guess saves work, a bad one
   // costs nothing else.

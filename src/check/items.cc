@@ -40,17 +40,18 @@ class KeyRange {
 
 }  // namespace
 
-Items::Items(const History& history) {
+Items::Items(const History& history, const Budget& budget) {
   const HistoryColumns& c = history.columns();
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history);
+  if (!c.predicate_reads.empty()) flatten(history, budget);
 }
 
-void Items::flatten(const History& history) {
+void Items::flatten(const History& history, const Budget& budget) {
+  constexpr std::size_t kMost = 0xfffffff0;
   const KeyRange keys(history);
   std::vector<bool> returned(history.key_count(), false);
   const auto add = [&](OpKind kind, KeyId key, Value value, OpId op) {
@@ -59,9 +60,12 @@ void Items::flatten(const History& history) {
     own_value_.push_back(value);
     own_op_.push_back(op);
   };
+  BudgetTicker ticker(budget, 64);  // A scan may find many.
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
     for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
+      too_many_ |= own_kind_.size() + 2 * history.key_count() > kMost;
+      if (ticker.tick() || too_many_) break;
       const Op op = history.op(id);
       if (!is_predicate_read(op.kind)) {
         add(op.kind, op.key, op.value, id);

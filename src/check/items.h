@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/budget.h"
 #include "ouro/history.h"
 
 namespace ouro {
@@ -17,7 +18,11 @@ using ItemId = Id<struct ItemTag>;
 
 class Items {
  public:
-  explicit Items(const History& history);
+  // Of no use once the budget is exhausted.
+  Items(const History& history, const Budget& budget);
+
+  // Whether there are more than can be numbered; nothing else can be asked then.
+  [[nodiscard]] bool too_many() const { return too_many_; }
 
   [[nodiscard]] std::size_t size() const { return kind_.size(); }
   [[nodiscard]] OpKind kind(ItemId item) const { return kind_[item.index()]; }
@@ -38,7 +43,7 @@ class Items {
   }
 
  private:
-  void flatten(const History& history);
+  void flatten(const History& history, const Budget& budget);
 
   std::span<const OpKind> op_kind_;  // Of operations, not items.
   std::span<const OpKind> kind_;
@@ -47,6 +52,7 @@ class Items {
   std::span<const OpId> op_;
   std::span<const std::uint32_t> first_;
 
+  bool too_many_ = false;
   std::vector<OpKind> own_kind_;
   std::vector<KeyId> own_key_;
   std::vector<Value> own_value_;

@@ -104,7 +104,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
     initial_ = Value::null();
   }
   link_final_writes();
-  for (std::uint32_t i = 0; i < size(); ++i) {
+  for (std::uint32_t i = 0; i < size() && !ticker_.tick(); ++i) {
     if (accesses[i].is_write()) add_write(i);
   }
   if (!list) {
@@ -115,7 +115,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
     set_source(accesses[i].item,
                source < Observed::kInitial ? accesses[source].item.value : source);
   }
-  if (list) list_key();
+  if (list && !ticker_.stopped()) list_key();
   fill_links(links);
 }
 

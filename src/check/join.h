@@ -14,11 +14,12 @@ namespace ouro {
 
 class Join {
  public:
-  explicit Join(Observed& observed)
-      : o_(observed), h_(observed.history()), items_(observed.items()) {}
+  Join(Observed& observed, const Budget& budget)
+      : o_(observed), h_(observed.history()), items_(observed.items()), ticker_(budget) {}
 
-  // Fills the sources of all items of a key, and `links` beside its accesses. REQUIRES: `accesses`
-  // are those of one key, as KeyRanges::sort() leaves them.
+  // Fills the sources of all items of a key, and `links` beside its accesses; with something else
+  // once the budget is exhausted. REQUIRES: `accesses` are those of one key, as KeyRanges::sort()
+  // leaves them.
   void key(std::span<const Access> accesses, std::span<KeyLink> links);
 
   // An input error; the one with the smallest item is the one to report.
@@ -64,7 +65,7 @@ class Join {
   // Calls f(first, end) for the accesses of each transaction.
   template <class F>
   void for_each_group(const F& f) {
-    for (std::uint32_t i = 0; i < size();) {
+    for (std::uint32_t i = 0; i < size() && !ticker_.tick();) {
       std::uint32_t end = i + 1;
       while (end < size() && accesses_[end].txn == accesses_[i].txn) ++end;
       f(i, end);
@@ -84,6 +85,7 @@ class Join {
   Observed& o_;
   const History& h_;
   const Items& items_;
+  BudgetTicker ticker_;
   std::span<const Access> accesses_;  // Of the key at hand.
   // Beside them: the position of the write that a read returned, of the final one that replaced a
   // write; or a code.

@@ -22,9 +22,9 @@ struct KeyRanges::Slice {
 };
 
 KeyRanges::KeyRanges(const History& history, const Items& items, unsigned threads,
-                     std::vector<TxnId>& item_txn)
-    : history_(history), items_(items), item_txn_(item_txn) {
-  item_txn_.resize(items.size());
+                     const Budget& budget, Column<TxnId>& item_txn)
+    : history_(history), items_(items), budget_(budget), item_txn_(item_txn) {
+  item_txn_.extend(items.size());
   // A slice costs a counter per key, so there must be enough items to be worth it.
   const std::size_t parts =
       items.size() < 50'000 || items.size() < 2 * history.key_count() ? 1 : thread_count(threads);
@@ -35,11 +35,13 @@ KeyRanges::KeyRanges(const History& history, const Items& items, unsigned thread
     slice.end = TxnId{history.txn_count() * (part + 1) / parts};
     slice.per_key.assign(history.key_count(), 0);
     if (slice.begin == slice.end) return;
-    for (ItemId i = items_.first(slice.begin); i < items_.first(slice.end); ++i.value) {
-      const KeyId key = items_.key(i);
-      if (key.valid()) ++slice.per_key[key.index()];
-    }
+    for_each_within(budget, items_.first(slice.begin).index(), items_.first(slice.end).index(),
+                    [&](std::size_t i) {
+                      const KeyId key = items_.key(ItemId{i});
+                      if (key.valid()) ++slice.per_key[key.index()];
+                    });
   });
+  if (budget.exhausted()) return;
   choose_ranges(slices);
 
   std::vector<std::uint32_t> next(count());
@@ -75,7 +77,8 @@ void KeyRanges::choose_ranges(std::span<const Slice> slices) {
 }
 
 void KeyRanges::deal(Slice& slice) {
-  for (TxnId txn = slice.begin; txn < slice.end; ++txn.value) {
+  for_each_within(budget_, slice.begin.index(), slice.end.index(), [&](std::size_t t) {
+    const TxnId txn{t};
     for (ItemId i = items_.first(txn); i < items_.end(txn); ++i.value) {
       item_txn_[i.index()] = txn;
       const KeyId key = items_.key(i);
@@ -85,17 +88,17 @@ void KeyRanges::deal(Slice& slice) {
       records_[slice.next[range]++] = {items_.value(i).bits(), i.value,
                                        local << 4 | static_cast<std::uint32_t>(items_.kind(i))};
     }
-  }
+  });
 }
 
-void KeyRanges::sort(std::size_t range, std::vector<Access>& out) const {
+bool KeyRanges::sort(std::size_t range, std::vector<Access>& out) const {
   const std::size_t keys = first_key_[range + 1] - first_key_[range];
   const auto first_of_key = std::span(key_first_).subspan(first_key_[range], keys + 1);
   const std::uint32_t begin = first_of_key.front();
   std::vector<std::uint32_t> next(first_of_key.begin(), first_of_key.end() - 1);
   out.resize(first_of_key.back() - begin);
   const std::size_t end = first_of_key.back();
-  for (std::size_t at = begin; at < end; ++at) {
+  return for_each_within(budget_, begin, end, [&](std::size_t at) {
     const Record& record = records_[at];
     __builtin_prefetch(&item_txn_[records_[std::min(at + kAhead, end - 1)].item]);
     const std::uint32_t local = record.key_and_kind >> 4;
@@ -106,7 +109,7 @@ void KeyRanges::sort(std::size_t range, std::vector<Access>& out) const {
                                   .key = KeyId{first_key_[range] + local},
                                   .kind = static_cast<OpKind>(record.key_and_kind & 15),
                                   .aborted = history_.status(txn) == TxnStatus::Aborted};
-  }
+  });
 }
 
 }  // namespace ouro

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/column.h"
 #include "check/items.h"
 
 namespace ouro {
@@ -29,13 +30,15 @@ struct Access {
 class KeyRanges {
  public:
   // Items without a key are left out. Also fills `item_txn`, which must outlive the ranges, with
-  // the transaction of every item. Cost: two passes over the items, 16 bytes an item.
-  KeyRanges(const History& history, const Items& items, unsigned threads,
-            std::vector<TxnId>& item_txn);
+  // the transaction of every item. Of no use once the budget is exhausted. Cost: two passes over
+  // the items, 16 bytes an item.
+  KeyRanges(const History& history, const Items& items, unsigned threads, const Budget& budget,
+            Column<TxnId>& item_txn);
 
   [[nodiscard]] std::size_t count() const { return first_key_.size() - 1; }
-  // Fills `out` with the accesses of a range: by key, then in the order of their items.
-  void sort(std::size_t range, std::vector<Access>& out) const;
+  // Fills `out` with the accesses of a range: by key, then in the order of their items. False: the
+  // budget was exhausted first.
+  bool sort(std::size_t range, std::vector<Access>& out) const;
   // Where the first access of the range stands among those of all ranges.
   [[nodiscard]] std::size_t first(std::size_t range) const { return key_first_[first_key_[range]]; }
 
@@ -56,11 +59,12 @@ class KeyRanges {
 
   const History& history_;
   const Items& items_;
+  const Budget& budget_;
   std::vector<std::uint32_t> key_first_;
   std::vector<std::uint32_t> first_key_;  // Of every range, and the number of keys.
   std::vector<std::uint16_t> range_of_key_;
   std::unique_ptr<Record[]> records_;
-  std::vector<TxnId>& item_txn_;
+  Column<TxnId>& item_txn_;
 };
 
 }  // namespace ouro

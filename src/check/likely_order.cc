@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sort_within.h"
+
 namespace ouro {
 namespace {
 
 template <class T>
-std::vector<Node> sorted_by(std::span<const T> column) {
+std::vector<Node> sorted_by(std::span<const T> column, const Budget& budget) {
   std::vector<Node> order(column.size());
   std::iota(order.begin(), order.end(), 0);
-  if (!std::is_sorted(column.begin(), column.end())) {
-    std::stable_sort(order.begin(), order.end(),
-                     [&](Node a, Node b) { return column[a] < column[b]; });
-  }
+  const auto less = [&](Node a, Node b) { return column[a] < column[b]; };
+  static_cast<void>(sort_within(budget, order, less));  // Half sorted will do.
   return order;
 }
 
@@ -38,10 +38,10 @@ bool order_is_vague(const History& history) {
   return !full(c.commit_ts, kNoTimestamp) && !full(c.completed, kNoClock) && !interleaved(c);
 }
 
-std::vector<Node> likely_commit_order(const History& history) {
+std::vector<Node> likely_commit_order(const History& history, const Budget& budget) {
   const HistoryColumns& c = history.columns();
-  if (full(c.commit_ts, kNoTimestamp)) return sorted_by(c.commit_ts);
-  if (full(c.completed, kNoClock)) return sorted_by(c.completed);
+  if (full(c.commit_ts, kNoTimestamp)) return sorted_by(c.commit_ts, budget);
+  if (full(c.completed, kNoClock)) return sorted_by(c.completed, budget);
   std::vector<double> progress(history.txn_count());
   if (interleaved(c)) {
     std::iota(progress.begin(), progress.end(), 0.0);
@@ -53,7 +53,7 @@ std::vector<Node> likely_commit_order(const History& history) {
       }
     }
   }
-  return sorted_by(std::span<const double>(progress));
+  return sorted_by(std::span<const double>(progress), budget);
 }
 
 }  // namespace ouro

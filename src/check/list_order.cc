@@ -13,13 +13,17 @@ namespace {
 class ListOrder {
  public:
   ListOrder(const Observed& observed, std::vector<WrongRead>& wrong_reads,
-            std::vector<VersionStep>& steps)
-      : o_(observed), items_(observed.items()), wrong_reads_(wrong_reads), steps_(steps) {}
+            std::vector<VersionStep>& steps, const Budget& budget)
+      : o_(observed),
+        items_(observed.items()),
+        ticker_(budget),
+        wrong_reads_(wrong_reads),
+        steps_(steps) {}
 
   void key(KeyId key) {
     const auto items = o_.items_of(key);
     find_longest(items);
-    if (!longest_.valid()) return;
+    if (!longest_.valid() || ticker_.tick()) return;
     compare_reads(items);
     position_.clear();
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -61,6 +65,7 @@ class ListOrder {
     const Value longest = items_.value(longest_);
     const auto whole = o_.history().list(longest);
     for (const ItemId item : items) {
+      if (ticker_.tick()) return;
       if (!relevant(item) || items_.value(item).trunk() == longest.trunk()) continue;
       const auto list = o_.history().list(items_.value(item));
       if (!std::equal(list.begin(), list.end(), whole.begin())) {
@@ -91,6 +96,7 @@ class ListOrder {
 
   const Observed& o_;
   const Items& items_;
+  BudgetTicker ticker_;
   std::vector<WrongRead>& wrong_reads_;
   std::vector<VersionStep>& steps_;
   ItemId longest_;
@@ -100,8 +106,8 @@ class ListOrder {
 
 }  // namespace
 
-void Observed::order_lists(const std::vector<KeyId>& keys) {
-  ListOrder order(*this, wrong_reads_, version_steps_);
+void Observed::order_lists(const std::vector<KeyId>& keys, const Budget& budget) {
+  ListOrder order(*this, wrong_reads_, version_steps_, budget);
   for (const KeyId key : keys) order.key(key);
 }
 

@@ -13,28 +13,22 @@ namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
                                    Evidence evidence) {
-  Observed o(history);
+  Observed o(history, budget);
+  if (o.items_.too_many()) {
+    Error error;
+    error.what =
+        "scans found or missed more than 4 billion keys; check a part of the history, or "
+        "narrower scans";
+    return error;
+  }
   o.source_.assign(o.items_.size(), kNone);
   o.element_item_.resize(history.columns().elements.size());
 
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
   joins.reserve(parts);
-  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o);
-  {
-    const KeyRanges ranges(history, o.items_, threads, o.item_txn_);
-    o.key_first_ = ranges.key_first();
-    o.key_items_.resize(o.key_first_.back());
-    o.key_links_.resize(o.key_first_.back());
-    std::atomic<std::size_t> next{0};
-    for_each_part(parts, [&](std::size_t part) {
-      std::vector<Access> accesses;
-      for (std::size_t r = next++; r < ranges.count() && !budget.exhausted(); r = next++) {
-        ranges.sort(r, accesses);
-        o.join_range(ranges.first(r), accesses, joins[part]);
-      }
-    });
-  }
+  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o, budget);
+  o.join_keys(joins, threads, budget);
   if (budget.exhausted()) {
     o.stopped_ = true;
     return o;
@@ -61,7 +55,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     given = *std::move(read);
   }
   o.resolve_unknown(given.installed());
-  o.order_lists(lists);
+  o.order_lists(lists, budget);
   given.add_to(o, o.wrong_reads_, o.version_steps_);
   o.keep_counted_wrong_reads();
   PredicateReads predicates;
@@ -85,6 +79,23 @@ Error error_at(const History& history, OpId op, std::string what) {
   return error;
 }
 
+// Each thread takes the next range of keys.
+void Observed::join_keys(std::span<Join> joins, unsigned threads, const Budget& budget) {
+  const KeyRanges ranges(*history_, items_, threads, budget, item_txn_);
+  if (budget.exhausted()) return;
+  key_first_ = ranges.key_first();
+  key_items_.extend(key_first_.back());
+  key_links_.extend(key_first_.back());
+  std::atomic<std::size_t> next{0};
+  for_each_part(joins.size(), [&](std::size_t part) {
+    std::vector<Access> accesses;
+    for (std::size_t r = next++; r < ranges.count(); r = next++) {
+      if (!ranges.sort(r, accesses)) return;
+      join_range(ranges.first(r), accesses, joins[part]);
+    }
+  });
+}
+
 void Observed::join_range(std::size_t first, std::span<const Access> accesses, Join& join) {
   for (std::size_t begin = 0; begin < accesses.size();) {
     std::size_t end = begin;
@@ -92,7 +103,7 @@ void Observed::join_range(std::size_t first, std::span<const Access> accesses, J
       key_items_[first + end] = accesses[end].item;
     }
     join.key(accesses.subspan(begin, end - begin),
-             std::span(key_links_).subspan(first + begin, end - begin));
+             std::span(key_links_.data() + first + begin, end - begin));
     begin = end;
   }
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/column.h"
 #include "check/items.h"
 #include "ouro/check.h"
 
@@ -100,14 +101,14 @@ class Observed {
 
   // All items of a key, sorted.
   [[nodiscard]] std::span<const ItemId> items_of(KeyId key) const {
-    return std::span(key_items_)
-        .subspan(key_first_[key.index()], key_first_[key.index() + 1] - key_first_[key.index()]);
+    return key_items_.span().subspan(key_first_[key.index()],
+                                     key_first_[key.index() + 1] - key_first_[key.index()]);
   }
 
   // Beside them.
   [[nodiscard]] std::span<const KeyLink> links_of(KeyId key) const {
-    return std::span(key_links_)
-        .subspan(key_first_[key.index()], key_first_[key.index() + 1] - key_first_[key.index()]);
+    return key_links_.span().subspan(key_first_[key.index()],
+                                     key_first_[key.index() + 1] - key_first_[key.index()]);
   }
   // How many items the keys before `key` have; `key` may be one behind the last.
   [[nodiscard]] std::size_t items_before(KeyId key) const { return key_first_[key.index()]; }
@@ -138,13 +139,15 @@ class Observed {
 
  private:
   friend class Join;
-  explicit Observed(const History& history) : history_(&history), items_(history) {}
+  Observed(const History& history, const Budget& budget)
+      : history_(&history), items_(history, budget) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
   }
+  void join_keys(std::span<Join> joins, unsigned threads, const Budget& budget);
   void join_range(std::size_t first, std::span<const Access> accesses, Join& join);
   void resolve_unknown(std::span<const ItemId> installed);
-  void order_lists(const std::vector<KeyId>& keys);
+  void order_lists(const std::vector<KeyId>& keys, const Budget& budget);
   void keep_counted_wrong_reads();
 
   const History* history_;
@@ -152,11 +155,11 @@ class Observed {
   bool stopped_ = false;
   std::vector<bool> counted_;
   std::size_t counted_count_ = 0;
-  std::vector<TxnId> item_txn_;
+  Column<TxnId> item_txn_;
   std::vector<std::uint32_t> source_;
   std::vector<std::uint32_t> key_first_;
-  std::vector<ItemId> key_items_;
-  std::vector<KeyLink> key_links_;
+  Column<ItemId> key_items_;
+  Column<KeyLink> key_links_;
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
   std::vector<VersionStep> version_steps_;

@@ -13,11 +13,11 @@ constexpr Node kNoNode = 0xffffffff;
 // Tarjan's algorithm with an explicit stack: a session is one path, millions of nodes deep.
 class Components {
  public:
-  explicit Components(const Digraph& graph)
-      : g_(graph), index_(graph.node_count(), 0), low_(graph.node_count(), 0) {}
+  Components(const Digraph& graph, const Budget& budget)
+      : g_(graph), ticker_(budget), index_(graph.node_count(), 0), low_(graph.node_count(), 0) {}
 
   std::vector<std::vector<Node>> run() {
-    for (Node root = 0; root < g_.node_count(); ++root) {
+    for (Node root = 0; root < g_.node_count() && !ticker_.tick(); ++root) {
       if (index_[root] == 0) visit(root);
     }
     return std::move(found_);
@@ -37,7 +37,7 @@ class Components {
 
   void visit(Node root) {
     enter(root);
-    while (!stack_.empty()) {
+    while (!stack_.empty() && !ticker_.tick()) {
       Frame& frame = stack_.back();
       const Node node = frame.node;
       const auto out = g_.out(node);
@@ -67,6 +67,7 @@ class Components {
   }
 
   const Digraph& g_;
+  BudgetTicker ticker_;
   std::vector<Node> index_, low_;
   std::vector<Node> path_;
   std::vector<Frame> stack_;
@@ -77,8 +78,11 @@ class Components {
 // Breadth-first search for the shortest way from a node back to itself.
 class CycleSearch {
  public:
-  CycleSearch(const Digraph& graph, std::span<const Node> component)
-      : g_(graph), parent_(graph.node_count(), kNoNode), inside_(graph.node_count(), false) {
+  CycleSearch(const Digraph& graph, std::span<const Node> component, const Budget& budget)
+      : g_(graph),
+        ticker_(budget),
+        parent_(graph.node_count(), kNoNode),
+        inside_(graph.node_count(), false) {
     for (const Node node : component) inside_[node] = true;
   }
 
@@ -88,7 +92,7 @@ class CycleSearch {
     queue_.assign(1, start);
     std::size_t level_end = 1;
     std::size_t length = 1;
-    for (std::size_t at = 0; at < queue_.size() && length < limit; ++at) {
+    for (std::size_t at = 0; at < queue_.size() && length < limit && !ticker_.tick(); ++at) {
       const Node node = queue_[at];
       for (const Node to : g_.out(node)) {
         if (to == start) return path_to(start, node);
@@ -114,6 +118,7 @@ class CycleSearch {
   }
 
   const Digraph& g_;
+  BudgetTicker ticker_;
   std::vector<Node> parent_;
   std::vector<bool> inside_;
   std::vector<Node> queue_;
@@ -124,7 +129,8 @@ class CycleSearch {
 // A counting sort. Each thread takes care of the arcs out of a range of nodes, so all of them go
 // through all arcs, which is quick, but none waits for the others' memory.
 template <class Each>
-void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Each& each) {
+void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Budget& budget,
+                   const Each& each) {
   constexpr std::size_t kManyArcs = 100'000;
   const std::size_t parts = arcs < kManyArcs ? 1 : thread_count(threads);
   const auto for_each_range = [&](const auto& f) {
@@ -139,41 +145,50 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
   first_.assign(nodes + 2, 0);
   to_ = std::make_unique_for_overwrite<Node[]>(arcs);
   for_each_range([&](Node from, Node) { ++first_[from + 2]; });
+  if (budget.exhausted()) return first_.assign(nodes + 2, 0);
   for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
   // What is here the next free place of a node is in the end where the next one's begin.
   for_each_range([&](Node from, Node to) { to_[first_[from + 1]++] = to; });
+  if (budget.exhausted()) first_.assign(nodes + 2, 0);
 }
 
-Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads) {
-  fill(node_count, arcs.size(), threads, [&](const auto& f) {
-    for (const Arc& arc : arcs) f(arc.from, arc.to);
+Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads,
+                 const Budget& budget) {
+  fill(node_count, arcs.size(), threads, budget, [&](const auto& f) {
+    for_each_within(budget, 0, arcs.size(), [&](std::size_t i) { f(arcs[i].from, arcs[i].to); });
   });
 }
 
-Digraph Digraph::reversed(unsigned threads) const {
+Digraph Digraph::reversed(unsigned threads, const Budget& budget) const {
   Digraph back;
-  back.fill(node_count(), first_[node_count()], threads, [&](const auto& f) {
-    for (Node node = 0; node < node_count(); ++node) {
+  back.fill(node_count(), first_[node_count()], threads, budget, [&](const auto& f) {
+    for_each_within(budget, 0, node_count(), [&](std::size_t i) {
+      const Node node = static_cast<Node>(i);
       for (const Node to : out(node)) f(to, node);
-    }
+    });
   });
   return back;
 }
 
-std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred) {
-  std::vector<std::uint32_t> waiting(graph.node_count(), 0);
-  std::vector<std::uint32_t> rank(graph.node_count());
-  for (Node node = 0; node < graph.node_count(); ++node) {
+std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred,
+                                    const Budget& budget) {
+  const std::size_t nodes = graph.node_count();
+  std::vector<std::uint32_t> waiting(nodes, 0);
+  std::vector<std::uint32_t> rank(nodes);
+  const bool counted = for_each_within(budget, 0, nodes, [&](std::size_t i) {
+    const Node node = static_cast<Node>(i);
     for (const Node to : graph.out(node)) ++waiting[to];
     rank[preferred[node]] = node;
-  }
-  RankSet ready(graph.node_count());
-  for (Node node = 0; node < graph.node_count(); ++node) {
+  });
+  if (!counted) return {};
+  RankSet ready(nodes);
+  for (Node node = 0; node < nodes; ++node) {
     if (waiting[node] == 0) ready.insert(rank[node]);
   }
   std::vector<Node> order;
-  order.reserve(graph.node_count());
-  while (!ready.empty()) {
+  order.reserve(nodes);
+  BudgetTicker ticker(budget);
+  while (!ready.empty() && !ticker.tick()) {
     const Node node = preferred[ready.pop()];
     order.push_back(node);
     for (const Node to : graph.out(node)) {
@@ -183,8 +198,8 @@ std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> 
   return order;
 }
 
-std::vector<std::vector<Node>> cyclic_components(const Digraph& graph) {
-  auto components = Components(graph).run();
+std::vector<std::vector<Node>> cyclic_components(const Digraph& graph, const Budget& budget) {
+  auto components = Components(graph, budget).run();
   for (auto& component : components) std::sort(component.begin(), component.end());
   std::sort(components.begin(), components.end(), [](const auto& a, const auto& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -193,8 +208,8 @@ std::vector<std::vector<Node>> cyclic_components(const Digraph& graph) {
 }
 
 std::vector<Node> short_cycle(const Digraph& graph, std::span<const Node> component,
-                              std::size_t exhaustive) {
-  CycleSearch search(graph, component);
+                              const Budget& budget, std::size_t exhaustive) {
+  CycleSearch search(graph, component, budget);
   std::vector<Node> best;
   // Spread over the component, so that a large one is sampled evenly.
   const std::size_t tries = std::min(component.size(), exhaustive);

@@ -1,10 +1,15 @@
 // Directed graphs of dense nodes, their topological orders and their cycles. Knows no transactions.
+//
+// What is given a budget stops when that is exhausted, and returns something of no use: whoever set
+// limits asks the budget before believing it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "base/budget.h"
 
 namespace ouro {
 
@@ -20,20 +25,23 @@ struct Arc {
 class Digraph {
  public:
   // The result does not depend on `threads` (zero: one per core).
-  Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads = 1);
+  Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads = 1,
+          const Budget& budget = Budget());
 
   [[nodiscard]] std::size_t node_count() const { return first_.size() - 2; }
   [[nodiscard]] std::span<const Node> out(Node node) const {
     return {to_.get() + first_[node], first_[node + 1] - first_[node]};
   }
   // The same arcs the other way round.
-  [[nodiscard]] Digraph reversed(unsigned threads = 1) const;
+  [[nodiscard]] Digraph reversed(unsigned threads = 1, const Budget& budget = Budget()) const;
 
  private:
   Digraph() = default;
-  // `each(f)` calls f(from, to) for all of `arcs` arcs, always in the same order.
+  // `each(f)` calls f(from, to) for all of `arcs` arcs, always in the same order, while the budget
+  // lasts.
   template <class Each>
-  void fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Each& each);
+  void fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Budget& budget,
+            const Each& each);
 
   std::vector<std::uint64_t> first_;  // Where the arcs of each node begin; the last is for fill().
   std::unique_ptr<Node[]> to_;        // Not a vector: whoever fills it touches it first.
@@ -42,16 +50,19 @@ class Digraph {
 // The nodes, each before those it has arcs to; of those that could come next the one that stands
 // first in `preferred`, a permutation of the nodes. Nodes on cycles, and behind them, are missing.
 [[nodiscard]] std::vector<Node> topological_order(const Digraph& graph,
-                                                  std::span<const Node> preferred);
+                                                  std::span<const Node> preferred,
+                                                  const Budget& budget = Budget());
 
 // The strongly connected components of more than one node or with a loop, each sorted; smallest
 // first, then by first node.
-[[nodiscard]] std::vector<std::vector<Node>> cyclic_components(const Digraph& graph);
+[[nodiscard]] std::vector<std::vector<Node>> cyclic_components(const Digraph& graph,
+                                                               const Budget& budget = Budget());
 
 // A shortest cycle within `component`, one of cyclic_components(graph); its nodes in order. In
 // components of more than `exhaustive` nodes only that many are tried as starts, so the cycle is
-// short but maybe not shortest.
+// short but maybe not shortest; fewer if the budget is exhausted, and none if it is at once.
 [[nodiscard]] std::vector<Node> short_cycle(const Digraph& graph, std::span<const Node> component,
+                                            const Budget& budget = Budget(),
                                             std::size_t exhaustive = 256);
 
 }  // namespace ouro

@@ -11,21 +11,27 @@
 namespace ouro {
 
 DynamicOrder::DynamicOrder(Digraph known, std::optional<Digraph> back, std::span<const Node> order,
-                           unsigned threads)
+                           const Budget& budget, unsigned threads)
     : out_(std::move(known)),
       in_(std::move(back)),
+      budget_(budget),
+      ticker_(budget),
       threads_(threads),
       position_(order.size()),
       first_out_(order.size(), -1),
       first_in_(order.size(), -1),
       mark_(order.size(), 0) {
-  for (std::size_t i = 0; i < order.size(); ++i)
+  for (std::size_t i = 0; i < order.size() && !ticker_.tick(); ++i) {
     position_[order[i]] = static_cast<std::uint32_t>(i);
+  }
 }
 
 template <class F>
 void DynamicOrder::for_each_in(Node node, const F& f) {
-  if (!in_) in_ = out_.reversed(threads_);
+  if (!in_) {
+    in_ = out_.reversed(threads_, budget_);
+    ticker_.ask();
+  }
   for (const Node from : in_->out(node)) f(from, kNoLabel);
   for (std::int32_t at = first_in_[node]; at >= 0; at = extra_[at].next_in) {
     f(extra_[at].arc.from, extra_[at].label);
@@ -61,7 +67,7 @@ bool DynamicOrder::search_forward(Node start, Node goal, std::uint32_t limit) {
   after_.assign(1, start);
   mark_[start] = search_;
   bool found = false;
-  for (std::size_t at = 0; at < after_.size() && !found; ++at) {
+  for (std::size_t at = 0; at < after_.size() && !found && !ticker_.tick(); ++at) {
     for_each_out(after_[at], [&](Node to, Label) {
       found |= to == goal;
       if (mark_[to] == search_ || position_[to] > limit) return;
@@ -77,7 +83,7 @@ void DynamicOrder::search_backward(Node start, std::uint32_t limit) {
   ++search_;
   before_.assign(1, start);
   mark_[start] = search_;
-  for (std::size_t at = 0; at < before_.size(); ++at) {
+  for (std::size_t at = 0; at < before_.size() && !ticker_.tick(); ++at) {
     for_each_in(before_[at], [&](Node from, Label) {
       if (mark_[from] == search_ || position_[from] < limit) return;
       mark_[from] = search_;
@@ -114,7 +120,7 @@ std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) 
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   reached.emplace(from, Reached{0, {}});
   queue.emplace(0, from);
-  while (!queue.empty()) {
+  while (!queue.empty() && !ticker_.tick()) {
     const auto [weight, node] = queue.top();
     queue.pop();
     if (node == to) break;

@@ -4,7 +4,7 @@
 // (Pearce and Kelly, 2006), or is refused because it closes a cycle. Arcs are taken back in the
 // reverse order of their coming, which leaves the order as it is: fewer arcs cannot make it wrong.
 //
-// Invariant, between calls: position(from) < position(to) for every arc.
+// Invariant, between calls: position(from) < position(to) for every arc, until stopped().
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,13 @@ class DynamicOrder {
   static constexpr Label kNoLabel = 0xffffffff;  // Of the arcs given at the start, and others.
 
   // `order` is a topological order of `known`, whose arcs stay for ever. `back` is its reverse, if
-  // somebody has made it.
+  // somebody has made it. The budget must outlive this.
   DynamicOrder(Digraph known, std::optional<Digraph> back, std::span<const Node> order,
-               unsigned threads = 1);
+               const Budget& budget, unsigned threads = 1);
+
+  // Whether the budget was exhausted in the middle of something: nothing below can be relied on any
+  // more, but that add() only ever refuses arcs that close a cycle.
+  [[nodiscard]] bool stopped() const { return ticker_.stopped(); }
 
   [[nodiscard]] std::size_t node_count() const { return position_.size(); }
   [[nodiscard]] std::uint32_t position(Node node) const { return position_[node]; }
@@ -72,6 +76,8 @@ class DynamicOrder {
 
   Digraph out_;
   std::optional<Digraph> in_;  // Once it is needed.
+  const Budget& budget_;
+  BudgetTicker ticker_;
   unsigned threads_;
   std::vector<std::uint32_t> position_;
   std::vector<std::int32_t> first_out_, first_in_;  // Into extra_; -1: none.

@@ -38,7 +38,8 @@ TEST(DynamicOrderTest, AgreesWithPlainReachabilityOnRandomGraphs) {
         arcs.push_back({from, static_cast<Node>(from + 1 + random() % (nodes - from - 1))});
     }
     const std::size_t known = arcs.size();
-    DynamicOrder dynamic(Digraph(order.size(), arcs), {}, order);
+    const Budget budget;
+    DynamicOrder dynamic(Digraph(order.size(), arcs), {}, order, budget);
     for (int step = 0; step < 60; ++step) {
       if (random() % 8 == 0 && arcs.size() > known) {
         const std::size_t keep = known + random() % (arcs.size() - known);
@@ -71,7 +72,8 @@ TEST(DynamicOrderTest, AgreesWithPlainReachabilityOnRandomGraphs) {
 TEST(DynamicOrderTest, PathsPreferArcsWithoutALabel) {
   // 0 → 3 directly but labelled, or by 1 and 2 without.
   const std::vector<Arc> arcs{{0, 1}, {1, 2}, {2, 3}};
-  DynamicOrder dynamic(Digraph(4, arcs), {}, std::vector<Node>{0, 1, 2, 3});
+  const Budget budget;
+  DynamicOrder dynamic(Digraph(4, arcs), {}, std::vector<Node>{0, 1, 2, 3}, budget);
   ASSERT_TRUE(dynamic.add({0, 3}, 7));
   EXPECT_EQ(dynamic.lightest_path(0, 3).size(), 3u);
   EXPECT_TRUE(dynamic.lightest_path(3, 0).empty());

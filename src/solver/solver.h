@@ -74,7 +74,8 @@ class Solver {
   }
   [[nodiscard]] const DynamicOrder& order() const { return order_; }
 
-  // Searches until the guide has nothing left, or no solution is left, or the budget is exhausted.
+  // Searches until the guide has nothing left, or no solution is left, or the budget is exhausted;
+  // a guide that runs out of it may say that it has nothing left.
   [[nodiscard]] Solution solve(Guide& guide);
 
   [[nodiscard]] std::uint64_t conflict_count() const { return conflict_count_; }

@@ -204,8 +204,8 @@ TEST(SolverTest, AgreesWithAllAssignmentsOnRandomProblems) {
     const Problem problem = random_problem(random);
     std::vector<Node> nodes(problem.nodes);
     std::iota(nodes.begin(), nodes.end(), 0);
-    DynamicOrder order(Digraph(nodes.size(), problem.known), {}, nodes);
-    const Budget budget({}, nullptr);
+    const Budget budget;
+    DynamicOrder order(Digraph(nodes.size(), problem.known), {}, nodes, budget);
     Solver solver(order, budget);
     RandomGuide guide(problem, random);
     const Solution solution = solver.solve(guide);
@@ -233,9 +233,9 @@ TEST(SolverTest, StopsWhenTheBudgetIsExhausted) {
   problem.choices[0][0].add({0, 1});
   problem.choices[0][1].add({1, 0});
   std::vector<Node> nodes{0, 1};
-  DynamicOrder order(Digraph(nodes.size(), problem.known), {}, nodes);
   std::atomic<bool> cancelled{true};
   const Budget budget({}, &cancelled);
+  DynamicOrder order(Digraph(nodes.size(), problem.known), {}, nodes, budget);
   // A guide that never ends.
   class Endless : public Guide {
    public:

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/sort_within.h"
+
 namespace ouro {
 namespace {
 
@@ -15,19 +17,19 @@ constexpr float kAnchor = 100;
 class Alignment {
  public:
   Alignment(const Encoding& encoding, const Digraph& known, const Digraph& back,
-            std::span<const Node> nodes)
-      : e_(encoding), known_(known), back_(back) {
+            std::span<const Node> nodes, const Budget& budget)
+      : e_(encoding), known_(known), back_(back), budget_(budget) {
     const History& h = encoding.observed().history();
     places_.resize(h.txn_count());
     guess_.resize(h.txn_count());
     float position = 0;
-    for (const Node node : nodes) {
-      const TxnId txn = e_.txn(node);
-      if (txn == kInitialTxn || !e_.is_commit(node)) continue;
+    for_each_within(budget, 0, nodes.size(), [&](std::size_t at) {
+      const TxnId txn = e_.txn(nodes[at]);
+      if (txn == kInitialTxn || !e_.is_commit(nodes[at])) return;
       const float time = position++ / static_cast<float>(guess_.size());
       guess_[txn.index()] = time;
       places_[txn.index()] = {time, h.session(txn)};
-    }
+    });
     measure();
   }
 
@@ -40,15 +42,14 @@ class Alignment {
   }
 
   // Ends early, with what it has, if the budget is exhausted.
-  std::vector<Node> run(const Budget& budget) {
-    BudgetTicker ticker(budget);
+  std::vector<Node> run() {
     for (int round = 0; round < kRounds; ++round) {
-      for (std::size_t t = 0; t < places_.size() && !ticker.tick(); ++t) move(TxnId{t});
+      for_each_within(budget_, 0, places_.size(), [&](std::size_t t) { move(TxnId{t}); });
     }
     std::vector<Node> order(places_.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](Node a, Node b) { return places_[a].time < places_[b].time; });
+    static_cast<void>(sort_within(
+        budget_, order, [&](Node a, Node b) { return places_[a].time < places_[b].time; }));
     return order;
   }
 
@@ -85,13 +86,13 @@ class Alignment {
   void measure() {
     std::array<double, 2> count{};
     std::array<double, 2> total{};
-    for (std::size_t t = 0; t < places_.size(); ++t) {
+    for_each_within(budget_, 0, places_.size(), [&](std::size_t t) {
       const Place& here = places_[t];
       for_each_later(TxnId{t}, [&](const Place& other) {
         ++count[gap(here, other)];
         total[gap(here, other)] += other.time - here.time;
       });
-    }
+    });
     for (std::size_t i = 0; i < gaps_.size(); ++i) {
       if (count[i] == 0 || total[i] <= 0) continue;
       gaps_[i].mean = static_cast<float>(total[i] / count[i]);
@@ -119,6 +120,7 @@ class Alignment {
   const Encoding& e_;
   const Digraph& known_;
   const Digraph& back_;
+  const Budget& budget_;
   std::vector<float> guess_;  // By transaction.
   std::vector<Place> places_;
   std::array<Gap, 2> gaps_;
@@ -129,9 +131,9 @@ class Alignment {
 std::optional<std::vector<Node>> aligned(const Encoding& encoding, const Digraph& known,
                                          const Digraph& back, std::span<const Node> nodes,
                                          const Budget& budget) {
-  Alignment alignment(encoding, known, back, nodes);
+  Alignment alignment(encoding, known, back, nodes, budget);
   if (!alignment.worthwhile()) return std::nullopt;
-  return alignment.run(budget);
+  return alignment.run();
 }
 
 }  // namespace ouro

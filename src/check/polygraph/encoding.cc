@@ -1,8 +1,10 @@
 #include "check/polygraph/encoding.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/parallel.h"
+#include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
 #include "check/versions/predicate_reads.h"
 
@@ -58,14 +60,15 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   first_readers_ = static_cast<Node>(split_ ? txns * 2 : txns);
   node_count_ = first_readers_;
   if (split_) {
-    for (std::size_t t = 0; t < txns; ++t) add_arc(begin(TxnId{t}), commit(TxnId{t}));
+    for_each_within(budget, 0, txns,
+                    [&](std::size_t t) { add_arc(begin(TxnId{t}), commit(TxnId{t})); });
   }
-  if (sessions_) add_sessions();
-  add_predicates();
+  if (sessions_) add_sessions(budget);
+  add_predicates(budget);
   add_keys(threads, budget);
-  if (stopped_) return;
   first_time_ = static_cast<Node>(node_count_);
-  if (real_time != RealTime::None) add_real_time(real_time, clock_drift);
+  if (real_time != RealTime::None) add_real_time(real_time, clock_drift, budget);
+  stopped_ = budget.exhausted();
 }
 
 TxnId Encoding::txn(Node node) const {
@@ -91,11 +94,13 @@ KeyId Encoding::key_of(ChainId chain) const {
   return KeyId{static_cast<std::size_t>(after - chain_first_.begin() - 1)};
 }
 
-void Encoding::add_sessions() {
+void Encoding::add_sessions(const Budget& budget) {
   const History& h = o_.history();
+  BudgetTicker ticker(budget);
   for (std::size_t s = 0; s < h.session_count(); ++s) {
     TxnId before;
     for (const TxnId txn : h.session_txns(SessionId{s})) {
+      if (ticker.tick()) return;
       if (!o_.counted(txn)) continue;
       if (before.valid()) add_arc(commit(before), begin(txn));
       before = txn;
@@ -103,8 +108,10 @@ void Encoding::add_sessions() {
   }
 }
 
-void Encoding::add_predicates() {
+void Encoding::add_predicates(const Budget& budget) {
+  BudgetTicker ticker(budget);
   for (const PredicateEdge& edge : o_.predicate_edges()) {
+    if (ticker.tick()) return;
     const TxnId writer = o_.txn(edge.write);
     if (!edge.overwrites) {
       add_arc(commit(writer), begin(edge.reader));
@@ -116,31 +123,31 @@ void Encoding::add_predicates() {
 
 // A chain of nodes, one for each completed transaction in order of time; a transaction hangs behind
 // the last one that completed, by more than the drift, before it was invoked.
-void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift) {
+void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift, const Budget& budget) {
   const History& h = o_.history();
   std::vector<std::pair<std::int64_t, TxnId>> completed;
-  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+  for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
     const auto clock = h.completed(TxnId{t});
     if (clock && o_.counted(TxnId{t})) completed.emplace_back(*clock, TxnId{t});
-  }
-  std::sort(completed.begin(), completed.end());
-  for (std::size_t i = 0; i < completed.size(); ++i) {
+  });
+  if (!sort_within(budget, completed, std::less<>())) return;
+  for_each_within(budget, 0, completed.size(), [&](std::size_t i) {
     const Node here = first_time_ + static_cast<Node>(i);
     if (i > 0) add_arc(here - 1, here);
     add_arc(commit(completed[i].second), here);
-  }
+  });
   node_count_ += completed.size();
-  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+  for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
     const TxnId txn{t};
     const auto clock = h.invoked(txn);
-    if (!clock || !o_.counted(txn)) continue;
+    if (!clock || !o_.counted(txn)) return;
     const auto after = std::partition_point(completed.begin(), completed.end(), [&](const auto& c) {
       return c.first < *clock - clock_drift;
     });
-    if (after == completed.begin()) continue;
+    if (after == completed.begin()) return;
     const Node time = first_time_ + static_cast<Node>(after - completed.begin() - 1);
     add_arc(time, kind == RealTime::CommitToCommit ? commit(txn) : begin(txn));
-  }
+  });
 }
 
 // ---- keys ----
@@ -157,21 +164,20 @@ void Encoding::add_keys(unsigned threads, const Budget& budget) {
   }
   item_chain_.assign(o_.items().size(), kNoChain);
   chain_first_.resize(keys + 1);
-  std::vector<KeyChains> chains(parts, KeyChains(*this));
+  std::vector<KeyChains> chains(parts, KeyChains(*this, budget));
   for_each_part(parts, [&](std::size_t part) {
     chains[part].reserve(first_key[part], first_key[part + 1]);
-    BudgetTicker ticker(budget, 64);  // A key may have many versions.
-    for (std::size_t k = first_key[part]; k < first_key[part + 1] && !ticker.tick(); ++k) {
+    for (std::size_t k = first_key[part]; k < first_key[part + 1]; ++k) {
       chain_first_[k] = static_cast<ChainId>(chains[part].chains.size());
-      chains[part].add(KeyId{k});
+      if (!chains[part].add(KeyId{k})) return;
     }
   });
-  stopped_ = budget.exhausted();
-  if (!stopped_) join(chains, first_key);
+  if (!budget.exhausted()) join(chains, first_key, budget);
 }
 
 // Numbers the chains and the nodes of all parts one after the other, as one thread would have.
-void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> first_key) {
+void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> first_key,
+                    const Budget& budget) {
   struct Offset {
     std::size_t arcs, chains, readers;
   };
@@ -181,8 +187,8 @@ void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> fir
     offsets.push_back({here.arcs + part.arcs.size(), here.chains + part.chains.size(),
                        here.readers + part.readers_chain.size()});
   }
-  arcs_.resize(offsets.back().arcs);
-  chains_.resize(offsets.back().chains);
+  arcs_.extend(offsets.back().arcs - arcs_.size());
+  chains_.extend(offsets.back().chains);
   readers_chain_.resize(offsets.back().readers);
   node_count_ += offsets.back().readers;
   chain_first_.back() = static_cast<ChainId>(chains_.size());
@@ -194,20 +200,20 @@ void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> fir
       const bool gathers = node >= first_readers_ && node != kNoNode;
       return gathers ? node + static_cast<Node>(offset.readers) : node;
     };
-    std::transform(part.arcs.begin(), part.arcs.end(),
-                   arcs_.begin() + static_cast<std::ptrdiff_t>(offset.arcs), [&](const Arc& arc) {
-                     return Arc{moved(arc.from), moved(arc.to)};
-                   });
+    for_each_within(budget, 0, part.arcs.size(), [&](std::size_t i) {
+      arcs_[offset.arcs + i] = {moved(part.arcs[i].from), moved(part.arcs[i].to)};
+    });
     part.arcs = {};
-    std::transform(part.chains.begin(), part.chains.end(),
-                   chains_.begin() + static_cast<std::ptrdiff_t>(offset.chains),
-                   [&](const Chain& chain) {
-                     return Chain{chain.first, chain.last, moved(chain.readers)};
-                   });
-    std::transform(part.readers_chain.begin(), part.readers_chain.end(),
-                   readers_chain_.begin() + static_cast<std::ptrdiff_t>(offset.readers),
-                   [&](ChainId chain) { return chain + chain_at; });
-    for (const auto& [item, chain] : part.marks) item_chain_[item.index()] = chain + chain_at;
+    for_each_within(budget, 0, part.chains.size(), [&](std::size_t i) {
+      const Chain& chain = part.chains[i];
+      chains_[offset.chains + i] = {chain.first, chain.last, moved(chain.readers)};
+    });
+    for_each_within(budget, 0, part.readers_chain.size(), [&](std::size_t i) {
+      readers_chain_[offset.readers + i] = part.readers_chain[i] + chain_at;
+    });
+    for_each_within(budget, 0, part.marks.size(), [&](std::size_t i) {
+      item_chain_[part.marks[i].item.index()] = part.marks[i].chain + chain_at;
+    });
     for (std::size_t k = first_key[p]; k < first_key[p + 1]; ++k) chain_first_[k] += chain_at;
     part.chains = {};
     part.marks = {};

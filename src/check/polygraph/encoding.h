@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/column.h"
 #include "check/observed.h"
 #include "graph/digraph.h"
 #include "ouro/level.h"
@@ -64,7 +65,7 @@ class Encoding {
   [[nodiscard]] bool chained() const { return chained_; }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // What is known. Chains and their readers are in it, choices are not.
-  [[nodiscard]] const std::vector<Arc>& arcs() const { return arcs_; }
+  [[nodiscard]] std::span<const Arc> arcs() const { return arcs_.span(); }
   void release_arcs() { arcs_ = {}; }
 
   // The nodes of a transaction; the same at SER levels.
@@ -102,11 +103,12 @@ class Encoding {
  private:
   enum class RealTime : std::uint8_t { None, Txns, CommitToCommit, CommitToBegin };
 
-  void add_sessions();
-  void add_predicates();
-  void add_real_time(RealTime kind, std::int64_t clock_drift);
+  void add_sessions(const Budget& budget);
+  void add_predicates(const Budget& budget);
+  void add_real_time(RealTime kind, std::int64_t clock_drift, const Budget& budget);
   void add_keys(unsigned threads, const Budget& budget);
-  void join(std::span<KeyChains> parts, std::span<const std::size_t> first_key);
+  void join(std::span<KeyChains> parts, std::span<const std::size_t> first_key,
+            const Budget& budget);
   void add_arc(Node from, Node to) { arcs_.push_back({from, to}); }
 
   const Observed& o_;
@@ -120,8 +122,8 @@ class Encoding {
   std::size_t node_count_ = 0;
   Node first_readers_ = 0;  // Nodes from here on gather readers, …
   Node first_time_ = 0;     // … and from here on carry time.
-  std::vector<Arc> arcs_;
-  std::vector<Chain> chains_;
+  Column<Arc> arcs_;
+  Column<Chain> chains_;
   std::vector<ChainId> chain_first_;
   std::vector<ChainId> item_chain_;     // Where moving an item's transaction matters.
   std::vector<ChainId> readers_chain_;  // By node, from first_readers_.

@@ -13,28 +13,30 @@ void KeyChains::reserve(std::size_t first, std::size_t end) {
   marks.reserve(2 * items);
 }
 
-void KeyChains::add(KeyId key) {
+bool KeyChains::add(KeyId key) {
   items_ = o_.items_of(key);
   links_ = o_.links_of(key);
   version_count_ = 0;
   version_at_.assign(links_.size(), kNoVersion);
   add_version(kInitialTxn, 0);
   for (std::uint32_t i = 0; i < links_.size(); ++i) {
+    if (ticker_.tick()) return false;
     if (links_[i].source != KeyLink::kFinalWrite || !o_.counted(txn(i))) continue;
     version_at_[i] = static_cast<std::uint32_t>(version_count_);
     add_version(txn(i), i);
   }
   if (version_count_ == 1) {  // Nobody wrote the key.
     chains.push_back({});
-    return;
+    return true;
   }
   link_known(key);  // Before read-modify-writes, which may only continue it.
   add_reads();
   if (e_.chained()) link_updates();
-  for (std::uint32_t v = 0; v < version_count_; ++v) {
+  for (std::uint32_t v = 0; v < version_count_ && !ticker_.tick(); ++v) {
     if (!versions_[v].has_previous) emit(v);
   }
   if (e_.overwrites()) add_known_overwrites(key);
+  return !ticker_.stopped();
 }
 
 // Versions are used again for the next key, so that their lists of reads keep their memory.
@@ -50,7 +52,7 @@ void KeyChains::add_version(TxnId writer, std::uint32_t write) {
 }
 
 void KeyChains::add_reads() {
-  for (std::uint32_t i = 0; i < links_.size(); ++i) {
+  for (std::uint32_t i = 0; i < links_.size() && !ticker_.tick(); ++i) {
     const std::uint32_t source = links_[i].source;
     if (source > Observed::kInitial || !o_.counted(txn(i))) continue;
     Version& version = versions_[source == Observed::kInitial ? 0 : version_at_[source]];
@@ -82,6 +84,7 @@ std::uint32_t KeyChains::own_version(std::uint32_t position) const {
 // Adds the order that the list's reads reveal, or that the history states.
 void KeyChains::link_known(KeyId key) {
   for (const VersionStep& step : o_.version_steps(key)) {
+    if (ticker_.tick()) return;
     std::uint32_t previous = 0;
     if (step.from.valid()) {
       add_arc(e_.ww(o_.txn(step.from), o_.txn(step.to)));
@@ -95,6 +98,7 @@ void KeyChains::link_known(KeyId key) {
 // it came later than whoever read that one too.
 void KeyChains::add_known_overwrites(KeyId key) {
   for (const VersionStep& step : o_.version_steps(key)) {
+    if (ticker_.tick()) return;
     if (step.adjacent || step.read.valid()) continue;
     const TxnId to = o_.txn(step.to);
     const Version& from = versions_[version_of(step.from)];
@@ -108,7 +112,7 @@ void KeyChains::add_known_overwrites(KeyId key) {
 // Who reads a version and writes the key is the next writer. If two do, one of them is: the search
 // then finds that the other fits nowhere.
 void KeyChains::link_updates() {
-  for (std::uint32_t v = 0; v < version_count_; ++v) {
+  for (std::uint32_t v = 0; v < version_count_ && !ticker_.tick(); ++v) {
     for (const std::uint32_t read : versions_[v].reads) {
       const std::uint32_t own = own_version(read);
       if (own != kNoVersion) link(v, own);
@@ -125,7 +129,7 @@ void KeyChains::link(std::uint32_t previous, std::uint32_t next) {
 void KeyChains::emit(std::uint32_t v) {
   const auto id = static_cast<ChainId>(chains.size());
   const Version& first = versions_[v];
-  for (; versions_[v].next != kNoVersion; v = versions_[v].next) {
+  for (; versions_[v].next != kNoVersion && !ticker_.tick(); v = versions_[v].next) {
     const Version& next = versions_[versions_[v].next];
     for (const std::uint32_t read : versions_[v].reads) {
       if (!e_.overwrites() || txn(read) == next.writer) continue;

@@ -15,12 +15,13 @@ namespace ouro {
 class KeyChains {
  public:
   // Reads the rules of the level off `encoding`, and nothing else.
-  explicit KeyChains(const Encoding& encoding) : e_(encoding), o_(encoding.observed()) {}
+  KeyChains(const Encoding& encoding, const Budget& budget)
+      : e_(encoding), o_(encoding.observed()), ticker_(budget) {}
 
   // Makes room for the keys from `first` to `end`. Room that is not used costs no memory.
   void reserve(std::size_t first, std::size_t end);
-  // Keys must come in order.
-  void add(KeyId key);
+  // Keys must come in order. False: the budget is exhausted, and what is here is of no use.
+  bool add(KeyId key);
 
   // An item where moving its transaction matters to a chain.
   struct Mark {
@@ -62,6 +63,7 @@ class KeyChains {
 
   const Encoding& e_;
   const Observed& o_;
+  BudgetTicker ticker_;
   // Of the key at hand.
   std::span<const ItemId> items_;
   std::span<const KeyLink> links_;

@@ -11,7 +11,7 @@ Guide::Next ParallelSi::next(Solver& solver) {
   if (next.kind != Next::Kind::Done) return next;
   sort_writers();
   const Items& items = o_.items();
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  for (std::size_t i = 0; i < items.size() && !ticker_.tick(); ++i) {
     const ItemId item{i};
     if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
     auto circle = this->circle(solver, item);
@@ -49,7 +49,7 @@ void ParallelSi::sort_writers() {
   next_write_.assign(items.size(), ItemId{});
   first_write_.assign(o_.history().key_count(), ItemId{});
   std::vector<ItemId> writes;
-  for (std::size_t k = 0; k < o_.history().key_count(); ++k) {
+  for (std::size_t k = 0; k < o_.history().key_count() && !ticker_.tick(); ++k) {
     writes.clear();
     for (const ItemId item : o_.items_of(KeyId{k})) {
       if (items.is_write(item) && o_.final(item) && o_.counted(o_.txn(item)))
@@ -114,7 +114,7 @@ bool ParallelSi::reaches(Node from, Node to) {
     queue_.push_back(node);
   };
   const Items& items = o_.items();
-  for (std::size_t at = 0; at < queue_.size(); ++at) {
+  for (std::size_t at = 0; at < queue_.size() && !ticker_.tick(); ++at) {
     const Node node = queue_[at];
     if (node == to) return true;
     order_.for_each_out(node, [&](Node next, DynamicOrder::Label label) {

@@ -15,8 +15,8 @@ namespace ouro {
 
 class ParallelSi : public Guide {
  public:
-  ParallelSi(const Encoding& encoding, DynamicOrder& order, Search& search)
-      : e_(encoding), o_(encoding.observed()), order_(order), search_(search) {}
+  ParallelSi(const Encoding& encoding, DynamicOrder& order, Search& search, const Budget& budget)
+      : e_(encoding), o_(encoding.observed()), order_(order), search_(search), ticker_(budget) {}
 
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override { search_.reopened(choice); }
@@ -36,6 +36,7 @@ class ParallelSi : public Guide {
   const Observed& o_;
   DynamicOrder& order_;
   Search& search_;
+  BudgetTicker ticker_;
   std::vector<ItemId> next_write_;   // By write: the one of the next version.
   std::vector<ItemId> first_write_;  // By key.
 

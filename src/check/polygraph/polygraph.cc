@@ -15,15 +15,18 @@ namespace ouro {
 namespace {
 
 // The nodes by their final position, as a certificate.
-void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOrder& order) {
+void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOrder& order,
+                     const Budget& budget) {
   std::vector<Node> nodes(order.node_count());
-  for (Node node = 0; node < nodes.size(); ++node) nodes[order.position(node)] = node;
-  for (const Node node : nodes) {
-    const TxnId txn = encoding.txn(node);
-    if (txn == kInitialTxn || !encoding.observed().counted(txn)) continue;
-    if (encoding.split()) verdict.schedule.push_back({txn, encoding.is_commit(node)});
-    if (encoding.is_commit(node)) verdict.order.push_back(txn);
-  }
+  for_each_within(budget, 0, nodes.size(), [&](std::size_t node) {
+    nodes[order.position(static_cast<Node>(node))] = static_cast<Node>(node);
+  });
+  for_each_within(budget, 0, nodes.size(), [&](std::size_t at) {
+    const TxnId txn = encoding.txn(nodes[at]);
+    if (txn == kInitialTxn || !encoding.observed().counted(txn)) return;
+    if (encoding.split()) verdict.schedule.push_back({txn, encoding.is_commit(nodes[at])});
+    if (encoding.is_commit(nodes[at])) verdict.order.push_back(txn);
+  });
 }
 
 void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
@@ -36,16 +39,18 @@ void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
   verdict.anomalies.push_back(std::move(anomaly));
 }
 
-// What is known is cyclic already: one short cycle of each component.
+// What is known is cyclic already: one short cycle of each component. None if the budget does not
+// last for one.
 void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
-                      std::size_t limit) {
+                      std::size_t limit, const Budget& budget) {
   const Explainer explainer(encoding, nullptr);
-  for (const auto& component : cyclic_components(known)) {
+  for (const auto& component : cyclic_components(known, budget)) {
     if (verdict.anomalies.size() >= limit) {
       ++verdict.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)];
       continue;
     }
-    const std::vector<Node> cycle = short_cycle(known, component);
+    const std::vector<Node> cycle = short_cycle(known, component, budget);
+    if (cycle.empty()) return;
     std::vector<DynamicOrder::Step> steps;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       steps.push_back({{cycle[i], cycle[(i + 1) % cycle.size()]}, DynamicOrder::kNoLabel});
@@ -75,35 +80,37 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   Encoding encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
                     budget);
   if (encoding.stopped()) return verdict;
-  Digraph known(encoding.node_count(), encoding.arcs(), options.threads);
+  Digraph known(encoding.node_count(), encoding.arcs(), options.threads, budget);
   encoding.release_arcs();
   if (budget.exhausted()) return verdict;
   const History& history = observed.history();
   std::vector<Node> nodes =
-      topological_order(known, encoding.likely_order(likely_commit_order(history)));
+      topological_order(known, encoding.likely_order(likely_commit_order(history, budget)), budget);
+  if (budget.exhausted()) return verdict;
   if (nodes.size() < known.node_count()) {
-    add_known_cycles(verdict, encoding, known, options.examples);
+    add_known_cycles(verdict, encoding, known, options.examples, budget);
     return verdict;
   }
-  if (budget.exhausted()) return verdict;
   std::optional<Digraph> back;
   if (order_is_vague(history)) {
-    back = known.reversed(options.threads);
+    back = known.reversed(options.threads, budget);
     if (const auto txns = aligned(encoding, known, *back, nodes, budget)) {
-      nodes = topological_order(known, encoding.likely_order(*txns));
+      nodes = topological_order(known, encoding.likely_order(*txns), budget);
     }
+    if (budget.exhausted()) return verdict;
   }
-  if (budget.exhausted()) return verdict;
-  DynamicOrder order(std::move(known), std::move(back), nodes, options.threads);
+  DynamicOrder order(std::move(known), std::move(back), nodes, budget, options.threads);
   Search search(encoding, order, nodes, options.search, budget);
+  if (budget.exhausted()) return verdict;
   nodes = {};
   Solver solver(order, budget);
-  ParallelSi parallel(encoding, order, search);
+  ParallelSi parallel(encoding, order, search, budget);
   Guide& guide = level == Level::ParallelSi ? static_cast<Guide&>(parallel) : search;
   switch (solver.solve(guide)) {
     case Solution::Found:
+      add_certificate(verdict, encoding, order, budget);
+      if (budget.exhausted()) return Verdict{.level = level};
       verdict.outcome = Outcome::Holds;
-      add_certificate(verdict, encoding, order);
       break;
     case Solution::None:
       add_refutation(verdict, Explainer(encoding, &search), solver.proof());

@@ -52,7 +52,7 @@ void Saturation::walk(Node from) {
 
 std::vector<Saturation::Impossible> Saturation::round(const Budget& budget) {
   std::vector<Impossible> found;
-  BudgetTicker ticker(budget, 64);
+  BudgetTicker ticker(budget, 8);
   for (std::size_t at = 0; at < heads_.size() && !ticker.tick();) {
     const TxnId txn = heads_[at].txn;
     std::size_t end = at;

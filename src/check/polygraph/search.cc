@@ -20,7 +20,8 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const No
       restart_at_(kRestart),
       restart_after_(kRestart) {
   sort_chains(nodes);
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) push_if_backward(slot);
+  for_each_within(budget, 0, slots_.size(),
+                  [&](std::size_t slot) { push_if_backward(static_cast<std::uint32_t>(slot)); });
 }
 
 // Going through the transactions in order puts the chains of every key in order.
@@ -36,15 +37,15 @@ void Search::sort_chains(std::span<const Node> nodes) {
   };
   for (std::size_t k = 0; k + 1 < first.size(); ++k) put(first[k], k);
   const Items& items = e_.observed().items();
-  for (const Node node : nodes) {
-    const TxnId txn = e_.txn(node);
-    if (txn == kInitialTxn || !e_.is_commit(node)) continue;
+  for_each_within(budget_, 0, nodes.size(), [&](std::size_t at) {
+    const TxnId txn = e_.txn(nodes[at]);
+    if (txn == kInitialTxn || !e_.is_commit(nodes[at])) return;
     for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
       if (!items.is_write(i)) continue;
       const ChainId chain = e_.chain_at(i);
       if (chain != kNoChain && e_.chain(chain).first == txn) put(chain, items.key(i).index());
     }
-  }
+  });
 }
 
 bool Search::same_key(std::uint32_t slot) const {
@@ -105,10 +106,11 @@ void Search::settle_moved() {
   }
   order_.clear_moved();
   // A chain may be in the way of another that moves too, so repeat until nothing changes.
+  BudgetTicker ticker(budget_, 64);  // One may move past many.
   for (bool again = true; again;) {
     again = false;
     for (const ChainId chain : unsettled_) {
-      if (!initial(chain)) again |= settle(chain);
+      if (!initial(chain) && !ticker.tick()) again |= settle(chain);
     }
   }
   for (const ChainId chain : unsettled_) {

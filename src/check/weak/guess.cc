@@ -18,13 +18,13 @@ std::vector<TxnId> session_predecessors(const Observed& observed) {
   return before;
 }
 
-Guess::Guess(const Observed& observed, std::vector<Node> order, Level level)
+Guess::Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget)
     : o_(&observed), order_(std::move(order)), rank_(order_.size()) {
   for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = static_cast<std::uint32_t>(i);
-  if (!respects_sessions_and_lists()) return;
+  if (budget.exhausted() || !respects_sessions_and_lists()) return;
   respects_known_ = true;
-  replay();
-  if (respects_known_) find_suspects(level);
+  replay(budget);
+  if (respects_known_) find_suspects(level, budget);
 }
 
 bool Guess::respects_sessions_and_lists() const {
@@ -43,13 +43,15 @@ bool Guess::respects_sessions_and_lists() const {
 }
 
 // Runs the transactions one after the other, as if each were alone.
-void Guess::replay() {
+void Guess::replay(const Budget& budget) {
   const Items& items = o_->items();
   first_.resize(o_->history().key_count());
   next_.resize(items.size());
   std::vector<ItemId> last(o_->history().key_count());
+  BudgetTicker ticker(budget);
   for (const Node node : order_) {
     const TxnId txn{node};
+    if (ticker.tick()) return;
     if (!o_->counted(txn)) continue;
     for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
       if (!items.is_read(i) || !o_->external(i)) continue;
@@ -73,12 +75,13 @@ void Guess::replay() {
 // A transaction saw what its earlier reads returned (rc), or what all of them returned and what its
 // session did before (ra); and, as the order respects those, the last of that is also the last of
 // its whole past (cc).
-void Guess::find_suspects(Level level) {
+void Guess::find_suspects(Level level, const Budget& budget) {
   const bool by_read = level == Level::ReadCommitted;
   const Items& items = o_->items();
   std::vector<TxnId> before;
   if (!by_read && !stale_.empty()) before = session_predecessors(*o_);
-  for (std::size_t at = 0; at < stale_.size();) {
+  BudgetTicker ticker(budget);
+  for (std::size_t at = 0; at < stale_.size() && !ticker.tick();) {
     const TxnId reader = o_->txn(stale_[at]);
     std::uint32_t saw = 0;  // One more than the highest rank.
     const auto see = [&](TxnId txn) {

@@ -21,8 +21,9 @@ namespace ouro {
 
 class Guess {
  public:
-  // `order` has every transaction once. Cost: linear, 4 bytes an item.
-  Guess(const Observed& observed, std::vector<Node> order, Level level);
+  // `order` has every transaction once. Cost: linear, 4 bytes an item. Of no use once the budget is
+  // exhausted.
+  Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget);
 
   // Whether the order respects session order, reads-from and the orders that lists reveal.
   // Otherwise nothing below holds.
@@ -48,8 +49,8 @@ class Guess {
 
  private:
   [[nodiscard]] bool respects_sessions_and_lists() const;
-  void replay();
-  void find_suspects(Level level);
+  void replay(const Budget& budget);
+  void find_suspects(Level level, const Budget& budget);
 
   const Observed* o_;
   std::vector<Node> order_;

@@ -36,13 +36,15 @@ void add_anomaly(Verdict& verdict, const CommitGraph& commit_graph, AnomalyKind 
   verdict.anomalies.push_back(std::move(anomaly));
 }
 
-// Adds a cycle of each component.
+// Adds a cycle of each component, while the budget lasts.
 void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph& graph,
-                AnomalyKind kind, std::span<const ForcedEdge> forced, std::size_t limit) {
-  for (const auto& component : cyclic_components(graph)) {
+                AnomalyKind kind, std::span<const ForcedEdge> forced, std::size_t limit,
+                const Budget& budget) {
+  for (const auto& component : cyclic_components(graph, budget)) {
     const bool shown = verdict.counts[static_cast<std::size_t>(kind)] < limit;
     std::vector<Edge> edges;
-    if (shown) edges = commit_graph.explain(short_cycle(graph, component), forced);
+    if (shown) edges = commit_graph.explain(short_cycle(graph, component, budget), forced);
+    if (shown && edges.empty()) return;
     add_anomaly(verdict, commit_graph, kind, std::move(edges), limit);
   }
 }
@@ -57,10 +59,10 @@ class WeakCheck {
       : o_(observed), level_(level), budget_(budget), options_(options), verdict_{.level = level} {}
 
   Verdict run() {
-    Guess guess(o_, likely_commit_order(o_.history()), level_);
+    Guess guess(o_, likely_commit_order(o_.history(), budget_), level_, budget_);
     if (!guess.respects_known()) {
       if (!sort()) return std::move(verdict_);
-      guess = Guess(o_, std::move(order_), level_);
+      guess = Guess(o_, std::move(order_), level_, budget_);
     }
     for (int guesses = 1;; ++guesses) {
       const bool all = guesses > kGuesses && level_ != Level::Causal;
@@ -71,7 +73,7 @@ class WeakCheck {
       forced_.insert(forced_.end(), more.begin(), more.end());
       if (!sort()) return std::move(verdict_);
       if (all) return holds(order_);
-      guess = Guess(o_, std::move(order_), level_);
+      guess = Guess(o_, std::move(order_), level_, budget_);
     }
   }
 
@@ -88,15 +90,16 @@ class WeakCheck {
   }
 
   // Orders the transactions by all that is known and forced; false: they form cycles, which is the
-  // verdict.
+  // verdict, or the budget is exhausted.
   bool sort() {
-    if (!commit_graph_) commit_graph_.emplace(o_);
-    const Digraph graph = commit_graph_->with(forced_);
-    order_ = topological_order(graph, commit_graph_->likely_order());
+    if (!commit_graph_) commit_graph_.emplace(o_, budget_);
+    const Digraph graph = commit_graph_->with(forced_, budget_);
+    order_ = topological_order(graph, commit_graph_->likely_order(), budget_);
+    if (budget_.exhausted()) return false;
     if (order_.size() == graph.node_count()) return true;
     if (forced_.empty()) {
       add_cycles(verdict_, *commit_graph_, graph, AnomalyKind::DependencyCycle, {},
-                 options_.examples);
+                 options_.examples, budget_);
     } else {
       report_forced(graph);
     }
@@ -106,19 +109,20 @@ class WeakCheck {
   // All cycles that the level's rule closes, not only those that were found on the way.
   void report_forced(const Digraph& graph) {
     const auto add = [&](const Digraph& whole) {
-      add_cycles(verdict_, *commit_graph_, whole, kind_at(level_), forced_, options_.examples);
+      add_cycles(verdict_, *commit_graph_, whole, kind_at(level_), forced_, options_.examples,
+                 budget_);
     };
     if (level_ == Level::Causal) return add(graph);
     std::vector<ForcedEdge> all = infer(nullptr);
     if (budget_.exhausted()) return add(graph);
     forced_ = std::move(all);
-    add(commit_graph_->with(forced_));
+    add(commit_graph_->with(forced_, budget_));
   }
 
   bool contradicts_initial(std::span<const ForcedEdge> edges) {
     for (const ForcedEdge& edge : edges) {
       if (edge.to != kInitialTxn) continue;
-      if (!commit_graph_) commit_graph_.emplace(o_);
+      if (!commit_graph_) commit_graph_.emplace(o_, budget_);
       add_anomaly(verdict_, *commit_graph_, kind_at(level_), commit_graph_->explain_initial(edge),
                   options_.examples);
     }
