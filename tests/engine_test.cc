@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,6 +66,28 @@ TEST(EngineTest, AgreesWithTheOracleOnRandomHistories) {
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));
     ASSERT_EQ(complaint_at_any_level(history), "") << "seed " << seed << "\n" << to_string(history);
+  }
+}
+
+TEST(EngineTest, OutcomesAloneAreThoseOfTheVerdicts) {
+  const std::vector<Level> all(kDecidableLevels.begin(), kDecidableLevels.end());
+  for (std::uint64_t seed = 1; seed <= 5'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, mixed_shape(seed));
+    std::vector<Level> asked;  // Some of them, in any order.
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (seed % 2 == 0 || (seed * 2654435761u >> i) % 2 == 0) asked.push_back(all[i]);
+    }
+    if (seed % 3 == 0) std::reverse(asked.begin(), asked.end());
+    const auto verdicts = check(history, asked, {.outcomes_only = true});
+    ASSERT_TRUE(verdicts.ok());
+    ASSERT_EQ(verdicts->size(), asked.size());
+    const LevelSet allowed = allowed_levels(history);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_EQ((*verdicts)[i].level, asked[i]);
+      ASSERT_EQ((*verdicts)[i].outcome, allowed.has(asked[i]) ? Outcome::Holds : Outcome::Violated)
+          << "seed " << seed << " " << info(asked[i]).name << "\n"
+          << to_string(history);
+    }
   }
 }
 

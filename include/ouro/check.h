@@ -196,6 +196,9 @@ struct CheckOptions {
   std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
   std::size_t examples = 3;                      // Anomalies of each kind to keep.
   Evidence evidence = Evidence::Observed;        // What the verdict is to rest on.
+  // Of several levels, decide as few as tell all outcomes; verdicts have no proof. Otherwise two
+  // may be decided at once, which takes twice the memory.
+  bool outcomes_only = false;
   SearchOptions search;
 };
 

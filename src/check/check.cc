@@ -235,6 +235,63 @@ class LevelByLevel {
   std::vector<std::optional<Verdict>> beside_;  // Decided before their turn.
 };
 
+// Decides several levels by as few of them as possible: first the strongest, as most databases keep
+// what they promise; once that fails, whichever tells most about the others however it turns out.
+class OutcomesOnly {
+ public:
+  OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
+      : observed_(observed), budget_(budget), options_(options) {}
+
+  std::vector<Verdict> run(std::span<const Level> levels) {
+    std::vector<Verdict> verdicts;
+    for (const Level level : levels) {
+      verdicts.push_back({.level = level, .evidence = options_.evidence});
+    }
+    bool violated = false;
+    for (auto open = undecided(verdicts); !open.empty(); open = undecided(verdicts)) {
+      const Level next =
+          violated ? most_telling(open) : *std::max_element(open.begin(), open.end());
+      const Outcome outcome = decide_with_predicates(observed_, next, budget_, options_).outcome;
+      if (outcome == Outcome::Undecided) break;
+      violated |= outcome == Outcome::Violated;
+      for (Verdict& verdict : verdicts) {
+        const bool follows =
+            outcome == Outcome::Holds ? implies(next, verdict.level) : implies(verdict.level, next);
+        if (follows) verdict.outcome = outcome;
+      }
+    }
+    for (Verdict& verdict : verdicts) {
+      if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+    }
+    return verdicts;
+  }
+
+ private:
+  static std::vector<Level> undecided(std::span<const Verdict> verdicts) {
+    std::vector<Level> out;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome == Outcome::Undecided) out.push_back(verdict.level);
+    }
+    return out;
+  }
+
+  static Level most_telling(std::span<const Level> open) {
+    const auto told = [&](Level level) {
+      const auto weaker = std::count_if(open.begin(), open.end(),
+                                        [&](Level other) { return implies(level, other); });
+      const auto stronger = std::count_if(open.begin(), open.end(),
+                                          [&](Level other) { return implies(other, level); });
+      return std::min(weaker, stronger);
+    };
+    return *std::max_element(open.begin(), open.end(),
+                             [&](Level a, Level b) { return told(a) < told(b); });
+  }
+
+  Observed& observed_;
+  const Budget& budget_;
+  const CheckOptions& options_;
+};
+
 }  // namespace
 
 bool decidable(Level level, Evidence evidence) {
@@ -267,7 +324,8 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   }
   auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
-  return LevelByLevel(*observed, budget, options).run(levels);
+  return options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
+                               : LevelByLevel(*observed, budget, options).run(levels);
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -12,12 +12,11 @@
 #include "cli/check_stream.h"
 #include "cli/command.h"
 #include "cli/forms.h"
+#include "cli/patience.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
 namespace {
-
-constexpr std::size_t kManyOps = 1'000'000;  // No courtesies are done to larger histories.
 
 struct Levels {
   std::vector<Level> asked;
@@ -119,8 +118,8 @@ class Checker {
             [&] { verdicts = check(***history, levels_.asked, options()); });
     if (!verdicts->ok()) return refuse(path, verdicts->error());
     report.check_seconds = seconds_since(start);
-    report.observed = ask_reads_alone(***history, **verdicts);
-    const auto others = ask_other_levels(***history, **verdicts);
+    report.observed = ask_reads_alone(***history, **verdicts, *report.check_seconds);
+    const auto others = ask_other_levels(***history, **verdicts, *report.check_seconds);
     report.others = others;
     const auto explanations = explain_all(***history, **verdicts);
     const auto printed = first_examples(explanations);
@@ -213,20 +212,41 @@ class Checker {
     return printed && !flags_.quiet;
   }
 
-  // What courtesies may take: soon given up, and never longer than the user wants to wait.
-  [[nodiscard]] CheckOptions soon() const {
-    constexpr std::chrono::milliseconds kSoon{1000};
-    CheckOptions out = options();
-    out.time_limit = out.time_limit.count() > 0 ? std::min(out.time_limit, kSoon) : kSoon;
-    return out;
+  // Does a courtesy, which may take a second, or five times as long as what was asked for, but
+  // never longer than the user wants to wait.
+  Result<std::vector<Verdict>> ask_too(const History& history, std::span<const Level> asked,
+                                       Evidence evidence, double check_seconds) const {
+    CheckOptions how = options();
+    const double limit = std::chrono::duration<double>(how.time_limit).count();
+    const double most = std::max(1.0, 5 * check_seconds);
+    const Patience patience(std::chrono::duration<double>(
+        limit > 0 ? std::clamp(limit - check_seconds, 0.0, most) : most));
+    how.time_limit = {};
+    how.cancelled = &patience.over();
+    how.outcomes_only = true;
+    how.evidence = evidence;
+    std::optional<Result<std::vector<Verdict>>> verdicts;
+    watched("asking about other levels, too; Ctrl-C goes on without", OnInterrupt::Wait,
+            [&] { verdicts = check(history, asked, how); });
+    if (interrupted()) {  // Only that was meant.
+      forget_interrupt();
+      catch_interrupt();
+    } else if (verdicts->ok()) {
+      for (Verdict& verdict : **verdicts) {
+        if (verdict.reason == "interrupted")
+          verdict.reason = "not in five times the time of the check";
+      }
+    }
+    return *std::move(verdicts);
   }
 
   // The levels whose verdict does not follow from those asked for, to name the strongest that hold
-  // and the weakest violated. A courtesy: only of histories that take no time.
+  // and the weakest violated.
   [[nodiscard]] std::vector<Verdict> ask_other_levels(const History& history,
-                                                      std::span<const Verdict> verdicts) const {
+                                                      std::span<const Verdict> verdicts,
+                                                      double check_seconds) const {
     const bool wanted = told_at_length() || !flags_.forms.html.empty();
-    if (!wanted || history.op_count() > kManyOps || interrupted()) return {};
+    if (!wanted || interrupted()) return {};
     std::vector<Level> open;
     for (const LevelInfo& level : levels()) {
       if (!decidable(level.level, evidence_)) continue;
@@ -238,27 +258,26 @@ class Checker {
       if (!known) open.push_back(level.level);
     }
     if (worst(verdicts) == Outcome::Undecided || open.empty()) return {};
-    auto out = check(history, open, soon());
+    auto out = ask_too(history, open, evidence_, check_seconds);
     return out.ok() ? *std::move(out) : std::vector<Verdict>();
   }
 
-  // Whether some other order would explain what the one given does not. A courtesy: only of one
-  // level, without predicates, of which reads alone say little, and given up soon.
+  // Whether some other order would explain what the one given does not. Only of one level, and
+  // without predicates, of which reads alone say little.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
-                                                       const std::vector<Verdict>& verdicts) const {
+                                                       const std::vector<Verdict>& verdicts,
+                                                       double check_seconds) const {
     if (evidence_ == Evidence::Observed || verdicts.size() != 1 || !told_at_length()) return {};
-    if (verdicts[0].outcome != Outcome::Violated || history.op_count() > kManyOps ||
+    if (verdicts[0].outcome != Outcome::Violated || interrupted() ||
         !history.columns().predicate_reads.empty()) {
       return {};
     }
-    CheckOptions observed = soon();
-    observed.evidence = Evidence::Observed;
     // Without predicates nothing can be a phantom.
     const Level level =
         verdicts[0].level == Level::RepeatableRead ? Level::Serializable : verdicts[0].level;
-    const auto verdict = check(history, level, observed);
-    if (!verdict.ok() || verdict->outcome == Outcome::Undecided) return {};
-    return verdict->outcome;
+    const auto asked = ask_too(history, {&level, 1}, Evidence::Observed, check_seconds);
+    if (!asked.ok() || asked->front().outcome == Outcome::Undecided) return {};
+    return asked->front().outcome;
   }
 
   // Nothing proves an undecided verdict.

@@ -12,7 +12,7 @@ namespace ouro::cli {
 
 struct CheckFlags {
   InputFlags input;
-  std::string title;  // What to call the history instead of its path.
+  std::string title;                 // What to call the history instead of its path.
   std::optional<std::string> level;  // None: not asked for.
   std::string evidence = "observed";
   std::string output = "text";
