@@ -510,6 +510,25 @@ TEST(PrecedenceTest, FollowsFromAPathOfEdges) {
       << "a snapshot that misses a write may be taken before or after it";
 }
 
+TEST(PrecedenceTest, FollowsFromVersionOrdersIfTheyCount) {
+  const auto history = parse_history(
+      R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","x",2]]}
+{"key":"x","versions":[2,1],"complete":true}
+)");
+  ASSERT_TRUE(history.ok());
+  ExplainOptions options = thorough();
+  const auto ask = [&](TxnId first, TxnId second) {
+    return precedence(*history, first, second, Level::Serializable, options)->answer;
+  };
+  EXPECT_EQ(ask(TxnId{1}, TxnId{0}), Precedence::Answer::Open);
+  options.evidence = Evidence::Versions;
+  EXPECT_EQ(ask(TxnId{1}, TxnId{0}), Precedence::Answer::Required);
+  EXPECT_EQ(ask(TxnId{0}, TxnId{1}), Precedence::Answer::Open);
+  options.evidence = Evidence::Timestamps;
+  EXPECT_FALSE(precedence(*history, TxnId{0}, TxnId{1}, Level::Si, options).ok());
+}
+
 TEST(PrecedenceTest, AgreesWithTheOraclesOrders) {
   std::size_t required = 0;
   for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {

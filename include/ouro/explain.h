@@ -162,6 +162,7 @@ struct ExplainOptions {
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon.
   std::int64_t clock_drift = 0;                  // As check() was told.
   unsigned threads = 0;                          // As for check().
+  Evidence evidence = Evidence::Observed;        // For precedence(); verdicts have theirs.
 };
 
 // Of the levels in `verdicts` that hold, those that no other one implies.
@@ -192,7 +193,8 @@ struct Precedence {
 
 // Whether `first` must precede `second` at `level`: that is, at the serializable levels, come
 // before it; at the levels of snapshots, commit before it begins; below, be seen by it. The error
-// is check()'s. Cost: that of check(), twice, and of explain().
+// is check()'s, and that timestamps leave nothing to ask. Cost: that of check(), twice, and of
+// explain().
 [[nodiscard]] Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                             Level level, const ExplainOptions& options = {});
 

@@ -24,15 +24,6 @@ struct Levels {
   bool several = false;            // Whether the answer is a table.
 };
 
-// Prints what is wrong with `text`.
-std::optional<Evidence> parse_evidence(const std::string& text) {
-  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
-    if (text == name(evidence)) return evidence;
-  }
-  fail(fmt::format("evidence '{}' is unknown; there are: observed, versions, timestamps", text));
-  return std::nullopt;
-}
-
 std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
   Levels out;
   if (text == "all") {

@@ -71,6 +71,8 @@ void add_input_flags(CLI::App& app, InputFlags& flags);
 std::optional<Format> parse_format(const std::string& name);
 // The level called `name`. On an unknown name complains and returns nothing.
 std::optional<Level> parse_level(const std::string& name);
+// The evidence called `name`. On an unknown name complains and returns nothing.
+std::optional<Evidence> parse_evidence(const std::string& name);
 
 // Judges a history that was just recorded, as 'ouro check' does. Returns an exit status.
 struct RecordedHistory {

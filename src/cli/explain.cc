@@ -17,6 +17,7 @@ struct ExplainFlags {
   std::string second;
   std::string format;
   std::string level = "serializable";
+  std::string evidence = "observed";
   double clock_drift = 0;
   unsigned threads = 0;
 };
@@ -83,8 +84,9 @@ std::optional<TxnId> find_txn(const History& history, const std::string& text) {
 
 int run_explain(const ExplainFlags& flags) {
   const auto format = parse_format(flags.format);
-  const auto level = parse_level(flags.level);
-  if (!format || !level) return kBadInput;
+  const auto level = format ? parse_level(flags.level) : std::nullopt;
+  const auto evidence = level ? parse_evidence(flags.evidence) : std::nullopt;
+  if (!evidence) return kBadInput;
   const auto history = read_history(flags.history, {.format = *format, .threads = flags.threads});
   if (!history.ok()) return fail(history.error());
   const auto first = find_txn(*history, flags.first);
@@ -95,6 +97,7 @@ int run_explain(const ExplainFlags& flags) {
   ExplainOptions options;
   options.cancelled = &interrupted();
   options.threads = flags.threads;
+  options.evidence = *evidence;
   options.clock_drift = static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
   for (const auto& [before, after] : {std::pair(*first, *second), std::pair(*second, *first)}) {
     std::optional<Result<Precedence>> answer;
@@ -117,6 +120,8 @@ void add_explain(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<ExplainFlags>();
   CLI::App* app = root.add_subcommand("explain", "say why one transaction must precede another");
   app->add_option("-l,--level", flags->level, "isolation level [serializable]")->type_name("LEVEL");
+  app->add_option("--evidence", flags->evidence, "what counts: observed, versions [observed]")
+      ->type_name("WHAT");
   app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
       ->type_name("D")
       ->check(number_at_least_zero());

@@ -112,6 +112,14 @@ std::optional<Level> parse_level(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<Evidence> parse_evidence(const std::string& name) {
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    if (name == ouro::name(evidence)) return evidence;
+  }
+  fail(fmt::format("evidence '{}' is unknown; there are: observed, versions, timestamps", name));
+  return std::nullopt;
+}
+
 std::string display_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {

@@ -26,7 +26,13 @@ void cut_open(std::vector<Edge>& cycle) {
 
 Result<Precedence> precedence(const History& history, TxnId first, TxnId second, Level level,
                               const ExplainOptions& options) {
+  if (options.evidence == Evidence::Timestamps) {
+    Error error;
+    error.what = "by timestamps the order is given; compare start_ts and commit_ts";
+    return error;
+  }
   CheckOptions check_options;
+  check_options.evidence = options.evidence;
   check_options.threads = options.threads;
   check_options.cancelled = options.cancelled;
   check_options.clock_drift = options.clock_drift;
@@ -38,7 +44,7 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                                      : Precedence::Answer::Undecided;
     return out;
   }
-  const Excerpt asked = Excerpter(history, Evidence::Observed).whole_with(second, first);
+  const Excerpt asked = Excerpter(history, options.evidence).whole_with(second, first);
   const auto verdict = check(asked.history, level, check_options);
   if (!verdict.ok()) return verdict.error();
   if (verdict->outcome == Outcome::Undecided) return out;
