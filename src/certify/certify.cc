@@ -5,6 +5,7 @@
 #include "certify/cycles.h"
 #include "certify/flaws.h"
 #include "certify/orders.h"
+#include "certify/predicate_reads.h"
 #include "certify/reading.h"
 #include "certify/refutation.h"
 #include "certify/rules.h"
@@ -17,6 +18,7 @@ namespace {
 using recheck::Cycles;
 using recheck::Family;
 using recheck::Flaws;
+using recheck::PredicateReads;
 using recheck::Reading;
 
 bool is_plain(AnomalyKind kind) {
@@ -43,9 +45,10 @@ std::string check_header(const History& history, const Certificate& certificate)
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
 }
 
-std::string check_order(const Reading& reading, const Certificate& certificate) {
+std::string check_order(const Reading& reading, const PredicateReads& predicates,
+                        const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
-  const std::string flaw = Flaws(reading).first_forbidden(verdict.level);
+  const std::string flaw = Flaws(reading, predicates).first_forbidden(verdict.level);
   if (!flaw.empty()) return "the history is wrong in plain sight: " + flaw;
   const Family family = recheck::rules_of(verdict.level).family;
   std::vector<Event> serial;
@@ -59,17 +62,19 @@ std::string check_order(const Reading& reading, const Certificate& certificate) 
   const std::vector<Event>& schedule = family == Family::Snapshot ? verdict.schedule : serial;
   const bool ordered = family == Family::Weak || family == Family::Parallel;
   const std::string wrong =
-      ordered ? recheck::check_commit_order(reading, verdict.level, verdict.order)
+      ordered ? recheck::check_commit_order(reading, predicates, verdict.level, verdict.order)
               : recheck::replay(reading, verdict.level, certificate.clock_drift, schedule);
-  return wrong.empty() ? recheck::compare_predicates(reading, verdict.level, schedule) : wrong;
+  return wrong.empty() ? recheck::compare_predicates(reading, predicates, verdict.level, schedule)
+                       : wrong;
 }
 
-std::string check_anomalies(const Reading& reading, const Certificate& certificate) {
+std::string check_anomalies(const Reading& reading, const PredicateReads& predicates,
+                            const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
   const bool refuted = !verdict.refutation.steps.empty();
   if (verdict.anomalies.empty() && !refuted) return "it names no violation";
-  const Flaws flaws(reading);
-  const Cycles cycles(reading, verdict.level, certificate.clock_drift);
+  const Flaws flaws(reading, predicates);
+  const Cycles cycles(reading, predicates, verdict.level, certificate.clock_drift);
   for (const Anomaly& anomaly : verdict.anomalies) {
     if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;  // That is the refutation.
     if (anomaly.kind == AnomalyKind::NonRepeatableRead && verdict.level == Level::ReadCommitted) {
@@ -105,8 +110,10 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   }
   const auto reading = Reading::of(history, certificate.verdict.evidence);
   if (!reading.ok()) return reading.error();
-  wrong = certificate.verdict.outcome == Outcome::Holds ? check_order(*reading, certificate)
-                                                        : check_anomalies(*reading, certificate);
+  const PredicateReads predicates(*reading);
+  wrong = certificate.verdict.outcome == Outcome::Holds
+              ? check_order(*reading, predicates, certificate)
+              : check_anomalies(*reading, predicates, certificate);
   return Certification{wrong.empty(), std::move(wrong)};
 }
 

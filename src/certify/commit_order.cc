@@ -25,8 +25,9 @@ namespace {
 
 class CommitOrder {
  public:
-  CommitOrder(const Reading& reading, Level level)
+  CommitOrder(const Reading& reading, const PredicateReads& reads, Level level)
       : reading_(reading),
+        reads_(reads),
         h_(reading.history()),
         level_(level),
         position_(h_.txn_count(), 0),
@@ -324,9 +325,8 @@ class CommitOrder {
     bool seen = false;
   };
   void note_predicates() {
-    const PredicateReads reads(reading_);
-    for (const OpId read : reads.reads()) {
-      for (const PredicateReads::Link& link : reads.links(read)) {
+    for (const OpId read : reads_.reads()) {
+      for (const PredicateReads::Link& link : reads_.links(read)) {
         const Access& write = reading_.access(link.write);
         const TxnId reader = h_.txn_of(read);
         if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
@@ -342,6 +342,7 @@ class CommitOrder {
   }
 
   const Reading& reading_;
+  const PredicateReads& reads_;
   const History& h_;
   const Level level_;
   std::vector<std::uint32_t> position_;
@@ -361,8 +362,9 @@ class CommitOrder {
 
 }  // namespace
 
-std::string check_commit_order(const Reading& reading, Level level, std::span<const TxnId> order) {
-  return CommitOrder(reading, level).run(order);
+std::string check_commit_order(const Reading& reading, const PredicateReads& predicates,
+                               Level level, std::span<const TxnId> order) {
+  return CommitOrder(reading, predicates, level).run(order);
 }
 
 }  // namespace ouro::recheck

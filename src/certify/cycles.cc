@@ -6,13 +6,14 @@
 
 namespace ouro::recheck {
 
-Cycles::Cycles(const Reading& reading, Level level, std::int64_t clock_drift)
+Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
+               std::int64_t clock_drift)
     : reading_(reading),
       level_(level),
       rules_(rules_of(level)),
       clock_drift_(clock_drift),
       versions_(reading, rules_),
-      predicates_(reading),
+      predicates_(predicates),
       place_(reading.history().txn_count(), 0) {
   const History& h = reading.history();
   for (std::size_t s = 0; s < h.session_count(); ++s) {

@@ -15,7 +15,8 @@ namespace ouro::recheck {
 
 class Cycles {
  public:
-  Cycles(const Reading& reading, Level level, std::int64_t clock_drift);
+  Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
+         std::int64_t clock_drift);
 
   // What is wrong with `cycle`, or "". Its edges may rest on `assumed` sides of `choices`.
   // REQUIRES: `choices` are sound, and no choice is in `assumed` twice.
@@ -67,7 +68,7 @@ class Cycles {
   Rules rules_;
   std::int64_t clock_drift_;
   Versions versions_;
-  PredicateReads predicates_;
+  const PredicateReads& predicates_;
   std::vector<std::uint32_t> place_;  // In its session, of each transaction.
 };
 

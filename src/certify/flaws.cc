@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "certify/rows.h"
-#include "history/value_order.h"
 
 namespace ouro::recheck {
 
-Flaws::Flaws(const Reading& reading)
-    : reading_(reading), h_(reading.history()), predicates_(reading) {
+Flaws::Flaws(const Reading& reading, const PredicateReads& predicates)
+    : reading_(reading),
+      h_(reading.history()),
+      predicates_(predicates),
+      wrong_results_(predicates.wrong_results()) {
   for (const Flaw& flaw : reading.flaws()) {
     const OpId other = flaw.other == kNoAccess ? OpId{} : reading.access(flaw.other).op;
     known_.insert({flaw.kind, reading.access(flaw.read).op, other});
@@ -74,6 +76,9 @@ bool Flaws::is_fault(const Anomaly& anomaly) const {
   const auto reads = predicates_.reads();
   if (!std::binary_search(reads.begin(), reads.end(), anomaly.ops[0])) return false;
   const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
+  if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
+    return std::binary_search(wrong_results_.begin(), wrong_results_.end(), anomaly.ops[0]);
+  }
   const auto faults = predicates_.faults(anomaly.ops[0]);
   return std::any_of(faults.begin(), faults.end(), [&](const PredicateReads::Fault& fault) {
     return fault.kind == anomaly.kind && fault.write == other;
@@ -88,6 +93,10 @@ std::string Flaws::first_forbidden(Level level) const {
   }
   if (!first_misplaced_.empty()) {
     return fmt::format("{}: {}", first_misplaced_, info(AnomalyKind::VersionOrderMismatch).name);
+  }
+  if (!wrong_results_.empty()) {
+    return fmt::format("{}: {}", h_.place(wrong_results_[0]).to_string(),
+                       info(AnomalyKind::ResultSetMismatch).name);
   }
   for (const OpId read : predicates_.reads()) {
     const auto faults = predicates_.faults(read);
@@ -153,16 +162,6 @@ bool Flaws::alive(const KeyVersion& version) const {
   return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
 }
 
-bool Flaws::selects(const Op& op, const KeyVersion& version) const {
-  const PredicateRead& read = h_.predicate_read(op.id);
-  if (op.kind != OpKind::Scan) {
-    return evaluate(h_, read.predicate, version.key, version.value) == Truth::True;
-  }
-  const Value name = h_.key_name(version.key);
-  return (read.lower.is_null() || compare_values(h_, name, read.lower) >= 0) &&
-         (read.upper.is_null() || compare_values(h_, name, read.upper) <= 0);
-}
-
 // Whether a predicate read returned something else than its version set implies.
 bool Flaws::mismatches(OpId id) const {
   const Op op = h_.op(id);
@@ -171,7 +170,7 @@ bool Flaws::mismatches(OpId id) const {
   if (!read.has_version_set) return false;
   std::vector<KeyVersion> implied;
   for (const KeyVersion& version : h_.version_set(read)) {
-    if (alive(version) && selects(op, version)) implied.push_back(version);
+    if (alive(version) && selects(h_, id, version.key, version.value)) implied.push_back(version);
   }
   if (op.kind == OpKind::Aggregate) {
     return !read.result.is_unobserved() && aggregate(h_, read, implied) != h_.text(read.result);

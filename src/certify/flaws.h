@@ -5,6 +5,7 @@
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "certify/predicate_reads.h"
 #include "certify/reading.h"
@@ -13,7 +14,7 @@ namespace ouro::recheck {
 
 class Flaws {
  public:
-  explicit Flaws(const Reading& reading);
+  Flaws(const Reading& reading, const PredicateReads& predicates);
 
   // What is wrong with an anomaly that is no cycle, or "".
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const;
@@ -26,7 +27,6 @@ class Flaws {
   [[nodiscard]] bool swapped(OpId read, OpId append) const;
   [[nodiscard]] bool mismatches(OpId op) const;
   [[nodiscard]] bool alive(const KeyVersion& version) const;
-  [[nodiscard]] bool selects(const Op& op, const KeyVersion& version) const;
   [[nodiscard]] bool is_counted(OpId op) const;
   [[nodiscard]] bool is_fault(const Anomaly& anomaly) const;
   void find_misplaced();
@@ -35,7 +35,8 @@ class Flaws {
   const History& h_;
   absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
-  PredicateReads predicates_;
+  const PredicateReads& predicates_;
+  std::vector<OpId> wrong_results_;  // Of `predicates_`; sorted.
   std::string
       first_misplaced_;  // The place of a write; "" if version orders have what they should.
 };

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "certify/predicate_reads.h"
 #include "certify/reading.h"
 #include "ouro/check.h"
 
@@ -17,7 +18,8 @@ namespace ouro::recheck {
 
 // What keeps a commit order from satisfying the axiom of rc, ra or causal, or psi, or "".
 // REQUIRES: the history has no flaw that the level forbids.
-[[nodiscard]] std::string check_commit_order(const Reading& reading, Level level,
+[[nodiscard]] std::string check_commit_order(const Reading& reading,
+                                             const PredicateReads& predicates, Level level,
                                              std::span<const TxnId> order);
 
 // What list reads show that is not in the lists which commits in the given order make, or "".
@@ -30,8 +32,9 @@ namespace ouro::recheck {
 
 // What keeps a schedule from agreeing with what predicate reads saw by version orders, or "". At
 // psi this is only what they must follow; the rest is a part of check_commit_order(). REQUIRES:
-// every transaction that counts begins and commits once.
-[[nodiscard]] std::string compare_predicates(const Reading& reading, Level level,
+// every transaction that counts begins and commits once, and the version orders are kept.
+[[nodiscard]] std::string compare_predicates(const Reading& reading,
+                                             const PredicateReads& predicates, Level level,
                                              std::span<const Event> schedule);
 
 // "transaction 3", as certificates number them.

@@ -2,29 +2,15 @@
 
 #include <algorithm>
 
+#include "certify/rows.h"
 #include "history/value_order.h"
 
 namespace ouro::recheck {
 
 PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(reading.history()) {
   if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
-  versions_.resize(h_.key_count());
-  for (std::size_t k = 0; k < h_.key_count(); ++k) {
-    if (!reading.is_list(KeyId{k})) versions_[k].push_back(kNoAccess);
-  }
-  for (const StatedOrder& order : reading.orders()) {
-    auto& versions = versions_[order.key.index()];
-    if (!order.complete || versions.size() != 1) continue;
-    for (const AccessId write : order.writes) {
-      const AccessId version = reading.last_write(write);
-      if (reading.counts(reading.access(write).txn) && versions.back() != version) {
-        versions.push_back(version);
-      }
-    }
-  }
-  latest_.resize(h_.key_count());
-  for (std::size_t k = 0; k < h_.key_count(); ++k) note_places(KeyId{k});
-  initial_ = initial_contents(h_);
+  index_.emplace(h_);
+  order_versions();
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
@@ -35,6 +21,26 @@ PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(r
       if (placed || h_.predicate_read(id).has_version_set) reads_.push_back(id);
     }
   }
+}
+
+void PredicateReads::order_versions() {
+  versions_.resize(h_.key_count());
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    if (!reading_.is_list(KeyId{k})) versions_[k].push_back(kNoAccess);
+  }
+  for (const StatedOrder& order : reading_.orders()) {
+    auto& versions = versions_[order.key.index()];
+    if (!order.complete || versions.size() != 1) continue;
+    for (const AccessId write : order.writes) {
+      const AccessId version = reading_.last_write(write);
+      if (reading_.counts(reading_.access(write).txn) && versions.back() != version) {
+        versions.push_back(version);
+      }
+    }
+  }
+  position_.assign(h_.op_count(), kNone);
+  latest_.resize(h_.key_count());
+  for (std::size_t k = 0; k < h_.key_count(); ++k) note_places(KeyId{k});
 }
 
 Value PredicateReads::value(KeyId key, std::uint32_t position) const {
@@ -56,8 +62,10 @@ bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t
 void PredicateReads::note_places(KeyId key) {
   const auto all = versions(key);
   auto& latest = latest_[key.index()];
+  const bool sets = !h_.columns().version_sets.empty();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    place_.try_emplace({key, value(key, i)}, i);
+    if (sets) place_.try_emplace({key, value(key, i)}, i);
+    if (i > 0) position_[reading_.access(all[i]).op.index()] = i;
     if (i == 0) {
       latest.emplace_back();  // The initial one is there for everybody.
       continue;
@@ -133,41 +141,85 @@ bool PredicateReads::precedes(OpId id, AccessId write) const {
          changes(id, reading_.access(write).key, at->seen, at->written);
 }
 
+// ---- links ----
+
+RowIndex::Version PredicateReads::row_version(KeyId key, std::uint32_t position) const {
+  const AccessId write = versions(key)[position];
+  return write == kNoAccess ? index_->initial(key) : index_->written(reading_.access(write).op);
+}
+
+std::vector<PredicateReads::Place> PredicateReads::matching(OpId id) const {
+  std::vector<Place> out;
+  const PredicateRead& read = h_.predicate_read(id);
+  const RowIndex::Cover cover = index_->cover(id);
+  for (std::size_t k = 0; cover.everything && k < versions_.size(); ++k) {
+    for (std::uint32_t i = 0; i < versions_[k].size(); ++i) {
+      if (matches(read, KeyId{k}, i)) out.push_back({KeyId{k}, i});
+    }
+  }
+  for (const RowIndex::Interval& interval : cover.intervals) {
+    for (std::uint32_t slot = interval.first; slot < interval.end; ++slot) {
+      const RowIndex::Version version = index_->version(interval.column, slot);
+      const KeyId key = index_->key(version);
+      const bool initial = version == index_->initial(key);
+      const std::uint32_t position = initial ? 0 : position_[version - h_.key_count()];
+      if (position == kNone || versions(key).empty() || !matches(read, key, position)) continue;
+      out.push_back({key, position});
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// `matching` is all that matches of one key.
+void PredicateReads::link(std::span<const Place> matching, std::uint32_t seen,
+                          std::vector<Link>& out) const {
+  const KeyId key = matching[0].key;
+  const auto all = versions(key);
+  const auto at = static_cast<std::size_t>(
+      std::lower_bound(matching.begin(), matching.end(), Place{key, seen}) - matching.begin());
+  if (at == matching.size() || matching[at].position != seen) {
+    if (at > 0) out.push_back({all[matching[at - 1].position + 1], true});
+    if (at < matching.size()) out.push_back({all[matching[at].position], false});
+    return;
+  }
+  std::size_t first = at;
+  while (first > 0 && matching[first - 1].position + 1 == matching[first].position) --first;
+  if (matching[first].position > 0) out.push_back({all[matching[first].position], true});
+  std::size_t last = at;
+  while (last + 1 < matching.size() && matching[last].position + 1 == matching[last + 1].position) {
+    ++last;
+  }
+  const std::uint32_t next = matching[last].position + 1;
+  if (next < all.size()) out.push_back({all[next], false});
+}
+
 std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
   std::vector<Link> out;
-  const PredicateRead& read = h_.predicate_read(id);
   const Sight sight(*this, id);
-  for (std::size_t k = 0; k < versions_.size(); ++k) {
-    const KeyId key{k};
-    const auto all = versions(key);
-    if (all.size() < 2) continue;
-    const auto seen = sight.seen(key);
-    if (!seen) continue;
-    const bool matched = matches(read, key, *seen);
-    std::uint32_t first = *seen;
-    while (first > 0 && matches(read, key, first - 1) == matched) --first;
-    if (first > 0) out.push_back({all[first], true});
-    std::uint32_t next = *seen + 1;
-    while (next < all.size() && matches(read, key, next) == matched) ++next;
-    if (next < all.size()) out.push_back({all[next], false});
+  const std::vector<Place> all = matching(id);
+  for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+    while (end < all.size() && all[end].key == all[first].key) ++end;
+    const auto seen = sight.seen(all[first].key);
+    if (seen) link(std::span(all).subspan(first, end - first), *seen, out);
   }
   return out;
 }
 
+// ---- faults ----
+
 std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
   std::vector<Fault> out;
   const PredicateRead& read = h_.predicate_read(id);
-  if (!read.has_version_set) {
-    if (!returned_snapshot(id)) out.push_back({AnomalyKind::ResultSetMismatch, OpId{}});
-    return out;
-  }
-  const auto rows = h_.rows(read);
+  if (!read.has_version_set) return out;
+  absl::flat_hash_set<KeyId> returned;
+  for (const KeyVersion& row : h_.rows(read)) returned.insert(row.key);
   const Sight sight(*this, id);
   for (const KeyVersion& version : h_.version_set(read)) {
-    const bool returned = std::any_of(
-        rows.begin(), rows.end(), [&](const KeyVersion& row) { return row.key == version.key; });
-    if (version.value.is_null() || returned || versions(version.key).empty()) continue;
-    if (!sight.wrote_before(version.key)) add_fault(id, version, out);
+    if (version.value.is_null() || returned.contains(version.key)) continue;
+    if (versions(version.key).empty() || sight.wrote_before(version.key)) continue;
+    add_fault(id, version, out);
   }
   return out;
 }
@@ -191,21 +243,36 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
   }
 }
 
-// Whether the result is what the transaction's snapshot, with its own writes, gives.
-bool PredicateReads::returned_snapshot(OpId id) const {
-  std::vector<Content> contents = initial_;
-  const Sight sight(*this, id);
+std::vector<OpId> PredicateReads::wrong_results() const {
+  std::vector<std::pair<Timestamp, Place>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
-    const KeyId key{k};
-    const auto seen = versions(key).empty() ? std::nullopt : sight.seen(key);
-    if (!seen) continue;
-    contents[k].value = value(key, *seen);
-    contents[k].row = is_alive(key, *seen);
+    for (std::uint32_t i = 1; i < versions_[k].size(); ++i) {
+      commits.push_back({latest_[k][i], {KeyId{k}, i}});
+    }
   }
-  for (OpId own = h_.first_op(h_.txn_of(id)); own < id; ++own.value) {
-    if (is_write(h_.op(own).kind)) apply(h_.op(own), contents[h_.op(own).key.index()]);
+  std::vector<std::pair<Timestamp, OpId>> reads;
+  for (const OpId id : reads_) {
+    if (h_.predicate_read(id).has_version_set) continue;
+    reads.emplace_back(*h_.start_ts(h_.txn_of(id)), id);
   }
-  return returned_right(h_, id, contents);
+  std::vector<OpId> wrong;
+  if (reads.empty()) return wrong;
+  std::sort(commits.begin(), commits.end());
+  std::sort(reads.begin(), reads.end());
+  Table table(h_, *index_);
+  std::size_t next = 0;
+  for (const auto& [start, id] : reads) {
+    for (; next < commits.size() && commits[next].first <= start; ++next) {
+      table.put(row_version(commits[next].second.key, commits[next].second.position));
+    }
+    for (OpId own = h_.first_op(h_.txn_of(id)); own < id; ++own.value) {
+      if (is_write(h_.op(own).kind)) table.apply_for_now(h_.op(own));
+    }
+    if (!table.returned_right(id)) wrong.push_back(id);
+    table.take_back();
+  }
+  std::sort(wrong.begin(), wrong.end());
+  return wrong;
 }
 
 }  // namespace ouro::recheck

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "certify/reading.h"
-#include "certify/rows.h"
+#include "certify/row_index.h"
 
 namespace ouro::recheck {
 
@@ -36,19 +36,41 @@ class PredicateReads {
   // matches.
   [[nodiscard]] bool precedes(OpId read, AccessId write) const;
 
-  // For every row, the last change that the read saw and the first that it did not.
+  // For every row, the last change that the read saw and the first that it did not; by key.
   struct Link {
     AccessId write = kNoAccess;
     bool seen = false;
   };
+  // Cost: the versions within the cover of the read.
   [[nodiscard]] std::vector<Link> links(OpId read) const;
 
-  // What is wrong with what the read saw, or with what it made of it.
+  enum class Unseen : bool { DoNotMatter, Matter };
+  // When transactions begin and commit, as an order has it.
+  struct Moments {
+    std::vector<std::size_t> begun;
+    std::vector<std::size_t> committed;
+  };
+  // The first link that such an order is against: it has the writer of one that was seen commit
+  // after the reader began, or that of one that was not, if these matter, before. REQUIRES: the
+  // order has the versions of each key in their order.
+  // Cost: per read, the versions on which its snapshot and the order differ or, if that is less,
+  // that of links().
+  struct Broken {
+    OpId read;
+    Link link;
+  };
+  [[nodiscard]] std::optional<Broken> first_broken(const Moments& moments, Unseen unseen) const;
+
+  // What is wrong with what a read saw, or with what it made of it.
   struct Fault {
     AnomalyKind kind = AnomalyKind::ResultSetMismatch;
     OpId write;
   };
+  // Of a read with a version set, what is wrong with that.
   [[nodiscard]] std::vector<Fault> faults(OpId read) const;
+  // Those without that did not return what their transaction's snapshot, with its own writes,
+  // gives. Cost: a walk through all commits.
+  [[nodiscard]] std::vector<OpId> wrong_results() const;
 
  private:
   // The versions of a key, oldest first; kNoAccess for the initial one.
@@ -72,7 +94,18 @@ class PredicateReads {
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
+  void order_versions();
   void note_places(KeyId key);
+  [[nodiscard]] RowIndex::Version row_version(KeyId key, std::uint32_t position) const;
+  // The versions that the read matches, in the order of their keys.
+  struct Place {
+    KeyId key;
+    std::uint32_t position = 0;
+    constexpr auto operator<=>(const Place&) const = default;
+  };
+  [[nodiscard]] std::vector<Place> matching(OpId read) const;
+  void link(std::span<const Place> matching, std::uint32_t seen, std::vector<Link>& out) const;
+  class Comparison;
   // Where the read and the version stand among those of the key; nothing if the read does not
   // depend on it.
   struct Places {
@@ -83,7 +116,6 @@ class PredicateReads {
   // Whether one of the versions behind `first` and up to `last` changes the matches.
   [[nodiscard]] bool changes(OpId read, KeyId key, std::uint32_t first, std::uint32_t last) const;
   void add_fault(OpId read, const KeyVersion& version, std::vector<Fault>& out) const;
-  [[nodiscard]] bool returned_snapshot(OpId read) const;
 
   const Reading& reading_;
   const History& h_;
@@ -92,7 +124,9 @@ class PredicateReads {
   // By key, beside its versions: the last commit up to here.
   std::vector<std::vector<Timestamp>> latest_;
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
-  std::vector<Content> initial_;
+  std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::optional<RowIndex> index_;
 };
 
 }  // namespace ouro::recheck

@@ -1,22 +1,22 @@
 #include "certify/rows.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "history/value_order.h"
 
 namespace ouro::recheck {
-namespace {
 
-bool selects(const History& history, const Op& op, KeyId key, Value value) {
-  const PredicateRead& read = history.predicate_read(op.id);
-  if (op.kind != OpKind::Scan) return evaluate(history, read.predicate, key, value) == Truth::True;
+bool selects(const History& history, OpId id, KeyId key, Value row) {
+  const PredicateRead& read = history.predicate_read(id);
+  if (history.op(id).kind != OpKind::Scan) {
+    return evaluate(history, read.predicate, key, row) == Truth::True;
+  }
   const Value name = history.key_name(key);
   const bool below = !read.lower.is_null() && compare_values(history, name, read.lower) < 0;
   const bool above = !read.upper.is_null() && compare_values(history, name, read.upper) > 0;
   return !below && !above;
 }
-
-}  // namespace
 
 std::string aggregate(const History& history, const PredicateRead& read,
                       const std::vector<KeyVersion>& rows) {
@@ -49,46 +49,113 @@ std::string aggregate(const History& history, const PredicateRead& read,
   return summable ? std::to_string(sum) : "no number";
 }
 
-std::vector<Content> initial_contents(const History& history) {
-  std::vector<Content> contents(history.key_count());
+Table::Table(const History& history, const RowIndex& index)
+    : h_(history),
+      index_(index),
+      contents_(history.key_count()),
+      there_(index.column_count(), std::vector<std::uint64_t>(index.slot_count() / 64 + 1)) {
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
     const bool list = op.kind == OpKind::Append || (op.kind == OpKind::Read && op.value.is_list());
-    if (list) contents[op.key.index()].list = true;
+    if (list) contents_[op.key.index()].list = true;
   }
-  for (std::size_t k = 0; k < contents.size(); ++k) {
-    contents[k].value = history.initial(KeyId{k});
-    contents[k].row = !contents[k].value.is_null() && !contents[k].list;
+  for (std::size_t k = 0; k < contents_.size(); ++k) {
+    contents_[k].value = history.initial(KeyId{k});
+    contents_[k].row = !contents_[k].value.is_null() && !contents_[k].list;
+    versions_.push_back(index.initial(KeyId{k}));
+    if (contents_[k].row) mark(versions_[k], true);
   }
-  return contents;
 }
 
-void apply(const Op& write, Content& content) {
+void Table::mark(RowIndex::Version version, bool there) {
+  for (std::uint32_t c = 0; c < there_.size(); ++c) {
+    const std::uint32_t slot = index_.slot(c, version);
+    const std::uint64_t bit = std::uint64_t{1} << slot % 64;
+    (there ? there_[c][slot / 64] |= bit : there_[c][slot / 64] &= ~bit);
+  }
+}
+
+void Table::set(KeyId key, RowIndex::Version version, bool row) {
+  Content& content = contents_[key.index()];
+  if (content.row) mark(versions_[key.index()], false);
+  versions_[key.index()] = version;
+  content.value = index_.value(version);
+  content.row = row;
+  if (row) mark(version, true);
+}
+
+void Table::put(RowIndex::Version version) {
+  set(index_.key(version), version, index_.is_row(version));
+}
+
+void Table::apply(const Op& write) {
   if (write.kind == OpKind::Append) {
-    content.elements.push_back(write.value);
-    return;
+    contents_[write.key.index()].elements.push_back(write.value);
+  } else {
+    put(index_.written(write.id));
   }
-  content.value = write.value;
-  content.row = write.kind == OpKind::Write && !write.value.is_null();
 }
 
-bool returned_right(const History& history, OpId id, const std::vector<Content>& contents) {
-  const Op op = history.op(id);
-  const PredicateRead& read = history.predicate_read(id);
-  std::vector<KeyVersion> wanted;
-  for (std::size_t k = 0; k < contents.size(); ++k) {
-    const KeyId key{k};
-    if (contents[k].row && selects(history, op, key, contents[k].value)) {
-      wanted.push_back({key, contents[k].value});
+void Table::apply_for_now(const Op& write) {
+  const std::size_t k = write.key.index();
+  before_.push_back({write.key, write.kind == OpKind::Append, versions_[k], contents_[k].row});
+  apply(write);
+}
+
+void Table::take_back() {
+  for (; !before_.empty(); before_.pop_back()) {
+    const Before& last = before_.back();
+    if (last.append) {
+      contents_[last.key.index()].elements.pop_back();
+    } else {
+      set(last.key, last.version, last.row);
     }
   }
-  if (op.kind == OpKind::Aggregate) {
-    return read.result.is_unobserved() ||
-           aggregate(history, read, wanted) == history.text(read.result);
+}
+
+void Table::find_candidates(const RowIndex::Cover& cover, std::vector<KeyId>& out) const {
+  for (const RowIndex::Interval& interval : cover.intervals) {
+    const auto& words = there_[interval.column];
+    for (std::uint32_t w = interval.first / 64; w * 64 < interval.end; ++w) {
+      std::uint64_t bits = words[w];
+      if (w == interval.first / 64) bits &= ~std::uint64_t{0} << interval.first % 64;
+      for (; bits != 0; bits &= bits - 1) {
+        const std::uint32_t slot = w * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (slot >= interval.end) break;
+        out.push_back(index_.key(index_.version(interval.column, slot)));
+      }
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+std::vector<KeyVersion> Table::selected(OpId read) const {
+  std::vector<KeyVersion> rows;
+  const auto consider = [&](KeyId key) {
+    const Content& content = contents_[key.index()];
+    if (content.row && selects(h_, read, key, content.value)) rows.push_back({key, content.value});
+  };
+  const RowIndex::Cover cover = index_.cover(read);
+  if (cover.everything || index_.size(cover) / 64 > contents_.size()) {
+    for (std::size_t k = 0; k < contents_.size(); ++k) consider(KeyId{k});
+    return rows;
+  }
+  std::vector<KeyId> candidates;
+  find_candidates(cover, candidates);
+  for (const KeyId key : candidates) consider(key);
+  return rows;
+}
+
+bool Table::returned_right(OpId id) const {
+  const PredicateRead& read = h_.predicate_read(id);
+  std::vector<KeyVersion> wanted = selected(id);
+  if (h_.op(id).kind == OpKind::Aggregate) {
+    return read.result.is_unobserved() || aggregate(h_, read, wanted) == h_.text(read.result);
   }
   std::vector<KeyVersion> got;
-  for (const KeyVersion& row : history.rows(read)) {
-    const Content& content = contents[row.key.index()];
+  for (const KeyVersion& row : h_.rows(read)) {
+    const Content& content = contents_[row.key.index()];
     if (content.list) continue;  // Lists are no rows.
     if (content.row || content.value != row.value) got.push_back(row);
   }

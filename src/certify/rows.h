@@ -1,9 +1,11 @@
 // The rows of a database at one moment, and what predicate reads give over them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "certify/row_index.h"
 #include "ouro/history.h"
 
 namespace ouro::recheck {
@@ -16,18 +18,55 @@ struct Content {
   std::vector<Value> elements;  // Of a list.
 };
 
-// Every key as the initial transaction leaves it.
-[[nodiscard]] std::vector<Content> initial_contents(const History& history);
-// Applies a write.
-void apply(const Op& write, Content& content);
+class Table {
+ public:
+  // Every key as the initial transaction leaves it. `index` must outlive the table.
+  Table(const History& history, const RowIndex& index);
+
+  [[nodiscard]] const Content& content(KeyId key) const { return contents_[key.index()]; }
+
+  // Applies a write.
+  void apply(const Op& write);
+  // The same, until take_back() is called.
+  void apply_for_now(const Op& write);
+  void take_back();
+  // Makes `version` what its key holds. REQUIRES: the key is no list.
+  void put(RowIndex::Version version);
+
+  // The rows that a scan, select or aggregate is about, by key.
+  // Cost: the rows there are or, if that is less, those within its cover, and a bit for each
+  // version there.
+  [[nodiscard]] std::vector<KeyVersion> selected(OpId read) const;
+
+  // Whether a scan, select or aggregate returned what it should.
+  [[nodiscard]] bool returned_right(OpId read) const;
+
+ private:
+  void set(KeyId key, RowIndex::Version version, bool row);
+  void mark(RowIndex::Version version, bool there);
+  void find_candidates(const RowIndex::Cover& cover, std::vector<KeyId>& out) const;
+
+  struct Before {
+    KeyId key;
+    bool append = false;
+    RowIndex::Version version = 0;
+    bool row = false;
+  };
+
+  const History& h_;
+  const RowIndex& index_;
+  std::vector<Content> contents_;
+  std::vector<RowIndex::Version> versions_;        // By key: what it holds.
+  std::vector<std::vector<std::uint64_t>> there_;  // By column, a bit for each slot.
+  std::vector<Before> before_;
+};
 
 // What an aggregate gives over `rows`, as JSON. SQL: nulls do not count; the sum, least and
 // greatest of nothing are null.
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);
 
-// Whether a scan, select or aggregate returned what `contents` give.
-[[nodiscard]] bool returned_right(const History& history, OpId read,
-                                  const std::vector<Content>& contents);
+// Whether the row is in the range of a scan, or the predicate of another read true of it.
+[[nodiscard]] bool selects(const History& history, OpId read, KeyId key, Value row);
 
 }  // namespace ouro::recheck

@@ -89,30 +89,25 @@ std::string compare_orders(const Reading& reading, std::span<const TxnId> order)
   return "";
 }
 
-std::string compare_predicates(const Reading& reading, Level level,
-                               std::span<const Event> schedule) {
-  const PredicateReads predicates(reading);
+std::string compare_predicates(const Reading& reading, const PredicateReads& predicates,
+                               Level level, std::span<const Event> schedule) {
   if (predicates.reads().empty()) return "";
   const History& h = reading.history();
-  std::vector<std::size_t> begun(h.txn_count(), 0);
-  std::vector<std::size_t> committed(h.txn_count(), 0);
+  PredicateReads::Moments moments;
+  moments.begun.resize(h.txn_count());
+  moments.committed.resize(h.txn_count());
   for (std::size_t i = 0; i < schedule.size(); ++i) {
-    (schedule[i].commit ? committed : begun)[schedule[i].txn.index()] = i;
+    (schedule[i].commit ? moments.committed : moments.begun)[schedule[i].txn.index()] = i;
   }
   const Rules rules = rules_of(level);
   const bool points = rules.family == Family::Snapshot || rules.family == Family::Serial;
-  for (const OpId read : predicates.reads()) {
-    const TxnId txn = h.txn_of(read);
-    for (const PredicateReads::Link& link : predicates.links(read)) {
-      const TxnId writer = reading.access(link.write).txn;
-      if (writer == txn || (!link.seen && (!points || rules.phantoms))) continue;
-      const bool before = committed[writer.index()] < begun[txn.index()];
-      if (link.seen == before) continue;
-      return fmt::format("{} {} what {} changed of its predicate", txn_name(txn),
-                         link.seen ? "sees too early" : "misses", txn_name(writer));
-    }
-  }
-  return "";
+  const auto unseen = points && !rules.phantoms ? PredicateReads::Unseen::Matter
+                                                : PredicateReads::Unseen::DoNotMatter;
+  const auto broken = predicates.first_broken(moments, unseen);
+  if (!broken) return "";
+  return fmt::format("{} {} what {} changed of its predicate", txn_name(h.txn_of(broken->read)),
+                     broken->link.seen ? "sees too early" : "misses",
+                     txn_name(reading.access(broken->link.write).txn));
 }
 
 }  // namespace ouro::recheck

@@ -22,7 +22,8 @@ class Rerun {
         rules_(rules_of(certificate.verdict.level)),
         drift_(static_cast<std::uint64_t>(certificate.clock_drift)),
         clock_(history, rules_),
-        contents_(initial_contents(history)),
+        index_(history),
+        table_(history, index_),
         writer_(history.key_count()),
         began_(history.txn_count(), kNever),
         committed_(history.txn_count(), kNever),
@@ -76,48 +77,26 @@ class Rerun {
                          txn_name(before));
     }
     if (rules_.real_time && !rules_.commit_to_commit) note_invocation(txn);
+    // Own writes are made at once, and taken back before the next event.
     own_.clear();
-    undo_.clear();
     std::string wrong;
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn) && wrong.empty(); ++id.value) {
       const Op op = h_.op(id);
       if (is_predicate_read(op.kind)) {
-        if (!returned_right(h_, id, contents_)) wrong = "does not get the rows that it should";
+        if (!table_.returned_right(id)) wrong = "does not get the rows that it should";
       } else if (ouro::is_write(op.kind)) {
-        write(op);
+        table_.apply_for_now(op);
+        ++own_[op.key];
       } else if (!op.value.is_unobserved() && !reads_right(op)) {
         wrong = fmt::format("does not read {} as it was", h_.key_label(op.key));
       }
     }
-    for (; !undo_.empty(); undo_.pop_back()) take_back(undo_.back());
+    table_.take_back();
     return wrong.empty() ? "" : fmt::format("{} {}", txn_name(txn), wrong);
   }
 
-  // Own writes are made at once, and taken back before the next event.
-  struct Undo {
-    KeyId key;
-    bool append = false;
-    Value value;
-    bool row = false;
-  };
-  void write(const Op& op) {
-    Content& content = contents_[op.key.index()];
-    undo_.push_back({op.key, op.kind == OpKind::Append, content.value, content.row});
-    apply(op, content);
-    ++own_[op.key];
-  }
-  void take_back(const Undo& undo) {
-    Content& content = contents_[undo.key.index()];
-    if (undo.append) {
-      content.elements.pop_back();
-    } else {
-      content.value = undo.value;
-      content.row = undo.row;
-    }
-  }
-
   [[nodiscard]] bool reads_right(const Op& read) {
-    const Content& content = contents_[read.key.index()];
+    const Content& content = table_.content(read.key);
     if (!content.list) return read.value == content.value;
     const std::size_t length = read.value.is_list() ? read.value.length() : 0;
     if (length != content.elements.size()) return false;
@@ -159,7 +138,7 @@ class Rerun {
         }
       }
       latest = txn;
-      apply(op, contents_[op.key.index()]);
+      table_.apply(op);
     }
     return "";
   }
@@ -175,13 +154,13 @@ class Rerun {
   const Clock clock_;
   std::size_t now_ = 0;
   std::size_t commits_ = 0;
-  std::vector<Content> contents_;
+  const RowIndex index_;
+  Table table_;
   std::vector<TxnId> writer_;  // Of the last committed version of a key.
   std::vector<std::size_t> began_;
   std::vector<std::size_t> committed_;
   std::vector<TxnId> before_;                    // In its session.
   absl::flat_hash_map<KeyId, std::size_t> own_;  // Writes of the one at hand so far.
-  std::vector<Undo> undo_;
   std::vector<std::size_t> agreed_;  // By trunk, how much of it is known to be the list …
   std::vector<KeyId> agreed_key_;    // … of this key.
   std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
