@@ -50,7 +50,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
   GivenOrders given;
   if (evidence == Evidence::Versions) {
-    auto read = GivenOrders::read(o);
+    auto read = GivenOrders::read(o, threads);
     if (!read.ok()) return std::move(read).error();
     given = *std::move(read);
   }

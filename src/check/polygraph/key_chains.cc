@@ -65,9 +65,16 @@ void KeyChains::add_reads() {
   }
 }
 
-std::uint32_t KeyChains::version_of(ItemId write) const {
-  const auto at = std::lower_bound(items_.begin(), items_.end(), write) - items_.begin();
-  return own_version(static_cast<std::uint32_t>(at));
+// Steps mostly lead a little further.
+std::uint32_t KeyChains::position_of(ItemId item, std::uint32_t near) const {
+  std::size_t first = items_[near] <= item ? near : 0;
+  std::size_t end = first == 0 ? items_.size() : first + 1;
+  for (std::size_t step = 1; end < items_.size() && items_[end] <= item; step *= 2) {
+    first = end;
+    end = std::min(end + step, items_.size());
+  }
+  const auto begin = items_.begin();
+  return static_cast<std::uint32_t>(std::lower_bound(begin + first, begin + end, item) - begin);
 }
 
 // A transaction's items of a key stand together.
@@ -83,14 +90,20 @@ std::uint32_t KeyChains::own_version(std::uint32_t position) const {
 
 // Adds the order that the list's reads reveal, or that the history states.
 void KeyChains::link_known(KeyId key) {
+  ItemId last;  // Where a step leads the next one mostly begins.
+  std::uint32_t last_position = 0;
   for (const VersionStep& step : o_.version_steps(key)) {
     if (ticker_.tick()) return;
+    const std::uint32_t to = position_of(step.to, last_position);
     std::uint32_t previous = 0;
     if (step.from.valid()) {
-      add_arc(e_.ww(o_.txn(step.from), o_.txn(step.to)));
-      previous = version_of(step.from);
+      const std::uint32_t from = step.from == last ? last_position : position_of(step.from, 0);
+      add_arc(e_.ww(txn(from), txn(to)));
+      previous = own_version(from);
     }
-    if (step.adjacent) link(previous, version_of(step.to));
+    if (step.adjacent) link(previous, own_version(to));
+    last = step.to;
+    last_position = to;
   }
 }
 
@@ -101,7 +114,7 @@ void KeyChains::add_known_overwrites(KeyId key) {
     if (ticker_.tick()) return;
     if (step.adjacent || step.read.valid()) continue;
     const TxnId to = o_.txn(step.to);
-    const Version& from = versions_[version_of(step.from)];
+    const Version& from = versions_[own_version(position_of(step.from, 0))];
     if (from.chain == kNoChain || chains[from.chain].readers == kNoNode) continue;
     const bool reads = std::any_of(from.reads.begin(), from.reads.end(),
                                    [&](std::uint32_t read) { return txn(read) == to; });

@@ -54,8 +54,8 @@ class KeyChains {
   void link(std::uint32_t previous, std::uint32_t next);
   void emit(std::uint32_t version);
   void mark(ChainId id, const Version& first, const Version& last);
-  // The version that the transaction of `write` installed.
-  [[nodiscard]] std::uint32_t version_of(ItemId write) const;
+  // The position of an item of the key, fast if it is a little behind the position `near`.
+  [[nodiscard]] std::uint32_t position_of(ItemId item, std::uint32_t near) const;
   // The version that the transaction of the item at `position` installed; kNoVersion if none.
   [[nodiscard]] std::uint32_t own_version(std::uint32_t position) const;
   [[nodiscard]] TxnId txn(std::uint32_t position) const { return links_[position].txn; }

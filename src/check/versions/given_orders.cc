@@ -8,83 +8,105 @@
 #include <optional>
 #include <utility>
 
+#include "base/parallel.h"
+
 namespace ouro {
+namespace {
+
+constexpr std::size_t kFewWrites = 10'000;  // Too few to be worth another thread.
+
+}  // namespace
 
 // Looks the listed values up among the writes of their key.
 class GivenOrders::Reader {
  public:
   explicit Reader(const Observed& observed) : o_(observed), h_(observed.history()) {}
 
-  Result<GivenOrders> run() {
-    if (h_.version_orders().empty() && !h_.columns().commit_ts.empty()) return by_timestamps();
-    std::vector<VersionOrder> orders(h_.version_orders().begin(), h_.version_orders().end());
-    std::stable_sort(orders.begin(), orders.end(),
-                     [](const VersionOrder& a, const VersionOrder& b) { return a.key < b.key; });
+  // Replaces `writes` and `positions` by those of an order, or tells what is wrong with it.
+  std::optional<Error> read(const VersionOrder& order, std::span<ItemId> writes,
+                            std::span<std::uint32_t> positions) {
+    if (order.key != key_) note_writes(order.key);
+    const auto items = o_.items_of(order.key);
+    std::optional<Value> twice;
+    std::size_t next = 0;
+    for (const Value version : h_.versions(order)) {
+      const auto write = writes_.find(version);
+      if (write == writes_.end()) return unknown(order.key, version);
+      if (write->second.writers > 1) return ambiguous(order.key, version);
+      positions[next] = write->second.position;
+      writes[next++] = items[write->second.position];
+      // The place of the order itself serves as its name.
+      if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
+    }
+    if (twice) return error(order.key, *twice, "is listed twice; list every version once");
+    return std::nullopt;
+  }
+
+  // Complete orders by commit timestamps.
+  Result<GivenOrders> by_timestamps() {
     GivenOrders out;
-    KeyId at;
-    for (const VersionOrder& order : orders) {
-      if (order.key != at) note_writes(at = order.key);
-      out.parts_.push_back({order.key, order.complete, out.writes_.size(), order.count});
-      std::optional<Value> twice;
-      for (const Value version : h_.versions(order)) {
-        const auto write = writes_.find(version);
-        if (write == writes_.end()) return unknown(order.key, version);
-        if (write->second.writers > 1) return ambiguous(order.key, version);
-        out.writes_.push_back(write->second.item);
-        // The place of the order itself serves as its name.
-        if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
+    std::vector<std::pair<Timestamp, std::uint32_t>> placed;  // Writes of a key, by position.
+    for (std::size_t k = 0; k < h_.key_count(); ++k) {
+      placed.clear();
+      const auto items = o_.items_of(KeyId{k});
+      const auto links = o_.links_of(KeyId{k});
+      for (std::uint32_t i = 0; i < links.size(); ++i) {
+        if (links[i].source != KeyLink::kFinalWrite) continue;
+        const TxnStatus status = h_.status(links[i].txn);
+        const auto at = h_.commit_ts(links[i].txn);
+        if (status == TxnStatus::Committed && !at) return without_place(items[i]);
+        if (status != TxnStatus::Aborted && at) placed.emplace_back(*at, i);
       }
-      if (twice) return error(order.key, *twice, "is listed twice; list every version once");
+      std::sort(placed.begin(), placed.end());
+      const std::size_t first = out.writes_.size();
+      for (std::size_t i = 0; i < placed.size(); ++i) {
+        const ItemId item = items[placed[i].second];
+        if (i > 0 && placed[i - 1].first == placed[i].first) return without_place(item);
+        out.list(item, placed[i].second);
+      }
+      out.parts_.push_back({KeyId{k}, true, first, placed.size()});
     }
     return out;
   }
 
  private:
   struct Write {
-    ItemId item;  // The last one of the value.
+    std::uint32_t position = 0;  // Of the last one of the value, among the items of the key.
     TxnId txn;
     std::uint32_t writers = 0;  // Aborted ones count only if there are no others.
     bool aborted = false;
     const VersionOrder* listed_in = nullptr;  // The last order that has it.
   };
 
-  // Complete orders by commit timestamps.
-  Result<GivenOrders> by_timestamps() {
-    GivenOrders out;
-    for (std::size_t k = 0; k < h_.key_count(); ++k) {
-      const std::size_t first = out.writes_.size();
-      for (const ItemId item : o_.items_of(KeyId{k})) {
-        if (!o_.items().is_write(item) || !o_.final(item)) continue;
-        const TxnStatus status = h_.status(o_.txn(item));
-        const bool placed = h_.commit_ts(o_.txn(item)).has_value();
-        if (status == TxnStatus::Committed && !placed) return without_place(item);
-        if (status != TxnStatus::Aborted && placed) out.writes_.push_back(item);
-      }
-      const auto begin = out.writes_.begin() + static_cast<std::ptrdiff_t>(first);
-      const auto ts = [&](ItemId item) { return *h_.commit_ts(o_.txn(item)); };
-      std::sort(begin, out.writes_.end(), [&](ItemId a, ItemId b) { return ts(a) < ts(b); });
-      const auto tie = std::adjacent_find(begin, out.writes_.end(),
-                                          [&](ItemId a, ItemId b) { return ts(a) == ts(b); });
-      if (tie != out.writes_.end()) return without_place(*(tie + 1));
-      out.parts_.push_back({KeyId{k}, true, first, out.writes_.size() - first});
+  // Values lie all over the history; fetched before anything else, they are waited for together.
+  void fetch_values() {
+    const auto items = o_.items_of(key_);
+    const auto links = o_.links_of(key_);
+    positions_.resize(links.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      positions_[count] = static_cast<std::uint32_t>(i);
+      count += links[i].is_write() ? 1 : 0;
     }
-    return out;
+    positions_.resize(count);
+    values_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) values_[i] = o_.items().value(items[positions_[i]]);
   }
 
   void note_writes(KeyId key) {
+    key_ = key;
     writes_.clear();
-    const auto items = o_.items_of(key);
+    fetch_values();
     const auto links = o_.links_of(key);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!links[i].is_write()) continue;
-      const ItemId item = items[i];
-      const bool aborted = h_.status(links[i].txn) == TxnStatus::Aborted;
-      Write& write = writes_[o_.items().value(item)];
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const TxnId txn = links[positions_[i]].txn;
+      const bool aborted = h_.status(txn) == TxnStatus::Aborted;
+      Write& write = writes_[values_[i]];
       if (write.writers > 0 && aborted && !write.aborted) continue;
       if (write.writers > 0 && write.aborted && !aborted) write.writers = 0;
-      if (write.writers == 0 || write.txn != links[i].txn) ++write.writers;
-      write.item = item;
-      write.txn = links[i].txn;
+      if (write.writers == 0 || write.txn != txn) ++write.writers;
+      write.position = positions_[i];
+      write.txn = txn;
       write.aborted = aborted;
     }
   }
@@ -117,14 +139,49 @@ class GivenOrders::Reader {
 
   const Observed& o_;
   const History& h_;
-  absl::flat_hash_map<Value, Write> writes_;  // Of the key at hand.
+  KeyId key_;                                 // At hand.
+  absl::flat_hash_map<Value, Write> writes_;  // Of that.
+  std::vector<std::uint32_t> positions_;      // Of its writes, and
+  std::vector<Value> values_;                 // what they wrote.
 };
 
-Result<GivenOrders> GivenOrders::read(const Observed& observed) { return Reader(observed).run(); }
+Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads) {
+  const History& h = observed.history();
+  if (h.version_orders().empty() && !h.columns().commit_ts.empty()) {
+    return Reader(observed).by_timestamps();
+  }
+  std::vector<VersionOrder> orders(h.version_orders().begin(), h.version_orders().end());
+  std::stable_sort(orders.begin(), orders.end(),
+                   [](const VersionOrder& a, const VersionOrder& b) { return a.key < b.key; });
+  GivenOrders out;
+  std::size_t all = 0;
+  for (const VersionOrder& order : orders) {
+    out.parts_.push_back({order.key, order.complete, all, order.count});
+    all += order.count;
+  }
+  out.writes_.resize(all);
+  out.positions_.resize(all);
+  const std::size_t shares = all < kFewWrites ? 1 : thread_count(threads);
+  std::vector<std::optional<Error>> errors(shares);
+  for_each_part(shares, [&](std::size_t share) {
+    Reader reader(observed);
+    for (std::size_t i = 0; i < orders.size() && !errors[share]; ++i) {
+      const Part& part = out.parts_[i];
+      if (part.first * shares / (all + 1) != share) continue;
+      errors[share] = reader.read(orders[i], std::span(out.writes_).subspan(part.first, part.count),
+                                  std::span(out.positions_).subspan(part.first, part.count));
+    }
+  });
+  for (auto& error : errors) {
+    if (error) return *std::move(error);
+  }
+  return out;
+}
 
 void GivenOrders::add_to(const Observed& observed, std::vector<WrongRead>& wrong,
                          std::vector<VersionStep>& steps) const {
   const auto before = static_cast<std::ptrdiff_t>(steps.size());
+  steps.reserve(steps.size() + writes_.size());
   for (const Part& part : parts_) {
     add_steps(observed, part, steps);
     find_missing(observed, part, wrong);
@@ -138,35 +195,38 @@ void GivenOrders::add_to(const Observed& observed, std::vector<WrongRead>& wrong
 
 void GivenOrders::add_steps(const Observed& observed, const Part& part,
                             std::vector<VersionStep>& steps) const {
+  const auto links = observed.links_of(part.key);
   ItemId last;
-  for (const ItemId write : std::span(writes_).subspan(part.first, part.count)) {
-    const TxnId txn = observed.txn(write);
+  TxnId last_txn;
+  for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+    const TxnId txn = links[positions_[i]].txn;
     if (!observed.counted(txn)) continue;
-    const bool other = !last.valid() || observed.txn(last) != txn;
-    if (other && (last.valid() || part.complete)) {
-      steps.push_back({.from = last, .to = write, .read = {}, .adjacent = part.complete});
+    if (last_txn != txn && (last.valid() || part.complete)) {
+      steps.push_back({.from = last, .to = writes_[i], .read = {}, .adjacent = part.complete});
     }
-    last = write;
+    last = writes_[i];
+    last_txn = txn;
   }
 }
 
 void GivenOrders::find_missing(const Observed& observed, const Part& part,
                                std::vector<WrongRead>& wrong) const {
-  const auto listed = std::span(writes_).subspan(part.first, part.count);
-  std::size_t final_ones = 0;
-  for (const ItemId write : listed) {
-    const bool counted = observed.counted(observed.txn(write));
-    if (!counted) wrong.push_back({AnomalyKind::VersionOrderMismatch, write, {}});
-    final_ones += counted && observed.final(write) ? 1 : 0;
-  }
-  if (!part.complete) return;
   const auto items = observed.items_of(part.key);
   const auto links = observed.links_of(part.key);
+  std::size_t final_ones = 0;
+  for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+    const KeyLink& link = links[positions_[i]];
+    const bool counted = observed.counted(link.txn);
+    if (!counted) wrong.push_back({AnomalyKind::VersionOrderMismatch, writes_[i], {}});
+    final_ones += counted && link.source == KeyLink::kFinalWrite ? 1 : 0;
+  }
+  if (!part.complete) return;
   const auto belongs = [&](const KeyLink& link) {
     return link.source == KeyLink::kFinalWrite && observed.counted(link.txn);
   };
   const auto all = std::count_if(links.begin(), links.end(), belongs);
   if (static_cast<std::size_t>(all) == final_ones) return;
+  const auto listed = std::span(writes_).subspan(part.first, part.count);
   const absl::flat_hash_set<ItemId> known(listed.begin(), listed.end());
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (belongs(links[i]) && !known.contains(items[i])) {

@@ -6,6 +6,7 @@
 // circle with it, as it should.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,8 @@ class GivenOrders {
  public:
   GivenOrders() = default;
   // The error is an order that lists what nobody wrote, or the same version twice.
-  // REQUIRES: the reads of `observed` are joined.
-  static Result<GivenOrders> read(const Observed& observed);
+  // REQUIRES: the reads of `observed` are joined. The result does not depend on `threads`.
+  static Result<GivenOrders> read(const Observed& observed, unsigned threads);
 
   // All writes that are in some order.
   [[nodiscard]] std::span<const ItemId> installed() const { return writes_; }
@@ -42,8 +43,16 @@ class GivenOrders {
   void find_missing(const Observed& observed, const Part& part,
                     std::vector<WrongRead>& wrong) const;
 
+  void list(ItemId write, std::size_t position) {
+    writes_.push_back(write);
+    positions_.push_back(static_cast<std::uint32_t>(position));
+  }
+
   std::vector<Part> parts_;  // By key.
   std::vector<ItemId> writes_;
+  // Beside it: where a write stands among the items of its key. What is known of these stands side
+  // by side, too; what is known of all items would be a cache miss for each.
+  std::vector<std::uint32_t> positions_;
 };
 
 }  // namespace ouro
