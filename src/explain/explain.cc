@@ -10,6 +10,7 @@
 
 #include "base/budget.h"
 #include "check/observed.h"
+#include "check/versions/worst_cycle.h"
 #include "explain/cases.h"
 #include "explain/core.h"
 #include "explain/lift.h"
@@ -46,7 +47,9 @@ class Explaining {
         first_(verdict),
         options_(options),
         deadline_(Budget::Clock::now() + options.time_limit),
-        budget_(options.time_limit, options.cancelled) {
+        budget_(options.time_limit, options.cancelled),
+        worst_first_(verdict.evidence == Evidence::Versions && verdict.level > Level::Causal &&
+                     has_complete_orders(history)) {
     out_.level = verdict.level;
   }
 
@@ -124,7 +127,7 @@ class Explaining {
                     const Excerpt* part) {
     const auto least = Core(history, verdict, suspect).next();
     if (!least || !shows(least->history, suspect.kind)) return;
-    auto story = shrunk_story(history, *least, suspect.kind);
+    auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
     if (!story) return;
     if (part != nullptr) lift(*story, *part);
     name_story(*story, h_);
@@ -205,6 +208,31 @@ class Explaining {
                                        });
   }
 
+  // Where the order of all versions is known, what is left of a part must show a cycle as bad as
+  // the worst of the part. Nothing where that asks for nothing.
+  [[nodiscard]] std::optional<CycleKind> worst_of(const History& part) const {
+    if (!worst_first_) return std::nullopt;
+    CheckOptions options = check_options();
+    options.examples = kManyAnomalies;
+    const auto verdict = check(part, first_.level, options);
+    if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
+    const Anomaly& worst = worst_anomaly(*verdict);
+    if (worst.kind != AnomalyKind::ForbiddenCycle) return std::nullopt;
+    const CycleKind kind = kind_of(worst.edges);
+    return kind == CycleKind::Any ? std::nullopt : std::optional(kind);
+  }
+
+  // Of several cycles the worst, then the shortest; otherwise the first anomaly.
+  [[nodiscard]] const Anomaly& worst_anomaly(const Verdict& verdict) const {
+    const auto rank = [&](const Anomaly& anomaly) {
+      const bool cycle = worst_first_ && anomaly.kind == AnomalyKind::ForbiddenCycle;
+      return cycle ? std::pair(kind_of(anomaly.edges), anomaly.edges.size())
+                   : std::pair(CycleKind::Any, ~std::size_t{0});
+    };
+    return *std::min_element(verdict.anomalies.begin(), verdict.anomalies.end(),
+                             [&](const Anomaly& a, const Anomaly& b) { return rank(a) < rank(b); });
+  }
+
   [[nodiscard]] Story story_of(const History& history, const Verdict& verdict,
                                const Anomaly& anomaly) const {
     if (verdict.evidence == Evidence::Timestamps) return local_story(history, verdict, anomaly);
@@ -213,7 +241,7 @@ class Explaining {
     const std::vector<OpId> ops = core.ops();
     for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
-        auto story = shrunk_story(history, *part, anomaly.kind);
+        auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
         if (!story) break;
         expect_all(verdict, *story);
         return *std::move(story);
@@ -322,15 +350,20 @@ class Explaining {
   // The smallest story of a part that shows `kind`: with as few transactions as possible; where
   // several are as small, the worst of what those transactions did.
   [[nodiscard]] std::optional<Story> shrunk_story(const History& history, const Excerpt& core,
-                                                  AnomalyKind kind) const {
+                                                  AnomalyKind kind,
+                                                  std::optional<CycleKind> as_bad) const {
     const Evidence evidence = first_.evidence;
-    const Shrunk few = shrink_txns(
-        core.history, evidence, [&](const History& h) { return shows(h, kind); }, budget_);
+    const auto is_as_bad = [&](const History& h) {
+      const auto worst = as_bad ? worst_of(h) : std::nullopt;
+      return !as_bad || (worst && *worst <= *as_bad);
+    };
+    const auto tells = [&](const History& h) { return shows(h, kind) && is_as_bad(h); };
+    const Shrunk few = shrink_txns(core.history, evidence, tells, budget_);
     Excerpt part = lifted(few.part, core);
     Level worst = worst_level(part.history, kind);
     if (auto all = all_they_did(history, part.txns, kind)) {
       const Level whole = worst_level(all->history, kind);
-      if (whole < worst && shows(all->history, kind)) {
+      if (whole < worst && tells(all->history)) {
         worst = whole;
         part = *std::move(all);
       }
@@ -338,18 +371,19 @@ class Explaining {
     const Shrunk same_kind = shrink(
         part.history, evidence,
         [&](const History& h) {
-          return shows(h, kind) && (worst == first_.level || shows(h, kind, worst));
+          return tells(h) && (worst == first_.level || shows(h, kind, worst));
         },
         budget_);
     const Shrunk any_kind = shrink(
-        same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
-        budget_);
+        same_kind.part.history, evidence,
+        [&](const History& h) { return shows(h, std::nullopt) && is_as_bad(h); }, budget_);
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.time_limit = {};  // It was decided just now.
+    options.examples = as_bad ? kManyAnomalies : 1;
     const auto verdict = check(least, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
-    Story story = told(least, *verdict, verdict->anomalies.front());
+    Story story = told(least, *verdict, worst_anomaly(*verdict));
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
     for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
     story.minimal = few.minimal && same_kind.minimal && any_kind.minimal;
@@ -379,7 +413,8 @@ class Explaining {
     if (verdict.level > Level::Causal && plain) {
       const auto observed = Observed::observe(history, budget_, 1, verdict.evidence);
       if (observed.ok() && !observed->stopped()) {
-        if (auto cases = cases_at(*observed, verdict.level)) {
+        auto cases = cases_at(*observed, verdict.level);
+        if (cases && !is_better(anomaly, *cases)) {
           story.cases = *std::move(cases);
           return story;
         }
@@ -393,6 +428,16 @@ class Explaining {
         {.given = {}, .cycle = rotated(anomaly.edges), .mirrors = {}, .exchanged = {}});
     avoid_initial(story, history);
     return story;
+  }
+
+  // Whether a cycle is worse, or as bad and shorter, than the one that would be told.
+  [[nodiscard]] bool is_better(const Anomaly& anomaly, const std::vector<Case>& cases) const {
+    if (!worst_first_ || anomaly.kind != AnomalyKind::ForbiddenCycle || cases.size() != 1) {
+      return false;
+    }
+    const auto& other = cases[0].cycle;
+    return std::pair(kind_of(anomaly.edges), anomaly.edges.size()) <
+           std::pair(kind_of(other), other.size());
   }
 
   // The cases of a part. A lost update is told as snapshot isolation has it, at stronger levels,
@@ -421,6 +466,7 @@ class Explaining {
   const ExplainOptions& options_;
   Budget::Clock::time_point deadline_;
   Budget budget_;
+  const bool worst_first_;  // Of cycles, the kind counts before the length.
   std::vector<bool> removed_;
   Explanation out_;
 };

@@ -9,6 +9,7 @@
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/parallel_si.h"
 #include "check/polygraph/search.h"
+#include "check/versions/worst_cycle.h"
 #include "graph/digraph.h"
 
 namespace ouro {
@@ -39,14 +40,31 @@ void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
   verdict.anomalies.push_back(std::move(anomaly));
 }
 
+// By versions, a shortest cycle of the worst kind in a component of the graph.
+std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const CheckOptions& options,
+                              std::span<const Node> component, const Budget& budget) {
+  if (options.evidence != Evidence::Versions) return {};
+  std::vector<TxnId> txns;
+  for (const Node node : component) {
+    const TxnId txn = encoding.txn(node);
+    if (txn != kInitialTxn && (txns.empty() || txns.back() != txn)) txns.push_back(txn);
+  }
+  return worst_cycle(encoding.observed(), level, options.clock_drift, txns, budget);
+}
+
 // What is known is cyclic already: one short cycle of each component. None if the budget does not
 // last for one.
 void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
-                      std::size_t limit, const Budget& budget) {
+                      const CheckOptions& options, const Budget& budget) {
   const Explainer explainer(encoding, nullptr);
   for (const auto& component : cyclic_components(known, budget)) {
-    if (verdict.anomalies.size() >= limit) {
+    if (verdict.anomalies.size() >= options.examples) {
       ++verdict.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)];
+      continue;
+    }
+    auto worst = worst_edges(encoding, verdict.level, options, component, budget);
+    if (!worst.empty()) {
+      add_anomaly(verdict, AnomalyKind::ForbiddenCycle, std::move(worst));
       continue;
     }
     const std::vector<Node> cycle = short_cycle(known, component, budget);
@@ -88,7 +106,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
       topological_order(known, encoding.likely_order(likely_commit_order(history, budget)), budget);
   if (budget.exhausted()) return verdict;
   if (nodes.size() < known.node_count()) {
-    add_known_cycles(verdict, encoding, known, options.examples, budget);
+    add_known_cycles(verdict, encoding, known, options, budget);
     return verdict;
   }
   std::optional<Digraph> back;
