@@ -50,13 +50,15 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
   GivenOrders given;
   if (evidence == Evidence::Versions) {
-    auto read = GivenOrders::read(o, threads);
+    auto read = GivenOrders::read(o, threads, budget);
     if (!read.ok()) return std::move(read).error();
     given = *std::move(read);
   }
+  o.stopped_ = budget.exhausted();
+  if (o.stopped_) return o;
   o.resolve_unknown(given.installed());
   o.order_lists(lists, budget);
-  given.add_to(o, o.wrong_reads_, o.version_steps_);
+  given.add_to(o, o.wrong_reads_, o.version_steps_, budget);
   o.keep_counted_wrong_reads();
   PredicateReads predicates;
   if (evidence == Evidence::Versions) {

@@ -375,8 +375,8 @@ class Explaining {
         },
         budget_);
     const Shrunk any_kind = shrink(
-        same_kind.part.history, evidence,
-        [&](const History& h) { return shows(h, std::nullopt) && is_as_bad(h); }, budget_);
+        same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
+        budget_);
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.time_limit = {};  // It was decided just now.

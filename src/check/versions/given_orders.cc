@@ -14,17 +14,20 @@ namespace ouro {
 namespace {
 
 constexpr std::size_t kFewWrites = 10'000;  // Too few to be worth another thread.
+constexpr std::uint32_t kAFewKeys = 64;     // A key may have many versions.
 
 }  // namespace
 
 // Looks the listed values up among the writes of their key.
 class GivenOrders::Reader {
  public:
-  explicit Reader(const Observed& observed) : o_(observed), h_(observed.history()) {}
+  Reader(const Observed& observed, const Budget& budget)
+      : o_(observed), h_(observed.history()), ticker_(budget, kAFewKeys) {}
 
   // Replaces `writes` and `positions` by those of an order, or tells what is wrong with it.
   std::optional<Error> read(const VersionOrder& order, std::span<ItemId> writes,
                             std::span<std::uint32_t> positions) {
+    if (ticker_.tick()) return std::nullopt;
     if (order.key != key_) note_writes(order.key);
     const auto items = o_.items_of(order.key);
     std::optional<Value> twice;
@@ -46,7 +49,7 @@ class GivenOrders::Reader {
   Result<GivenOrders> by_timestamps() {
     GivenOrders out;
     std::vector<std::pair<Timestamp, std::uint32_t>> placed;  // Writes of a key, by position.
-    for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    for (std::size_t k = 0; k < h_.key_count() && !ticker_.tick(); ++k) {
       placed.clear();
       const auto items = o_.items_of(KeyId{k});
       const auto links = o_.links_of(KeyId{k});
@@ -139,16 +142,18 @@ class GivenOrders::Reader {
 
   const Observed& o_;
   const History& h_;
+  BudgetTicker ticker_;
   KeyId key_;                                 // At hand.
   absl::flat_hash_map<Value, Write> writes_;  // Of that.
   std::vector<std::uint32_t> positions_;      // Of its writes, and
   std::vector<Value> values_;                 // what they wrote.
 };
 
-Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads) {
+Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,
+                                      const Budget& budget) {
   const History& h = observed.history();
   if (h.version_orders().empty() && !h.columns().commit_ts.empty()) {
-    return Reader(observed).by_timestamps();
+    return Reader(observed, budget).by_timestamps();
   }
   std::vector<VersionOrder> orders(h.version_orders().begin(), h.version_orders().end());
   std::stable_sort(orders.begin(), orders.end(),
@@ -164,7 +169,7 @@ Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads
   const std::size_t shares = all < kFewWrites ? 1 : thread_count(threads);
   std::vector<std::optional<Error>> errors(shares);
   for_each_part(shares, [&](std::size_t share) {
-    Reader reader(observed);
+    Reader reader(observed, budget);
     for (std::size_t i = 0; i < orders.size() && !errors[share]; ++i) {
       const Part& part = out.parts_[i];
       if (part.first * shares / (all + 1) != share) continue;
@@ -179,10 +184,12 @@ Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads
 }
 
 void GivenOrders::add_to(const Observed& observed, std::vector<WrongRead>& wrong,
-                         std::vector<VersionStep>& steps) const {
+                         std::vector<VersionStep>& steps, const Budget& budget) const {
   const auto before = static_cast<std::ptrdiff_t>(steps.size());
   steps.reserve(steps.size() + writes_.size());
+  BudgetTicker ticker(budget, kAFewKeys);
   for (const Part& part : parts_) {
+    if (ticker.tick()) return;
     add_steps(observed, part, steps);
     find_missing(observed, part, wrong);
   }

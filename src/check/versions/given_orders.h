@@ -19,8 +19,9 @@ class GivenOrders {
  public:
   GivenOrders() = default;
   // The error is an order that lists what nobody wrote, or the same version twice.
-  // REQUIRES: the reads of `observed` are joined. The result does not depend on `threads`.
-  static Result<GivenOrders> read(const Observed& observed, unsigned threads);
+  // REQUIRES: the reads of `observed` are joined. The result does not depend on `threads`, and is
+  // of no use once the budget is exhausted.
+  static Result<GivenOrders> read(const Observed& observed, unsigned threads, const Budget& budget);
 
   // All writes that are in some order.
   [[nodiscard]] std::span<const ItemId> installed() const { return writes_; }
@@ -28,7 +29,7 @@ class GivenOrders {
   // Adds what follows to `steps`, which stay sorted by key, and what is wrong to `wrong`.
   // REQUIRES: observed.counted() is known.
   void add_to(const Observed& observed, std::vector<WrongRead>& wrong,
-              std::vector<VersionStep>& steps) const;
+              std::vector<VersionStep>& steps, const Budget& budget) const;
 
  private:
   struct Part {  // One order, as a range of writes_.

@@ -16,6 +16,7 @@
 #include "ouro/check.h"
 #include "ouro/explain.h"
 #include "ouro/history_builder.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -238,7 +239,7 @@ class AllCycles {
 TEST(WorstCycleTest, IsAShortestOfTheWorstKindInItsComponent) {
   std::array<std::size_t, 5> kinds{};
   std::size_t passed_over = 0;  // Worse cycles that are longer than others.
-  for (std::uint64_t seed = 1; seed <= 2'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
     const Scenario scenario = random_scenario(seed);
     const History history = scenario.history();
     for (const Rule& rule : kRules) {
@@ -279,14 +280,16 @@ TEST(WorstCycleTest, IsAShortestOfTheWorstKindInItsComponent) {
           << "seed " << seed;
     }
   }
-  for (const std::size_t count : kinds) EXPECT_GT(count, 20);
-  EXPECT_GT(passed_over, 50);
+  for (const std::size_t count : kinds) EXPECT_GT(count, 20 / kSlowdown);
+  EXPECT_GT(passed_over, 50 / kSlowdown);
 }
 
-// What is told of a history has the worst of its cycles, too, and no longer one.
+// What is told of a history has the worst of its cycles, too, and no longer one; unless a part of
+// what makes that cycle is forbidden by itself, as stories are minimal.
 TEST(WorstCycleTest, IsWhatAStoryTells) {
   std::size_t told = 0;
-  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+  std::size_t milder = 0;
+  for (std::uint64_t seed = 1; seed <= 600 / kSlowdown; ++seed) {
     const Scenario scenario = random_scenario(seed);
     const History history = scenario.history();
     std::set<std::size_t> everybody;
@@ -310,11 +313,15 @@ TEST(WorstCycleTest, IsWhatAStoryTells) {
         if (!least || bad < *least) least = bad;
       }
       ASSERT_TRUE(least.has_value()) << "seed " << seed;
-      ASSERT_EQ(*least, *worst) << "seed " << seed << " at " << info(rule.level).name;
       ++told;
+      if (*least == *worst) continue;
+      ++milder;
+      ASSERT_GT(least->first, worst->first) << "seed " << seed << " at " << info(rule.level).name;
+      ASSERT_LE(least->second, worst->second) << "seed " << seed << " at " << info(rule.level).name;
     }
   }
-  EXPECT_GT(told, 1'000);
+  EXPECT_GT(told, 1'000 / kSlowdown);
+  EXPECT_LT(milder, told / 10);
 }
 
 }  // namespace
