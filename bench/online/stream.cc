@@ -7,12 +7,14 @@
 //                                               second
 //   ouro_bench_stream keys [KEYS [MB [TXNS]]]   more keys than fit into memory: CSV by the million
 //                                               while they are loaded, then by time
+//   ouro_bench_stream save [KEYS [MB [TXNS]]]   how long a checkpoint takes; 0 MB: no limit
 
 #include <fmt/format.h>
 #include <time.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -26,12 +28,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of this thread, so that others on the machine do not count.
-double cpu_seconds() {
+double seconds_of(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  clock_gettime(clock, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
+
+// Of this thread, so that others on the machine do not count.
+double cpu_seconds() { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+// Of the threads that the stream has beside this one.
+double cpu_seconds_aside() { return seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(); }
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -56,8 +63,9 @@ std::uint64_t violations(const StreamSummary& summary) {
   return sum;
 }
 
-// Feeds all, and prints what the stream itself took, of one thread, once all keys are loaded. What
-// is right must be found right.
+// Feeds all, and prints what the stream itself took once all keys are loaded: transactions a second
+// by the clock, and by the processor time of the thread that feeds it; what other threads made
+// ready meanwhile is aside. What is right must be found right.
 bool measure(const char* name, const FeedOptions& options) {
   StreamOptions stream_options;
   stream_options.level = options.level;
@@ -69,7 +77,9 @@ bool measure(const char* name, const FeedOptions& options) {
   }
   const StreamSummary loaded = stream->summary();
   double seconds = 0;
+  double wall = 0;
   double worst = 0;
+  const double aside = cpu_seconds_aside();
   std::vector<Delivery> some;  // Made ahead, so that making them does not disturb.
   for (bool more = true; more;) {
     some.clear();
@@ -81,26 +91,32 @@ bool measure(const char* name, const FeedOptions& options) {
       }
     }
     for (Delivery& delivery : some) {
+      const auto from = Clock::now();
       const double begin = cpu_seconds();
       if (!stream->append(std::move(delivery.batch), delivery.at).ok()) return false;
       stream->advance(delivery.at);
       if (!stream->poll().empty()) return false;
       const double took = cpu_seconds() - begin;
       seconds += took;
+      wall += seconds_since(from);
       worst = std::max(worst, took);
     }
   }
+  const auto from = Clock::now();
   const double begin = cpu_seconds();
   StreamSummary summary = stream->finish();
   seconds += cpu_seconds() - begin;
+  wall += seconds_since(from);
   summary.txns -= loaded.txns;
   summary.operations -= loaded.operations;
   fmt::print(
-      "{:20} {:22} {:>9} txns {:>9.0f}/s {:>6.1f} ns/op  worst batch {:.2f} ms  flips {}  "
-      "memory {} MB\n",
-      name, info(options.level).name, summary.txns, static_cast<double>(summary.txns) / seconds,
-      seconds * 1e9 / static_cast<double>(summary.operations), worst * 1e3, summary.flips,
-      summary.memory >> 20);
+      "{:10} {:22} {:>9} txns {:>9.0f}/s, {:>9.0f}/cpu s {:>6.1f} ns/op, aside {:.1f} ns/op  "
+      "worst batch {:.2f} ms  flips {}  memory {} MB\n",
+      name, info(options.level).name, summary.txns, static_cast<double>(summary.txns) / wall,
+      static_cast<double>(summary.txns) / seconds,
+      seconds * 1e9 / static_cast<double>(summary.operations),
+      (cpu_seconds_aside() - aside) * 1e9 / static_cast<double>(summary.operations), worst * 1e3,
+      summary.flips, summary.memory >> 20);
   return violations(summary) == 0;
 }
 
@@ -210,8 +226,7 @@ class Ledger {
   Ledger(Stream& stream, std::size_t feed_kib) : stream_(stream), feed_kib_(feed_kib) {
     fmt::print(
         "phase,txns,operations,txns_per_s,txns_per_cpu_s,ops_per_cpu_s,resident_mb,accounted_mb,"
-        "disk_mb,keys,"
-        "keys_left,keys_back,worst_ms\n");
+        "disk_mb,keys,keys_left,keys_back,worst_ms,cpu_s,aside_cpu_s\n");
   }
   bool take(Delivery delivery) {
     const auto from = Clock::now();
@@ -229,10 +244,12 @@ class Ledger {
     const StreamSummary now = stream_.summary();
     const auto txns = static_cast<double>(now.txns - before_.txns);
     const auto ops = static_cast<double>(now.operations - before_.operations);
-    fmt::print("{},{},{},{:.0f},{:.0f},{:.0f},{},{},{},{},{},{},{:.1f}\n", phase, now.txns,
-               now.operations, txns / seconds_, txns / cpu_, ops / cpu_,
+    fmt::print("{},{},{},{:.0f},{:.0f},{:.0f},{},{},{},{},{},{},{:.1f},{:.2f},{:.2f}\n", phase,
+               now.txns, now.operations, txns / seconds_, txns / cpu_, ops / cpu_,
                (resident_kib() - std::min(resident_kib(), feed_kib_)) >> 10, now.memory >> 20,
-               now.disk >> 20, now.keys, now.keys_left, now.keys_back, worst_ * 1e3);
+               now.disk >> 20, now.keys, now.keys_left, now.keys_back, worst_ * 1e3, cpu_,
+               cpu_seconds_aside() - aside_);
+    aside_ = cpu_seconds_aside();
     std::fflush(stdout);
     before_ = now;
     seconds_ = cpu_ = worst_ = 0;
@@ -243,7 +260,8 @@ class Ledger {
   std::size_t feed_kib_;
   StreamSummary before_;
   double seconds_ = 0;
-  double cpu_ = 0;  // Seconds of this thread.
+  double cpu_ = 0;    // Seconds of this thread.
+  double aside_ = 0;  // Of others, until the last line.
   double worst_ = 0;
 };
 
@@ -281,6 +299,41 @@ int many_keys(std::uint64_t keys, std::size_t limit_mb, std::uint64_t txns,
   return violations(summary) == 0 ? 0 : fail("a violation where there is none");
 }
 
+// How long a stream with so many keys and so many transactions that wait cannot go on.
+int save(std::uint64_t keys, std::size_t limit_mb, std::uint64_t txns, const std::string& folder) {
+  StreamOptions stream_options;
+  stream_options.memory = limit_mb << 20;
+  if (limit_mb > 0) stream_options.folder = folder;
+  auto stream = Stream::open(stream_options);
+  if (!stream.ok()) return fail(stream.error().to_string());
+  FeedOptions options{.txns = txns, .keys = keys};
+  options.rate = 50'000;
+  Feed feed(options);
+  StreamTime now{0};
+  for (Delivery next = feed.next_load(); next.batch != nullptr; next = feed.next_load()) {
+    now += std::chrono::microseconds(5 * next.batch->op_count());
+    if (!stream->append(std::move(next.batch), now).ok()) return fail("a batch was refused");
+    stream->advance(now);
+  }
+  for (Delivery next = feed.next(); next.batch != nullptr; next = feed.next()) {
+    next.at += now;
+    if (!stream->append(std::move(next.batch), next.at).ok()) return fail("a batch was refused");
+    stream->advance(next.at);
+  }
+  const std::string file = folder + ".checkpoint";
+  fmt::print("keys,in_memory,waiting_txns,seconds,cpu_s,file_mb\n");
+  for (int i = 0; i < 3; ++i) {
+    const auto from = Clock::now();
+    const double cpu = cpu_seconds();
+    if (Status saved = stream->save(file); !saved.ok()) return fail(saved.error().to_string());
+    const StreamSummary summary = stream->summary();
+    fmt::print("{},{},{},{:.3f},{:.3f},{}\n", keys, summary.keys, summary.window_txns,
+               seconds_since(from), cpu_seconds() - cpu, std::filesystem::file_size(file) >> 20);
+  }
+  std::filesystem::remove(file);
+  return 0;
+}
+
 }  // namespace
 }  // namespace ouro::bench
 
@@ -300,7 +353,11 @@ int main(int argc, char** argv) {
     return ouro::bench::many_keys(number(2, 10'000'000), number(3, 256), number(4, 1'000'000),
                                   argc > 5 ? argv[5] : "/tmp/ouro-stream");
   }
+  if (what == "save") {
+    return ouro::bench::save(number(2, 10'000'000), number(3, 256), number(4, 300'000),
+                             argc > 5 ? argv[5] : "/tmp/ouro-stream");
+  }
   return ouro::bench::fail(
-      "throughput [TXNS], predicates [TXNS], flips, steady [SECONDS [LIMIT_MB [FOLDER]]], or keys "
-      "[KEYS [LIMIT_MB [TXNS [FOLDER]]]]");
+      "throughput [TXNS], predicates [TXNS], flips, steady [SECONDS [LIMIT_MB [FOLDER]]], keys "
+      "[KEYS [LIMIT_MB [TXNS [FOLDER]]]], or save [KEYS [LIMIT_MB [TXNS [FOLDER]]]]");
 }

@@ -234,7 +234,7 @@ void Archive::sort_part() {
 std::size_t Archive::gather_part() {
   part_.clear();
   std::size_t count = 0;
-  keys_.for_each(sweep_->part++, [&](KeyState& key, std::uint64_t hash) {
+  const auto gather = [&](KeyState& key, std::uint64_t hash) {
     const bool list = key.kind == KeyKind::List;
     const Moment& until = sweep_->until;
     ++count;
@@ -243,7 +243,8 @@ std::size_t Archive::gather_part() {
     } else if (ColdKeys::may_leave(key)) {
       ++sweep_->idle[age_of(key)];
     }
-  });
+  };
+  keys_.for_each(sweep_->part++, gather, true);
   sort_part();
   return count;
 }
@@ -277,7 +278,8 @@ void Archive::forget_some(std::size_t count) {
   const std::size_t end = std::min(s.keys.size(), s.key + count);
   for (; s.key < end; ++s.key) {
     KeyState& key = *s.keys[s.key];
-    if (s.key + 8 < end) __builtin_prefetch(s.keys[s.key + 8], 1);
+    if (s.key + 24 < end) __builtin_prefetch(s.keys[s.key + 24], 1);
+    if (s.key + 12 < end) s.keys[s.key + 12]->prefetch_times();
     if (key.touched) {
       back_.insert({s.epoch.number, key.name});
       continue;

@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 4\n";
+constexpr std::string_view kMagic = "ouro stream 5\n";
 
 Error failure(const std::string& file, std::string what) {
   Error error;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <new>
 #include <system_error>
-#include <tuple>
 
 namespace ouro::stream {
 namespace {
@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "keys-";
 constexpr std::string_view kSuffix = ".run";
 constexpr double kFilterBits = 10;  // One new key in a hundred is looked for in vain.
+constexpr double kLeastShare = 3;
 constexpr std::size_t kMostRuns = 40;
+constexpr std::size_t kPiece = 128;  // Keys looked for at once.
 
 // How ColdKey::bits are used.
 constexpr std::uint32_t kKindShift = KeyState::kEpochBits;
@@ -121,8 +123,11 @@ Status ColdKeys::restore(Decoder& in, const std::string& folder, std::size_t mem
 KeyState* ColdKeys::find(const Name& name) {
   const std::uint64_t hash = name.hash();
   if (KeyState* const known = keys_.find(name, hash)) return known;
-  if (Status status = bring_back({&name, 1}, {&hash, 1}); !status.ok()) error_ = status.error();
-  return keys_.find(name, hash);
+  KeyState* state = nullptr;
+  if (Status status = bring_back({&name, 1}, {&hash, 1}, {&state, 1}); !status.ok()) {
+    error_ = status.error();
+  }
+  return state;
 }
 
 KeyState* ColdKeys::find_or_add(const Name& name) {
@@ -131,7 +136,8 @@ KeyState* ColdKeys::find_or_add(const Name& name) {
 }
 
 // As Intake finds them: in three strides, so that neither the table nor the states are waited for.
-Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes) {
+Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes,
+                         std::span<KeyState*> states) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = names.size();
   wanted_.clear();
@@ -139,29 +145,61 @@ Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint6
     if (i < count) keys_.prefetch(hashes[i]);
     if (i >= kStride && i - kStride < count) {
       KeyState* const likely = keys_.likely(hashes[i - kStride]);
-      if (likely != nullptr) __builtin_prefetch(likely, 1);
+      states[i - kStride] = likely;
+      if (likely != nullptr) keys_.prefetch_state(likely);
     }
     if (i < 2 * kStride) continue;
     const std::size_t k = i - 2 * kStride;
-    if (keys_.find(names[k], hashes[k]) == nullptr) wanted_.push_back({hashes[k], names[k]});
+    if (states[k] != nullptr && states[k]->name == names[k]) continue;
+    if (states[k] != nullptr) states[k] = keys_.find(names[k], hashes[k]);
+    if (states[k] != nullptr) continue;
+    wanted_.push_back({hashes[k], names[k], static_cast<std::uint32_t>(k)});
   }
   if (wanted_.empty()) return {};
   std::sort(wanted_.begin(), wanted_.end(),
             [](const Wanted& a, const Wanted& b) { return a.hash < b.hash; });
-  found_.clear();
-  for (auto run = runs_.rbegin(); run != runs_.rend(); ++run) {
-    if (Status status = (*run)->find(wanted_, found_); !status.ok()) return status;
-    if (found_.size() == wanted_.size()) break;
+  for (Searcher& searcher : searchers_) {
+    searcher.found.clear();
+    searcher.status = {};
   }
-  for (const ColdKey& cold : found_) revive(cold);
+  aside_.share((wanted_.size() + kPiece - 1) / kPiece,
+               [this](std::size_t piece, std::size_t who) { search(piece, searchers_[who]); });
+  for (const Searcher& searcher : searchers_) {
+    if (!searcher.status.ok()) return searcher.status;
+    for (std::size_t i = 0; i < searcher.found.size(); ++i) {
+      const FoundKey& found = searcher.found[i];
+      const std::size_t soon = std::min(i + kStride, searcher.found.size() - 1);
+      keys_.prefetch(hashes[searcher.found[soon].number]);
+      states[found.number] = revive(found.key, hashes[found.number]);
+    }
+  }
   return {};
 }
 
-void ColdKeys::revive(const ColdKey& cold) {
-  const std::uint64_t hash = cold.name.hash();
-  if (keys_.find(cold.name, hash) != nullptr) return;  // It was asked for twice.
-  unpack(cold, *keys_.find_or_add(cold.name, hash), pool_);
+void ColdKeys::search(std::size_t piece, Searcher& searcher) {
+  const std::size_t first = piece * kPiece;
+  const std::size_t count = std::min(kPiece, wanted_.size() - first);
+  const std::size_t before = searcher.found.size();
+  try {
+    for (auto run = runs_.rbegin(); run != runs_.rend() && searcher.status.ok(); ++run) {
+      searcher.status =
+          (*run)->find(std::span(wanted_).subspan(first, count), searcher.search, searcher.found);
+      if (searcher.found.size() - before == count) return;
+    }
+  } catch (const std::bad_alloc&) {  // May be in the other thread, where nobody would catch it.
+    Error error;
+    error.what = "out of memory while keys come back from disk";
+    searcher.status = std::move(error);
+  }
+}
+
+KeyState* ColdKeys::revive(const ColdKey& cold, std::uint64_t hash) {
+  const std::size_t before = keys_.size();
+  KeyState* const key = keys_.find_or_add(cold.name, hash);
+  if (keys_.size() == before) return key;  // It was asked for twice.
+  unpack(cold, *key, pool_);
   ++came_back_;
+  return key;
 }
 
 // ---- away ----
@@ -173,23 +211,28 @@ bool ColdKeys::may_leave(const KeyState& key) {
   return key.lists.size() == 1 && key.lists.at(key.lists.begin()).is_stub();
 }
 
-std::uint64_t ColdKeys::keys_before(std::size_t run) const {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < run; ++i) sum += runs_[i]->info().keys;
-  return sum;
+// Whoever looks for a key looks at the newer runs first, mostly in vain, and mostly finds it in the
+// oldest: so each bit serves best in a small, new run. Each gets half of what the older ones left.
+double ColdKeys::filter_bits(std::uint64_t keys, std::size_t older) const {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < older; ++i) taken += runs_[i]->info().blocks * sizeof(FilterBlock);
+  const auto left = static_cast<double>(filter_bytes_ - std::min(filter_bytes_, taken)) * 8;
+  const double share = left / static_cast<double>(keys + 1);
+  // The oldest goes without if there is not enough for it; then only new keys are looked for in
+  // vain.
+  if (older == 0 && share < kLeastShare) return 0;
+  return std::clamp(share / 2, 1.0, kFilterBits);
 }
 
 Result<std::unique_ptr<RunWriter>> ColdKeys::new_run(std::uint32_t number, std::uint64_t keys,
-                                                     std::uint64_t others) {
-  const double share =
-      static_cast<double>(filter_bytes_) * 8 / static_cast<double>(keys + others + 1);
-  auto writer = std::make_unique<RunWriter>(number, keys, std::clamp(share, 1.0, kFilterBits));
+                                                     std::size_t older) {
+  auto writer = std::make_unique<RunWriter>(number, keys, filter_bits(keys, older));
   if (Status status = writer->open(path(number)); !status.ok()) return status.error();
   return Result<std::unique_ptr<RunWriter>>(std::move(writer));
 }
 
 Status ColdKeys::begin(std::uint64_t keys) {
-  auto writer = new_run(next_run_, keys, keys_before(runs_.size()));
+  auto writer = new_run(next_run_, keys, runs_.size());
   if (!writer.ok()) return writer.error();
   leaving_ = *std::move(writer);
   leaving_number_ = next_run_++;
@@ -228,7 +271,8 @@ void ColdKeys::abandon() {
 // ---- few runs ----
 
 std::optional<std::size_t> ColdKeys::first_to_merge() const {
-  std::uint64_t newer = keys_before(runs_.size());
+  std::uint64_t newer = 0;
+  for (const auto& run : runs_) newer += run->info().keys;
   for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
     const std::uint64_t keys = runs_[i]->info().keys;
     newer -= keys;
@@ -239,23 +283,28 @@ std::optional<std::size_t> ColdKeys::first_to_merge() const {
 }
 
 Status ColdKeys::begin_merge(std::size_t first) {
-  auto merge = std::make_unique<Merge>();
-  merge->first = first;
-  merge->count = runs_.size() - first;
-  merge->number = next_run_++;
   std::uint64_t keys = 0;
+  std::vector<const Run*> inputs;
   for (std::size_t i = first; i < runs_.size(); ++i) {
     keys += runs_[i]->info().keys;
-    Run::Cursor& input = merge->inputs.emplace_back(*runs_[i]);
-    if (!input.next()) return input.error() ? Status(*input.error()) : Status();
+    inputs.push_back(runs_[i].get());
   }
-  auto writer = new_run(merge->number, keys, keys_before(first));
+  const std::uint32_t number = next_run_++;
+  auto writer = new_run(number, keys, first);
   if (!writer.ok()) return writer.error();
-  merge->writer = *std::move(writer);
+  auto merge = std::make_unique<Merge>();
+  merge->first = first;
+  merge->count = inputs.size();
+  merge->number = number;
+  merge->keys = keys * 2 / 3;  // The others are copies, about.
+  merge->work = std::make_unique<RunMerge>(std::move(inputs), *std::move(writer));
   merge_ = std::move(merge);
   return {};
 }
 
+// The other thread is faster, but when a merge ends must not depend on that: memory, and so the
+// time of the next sweep, would no longer be the same for the same calls. One that failed ends at
+// once: half a run takes space that the disk may not have.
 Status ColdKeys::merge(std::size_t keys) {
   if (merge_ == nullptr && !std::exchange(may_merge_, false)) return {};
   if (merge_ == nullptr) {
@@ -263,54 +312,18 @@ Status ColdKeys::merge(std::size_t keys) {
     if (!first) return {};
     if (Status status = begin_merge(*first); !status.ok()) return status;
   }
-  const bool hurry = runs_.size() > kMostRuns;
-  Status status;
-  for (; status.ok() && !merge_->inputs.empty() && (keys > 0 || hurry); --keys) {
-    status = merge_next();
-  }
-  if (status.ok() && merge_->inputs.empty()) return end_merge();
-  if (!status.ok()) {
-    const std::uint32_t number = merge_->number;
-    merge_ = nullptr;
-    drop(number);
-  }
-  return status;
-}
-
-// Of keys that are in several runs the newest counts.
-Status ColdKeys::merge_next() {
-  auto& inputs = merge_->inputs;
-  std::size_t least = 0;
-  bool copies = false;
-  for (std::size_t i = 1; i < inputs.size(); ++i) {
-    const auto place = [&](std::size_t at) {
-      return std::tuple(inputs[at].hash(), inputs[at].key().name);
-    };
-    if (inputs[i].hash() > inputs[least].hash() || place(i) > place(least)) continue;
-    copies = place(i) == place(least);
-    least = i;
-  }
-  if (Status status = merge_->writer->add(inputs[least].key(), inputs[least].hash());
-      !status.ok()) {
-    return status;
-  }
-  const Name name = inputs[least].key().name;
-  for (std::size_t i = least + 1; i-- > (copies ? 0 : least);) {
-    if (inputs[i].key().name != name || inputs[i].next()) continue;
-    if (inputs[i].error()) return *inputs[i].error();
-    inputs.erase(inputs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return {};
+  merge_->keys -= std::min<std::uint64_t>(merge_->keys, keys);
+  const bool due = merge_->keys == 0 || runs_.size() > kMostRuns || merge_->work->failed();
+  return due ? end_merge() : Status();
 }
 
 Status ColdKeys::end_merge() {
   const std::unique_ptr<Merge> merge = std::move(merge_);
-  auto info = merge->writer->finish();
+  auto info = merge->work->finish();
   if (!info.ok()) {
     drop(merge->number);
     return info.error();
   }
-  merge->writer = nullptr;
   const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(merge->first);
   const auto end = begin + static_cast<std::ptrdiff_t>(merge->count);
   // Not both at once: filters are large.
@@ -347,12 +360,11 @@ std::uint64_t ColdKeys::disk_bytes() const {
 }
 
 std::size_t ColdKeys::bytes() const {
-  std::size_t sum = wanted_.capacity() * sizeof(Wanted) + found_.capacity() * sizeof(ColdKey);
+  // Who of the searchers found them does not matter: the account must be the same each time.
+  std::size_t sum = wanted_.capacity() * (sizeof(Wanted) + sizeof(FoundKey));
   for (const auto& run : runs_) sum += run->bytes();
   if (leaving_ != nullptr) sum += leaving_->bytes();
-  if (merge_ == nullptr) return sum;
-  for (const Run::Cursor& input : merge_->inputs) sum += input.bytes();
-  return sum + merge_->writer->bytes();
+  return merge_ == nullptr ? sum : sum + merge_->work->bytes();
 }
 
 }  // namespace ouro::stream

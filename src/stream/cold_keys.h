@@ -8,13 +8,14 @@
 // before, the runs' filters know nearly always.
 //
 // What is in memory counts, else what the newest run says; so what comes back need not be taken out
-// of its run, and runs never change. They are merged, step by step with every batch, so that there
-// are few: those of similar sizes, and all into the oldest when they have half as many keys as it.
-// Each key that ever left takes 32 bytes on disk (a list 64), about half as much again for copies
-// that are out of date, and a place in the filters: ten bits, or fewer when the filters would take
-// more than an eighth of the memory.
+// of its run, and runs never change. They are merged, in a thread of its own (cold_merge.h), so
+// that there are few: those of similar sizes, and all into the oldest when they have half as many
+// keys as it. Each key that ever left takes 32 bytes on disk (a list 64), about half as much again
+// for copies that are out of date, and a place in the filters: ten bits, or fewer when the filters
+// would take more than an eighth of the memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,9 @@
 #include <utility>
 #include <vector>
 
+#include "stream/aside.h"
 #include "stream/codec.h"
+#include "stream/cold_merge.h"
 #include "stream/cold_run.h"
 #include "stream/key_table.h"
 
@@ -38,10 +41,14 @@ class ColdKeys {
   // folder but those that were restored.
   Status open(const std::string& folder, std::size_t memory);
 
-  // Brings back those that are on disk only. `hashes` are those of the names. The error is a disk
-  // that fails; then some may be back, which does no harm.
-  Status bring_back(std::span<const Name> names, std::span<const std::uint64_t> hashes) {
-    return runs_.empty() ? Status() : look_up(names, hashes);
+  // Whether no key is on disk only.
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  // Brings back those that are on disk only. `hashes` are those of the names. Unless empty(),
+  // `states` are theirs then, null for those that nobody knows. The error is a disk that fails;
+  // then some may be back, which does no harm.
+  Status bring_back(std::span<const Name> names, std::span<const std::uint64_t> hashes,
+                    std::span<KeyState*> states) {
+    return runs_.empty() ? Status() : look_up(names, hashes, states);
   }
   // The key, brought back if need be; null: there is none.
   [[nodiscard]] KeyState* find(const Name& name);
@@ -73,25 +80,33 @@ class ColdKeys {
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
 
  private:
+  // What one of two threads that look for keys uses.
+  struct Searcher {
+    Run::Search search;
+    std::vector<FoundKey> found;
+    Status status;
+  };
   struct Merge {
     std::size_t first = 0;  // Of the runs.
     std::size_t count = 0;
-    std::vector<Run::Cursor> inputs;  // The oldest first, those that are not at their end.
-    std::unique_ptr<RunWriter> writer;
     std::uint32_t number = 0;
+    std::uint64_t keys = 0;  // Still to merge, at the pace of the calls.
+    std::unique_ptr<RunMerge> work;
   };
 
-  Status look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes);
-  void revive(const ColdKey& cold);
+  Status look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes,
+                 std::span<KeyState*> states);
+  // Looks for some of wanted_ in all runs.
+  void search(std::size_t piece, Searcher& searcher);
+  KeyState* revive(const ColdKey& cold, std::uint64_t hash);
   [[nodiscard]] std::string path(std::uint32_t number) const;
-  // `others`: how many keys the runs have that stay beside it.
+  // Of a run of about so many keys, when so many runs are older: bits for each key.
+  [[nodiscard]] double filter_bits(std::uint64_t keys, std::size_t older) const;
   Result<std::unique_ptr<RunWriter>> new_run(std::uint32_t number, std::uint64_t keys,
-                                             std::uint64_t others);
-  [[nodiscard]] std::uint64_t keys_before(std::size_t run) const;
+                                             std::size_t older);
   // The first run to merge with all behind it.
   [[nodiscard]] std::optional<std::size_t> first_to_merge() const;
   Status begin_merge(std::size_t first);
-  Status merge_next();
   Status end_merge();
   void drop(std::uint32_t number);
 
@@ -108,7 +123,8 @@ class ColdKeys {
   bool keeps_dropped_ = false;
   std::vector<std::uint32_t> dropped_;
   std::vector<Wanted> wanted_;
-  std::vector<ColdKey> found_;
+  std::array<Searcher, 2> searchers_;
+  Aside aside_;
   std::uint64_t left_ = 0;
   std::uint64_t came_back_ = 0;
   std::optional<Error> error_;

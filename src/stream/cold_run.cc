@@ -14,8 +14,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kBuffered = 64 * kPage;
+constexpr std::size_t kPage = 1024;  // Read for one key, so not larger than it must be.
 
 struct PageHead {
   std::uint64_t sum = 0;
@@ -54,6 +53,8 @@ std::uint64_t scaled(std::uint64_t hash, std::uint64_t count) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(hash) * count >> 64);
 }
+
+std::uint32_t upper(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
 // Calls `visit` with a word of the block and a bit in it, for each probe.
 template <class Visit>
@@ -156,6 +157,7 @@ RunWriter::RunWriter(std::uint32_t number, std::uint64_t keys, double filter_bit
   info_.number = number;
   info_.probes = static_cast<std::uint32_t>(std::clamp(std::lround(filter_bits * 0.69), 1L, 6L));
   info_.blocks = static_cast<std::uint64_t>(bits / (sizeof(FilterBlock) * 8)) + 1;
+  expect_pages(keys / ((kPage - sizeof(PageHead)) / 32) + 1);  // Lists need more.
 }
 
 Status RunWriter::open(const std::string& path) {
@@ -165,13 +167,13 @@ Status RunWriter::open(const std::string& path) {
 Status RunWriter::add(const ColdKey& key, std::uint64_t hash) {
   const std::size_t size = key.size();
   if (page_end_ + size > kPage) end_page();
-  if (pages_.size() >= kBuffered && page_end_ == 0) {
+  if (pages_.size() >= kRunBuffer && page_end_ == 0) {
     if (Status status = flush_pages(); !status.ok()) return status;
   }
   if (page_end_ == 0) {
     pages_.resize(pages_.size() + kPage);
     page_end_ = sizeof(PageHead);
-    firsts_.push_back(hash);
+    firsts_.push_back(upper(hash));
   }
   std::memcpy(pages_.data() + pages_.size() - kPage + page_end_, &key, size);
   page_end_ += size;
@@ -193,7 +195,7 @@ Status RunWriter::note(std::uint64_t hash) {
   const std::uint64_t block = scaled(hash, info_.blocks);
   for (; block_ < block; ++block_) {
     filter_.push_back(std::exchange(bits_, {}));
-    if (filter_.size() * sizeof(FilterBlock) < kBuffered) continue;
+    if (filter_.size() * sizeof(FilterBlock) < kRunBuffer) continue;
     if (Status status = flush_filter(); !status.ok()) return status;
   }
   for_probes(hash, info_.probes, [&](std::uint64_t word, std::uint64_t bit) {
@@ -228,7 +230,7 @@ Result<RunInfo> RunWriter::finish() {
   for (; block_ < info_.blocks; ++block_) filter_.push_back(std::exchange(bits_, {}));
   if (Status status = flush_filter(); !status.ok()) return status.error();
   info_.pages = pages_written_;
-  const std::size_t count = firsts_.size() * sizeof(std::uint64_t);
+  const std::size_t count = firsts_.size() * sizeof(std::uint32_t);
   const std::uint64_t at = filter_bytes(info_) + info_.pages * kPage;
   if (Status status = file_.write(firsts_.data(), count, at); !status.ok()) return status.error();
   if (Status status = file_.sync(); !status.ok()) return status.error();
@@ -241,7 +243,7 @@ Result<RunInfo> RunWriter::finish() {
 }
 
 std::size_t RunWriter::bytes() const {
-  return filter_.capacity() * sizeof(FilterBlock) + pages_.capacity() + firsts_.capacity() * 8;
+  return filter_.capacity() * sizeof(FilterBlock) + pages_.capacity() + firsts_.capacity() * 4;
 }
 
 // ---- finding ----
@@ -256,7 +258,7 @@ Result<std::unique_ptr<Run>> Run::open(const std::string& path, const RunInfo& i
     return status.error();
   }
   run->firsts_.resize(info.pages);
-  const std::size_t index = info.pages * sizeof(std::uint64_t);
+  const std::size_t index = info.pages * sizeof(std::uint32_t);
   if (Status status = file.read(run->firsts_.data(), index, run->page_offset(info.pages));
       !status.ok()) {
     return status.error();
@@ -285,6 +287,7 @@ bool Run::may_have(std::uint64_t hash) const {
 }
 
 std::size_t Run::page_of(std::uint64_t hash) const {
+  const std::uint32_t first = upper(hash);
   const std::size_t guess = scaled(hash, firsts_.size());
   std::size_t low = 0;
   std::size_t high = firsts_.size();
@@ -292,14 +295,14 @@ std::size_t Run::page_of(std::uint64_t hash) const {
   for (std::size_t reach = 4; reach < firsts_.size(); reach *= 4) {
     const std::size_t left = guess - std::min(guess, reach);
     const std::size_t right = std::min(firsts_.size(), guess + reach);
-    const bool from = left == 0 || firsts_[left] <= hash;
-    const bool to = right == firsts_.size() || firsts_[right] > hash;
+    const bool from = left == 0 || firsts_[left] <= first;
+    const bool to = right == firsts_.size() || firsts_[right] > first;
     if (from) low = left;
     if (to) high = right;
     if (from && to) break;
   }
   const auto behind = std::upper_bound(firsts_.begin() + static_cast<std::ptrdiff_t>(low),
-                                       firsts_.begin() + static_cast<std::ptrdiff_t>(high), hash);
+                                       firsts_.begin() + static_cast<std::ptrdiff_t>(high), first);
   const auto at = static_cast<std::size_t>(behind - firsts_.begin());
   return at == 0 ? 0 : at - 1;
 }
@@ -311,7 +314,7 @@ Status Run::check(const std::byte* page) const {
   return file_.failure("is damaged; is the disk failing?");
 }
 
-std::optional<ColdKey> Run::search(const std::byte* page, const Name& name) {
+std::optional<ColdKey> Run::key_in(const std::byte* page, const Name& name) {
   PageHead head;
   std::memcpy(&head, page, sizeof(head));
   for (std::size_t at = sizeof(head); at < head.end;) {
@@ -322,58 +325,58 @@ std::optional<ColdKey> Run::search(const std::byte* page, const Name& name) {
   return std::nullopt;
 }
 
-Status Run::find_in(std::size_t page, Wanted& wanted, std::vector<ColdKey>& found) {
+Status Run::find_in(std::size_t page, Wanted& wanted, std::vector<FoundKey>& found) const {
   alignas(64) std::array<std::byte, kPage> bytes;
-  // Keys of the same hash may lie across pages.
+  // Keys of the same hash, or upper half of it, may lie across pages.
   while (true) {
     if (Status status = file_.read(bytes.data(), kPage, page_offset(page)); !status.ok()) {
       return status;
     }
     if (Status status = check(bytes.data()); !status.ok()) return status;
-    if (const auto key = search(bytes.data(), wanted.name)) {
+    if (const auto key = key_in(bytes.data(), wanted.name)) {
       wanted.found = true;
-      found.push_back(*key);
+      found.push_back({*key, wanted.number});
     }
-    if (wanted.found || page == 0 || firsts_[page] != wanted.hash) return {};
+    if (wanted.found || page == 0 || firsts_[page] != upper(wanted.hash)) return {};
     --page;
   }
 }
 
-Status Run::find(std::span<Wanted> wanted, std::vector<ColdKey>& found) {
+Status Run::find(std::span<Wanted> wanted, Search& search, std::vector<FoundKey>& found) const {
   constexpr std::size_t kAhead = 8;
   const auto* const blocks = reinterpret_cast<const FilterBlock*>(filter_.data());
-  candidates_.clear();
-  waiting_.clear();
+  search.candidates.clear();
+  search.waiting.clear();
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (blocks != nullptr && i + kAhead < wanted.size()) {
       __builtin_prefetch(blocks + scaled(wanted[i + kAhead].hash, info_.blocks));
     }
     if (wanted[i].found || !may_have(wanted[i].hash)) continue;
-    candidates_.push_back({0, &wanted[i]});
+    search.candidates.push_back({0, &wanted[i]});
     __builtin_prefetch(firsts_.data() + scaled(wanted[i].hash, firsts_.size()));
   }
   alignas(64) std::array<std::byte, kPage> bytes;
   std::size_t held = firsts_.size();  // The page at hand.
-  for (Candidate& candidate : candidates_) {
+  for (Candidate& candidate : search.candidates) {
     Wanted& one = *candidate.wanted;
     candidate.page = page_of(one.hash);
     if (candidate.page != held) {
       held = firsts_.size();
       if (!file_.read_cached(bytes.data(), kPage, page_offset(candidate.page))) {
-        waiting_.push_back(candidate);
+        search.waiting.push_back(candidate);
         continue;
       }
       if (Status status = check(bytes.data()); !status.ok()) return status;
       held = candidate.page;
     }
-    if (const auto key = search(bytes.data(), one.name)) {
+    if (const auto key = key_in(bytes.data(), one.name)) {
       one.found = true;
-      found.push_back(*key);
-    } else if (firsts_[candidate.page] == one.hash && candidate.page > 0) {
-      waiting_.push_back(candidate);
+      found.push_back({*key, one.number});
+    } else if (firsts_[candidate.page] == upper(one.hash) && candidate.page > 0) {
+      search.waiting.push_back(candidate);
     }
   }
-  for (const Candidate& candidate : waiting_) {
+  for (const Candidate& candidate : search.waiting) {
     if (Status status = find_in(candidate.page, *candidate.wanted, found); !status.ok()) {
       return status;
     }
@@ -386,7 +389,7 @@ Status Run::find(std::span<Wanted> wanted, std::vector<ColdKey>& found) {
 bool Run::Cursor::next_page() {
   if (page_at_ == loaded_) {
     const std::uint64_t left = run_->info_.pages - page_;
-    loaded_ = std::min<std::uint64_t>(kBuffered, left * kPage);
+    loaded_ = std::min<std::uint64_t>(kRunBuffer, left * kPage);
     if (loaded_ == 0) return false;
     buffer_.resize(loaded_);
     if (Status status = run_->file_.read(buffer_.data(), loaded_, run_->page_offset(page_));

@@ -4,12 +4,12 @@
 // and is merged with others from front to end. So it is no table of RocksDB: what is known here
 // makes it smaller and faster. Keys have a size of 32 bytes (lists 64) and hashes that are spread
 // evenly. The page of a hash is found by a guess and a short search in the first hashes of all
-// pages, 8 bytes for each 127 keys; so finding a key takes one read of 4 kB. The filter says of
+// pages, 4 bytes for each 31 keys; so finding a key takes one read of 1 kB. The filter says of
 // most keys that are not there that they are not, from one cache line: its blocks are in the order
 // of the hashes, too, so that a run of any size is written in a few hundred kB of memory.
 //
-// File: the filter, the pages, the first hashes of the pages. What is needed to read it is in a
-// RunInfo, which goes to the checkpoint.
+// File: the filter, the pages, the first hashes of the pages (their upper halves). What is needed
+// to read it is in a RunInfo, which goes to the checkpoint.
 #pragma once
 
 #include <array>
@@ -52,6 +52,9 @@ struct RunInfo {
   std::uint64_t index_sum = 0;
 };
 
+// What is read or written at once, from front to end.
+inline constexpr std::size_t kRunBuffer = std::size_t{256} << 10;
+
 // An open file, closed in the end. Errors name it.
 class RunFile {
  public:
@@ -80,6 +83,8 @@ class RunWriter {
   // `keys`: about how many there will be, and how many bits of filter each gets.
   RunWriter(std::uint32_t number, std::uint64_t keys, double filter_bits);
   Status open(const std::string& path);
+  // Makes room for an index of so many pages at once: a large one has no room to be copied.
+  void expect_pages(std::uint64_t pages) { firsts_.reserve(pages); }
   // REQUIRES: ascending by hash, then name. `hash` is that of the key's name.
   Status add(const ColdKey& key, std::uint64_t hash);
   // Synced to disk.
@@ -102,28 +107,44 @@ class RunWriter {
   std::uint64_t pages_written_ = 0;
   std::string pages_;         // Not yet written.
   std::size_t page_end_ = 0;  // Within the page being made; zero: there is none.
-  std::vector<std::uint64_t> firsts_;
+  std::vector<std::uint32_t> firsts_;
 };
 
 // A key that someone looks for.
 struct Wanted {
   std::uint64_t hash = 0;
   Name name;
+  std::uint32_t number = 0;  // Whose it is, for who asks.
   bool found = false;
+};
+struct FoundKey {
+  ColdKey key;
+  std::uint32_t number = 0;
 };
 
 class Run {
  public:
+  // Keys that may be there.
+  struct Candidate {
+    std::size_t page = 0;
+    Wanted* wanted = nullptr;
+  };
+  // For find(), to be used again.
+  struct Search {
+    std::vector<Candidate> candidates;
+    std::vector<Candidate> waiting;
+  };
   // The error is a file that is not what `info` says.
   static Result<std::unique_ptr<Run>> open(const std::string& path, const RunInfo& info);
 
   [[nodiscard]] const RunInfo& info() const { return info_; }
   // Marks those that are there, and adds them to `found`. Of pages that must come from the disk all
   // are asked for before one is waited for. REQUIRES: ascending by hash.
-  Status find(std::span<Wanted> wanted, std::vector<ColdKey>& found);
+  // For several threads at once, each with a Search of its own.
+  Status find(std::span<Wanted> wanted, Search& search, std::vector<FoundKey>& found) const;
   // From here on all is looked up without it: for a run that is about to go.
   void forget_filter() { filter_ = Pages(); }
-  [[nodiscard]] std::size_t bytes() const { return filter_.size() + firsts_.capacity() * 8; }
+  [[nodiscard]] std::size_t bytes() const { return filter_.size() + firsts_.capacity() * 4; }
 
   // Goes through all keys in order.
   class Cursor {
@@ -134,7 +155,6 @@ class Run {
     [[nodiscard]] const ColdKey& key() const { return key_; }
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
     [[nodiscard]] const std::optional<Error>& error() const { return error_; }
-    [[nodiscard]] std::size_t bytes() const { return buffer_.capacity(); }
 
    private:
     bool next_page();
@@ -157,20 +177,14 @@ class Run {
   // The last page that does not begin behind `hash`.
   [[nodiscard]] std::size_t page_of(std::uint64_t hash) const;
   // The key of that name, if the page has it.
-  [[nodiscard]] static std::optional<ColdKey> search(const std::byte* page, const Name& name);
+  [[nodiscard]] static std::optional<ColdKey> key_in(const std::byte* page, const Name& name);
   [[nodiscard]] Status check(const std::byte* page) const;
-  Status find_in(std::size_t page, Wanted& wanted, std::vector<ColdKey>& found);
+  Status find_in(std::size_t page, Wanted& wanted, std::vector<FoundKey>& found) const;
 
   RunFile file_;
   RunInfo info_;
   Pages filter_;
-  std::vector<std::uint64_t> firsts_;
-  struct Candidate {
-    std::size_t page = 0;
-    Wanted* wanted = nullptr;
-  };
-  std::vector<Candidate> candidates_;
-  std::vector<Candidate> waiting_;
+  std::vector<std::uint32_t> firsts_;
 };
 
 }  // namespace ouro::stream

@@ -26,7 +26,12 @@ Engine::Engine(const StreamOptions& options)
       real_time_(options.clock_drift),
       predicates_(pool_, cold_, rules_, [this](Arrival arrival) { return find(arrival); }),
       find_([this](Arrival arrival) { return find(arrival); }) {
-  if (options.memory > 0) keys_.be_thrifty();
+  if (options.memory > 0) {
+    keys_.be_thrifty();
+    pool_.set_step(sizeof(KeyState));
+  } else {
+    pool_.work_ahead();
+  }
 }
 
 Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
@@ -316,11 +321,12 @@ void Engine::limit_memory(std::size_t txns, std::size_t ops) {
   if (Status status = cold_.merge(ops * kMergedPerOp); !status.ok()) {
     archive_.set_error(status.error());
   }
+  // What a merge needed and gave back is no reason to wait.
+  sweep_at_ = std::min(sweep_at_, memory() + grows_by());
 }
 
 void Engine::sweep(std::size_t work) {
-  // The rest is for what is not in the accounts: gaps in the pool, the program, writing to disk.
-  const std::size_t limit = options_.memory - options_.memory / 8;
+  const std::size_t limit = memory_limit();
   Status status;
   if (!archive_.sweeping()) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
@@ -333,9 +339,7 @@ void Engine::sweep(std::size_t work) {
     const Moment until = watermark();
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
     // Below this, the next sweep is worth it by the time that it is due.
-    const auto excess = [this, most = limit / 8 * 5] {
-      return memory() - std::min(memory(), most);
-    };
+    const auto excess = [this, most = limit / 2] { return memory() - std::min(memory(), most); };
     if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
@@ -346,7 +350,7 @@ void Engine::sweep(std::size_t work) {
   }
   if (!status.ok()) archive_.set_error(status.error());
   // What the window itself takes cannot be moved; to sweep again at once would be in vain.
-  if (!archive_.sweeping()) sweep_at_ = memory() + limit / 8;
+  if (!archive_.sweeping()) sweep_at_ = memory() + grows_by();
 }
 
 // Before nearly all that arrived lately. That some stand before it does no harm: what they need

@@ -97,6 +97,10 @@ class Engine {
   // For so many transactions and operations at once: how much of it may be done now.
   void limit_memory(std::size_t txns, std::size_t ops);
   void sweep(std::size_t work);
+  // The rest is for what is not in the accounts: gaps in the pool, the program, writing to disk.
+  [[nodiscard]] std::size_t memory_limit() const { return options_.memory - options_.memory / 8; }
+  // From one sweep to the next, at least.
+  [[nodiscard]] std::size_t grows_by() const { return memory_limit() / 8; }
   [[nodiscard]] Moment watermark();
   [[nodiscard]] std::size_t memory() const;
 

@@ -84,7 +84,8 @@ Status Intake::enter(const History& batch) {
     names_[k] = name_of(batch, batch.key_name(KeyId{k}));
     hashes_[k] = names_[k].hash();
   }
-  if (Status status = cold_.bring_back(names_, hashes_); !status.ok()) return status;
+  states_.resize(count);
+  if (Status status = cold_.bring_back(names_, hashes_, states_); !status.ok()) return status;
   if (Status status = check_kinds(batch); !status.ok()) return status;
   if (batch.txn_count() > 0) {
     initial_ = batch.columns().default_initial;
@@ -159,12 +160,19 @@ void Intake::find_keys(const History& batch) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
   touched_.assign(count, {});
+  if (!cold_.empty()) {
+    for (std::size_t k = 0; k < count; ++k) {
+      KeyState* const known = states_[k];
+      touched_[k].key = known != nullptr ? known : keys_.find_or_add(names_[k], hashes_[k]);
+    }
+    return;
+  }
   for (std::size_t i = 0; i < count + 2 * kStride; ++i) {
     if (i < count) keys_.prefetch(hashes_[i]);
     if (i >= kStride && i - kStride < count) {
       KeyState* const likely = keys_.likely(hashes_[i - kStride]);
       touched_[i - kStride].key = likely;
-      if (likely != nullptr) __builtin_prefetch(likely, 1);
+      if (likely != nullptr) keys_.prefetch_state(likely);
     }
     if (i < 2 * kStride) continue;
     const std::size_t k = i - 2 * kStride;
@@ -177,7 +185,7 @@ void Intake::prefetch_keys(TxnId txn) const {
   if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
   const auto keys = batch_->columns().op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
-    __builtin_prefetch(touched_[keys[op.index()].index()].key, 1);
+    keys_.prefetch_state(touched_[keys[op.index()].index()].key);
   }
 }
 

@@ -130,7 +130,8 @@ class Intake {
   Fingerprints values_;
   std::vector<Name> names_;
   std::vector<std::uint64_t> hashes_;
-  std::vector<Touched> touched_;  // By the batch's keys.
+  std::vector<KeyState*> states_;  // As ColdKeys found them.
+  std::vector<Touched> touched_;   // By the batch's keys.
   std::vector<Value> own_;
   std::uint32_t first_op_ = 0;
   Arriving out_;

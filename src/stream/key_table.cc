@@ -1,7 +1,5 @@
 #include "stream/key_table.h"
 
-#include <new>
-
 namespace ouro::stream {
 namespace {
 
@@ -19,7 +17,7 @@ KeyState* KeyTable::find(const Name& name, std::uint64_t hash) const {
   const Part& part = parts_[part_of(hash)];
   if (part.count == 0) return nullptr;
   for (std::size_t i = part.home(hash);; i = part.next(i)) {
-    const Slot& slot = part.slots()[i];
+    const Slot& slot = part.slots[i];
     if (slot.state == nullptr) return nullptr;
     if (slot.hash == hash && slot.state->name == name) return slot.state;
   }
@@ -29,9 +27,9 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (KeyState* const known = find(name, hash)) return known;
   Part& part = parts_[part_of(hash)];
   // Filled by a half to three quarters, not the same everywhere: else all parts would grow at once.
-  const std::size_t full = part.count / 256 * (kParts + part_of(hash) / 2);
-  if (part.used >= full) resize(part, grown(part.count, thrifty_));
-  auto* const state = new (pool_.take(sizeof(KeyState))) KeyState;
+  const std::size_t full = part.count / 256 * (128 + part_of(hash) * 64 / kParts);
+  if (part.used >= full) resize(part_of(hash), grown(part.count, thrifty_));
+  KeyState* const state = new_state();
   state->name = name;
   state->last_epoch = last_epoch_;
   state->first_epoch = last_epoch_ == 0 ? 0 : 1;
@@ -43,27 +41,47 @@ KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
 
 KeyTable::Slot& KeyTable::free_slot(const Part& part, std::uint64_t hash) {
   std::size_t i = part.home(hash);
-  while (part.slots()[i].state != nullptr) i = part.next(i);
-  return part.slots()[i];
+  while (part.slots[i].state != nullptr) i = part.next(i);
+  return part.slots[i];
 }
 
-void KeyTable::resize(Part& part, std::size_t slots) {
-  Part other;
-  other.memory = Pages(slots * sizeof(Slot));
-  other.count = slots;
+KeyTable::Part KeyTable::new_part(std::size_t number, std::size_t slots) {
+  const std::size_t bytes = slots * sizeof(Slot);
+  Part part;
+  part.count = slots;
+  // Parts that shrank would find traces of the past.
+  part.apart = thrifty_ || parts_[number].apart || slots < parts_[number].count;
+  if (part.apart) {
+    part.memory = std::make_shared<Pages>(bytes);
+    part.slots = reinterpret_cast<Slot*>(part.memory->data());
+    return part;
+  }
+  std::weak_ptr<Pages>& known = shared_[slots];
+  part.memory = known.lock();
+  if (part.memory == nullptr) {
+    part.memory = std::make_shared<Pages>(bytes * kParts);
+    known = part.memory;
+  }
+  part.slots = reinterpret_cast<Slot*>(part.memory->data() + bytes * number);
+  return part;
+}
+
+void KeyTable::resize(std::size_t number, std::size_t slots) {
+  Part& part = parts_[number];
+  Part other = new_part(number, slots);
   other.used = part.used;
   for (std::size_t i = 0; i < part.count; ++i) {
-    const Slot& slot = part.slots()[i];
+    const Slot& slot = part.slots[i];
     if (slot.state != nullptr) free_slot(other, slot.hash) = slot;
   }
-  table_bytes_ += other.memory.size() - part.memory.size();
+  table_bytes_ += (other.count - part.count) * sizeof(Slot);
   part = std::move(other);
 }
 
 void KeyTable::clear() {
   for (Part& part : parts_) {
     for (std::size_t i = 0; i < part.count; ++i) {
-      if (part.slots()[i].state != nullptr) release(part.slots()[i].state);
+      if (part.slots[i].state != nullptr) release(part.slots[i].state);
     }
     part = Part{};
   }

@@ -2,11 +2,18 @@
 //
 // A table in parts, each of which grows by itself: with ten million keys in one, growing would stop
 // the stream for half a second. Slots are in the order of the hashes, but for those that were
-// taken, so that growing reads and writes memory from front to end. Looking up is meant to be done
-// for many keys at once: prefetch() all, then find_or_add() all.
+// taken, so that growing reads and writes memory from front to end. Parts of one size lie side by
+// side, so that small ones, too, are in huge pages. Looking up is meant to be done for many keys at
+// once: prefetch() all, then find_or_add() all.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "stream/fingerprint.h"
@@ -17,7 +24,7 @@ namespace ouro::stream {
 
 enum class KeyKind : std::uint32_t { Unknown, Register, List };
 
-// A key with something to remember about the recent past. One cache line.
+// A key with something to remember about the recent past.
 struct KeyState {
   static constexpr int kEpochBits = 26;
   static constexpr std::uint32_t kMostEpochs = (1u << kEpochBits) - 1;  // One a second: two years.
@@ -41,6 +48,10 @@ struct KeyState {
   bool touched : 1 = false;  // By someone late, since a sweep wrote it.
   bool leaving : 1 = false;  // It was written to a run of cold keys by the last sweep that did so.
 
+  void prefetch_times() const {
+    __builtin_prefetch(registers.tail());
+    __builtin_prefetch(reads.tail());
+  }
   template <class V>
   [[nodiscard]] Sequence<V>& versions();
   void clear(Pool& pool) {
@@ -52,7 +63,21 @@ struct KeyState {
     reads.clear(pool);
   }
 };
-static_assert(sizeof(KeyState) == 64);
+static_assert(sizeof(KeyState) == 48);
+
+// Two cache lines, which are fetched together: so what most of many keys have to tell costs one
+// look into memory.
+struct alignas(128) RoomyKeyState {
+  KeyState state;
+  std::array<std::byte, sizeof(Version)> version;
+  std::array<std::byte, sizeof(Read)> read;
+
+  RoomyKeyState() {
+    state.registers.lend(reinterpret_cast<Version*>(version.data()));
+    state.reads.lend(reinterpret_cast<Read*>(read.data()));
+  }
+};
+static_assert(sizeof(RoomyKeyState) == 128);
 
 template <>
 inline Sequence<Version>& KeyState::versions<Version>() {
@@ -72,30 +97,37 @@ class KeyTable {
 
   void prefetch(std::uint64_t hash) const {
     const Part& part = parts_[part_of(hash)];
-    if (part.count != 0) __builtin_prefetch(part.slots() + part.home(hash));
+    if (part.count != 0) __builtin_prefetch(part.slots + part.home(hash));
   }
   // What find() would return in all likelihood, without a look at the state.
   [[nodiscard]] KeyState* likely(std::uint64_t hash) const {
     const Part& part = parts_[part_of(hash)];
     if (part.count == 0) return nullptr;
     for (std::size_t i = part.home(hash);; i = part.next(i)) {
-      const Slot& slot = part.slots()[i];
+      const Slot& slot = part.slots[i];
       if (slot.state == nullptr || slot.hash == hash) return slot.state;
     }
   }
-  // Grows by little from here on, however long that takes.
+  void prefetch_state(const KeyState* state) const {
+    __builtin_prefetch(state, 1);
+    if (!thrifty_) __builtin_prefetch(reinterpret_cast<const char*>(state) + 64, 1);
+  }
+  // Keys take as little as possible, and the table grows by little, however long that takes.
+  // REQUIRES: there are no keys yet.
   void be_thrifty() { thrifty_ = true; }
   // New keys may have something on disk, up to this epoch.
   void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
   // `hash` is name.hash(). States stay where they are until erased.
   [[nodiscard]] KeyState* find(const Name& name, std::uint64_t hash) const;
   KeyState* find_or_add(const Name& name, std::uint64_t hash);
-  // The parts are ordered by hash.
-  static constexpr int kPartBits = 7;
+  // The parts are ordered by hash. So many that of a million keys all that is known of those of a
+  // part fits into a core's own cache.
+  static constexpr int kPartBits = 9;
   static constexpr std::size_t kParts = std::size_t{1} << kPartBits;
   static constexpr std::size_t kFirstSlots = 256;  // A page.
+  // `with_times`: what is on the timelines will be looked at, too.
   template <class Visit>
-  void for_each(std::size_t part, const Visit& visit) const;
+  void for_each(std::size_t part, const Visit& visit, bool with_times = false) const;
   // Erases those of which `gone` says so, and gives back memory if few are left.
   template <class Gone>
   void erase_if(std::size_t part, const Gone& gone);
@@ -110,10 +142,11 @@ class KeyTable {
     KeyState* state = nullptr;
   };
   struct Part {
-    Pages memory;
+    std::shared_ptr<Pages> memory;
+    Slot* slots = nullptr;
     std::size_t count = 0;  // Of slots.
     std::size_t used = 0;
-    [[nodiscard]] Slot* slots() const { return reinterpret_cast<Slot*>(memory.data()); }
+    bool apart = false;  // Its memory is not shared, and never will be.
     // Where a hash should be, by the bits behind those that say which part.
     [[nodiscard]] std::size_t home(std::uint64_t hash) const {
       __extension__ using Wide = unsigned __int128;
@@ -123,16 +156,26 @@ class KeyTable {
   };
   static std::size_t part_of(std::uint64_t hash) { return hash >> (64 - kPartBits); }
   static Slot& free_slot(const Part& part, std::uint64_t hash);
+  [[nodiscard]] std::size_t state_bytes() const {
+    return thrifty_ ? sizeof(KeyState) : sizeof(RoomyKeyState);
+  }
+  KeyState* new_state() {
+    void* const place = pool_.take(state_bytes());
+    return thrifty_ ? new (place) KeyState : &(new (place) RoomyKeyState)->state;
+  }
+  // An empty one with so many slots, in place of parts_[number].
+  [[nodiscard]] Part new_part(std::size_t number, std::size_t slots);
   // Moves all to so many slots.
-  void resize(Part& part, std::size_t slots);
+  void resize(std::size_t number, std::size_t slots);
   void release(KeyState* state) {
     state->clear(pool_);
-    pool_.give(state, sizeof(KeyState));
+    pool_.give(state, state_bytes());
     --size_;
   }
 
   Pool& pool_;
   std::vector<Part> parts_;
+  std::map<std::size_t, std::weak_ptr<Pages>> shared_;  // By the slots of a part.
   std::size_t size_ = 0;
   std::size_t table_bytes_ = 0;
   std::uint32_t last_epoch_ = 0;
@@ -140,12 +183,15 @@ class KeyTable {
 };
 
 template <class Visit>
-void KeyTable::for_each(std::size_t number, const Visit& visit) const {
-  constexpr std::size_t kAhead = 8;
+void KeyTable::for_each(std::size_t number, const Visit& visit, bool with_times) const {
+  constexpr std::size_t kAhead = 12;
   const Part& part = parts_[number];
-  const Slot* const slots = part.slots();
+  const Slot* const slots = part.slots;
   for (std::size_t i = 0; i < part.count; ++i) {
-    if (i + kAhead < part.count) __builtin_prefetch(slots[i + kAhead].state);
+    if (i + 2 * kAhead < part.count) __builtin_prefetch(slots[i + 2 * kAhead].state);
+    if (with_times && i + kAhead < part.count && slots[i + kAhead].state != nullptr) {
+      slots[i + kAhead].state->prefetch_times();
+    }
     if (slots[i].state != nullptr) visit(*slots[i].state, slots[i].hash);
   }
 }
@@ -159,12 +205,13 @@ void KeyTable::erase_if(std::size_t number, const Gone& gone) {
   });
   if (erased.empty()) return;
   Part& part = parts_[number];
-  for (std::size_t i = 0; i < part.count; ++i) part.slots()[i] = {};
+  std::fill_n(part.slots, part.count, Slot{});
   for (const Slot& slot : stay) free_slot(part, slot.hash) = slot;
   for (const Slot& slot : erased) release(slot.state);
   part.used = stay.size();
+  // Not at once: where keys leave, others come.
   const std::size_t enough = part.used * 2 / kFirstSlots * kFirstSlots + kFirstSlots;
-  if (enough < part.count - part.count / 4) resize(part, enough);
+  if (enough < part.count / 3) resize(number, enough);
 }
 
 }  // namespace ouro::stream

@@ -43,6 +43,8 @@ struct Moment {
 
 // What a transaction wrote to one key. Registers have nothing else to say.
 struct Version {
+  static constexpr bool kLent = true;  // There may be room for one beside the key; see Sequence.
+
   std::int64_t physical = 0;  // Of the commit.
   std::uint32_t logical = 0;
   std::uint32_t start_logical = 0;
@@ -65,6 +67,8 @@ static_assert(sizeof(Version) == 40);
 
 // What a transaction appended to one list; `value` stands for the whole list up to here.
 struct ListVersion : Version {
+  static constexpr bool kLent = false;
+
   std::uint64_t own_hash = 0;
   std::uint64_t own_length = 0;
   std::uint64_t hash = 0;  // Of the whole list.
@@ -83,6 +87,8 @@ struct ListVersion : Version {
 
 // A read of a key that its transaction had not touched before.
 struct Read {
+  static constexpr bool kLent = true;
+
   std::int64_t physical = 0;  // Of the begin.
   std::uint32_t logical = 0;
   std::uint32_t op_and_wrong = 0;  // Which operation of the transaction; the last bit: it is wrong.

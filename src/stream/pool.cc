@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 #include <utility>
 
 namespace ouro::stream {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
+constexpr std::size_t kDoublings = 8;
+constexpr std::size_t kPiece = kHugePage * 2;  // Made ready in advance.
 
 }  // namespace
 
@@ -42,18 +45,74 @@ Pages& Pages::operator=(Pages&& other) noexcept {
   return *this;
 }
 
+ReadyPages::~ReadyPages() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_one();
+  if (maker_.joinable()) maker_.join();
+}
+
+Pages ReadyPages::take() {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (!maker_.joinable()) maker_ = std::thread([this] { make_ready(); });
+  } catch (const std::system_error&) {
+    return Pages(bytes_);  // Too many threads.
+  }
+  if (ready_.empty()) return Pages(bytes_);
+  Pages piece = std::move(ready_.back());
+  ready_.pop_back();
+  wake_.notify_one();
+  return piece;
+}
+
+void ReadyPages::make_ready() {
+  constexpr std::size_t kPage = 4096;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [this] { return ends_ || ready_.size() < kReady; });
+    if (ends_) return;
+    lock.unlock();
+    try {
+      Pages piece(bytes_);
+      for (std::size_t at = 0; at < bytes_; at += kPage) {
+        static_cast<volatile std::byte*>(piece.data())[at] = std::byte{0};
+      }
+      lock.lock();
+      ready_.push_back(std::move(piece));
+    } catch (const std::bad_alloc&) {
+      return;  // Whoever needs it will see.
+    }
+  }
+}
+
+void Pool::set_step(std::size_t bytes) {
+  for (std::size_t i = 0; i < kSizes; ++i) {
+    const std::size_t whole = (i * 8 + bytes - 1) / bytes * bytes;
+    rounded_[i] = static_cast<std::uint16_t>(whole <= kLargest ? whole : i * 8);
+  }
+}
+
+Pages Pool::next_piece() {
+  if (works_ahead_ && pieces_.size() > kDoublings) {
+    if (ahead_ == nullptr) ahead_ = std::make_unique<ReadyPages>(kPiece);
+    return ahead_->take();
+  }
+  // Small at first, so that a small stream stays small.
+  return Pages(kFirstPiece << std::min(pieces_.size(), kDoublings));
+}
+
 void* Pool::cut(std::size_t bytes) {
-  // Small blocks by the dozen, from the start of a cache line: half as many lie across two.
-  constexpr std::size_t kLine = 64;
-  const std::size_t count = bytes <= 2 * kLine ? kLine : 1;
-  const std::size_t whole = (bytes * count + kLine - 1) / kLine * kLine;
+  // Small blocks by the dozen, from the start of a pair of cache lines: so fewer lie across two.
+  constexpr std::size_t kLines = 128;
+  const std::size_t count = bytes <= kLines ? 64 : 1;
+  const std::size_t whole = (bytes * count + kLines - 1) / kLines * kLines;
   if (left_ < whole) {
-    // Small at first, so that a small stream stays small.
-    const std::size_t size =
-        std::min(kFirstPiece << std::min<std::size_t>(pieces_.size(), 9), kHugePage * 8);
-    pieces_.emplace_back(size);
+    pieces_.push_back(next_piece());
     next_ = pieces_.back().data();
-    left_ = size;
+    left_ = pieces_.back().size();
   }
   std::byte* const block = next_;
   next_ += whole;

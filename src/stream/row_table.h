@@ -29,6 +29,8 @@ struct Seen {
 };
 
 struct RowVersion {
+  static constexpr bool kLent = false;
+
   std::int64_t physical = 0;  // Of the commit.
   std::uint32_t logical = 0;
   std::uint32_t alive = 0;

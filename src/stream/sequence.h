@@ -1,11 +1,13 @@
 // What stands on the timeline of one key, in order.
 //
 // Nearly everything is added at the end or close to it, and nearly every key has little; so this is
-// one small array at first. A key with much has a directory of leaves, so that what comes late
-// moves at most a leaf. Plain data: whoever owns it must clear() it.
+// one small array at first. A key with much has leaves, so that what comes late moves at most one
+// of them, and a directory of all but the newest leaf: mostly nobody looks there. Plain data:
+// whoever owns it must clear() it.
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -21,110 +23,109 @@ class Sequence {
  public:
   static constexpr std::uint32_t kLeaf = 64;
 
+  // Leaves are counted from the newest, so that it can be used without a look at the others.
   struct Cursor {
     std::uint32_t leaf = 0;
     std::uint32_t slot = 0;
     bool operator==(const Cursor&) const = default;
   };
 
-  [[nodiscard]] bool empty() const { return count_ == 0; }
-  [[nodiscard]] std::size_t size() const { return capacity_ == kMany ? directory_->total : count_; }
-  [[nodiscard]] T& at(Cursor c) { return items(c.leaf)[c.slot]; }
-  [[nodiscard]] const T& at(Cursor c) const { return items(c.leaf)[c.slot]; }
-  // For prefetching: about where the newest are.
-  [[nodiscard]] const void* tail() const {
-    return capacity_ == kMany || count_ == 0 ? items_ : items_ + count_ - 1;
+  // Has room for one of its items from the beginning, which is not of the pool. REQUIRES: empty.
+  void lend(T* room) {
+    set_items(room);
+    capacity_ = kLent;
   }
 
-  [[nodiscard]] Cursor begin() const { return {}; }
-  [[nodiscard]] Cursor end() const {
-    if (capacity_ != kMany) return {0, count_};
-    return {static_cast<std::uint32_t>(directory_->leaves.size()), 0};
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const { return many() ? directory().total + count_ : count_; }
+  [[nodiscard]] T& at(Cursor c) { return items(c.leaf)[c.slot]; }
+  [[nodiscard]] const T& at(Cursor c) const { return items(c.leaf)[c.slot]; }
+  // For prefetching: where the newest is.
+  [[nodiscard]] const void* tail() const { return count_ == 0 ? items() : items() + count_ - 1; }
+
+  [[nodiscard]] Cursor begin() const {
+    return {many() ? static_cast<std::uint32_t>(directory().older.size()) : 0, 0};
   }
+  [[nodiscard]] Cursor end() const { return {0, count(0)}; }
   [[nodiscard]] Cursor next(Cursor c) const {
-    if (++c.slot == count(c.leaf) && capacity_ == kMany) c = {c.leaf + 1, 0};
+    if (++c.slot == count(c.leaf) && c.leaf > 0) c = {c.leaf - 1, 0};
     return c;
+  }
+  [[nodiscard]] Cursor next_leaf(Cursor c) const {
+    return c.leaf == 0 ? end() : Cursor{c.leaf - 1, 0};
   }
   // REQUIRES: c != begin().
   [[nodiscard]] Cursor before(Cursor c) const {
-    if (c.slot == 0) return {c.leaf - 1, count(c.leaf - 1) - 1};
+    if (c.slot == 0) return {c.leaf + 1, count(c.leaf + 1) - 1};
     return {c.leaf, c.slot - 1};
   }
   // The first that does not stand before `moment`.
   [[nodiscard]] Cursor lower_bound(const Moment& moment) const {
-    const std::uint32_t leaf = capacity_ == kMany ? leaf_for(moment) : 0;
-    const T* const all = items(leaf);
-    std::uint32_t low = 0;
-    std::uint32_t high = count(leaf);
-    // Mostly behind the last one.
-    if (high > 0 && all[high - 1].at() < moment) low = high;
-    while (low < high) {
-      const std::uint32_t middle = (low + high) / 2;
-      if (all[middle].at() < moment) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    if (capacity_ == kMany && low == count(leaf)) return {leaf + 1, 0};
-    return {leaf, low};
+    constexpr std::uint32_t kNear = 4;
+    const T* const newest = items();
+    // Mostly behind the last one, or nearly so.
+    std::uint32_t slot = count(0);
+    const std::uint32_t near = slot > kNear ? slot - kNear : 0;
+    while (slot > near && !(newest[slot - 1].at() < moment)) --slot;
+    if (slot > near || (slot == 0 && !many())) return {0, slot};
+    if (!many() || newest[0].at() < moment) return {0, search(newest, slot, moment)};
+    return lower_bound_of_older(moment);
   }
-  // The smallest low() of the leaf, so that whole leaves can be passed over.
+  // Not above the smallest low() of the leaf, so that whole leaves can be passed over.
   [[nodiscard]] std::int64_t low_of_leaf(std::uint32_t leaf) const {
-    if (capacity_ == kMany) return directory_->leaves[leaf].low;
-    return std::numeric_limits<std::int64_t>::min();
-  }
-  [[nodiscard]] std::uint32_t count(std::uint32_t leaf) const {
-    return capacity_ == kMany ? directory_->leaves[leaf].count : count_;
+    return leaf > 0 ? older(leaf).low : std::numeric_limits<std::int64_t>::min();
   }
 
   // Puts `item` before `c`; returns where it is. Other cursors are no longer valid.
   Cursor insert(Cursor c, const T& item, Pool& pool) {
-    if (capacity_ != kMany && count_ == capacity_) grow(pool);
-    if (capacity_ == kMany) return insert_in_leaf(c, item, pool);
-    shift_in(items_, count_, c.slot, item);
-    ++count_;
+    // Behind the end of a leaf is before the next; the former may have room.
+    if (c.slot == 0 && c != begin() && count(c.leaf + 1) < kLeaf) {
+      c = {c.leaf + 1, count(c.leaf + 1)};
+    }
+    if (c.leaf > 0) return insert_in_older(c, item, pool);
+    if (count_ == room()) {
+      if (count_ < kLeaf) {
+        resize(std::max(1u, 2 * count(0)), pool);
+      } else {
+        c = split_newest(c, pool);
+        if (c.leaf > 0) return insert_in_older(c, item, pool);
+      }
+    }
+    shift_in(items(), count(0), c.slot, item);
+    set_count(count(0) + 1);
     return c;
   }
   // Removes all before `c`.
   void erase_before(Cursor c, Pool& pool) {
     if (c == end()) return clear(pool);
-    if (capacity_ != kMany) {
-      count_ -= c.slot;
-      std::memmove(static_cast<void*>(items_), items_ + c.slot, count_ * sizeof(T));
+    if (c.leaf == 0) {
+      if (many()) give_older(pool);
+      set_count(count(0) - c.slot);
+      std::memmove(static_cast<void*>(items()), items() + c.slot, count_ * sizeof(T));
       return shrink(pool);
     }
-    auto& leaves = directory_->leaves;
-    for (std::uint32_t leaf = 0; leaf < c.leaf; ++leaf) {
-      directory_->total -= leaves[leaf].count;
-      pool.give(leaves[leaf].items, kLeaf * sizeof(T));
+    Directory& all = directory();
+    const std::size_t gone = all.older.size() - c.leaf;
+    for (std::size_t i = 0; i < gone; ++i) {
+      all.total -= all.older[i].count;
+      pool.give(all.older[i].items, bytes(kLeaf));
     }
-    leaves.erase(leaves.begin(), leaves.begin() + c.leaf);
-    Leaf& first = leaves.front();
+    all.older.erase(all.older.begin(), all.older.begin() + static_cast<std::ptrdiff_t>(gone));
+    Leaf& first = all.older.front();
     first.count -= c.slot;
-    directory_->total -= c.slot;
+    all.total -= c.slot;
     std::memmove(static_cast<void*>(first.items), first.items + c.slot, first.count * sizeof(T));
     first.set_low();
-    if (leaves.size() > 1) return;
-    const Leaf only = first;
-    delete directory_;
-    items_ = only.items;
-    count_ = only.count;
-    capacity_ = kLeaf;
-    shrink(pool);
   }
   void clear(Pool& pool) {
-    if (capacity_ == kMany) {
-      for (const Leaf& leaf : directory_->leaves) pool.give(leaf.items, kLeaf * sizeof(T));
-      delete directory_;
-    } else if (capacity_ > 0) {
-      pool.give(items_, capacity_ * sizeof(T));
-    }
+    if (many()) give_older(pool);
+    give_newest(pool);
     *this = {};
   }
 
  private:
-  static constexpr std::uint32_t kMany = 0xffffffff;
+  static constexpr std::uint32_t kMany = 255;  // There is a directory.
+  static constexpr std::uint32_t kLent = 254;
   struct Leaf {
     T* items = nullptr;
     std::uint32_t count = 0;
@@ -135,92 +136,133 @@ class Sequence {
       for (std::uint32_t i = 0; i < count; ++i) low = std::min(low, items[i].low());
     }
   };
+  // Of all leaves but the newest, the oldest first.
   struct Directory {
-    std::vector<Leaf> leaves;
+    std::vector<Leaf> older;
     std::size_t total = 0;
   };
 
-  [[nodiscard]] T* items(std::uint32_t leaf) const {
-    return capacity_ == kMany ? directory_->leaves[leaf].items : items_;
+  [[nodiscard]] bool many() const { return capacity_ == kMany; }
+  [[nodiscard]] T* items() const { return reinterpret_cast<T*>(std::uintptr_t{items_}); }
+  void set_count(std::uint32_t count) { count_ = count & 0xff; }
+  void set_items(T* items) {
+    items_ = reinterpret_cast<std::uintptr_t>(items) & ((std::uint64_t{1} << 48) - 1);
+    assert(this->items() == items);
   }
-  // Where `moment` belongs: the last leaf that does not begin behind it, or the first.
-  [[nodiscard]] std::uint32_t leaf_for(const Moment& moment) const {
-    const auto& leaves = directory_->leaves;
-    if (leaves.back().items[0].at() < moment) {
-      return static_cast<std::uint32_t>(leaves.size() - 1);
-    }
-    const auto found = std::partition_point(leaves.begin(), leaves.end(), [&](const Leaf& leaf) {
-      return leaf.items[0].at() < moment;
-    });
-    return found == leaves.begin() ? 0 : static_cast<std::uint32_t>(found - leaves.begin() - 1);
+  // Whole leaves have a place for the directory behind their items.
+  static std::size_t bytes(std::uint32_t capacity) {
+    return capacity * sizeof(T) + (capacity == kLeaf ? sizeof(Directory*) : 0);
+  }
+  [[nodiscard]] Directory*& directory_of(T* leaf) const {
+    return *reinterpret_cast<Directory**>(leaf + kLeaf);
+  }
+  [[nodiscard]] Directory& directory() const { return *directory_of(items()); }
+  [[nodiscard]] Leaf& older(std::uint32_t leaf) const {
+    auto& all = directory().older;
+    return all[all.size() - leaf];
+  }
+  [[nodiscard]] T* items(std::uint32_t leaf) const {
+    return leaf == 0 ? items() : older(leaf).items;
+  }
+  [[nodiscard]] std::uint32_t count(std::uint32_t leaf) const {
+    return leaf == 0 ? static_cast<std::uint32_t>(count_) : older(leaf).count;
+  }
+  [[nodiscard]] std::uint32_t room() const {
+    if (capacity_ == kLent) return T::kLent ? 1 : 0;
+    return many() ? kLeaf : static_cast<std::uint32_t>(capacity_);
+  }
+
+  // Of the first `count`, how many stand before `moment`.
+  static std::uint32_t search(const T* all, std::uint32_t count, const Moment& moment) {
+    return static_cast<std::uint32_t>(
+        std::partition_point(all, all + count, [&](const T& item) { return item.at() < moment; }) -
+        all);
+  }
+  [[nodiscard]] Cursor lower_bound_of_older(const Moment& moment) const {
+    const auto& all = directory().older;
+    const auto behind = std::partition_point(
+        all.begin(), all.end(), [&](const Leaf& leaf) { return leaf.items[0].at() < moment; });
+    if (behind == all.begin()) return begin();
+    const Leaf& found = *std::prev(behind);
+    const auto leaf = static_cast<std::uint32_t>(all.end() - behind + 1);
+    const std::uint32_t slot = search(found.items, found.count, moment);
+    return slot == found.count ? Cursor{leaf - 1, 0} : Cursor{leaf, slot};
   }
   static void shift_in(T* items, std::uint32_t count, std::uint32_t slot, const T& item) {
     std::memmove(static_cast<void*>(items + slot + 1), items + slot, (count - slot) * sizeof(T));
     items[slot] = item;
   }
+  static T* take_leaf(Pool& pool) { return static_cast<T*>(pool.take(bytes(kLeaf))); }
 
-  void grow(Pool& pool) {
-    if (capacity_ == kLeaf) {
-      auto* const directory = new Directory;
-      directory->leaves.push_back({items_, count_, 0});
-      directory->leaves.back().set_low();
-      directory->total = count_;
-      directory_ = directory;
-      count_ = 1;  // Not empty.
-      capacity_ = kMany;
-      return;
-    }
-    resize(capacity_ == 0 ? 1 : capacity_ * 2, pool);
-  }
   void shrink(Pool& pool) {
-    std::uint32_t wanted = capacity_;
+    if (capacity_ == kLent) return;
+    auto wanted = static_cast<std::uint32_t>(capacity_);
     while (wanted / 2 >= count_ && wanted > 1) wanted /= 2;
     if (wanted < capacity_) resize(wanted, pool);
   }
   void resize(std::uint32_t capacity, Pool& pool) {
-    T* const larger = static_cast<T*>(pool.take(capacity * sizeof(T)));
-    if (capacity_ > 0) {
-      std::memcpy(static_cast<void*>(larger), items_, count_ * sizeof(T));
-      pool.give(items_, capacity_ * sizeof(T));
-    }
-    items_ = larger;
-    capacity_ = capacity;
+    T* const other = static_cast<T*>(pool.take(bytes(capacity)));
+    if (count_ > 0) std::memcpy(static_cast<void*>(other), items(), count_ * sizeof(T));
+    give_newest(pool);
+    set_items(other);
+    capacity_ = capacity & 0xff;
   }
-  Cursor insert_in_leaf(Cursor c, const T& item, Pool& pool) {
-    auto& leaves = directory_->leaves;
-    ++directory_->total;
-    // Behind the end of a leaf is before the next; prefer the former, which may have room.
-    if (c.slot == 0 && c.leaf > 0) c = {c.leaf - 1, leaves[c.leaf - 1].count};
-    if (leaves[c.leaf].count == kLeaf) c = make_room(c, pool);
-    Leaf& leaf = leaves[c.leaf];
+  void give_newest(Pool& pool) {
+    const std::uint32_t capacity = room();
+    if (capacity > 0 && capacity_ != kLent) pool.give(items(), bytes(capacity));
+  }
+  void give_older(Pool& pool) {
+    Directory* const all = directory_of(items());
+    for (const Leaf& leaf : all->older) pool.give(leaf.items, bytes(kLeaf));
+    delete all;
+    capacity_ = kLeaf;
+  }
+  Cursor insert_in_older(Cursor c, const T& item, Pool& pool) {
+    if (older(c.leaf).count == kLeaf) c = split_older(c, pool);
+    Leaf& leaf = older(c.leaf);
+    ++directory().total;
     shift_in(leaf.items, leaf.count, c.slot, item);
     ++leaf.count;
     leaf.low = leaf.count == 1 ? item.low() : std::min(leaf.low, item.low());
     return c;
   }
-  // Splits the full leaf of `c`: at the end of all, without moving anything.
-  Cursor make_room(Cursor c, Pool& pool) {
-    auto& leaves = directory_->leaves;
-    const bool last = c.leaf + 1 == leaves.size() && c.slot == kLeaf;
+  // Where `c` is when `stay` items of its leaf have become a leaf of their own.
+  static Cursor after_split(Cursor c, std::uint32_t stay) {
+    return c.slot > stay ? Cursor{c.leaf, c.slot - stay} : Cursor{c.leaf + 1, c.slot};
+  }
+  Cursor split_older(Cursor c, Pool& pool) {
+    constexpr std::uint32_t kStay = kLeaf / 2;
+    Leaf added{take_leaf(pool), kLeaf - kStay, 0};
+    Leaf& full = older(c.leaf);
+    std::memcpy(static_cast<void*>(added.items), full.items + kStay, added.count * sizeof(T));
+    full.count = kStay;
+    full.set_low();
+    added.set_low();
+    auto& all = directory().older;
+    all.insert(all.end() - static_cast<std::ptrdiff_t>(c.leaf) + 1, added);
+    return after_split(c, kStay);
+  }
+  // At the end of all without moving anything.
+  Cursor split_newest(Cursor c, Pool& pool) {
+    const bool last = c.slot == kLeaf;
     const std::uint32_t stay = last ? kLeaf : kLeaf / 2;
-    Leaf added{static_cast<T*>(pool.take(kLeaf * sizeof(T))), kLeaf - stay, 0};
-    Leaf& full = leaves[c.leaf];
-    if (!last) {
-      std::memcpy(static_cast<void*>(added.items), full.items + stay, added.count * sizeof(T));
-      full.count = stay;
-      full.set_low();
-      added.set_low();
-    }
-    leaves.insert(leaves.begin() + c.leaf + 1, added);
-    return c.slot > stay || last ? Cursor{c.leaf + 1, c.slot - stay} : c;
+    Directory* const all = many() ? directory_of(items()) : new Directory;
+    T* const newest = take_leaf(pool);
+    std::memcpy(static_cast<void*>(newest), items() + stay, (kLeaf - stay) * sizeof(T));
+    Leaf& full = all->older.emplace_back(Leaf{items(), stay, 0});
+    full.set_low();
+    all->total += stay;
+    directory_of(newest) = all;
+    set_items(newest);
+    set_count(kLeaf - stay);
+    capacity_ = kMany;
+    return last ? Cursor{0, 0} : after_split(c, stay);
   }
 
-  union {
-    T* items_ = nullptr;
-    Directory* directory_;
-  };
-  std::uint32_t count_ = 0;     // With a directory: not zero.
-  std::uint32_t capacity_ = 0;  // kMany: there is a directory.
+  // In one word, since there are as many as keys. Addresses of a process have at most 48 bits.
+  std::uint64_t items_ : 48 = 0;  // Of the newest leaf, or of all.
+  std::uint64_t count_ : 8 = 0;
+  std::uint64_t capacity_ : 8 = 0;
 };
 
 }  // namespace ouro::stream

@@ -70,7 +70,7 @@ void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Curso
   auto c = versions.next(added);
   while (c != versions.end()) {
     if (c.slot == 0 && versions.low_of_leaf(c.leaf) > commit.physical) {
-      c = {c.leaf + 1, 0};
+      c = versions.next_leaf(c);
       continue;
     }
     const V& behind = versions.at(c);

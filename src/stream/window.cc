@@ -29,20 +29,30 @@ std::optional<Source> Window::find(Arrival arrival) const {
   return Source{batch.history, TxnId{arrival - batch.first}};
 }
 
-void Window::grow() {
-  std::vector<OpenTxn> larger(ring_.size() * 2);
-  for (Arrival a = first_; a < next_; ++a) {
-    larger[a & (larger.size() - 1)] = ring_[a & (ring_.size() - 1)];
+void Window::add_chunk() {
+  if (chunk(next_) != nullptr) {  // The ring is full.
+    std::vector<std::unique_ptr<Chunk>> larger(ring_.size() * 2);
+    const Arrival first = next_ / kChunk - ring_.size();
+    for (Arrival c = first; c < next_ / kChunk; ++c) {
+      larger[c & (larger.size() - 1)] = std::move(ring_[c & (ring_.size() - 1)]);
+    }
+    ring_ = std::move(larger);
   }
-  ring_ = std::move(larger);
+  chunk(next_) = spare_ != nullptr ? std::move(spare_) : std::make_unique<Chunk>();
+  ++chunks_;
+}
+
+void Window::drop_chunk() {
+  spare_ = std::move(chunk(first_ - 1));
+  --chunks_;
 }
 
 void Window::restart(Arrival first, Arrival next) {
-  std::size_t size = 64;
-  while (size < next - first) size *= 2;
-  ring_.assign(size, {});
-  first_ = first;
-  next_ = next;
+  ring_.clear();
+  ring_.resize(4);
+  chunks_ = 0;
+  first_ = next_ = first;
+  while (next_ < next) open({});
   batches_.clear();
   batch_bytes_ = 0;
 }

@@ -3,6 +3,7 @@
 // Time-outs are in the order of arrival, so what waits is a row of consecutive arrivals.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -36,8 +37,8 @@ class Window {
   // Numbers the transactions of the batch from next() on; each is then to be opened.
   void add_batch(std::shared_ptr<const History> batch);
   OpenTxn& open(StreamTime now) {
-    if (next_ - first_ == ring_.size()) grow();
-    OpenTxn& txn = ring_[next_++ & (ring_.size() - 1)];
+    if (next_ % kChunk == 0 || chunk(next_) == nullptr) add_chunk();
+    OpenTxn& txn = at(next_++);
     txn = {now, now, now, 0, 0, 0, 0};
     return txn;
   }
@@ -47,9 +48,11 @@ class Window {
   // The first of the last quarter of those that wait.
   [[nodiscard]] Arrival lately() const { return next_ - (size() + 3) / 4; }
   // REQUIRES: it waits.
-  [[nodiscard]] OpenTxn& at(Arrival arrival) { return ring_[arrival & (ring_.size() - 1)]; }
+  [[nodiscard]] OpenTxn& at(Arrival arrival) { return (*chunk(arrival))[arrival % kChunk]; }
   [[nodiscard]] bool is_open(Arrival arrival) const { return arrival >= first_; }
-  void close_first() { ++first_; }
+  void close_first() {
+    if (++first_ % kChunk == 0) drop_chunk();
+  }
 
   // Nothing if the batch is no longer in memory.
   [[nodiscard]] std::optional<Source> find(Arrival arrival) const;
@@ -62,16 +65,29 @@ class Window {
   [[nodiscard]] const std::deque<Batch>& batches() const { return batches_; }
   void drop_first_batch();
   [[nodiscard]] std::size_t bytes() const {
-    return ring_.size() * sizeof(OpenTxn) + batch_bytes_ + batches_.size() * sizeof(Batch);
+    return chunks_ * sizeof(Chunk) + batch_bytes_ + batches_.size() * sizeof(Batch);
   }
   // An empty window that goes on at these numbers.
   void restart(Arrival first, Arrival next);
   void restore_batch(Arrival first, std::shared_ptr<const History> batch);
 
  private:
-  void grow();
+  static constexpr std::size_t kChunk = 512;
+  using Chunk = std::array<OpenTxn, kChunk>;
 
-  std::vector<OpenTxn> ring_ = std::vector<OpenTxn>(64);
+  // Null if there is none.
+  [[nodiscard]] std::unique_ptr<Chunk>& chunk(Arrival arrival) {
+    return ring_[arrival / kChunk & (ring_.size() - 1)];
+  }
+  // That of next_.
+  void add_chunk();
+  // The one before first_.
+  void drop_chunk();
+
+  // Those that wait, by their numbers, in a ring of chunks: a row that grows need not be copied.
+  std::vector<std::unique_ptr<Chunk>> ring_ = std::vector<std::unique_ptr<Chunk>>(4);
+  std::unique_ptr<Chunk> spare_;
+  std::size_t chunks_ = 0;
   Arrival first_ = 0;
   Arrival next_ = 0;
   std::deque<Batch> batches_;
