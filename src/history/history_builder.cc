@@ -136,17 +136,30 @@ Value HistoryBuilder::intern_list(KeyId key, std::span<const Value> elements) {
 
 // ---- names ----
 
+bool HistoryBuilder::Interner::has_place(std::size_t number, std::size_t keys) {
+  if (number < key_of_number.size()) return true;
+  if (number >= kSmallNames || number / kNumbersPerKey > keys) return false;
+  const std::size_t size = std::max(number + 1, 2 * key_of_number.size());
+  key_of_number.resize(size);
+  for (const auto& [bits, key] : key_of_name) {
+    const Value name = Value::from_bits(bits);
+    if (name.kind() != ValueKind::Integer || name.number() < 0) continue;
+    const auto other = static_cast<std::size_t>(name.number());
+    if (other < size) key_of_number[other] = key;
+  }
+  return true;
+}
+
 KeyId HistoryBuilder::key(Value name) {
+  const std::size_t count = storage_->key_name.size();
   if (name.kind() == ValueKind::Integer && name.number() >= 0 &&
-      name.number() < Interner::kSmallNames) {
-    const auto number = static_cast<std::size_t>(name.number());
-    auto& known = interner_->key_of_number;
-    if (number >= known.size()) known.resize(std::max(number + 1, 2 * known.size()));
-    if (!known[number].valid()) {
-      known[number] = KeyId{storage_->key_name.size()};
+      interner_->has_place(static_cast<std::size_t>(name.number()), count)) {
+    KeyId& known = interner_->key_of_number[static_cast<std::size_t>(name.number())];
+    if (!known.valid()) {
+      known = KeyId{count};
       storage_->key_name.push_back(name);
     }
-    return known[number];
+    return known;
   }
   const auto [at, added] =
       interner_->key_of_name.try_emplace(name.bits(), KeyId{storage_->key_name.size()});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,21 @@ TEST(HistoryBuilderTest, AgreeingListReadsShareOneTrunk) {
   EXPECT_EQ(history.columns().elements.size(), 101u);
   EXPECT_EQ(history.list(history.op(OpId{49}).value).size(), 50u);
   EXPECT_EQ(history.text(history.op(OpId{100}).value), "[7]");
+}
+
+TEST(HistoryBuilderTest, NumbersKeepTheirKeysHoweverManyThereAre) {
+  std::mt19937_64 random(5);
+  for (const std::int64_t range : {300, 70'000, 2'000'000}) {
+    HistoryBuilder builder;
+    std::map<std::int64_t, KeyId> known;
+    for (int i = 0; i < 30'000; ++i) {
+      const std::int64_t number = static_cast<std::int64_t>(random() % range) - 20;
+      const KeyId key = builder.key(number);
+      const auto [at, added] = known.try_emplace(number, KeyId{known.size()});
+      ASSERT_EQ(key, at->second) << number;
+      ASSERT_EQ(builder.key_name(key).number(), number);
+    }
+  }
 }
 
 // Builds the same small history in one builder or in two that are joined.

@@ -82,9 +82,13 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<std::uint64_t, std::uint32_t> text_of_hash;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
   absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
-  // Most keys are small numbers, and those need no hashing.
-  static constexpr std::int64_t kSmallNames = 1 << 20;
+  // Most keys are small numbers, and those need no hashing, once there are enough of them: a batch
+  // of a service has some thousand keys of a million.
+  static constexpr std::size_t kSmallNames = 1 << 20;
+  static constexpr std::size_t kNumbersPerKey = 16;
   std::vector<KeyId> key_of_number;
+  // Whether key_of_number has a place for the number now, with so many keys known.
+  bool has_place(std::size_t number, std::size_t keys);
   absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
   absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
   absl::flat_hash_map<KeyId, Value> initial;
