@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 #include <sstream>
+#include <utility>
 
 #include "stream/copier.h"
 
@@ -222,7 +223,8 @@ std::string complaint_with_crashes(const Trial& trial, const StreamOptions& opti
     }
     return "";
   };
-  std::size_t saved_at = trial.steps.size();
+  std::size_t saved_at = trial.steps.size();  // Nowhere.
+  std::size_t saving_at = trial.steps.size();
   for (std::size_t i = 0; i < trial.steps.size(); ++i) {
     const Step& step = trial.steps[i];
     if (step.batch == nullptr) {
@@ -236,6 +238,18 @@ std::string complaint_with_crashes(const Trial& trial, const StreamOptions& opti
     if (random() % 4 == 0) {
       if (const Status status = stream->save(file); !status.ok()) return status.error().to_string();
       saved_at = i;
+      saving_at = trial.steps.size();
+    } else if (random() % 16 == 0) {
+      const Status status = stream->begin_save(file);
+      if (!status.ok()) return status.error().to_string();
+      saving_at = i;
+    }
+    const bool waits = saving_at < trial.steps.size() && random() % 4 == 0;
+    auto saved = stream->saved();
+    while (waits && !saved) saved = stream->saved();
+    if (saved) {
+      if (!saved->ok()) return saved->error().to_string();
+      saved_at = std::exchange(saving_at, trial.steps.size());
     }
     if (saved_at <= i && random() % 4 == 0) {
       StreamOptions now = options;
@@ -243,6 +257,7 @@ std::string complaint_with_crashes(const Trial& trial, const StreamOptions& opti
       stream = Stream::restore(now, file);
       if (!stream.ok()) return stream.error().to_string();
       i = saved_at;
+      saving_at = trial.steps.size();
       saved_at = random() % 2 == 0 ? saved_at : trial.steps.size();
     }
   }

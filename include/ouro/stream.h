@@ -30,6 +30,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -127,6 +128,16 @@ class Stream {
   // Writes all that the stream knows, synced to disk; replaces `file` in one step. Events that were
   // not polled are part of it.
   [[nodiscard]] Status save(const std::string& file);
+  // As save(), but by a copy of this process (fork), so that the stream can go on: what is written
+  // is what it knows now. Pages that it changes meanwhile are in memory twice. The error is that of
+  // what is to be done before. Whatever was being saved is given up. The thread that calls it must
+  // live until it has ended.
+  [[nodiscard]] Status begin_save(const std::string& file);
+  // How that ended, once; nothing while it goes on, and if there is none.
+  [[nodiscard]] std::optional<Status> saved();
+  // Whether the stream is in the middle of moving old parts to the folder, which saving must finish
+  // first, for up to a second.
+  [[nodiscard]] bool sweeping() const;
 
  private:
   struct State;

@@ -79,7 +79,9 @@ Status Engine::step() {
   group.events = stream_->poll();
   if (auto passed = pass_on(std::move(group)); !passed) return passed;
   if (Clock::now() - told_monitor_ >= kMonitorPause) tell_monitor();
-  return checkpoint_is_due() ? checkpoint() : Status();
+  if (!saving_) return checkpoint_is_due() ? begin_checkpoint() : Status();
+  if (const auto saved = stream_->saved()) end_checkpoint(*saved);
+  return {};
 }
 
 void Engine::take(Batch& batch, StreamTime at, Committer::Group& group) {
@@ -168,25 +170,52 @@ Result<StreamSummary> Engine::finish() {
 bool Engine::checkpoint_is_due() const {
   if (state_ == nullptr || !changed_) return false;
   const auto pause = Clock::now() - checkpointed_;
+  // Better between two sweeps; but not for ever.
+  if (stream_->sweeping() && pause < 2 * options_.checkpoint) return false;
   return pause >= options_.checkpoint ||
          (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
 }
 
 Status Engine::checkpoint() {
-  if (auto drained = committer_->drain(); !drained) return drained;
-  if (auto told = hub_.drain(); !told) return told;
-  checkpointed_ = Clock::now();
-  if (auto saved = state_->save(*stream_); !saved) {
-    // The log has everything, only longer.
-    if (options_.note && !std::exchange(told_trouble_, true)) {
-      options_.note("no checkpoint: " + saved.error().to_string());
-    }
+  if (auto settled = settle(); !settled) return settled;
+  const Status saved = state_->save(*stream_);
+  if (saved) {
+    if (auto begun = begin_log(); !begun) return begun;
+  }
+  end_checkpoint(saved);
+  return {};
+}
+
+Status Engine::begin_checkpoint() {
+  if (auto settled = settle(); !settled) return settled;
+  if (auto begun = state_->begin_save(*stream_); !begun) {
+    end_checkpoint(begun);
     return {};
   }
+  saving_ = true;
+  return begin_log();
+}
+
+Status Engine::settle() {
+  if (auto drained = committer_->drain(); !drained) return drained;
+  checkpointed_ = Clock::now();
+  return hub_.drain();
+}
+
+Status Engine::begin_log() {
   changed_ = false;
   const Status begun = state_->begin_log(progress_);
   committer_->use(&state_->log());
   return begun;
+}
+
+void Engine::end_checkpoint(const Status& saved) {
+  saving_ = false;
+  if (saved) return state_->remove_old_logs();
+  // The logs have everything, only longer.
+  if (options_.note && !std::exchange(told_trouble_, true)) {
+    options_.note("no checkpoint: " + saved.error().to_string());
+  }
 }
 
 void Engine::tell_monitor() {

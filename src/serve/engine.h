@@ -50,7 +50,13 @@ class Engine {
   [[nodiscard]] Status step();
   [[nodiscard]] Result<StreamSummary> finish();
   [[nodiscard]] bool checkpoint_is_due() const;
+  // At once, or while the stream goes on.
   [[nodiscard]] Status checkpoint();
+  [[nodiscard]] Status begin_checkpoint();
+  // What saving needs: all that was done so far is on disk.
+  [[nodiscard]] Status settle();
+  [[nodiscard]] Status begin_log();
+  void end_checkpoint(const Status& saved);
   void tell_monitor();
 
   using Clock = std::chrono::steady_clock;
@@ -66,7 +72,8 @@ class Engine {
   std::optional<Committer> committer_;
   std::atomic<bool> failed_{false};
   bool logged_ = false;   // Something that is not flushed.
-  bool changed_ = false;  // Since the last checkpoint.
+  bool changed_ = false;  // Since the last checkpoint, …
+  bool saving_ = false;   // … or since this one was begun.
   bool told_trouble_ = false;
   Clock::time_point told_monitor_{};
   Clock::time_point checkpointed_ = Clock::now();

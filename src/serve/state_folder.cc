@@ -215,10 +215,15 @@ Status StateFolder::begin_log(const Progress& progress) {
   if (auto synced = next->sync(); !synced) return synced;
   if (auto synced = sync_folder(); !synced) return synced;
   log_ = *std::move(next);
-  std::error_code ignored;
-  for (const std::uint64_t old : logs_) std::filesystem::remove(log_file(old), ignored);
-  logs_ = {number};
+  logs_.push_back(number);
   return {};
+}
+
+void StateFolder::remove_old_logs() {
+  std::error_code ignored;
+  for (; logs_.size() > 1; logs_.erase(logs_.begin())) {
+    std::filesystem::remove(log_file(logs_.front()), ignored);
+  }
 }
 
 Status StateFolder::sync_folder() const {

@@ -7,7 +7,7 @@
 //   spill/          what the stream moves out of memory
 //   lock            held by the process that uses the folder
 //
-// A checkpoint is saved first; then a new log is begun, and the older ones are removed. Wherever
+// A new log is begun when a checkpoint is; when that is saved, the older ones are removed. Wherever
 // that is interrupted, all logs there are, replayed in order, continue the checkpoint there is:
 // records carry the number of transactions that the stream was given, so those that it has are
 // skipped.
@@ -54,10 +54,16 @@ class StateFolder {
 
   // The log in use. REQUIRES: recovered.
   [[nodiscard]] LogWriter& log() { return log_; }
-  // Saves the stream. REQUIRES: all that was logged is synced, all events are told and on disk.
+  // Saves the stream, at once or by begin_save(). REQUIRES: all that was logged is synced, all
+  // events are told and on disk.
   [[nodiscard]] Status save(Stream& stream) const { return stream.save(checkpoint_file()); }
-  // Begins a new log, and removes the others. REQUIRES: saved, and nothing was done since.
+  [[nodiscard]] Status begin_save(Stream& stream) const {
+    return stream.begin_save(checkpoint_file());
+  }
+  // Begins a new log. REQUIRES: it was saved or that was begun, and nothing was done since.
   [[nodiscard]] Status begin_log(const Progress& progress);
+  // Removes all logs but the last. REQUIRES: what was begun to be saved before it is saved.
+  void remove_old_logs();
 
   [[nodiscard]] std::string events_file() const { return path_ + "/events.ndjson"; }
   [[nodiscard]] std::string webhook_file() const { return path_ + "/webhook"; }

@@ -89,7 +89,7 @@ Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
   }
   keys_.set_last_epoch(epochs_.empty() ? 0 : epochs_.back().number);
   guard_ = newest_;
-  keeps_dropped_ = true;
+  dropped_.keep();
   return in.ok() && (limited || !epochs_.empty()) ? open(folder) : Status();
 }
 
@@ -408,17 +408,12 @@ Arrival Archive::drop_before(StreamTime until) {
     first = std::max(first, old.end_txn);
     disk_bytes_ -= old.bytes;
     first_kept_ = old.number + 1;
-    dropped_.push_back(old.number);
+    dropped_.add(old.number);
     absl::erase_if(back_, [&](const auto& chunk) { return chunk.first == old.number; });
     epochs_.pop_front();
   }
-  if (!keeps_dropped_) delete_dropped();
+  dropped_.tidy([this](std::uint32_t epoch) { store_->drop(epoch); });
   return first;
-}
-
-void Archive::delete_dropped() {
-  for (const std::uint32_t epoch : dropped_) store_->drop(epoch);
-  dropped_.clear();
 }
 
 // ---- and back ----

@@ -26,6 +26,7 @@
 #include "ouro/stream.h"
 #include "stream/codec.h"
 #include "stream/cold_keys.h"
+#include "stream/dropped.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
 #include "stream/version_store.h"
@@ -67,9 +68,11 @@ class Archive {
   void save(Encoder& out) const;
   // `limited`: whether there will be more sweeps.
   Status restore(Decoder& in, const std::string& folder, bool limited);
-  // What was dropped may be deleted: no file that could be restored mentions it.
-  void delete_dropped();
-  void keep_dropped() { keeps_dropped_ = true; }
+  // See Dropped.
+  void begin_checkpoint() { dropped_.begin_checkpoint(); }
+  void end_checkpoint() {
+    dropped_.end_checkpoint([this](std::uint32_t epoch) { store_->drop(epoch); });
+  }
 
   [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
   [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
@@ -158,8 +161,7 @@ class Archive {
   // Chunks that came back, so the ones on disk are no longer true.
   absl::flat_hash_set<std::pair<std::uint32_t, Name>> back_;
   std::deque<std::pair<Arrival, std::shared_ptr<const History>>> recent_;  // Batches read last.
-  bool keeps_dropped_ = false;
-  std::vector<std::uint32_t> dropped_;
+  Dropped dropped_;
   std::unique_ptr<Sweep> sweep_;
   std::vector<std::pair<std::uint64_t, KeyState*>> part_;  // Of the table, by hash.
   Encoder group_;

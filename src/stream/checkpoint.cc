@@ -18,6 +18,7 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::string_view kMagic = "ouro stream 5\n";
+constexpr const char* kNew = ".new";  // Behind the name of a file that is being written.
 
 Error failure(const std::string& file, std::string what) {
   Error error;
@@ -29,8 +30,9 @@ Error failure(const std::string& file, std::string what) {
 // Writes to a file as it goes; the checksum of all comes last.
 class FileEncoder : public Encoder {
  public:
-  explicit FileEncoder(const std::string& file)
-      : file_(file), fd_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
+  explicit FileEncoder(const std::string& file) : file_(file) {
+    ::unlink(file.c_str());  // Who still writes there, writes to nobody.
+    fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd_ < 0) failed_ = errno;
   }
   ~FileEncoder() override {
@@ -64,7 +66,7 @@ class FileEncoder : public Encoder {
   }
 
   std::string file_;
-  int fd_;
+  int fd_ = -1;
   int failed_ = 0;
   Checksum checksum_;
 };
@@ -154,32 +156,58 @@ void restore_map(Map& map, Decoder& in) {
 }  // namespace
 
 Status Engine::save(const std::string& file) {
+  if (Status status = begin_checkpoint(file); !status.ok()) return status;
+  const Status written = write_checkpoint();
+  return written.ok() ? end_checkpoint() : written;
+}
+
+Status Engine::begin_save(const std::string& file) {
+  if (Status status = begin_checkpoint(file); !status.ok()) return status;
+  if (!twin_.begin([this] { return write_checkpoint(); })) written_ = write_checkpoint();
+  return {};
+}
+
+std::optional<Status> Engine::saved() {
+  if (twin_.at_work()) written_ = twin_.ended();
+  if (!written_) return std::nullopt;
+  const Status written = *std::exchange(written_, std::nullopt);
+  return written.ok() ? end_checkpoint() : written;
+}
+
+Status Engine::begin_checkpoint(const std::string& file) {
+  twin_.stop();
+  written_.reset();
   if (Status status = archive_.finish_sweep(); !status.ok()) return status;
   if (archive_.is_open()) sync_folder(options_.folder + "/.");
-  const std::string temporary = file + ".new";
-  {
-    FileEncoder out(temporary);
-    out.text(kMagic);
-    save_options(out);
-    save_books(out);
-    save_window(out);
-    save_keys(out);
-    real_time_.save(out);
-    archive_.save(out);
-    cold_.save(out);
-    predicates_.save(out);
-    if (Status status = out.finish(); !status.ok()) return status;
-  }
+  archive_.begin_checkpoint();
+  cold_.begin_checkpoint();
+  predicates_.archive().begin_checkpoint();
+  checkpoint_ = file;
+  return {};
+}
+
+Status Engine::write_checkpoint() {
+  FileEncoder out(checkpoint_ + kNew);
+  out.text(kMagic);
+  save_options(out);
+  save_books(out);
+  save_window(out);
+  save_keys(out);
+  real_time_.save(out);
+  archive_.save(out);
+  cold_.save(out);
+  predicates_.save(out);
+  return out.finish();
+}
+
+Status Engine::end_checkpoint() {
   std::error_code failed;
-  std::filesystem::rename(temporary, file, failed);
-  if (failed) return failure(file, "cannot be replaced: " + failed.message());
-  sync_folder(file);
-  archive_.delete_dropped();
-  archive_.keep_dropped();
-  cold_.delete_dropped();
-  cold_.keep_dropped();
-  predicates_.archive().delete_dropped();
-  predicates_.archive().keep_dropped();
+  std::filesystem::rename(checkpoint_ + kNew, checkpoint_, failed);
+  if (failed) return failure(checkpoint_, "cannot be replaced: " + failed.message());
+  sync_folder(checkpoint_);
+  archive_.end_checkpoint();
+  cold_.end_checkpoint();
+  predicates_.archive().end_checkpoint();
   return {};
 }
 

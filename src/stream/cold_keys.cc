@@ -113,7 +113,7 @@ Status ColdKeys::restore(Decoder& in, const std::string& folder, std::size_t mem
     if (!run.ok()) return run.error();
     runs_.push_back(*std::move(run));
   }
-  keeps_dropped_ = true;
+  dropped_.keep();
   may_merge_ = true;
   return in.ok() && (memory > 0 || !runs_.empty()) ? open(folder, memory) : Status();
 }
@@ -333,10 +333,10 @@ Status ColdKeys::end_merge() {
     drop(merge->number);
     return merged.error();
   }
-  for (auto run = begin; run != end; ++run) dropped_.push_back((*run)->info().number);
+  for (auto run = begin; run != end; ++run) dropped_.add((*run)->info().number);
   *begin = *std::move(merged);
   runs_.erase(begin + 1, end);
-  if (!keeps_dropped_) delete_dropped();
+  dropped_.tidy([this](std::uint32_t run) { drop(run); });
   may_merge_ = true;
   return {};
 }
@@ -344,11 +344,6 @@ Status ColdKeys::end_merge() {
 void ColdKeys::drop(std::uint32_t number) {
   std::error_code ignored;  // What cannot be removed now is removed by the next stream.
   fs::remove(path(number), ignored);
-}
-
-void ColdKeys::delete_dropped() {
-  for (const std::uint32_t number : dropped_) drop(number);
-  dropped_.clear();
 }
 
 // ---- accounts ----

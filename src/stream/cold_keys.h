@@ -29,6 +29,7 @@
 #include "stream/codec.h"
 #include "stream/cold_merge.h"
 #include "stream/cold_run.h"
+#include "stream/dropped.h"
 #include "stream/key_table.h"
 
 namespace ouro::stream {
@@ -69,9 +70,11 @@ class ColdKeys {
 
   void save(Encoder& out) const;
   Status restore(Decoder& in, const std::string& folder, std::size_t memory);
-  // As those of Archive.
-  void delete_dropped();
-  void keep_dropped() { keeps_dropped_ = true; }
+  // See Dropped.
+  void begin_checkpoint() { dropped_.begin_checkpoint(); }
+  void end_checkpoint() {
+    dropped_.end_checkpoint([this](std::uint32_t run) { drop(run); });
+  }
 
   [[nodiscard]] std::uint64_t left() const { return left_; }
   [[nodiscard]] std::uint64_t came_back() const { return came_back_; }
@@ -120,8 +123,7 @@ class ColdKeys {
   std::uint32_t leaving_number_ = 0;
   std::unique_ptr<Merge> merge_;
   bool may_merge_ = false;  // There is a new run since it was last asked.
-  bool keeps_dropped_ = false;
-  std::vector<std::uint32_t> dropped_;
+  Dropped dropped_;
   std::vector<Wanted> wanted_;
   std::array<Searcher, 2> searchers_;
   Aside aside_;

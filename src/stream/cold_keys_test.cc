@@ -130,9 +130,9 @@ class ColdKeysTest : public testing::Test {
   }
   std::string saved() {
     Encoder out;
+    both_->cold.begin_checkpoint();
     both_->cold.save(out);
-    both_->cold.delete_dropped();
-    both_->cold.keep_dropped();
+    both_->cold.end_checkpoint();
     return std::string(out.view());
   }
 

@@ -24,6 +24,7 @@
 #include "stream/real_time.h"
 #include "stream/story.h"
 #include "stream/timelines.h"
+#include "stream/twin.h"
 #include "stream/window.h"
 
 namespace ouro::stream {
@@ -40,7 +41,11 @@ class Engine {
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
 
+  // As those of Stream.
+  [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
   Status save(const std::string& file);
+  Status begin_save(const std::string& file);
+  [[nodiscard]] std::optional<Status> saved();
   // REQUIRES: nothing was done yet, not even open(). After an error it is of no use.
   Status restore(const std::string& file);
 
@@ -121,6 +126,11 @@ class Engine {
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
   [[nodiscard]] Moment begin_of(const Source& txn, Arrival arrival) const;
 
+  // All for `file` but to write it, …
+  Status begin_checkpoint(const std::string& file);
+  Status write_checkpoint();
+  // … and to put it in place of the last one.
+  Status end_checkpoint();
   void save_options(Encoder& out) const;
   [[nodiscard]] bool restore_options(Decoder& in) const;
   void save_books(Encoder& out) const;
@@ -154,6 +164,9 @@ class Engine {
   StreamSummary summary_;
   std::vector<StreamEvent> events_;
   std::uint64_t event_count_ = 0;
+  std::string checkpoint_;         // The file that is being written, or was last, …
+  std::optional<Status> written_;  // … and how that ended, if saved() is still to tell.
+  Twin twin_;
 };
 
 }  // namespace ouro::stream

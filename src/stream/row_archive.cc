@@ -112,7 +112,7 @@ Status RowArchive::sweep(const Moment& until, StreamTime now) {
 
 void RowArchive::remove(const Slab& slab) {
   disk_bytes_ -= slab.bytes;
-  dropped_.push_back(slab.number);
+  dropped_.add(slab.number);
 }
 
 void RowArchive::drop_before(StreamTime until) {
@@ -123,12 +123,11 @@ void RowArchive::drop_before(StreamTime until) {
     remove(slab);
   }
   std::erase_if(slabs_, old);
-  if (!keeps_dropped_) delete_dropped();
+  tidy();
 }
 
-void RowArchive::delete_dropped() {
-  for (const std::uint32_t number : dropped_) store_->drop(number);
-  dropped_.clear();
+void RowArchive::tidy() {
+  dropped_.tidy([this](std::uint32_t slab) { store_->drop(slab); });
 }
 
 // ---- and back ----
@@ -143,7 +142,7 @@ bool RowArchive::prepare_late(const Moment& moment) {
     remove(*slab);
     slab = slabs_.erase(slab);
   }
-  if (!keeps_dropped_) delete_dropped();
+  tidy();
   newest_ = newest_dropped_.value_or(Moment());
   for (const Slab& slab : slabs_) newest_ = std::max(newest_, slab.newest);
   return true;
@@ -201,7 +200,7 @@ Status RowArchive::restore(Decoder& in, const std::string& folder, bool limited)
   spilled_ = in.number<std::uint64_t>();
   recalled_ = in.number<std::uint64_t>();
   slabs_ = in.array<Slab>();
-  keeps_dropped_ = true;
+  dropped_.keep();
   return in.ok() && (limited || !slabs_.empty()) ? open(folder) : Status();
 }
 

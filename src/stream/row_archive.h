@@ -18,6 +18,7 @@
 #include "ouro/stream.h"
 #include "stream/asked.h"
 #include "stream/codec.h"
+#include "stream/dropped.h"
 #include "stream/row_table.h"
 #include "stream/version_store.h"
 
@@ -56,9 +57,11 @@ class RowArchive {
 
   void save(Encoder& out) const;
   Status restore(Decoder& in, const std::string& folder, bool limited);
-  // As those of Archive.
-  void delete_dropped();
-  void keep_dropped() { keeps_dropped_ = true; }
+  // See Dropped.
+  void begin_checkpoint() { dropped_.begin_checkpoint(); }
+  void end_checkpoint() {
+    dropped_.end_checkpoint([this](std::uint32_t slab) { store_->drop(slab); });
+  }
   void set_error(Error error) { error_ = std::move(error); }
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
   [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
@@ -86,6 +89,7 @@ class RowArchive {
   bool prepare_late(const Moment& moment);
   bool load(const Slab& slab);
   void remove(const Slab& slab);
+  void tidy();
   void take_in(Decoder& in);
   [[nodiscard]] std::vector<Moved> gather(const Moment& until);
   Result<Slab> write(const Moved* first, const Moved* last, StreamTime now);
@@ -98,8 +102,7 @@ class RowArchive {
   std::uint32_t next_ = 1;
   Moment newest_;  // Of all slabs, those that are gone included.
   std::optional<Moment> newest_dropped_;
-  bool keeps_dropped_ = false;
-  std::vector<std::uint32_t> dropped_;
+  Dropped dropped_;
   std::uint64_t disk_bytes_ = 0;
   std::uint64_t spilled_ = 0;
   std::uint64_t recalled_ = 0;

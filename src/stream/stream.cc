@@ -61,6 +61,9 @@ StreamSummary Stream::finish() {
   state_->engine.finish();
   return state_->engine.summary();
 }
+bool Stream::sweeping() const { return state_->engine.sweeping(); }
 Status Stream::save(const std::string& file) { return state_->engine.save(file); }
+Status Stream::begin_save(const std::string& file) { return state_->engine.begin_save(file); }
+std::optional<Status> Stream::saved() { return state_->engine.saved(); }
 
 }  // namespace ouro
