@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "ouro/certificate.h"
 #include "ouro/check.h"
+#include "ouro/generate.h"
+#include "ouro/history_builder.h"
 #include "tests/case_file.h"
 #include "tests/engine_levels.h"
 #include "tests/oracle.h"
@@ -93,6 +97,54 @@ TEST(EngineTest, OutcomesAloneAreThoseOfTheVerdicts) {
 
 // Every way to search, each on histories of its own; with saturation from the start, which
 // otherwise waits for more conflicts than small histories have.
+History with_scan(std::vector<std::pair<const char*, std::int64_t>> found) {
+  HistoryBuilder b;
+  b.default_initial(b.integer(0));
+  b.begin_txn(b.session("a"));
+  b.write(b.key("x"), b.integer(1));
+  b.write(b.key("y"), b.integer(2));
+  b.begin_txn(b.session("b"));
+  std::vector<KeyVersion> rows;
+  for (const auto& [key, value] : found) rows.push_back({b.key(key), b.integer(value)});
+  b.scan(b.text("x"), b.text("y"), {.rows = rows});
+  return *std::move(b).freeze();
+}
+
+TEST(EngineTest, WhatOneScanReturnsHasNoOrder) {
+  for (const History& history :
+       {with_scan({{"x", 0}, {"y", 2}}), with_scan({{"y", 2}, {"x", 0}})}) {
+    for (const Level level : {Level::ReadCommitted, Level::ReadAtomic}) {
+      const auto verdict = check(history, level);
+      ASSERT_TRUE(verdict.ok());
+      EXPECT_EQ(verdict->outcome == Outcome::Holds, level == Level::ReadCommitted);
+      const auto certified = certify(history, make_certificate(history, *verdict));
+      ASSERT_TRUE(certified.ok());
+      EXPECT_TRUE(certified->accepted) << certified->reason;
+    }
+  }
+}
+
+TEST(EngineTest, StoresOfRangesKeepTheirLevel) {
+  for (const WorkloadKind workload : {WorkloadKind::RangeBalanced, WorkloadKind::RangeQueryHeavy,
+                                      WorkloadKind::RangeInsertDeleteHeavy}) {
+    for (const Level level : kDecidableLevels) {
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        GenerateOptions options;
+        options.store = level;
+        options.workload = workload;
+        options.seed = seed;
+        options.txns = 100;
+        options.clocks = true;
+        const auto history = generate(options);
+        ASSERT_TRUE(history.ok()) << history.error().to_string();
+        const auto verdict = check(*history, level);
+        ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+        EXPECT_EQ(verdict->outcome, Outcome::Holds) << info(level).name << ", seed " << seed;
+      }
+    }
+  }
+}
+
 TEST(EngineTest, AgreesWithTheOracleHoweverItSearches) {
   using Phase = SearchOptions::Phase;
   using Branching = SearchOptions::Branching;

@@ -175,7 +175,7 @@ bool satisfies_axiom(const Observed& seen, const Relation& premise, const Relati
 bool satisfies_read_committed(const Observed& seen, const Relation& co) {
   for (const CountedTxn& t3 : seen.txns) {
     for (auto read = t3.reads.begin(); read != t3.reads.end(); ++read) {
-      for (auto earlier = t3.reads.begin(); earlier != read; ++earlier) {
+      for (auto earlier = t3.reads.begin(); earlier->op < read->op; ++earlier) {
         const std::size_t t2 = earlier->from;
         if (t2 == read->from || !seen.writes(t2, read->key)) continue;
         if (!co.has(t2, read->from)) return false;

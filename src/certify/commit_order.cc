@@ -120,7 +120,8 @@ class CommitOrder {
   }
 
   // From the last access to the first: `earliest_` then has what was read later than the access
-  // at hand. Only the first read from each transaction needs a look; at ra it sees all reads.
+  // at hand, by later operations. Only the first read from each transaction needs a look; at ra it
+  // sees all reads.
   std::string through_reads(TxnId txn) {
     earliest_.clear();
     first_seen_.clear();
@@ -129,15 +130,21 @@ class CommitOrder {
       first_seen_[reading_.source_txn(id)] = id;
       if (level_ != Level::ReadCommitted) note_read(id);
     }
+    AccessId later = reading_.end(txn);  // From here on all is noted.
     for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
       if (!reading_.is_external(id)) continue;
+      for (; level_ == Level::ReadCommitted && is_later(later - 1, id); --later) {
+        if (reading_.is_external(later - 1)) note_read(later - 1);
+      }
       const TxnId known = reading_.source_txn(id);
       if (known != kInitialTxn && first_seen_.at(known) == id) {
         if (auto wrong = compare(txn, known); !wrong.empty()) return wrong;
       }
-      if (level_ == Level::ReadCommitted) note_read(id);
     }
     return "";
+  }
+  [[nodiscard]] bool is_later(AccessId a, AccessId b) const {
+    return reading_.access(a).op > reading_.access(b).op;
   }
 
   void note_read(AccessId read) {

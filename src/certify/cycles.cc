@@ -215,7 +215,9 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
     for (AccessId id = first; id < end; ++id) {
       if (reading_.access(id).txn != reader || !reading_.is_external(id)) continue;
       if (reading_.source_txn(id) != edge.from) continue;
-      if (level_ != Level::ReadCommitted || id < read) return true;
+      // What one operation returns has no order.
+      const bool earlier = reading_.access(id).op < reading_.access(read).op;
+      if (level_ != Level::ReadCommitted || earlier) return true;
     }
     return false;
   }

@@ -88,18 +88,19 @@ void Guess::find_suspects(Level level, const Budget& budget) {
       if (txn.valid()) saw = std::max(saw, rank(txn) + 1);
     };
     ItemId next_read = items.first(reader);
-    const auto see_reads = [&](ItemId end) {
-      for (; next_read < end; ++next_read.value) {
+    // Of operations before `end`: what one scan returns has no order.
+    const auto see_reads = [&](OpId end) {
+      for (; next_read < items.end(reader) && items.op(next_read) < end; ++next_read.value) {
         if (items.is_read(next_read) && o_->external(next_read)) see(o_->writer(next_read));
       }
     };
     if (!by_read) {
       see(before[reader.index()]);
-      see_reads(items.end(reader));
+      see_reads(o_->history().end_op(reader));
     }
     for (; at < stale_.size() && o_->txn(stale_[at]) == reader; ++at) {
       const ItemId read = stale_[at];
-      if (by_read) see_reads(read);
+      if (by_read) see_reads(items.op(read));
       if (rank(o_->txn(next(items.key(read), o_->write(read)))) < saw) suspects_.push_back(read);
     }
   }

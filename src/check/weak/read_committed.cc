@@ -40,7 +40,10 @@ class ReadCommitted {
 
  private:
   void infer(const ReadSet::Writer& t2, ItemId read) {
-    while (read.valid() && (read <= t2.saw || o_.writer(read) == t2.txn)) read = set_.next(read);
+    // What one scan returns has no order, so its rows are not earlier than each other.
+    const OpId saw = o_.items().op(t2.saw);
+    const auto passed = [&] { return o_.items().op(read) <= saw || o_.writer(read) == t2.txn; };
+    while (read.valid() && passed()) read = set_.next(read);
     if (!read.valid()) return;
     const ForcedEdge edge{t2.txn, o_.writer(read), read, t2.saw};
     if (guess_ == nullptr || guess_->is_against(edge.from, edge.to)) forced_.push_back(edge);
