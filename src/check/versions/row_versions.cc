@@ -112,8 +112,12 @@ bool RowVersions::matches(PredicateId predicate, Place place) const {
   return version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True;
 }
 
-void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
-  out.clear();
+RowVersions::Scope RowVersions::scope(PredicateId predicate) const {
+  const Within all = within(predicate);
+  return {all.keys, all.by_index ? all.entries.size() : all.versions};
+}
+
+RowVersions::Within RowVersions::within(PredicateId predicate) const {
   auto first = keys_.begin();
   auto end = keys_.end();
   std::span<const Entry> entries;
@@ -133,16 +137,23 @@ void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
       return bounds.upper.is_null() || compare_values(h_, name(key), bounds.upper) <= 0;
     });
   }
-  std::size_t within = 0;
-  for (auto key = first; key != end; ++key) within += of(*key).size();
-  if (indexed && entries.size() < within) {
-    for (const Entry& entry : entries) {
+  Within out{{first, end}, entries, 0, false};
+  for (auto key = first; key != end; ++key) out.versions += of(*key).size();
+  out.by_index = indexed && entries.size() < out.versions;
+  return out;
+}
+
+void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
+  out.clear();
+  const Within all = within(predicate);
+  if (all.by_index) {
+    for (const Entry& entry : all.entries) {
       if (matches(predicate, entry.place)) out.push_back(entry.place);
     }
   } else {
-    for (auto key = first; key != end; ++key) {
-      for (std::uint32_t i = 0; i < of(*key).size(); ++i) {
-        if (matches(predicate, {*key, i})) out.push_back({*key, i});
+    for (const KeyId key : all.keys) {
+      for (std::uint32_t i = 0; i < of(key).size(); ++i) {
+        if (matches(predicate, {key, i})) out.push_back({key, i});
       }
     }
   }

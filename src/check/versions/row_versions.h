@@ -52,6 +52,12 @@ class RowVersions {
   };
   // Whether `predicate` is true of a version.
   [[nodiscard]] bool matches(PredicateId predicate, Place place) const;
+  // Where versions that match can be.
+  struct Scope {
+    std::span<const KeyId> keys;
+    std::size_t cost = 0;  // Of select(), in versions.
+  };
+  [[nodiscard]] Scope scope(PredicateId predicate) const;
   // Replaces `out` by the versions for which `predicate` is true, sorted.
   // Cost: of a predicate that bounds the key or a column, the versions within the bounds; otherwise
   // all of them. Threads may call it at the same time.
@@ -63,6 +69,14 @@ class RowVersions {
     Place place;
     constexpr auto operator<=>(const Entry&) const = default;
   };
+  // Within the bounds of a predicate: keys, and what the index of a column has.
+  struct Within {
+    std::span<const KeyId> keys;
+    std::span<const Entry> entries;
+    std::size_t versions = 0;  // Of the keys.
+    bool by_index = false;     // The entries are fewer.
+  };
+  [[nodiscard]] Within within(PredicateId predicate) const;
   void add_key(const Observed& observed, KeyId key);
   void add_version(KeyId key, const Version& version);
   [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;

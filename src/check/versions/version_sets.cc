@@ -24,6 +24,7 @@ class VersionSetReader {
     const PredicateRead& read = h_.predicate_read(seen.op);
     note_own(seen.txn, seen.op);
     if (read.has_version_set) note_version_set(seen.txn, seen.op, read);
+    if (walk(seen.txn, seen.op, read.predicate)) return;
     rows_.select(read.predicate, matches_);
     for (std::size_t i = 0; i < matches_.size();) {
       std::size_t end = i;
@@ -117,6 +118,12 @@ class VersionSetReader {
     return 0;
   }
 
+  // Whether position() would not know.
+  [[nodiscard]] bool is_unclear(OpId id, KeyId key) const {
+    return h_.predicate_read(id).has_version_set && seen_[key.index()].read != id &&
+           rows_.position(key, Value::null()) == RowVersions::kSeveral;
+  }
+
   [[nodiscard]] std::uint32_t position_at_start(TxnId txn, KeyId key) const {
     const Timestamp start = *h_.start_ts(txn);
     const auto versions = rows_.of(key);
@@ -124,6 +131,35 @@ class VersionSetReader {
         versions.begin() + 1, versions.end(),
         [&](const auto& version) { return *h_.commit_ts(o_.txn(version.write)) <= start; });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
+  }
+
+  // From the version of each row that the read saw to the next ones, back and forth, of which the
+  // opposite is true. Rows that change often are quicker to walk than to look up: all that ever
+  // matched may be most of the history. False: it took longer than to look them up, which is to be
+  // done; what was found is found again.
+  [[nodiscard]] bool walk(TxnId txn, OpId id, PredicateId predicate) {
+    const RowVersions::Scope scope = rows_.scope(predicate);
+    if (scope.keys.size() > scope.cost) return false;
+    std::size_t left = scope.cost;
+    for (const KeyId key : scope.keys) {
+      if (own(key) != nullptr) continue;
+      if (is_unclear(id, key)) return false;  // Which is no matter if it never matches.
+      const auto versions = rows_.of(key);
+      const std::uint32_t seen = position(txn, id, key);
+      const bool matches = rows_.matches(predicate, {key, seen});
+      const auto same = [&](std::uint32_t at) {
+        if (left > 0) --left;
+        return left > 0 && rows_.matches(predicate, {key, at}) == matches;
+      };
+      std::uint32_t first = seen;
+      while (first > 0 && same(first - 1)) --first;
+      std::uint32_t behind = seen + 1;
+      while (behind < versions.size() && same(behind)) ++behind;
+      if (left == 0) return false;
+      if (first > 0) follow(txn, id, versions[first].write);
+      if (behind < versions.size()) precede(txn, id, versions[behind].write);
+    }
+    return true;
   }
 
   // One row, of which `matches` are all versions that match.
