@@ -53,11 +53,10 @@ constexpr char kCheckDetails[] =
     "Levels that FILE is about are checked if no --level is given. --undecided says what an "
     "undecided history counts as: fail (status 1) or pass (0) instead of 2.\n\n"
     "--stream reads a native text history piece by piece and judges it by timestamps, at one "
-    "level. It takes about as much memory as --memory-limit says (1000 MB if it says nothing); "
-    "what "
-    "does not fit is kept in a temporary folder. It is fast if transactions come about in the "
-    "order "
-    "of their commits, and right in any order.\n\n"
+    "level. If transactions come about in the order of their commits, it is fast and takes about "
+    "as much memory as --memory-limit says (1000 MB if it says nothing); what does not fit is kept "
+    "in a temporary folder. In any other order it is right, too, but slower, and takes more. All "
+    "keys have one initial value, null or an integer, and there are no version orders.\n\n"
     "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
 
 }  // namespace

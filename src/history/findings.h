@@ -26,6 +26,7 @@ enum class Rule : std::uint8_t {
   MixedKeyTypes,
   MixedValueTypes,
   PartialClocks,
+  UnknownCompleted,
   PartialTimestamps,
   UnobservedRead,
   UnknownSeen,

@@ -43,6 +43,8 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "make sure that 1 and \"1\" are meant to be different values"},
     {"partial-clocks", Severity::Warning, "a transaction without clocks, while others have them",
      "record clocks for all, or real-time order is only partly checked"},
+    {"unknown-completed", Severity::Warning, "a transaction of unknown outcome with a completion",
+     "leave completed out: it may have committed later, so real-time order may seem violated"},
     {"partial-timestamps", Severity::Warning,
      "a committed transaction without timestamps, while others have them",
      "record timestamps for all committed transactions"},

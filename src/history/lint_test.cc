@@ -89,6 +89,18 @@ TEST(LintTest, ListsAreCheckedByElement) {
       (Counts{{"duplicate-element", 1}, {"read-nobody-wrote", 1}, {"mixed-register-and-list", 1}}));
 }
 
+TEST(LintTest, NobodyKnowsWhenAnUnknownTransactionCompleted) {
+  HistoryBuilder b;
+  for (const auto status : {TxnStatus::Committed, TxnStatus::Unknown}) {
+    b.begin_txn(b.session("a"));
+    b.status(status);
+    b.clocks(status == TxnStatus::Committed ? 1 : 3, status == TxnStatus::Committed ? 2 : 4);
+    b.read(b.key("x"), Value::null());
+  }
+  EXPECT_EQ(counts(*std::move(b).freeze()),
+            (Counts{{"unknown-completed", 1}, {"unknown-unseen", 1}}));
+}
+
 TEST(LintTest, UnknownTransactionsCountOnceACountingOneReadFromThem) {
   HistoryBuilder b;
   const KeyId x = b.key("x");

@@ -38,6 +38,10 @@ void lint_clocks(const History& history, Findings& findings) {
     }
     // Nobody knows when a transaction of unknown outcome completed, if it did.
     const bool wants_completed = history.status(txn) != TxnStatus::Unknown;
+    if (completed && !wants_completed) {
+      findings.add(Rule::UnknownCompleted, txn,
+                   [&] { return fmt::format("completed {}", *completed); });
+    }
     if (!invoked || (!completed && wants_completed)) {
       findings.add(Rule::PartialClocks, txn,
                    [&] { return invoked ? "no completion" : "no invocation"; });
