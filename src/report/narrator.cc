@@ -201,13 +201,28 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
   if (newer.kind == OpKind::Append) {
-    return fmt::format("{} appended {} to {} behind {}'s {}", label(edge.to),
+    return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
                        short_text(history_, newer.value), shown_key(history_, edge.key),
-                       label(edge.from), short_text(history_, older.value));
+                       label(edge.from), short_text(history_, older.value),
+                       as_read(edge.key, older.value, newer.value));
   }
   return fmt::format("{} overwrote {}'s {} with {}", label(edge.to), label(edge.from),
                      assignment(history_, older.key, older.value),
                      short_text(history_, newer.value));
+}
+
+// ", as T3 read l=[1,2]": which read of the story shows the order of two elements, if one does.
+std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
+  for (const OpId id : ops_) {
+    const Op op = history_.op(id);
+    if (op.kind != OpKind::Read || op.key != key || !op.value.is_list()) continue;
+    const auto elements = history_.list(op.value);
+    const auto first = std::find(elements.begin(), elements.end(), older);
+    if (std::find(first, elements.end(), newer) == elements.end()) continue;
+    return fmt::format(", as {} read {}", label(history_.txn_of(id)),
+                       assignment(history_, key, op.value));
+  }
+  return "";
 }
 
 std::string Narrator::because_missed(const Edge& edge) const {

@@ -49,6 +49,7 @@ class Narrator {
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
   [[nodiscard]] std::string because_read(const Edge& edge) const;
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
+  [[nodiscard]] std::string as_read(KeyId key, Value older, Value newer) const;
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
   [[nodiscard]] std::string otherwise_read(const Edge& edge) const;
