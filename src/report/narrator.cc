@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "report/notation.h"
 
@@ -188,7 +189,13 @@ std::string Narrator::because_read(const Edge& edge) const {
   }
   if (write.kind != OpKind::Append)
     return fmt::format("{}, which {} wrote", read, label(edge.from));
-  return fmt::format("{}, whose {} {} appended", read, short_text(history_, write.value),
+  const Op list = history_.op(edge.to_op);
+  const std::string seen =
+      list.value.is_list()
+          ? fmt::format("{} read {}={}", label(edge.to), shown_key(history_, list.key),
+                        list_around(history_, list.value, {&write.value, 1}))
+          : read;
+  return fmt::format("{}, whose {} {} appended", seen, short_text(history_, write.value),
                      label(edge.from));
 }
 
@@ -219,8 +226,8 @@ std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
     const auto elements = history_.list(op.value);
     const auto first = std::find(elements.begin(), elements.end(), older);
     if (std::find(first, elements.end(), newer) == elements.end()) continue;
-    return fmt::format(", as {} read {}", label(history_.txn_of(id)),
-                       assignment(history_, key, op.value));
+    return fmt::format(", as {} read {}={}", label(history_.txn_of(id)), shown_key(history_, key),
+                       list_around(history_, op.value, std::array{older, newer}));
   }
   return "";
 }

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
+#include "history/json_text.h"
 #include "ouro/stats.h"
 
 namespace ouro {
@@ -26,19 +29,49 @@ std::string shortened(std::string text) {
   return text.substr(0, head) + "…" + text.substr(tail);
 }
 
-std::string short_list(const History& history, Value value) {
+// `shown`: sorted, the elements that are not left out.
+std::string short_list(const History& history, Value value, std::span<const std::size_t> shown) {
   const auto elements = history.list(value);
   std::string out = "[";
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (i != 0) out += ',';
-    if (elements.size() > kLongList && i == kListEnd) {
-      const std::size_t hidden = elements.size() - 2 * kListEnd;
-      out += fmt::format(" … {} more … ,", hidden);
-      i += hidden;
-    }
+  std::size_t next = 0;
+  for (const std::size_t i : shown) {
+    if (next != 0) out += ',';
+    if (i > next) out += fmt::format("{}… {} more … ,", next == 0 ? "" : " ", i - next);
     out += shortened(history.text(elements[i]));
+    next = i + 1;
   }
+  if (next < elements.size()) out += fmt::format(", … {} more", elements.size() - next);
   return out + ']';
+}
+
+// Of a long list the first and last, and what stands at `around` with its neighbours.
+std::vector<std::size_t> shown_elements(std::size_t count, std::span<const std::size_t> around) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool near = std::any_of(around.begin(), around.end(),
+                                  [&](std::size_t at) { return i + 1 >= at && i <= at + 1; });
+    const std::size_t end = around.empty() ? kListEnd : 1;
+    if (count <= kLongList || near || i < end || i + end >= count) shown.push_back(i);
+  }
+  return shown;
+}
+
+// Whole cells: a row without its middle would look like another row.
+std::string short_row(const History& history, Value value) {
+  std::string whole = history.text(value);
+  if (whole.size() <= kLongText) return whole;
+  const auto cells = history.row(value);
+  std::string out = "{";
+  std::size_t shown = 0;
+  for (; shown < cells.size(); ++shown) {
+    std::string cell = shown == 0 ? "" : ",";
+    append_json_string(cell, shortened(std::string(history.column_name(cells[shown].column))));
+    cell += ":" + shortened(history.text(cells[shown].value));
+    if (shown > 0 && out.size() + cell.size() > kLongText) break;
+    out += cell;
+  }
+  if (shown < cells.size()) out += fmt::format(", … {} more", cells.size() - shown);
+  return out + '}';
 }
 
 std::string predicate_notation(const History& history, const Op& op) {
@@ -60,8 +93,19 @@ std::string predicate_notation(const History& history, const Op& op) {
 
 std::string short_text(const History& history, Value value) {
   if (value.is_unobserved()) return "?";
-  if (value.is_list()) return short_list(history, value);
+  if (value.is_list()) return list_around(history, value, {});
+  if (value.kind() == ValueKind::Row) return short_row(history, value);
   return shortened(history.text(value));
+}
+
+std::string list_around(const History& history, Value list, std::span<const Value> elements) {
+  const auto all = history.list(list);
+  std::vector<std::size_t> around;
+  for (const Value element : elements) {
+    const auto at = std::find(all.begin(), all.end(), element);
+    if (at != all.end()) around.push_back(static_cast<std::size_t>(at - all.begin()));
+  }
+  return short_list(history, list, shown_elements(all.size(), around));
 }
 
 std::string assignment(const History& history, KeyId key, Value value) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace ouro {
 
 // `value` as in messages, cut short in the middle if it is long.
 [[nodiscard]] std::string short_text(const History& history, Value value);
+// A list; if it is long, with these elements and what is beside them.
+[[nodiscard]] std::string list_around(const History& history, Value list,
+                                      std::span<const Value> elements);
 // "x=1"; "x=?" if nobody recorded the result.
 [[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
 // "r x=0", "w x=1", "delete x", "append l 3", "scan a..f (2 rows)" …

@@ -207,9 +207,24 @@ TEST(NotationTest, LongValuesLoseTheirMiddle) {
   const OpId read = b.read_list(b.key("l"), elements);
   const History history = *std::move(b).freeze();
   EXPECT_EQ(notation(history, history.op(read)), "r l=[1,2,3, … 994 more … ,998,999,1000]");
+  EXPECT_EQ(
+      list_around(history, history.op(read).value, {{history.list(history.op(read).value)[499]}}),
+      "[1, … 497 more … ,499,500,501, … 498 more … ,1000]");
   const std::string shown = short_text(history, text);
   EXPECT_LT(shown.size(), 60u);
   EXPECT_NE(shown.find("ü…ü"), std::string::npos) << shown;  // No half characters.
+}
+
+TEST(NotationTest, LongRowsLoseWholeCells) {
+  HistoryBuilder b;
+  std::vector<std::string> names;
+  for (int i = 0; i < 50; ++i) names.push_back("c" + std::to_string(10 + i));
+  std::vector<HistoryBuilder::NamedCell> cells;
+  for (const std::string& name : names) cells.push_back({name, b.integer(7)});
+  const Value row = b.row(cells);
+  const History history = *std::move(b).freeze();
+  EXPECT_EQ(short_text(history, row),
+            R"({"c10":7,"c11":7,"c12":7,"c13":7,"c14":7,"c15":7, … 44 more})");
 }
 
 }  // namespace
