@@ -52,5 +52,23 @@ TEST(PredicateCasesTest, WeakLevelsFollowWhatPredicatesSaw) {
   }
 }
 
+// ---- own writes ----
+
+TEST(PredicateCasesTest, NobodySeesTheirOwnCommit) {
+  const std::string_view before =
+      R"({"session":"a","start_ts":4,"commit_ts":4,"ops":[["select",true,[]],["w","k1",{"a":3}]]})";
+  const std::string_view behind =
+      R"({"session":"a","start_ts":1,"commit_ts":1,"ops":[["w","k1",{"a":1}]]}
+{"session":"a","start_ts":4,"commit_ts":4,"ops":[["w","k1",{"a":2}],["select",true,[["k1",{"a":2}]]],["w","k1",{"a":3}]]}
+)";
+  const std::string_view seen =
+      R"({"session":"a","start_ts":4,"commit_ts":4,"ops":[["select",true,[["k1",{"a":3}]]],["w","k1",{"a":3}]]})";
+  for (const Evidence evidence : {Evidence::Versions, Evidence::Timestamps}) {
+    EXPECT_EQ(judged(before, evidence), "holds");
+    EXPECT_EQ(judged(behind, evidence), "holds");
+    EXPECT_NE(judged(seen, evidence), "holds");
+  }
+}
+
 }  // namespace
 }  // namespace ouro

@@ -78,7 +78,8 @@ class Maker {
     });
     const std::size_t snapshot = chance(lag_) ? pick(commit) : commit - 1;
     if (timestamps_) {
-      const auto start = static_cast<std::int64_t>(2 * snapshot + 1);
+      const bool at_once = snapshot == commit - 1 && chance(0.3);
+      const auto start = static_cast<std::int64_t>(at_once ? 2 * commit : 2 * snapshot + 1);
       const auto end = static_cast<std::int64_t>(2 * commit);
       later([this, start, end] { b_.timestamps({start, 0}, {end, 0}); });
     }
