@@ -305,6 +305,7 @@ std::optional<std::size_t> seen_version(const History& history, const Observed& 
     std::size_t last = 0;
     const Timestamp start = *history.start_ts(seen.txns[predicate.reader].id);
     for (std::size_t i = 1; i < versions.size(); ++i) {
+      if (versions[i].writer == predicate.reader) continue;
       if (*history.commit_ts(seen.txns[versions[i].writer].id) <= start) last = i;
     }
     possible.push_back(last);

@@ -1,6 +1,7 @@
 #include "tests/random_rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -21,6 +22,7 @@ class Maker {
  public:
   explicit Maker(std::uint64_t seed)
       : random_(seed),
+        seed_(seed),
         timestamps_(seed % 3 == 0),
         deletes_(seed % 2 == 0),
         noise_(seed % 5 == 0 ? 0.15 : 0.0),
@@ -41,6 +43,11 @@ class Maker {
     }
     const std::size_t txns = 3 + pick(3);
     for (std::size_t t = 1; t <= txns; ++t) txn(t);
+    // What the history has first need not be what committed first.
+    if (seed_ % 7 < 3) std::shuffle(steps_.begin(), steps_.end(), random_);
+    for (const auto& steps : steps_) {
+      for (const auto& step : steps) step();
+    }
     if (!timestamps_) state_orders();
     return *std::move(b_).freeze();
   }
@@ -48,6 +55,9 @@ class Maker {
  private:
   std::size_t pick(std::size_t count) { return random_() % count; }
   bool chance(double share) { return std::uniform_real_distribution<>(0, 1)(random_) < share; }
+
+  // Does a step of the transaction at hand once it is its turn.
+  void later(std::function<void()> step) { steps_.back().push_back(std::move(step)); }
 
   Value row() {
     const HistoryBuilder::NamedCell cells[] = {
@@ -59,13 +69,19 @@ class Maker {
   }
 
   void txn(std::size_t commit) {
-    b_.begin_txn(b_.session(static_cast<std::int64_t>(pick(3))));
+    steps_.emplace_back();
+    const auto session = static_cast<std::int64_t>(pick(3));
     const bool aborted = chance(0.05);
-    if (aborted) b_.status(TxnStatus::Aborted);
+    later([this, session, aborted] {
+      b_.begin_txn(b_.session(session));
+      if (aborted) b_.status(TxnStatus::Aborted);
+    });
     const std::size_t snapshot = chance(lag_) ? pick(commit) : commit - 1;
     if (timestamps_) {
-      const auto at = static_cast<std::int64_t>(2 * snapshot + 1);
-      b_.timestamps({at, 0}, {static_cast<std::int64_t>(2 * commit), 0});
+      const bool at_once = snapshot == commit - 1 && chance(0.3);
+      const auto start = static_cast<std::int64_t>(at_once ? 2 * commit : 2 * snapshot + 1);
+      const auto end = static_cast<std::int64_t>(2 * commit);
+      later([this, start, end] { b_.timestamps({start, 0}, {end, 0}); });
     }
     own_.assign(keys_.size(), std::nullopt);
     const std::size_t ops = 1 + pick(4);
@@ -91,13 +107,13 @@ class Maker {
     const std::size_t k = pick(keys_.size());
     const double which = std::uniform_real_distribution<>(0, 1)(random_);
     if (which < 0.15) {
-      b_.read(keys_[k], seen(k, snapshot).value);
+      later([this, k, value = seen(k, snapshot).value] { b_.read(keys_[k], value); });
     } else if (which < 0.45) {
       own_[k] = {commit, row(), true};
-      b_.write(keys_[k], own_[k]->value);
+      later([this, k, value = own_[k]->value] { b_.write(keys_[k], value); });
     } else if (which < 0.55 && deletes_) {
       own_[k] = {commit, b_.text("d" + std::to_string(next_++)), false};
-      b_.remove(keys_[k], own_[k]->value);
+      later([this, k, value = own_[k]->value] { b_.remove(keys_[k], value); });
     } else {
       predicate_read(snapshot, deletes_ ? pick(2) : pick(3));
     }
@@ -122,6 +138,11 @@ class Maker {
     for (std::size_t k = 0; k < keys_.size(); ++k) {
       if (matches(k) && !chance(noise_ / 4)) rows.push_back({keys_[k], visible[k]->value});
     }
+    later([=, this] { record(kind, low, high, rows, set); });
+  }
+
+  void record(std::size_t kind, std::int64_t low, std::int64_t high,
+              const std::vector<KeyVersion>& rows, const std::vector<KeyVersion>& set) {
     HistoryBuilder::Rows result;
     if (kind != 1) result.rows = rows;
     if (!timestamps_ && kind != 2) {
@@ -161,12 +182,14 @@ class Maker {
   }
 
   std::mt19937_64 random_;
+  const std::uint64_t seed_;
   const bool timestamps_;
   const bool deletes_;
   const double noise_;
   const double lag_;
   HistoryBuilder b_;
   std::int64_t next_ = 100;
+  std::vector<std::vector<std::function<void()>>> steps_;  // By transaction.
   std::vector<KeyId> keys_;
   std::vector<std::vector<Version>> versions_;  // By key.
   std::vector<std::optional<Version>> own_;     // Of the transaction at hand, by key.

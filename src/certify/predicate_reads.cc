@@ -75,7 +75,13 @@ void PredicateReads::note_places(KeyId key) {
   }
 }
 
-PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
+bool PredicateReads::is_own(TxnId txn, Place place) const {
+  const AccessId write = versions(place.key)[place.position];
+  return write != kNoAccess && reading_.access(write).txn == txn;
+}
+
+PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id)
+    : reads_(reads), reader_(reads.h_.txn_of(id)) {
   const History& h = reads.h_;
   const PredicateRead& read = h.predicate_read(id);
   if (!read.has_version_set) start_ = *h.start_ts(h.txn_of(id));
@@ -87,14 +93,16 @@ PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(read
   }
 }
 
-// By timestamps, the version before the first one that committed later. What a version set does not
+// By timestamps, the version before the first one that committed later; or before that, if that is
+// its own, of a transaction that commits right when it starts. What a version set does not
 // have is absent, which is the first version that is null.
 std::optional<std::uint32_t> PredicateReads::Sight::seen(KeyId key) const {
   if (wrote_before(key)) return std::nullopt;
   if (start_) {
     const auto& latest = reads_.latest_[key.index()];
     const auto later = std::upper_bound(latest.begin() + 1, latest.end(), *start_);
-    return static_cast<std::uint32_t>(later - latest.begin() - 1);
+    const auto seen = static_cast<std::uint32_t>(later - latest.begin() - 1);
+    return reads_.is_own(reader_, {key, seen}) ? seen - 1 : seen;
   }
   const auto place = [&](Value value) {
     const auto at = reads_.place_.find({key, value});
@@ -243,6 +251,19 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
   }
 }
 
+// What the transaction wrote before the read is there; what it committed at its very start is not.
+void PredicateReads::apply_own(OpId read, Table& table) const {
+  const TxnId txn = h_.txn_of(read);
+  for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+    const std::uint32_t position = position_[id.index()];
+    if (h_.commit_ts(txn) != h_.start_ts(txn) || position == kNone) continue;
+    table.put_for_now(row_version(h_.op(id).key, position - 1));
+  }
+  for (OpId id = h_.first_op(txn); id < read; ++id.value) {
+    if (is_write(h_.op(id).kind)) table.apply_for_now(h_.op(id));
+  }
+}
+
 std::vector<OpId> PredicateReads::wrong_results() const {
   std::vector<std::pair<Timestamp, Place>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
@@ -265,9 +286,7 @@ std::vector<OpId> PredicateReads::wrong_results() const {
     for (; next < commits.size() && commits[next].first <= start; ++next) {
       table.put(row_version(commits[next].second.key, commits[next].second.position));
     }
-    for (OpId own = h_.first_op(h_.txn_of(id)); own < id; ++own.value) {
-      if (is_write(h_.op(own).kind)) table.apply_for_now(h_.op(own));
-    }
+    apply_own(id, table);
     if (!table.returned_right(id)) wrong.push_back(id);
     table.take_back();
   }

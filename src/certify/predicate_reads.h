@@ -21,6 +21,8 @@
 
 namespace ouro::recheck {
 
+class Table;
+
 class PredicateReads {
  public:
   // Without version orders as evidence there is nothing to say about any read.
@@ -90,6 +92,7 @@ class PredicateReads {
 
    private:
     const PredicateReads& reads_;
+    const TxnId reader_;
     std::optional<Timestamp> start_;                 // Nothing: it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
@@ -104,6 +107,8 @@ class PredicateReads {
     constexpr auto operator<=>(const Place&) const = default;
   };
   [[nodiscard]] std::vector<Place> matching(OpId read) const;
+  [[nodiscard]] bool is_own(TxnId txn, Place place) const;
+  void apply_own(OpId read, Table& table) const;
   void link(std::span<const Place> matching, std::uint32_t seen, std::vector<Link>& out) const;
   class Comparison;
   // Where the read and the version stand among those of the key; nothing if the read does not

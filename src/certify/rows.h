@@ -27,11 +27,12 @@ class Table {
 
   // Applies a write.
   void apply(const Op& write);
-  // The same, until take_back() is called.
-  void apply_for_now(const Op& write);
-  void take_back();
   // Makes `version` what its key holds. REQUIRES: the key is no list.
   void put(RowIndex::Version version);
+  // The same, until take_back() is called.
+  void apply_for_now(const Op& write);
+  void put_for_now(RowIndex::Version version);
+  void take_back();
 
   // The rows that a scan, select or aggregate is about, by key.
   // Cost: the rows there are or, if that is less, those within its cover, and a bit for each

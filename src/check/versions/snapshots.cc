@@ -37,8 +37,8 @@ std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows
 // Goes through the reads by the start of their transactions, and keeps the rows as they were.
 class Results {
  public:
-  Results(const History& history, const RowVersions& versions, const ListKeys& lists)
-      : h_(history), versions_(versions), rows_(history, lists) {}
+  Results(const Observed& observed, const RowVersions& versions, const ListKeys& lists)
+      : o_(observed), h_(observed.history()), versions_(versions), rows_(h_, lists) {}
 
   void apply(const Commit& commit) {
     const RowVersions::Version& version = versions_.of(commit.place.key)[commit.place.position];
@@ -47,11 +47,11 @@ class Results {
 
   // Own writes are visible to their transaction only: they are made, and taken back.
   void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
+    if (h_.commit_ts(seen.txn) == h_.start_ts(seen.txn)) hide_commit(seen.txn);
     for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
       const Op op = h_.op(id);
       if (!is_write(op.kind) || !rows_.has(op.key)) continue;
-      undo_.emplace_back(op.key, rows_.row(op.key));
-      rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+      set_for_now(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
     }
     const Op op = h_.op(seen.op);
     const PredicateRead& read = h_.predicate_read(op.id);
@@ -68,6 +68,30 @@ class Results {
   }
 
  private:
+  void set_for_now(KeyId key, Rows::Row row) {
+    undo_.emplace_back(key, rows_.row(key));
+    rows_.set(key, row);
+  }
+
+  // A transaction that commits when it starts was applied, but does not see that: its rows are what
+  // they were before. REQUIRES: it is the last that was applied to them.
+  void hide_commit(TxnId txn) {
+    const Timestamp start = *h_.start_ts(txn);
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const Op op = h_.op(id);
+      if (!is_write(op.kind) || !rows_.has(op.key)) continue;
+      const auto versions = versions_.of(op.key);
+      const auto later =
+          std::partition_point(versions.begin() + 1, versions.end(),
+                               [&](const auto& version) { return commit_of(version) < start; });
+      set_for_now(op.key, {(later - 1)->value, (later - 1)->alive});
+    }
+  }
+  [[nodiscard]] Timestamp commit_of(const RowVersions::Version& version) const {
+    return *h_.commit_ts(o_.txn(version.write));
+  }
+
+  const Observed& o_;
   const History& h_;
   const RowVersions& versions_;
   Rows rows_;
@@ -90,7 +114,7 @@ std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVe
   const std::size_t parts = reads.size() < 1000 ? 1 : thread_count(threads);
   std::vector<std::vector<PredicateFlaw>> found(parts);
   for_each_part(parts, [&](std::size_t part) {
-    Results results(h, rows, *lists);
+    Results results(observed, rows, *lists);
     BudgetTicker ticker(budget);
     std::size_t next = 0;
     for (std::size_t i = 0; i < by_start.size() && !ticker.tick(); ++i) {

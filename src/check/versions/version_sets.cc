@@ -124,12 +124,15 @@ class VersionSetReader {
            rows_.position(key, Value::null()) == RowVersions::kSeveral;
   }
 
+  // Nobody starts behind their own commit, also if both are at the same time.
   [[nodiscard]] std::uint32_t position_at_start(TxnId txn, KeyId key) const {
     const Timestamp start = *h_.start_ts(txn);
     const auto versions = rows_.of(key);
-    const auto after = std::partition_point(
-        versions.begin() + 1, versions.end(),
-        [&](const auto& version) { return *h_.commit_ts(o_.txn(version.write)) <= start; });
+    const auto after =
+        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
+          const TxnId writer = o_.txn(version.write);
+          return writer != txn && *h_.commit_ts(writer) <= start;
+        });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 

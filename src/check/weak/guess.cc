@@ -21,13 +21,13 @@ std::vector<TxnId> session_predecessors(const Observed& observed) {
 Guess::Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget)
     : o_(&observed), order_(std::move(order)), rank_(order_.size()) {
   for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = static_cast<std::uint32_t>(i);
-  if (budget.exhausted() || !respects_sessions_and_lists()) return;
+  if (budget.exhausted() || !respects_all_but_reads()) return;
   respects_known_ = true;
   replay(budget);
   if (respects_known_) find_suspects(level, budget);
 }
 
-bool Guess::respects_sessions_and_lists() const {
+bool Guess::respects_all_but_reads() const {
   std::vector<TxnId> last(o_->history().session_count());
   for (const Node node : order_) {
     const TxnId txn{node};
@@ -36,10 +36,14 @@ bool Guess::respects_sessions_and_lists() const {
     if (before.valid() && before > txn) return false;
     before = txn;
   }
-  return std::all_of(
-      o_->version_steps().begin(), o_->version_steps().end(), [&](const VersionStep& step) {
-        return !step.from.valid() || rank(o_->txn(step.from)) < rank(o_->txn(step.to));
-      });
+  const auto steps = o_->version_steps();
+  const bool versions = std::all_of(steps.begin(), steps.end(), [&](const VersionStep& step) {
+    return !step.from.valid() || rank(o_->txn(step.from)) < rank(o_->txn(step.to));
+  });
+  const auto edges = o_->predicate_edges();
+  return versions && std::all_of(edges.begin(), edges.end(), [&](const PredicateEdge& edge) {
+           return edge.overwrites || rank(o_->txn(edge.write)) < rank(edge.reader);
+         });
 }
 
 // Runs the transactions one after the other, as if each were alone.

@@ -25,8 +25,8 @@ class Guess {
   // exhausted.
   Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget);
 
-  // Whether the order respects session order, reads-from and the orders that lists reveal.
-  // Otherwise nothing below holds.
+  // Whether the order respects session order, reads-from, the orders that lists reveal, and what
+  // predicate reads saw. Otherwise nothing below holds.
   [[nodiscard]] bool respects_known() const { return respects_known_; }
 
   [[nodiscard]] std::span<const Node> order() const { return order_; }
@@ -48,7 +48,7 @@ class Guess {
   }
 
  private:
-  [[nodiscard]] bool respects_sessions_and_lists() const;
+  [[nodiscard]] bool respects_all_but_reads() const;
   void replay(const Budget& budget);
   void find_suspects(Level level, const Budget& budget);
 
