@@ -104,6 +104,36 @@ TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
   EXPECT_THAT(violated.err, IsEmpty());
 }
 
+// By timestamps a lock may serialize what no snapshot shows: nothing about si follows from
+// serializable, whichever was asked for.
+TEST_F(CliTest, EveryLevelByTimestampsTellsTheSameAboutAll) {
+  const std::string path =
+      file("locks.jsonl", R"({"session":"a","start_ts":1,"commit_ts":4,"ops":[["r","x",1]]}
+{"session":"b","start_ts":2,"commit_ts":3,"ops":[["w","x",1]]}
+)");
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level, Evidence::Timestamps)) continue;
+    const Ran ran =
+        ouro({"check", "-l", std::string(level.name), "--evidence", "timestamps", path});
+    EXPECT_THAT(ran.out, HasSubstr("The database gave: strict-serializable by timestamps.  Weakest "
+                                   "level violated: si.\n"))
+        << level.name;
+  }
+}
+
+// A search that takes long keeps nobody from knowing what takes none.
+TEST_F(CliTest, CheapLevelsAreDecidedThoughOthersTakeTooLong) {
+  const std::string path = folder_ + "/causal.ouro";
+  ASSERT_EQ(ouro({"generate", "-n", "100000", "--keys", "20000", "--sessions", "50", "--clocks",
+                  "--seed", "3", "--level", "cc", "-o", path})
+                .status,
+            0);
+  const Ran ran = ouro({"check", "--threads", "1", "-l", "session-si", path});
+  EXPECT_THAT(ran.out, testing::ContainsRegex("The database gave( at least)?: (causal|prefix)"));
+  EXPECT_THAT(ran.out, HasSubstr(".  Weakest level violated: parallel-si, "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("Undecided: read-")));
+}
+
 TEST_F(CliTest, QuietPrintsNoVerdict) {
   const Ran ran = ouro({"check", "-q", "-l", "ra", fractured_});
   EXPECT_EQ(ran.status, 1);

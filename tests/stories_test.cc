@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ouro/format.h"
+#include "ouro/forms.h"
 #include "ouro/report.h"
 #include "tests/case_file.h"
 #include "tests/files.h"
@@ -65,6 +66,9 @@ constexpr const char* kHalfACount =
 {"key":"line1","versions":[{"order":7}],"complete":true}
 {"key":"line2","versions":[{"order":7}],"complete":true}
 )";
+constexpr const char* kHalfAScan = R"({"session":"a","ops":[["w","k0",1],["w","k1",2]]}
+{"session":"b","ops":[["scan","k0","k1",[["k1",2]]]]}
+)";
 constexpr const char* kMissedRow =
     R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"price":4}],["w","k2",{"price":15}]]}
 {"session":"b","start_ts":3,"commit_ts":4,"ops":[["w","k3",{"price":7}]]}
@@ -88,9 +92,23 @@ std::vector<Named> histories() {
   out.push_back({"on_call", *parse_history(kOnCall)});
   out.push_back({"half_an_order", *parse_history(kHalfAnOrder)});
   out.push_back({"half_a_count", *parse_history(kHalfACount)});
+  out.push_back({"half_a_scan", *parse_history(kHalfAScan)});
   out.push_back({"missed_row", *parse_history(kMissedRow)});
   std::sort(out.begin(), out.end(), [](const Named& a, const Named& b) { return a.name < b.name; });
   return out;
+}
+
+// The page has the story, too.
+void expect_page(const Named& named, const Verdict& verdict, const Explanation& explanation) {
+  HtmlReport report;
+  report.add({.name = named.name,
+              .history = &named.history,
+              .verdicts = {&verdict, 1},
+              .explanations = {&explanation, 1}});
+  const std::string page = report.finish();
+  for (const Story& story : explanation.stories) {
+    EXPECT_NE(page.find(name(story)), std::string::npos) << named.name << ' ' << name(story);
+  }
 }
 
 // Headings and stories of one history; levels with the same stories share them.
@@ -111,6 +129,7 @@ void append(std::string& out, const Named& named, Evidence evidence, std::set<Pa
     for (const Story& story : explanation.stories) seen.insert(story.pattern);
     std::string text =
         describe(named.history, *verdict, {.name = named.name, .explanations = {&explanation, 1}});
+    expect_page(named, *verdict, explanation);
     const std::size_t name_end = text.find(" (");
     text = text.substr(name_end + 1, text.rfind("\n\n") - name_end);
     if (text != last) {

@@ -202,6 +202,11 @@ struct CheckOptions {
   SearchOptions search;
 };
 
+// Whether every history that satisfies `stronger` by that evidence satisfies `weaker`, too. By
+// timestamps the serializable levels say nothing about those of snapshots: the former look at what
+// was committed when a transaction commits, the latter at what was when it started.
+[[nodiscard]] bool implies(Level stronger, Level weaker, Evidence evidence);
+
 // Whether check() can decide `level` already.
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 

@@ -237,6 +237,8 @@ class LevelByLevel {
 
 // Decides several levels by as few of them as possible: first the strongest, as most databases keep
 // what they promise; once that fails, whichever tells most about the others however it turns out.
+// With a time limit none may take more than a share of it before all had their turn; and once one
+// took too long, those that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
@@ -247,19 +249,8 @@ class OutcomesOnly {
     for (const Level level : levels) {
       verdicts.push_back({.level = level, .evidence = options_.evidence});
     }
-    bool violated = false;
-    for (auto open = undecided(verdicts); !open.empty(); open = undecided(verdicts)) {
-      const Level next =
-          violated ? most_telling(open) : *std::max_element(open.begin(), open.end());
-      const Outcome outcome = decide_with_predicates(observed_, next, budget_, options_).outcome;
-      if (outcome == Outcome::Undecided) break;
-      violated |= outcome == Outcome::Violated;
-      for (Verdict& verdict : verdicts) {
-        const bool follows =
-            outcome == Outcome::Holds ? implies(next, verdict.level) : implies(verdict.level, next);
-        if (follows) verdict.outcome = outcome;
-      }
-    }
+    if (options_.time_limit.count() > 0) ask_each(verdicts, kShare);
+    ask_each(verdicts, 1);
     for (Verdict& verdict : verdicts) {
       if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
     }
@@ -267,10 +258,50 @@ class OutcomesOnly {
   }
 
  private:
-  static std::vector<Level> undecided(std::span<const Verdict> verdicts) {
+  static constexpr int kShare = 4;
+
+  // Gives every level that is open one turn, of the `share`th part of the time.
+  void ask_each(std::vector<Verdict>& verdicts, int share) {
+    std::vector<Level> slow;
+    for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
+         open = undecided(verdicts, slow)) {
+      const Level next = choose(open, !slow.empty());
+      const Outcome outcome = decide(next, share);
+      if (outcome == Outcome::Undecided) slow.push_back(next);
+      violated_ |= outcome == Outcome::Violated;
+      for (Verdict& verdict : verdicts) {
+        const bool follows =
+            outcome == Outcome::Holds ? implies(next, verdict.level) : implies(verdict.level, next);
+        if (follows && outcome != Outcome::Undecided) verdict.outcome = outcome;
+      }
+    }
+  }
+
+  [[nodiscard]] Outcome decide(Level level, int share) {
+    if (share == 1) return decide_with_predicates(observed_, level, budget_, options_).outcome;
+    const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
+                      options_.cancelled, options_.memory_limit);
+    return decide_with_predicates(observed_, level, part, options_).outcome;
+  }
+
+  [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
+    const Level weakest = *std::min_element(open.begin(), open.end());
+    if (slow && weakest <= Level::Causal) {
+      Level quick = weakest;
+      for (const Level level : open) {
+        if (level <= Level::Causal) quick = std::max(quick, level);
+      }
+      return quick;
+    }
+    return violated_ || slow ? most_telling(open) : *std::max_element(open.begin(), open.end());
+  }
+
+  static std::vector<Level> undecided(std::span<const Verdict> verdicts,
+                                      std::span<const Level> but) {
     std::vector<Level> out;
     for (const Verdict& verdict : verdicts) {
-      if (verdict.outcome == Outcome::Undecided) out.push_back(verdict.level);
+      const bool left_out = std::find(but.begin(), but.end(), verdict.level) != but.end();
+      if (verdict.outcome == Outcome::Undecided && !left_out) out.push_back(verdict.level);
     }
     return out;
   }
@@ -290,9 +321,16 @@ class OutcomesOnly {
   Observed& observed_;
   const Budget& budget_;
   const CheckOptions& options_;
+  bool violated_ = false;  // Whether any is.
 };
 
 }  // namespace
+
+bool implies(Level stronger, Level weaker, Evidence evidence) {
+  const bool comparable = evidence != Evidence::Timestamps ||
+                          (stronger >= Level::Serializable) == (weaker >= Level::Serializable);
+  return comparable && implies(stronger, weaker);
+}
 
 bool decidable(Level level, Evidence evidence) {
   switch (evidence) {

@@ -210,9 +210,9 @@ class Checker {
     CheckOptions how = options();
     const double limit = std::chrono::duration<double>(how.time_limit).count();
     const double most = std::max(1.0, 5 * check_seconds);
-    const Patience patience(std::chrono::duration<double>(
-        limit > 0 ? std::clamp(limit - check_seconds, 0.0, most) : most));
-    how.time_limit = {};
+    const double time = limit > 0 ? std::clamp(limit - check_seconds, 0.0, most) : most;
+    const Patience patience{std::chrono::duration<double>(time)};
+    how.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(time * 1000)));
     how.cancelled = &patience.over();
     how.outcomes_only = true;
     how.evidence = evidence;
@@ -224,8 +224,8 @@ class Checker {
       catch_interrupt();
     } else if (verdicts->ok()) {
       for (Verdict& verdict : **verdicts) {
-        if (verdict.reason == "interrupted")
-          verdict.reason = "not in five times the time of the check";
+        if (verdict.reason.starts_with("interrupted") || verdict.reason.starts_with("time limit"))
+          verdict.reason = most > 1 ? "not in five times the time of the check" : "not in a second";
       }
     }
     return *std::move(verdicts);
@@ -243,8 +243,10 @@ class Checker {
       if (!decidable(level.level, evidence_)) continue;
       const bool known = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
         return verdict.level == level.level ||
-               (verdict.outcome == Outcome::Holds && implies(verdict.level, level.level)) ||
-               (verdict.outcome == Outcome::Violated && implies(level.level, verdict.level));
+               (verdict.outcome == Outcome::Holds &&
+                implies(verdict.level, level.level, evidence_)) ||
+               (verdict.outcome == Outcome::Violated &&
+                implies(level.level, verdict.level, evidence_));
       });
       if (!known) open.push_back(level.level);
     }

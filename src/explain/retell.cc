@@ -4,24 +4,9 @@
 #include <utility>
 
 #include "explain/cases.h"
+#include "explain/source.h"
 
 namespace ouro {
-namespace {
-
-// The write of `writer` that `read` returned, or the last one of it that a list shows.
-OpId write_behind(const History& history, TxnId writer, const Op& read) {
-  OpId found;
-  for (OpId id = history.first_op(writer); id < history.end_op(writer); ++id.value) {
-    const Op op = history.op(id);
-    if (op.key != read.key || !is_write(op.kind)) continue;
-    const auto list = read.value.is_list() ? history.list(read.value) : std::span<const Value>();
-    const bool shown = std::find(list.begin(), list.end(), op.value) != list.end();
-    if (shown || op.value == read.value) found = id;
-  }
-  return found;
-}
-
-}  // namespace
 
 std::vector<Case> cases_of(const Refutation& refutation) {
   std::vector<Case> cases;
@@ -59,12 +44,13 @@ void avoid_initial(Story& story, const History& history) {
   const TxnId reader = history.txn_of(forced.read);
   std::vector<Edge> plain;
   if (forced.saw.valid()) {
-    const Op saw = history.op(forced.saw);
+    const OpId seen = write_behind(history, forced.from, forced.saw);
+    if (!seen.valid()) return;
     plain.push_back({.from = forced.from,
                      .to = reader,
                      .kind = EdgeKind::WriteRead,
-                     .key = saw.key,
-                     .from_op = write_behind(history, forced.from, saw),
+                     .key = history.op(seen).key,
+                     .from_op = seen,
                      .to_op = forced.saw});
   } else if (history.session(forced.from) == history.session(reader)) {
     plain.push_back({.from = forced.from, .to = reader, .kind = EdgeKind::Session});

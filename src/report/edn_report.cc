@@ -180,8 +180,10 @@ std::string to_edn(const History& history, std::span<const Verdict> verdicts,
   std::vector<Level> stronger;
   for (const LevelInfo& level : levels()) {
     const bool named = std::find(weakest.begin(), weakest.end(), level.level) != weakest.end();
-    const bool implied = std::any_of(weakest.begin(), weakest.end(),
-                                     [&](Level weak) { return implies(level.level, weak); });
+    const bool implied = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
+      return verdict.outcome == Outcome::Violated &&
+             implies(level.level, verdict.level, verdict.evidence);
+    });
     if (implied && !named) stronger.push_back(level.level);
   }
   return valid_utf8(

@@ -83,18 +83,22 @@ std::string base64(std::string_view hex) {
   return out;
 }
 
-void write_levels(JsonWriter& json, const Checked& checked) {
+void write_levels(JsonWriter& json, const Checked& checked, std::span<const Verdict> known) {
   json.key("levels").begin_array();
   for (const Verdict& verdict : checked.verdicts) {
     const auto explained =
         std::find_if(checked.explanations.begin(), checked.explanations.end(),
-                     [&](const Explanation& known) { return known.level == verdict.level; });
-    const bool known = explained != checked.explanations.end();
+                     [&](const Explanation& each) { return each.level == verdict.level; });
+    const bool told = explained != checked.explanations.end();
     json.begin_object().member("name", info(verdict.level).name);
     json.member("outcome", name(verdict.outcome)).member("asked", true);
-    json.member("remark", remark(verdict, known ? *explained : Explanation{})).end_object();
+    json.member("remark", remark(verdict, told ? *explained : Explanation{})).end_object();
   }
-  for (const Verdict& verdict : checked.others) {
+  for (const Verdict& verdict : known) {
+    const bool asked =
+        std::any_of(checked.verdicts.begin(), checked.verdicts.end(),
+                    [&](const Verdict& other) { return other.level == verdict.level; });
+    if (asked) continue;
     json.begin_object().member("name", info(verdict.level).name);
     json.member("outcome", name(verdict.outcome)).member("asked", false);
     json.member("remark", verdict.reason).end_object();
@@ -134,9 +138,10 @@ std::string document(const Checked& checked, bool brief) {
       checked.verdicts.empty() ? Evidence::Observed : checked.verdicts.front().evidence;
   json.begin_object().member("name", name_or_file(*checked.history, checked.name));
   json.member("outcome", name(worst(checked.verdicts))).member("evidence", name(evidence));
-  write_levels(json, checked);
+  const std::vector<Verdict> known =
+      known_levels(checked.verdicts, checked.others, checked.explanations);
+  write_levels(json, checked, known);
   write_undecidable(json, evidence);
-  const std::vector<Verdict> known = with_others(checked.verdicts, checked.others);
   json.member("strongest", level_list(strongest_holding(known)));
   json.member("weakest", level_list(weakest_violated(known)));
   json.member("brief", brief);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "explain/source.h"
 #include "report/html_data.h"
 #include "report/narrator.h"
 #include "report/notation.h"
@@ -121,37 +122,22 @@ class StoryWriter {
   void write_reads_of(const Edge& forced) {
     const TxnId reader = history_.txn_of(forced.read);
     const auto write = [&](TxnId writer, OpId read) {
-      const OpId source = writer.valid() ? write_behind(writer, history_.op(read)) : OpId{};
+      const OpId source = writer.valid() ? write_behind(history_, writer, read) : OpId{};
       if (writer.valid() && !source.valid()) return;
       const Edge edge{.from = writer,
                       .to = reader,
                       .kind = EdgeKind::WriteRead,
-                      .key = history_.op(read).key,
+                      .key = writer.valid() ? history_.op(source).key : forced.key,
                       .from_op = source,
                       .to_op = read};
       write_edge({&edge, 1}, 0, "");
     };
     if (!is_predicate_read(history_.op(forced.read).kind)) write(forced.to, forced.read);
-    if (forced.saw.valid() && !is_predicate_read(history_.op(forced.saw).kind)) {
-      write(forced.from, forced.saw);
-    }
+    if (forced.saw.valid()) write(forced.from, forced.saw);
     const bool before = !forced.saw.valid() && forced.from.valid() &&
                         history_.session(forced.from) == history_.session(reader);
     const Edge edge{.from = forced.from, .to = reader, .kind = EdgeKind::Session};
     if (before) write_edge({&edge, 1}, 0, "");
-  }
-
-  // The write of `writer` that `read` returned, or the last one of it that a list shows.
-  [[nodiscard]] OpId write_behind(TxnId writer, const Op& read) const {
-    OpId found;
-    for (OpId id = history_.first_op(writer); id < history_.end_op(writer); ++id.value) {
-      const Op op = history_.op(id);
-      if (op.key != read.key || !is_write(op.kind)) continue;
-      const auto list = read.value.is_list() ? history_.list(read.value) : std::span<const Value>();
-      const bool shown = std::find(list.begin(), list.end(), op.value) != list.end();
-      if (shown || op.value == read.value) found = id;
-    }
-    return found;
   }
 
   [[nodiscard]] std::string plain_reason(const Edge& edge, const std::string& because) const {
@@ -184,7 +170,7 @@ class StoryWriter {
       const Op read = history_.op(id);
       for (const TxnId writer : narrator_.txns()) {
         if (read.kind != OpKind::Read || writer == history_.txn_of(id)) continue;
-        const OpId write = write_behind(writer, read);
+        const OpId write = write_behind(history_, writer, id);
         if (!write.valid()) continue;
         out.push_back({.from = writer,
                        .to = history_.txn_of(id),

@@ -186,22 +186,11 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
   }
 }
 
-// What a check of one level tells about others. By observation, what a part of a history violates
-// the whole does; in the eyes of a clock a part may look worse.
-void write_known_levels(JsonWriter& json, const Verdict& verdict, const Explanation& explanation,
-                        std::span<const Verdict> others) {
-  std::vector<Verdict> known = with_others({&verdict, 1}, others);
-  for (const Story& story : explanation.stories) {
-    if (verdict.evidence != Evidence::Observed) break;
-    for (const Level level : story.weakest_violated) {
-      const auto same = [&](const Verdict& other) { return other.level == level; };
-      if (std::any_of(known.begin(), known.end(), same)) continue;
-      known.emplace_back().level = level;
-      known.back().outcome = Outcome::Violated;
-    }
-  }
+// What a check tells about all levels.
+void write_known_levels(JsonWriter& json, std::span<const Verdict> known) {
   write_levels(json, "strongest", strongest_holding(known));
   write_levels(json, "weakest_violated", weakest_violated(known));
+  write_levels(json, "undecided", undecided(known));
 }
 
 }  // namespace
@@ -217,7 +206,7 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   write_counts(json, verdict);
   const Explanation explanation = explanation_of(history, verdict, options);
   json.end_object();
-  write_known_levels(json, verdict, explanation, options.others);
+  write_known_levels(json, known_levels({&verdict, 1}, options.others, {&explanation, 1}));
   json.key("anomalies").begin_array();
   for (const Story& story : explanation.stories) write_story(json, history, story);
   json.end_array();
@@ -241,15 +230,11 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
     if (!verdict.reason.empty()) json.member(info(verdict.level).name, verdict.reason);
   }
   json.end_object();
-  const std::vector<Verdict> known = with_others(verdicts, options.others);
-  write_levels(json, "strongest", strongest_holding(known));
-  write_levels(json, "weakest_violated", weakest_violated(known));
-  const std::vector<Level> weakest = weakest_violated(verdicts);
+  const std::vector<Explanation> explanations = explain_weakest(history, verdicts, options);
+  write_known_levels(json, known_levels(verdicts, options.others, explanations));
   write_levels(json, "unsupported", options.unsupported);
   json.key("anomalies").begin_array();
-  for (const Verdict& verdict : verdicts) {
-    if (std::find(weakest.begin(), weakest.end(), verdict.level) == weakest.end()) continue;
-    const Explanation explanation = explanation_of(history, verdict, options);
+  for (const Explanation& explanation : explanations) {
     for (const Story& story : explanation.stories) write_story(json, history, story);
   }
   json.end_array();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "explain/source.h"
 #include "report/notation.h"
 
 namespace ouro {
@@ -273,8 +274,9 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
     return history_.label(history_.session_name(history_.session(txn)));
   };
   if (edge.saw.valid()) {
-    return fmt::format("it {} from {}", read_phrase(edge.saw, history_.op(edge.saw).key),
-                       label(edge.from));
+    const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
+    const KeyId key = seen.valid() ? history_.op(seen).key : history_.op(edge.saw).key;
+    return fmt::format("it {} from {}", read_phrase(edge.saw, key), label(edge.from));
   }
   if (edge.from.valid() && history_.session(edge.from) == history_.session(reader)) {
     return fmt::format("{} is before it in session {}", label(edge.from), session_of(reader));

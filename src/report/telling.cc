@@ -46,6 +46,22 @@ std::uint64_t untold(const Explanation& explanation, AnomalyKind kind) {
   return count > told ? count - told : 0;
 }
 
+// By observation, what a part of a history violates the whole does; in the eyes of a clock a part
+// may look worse.
+void add_violated(std::vector<Verdict>& known, const Story& story) {
+  if (story.evidence != Evidence::Observed) return;
+  for (const Level level : story.weakest_violated) {
+    for (Verdict& verdict : known) {
+      if (verdict.outcome != Outcome::Undecided || !implies(verdict.level, level)) continue;
+      verdict.outcome = Outcome::Violated;
+      verdict.reason.clear();
+    }
+    const auto same = [&](const Verdict& other) { return other.level == level; };
+    if (std::any_of(known.begin(), known.end(), same)) continue;
+    known.push_back({.level = level, .evidence = story.evidence, .outcome = Outcome::Violated});
+  }
+}
+
 }  // namespace
 
 Explanation explanation_of(const History& history, const Verdict& verdict,
@@ -56,8 +72,23 @@ Explanation explanation_of(const History& history, const Verdict& verdict,
   return explain(history, verdict, {.examples = options.examples});
 }
 
-std::vector<Verdict> with_others(std::span<const Verdict> verdicts,
-                                 std::span<const Verdict> others) {
+const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level) {
+  return *std::find_if(verdicts.begin(), verdicts.end(),
+                       [&](const Verdict& verdict) { return verdict.level == level; });
+}
+
+std::vector<Explanation> explain_weakest(const History& history, std::span<const Verdict> verdicts,
+                                         const ReportOptions& options) {
+  std::vector<Explanation> out;
+  for (const Level level : weakest_violated(verdicts)) {
+    out.push_back(explanation_of(history, verdict_at(verdicts, level), options));
+  }
+  return out;
+}
+
+std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
+                                  std::span<const Verdict> others,
+                                  std::span<const Explanation> explanations) {
   std::vector<Verdict> out;
   for (const auto& some : {verdicts, others}) {
     for (const Verdict& verdict : some) {
@@ -67,8 +98,19 @@ std::vector<Verdict> with_others(std::span<const Verdict> verdicts,
                      .reason = verdict.reason});
     }
   }
+  for (const Explanation& explanation : explanations) {
+    for (const Story& story : explanation.stories) add_violated(out, story);
+  }
   std::sort(out.begin(), out.end(),
             [](const Verdict& a, const Verdict& b) { return a.level < b.level; });
+  return out;
+}
+
+std::vector<Level> undecided(std::span<const Verdict> verdicts) {
+  std::vector<Level> out;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.outcome == Outcome::Undecided) out.push_back(verdict.level);
+  }
   return out;
 }
 

@@ -15,6 +15,13 @@ namespace ouro {
 [[nodiscard]] Explanation explanation_of(const History& history, const Verdict& verdict,
                                          const ReportOptions& options);
 
+// Explanations of the weakest levels violated, which explain the others, too.
+[[nodiscard]] std::vector<Explanation> explain_weakest(const History& history,
+                                                       std::span<const Verdict> verdicts,
+                                                       const ReportOptions& options);
+// REQUIRES: one of the verdicts is about `level`.
+[[nodiscard]] const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level);
+
 // "lost update, write skew": the stories' names, each once; without stories the kinds that were
 // counted; for an undecided verdict the reason; "" for one that holds.
 [[nodiscard]] std::string remark(const Verdict& verdict, const Explanation& explanation);
@@ -28,9 +35,13 @@ namespace ouro {
 [[nodiscard]] std::string evidence_text(const Verdict& verdict);
 // What decides a level that `evidence` does not; nothing if that does, or nothing can.
 [[nodiscard]] std::optional<Evidence> other_evidence(Level level, Evidence evidence);
-// The outcomes of all of them, weaker levels first, without what proves them.
-[[nodiscard]] std::vector<Verdict> with_others(std::span<const Verdict> verdicts,
-                                               std::span<const Verdict> others);
+// The outcomes of all of them, weaker levels first, without what proves them; and what the stories
+// say about levels that are undecided or not among them.
+[[nodiscard]] std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
+                                                std::span<const Verdict> others,
+                                                std::span<const Explanation> explanations);
+// Those of them that are undecided.
+[[nodiscard]] std::vector<Level> undecided(std::span<const Verdict> verdicts);
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
 

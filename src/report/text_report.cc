@@ -13,28 +13,12 @@ namespace {
 
 constexpr std::size_t kFewLevels = 5;  // More are easier to grasp as a lattice.
 
-const Verdict* find(std::span<const Verdict> verdicts, Level level) {
-  const auto at = std::find_if(verdicts.begin(), verdicts.end(),
-                               [&](const Verdict& verdict) { return verdict.level == level; });
-  return at == verdicts.end() ? nullptr : &*at;
-}
-
-// Explanations of the weakest levels violated, which explain the others, too.
-std::vector<Explanation> explain_weakest(const History& history, std::span<const Verdict> verdicts,
-                                         const ReportOptions& options) {
-  std::vector<Explanation> out;
-  for (const Level level : weakest_violated(verdicts)) {
-    out.push_back(explanation_of(history, *find(verdicts, level), options));
-  }
-  return out;
-}
-
 std::string headline_of(const History& history, std::span<const Verdict> verdicts,
                         std::span<const Explanation> explanations, const ReportOptions& options) {
   std::string parts;
   const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : "; ") + part; };
   for (const Explanation& explanation : explanations) {
-    add(judgement(*find(verdicts, explanation.level), explanation, options.colour));
+    add(judgement(verdict_at(verdicts, explanation.level), explanation, options.colour));
   }
   for (const Verdict& verdict : verdicts) {
     if (verdict.outcome == Outcome::Undecided) add(judgement(verdict, {}, options.colour));
@@ -69,23 +53,28 @@ void append_unsupported(std::string& out, std::span<const Level> unsupported, Ev
   }
 }
 
+// What holds, or that nothing does; nothing is said of what nobody knows.
+void append_gift(std::string& out, std::span<const Level> strongest, bool decided,
+                 std::span<const Verdict> verdicts, const ReportOptions& options) {
+  const std::string by = evidence_text(verdicts.front());
+  if (!strongest.empty()) {
+    out += fmt::format("\n  The database gave{}: {}{}.", decided ? "" : " at least",
+                       level_list(strongest), by);
+  } else if (!decided) {
+    out += "\n  Which level the database gave is not known.";
+  } else {
+    out += options.others.empty() ? "\n  The database gave none of these levels."
+                                  : fmt::format("\n  The database gave no level{}.", by);
+  }
+}
+
 // The question behind it: which level does this database give me?
 void append_answer(std::string& out, std::span<const Verdict> verdicts,
-                   const ReportOptions& options) {
-  const std::vector<Verdict> known = with_others(verdicts, options.others);
-  const auto strongest = strongest_holding(known);
+                   std::span<const Explanation> explanations, const ReportOptions& options) {
+  const std::vector<Verdict> known = known_levels(verdicts, options.others, explanations);
   const auto violated = weakest_violated(known);
-  if (strongest.empty()) {
-    out += options.others.empty()
-               ? "\n  The database gave none of these levels."
-               : fmt::format("\n  The database gave no level{}.", evidence_text(verdicts.front()));
-  } else {
-    out += fmt::format("\n  The database gave: {}{}.", level_list(strongest),
-                       evidence_text(verdicts.front()));
-  }
-  const bool decided = std::none_of(known.begin(), known.end(), [](const Verdict& verdict) {
-    return verdict.outcome == Outcome::Undecided;
-  });
+  const bool decided = undecided(known).empty();
+  append_gift(out, strongest_holding(known), decided, verdicts, options);
   if (!violated.empty()) {
     out += fmt::format("  Weakest level violated: {}.\n", level_list(violated));
   } else {
@@ -122,7 +111,7 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
         versions ? "records say" : "clock says");
   }
   if (!options.others.empty()) {
-    append_answer(out, {&verdict, 1}, options);
+    append_answer(out, {&verdict, 1}, {&explanation, 1}, options);
   } else if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable &&
              !options.whole) {
     out += "\n  Stronger levels were not asked; --level all names the strongest that hold.\n";
@@ -155,10 +144,10 @@ std::string describe(const History& history, std::span<const Verdict> verdicts,
   std::string out = headline_of(history, verdicts, explanations, options);
   out += verdicts.size() > kFewLevels ? marked_lattice(verdicts, options.colour)
                                       : table_of(verdicts, options.colour);
-  append_answer(out, verdicts, options);
+  append_answer(out, verdicts, explanations, options);
   std::vector<std::vector<TxnId>> told;
   for (const Explanation& explanation : explanations) {
-    append_stories(out, history, *find(verdicts, explanation.level), explanation, told);
+    append_stories(out, history, verdict_at(verdicts, explanation.level), explanation, told);
   }
   append_closing(out, history, options);
   return out;

@@ -121,6 +121,32 @@ TEST(TextReportTest, OtherLevelsThatAreKnownSayWhatTheDatabaseGave) {
             std::string::npos);
 }
 
+TEST(TextReportTest, WhatIsUndecidedIsNotDenied) {
+  const Fractured f;
+  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "not in a second"},
+                            {.level = Level::Causal, .reason = "not in a second"}};
+  const Verdict si{.level = Level::Si, .outcome = Outcome::Violated};
+  const std::string text = describe(f.history, si, {.others = others});
+  EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: si."
+                      "\n  Undecided: read-committed (not in a second).\n"),
+            std::string::npos)
+      << text;
+}
+
+// What a story violates the whole does, though there was no time to find that out.
+TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
+  const Fractured f;
+  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "not in a second"},
+                            {.level = Level::ReadAtomic, .reason = "not in a second"}};
+  Verdict causal = f.verdict;
+  causal.level = Level::Causal;
+  const std::string text = describe(f.history, causal, {.others = others});
+  EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: "
+                      "read-atomic, si.\n  Undecided: read-committed (not in a second).\n\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(TextReportTest, ColourOnlyIfAsked) {
   const Fractured f;
   EXPECT_EQ(describe(f.history, f.verdict).find('\033'), std::string::npos);
@@ -152,7 +178,7 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
             std::string::npos)
       << text;
   EXPECT_NE(
-      text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic.\n"
+      text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic, si.\n"
                 "  Needs --evidence versions: repeatable-read.\n"),
       std::string::npos)
       << text;
@@ -169,9 +195,11 @@ TEST(TextReportTest, ManyLevelsAreDrawnWithMarks) {
   EXPECT_NE(text.find("✓read-committed"), std::string::npos) << text;
   EXPECT_NE(text.find("-------------------------?si -'"), std::string::npos) << text;
   EXPECT_NE(text.find(" repeatable-read"), std::string::npos) << text;
-  EXPECT_NE(text.find("The database gave: strict-serializable.  No level is known to be violated.\n"
-                      "  Undecided: si ().\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "The database gave at least: strict-serializable.  No level is known to be violated.\n"
+          "  Undecided: si ().\n"),
+      std::string::npos)
       << text;
 }
 
