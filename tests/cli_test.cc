@@ -267,6 +267,22 @@ TEST_F(CliTest, VersionOrdersAreEvidence) {
               HasSubstr("repeatable-read is violated by versions"));
 }
 
+TEST_F(CliTest, AnotherOrderIsNamedForPredicatesAndSeveralLevels) {
+  const std::string papers = std::string(OURO_SOURCE_DIR) + "/tests/papers/";
+  const Ran predicates = ouro(
+      {"check", "-l", "ser", "--evidence", "timestamps", papers + "emme_fig3_another_order.jsonl"});
+  EXPECT_EQ(predicates.status, 1);
+  EXPECT_THAT(predicates.out,
+              HasSubstr("By the rows that came back, not by those that predicates left out, in "
+                        "another order than that of its timestamps the history is serializable"));
+  const std::string fig11 = papers + "chronos_fig11_skipped_snapshot.jsonl";
+  const Ran several = ouro({"check", "-l", "all", "--evidence", "timestamps", fig11});
+  EXPECT_EQ(several.status, 1);
+  EXPECT_THAT(several.out, HasSubstr("the history violates none of these levels"));
+  EXPECT_THAT(ouro({"check", "-l", "all", "--evidence", "timestamps", "--json", fig11}).out,
+              HasSubstr(R"("observed":"holds")"));
+}
+
 TEST_F(CliTest, TimestampsAreEvidence) {
   const std::string path = folder_ + "/stale.jsonl";
   std::ofstream(path) << R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",1]]}

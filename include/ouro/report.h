@@ -46,7 +46,8 @@ struct ReportOptions {
   std::optional<Whole> whole;
   std::optional<double> load_seconds;  // What it took, if it is to be told.
   std::optional<double> check_seconds;
-  // Of a verdict by timestamps: what the reads alone say at its level, if somebody asked.
+  // Of verdicts by timestamps or version orders: what the reads alone say at the levels that are
+  // violated, if somebody asked.
   std::optional<Outcome> observed;
 };
 

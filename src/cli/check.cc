@@ -103,7 +103,7 @@ class Checker {
     if (!(*history)->ok()) return refuse(path, (*history)->error());
     report.load_seconds = seconds_since(start);
 
-    start = std::chrono::steady_clock::now();
+    start = began_ = std::chrono::steady_clock::now();
     std::optional<Result<std::vector<Verdict>>> verdicts;
     watched(fmt::format("checking {}", name), OnInterrupt::Wait,
             [&] { verdicts = check(***history, levels_.asked, options()); });
@@ -139,6 +139,7 @@ class Checker {
     const bool told = !flags_.quiet || forms_.any() || !flags_.counterexample.empty();
     if (!told && expectation_.empty()) return out;
     ExplainOptions how;
+    const std::chrono::milliseconds usual = how.time_limit;
     how.examples = expectation_.empty() ? examples() : std::max(examples(), kLook);
     how.cancelled = &interrupted();
     how.clock_drift = options().clock_drift;
@@ -148,10 +149,22 @@ class Checker {
       if (verdict.outcome != Outcome::Violated) continue;
       const bool wanted = std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
       if (!wanted && expectation_.empty() && !forms_.any()) continue;
+      how.time_limit = time_to_explain(usual);
       watched("explaining", OnInterrupt::Wait,
               [&] { out.push_back(explain(history, verdict, how)); });
     }
     return out;
+  }
+
+  // A time limit is for all of a history; but a verdict that was found in time is told, too.
+  [[nodiscard]] std::chrono::milliseconds time_to_explain(std::chrono::milliseconds usual) const {
+    using std::chrono::milliseconds;
+    constexpr milliseconds kLeast(50);
+    constexpr milliseconds kGrace(400);
+    if (flags_.time_limit <= 0) return usual;
+    const std::chrono::duration<double> left(std::min(flags_.time_limit, 1e6) -
+                                             seconds_since(began_));
+    return std::clamp(std::chrono::duration_cast<milliseconds>(left) + kGrace, kLeast, usual);
   }
 
   // As many stories of each name as are to be printed.
@@ -210,7 +223,7 @@ class Checker {
     CheckOptions how = options();
     const double limit = std::chrono::duration<double>(how.time_limit).count();
     const double most = std::max(1.0, 5 * check_seconds);
-    const double time = limit > 0 ? std::clamp(limit - check_seconds, 0.0, most) : most;
+    const double time = limit > 0 ? std::clamp(limit - seconds_since(began_), 0.0, most) : most;
     const Patience patience{std::chrono::duration<double>(time)};
     how.time_limit = std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(time * 1000)));
     how.cancelled = &patience.over();
@@ -255,22 +268,28 @@ class Checker {
     return out.ok() ? *std::move(out) : std::vector<Verdict>();
   }
 
-  // Whether some other order would explain what the one given does not. Only of one level, and
-  // without predicates, of which reads alone say little.
+  // Whether some other order would explain what the one given does not. Of predicates only by what
+  // they returned; so by version orders, where what they left out makes cycles, it is not asked.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone(const History& history,
-                                                       const std::vector<Verdict>& verdicts,
+                                                       std::span<const Verdict> verdicts,
                                                        double check_seconds) const {
-    if (evidence_ == Evidence::Observed || verdicts.size() != 1 || !told_at_length()) return {};
-    if (verdicts[0].outcome != Outcome::Violated || interrupted() ||
-        !history.columns().predicate_reads.empty()) {
-      return {};
+    if (evidence_ == Evidence::Observed || !told_at_length() || interrupted()) return {};
+    const bool predicates = !history.columns().predicate_reads.empty();
+    if (predicates && evidence_ == Evidence::Versions) return {};
+    std::vector<Level> violated;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome != Outcome::Violated) continue;
+      // Without what predicates left out, nothing can be a phantom.
+      const bool items = verdict.level == Level::RepeatableRead;
+      violated.push_back(items ? Level::Serializable : verdict.level);
     }
-    // Without predicates nothing can be a phantom.
-    const Level level =
-        verdicts[0].level == Level::RepeatableRead ? Level::Serializable : verdicts[0].level;
-    const auto asked = ask_too(history, {&level, 1}, Evidence::Observed, check_seconds);
-    if (!asked.ok() || asked->front().outcome == Outcome::Undecided) return {};
-    return asked->front().outcome;
+    std::sort(violated.begin(), violated.end());
+    violated.erase(std::unique(violated.begin(), violated.end()), violated.end());
+    if (violated.empty()) return {};
+    const auto asked = ask_too(history, violated, Evidence::Observed, check_seconds);
+    if (!asked.ok()) return {};
+    const Outcome outcome = worst(*asked);
+    return outcome == Outcome::Undecided ? std::nullopt : std::optional(outcome);
   }
 
   // Nothing proves an undecided verdict.
@@ -340,6 +359,7 @@ class Checker {
   Expectation expectation_;
   FormFiles forms_;
   bool full_story_;
+  std::chrono::steady_clock::time_point began_;  // To check the history at hand.
 };
 
 int run_check(CheckFlags& flags) {

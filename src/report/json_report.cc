@@ -221,6 +221,7 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
   json.member("level", "all");
   json.member("evidence", name(verdicts.empty() ? Evidence::Observed : verdicts[0].evidence));
   json.member("verdict", name(worst(verdicts)));
+  if (options.observed) json.member("observed", name(*options.observed));
   json.key("levels").begin_object();
   for (const Verdict& verdict : verdicts) {
     json.member(info(verdict.level).name, name(verdict.outcome));

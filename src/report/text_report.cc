@@ -88,6 +88,22 @@ void append_answer(std::string& out, std::span<const Verdict> verdicts,
   append_unsupported(out, options.unsupported, evidence);
 }
 
+// What is violated by the order that the database told may be fine in another.
+void append_other_order(std::string& out, const History& history, std::span<const Verdict> verdicts,
+                        const ReportOptions& options) {
+  if (options.observed != Outcome::Holds || worst(verdicts) != Outcome::Violated) return;
+  const bool versions = verdicts.front().evidence == Evidence::Versions;
+  const bool predicates = !history.columns().predicate_reads.empty();
+  out += fmt::format(
+      "\n  {}n another order than that of its {} the history {}: see --evidence\n"
+      "  observed. But then the database did not do what its own {}.\n",
+      predicates ? "By the rows that came back, not by those that predicates left out, i" : "I",
+      versions ? "version orders" : "timestamps",
+      verdicts.size() == 1 ? fmt::format("is {}", info(verdicts.front().level).name)
+                           : "violates none of these levels",
+      versions ? "records say" : "clock says");
+}
+
 }  // namespace
 
 std::string headline(const History& history, const Verdict& verdict, const ReportOptions& options) {
@@ -102,14 +118,7 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
                                 judgement(verdict, explanation, options.colour));
   std::vector<std::vector<TxnId>> told;
   append_stories(out, history, verdict, explanation, told);
-  if (options.observed == Outcome::Holds && verdict.outcome == Outcome::Violated) {
-    const bool versions = verdict.evidence == Evidence::Versions;
-    out += fmt::format(
-        "\n  In another order than that of its {} the history is {}: see --evidence\n"
-        "  observed. But then the database did not do what its own {}.\n",
-        versions ? "version orders" : "timestamps", info(verdict.level).name,
-        versions ? "records say" : "clock says");
-  }
+  append_other_order(out, history, {&verdict, 1}, options);
   if (!options.others.empty()) {
     append_answer(out, {&verdict, 1}, {&explanation, 1}, options);
   } else if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable &&
@@ -149,6 +158,7 @@ std::string describe(const History& history, std::span<const Verdict> verdicts,
   for (const Explanation& explanation : explanations) {
     append_stories(out, history, verdict_at(verdicts, explanation.level), explanation, told);
   }
+  append_other_order(out, history, verdicts, options);
   append_closing(out, history, options);
   return out;
 }
