@@ -70,5 +70,70 @@ TEST(PredicateCasesTest, NobodySeesTheirOwnCommit) {
   }
 }
 
+// A version set need not list what its transaction wrote itself; but it must not contradict it.
+TEST(PredicateCasesTest, OwnWritesCountWhateverTheVersionSetSays) {
+  const auto ops = [](const std::string& read) {
+    return R"({"session":"b","ops":[["w","k1",{"a":1,"v":0}]]}
+{"session":"a","ops":[["w","k1",{"a":1,"v":1}],)" +
+           read + R"(]}
+{"key":"k1","versions":[{"a":1,"v":0},{"a":1,"v":1}],"complete":true}
+)";
+  };
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions}) {
+    const auto says = [&](const std::string& read) { return judged(ops(read), evidence); };
+    EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[]}])"), "result-set mismatch");
+    EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[["k1",{"a":1,"v":1}]],{"versions":[]}])"), "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,{"eq":["a",1]},0,{"versions":[]}])"),
+              "result-set mismatch");
+    EXPECT_EQ(says(R"(["aggregate","count",null,{"eq":["a",1]},1,{"versions":[]}])"), "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1,"v":1}]]}])"),
+              "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1,"v":0}]]}])"),
+              "internal inconsistency");
+  }
+}
+
+// ---- version sets ----
+
+TEST(PredicateCasesTest, WhatWasNeverAbsentMustBeListed) {
+  const auto says = [](const std::string& read, const std::string& more = "") {
+    return judged(R"({"key":"k1","initial":{"a":1},"versions":[],"complete":true}
+{"session":"b","ops":[)" +
+                      read + "]}\n" + more,
+                  Evidence::Versions);
+  };
+  const std::string none = R"(["aggregate","count",null,{"eq":["a",1]},0,{"versions":[]}])";
+  EXPECT_EQ(says(none), "thin-air read");
+  EXPECT_EQ(says(none, R"({"session":"c","status":"aborted","ops":[["d","k1"]]})"), "aborted read");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[]}])"), "thin-air read");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",2]},[],{"versions":[]}])"), "holds");
+  EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1}]]}])"), "holds");
+}
+
+// ---- rows ----
+
+TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
+  const auto says = [](const std::string& read, Evidence evidence) {
+    return judged(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"a":2}]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[)" +
+                      read + R"(]}
+{"key":"k1","versions":[{"a":2}],"complete":true}
+)",
+                  evidence);
+  };
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    for (const std::string_view read : {
+             R"(["select",{"eq":["a",1]},[["k1",{"a":2}]]])",
+             R"(["select",{"eq":["a",2]},[["k1",{"a":2}],["k1",{"a":2}]]])",
+             R"(["scan","a","c",[["k1",{"a":2}]]])",
+             R"(["scan","a","z",[["k1",{"a":2}],["k1",{"a":2}]]])",
+         }) {
+      EXPECT_EQ(says(std::string(read), evidence), "result-set mismatch") << read;
+    }
+    EXPECT_EQ(says(R"(["select",{"eq":["a",2]},[["k1",{"a":2}]]])", evidence), "holds");
+    EXPECT_EQ(says(R"(["scan","a","z",[["k1",{"a":2}]]])", evidence), "holds");
+  }
+}
+
 }  // namespace
 }  // namespace ouro
