@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -133,6 +134,38 @@ TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
     EXPECT_EQ(says(R"(["select",{"eq":["a",2]},[["k1",{"a":2}]]])", evidence), "holds");
     EXPECT_EQ(says(R"(["scan","a","z",[["k1",{"a":2}]]])", evidence), "holds");
   }
+}
+
+// ---- sums ----
+
+TEST(PredicateCasesTest, SumsAreExactAndNullOverWhatIsNoNumber) {
+  const auto says = [](const std::string& cells, const std::string& sum) {
+    std::string writes;
+    for (std::size_t at = 0, key = 1; at < cells.size(); ++key) {
+      const std::size_t end = std::min(cells.find(' ', at), cells.size());
+      writes += (key == 1 ? R"(["w",)" : R"(,["w",)") + std::to_string(key) + R"(,{"a":)" +
+                cells.substr(at, end - at) + "}]";
+      at = end + 1;
+    }
+    return judged(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[)" + writes + R"(]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["aggregate","sum","a",true,)" +
+                      sum + "]]}\n",
+                  Evidence::Timestamps);
+  };
+  const std::string most = "9223372036854775807";
+  const std::string least = "-9223372036854775808";
+  EXPECT_EQ(says(most + " " + least, "-1"), "holds");
+  EXPECT_EQ(says(most + " " + most, "18446744073709551614"), "holds");
+  EXPECT_EQ(says(most + " " + most, "1"), "result-set mismatch");
+  EXPECT_EQ(says(most + " " + most + " 1", "18446744073709551615"), "holds");
+  EXPECT_EQ(says(most + " " + most + " 2", R"("18446744073709551616")"), "holds");
+  EXPECT_EQ(says(most + " " + most + " 2", R"("18446744073709551617")"), "result-set mismatch");
+  EXPECT_EQ(says(least + " -1", R"("-9223372036854775809")"), "holds");
+  EXPECT_EQ(says(least + " " + most + " " + most, "9223372036854775806"), "holds");
+  EXPECT_EQ(says("1000000000000000000 -1", "999999999999999999"), "holds");
+  EXPECT_EQ(says(R"("p")", "null"), "holds");
+  EXPECT_EQ(says(R"("p" 1)", "1"), "result-set mismatch");
+  EXPECT_EQ(says("null 3 4", "7"), "holds");
 }
 
 }  // namespace
