@@ -37,6 +37,7 @@ class Observer {
   void walk(std::size_t index);
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
+  [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
   void compare_list_reads();
 
@@ -220,8 +221,13 @@ void Observer::read_rows(std::size_t index, const Op& op) {
   };
   std::set<KeyId> returned;
   for (const KeyVersion& row : history_.rows(read)) {
-    returned.insert(row.key);
+    const bool first = returned.insert(row.key).second;
+    if (!first || !selects(op, row)) note(AnomalyKind::ResultSetMismatch);
     read_key(row.key, row.value);
+  }
+  for (const KeyVersion& version : history_.version_set(read)) {
+    const auto mine = own.find(version.key);
+    if (mine != own.end() && mine->second.value != version.value) note(AnomalyKind::Internal);
   }
   if (op.kind != OpKind::Scan) {
     out_.predicates.push_back({op.id, index, own});
@@ -229,14 +235,23 @@ void Observer::read_rows(std::size_t index, const Op& op) {
   }
   for (std::size_t k = 0; k < history_.key_count(); ++k) {
     const KeyId key{k};
-    const Value name = history_.key_name(key);
-    const bool below = !read.lower.is_null() && compare_values(history_, name, read.lower) < 0;
-    const bool above = !read.upper.is_null() && compare_values(history_, name, read.upper) > 0;
-    if (below || above || returned.contains(key)) continue;
+    if (!selects(op, {key, {}}) || returned.contains(key)) continue;
     const std::size_t before = out_.txns[index].reads.size();
     read_key(key, Value::null());
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
   }
+}
+
+// Whether a row is one that the read asks for.
+bool Observer::selects(const Op& op, const KeyVersion& row) const {
+  const PredicateRead& read = history_.predicate_read(op.id);
+  if (op.kind != OpKind::Scan) {
+    return evaluate(history_, read.predicate, row.key, row.value) == Truth::True;
+  }
+  const Value name = history_.key_name(row.key);
+  const bool below = !read.lower.is_null() && compare_values(history_, name, read.lower) < 0;
+  const bool above = !read.upper.is_null() && compare_values(history_, name, read.upper) > 0;
+  return !below && !above;
 }
 
 void Observer::note(const Source& source) {

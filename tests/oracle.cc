@@ -300,7 +300,6 @@ std::optional<std::size_t> seen_version(const History& history, const Observed& 
     for (std::size_t i = 0; i < versions.size(); ++i) {
       if (versions[i].value == value) possible.push_back(i);
     }
-    if (value.is_null() && possible.empty()) return 0;
   } else {
     std::size_t last = 0;
     const Timestamp start = *history.start_ts(seen.txns[predicate.reader].id);
@@ -348,6 +347,11 @@ void add_predicate(const History& history, const Observed& seen, const VersionOr
   }
 }
 
+bool is_listed(const History& history, const PredicateRead& read, KeyId key) {
+  const auto set = history.version_set(read);
+  return std::any_of(set.begin(), set.end(), [&](const KeyVersion& v) { return v.key == key; });
+}
+
 // Whether a predicate read saw only what it may, and returned what follows from it.
 bool fits(const History& history, const Observed& seen, const VersionOrders& orders,
           const SeenPredicate& predicate) {
@@ -363,7 +367,11 @@ bool fits(const History& history, const Observed& seen, const VersionOrders& ord
       version = {0, own->second.value,
                  own->second.kind == OpKind::Write && !own->second.value.is_null()};
     } else {
+      const bool matters = std::any_of(versions.begin(), versions.end(), [&](const auto& v) {
+        return matches(history, predicate, key, v);
+      });
       const auto last = seen_version(history, seen, predicate, key, versions);
+      if (!last && !matters && !is_listed(history, read, key)) continue;
       if (!last || versions[*last].writer == predicate.reader) return false;
       version = versions[*last];
     }

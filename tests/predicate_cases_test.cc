@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -68,6 +69,103 @@ TEST(PredicateCasesTest, NobodySeesTheirOwnCommit) {
     EXPECT_EQ(judged(behind, evidence), "holds");
     EXPECT_NE(judged(seen, evidence), "holds");
   }
+}
+
+// A version set need not list what its transaction wrote itself; but it must not contradict it.
+TEST(PredicateCasesTest, OwnWritesCountWhateverTheVersionSetSays) {
+  const auto ops = [](const std::string& read) {
+    return R"({"session":"b","ops":[["w","k1",{"a":1,"v":0}]]}
+{"session":"a","ops":[["w","k1",{"a":1,"v":1}],)" +
+           read + R"(]}
+{"key":"k1","versions":[{"a":1,"v":0},{"a":1,"v":1}],"complete":true}
+)";
+  };
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions}) {
+    const auto says = [&](const std::string& read) { return judged(ops(read), evidence); };
+    EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[]}])"), "result-set mismatch");
+    EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[["k1",{"a":1,"v":1}]],{"versions":[]}])"), "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,{"eq":["a",1]},0,{"versions":[]}])"),
+              "result-set mismatch");
+    EXPECT_EQ(says(R"(["aggregate","count",null,{"eq":["a",1]},1,{"versions":[]}])"), "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1,"v":1}]]}])"),
+              "holds");
+    EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1,"v":0}]]}])"),
+              "internal inconsistency");
+  }
+}
+
+// ---- version sets ----
+
+TEST(PredicateCasesTest, WhatWasNeverAbsentMustBeListed) {
+  const auto says = [](const std::string& read, const std::string& more = "") {
+    return judged(R"({"key":"k1","initial":{"a":1},"versions":[],"complete":true}
+{"session":"b","ops":[)" +
+                      read + "]}\n" + more,
+                  Evidence::Versions);
+  };
+  const std::string none = R"(["aggregate","count",null,{"eq":["a",1]},0,{"versions":[]}])";
+  EXPECT_EQ(says(none), "thin-air read");
+  EXPECT_EQ(says(none, R"({"session":"c","status":"aborted","ops":[["d","k1"]]})"), "aborted read");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[]}])"), "thin-air read");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",2]},[],{"versions":[]}])"), "holds");
+  EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1}]]}])"), "holds");
+}
+
+// ---- rows ----
+
+TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
+  const auto says = [](const std::string& read, Evidence evidence) {
+    return judged(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"a":2}]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[)" +
+                      read + R"(]}
+{"key":"k1","versions":[{"a":2}],"complete":true}
+)",
+                  evidence);
+  };
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    for (const std::string_view read : {
+             R"(["select",{"eq":["a",1]},[["k1",{"a":2}]]])",
+             R"(["select",{"eq":["a",2]},[["k1",{"a":2}],["k1",{"a":2}]]])",
+             R"(["scan","a","c",[["k1",{"a":2}]]])",
+             R"(["scan","a","z",[["k1",{"a":2}],["k1",{"a":2}]]])",
+         }) {
+      EXPECT_EQ(says(std::string(read), evidence), "result-set mismatch") << read;
+    }
+    EXPECT_EQ(says(R"(["select",{"eq":["a",2]},[["k1",{"a":2}]]])", evidence), "holds");
+    EXPECT_EQ(says(R"(["scan","a","z",[["k1",{"a":2}]]])", evidence), "holds");
+  }
+}
+
+// ---- sums ----
+
+TEST(PredicateCasesTest, SumsAreExactAndNullOverWhatIsNoNumber) {
+  const auto says = [](const std::string& cells, const std::string& sum) {
+    std::string writes;
+    for (std::size_t at = 0, key = 1; at < cells.size(); ++key) {
+      const std::size_t end = std::min(cells.find(' ', at), cells.size());
+      writes += (key == 1 ? R"(["w",)" : R"(,["w",)") + std::to_string(key) + R"(,{"a":)" +
+                cells.substr(at, end - at) + "}]";
+      at = end + 1;
+    }
+    return judged(R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[)" + writes + R"(]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["aggregate","sum","a",true,)" +
+                      sum + "]]}\n",
+                  Evidence::Timestamps);
+  };
+  const std::string most = "9223372036854775807";
+  const std::string least = "-9223372036854775808";
+  EXPECT_EQ(says(most + " " + least, "-1"), "holds");
+  EXPECT_EQ(says(most + " " + most, "18446744073709551614"), "holds");
+  EXPECT_EQ(says(most + " " + most, "1"), "result-set mismatch");
+  EXPECT_EQ(says(most + " " + most + " 1", "18446744073709551615"), "holds");
+  EXPECT_EQ(says(most + " " + most + " 2", R"("18446744073709551616")"), "holds");
+  EXPECT_EQ(says(most + " " + most + " 2", R"("18446744073709551617")"), "result-set mismatch");
+  EXPECT_EQ(says(least + " -1", R"("-9223372036854775809")"), "holds");
+  EXPECT_EQ(says(least + " " + most + " " + most, "9223372036854775806"), "holds");
+  EXPECT_EQ(says("1000000000000000000 -1", "999999999999999999"), "holds");
+  EXPECT_EQ(says(R"("p")", "null"), "holds");
+  EXPECT_EQ(says(R"("p" 1)", "1"), "result-set mismatch");
+  EXPECT_EQ(says("null 3 4", "7"), "holds");
 }
 
 }  // namespace

@@ -198,9 +198,10 @@ class AskingGenerator {
 
   static Value result(HistoryBuilder& b, const AskedOp& op) {
     if (op.unobserved) return Value::unobserved();
-    if (op.result.empty() || op.result == "null" || op.result == "no number") return Value::null();
+    if (op.result.empty() || op.result == "null") return Value::null();
     if (op.result[0] == '"') return b.text(op.result.substr(1, op.result.size() - 2));
-    return b.integer(std::stoll(op.result));
+    if (op.result[0] == '-') return b.integer(std::stoll(op.result));
+    return b.unsigned_integer(std::stoull(op.result));
   }
 
   // `expected` is a list of keys and values, or the result of an aggregate.

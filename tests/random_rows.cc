@@ -124,8 +124,12 @@ class Maker {
     std::vector<KeyVersion> set;
     for (std::size_t k = 0; k < keys_.size(); ++k) {
       visible.push_back(&seen(k, snapshot));
-      if (!visible[k]->value.is_null()) set.push_back({keys_[k], visible[k]->value});
+      if (chance(noise_ / 4)) continue;  // Not listed.
+      const bool stale = own_[k] && chance(noise_ / 4);
+      const Version& listed = stale ? versions_[k][pick(versions_[k].size())] : *visible[k];
+      if (!listed.value.is_null()) set.push_back({keys_[k], listed.value});
     }
+    const bool has_set = kind != 2 && !timestamps_ && !chance(noise_ / 2);
     const auto low = static_cast<std::int64_t>(pick(3));
     const auto high = low + static_cast<std::int64_t>(pick(2));
     std::vector<KeyVersion> rows;
@@ -136,19 +140,22 @@ class Maker {
       return !cell.is_null() && cell.number() >= low && cell.number() <= high;
     };
     for (std::size_t k = 0; k < keys_.size(); ++k) {
-      if (matches(k) && !chance(noise_ / 4)) rows.push_back({keys_[k], visible[k]->value});
+      // One row too few, too many, or twice.
+      const bool wrong = visible[k]->alive && chance(noise_ / 4);
+      if (matches(k) != wrong) rows.push_back({keys_[k], visible[k]->value});
+      if (!rows.empty() && chance(noise_ / 8)) rows.push_back(rows.back());
     }
-    later([=, this] { record(kind, low, high, rows, set); });
+    later(
+        [=, this] { record(kind, low, high, rows, has_set ? std::optional(set) : std::nullopt); });
   }
 
   void record(std::size_t kind, std::int64_t low, std::int64_t high,
-              const std::vector<KeyVersion>& rows, const std::vector<KeyVersion>& set) {
+              const std::vector<KeyVersion>& rows,
+              const std::optional<std::vector<KeyVersion>>& set) {
     HistoryBuilder::Rows result;
     if (kind != 1) result.rows = rows;
-    if (!timestamps_ && kind != 2) {
-      result.has_version_set = true;
-      result.version_set = set;
-    }
+    result.has_version_set = set.has_value();
+    if (set) result.version_set = *set;
     if (kind == 2) {
       b_.scan(b_.integer(low), Value::null(), result);
       return;

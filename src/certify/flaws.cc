@@ -67,6 +67,10 @@ std::string Flaws::complaint(const Anomaly& anomaly) const {
         other.valid() && is_counted(read) && (disagree(read, other) || swapped(read, other));
   } else {
     true_word = known_.contains({anomaly.kind, read, other}) || is_fault(anomaly);
+    if (!true_word && anomaly.kind == AnomalyKind::Internal) {
+      const auto own = contradicted(read);
+      true_word = std::find(own.begin(), own.end(), other) != own.end();
+    }
   }
   return true_word ? "" : name + " that the history does not show";
 }
@@ -105,10 +109,11 @@ std::string Flaws::first_forbidden(Level level) const {
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     if (!is_predicate_read(h_.columns().op_kind[i])) continue;
-    if (is_counted(OpId{i}) && mismatches(OpId{i})) {
-      return fmt::format("{}: {}", h_.place(OpId{i}).to_string(),
-                         info(AnomalyKind::ResultSetMismatch).name);
-    }
+    const bool mismatch = is_counted(OpId{i}) && mismatches(OpId{i});
+    if (!mismatch && contradicted(OpId{i}).empty()) continue;
+    return fmt::format(
+        "{}: {}", h_.place(OpId{i}).to_string(),
+        info(mismatch ? AnomalyKind::ResultSetMismatch : AnomalyKind::Internal).name);
   }
   return "";
 }
@@ -162,26 +167,72 @@ bool Flaws::alive(const KeyVersion& version) const {
   return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
 }
 
-// Whether a predicate read returned something else than its version set implies.
+// Whether a predicate read shows by itself that its result is wrong.
 bool Flaws::mismatches(OpId id) const {
-  const Op op = h_.op(id);
-  if (!is_predicate_read(op.kind)) return false;
-  const PredicateRead& read = h_.predicate_read(id);
-  if (!read.has_version_set) return false;
-  std::vector<KeyVersion> implied;
-  for (const KeyVersion& version : h_.version_set(read)) {
-    if (alive(version) && selects(h_, id, version.key, version.value)) implied.push_back(version);
+  if (!is_predicate_read(h_.op(id).kind)) return false;
+  return h_.predicate_read(id).has_version_set ? !is_implied(id) : !is_possible(id);
+}
+
+Flaws::OwnWrites Flaws::own_writes(OpId op) const {
+  OwnWrites own;
+  for (OpId id = h_.first_op(h_.txn_of(op)); id < op; ++id.value) {
+    const OpKind kind = h_.op(id).kind;
+    if (kind == OpKind::Write || kind == OpKind::Delete) own[h_.op(id).key] = id;
   }
-  if (op.kind == OpKind::Aggregate) {
-    return !read.result.is_unobserved() && aggregate(h_, read, implied) != h_.text(read.result);
+  return own;
+}
+
+// Whether the result is what the version set gives, with own writes in place of what it says of
+// their keys.
+bool Flaws::is_implied(OpId id) const {
+  const PredicateRead& read = h_.predicate_read(id);
+  const OwnWrites own = own_writes(id);
+  std::vector<KeyVersion> seen;
+  for (const KeyVersion& version : h_.version_set(read)) {
+    if (!own.contains(version.key)) seen.push_back(version);
+  }
+  for (const auto& [key, write] : own) {
+    if (h_.op(write).kind == OpKind::Write) seen.push_back({key, h_.op(write).value});
+  }
+  std::erase_if(seen, [&](const KeyVersion& version) {
+    return !alive(version) || !selects(h_, id, version.key, version.value);
+  });
+  if (h_.op(id).kind == OpKind::Aggregate) {
+    return read.result.is_unobserved() || aggregate(h_, read, seen) == h_.text(read.result);
   }
   std::vector<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(read)) {
     if (alive(row)) returned.push_back(row);
   }
-  std::sort(implied.begin(), implied.end());
+  std::sort(seen.begin(), seen.end());
   std::sort(returned.begin(), returned.end());
-  return implied != returned;
+  return seen == returned;
+}
+
+// Whether there is any database of which the rows are the result: all are selected, each once.
+bool Flaws::is_possible(OpId id) const {
+  absl::flat_hash_set<KeyId> keys;
+  const auto rows = h_.rows(h_.predicate_read(id));
+  return std::all_of(rows.begin(), rows.end(), [&](const KeyVersion& row) {
+    if (!alive(row) || reading_.is_list(row.key)) return true;
+    return selects(h_, id, row.key, row.value) && keys.insert(row.key).second;
+  });
+}
+
+std::vector<OpId> Flaws::contradicted(OpId id) const {
+  std::vector<OpId> out;
+  if (!is_predicate_read(h_.op(id).kind) || !is_counted(id)) return out;
+  const PredicateRead& read = h_.predicate_read(id);
+  if (!read.has_version_set) return out;
+  const OwnWrites own = own_writes(id);
+  const auto rows = h_.rows(read);
+  for (const KeyVersion& version : h_.version_set(read)) {
+    const auto mine = own.find(version.key);
+    if (mine == own.end() || version.value.is_null()) continue;
+    const bool returned = std::find(rows.begin(), rows.end(), version) != rows.end();
+    if (!returned && version.value != h_.op(mine->second).value) out.push_back(mine->second);
+  }
+  return out;
 }
 
 }  // namespace ouro::recheck

@@ -1,6 +1,7 @@
 // What is wrong with a history in plain sight, and whether an anomaly of single operations is that.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <string>
@@ -26,6 +27,13 @@ class Flaws {
   [[nodiscard]] bool disagree(OpId a, OpId b) const;
   [[nodiscard]] bool swapped(OpId read, OpId append) const;
   [[nodiscard]] bool mismatches(OpId op) const;
+  [[nodiscard]] bool is_implied(OpId op) const;
+  [[nodiscard]] bool is_possible(OpId op) const;
+  // By key, what the transaction wrote last before one of its operations.
+  using OwnWrites = absl::flat_hash_map<KeyId, OpId>;
+  [[nodiscard]] OwnWrites own_writes(OpId op) const;
+  // The own writes that a version set contradicts.
+  [[nodiscard]] std::vector<OpId> contradicted(OpId read) const;
   [[nodiscard]] bool alive(const KeyVersion& version) const;
   [[nodiscard]] bool is_counted(OpId op) const;
   [[nodiscard]] bool is_fault(const Anomaly& anomaly) const;

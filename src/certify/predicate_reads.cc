@@ -9,6 +9,9 @@ namespace ouro::recheck {
 
 PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(reading.history()) {
   if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
+  const auto reads = h_.columns().predicate_reads;
+  has_sets_ = std::any_of(reads.begin(), reads.end(),
+                          [](const PredicateRead& read) { return read.has_version_set; });
   index_.emplace(h_);
   order_versions();
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -62,9 +65,8 @@ bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t
 void PredicateReads::note_places(KeyId key) {
   const auto all = versions(key);
   auto& latest = latest_[key.index()];
-  const bool sets = !h_.columns().version_sets.empty();
   for (std::uint32_t i = 0; i < all.size(); ++i) {
-    if (sets) place_.try_emplace({key, value(key, i)}, i);
+    if (has_sets_) place_.try_emplace({key, value(key, i)}, i);
     if (i > 0) position_[reading_.access(all[i]).op.index()] = i;
     if (i == 0) {
       latest.emplace_back();  // The initial one is there for everybody.
@@ -229,7 +231,34 @@ std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
     if (versions(version.key).empty() || sight.wrote_before(version.key)) continue;
     add_fault(id, version, out);
   }
+  for (const KeyId key : never_absent(id)) add_absence_fault(id, key, out);
   return out;
+}
+
+// The rows that the read may match, did not list, and that were there all the time.
+std::vector<KeyId> PredicateReads::never_absent(OpId id) const {
+  std::vector<KeyId> out;
+  const Sight sight(*this, id);
+  for (const Place& place : matching(id)) {
+    if (!out.empty() && out.back() == place.key) continue;
+    if (sight.wrote_before(place.key) || sight.lists(place.key)) continue;
+    if (!place_.contains({place.key, Value::null()})) out.push_back(place.key);
+  }
+  return out;
+}
+
+void PredicateReads::add_absence_fault(OpId id, KeyId key, std::vector<Fault>& out) const {
+  const auto [last, aborted] = reading_.null_writes(key);
+  const bool counts = last != kNoAccess && reading_.counts(reading_.access(last).txn);
+  if (counts) {
+    const bool own = reading_.access(last).txn == h_.txn_of(id);
+    out.push_back(
+        {own ? AnomalyKind::FutureRead : AnomalyKind::IntermediateRead, reading_.access(last).op});
+  } else if (aborted != kNoAccess) {
+    out.push_back({AnomalyKind::AbortedRead, reading_.access(aborted).op});
+  } else {
+    out.push_back({AnomalyKind::ThinAirRead, OpId{}});
+  }
 }
 
 void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<Fault>& out) const {

@@ -87,6 +87,11 @@ class PredicateReads {
    public:
     Sight(const PredicateReads& reads, OpId read);
     [[nodiscard]] bool wrote_before(KeyId key) const { return own_.contains(key); }
+    // Whether its version set has a version of the key; null is none.
+    [[nodiscard]] bool lists(KeyId key) const {
+      const auto at = version_set_.find(key);
+      return at != version_set_.end() && !at->second.is_null();
+    }
     // The position of the version; nothing if it saw its own write.
     [[nodiscard]] std::optional<std::uint32_t> seen(KeyId key) const;
 
@@ -121,6 +126,8 @@ class PredicateReads {
   // Whether one of the versions behind `first` and up to `last` changes the matches.
   [[nodiscard]] bool changes(OpId read, KeyId key, std::uint32_t first, std::uint32_t last) const;
   void add_fault(OpId read, const KeyVersion& version, std::vector<Fault>& out) const;
+  void add_absence_fault(OpId read, KeyId key, std::vector<Fault>& out) const;
+  [[nodiscard]] std::vector<KeyId> never_absent(OpId read) const;
 
   const Reading& reading_;
   const History& h_;
@@ -128,6 +135,7 @@ class PredicateReads {
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
   // By key, beside its versions: the last commit up to here.
   std::vector<std::vector<Timestamp>> latest_;
+  bool has_sets_ = false;  // Whether a read has a version set; only then there is:
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
   std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.
   static constexpr std::uint32_t kNone = 0xffffffff;

@@ -83,6 +83,13 @@ class Reading {
     const auto found = written_.find({key, value});
     return found == written_.end() ? kNoAccess : found->second;
   }
+  // The last write of null to `key` of those that did not abort, and of those that did; kNoAccess
+  // if there is none.
+  [[nodiscard]] std::pair<AccessId, AccessId> null_writes(KeyId key) const {
+    const auto found = null_writes_.find(key);
+    if (found == null_writes_.end()) return {kNoAccess, kNoAccess};
+    return {found->second.last, found->second.aborted};
+  }
   // How many elements of an external list read others put there.
   [[nodiscard]] std::size_t others(AccessId list_read) const {
     const Value list = accesses_[list_read].value;

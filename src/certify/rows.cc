@@ -2,10 +2,58 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "history/value_order.h"
 
 namespace ouro::recheck {
+
+namespace {
+
+// The sum of integers of any size that histories have: whole billions of billions, and the rest.
+class Total {
+ public:
+  void add(const History& history, Value value) {
+    numbers_ = numbers_ && (value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide);
+    if (!numbers_) return;
+    const std::string digits = history.text(value);
+    const bool negative = digits[0] == '-';
+    const std::string_view size = std::string_view(digits).substr(negative ? 1 : 0);
+    const std::size_t cut = size.size() > kDigits ? size.size() - kDigits : 0;
+    const std::int64_t high = cut == 0 ? 0 : std::stoll(std::string(size.substr(0, cut)));
+    const std::int64_t low = std::stoll(std::string(size.substr(cut)));
+    high_ += negative ? -high : high;
+    low_ += negative ? -low : low;
+    high_ += low_ / kUnit;
+    low_ %= kUnit;
+  }
+
+  // Null if something was no integer; a string if it has more than 64 bits.
+  [[nodiscard]] std::string json() const {
+    if (!numbers_) return "null";
+    std::int64_t high = high_;
+    std::int64_t low = low_;
+    if (high > 0 && low < 0) --high, low += kUnit;
+    if (high < 0 && low > 0) ++high, low -= kUnit;
+    const std::string sign = high < 0 || low < 0 ? "-" : "";
+    const std::string rest = std::to_string(low < 0 ? -low : low);
+    const std::string size = high == 0 ? rest
+                                       : std::to_string(high < 0 ? -high : high) +
+                                             std::string(kDigits - rest.size(), '0') + rest;
+    const std::string_view most = sign.empty() ? "18446744073709551615" : "9223372036854775808";
+    const bool fits = size.size() < most.size() || (size.size() == most.size() && size <= most);
+    return fits ? sign + size : '"' + sign + size + '"';
+  }
+
+ private:
+  static constexpr std::size_t kDigits = 18;
+  static constexpr std::int64_t kUnit = 1'000'000'000'000'000'000;
+  bool numbers_ = true;
+  std::int64_t high_ = 0;
+  std::int64_t low_ = 0;
+};
+
+}  // namespace
 
 bool selects(const History& history, OpId id, KeyId key, Value row) {
   const PredicateRead& read = history.predicate_read(id);
@@ -21,16 +69,14 @@ bool selects(const History& history, OpId id, KeyId key, Value row) {
 std::string aggregate(const History& history, const PredicateRead& read,
                       const std::vector<KeyVersion>& rows) {
   std::size_t count = 0;
-  std::int64_t sum = 0;
-  bool summable = true;
+  Total total;
   Value least;
   Value greatest;
   for (const KeyVersion& row : rows) {
     const bool whole = !read.column.valid();
     const Value value = whole ? history.key_name(row.key) : history.cell(row.value, read.column);
     if (value.is_null()) continue;
-    summable = summable && value.kind() == ValueKind::Integer &&
-               !__builtin_add_overflow(sum, value.number(), &sum);
+    total.add(history, value);
     if (count == 0 || compare_values(history, value, least) < 0) least = value;
     if (count == 0 || compare_values(history, value, greatest) > 0) greatest = value;
     ++count;
@@ -45,8 +91,7 @@ std::string aggregate(const History& history, const PredicateRead& read,
     case AggregateKind::Sum:
       break;
   }
-  if (count == 0) return "null";
-  return summable ? std::to_string(sum) : "no number";
+  return count == 0 ? "null" : total.json();
 }
 
 Table::Table(const History& history, const RowIndex& index)

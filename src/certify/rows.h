@@ -63,7 +63,7 @@ class Table {
 };
 
 // What an aggregate gives over `rows`, as JSON. SQL: nulls do not count; the sum, least and
-// greatest of nothing are null.
+// greatest of nothing are null. So is a sum of other things than integers.
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);
 

@@ -1,21 +1,38 @@
 #include "check/aggregate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
 #include "history/value_order.h"
 
 namespace ouro {
 namespace {
 
-std::string sum(const std::vector<Value>& values) {
-  std::int64_t total = 0;
-  for (const Value value : values) {
-    if (value.kind() != ValueKind::Integer ||
-        __builtin_add_overflow(total, value.number(), &total)) {
-      return "no number";
-    }
+__extension__ using Sum = __int128;  // Of 2³² numbers of 64 bits, and more.
+
+Sum number(const History& history, Value value) {
+  if (value.kind() == ValueKind::Integer) return value.number();
+  const std::string_view digits = history.string(value);
+  Sum magnitude = 0;
+  for (const char digit : digits.substr(digits.starts_with('-') ? 1 : 0)) {
+    magnitude = magnitude * 10 + (digit - '0');
   }
-  return std::to_string(total);
+  return digits.starts_with('-') ? -magnitude : magnitude;
+}
+
+std::string sum(const History& history, const std::vector<Value>& values) {
+  Sum total = 0;
+  for (const Value value : values) {
+    if (value.kind() != ValueKind::Integer && value.kind() != ValueKind::Wide) return "null";
+    total += number(history, value);
+  }
+  // What takes more than 64 bits, histories have as a string.
+  const bool fits = total >= std::numeric_limits<std::int64_t>::min() &&
+                    total <= std::numeric_limits<std::uint64_t>::max();
+  return fits ? fmt::format("{}", total) : fmt::format("\"{}\"", total);
 }
 
 }  // namespace
@@ -39,7 +56,7 @@ std::string aggregate(const History& history, const PredicateRead& read,
     case AggregateKind::Max:
       return history.text(*std::max_element(values.begin(), values.end(), less));
     default:
-      return sum(values);
+      return sum(history, values);
   }
 }
 

@@ -9,8 +9,9 @@
 namespace ouro {
 
 // What the aggregate `read` gives over `rows`, as JSON: text, so that it can be compared with a
-// result of any size. Nulls do not count, and no values have no sum, minimum or maximum. A sum of
-// what are no integers, or too large, is "no number".
+// result of any size. Nulls do not count, and the sum, minimum or maximum of no values is null; so
+// is a sum of what are not all integers. One that takes more than 64 bits is a string of its
+// digits.
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);
 

@@ -263,6 +263,7 @@ class ExcerptMaker {
     const auto* grounds = e_.grounds(op.id);
     bool exact = true;  // Whether an aggregate is still about the same rows.
     if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
+        (read.has_version_set && !keeps_own_writes(op, read, exact)) ||
         !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
       s_->row_reads.resize(first_row);
       s_->version_sets.resize(first_version);
@@ -292,11 +293,38 @@ class ExcerptMaker {
     for (const RowGrounds::Row& row : grounds) {
       const bool stands = is_grounded(row) || is_even(op.id, row);
       if (!stands && is_written(row.key)) return false;
-      if (read.has_version_set) continue;
+      if (read.has_version_set) {
+        // The initial version would be left, and a set that does not list it would be wrong.
+        if (!stands && row.initial_matches && e_.knows(row.key)) return false;
+        if (row.missed && e_.knows(row.key)) key(row.key);
+        continue;
+      }
       if (!stands && row.initial_matches) return false;
       if (!row.matches || !e_.knows(row.key)) continue;
       if (!row.seen.valid()) key(row.key);  // Nobody may mention a row that was there all along.
       if (row.seen.valid() && !stays(row.seen)) exact = false;
+    }
+    return true;
+  }
+
+  // Whether what the transaction wrote last before the read is still that, of every key, or
+  // nothing.
+  bool keeps_own_writes(const Op& op, const PredicateRead& read, bool& exact) const {
+    struct Own {
+      OpId last;
+      bool any_stays = false;
+    };
+    absl::flat_hash_map<KeyId, Own> own;
+    for (OpId id = h_.first_op(h_.txn_of(op.id)); id < op.id; ++id.value) {
+      if (!is_write(h_.op(id).kind)) continue;
+      Own& known = own[h_.op(id).key];
+      known = {id, known.any_stays || stays(id)};
+    }
+    for (const auto& [key, writes] : own) {
+      if (stays(writes.last)) continue;
+      if (writes.any_stays) return false;
+      if (op.kind != OpKind::Aggregate) continue;
+      exact &= evaluate(h_, read.predicate, key, h_.op(writes.last).value) != Truth::True;
     }
     return true;
   }
@@ -346,11 +374,17 @@ class ExcerptMaker {
         continue;
       }
       exact &= evaluate(h_, read.predicate, version.key, version.value) != Truth::True;
-      if (judged == nullptr || !is_written(version.key)) continue;
+      if (judged == nullptr || !e_.knows(version.key)) continue;
       const auto row =
           std::lower_bound(judged->begin(), judged->end(), version.key,
                            [](const RowGrounds::Row& each, KeyId key) { return each.key < key; });
       if (row == judged->end() || row->key != version.key) continue;  // It never matched.
+      if (!is_written(version.key)) {
+        if (row->initial_matches) {
+          s_->version_sets.push_back({key(version.key), h_.initial(version.key)});
+        }
+        continue;
+      }
       const Value instead = is_grounded(*row) ? row->like : row->initially;
       if (row->value != version.value || instead.is_unobserved()) return false;
       if (!instead.is_null()) s_->version_sets.push_back({key(version.key), instead});

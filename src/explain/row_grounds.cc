@@ -68,6 +68,7 @@ RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
           .like = Value::unobserved(),
           .initially = Value::unobserved(),
           .initial_matches = rows_->matches(predicate, {write.key, 0}),
+          .missed = false,
           .position = {}};
 }
 
@@ -86,6 +87,7 @@ RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> m
           .like = {},
           .initially = {},
           .initial_matches = match(0),
+          .missed = misses(read, key),
           .position = {}};
   std::uint32_t first = seen;
   while (first > 0 && match(first - 1) == out.matches) --first;
@@ -134,7 +136,8 @@ std::uint32_t RowGrounds::position(OpId read, KeyId key) const {
     const Timestamp start = *h_.start_ts(txn);
     const auto after =
         std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          return h_.commit_ts(observed_->txn(version.write)).value_or(start) <= start;
+          const TxnId writer = observed_->txn(version.write);
+          return writer != txn && h_.commit_ts(writer).value_or(start) <= start;
         });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
@@ -147,6 +150,16 @@ std::uint32_t RowGrounds::position(OpId read, KeyId key) const {
   }
   const std::uint32_t absent = rows_->position(key, Value::null());
   return absent < versions.size() ? absent : 0;
+}
+
+bool RowGrounds::misses(OpId read, KeyId key) const {
+  const PredicateRead& details = h_.predicate_read(read);
+  if (!details.has_version_set) return false;
+  const auto set = h_.version_set(details);
+  return rows_->position(key, Value::null()) == RowVersions::kNone &&
+         std::none_of(set.begin(), set.end(), [&](const KeyVersion& version) {
+           return version.key == key && !version.value.is_null();
+         });
 }
 
 OpId RowGrounds::write(const RowVersions::Version& version) const {

@@ -36,6 +36,7 @@ class RowGrounds {
     Value like;
     Value initially;  // The initial version, told likewise.
     bool initial_matches = false;
+    bool missed = false;  // A version set does not list it, although it was there all along.
     // Where that version stands among those of the row; nothing if it must stay.
     std::optional<std::uint32_t> position;
   };
@@ -53,6 +54,7 @@ class RowGrounds {
   [[nodiscard]] Row own(OpId read, const Op& write) const;
   [[nodiscard]] Row row(OpId read, std::span<const RowVersions::Place> matches) const;
   [[nodiscard]] std::uint32_t position(OpId read, KeyId key) const;
+  [[nodiscard]] bool misses(OpId read, KeyId key) const;
   [[nodiscard]] OpId write(const RowVersions::Version& version) const;
 
   const History& h_;

@@ -61,6 +61,7 @@ class Narrator {
   [[nodiscard]] KeyId common_key(OpId one, OpId two) const;
   [[nodiscard]] bool returned(OpId read, KeyId key) const;
   [[nodiscard]] std::string dirty_sentence(OpId read, OpId write) const;
+  [[nodiscard]] std::string result_sentence(OpId read) const;
   [[nodiscard]] bool is_about_timestamps() const;
   [[nodiscard]] std::string timestamp_sentence() const;
   [[nodiscard]] std::string mismatch_sentence() const;

@@ -86,7 +86,7 @@ TEST_F(NarratorTest, PlainAnomaliesAreOneSentence) {
   EXPECT_EQ(plain(AnomalyKind::NonRepeatableRead, {r2, r1}),
             "T1 read x=1 and then read x=2, and wrote nothing to it in between.");
   EXPECT_EQ(plain(AnomalyKind::ResultSetMismatch, {scan}),
-            "T1 got from scan a..z (1 row) what the versions it saw do not imply.");
+            "T1 got from scan a..z (1 row) what no versions imply.");
   EXPECT_EQ(plain(AnomalyKind::ThinAirRead, {}), "a read returns a value that nobody wrote.");
 }
 

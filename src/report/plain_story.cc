@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "history/value_order.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -18,6 +19,21 @@ Value repeated_element(const History& history, Value list) {
     if (!seen.insert(element).second) return element;
   }
   return Value::null();
+}
+
+bool has_version_set(const History& history, OpId id) {
+  return is_predicate_read(history.op(id).kind) && history.predicate_read(id).has_version_set;
+}
+
+// Whether a scan, or a select, asks for the row.
+bool selects(const History& history, OpId id, const KeyVersion& row) {
+  const PredicateRead& read = history.predicate_read(id);
+  if (history.op(id).kind != OpKind::Scan) {
+    return evaluate(history, read.predicate, row.key, row.value) == Truth::True;
+  }
+  const Value name = history.key_name(row.key);
+  return (read.lower.is_null() || compare_values(history, read.lower, name) <= 0) &&
+         (read.upper.is_null() || compare_values(history, name, read.upper) <= 0);
 }
 
 }  // namespace
@@ -58,6 +74,10 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
       return fmt::format("{} {}, {} it {} only later.", who, what, which, wrote);
     default:
       if (!write.valid()) return fmt::format("{} {}, which contradicts its own write.", who, what);
+      if (has_version_set(history_, read)) {
+        return fmt::format("{} {}, and saw another version than its own {} before.", who, what,
+                           notation(history_, history_.op(write)));
+      }
       return fmt::format("{} {}, although it did {} before.", who, what,
                          notation(history_, history_.op(write)));
   }
@@ -74,6 +94,27 @@ KeyId Narrator::common_key(OpId one, OpId two) const {
     }
   }
   return {};
+}
+
+// A result that its version set does not imply, or that has a row which no database could return.
+std::string Narrator::result_sentence(OpId read) const {
+  const std::string who = label(history_.txn_of(read));
+  const std::string what = notation(history_, history_.op(read));
+  if (has_version_set(history_, read)) {
+    return fmt::format("{} got from {} what the versions it saw do not imply.", who, what);
+  }
+  absl::flat_hash_set<KeyId> keys;
+  for (const KeyVersion& row : history_.rows(history_.predicate_read(read))) {
+    if (!keys.insert(row.key).second) {
+      return fmt::format("{} got {} from {} more than once.", who, history_.key_label(row.key),
+                         what);
+    }
+    if (!selects(history_, read, row)) {
+      return fmt::format("{} got {} from {}, which does not ask for it.", who,
+                         assignment(history_, row.key, row.value), what);
+    }
+  }
+  return fmt::format("{} got from {} what no versions imply.", who, what);
 }
 
 std::string Narrator::plain_sentence() const {
@@ -102,6 +143,12 @@ std::string Narrator::plain_sentence() const {
       if (op.value.is_list()) {
         return fmt::format("{} {}, with an element that nobody appended.", who, what);
       }
+      if (has_version_set(history_, read)) {
+        return fmt::format(
+            "{} {}; but its version set has what nobody wrote, or lacks a key that was never "
+            "absent.",
+            who, what);
+      }
       return fmt::format("{} {}, which nobody wrote.", who, what);
     case AnomalyKind::DuplicateElements:
       if (!op.value.is_list()) break;
@@ -117,8 +164,7 @@ std::string Narrator::plain_sentence() const {
                          read_phrase(std::min(read, other), common_key(read, other)),
                          read_phrase(std::max(read, other), common_key(read, other)));
     case AnomalyKind::ResultSetMismatch:
-      return fmt::format("{} got from {} what the versions it saw do not imply.", who,
-                         notation(history_, op));
+      return result_sentence(read);
     case AnomalyKind::AbortedRead:
     case AnomalyKind::IntermediateRead:
     case AnomalyKind::FutureRead:

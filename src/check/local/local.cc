@@ -1,6 +1,6 @@
 #include "check/local/local.h"
 
-#include "check/versions/predicate_reads.h"
+#include <absl/container/flat_hash_set.h>
 
 namespace ouro {
 namespace {
@@ -22,6 +22,21 @@ Anomaly anomaly_of(const Observed& observed, const WrongRead& wrong) {
   return anomaly;
 }
 
+void add_flaw(Verdict& verdict, const History& history, const PredicateFlaw& flaw,
+              std::size_t examples) {
+  verdict.outcome = Outcome::Violated;
+  if (++verdict.counts[static_cast<std::size_t>(flaw.kind)] > examples) return;
+  Anomaly anomaly{
+      .kind = flaw.kind, .txns = {history.txn_of(flaw.read)}, .ops = {flaw.read}, .edges = {}};
+  anomaly.expected = flaw.expected;
+  if (flaw.write.valid()) {
+    anomaly.ops.push_back(flaw.write);
+    const TxnId writer = history.txn_of(flaw.write);
+    if (writer != anomaly.txns[0]) anomaly.txns.push_back(writer);
+  }
+  verdict.anomalies.push_back(std::move(anomaly));
+}
+
 }  // namespace
 
 void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t examples) {
@@ -32,27 +47,16 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t exa
       verdict.anomalies.push_back(anomaly_of(observed, wrong));
     }
   }
+  absl::flat_hash_set<OpId> mismatches;
   for (const PredicateFlaw& flaw : observed.predicates().flaws()) {
-    verdict.outcome = Outcome::Violated;
-    if (++verdict.counts[static_cast<std::size_t>(flaw.kind)] > examples) continue;
-    Anomaly anomaly{.kind = flaw.kind,
-                    .txns = {observed.history().txn_of(flaw.read)},
-                    .ops = {flaw.read},
-                    .edges = {}};
-    anomaly.expected = flaw.expected;
-    if (flaw.write.valid()) {
-      anomaly.ops.push_back(flaw.write);
-      const TxnId writer = observed.history().txn_of(flaw.write);
-      if (writer != anomaly.txns[0]) anomaly.txns.push_back(writer);
-    }
-    verdict.anomalies.push_back(std::move(anomaly));
+    if (flaw.kind == AnomalyKind::ResultSetMismatch) mismatches.insert(flaw.read);
+    add_flaw(verdict, observed.history(), flaw, examples);
   }
-  for (const OpId op : result_set_mismatches(observed)) {
-    verdict.outcome = Outcome::Violated;
-    constexpr auto kKind = AnomalyKind::ResultSetMismatch;
-    if (++verdict.counts[static_cast<std::size_t>(kKind)] > examples) continue;
-    verdict.anomalies.push_back(
-        {.kind = kKind, .txns = {observed.history().txn_of(op)}, .ops = {op}, .edges = {}});
+  for (const PredicateFlaw& flaw : plain_predicate_flaws(observed)) {
+    // What no snapshot implies may be wrong by itself, too; once is enough.
+    const bool known =
+        flaw.kind == AnomalyKind::ResultSetMismatch && mismatches.contains(flaw.read);
+    if (!known) add_flaw(verdict, observed.history(), flaw, examples);
   }
 }
 

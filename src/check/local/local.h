@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "check/observed.h"
+#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 
@@ -11,8 +12,9 @@ namespace ouro {
 // sets the outcome if there are any.
 void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t examples);
 
-// The predicate reads of transactions that take part whose result is not what their version set
-// implies. Reads without a version set are none.
-[[nodiscard]] std::vector<OpId> result_set_mismatches(const Observed& observed);
+// What predicate reads of transactions that take part show by themselves, in their order: results
+// that are not what the version set and own writes imply, or that have a row which the predicate
+// does not select, or a row twice; and version sets that contradict an own write.
+[[nodiscard]] std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed);
 
 }  // namespace ouro

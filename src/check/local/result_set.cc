@@ -1,5 +1,7 @@
-// Evaluates predicate reads over their version sets.
+// Evaluates predicate reads over what they tell themselves: their version sets, what their
+// transactions wrote before, and the rows that came back.
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -14,34 +16,91 @@ namespace {
 
 class ResultSets {
  public:
-  explicit ResultSets(const History& history) : h_(history) {
+  explicit ResultSets(const History& history)
+      : h_(history), is_list_(history.key_count(), false), own_(history.key_count()) {
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       const Op op = h_.op(OpId{i});
       if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
+      if (op.kind == OpKind::Append || op.value.is_list()) is_list_[op.key.index()] = true;
     }
   }
 
-  // Whether `op` returned what its version set implies.
-  bool matches(const Op& op) {
+  // Judges the predicate reads of one transaction.
+  void txn(TxnId txn, std::vector<PredicateFlaw>& out) {
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const Op op = h_.op(id);
+      if (op.kind == OpKind::Write || op.kind == OpKind::Delete) {
+        if (!own_[op.key.index()].valid()) own_keys_.push_back(op.key);
+        own_[op.key.index()] = id;
+      } else if (is_predicate_read(op.kind)) {
+        read(op, out);
+      }
+    }
+    for (const KeyId key : own_keys_) own_[key.index()] = OpId{};
+    own_keys_.clear();
+  }
+
+ private:
+  void read(const Op& op, std::vector<PredicateFlaw>& out) const {
     const PredicateRead& read = h_.predicate_read(op.id);
-    std::vector<KeyVersion> expected;
+    if (!(read.has_version_set ? is_implied(op, read) : are_selected_once(op, read))) {
+      out.push_back({AnomalyKind::ResultSetMismatch, op.id, {}, {}});
+    }
     for (const KeyVersion& version : h_.version_set(read)) {
+      const OpId own = own_[version.key.index()];
+      if (!own.valid() || version.value.is_null() || version.value == h_.op(own).value) continue;
+      if (!returned(read, version)) out.push_back({AnomalyKind::Internal, op.id, own, {}});
+    }
+  }
+
+  // Whether `op` returned what its version set implies, and what its transaction wrote before.
+  [[nodiscard]] bool is_implied(const Op& op, const PredicateRead& read) const {
+    std::vector<KeyVersion> expected;
+    const auto add = [&](const KeyVersion& version) {
       if (alive(version) && selects(op.kind, read, version)) expected.push_back(version);
+    };
+    for (const KeyVersion& version : h_.version_set(read)) {
+      if (!own_[version.key.index()].valid()) add(version);
+    }
+    for (const KeyId key : own_keys_) {
+      const Op own = h_.op(own_[key.index()]);
+      if (own.kind == OpKind::Write) add({key, own.value});
     }
     if (op.kind == OpKind::Aggregate) {
       return read.result.is_unobserved() || aggregate(h_, read, expected) == h_.text(read.result);
     }
-    // A scan may list tombstones it met; they are no rows.
-    std::vector<KeyVersion> rows;
-    for (const KeyVersion& row : h_.rows(read)) {
-      if (alive(row)) rows.push_back(row);
-    }
+    std::vector<KeyVersion> rows = rows_of(read);
     std::sort(expected.begin(), expected.end());
     std::sort(rows.begin(), rows.end());
     return expected == rows;
   }
 
- private:
+  [[nodiscard]] bool are_selected_once(const Op& op, const PredicateRead& read) const {
+    std::vector<KeyId> keys;
+    for (const KeyVersion& row : rows_of(read)) {
+      if (is_list_[row.key.index()]) continue;  // Lists are no rows.
+      if (!selects(op.kind, read, row)) return false;
+      keys.push_back(row.key);
+    }
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) == keys.end();
+  }
+
+  // A scan may list tombstones it met; they are no rows.
+  [[nodiscard]] std::vector<KeyVersion> rows_of(const PredicateRead& read) const {
+    std::vector<KeyVersion> rows;
+    for (const KeyVersion& row : h_.rows(read)) {
+      if (alive(row)) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  // Rows that came back are judged as reads of their keys.
+  [[nodiscard]] bool returned(const PredicateRead& read, const KeyVersion& version) const {
+    const auto rows = h_.rows(read);
+    return std::find(rows.begin(), rows.end(), version) != rows.end();
+  }
+
   [[nodiscard]] bool alive(const KeyVersion& version) const {
     return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
   }
@@ -58,21 +117,22 @@ class ResultSets {
 
   const History& h_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
+  std::vector<bool> is_list_;    // By key.
+  std::vector<OpId> own_;        // By key: the last write so far of the transaction at hand.
+  std::vector<KeyId> own_keys_;  // Those that have one.
 };
 
 }  // namespace
 
-std::vector<OpId> result_set_mismatches(const Observed& observed) {
+std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed) {
   const History& h = observed.history();
-  std::vector<OpId> wrong;
-  if (h.columns().version_sets.empty() && h.columns().predicate_reads.empty()) return wrong;
+  std::vector<PredicateFlaw> flaws;
+  if (h.columns().predicate_reads.empty()) return flaws;
   ResultSets sets(h);
-  for (std::size_t i = 0; i < h.op_count(); ++i) {
-    const Op op = h.op(OpId{i});
-    if (!is_predicate_read(op.kind) || !h.predicate_read(op.id).has_version_set) continue;
-    if (observed.counted(h.txn_of(op.id)) && !sets.matches(op)) wrong.push_back(op.id);
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (observed.counted(TxnId{t})) sets.txn(TxnId{t}, flaws);
   }
-  return wrong;
+  return flaws;
 }
 
 }  // namespace ouro

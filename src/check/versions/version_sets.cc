@@ -63,6 +63,7 @@ class VersionSetReader {
       if (own(version.key) != nullptr) continue;
       const std::uint32_t position = rows_.position(version.key, version.value);
       if (version.value.is_null()) continue;  // As if it were not listed.
+      seen_[version.key.index()] = {id, 0};   // Whatever is wrong with it.
       if (position == RowVersions::kNone) {
         if (!returned(read, version.key)) flaw_of(txn, id, version);
       } else if (const ItemId write = rows_.of(version.key)[position].write;
@@ -110,7 +111,11 @@ class VersionSetReader {
     const Seen& seen = seen_[key.index()];
     if (seen.read == id) return seen.position;
     const std::uint32_t absent = rows_.position(key, Value::null());
-    if (absent != RowVersions::kSeveral) return absent == RowVersions::kNone ? 0 : absent;
+    if (absent == RowVersions::kNone) {
+      flaw_of(txn, id, {key, Value::null()});  // Not listed, so absent; but it never was.
+      return 0;
+    }
+    if (absent != RowVersions::kSeveral) return absent;
     if (!findings_->unclear.valid()) {
       findings_->unclear = id;
       findings_->unclear_key = key;
