@@ -64,8 +64,12 @@ std::string short_text(const History& history, Value value) {
   return shortened(history.text(value));
 }
 
+std::string short_key(const History& history, KeyId key) {
+  return shortened(history.key_label(key));
+}
+
 std::string assignment(const History& history, KeyId key, Value value) {
-  return fmt::format("{}={}", shortened(history.key_label(key)), short_text(history, value));
+  return fmt::format("{}={}", short_key(history, key), short_text(history, value));
 }
 
 std::string notation(const History& history, const Op& op) {

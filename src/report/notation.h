@@ -12,6 +12,8 @@ namespace ouro {
 
 // `value` as in messages, cut short in the middle if it is long.
 [[nodiscard]] std::string short_text(const History& history, Value value);
+// The key, likewise.
+[[nodiscard]] std::string short_key(const History& history, KeyId key);
 // "x=1"; "x=?" if nobody recorded the result.
 [[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
 // "r x=0", "w x=1", "delete x", "append l 3", "scan a..f (2 rows)" …
