@@ -134,6 +134,45 @@ TEST_F(CliTest, CheapLevelsAreDecidedThoughOthersTakeTooLong) {
   EXPECT_THAT(ran.out, Not(HasSubstr("Undecided: read-")));
 }
 
+TEST_F(CliTest, NothingIsWrittenOverWhatIsRead) {
+  for (const char* const option :
+       {"--html", "--dot", "--junit", "--sarif", "--certificate", "--counterexample"}) {
+    const Ran ran = ouro({"check", "-l", "ra", option, fractured_, fractured_});
+    EXPECT_EQ(ran.status, 254) << option;
+    EXPECT_THAT(ran.err, HasSubstr("input and output are the same file")) << option;
+    EXPECT_EQ(read_file(fractured_), kFractured) << option;
+  }
+}
+
+// Every name in the headline is told, and as many of each as were asked for.
+TEST_F(CliTest, EveryAnomalyThatIsNamedIsTold) {
+  const std::string path = file(
+      "many.jsonl", R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",1],["w","y",1]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["r","x",0],["r","y",0]]}
+{"session":"c","start_ts":3,"commit_ts":4,"ops":[["w","x",2],["r","x",9],["r","y",1],["r","y",5]]}
+)");
+  const Ran one = ouro({"check", "-l", "si", "--evidence", "timestamps", path});
+  EXPECT_THAT(one.out, HasSubstr("\n  internal inconsistency: "));
+  EXPECT_THAT(one.out, HasSubstr("\n  non-repeatable read: "));
+  EXPECT_THAT(one.out, HasSubstr("\n  snapshot mismatch: "));
+  EXPECT_THAT(one.out, HasSubstr("\n  … and 1 more of this kind.\n"));
+  const Ran all = ouro({"check", "-l", "si", "--evidence", "timestamps", "--examples", "9", path});
+  EXPECT_THAT(all.out, HasSubstr("T2 read x=0; but "));
+  EXPECT_THAT(all.out, HasSubstr("T2 read y=0; but "));
+  EXPECT_THAT(all.out, Not(HasSubstr("more of")));
+}
+
+TEST_F(CliTest, AnomaliesAreLookedForBeforeTheyAreDenied) {
+  const std::string path = folder_ + "/rows.jsonl";
+  ASSERT_EQ(ouro({"generate", "-w", "phantom", "--level", "cc", "-n", "300", "--seed", "5",
+                  "--clocks", "-o", path})
+                .status,
+            0);
+  EXPECT_EQ(ouro({"check", "-q", "-l", "ser", "--shows", "lost-update", path}).status, 0);
+  EXPECT_EQ(ouro({"check", "-q", "-l", "ser", "--lacks", "lost-update", path}).status, 1);
+  EXPECT_EQ(ouro({"check", "-q", "-l", "ser", "--lacks", "aborted-read", path}).status, 0);
+}
+
 TEST_F(CliTest, QuietPrintsNoVerdict) {
   const Ran ran = ouro({"check", "-q", "-l", "ra", fractured_});
   EXPECT_EQ(ran.status, 1);
@@ -394,6 +433,19 @@ TEST_F(CliTest, FormsAreWritten) {
   EXPECT_THAT(read_file(junit), HasSubstr("tests=\"3\" failures=\"1\" errors=\"1\">"));
 }
 
+TEST_F(CliTest, JunitFailsWhereTheExitStatusDoes) {
+  const std::string junit = folder_ + "/form";
+  const auto check = [&](const char* option, const char* name) {
+    return ouro({"check", "-q", "-l", "ra", option, name, "--junit", junit, fractured_}).status;
+  };
+  EXPECT_EQ(check("--shows", "fractured-read"), 0);
+  EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"0\" errors=\"0\">"));
+  EXPECT_THAT(read_file(junit), HasSubstr("<system-out>VIOLATED read-atomic: fractured read\n"));
+  EXPECT_EQ(check("--lacks", "fractured-read"), 1);
+  EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\">"));
+  EXPECT_THAT(read_file(junit), HasSubstr("expected no fractured-read, but it shows</failure>"));
+}
+
 TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
   const std::string path = folder_ + "/chain.jsonl";
   std::ofstream(path) << R"({"session":"a","id":"first","ops":[["w","x",1]]}
@@ -410,7 +462,14 @@ TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
   EXPECT_EQ(ouro({"explain", path, "line:2", "#1"}).out, forth.out);
   const Ran open = ouro({"explain", path, "3", "7", "-l", "cc"});
   EXPECT_EQ(open.status, 0);
-  EXPECT_THAT(open.out, StartsWith("T2 and T1: open. At causal, neither must precede"));
+  EXPECT_THAT(open.out, StartsWith("T2 and T1: open. At causal, some orders that explain the "
+                                   "history have the one first, some the other.\n"));
+  EXPECT_THAT(ouro({"explain", path, "first", "7", "-l", "rc"}).out,
+              StartsWith("T1 must precede T2 at read-committed.\n"));
+  const std::string headed = file("headed.jsonl", std::string("{\"ouro\":1}\n") + kFine);
+  EXPECT_THAT(ouro({"explain", headed, "1", "2"}).out, StartsWith("T1 must precede T2 at"))
+      << "both are numbers, as no transaction is on line 1";
+  EXPECT_THAT(ouro({"explain", headed, "2", "3"}).out, StartsWith("T1 must precede T2 at"));
   EXPECT_EQ(ouro({"explain", path, "first", "first"}).status, 254);
   EXPECT_EQ(ouro({"explain", path, "first", "nobody"}).err,
             "ouro: there is no transaction 'nobody'; give an id, line:12 or #12\n");

@@ -557,6 +557,55 @@ TEST(PrecedenceTest, AgreesWithTheOraclesOrders) {
   EXPECT_GT(required, 20 / kSlowdown);
 }
 
+// Where no level of snapshots is asked for, what counts is the commit order.
+TEST(PrecedenceTest, BelowSnapshotsFollowsTheCommitOrder) {
+  constexpr const char* kChain = "initial 0\nT1: w x 1\nT2: r x 1, w y 1\nT3: r y 1\nT4: r y 0";
+  constexpr const char* kForced = "T1: w x 1\nT2: w x 2, w y 2\nT3: r y 2, r x 1";
+  constexpr const char* kSession = "T1 @a: w x 1\nT2 @a: w y 1";
+  for (const Level level :
+       {Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::Prefix}) {
+    const Precedence forward = must_precede(kChain, 1, 3, level);
+    EXPECT_EQ(forward.answer, Precedence::Answer::Required) << info(level).name;
+    ASSERT_EQ(forward.story.cases.size(), 1u) << info(level).name;
+    EXPECT_EQ(forward.story.cases[0].cycle.size(), 2u) << info(level).name;
+    EXPECT_TRUE(forward.story.cases[0].given.empty()) << info(level).name;
+    EXPECT_EQ(must_precede(kChain, 3, 1, level).answer, Precedence::Answer::Open);
+    EXPECT_EQ(must_precede(kChain, 4, 1, level).answer, Precedence::Answer::Open);
+    const Precedence forced = must_precede(kForced, 2, 1, level);
+    EXPECT_EQ(forced.answer, Precedence::Answer::Required) << info(level).name;
+    EXPECT_EQ(forced.story.cases.size(), level == Level::Prefix ? 2u : 1u) << info(level).name;
+    EXPECT_EQ(must_precede(kForced, 1, 2, level).answer, Precedence::Answer::Open);
+    EXPECT_EQ(must_precede(kSession, 1, 2, level).answer, Precedence::Answer::Required);
+  }
+}
+
+TEST(PrecedenceTest, BelowSnapshotsAgreesWithTheOraclesOrders) {
+  std::size_t required = 0;
+  for (const Level level :
+       {Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::Prefix}) {
+    for (std::uint64_t seed = 1; seed <= 200 / kSlowdown; ++seed) {
+      const History history = random_history(seed, mixed_shape(seed));
+      if (!allowed(history, level)) continue;
+      const auto order = check(history, level)->order;
+      for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+        const auto back = precedence(history, order[i + 1], order[i], level, thorough());
+        ASSERT_TRUE(back.ok());
+        EXPECT_EQ(back->answer, Precedence::Answer::Open) << info(level).name << " seed " << seed;
+        const auto forth = precedence(history, order[i], order[i + 1], level, thorough());
+        std::vector<TxnId> swapped = order;
+        std::swap(swapped[i], swapped[i + 1]);
+        const bool free = order_proves(history, level, swapped);
+        const bool must = forth->answer == Precedence::Answer::Required;
+        // Below prefix what is forced does not depend on the order of others.
+        EXPECT_TRUE(level == Level::Prefix ? !(free && must) : free != must)
+            << info(level).name << " seed " << seed;
+        required += must ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(required, 20 / kSlowdown);
+}
+
 TEST(PrecedenceTest, OfAViolatedHistoryThereIsNothingToAsk) {
   EXPECT_EQ(must_precede("T1: r x nil, w x 1\nT2: r x nil, w x 2", 1, 2, Level::Si).answer,
             Precedence::Answer::Violated);

@@ -328,6 +328,21 @@ TEST_F(HtmlReportTest, WhoeverIsOnNoCycleIsConnectedToo) {
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
+// A story that is as long as the history has less room around it than it asks for, on both sides.
+TEST_F(HtmlReportTest, TheTimelineShowsAllOfASmallStory) {
+  open(parse(R"({"session":"a","invoked":0,"completed":60,"ops":[["r","x",null],["w","x",1]]}
+{"session":"b","invoked":40,"completed":100,"ops":[["r","x",null],["w","x",2]]}
+)"),
+       {Level::Si});
+  EXPECT_TRUE(browser_.is_true(R"((() => {
+    const plot = document.querySelector('.timeline .plot').getBoundingClientRect();
+    const bars = [...document.querySelectorAll('.bar.involved rect')]
+        .map(bar => bar.getBoundingClientRect());
+    return bars.length === 2 &&
+           bars.every(bar => bar.left > plot.left + 5 && bar.right < plot.right - 5);
+  })())"));
+}
+
 TEST_F(HtmlReportTest, TheTimelineShowsSessionsViolationsAndTroubles) {
   open(parse(kLostUpdate), {Level::Si});
   EXPECT_THAT(texts(".timeline .names div"), ElementsAre("ann", "bob", "eve"));
@@ -384,10 +399,10 @@ TEST_F(HtmlReportTest, TheLatticeMarksEveryLevel) {
   EXPECT_EQ(browser_.count(".levels tr"), kLevelCount) << "one says what it needs";
   EXPECT_THAT(browser_.text(".levels"), HasSubstr("needs --evidence versions"));
   open(parse(kLostUpdate), {Level::Si});
-  EXPECT_EQ(browser_.count(".level.violated:not(.implied)"), 1u);
+  EXPECT_EQ(browser_.count(".level.violated:not(.implied)"), 2u) << "psi is, by the story";
   EXPECT_EQ(browser_.count(".level.violated.implied"), 6u) << "all that is stronger";
   EXPECT_EQ(browser_.count(".level.holds"), 0u);
-  EXPECT_EQ(browser_.count(".level.unasked"), kLevelCount - 7);
+  EXPECT_EQ(browser_.count(".level.unasked"), kLevelCount - 8);
 }
 
 TEST_F(HtmlReportTest, EveryCaseOpensWithoutComplaints) {

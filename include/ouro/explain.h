@@ -148,7 +148,8 @@ struct Story {
 
 struct Explanation {
   Level level = Level::Serializable;
-  // Independent of each other: no two of one pattern share a transaction that reads. Worst first.
+  // Independent of each other: no two of one pattern share a transaction that reads; by timestamps,
+  // no two are about the same operations. Worst first.
   std::vector<Story> stories;
   // Whether the level holds once the transactions that read in these violations, and in others of
   // their kinds that were seen, are removed. If not, there are other violations or there was no
@@ -192,9 +193,9 @@ struct Precedence {
 };
 
 // Whether `first` must precede `second` at `level`: that is, at the serializable levels, come
-// before it; at the levels of snapshots, commit before it begins; below, be seen by it. The error
-// is check()'s, and that timestamps leave nothing to ask. Cost: that of check(), twice, and of
-// explain().
+// before it; at the levels of snapshots, commit before it begins; at parallel-si, be seen by it;
+// below, commit before it. The error is check()'s, and that timestamps leave nothing to ask. Cost:
+// that of check(), twice, and of explain().
 [[nodiscard]] Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                             Level level, const ExplainOptions& options = {});
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ouro/check.h"
+#include "ouro/expect.h"
 #include "ouro/explain.h"
 #include "ouro/history.h"
 #include "ouro/result.h"
@@ -37,6 +38,8 @@ struct Checked {
   std::span<const Explanation> explanations;
   double seconds = 0;               // What reading and checking took.
   std::span<const Verdict> others;  // At levels that were not asked for, if they are known.
+  // What came of what was expected; null: nothing was, but that the levels hold.
+  const ExpectationMet* met = nullptr;
 };
 
 // HTML: one page that needs nothing else, neither network nor files. For each history: the verdict
@@ -59,7 +62,8 @@ class HtmlReport {
 };
 
 // JUnit: a test case for each history and level; a violation is a failure, what is undecided or
-// could not be read is an error.
+// could not be read is an error. Where something was expected, a case of its own fails if that was
+// not met; violations are only told.
 class JunitReport {
  public:
   void add(const Checked& checked);

@@ -12,6 +12,7 @@
 #include "cli/check_stream.h"
 #include "cli/command.h"
 #include "cli/forms.h"
+#include "cli/look.h"
 #include "cli/patience.h"
 #include "cli/terminal.h"
 
@@ -113,6 +114,7 @@ class Checker {
     const auto others = ask_other_levels(***history, **verdicts, *report.check_seconds);
     report.others = others;
     const auto explanations = explain_all(***history, **verdicts);
+    const auto met = meet(***history, **verdicts, explanations);
     const auto printed = first_examples(explanations);
     report.explanations = printed;
     print_verdicts(path, ***history, **verdicts, report);
@@ -121,8 +123,9 @@ class Checker {
                 .verdicts = **verdicts,
                 .explanations = printed,
                 .seconds = *report.load_seconds + *report.check_seconds,
-                .others = others});
-    const int status = status_of(name, **verdicts, explanations);
+                .others = others,
+                .met = met ? &*met : nullptr});
+    const int status = status_of(name, **verdicts, met);
     return std::max({status, write_certificate_of(***history, (*verdicts)->front()),
                      write_counterexample_of(***history, printed)});
   }
@@ -179,15 +182,25 @@ class Checker {
     return out;
   }
 
-  int status_of(const std::string& name, std::span<const Verdict> verdicts,
-                std::span<const Explanation> explanations) const {
-    Outcome outcome = worst(verdicts);
-    if (!expectation_.empty()) {
-      const ExpectationMet met = judge(expectation_, verdicts, explanations);
-      outcome = met.outcome;
-      for (const std::string& complaint : met.complaints) {
-        fmt::print(stderr, "ouro: {}: {}\n", name, complaint);
+  // What came of what was expected, if anything was.
+  [[nodiscard]] std::optional<ExpectationMet> meet(
+      const History& history, std::span<const Verdict> verdicts,
+      const std::vector<Explanation>& explanations) const {
+    if (expectation_.empty()) return std::nullopt;
+    std::vector<Explanation> all = explanations;
+    watched("looking for anomalies", OnInterrupt::Wait, [&] {
+      for (Explanation& more : look_for(expectation_, history, verdicts, explanations, options())) {
+        all.push_back(std::move(more));
       }
+    });
+    return judge(expectation_, verdicts, all);
+  }
+
+  int status_of(const std::string& name, std::span<const Verdict> verdicts,
+                const std::optional<ExpectationMet>& met) const {
+    const Outcome outcome = met ? met->outcome : worst(verdicts);
+    for (const std::string& complaint : met ? met->complaints : std::vector<std::string>()) {
+      fmt::print(stderr, "ouro: {}: {}\n", name, complaint);
     }
     if (outcome != Outcome::Undecided) return outcome == Outcome::Holds ? kHolds : kViolated;
     return flags_.undecided == "pass"   ? kHolds
@@ -309,6 +322,7 @@ class Checker {
     options.threads = flags_.input.threads;
     options.clock_drift = static_cast<std::int64_t>(std::min(flags_.clock_drift, 9e18));
     options.evidence = evidence_;
+    options.examples = std::max(options.examples, examples());
     return options;
   }
 
@@ -371,7 +385,7 @@ int run_check(CheckFlags& flags) {
                             flags.model));
   }
   const auto expected = parse_expected(flags);
-  if (!expected) return kBadInput;
+  if (!expected || overwrites_input(flags)) return kBadInput;
   const auto levels = parse_levels(levels_asked(flags, *expected), *evidence);
   const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
   if (!format) return kBadInput;

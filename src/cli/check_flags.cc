@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "cli/flags.h"
@@ -82,6 +83,23 @@ std::optional<Expectation> parse_expected(const CheckFlags& flags) {
     }
   }
   return expected;
+}
+
+bool overwrites_input(const CheckFlags& flags) {
+  std::vector<std::string> inputs = flags.input.paths;
+  inputs.push_back(flags.expect);
+  const FormPaths& forms = flags.forms;
+  for (const std::string* out : {&flags.certificate, &flags.counterexample, &forms.html, &forms.dot,
+                                 &forms.junit, &forms.sarif}) {
+    std::error_code ignored;
+    if (*out == "-" || !std::filesystem::is_regular_file(*out, ignored)) continue;
+    for (const std::string& in : inputs) {
+      if (!std::filesystem::equivalent(in, *out, ignored)) continue;
+      fail(fmt::format("{}: input and output are the same file; write to another one", *out));
+      return true;
+    }
+  }
+  return false;
 }
 
 std::string levels_asked(const CheckFlags& flags, const Expectation& expected) {

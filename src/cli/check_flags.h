@@ -40,6 +40,8 @@ void declare(CLI::App* app, CheckFlags& flags);
 
 // What is expected, from file and flags; nothing after a complaint.
 [[nodiscard]] std::optional<Expectation> parse_expected(const CheckFlags& flags);
+// Complains if something would be written over what is read.
+[[nodiscard]] bool overwrites_input(const CheckFlags& flags);
 // The levels asked for, and, if none is, those that something is expected of.
 [[nodiscard]] std::string levels_asked(const CheckFlags& flags, const Expectation& expected);
 

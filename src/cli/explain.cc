@@ -26,10 +26,10 @@ constexpr char kExplainDetails[] =
     "Says whether transaction FIRST must precede SECOND, the other way round, or neither, in every "
     "order that explains HISTORY at LEVEL; and why: the path from one to the other, each step with "
     "the operations that prove it. At the levels of snapshots to precede means to commit before "
-    "the other begins, below those to be seen by it.\n\n"
+    "the other begins, at parallel-si to be seen by it, at weaker levels to commit before it.\n\n"
     "A transaction is given as its id in the history; as line:12, the line on which it stands; or "
-    "as "
-    "#12, its number from 1. A plain number that is nobody's id is a line, or else a number.";
+    "as #12, its number from 1. Plain numbers are ids, or else lines, or else numbers: of the two "
+    "the same, if that finds both.";
 
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t number = 0;
@@ -59,27 +59,40 @@ std::optional<TxnId> txn_numbered(const History& history, std::uint64_t number) 
   return TxnId{static_cast<std::size_t>(number - 1)};
 }
 
+using Reading = std::optional<TxnId> (*)(const History&, const std::string&);
+
+// How a name may be meant, the likeliest first.
+constexpr Reading kReadings[] = {
+    txn_with_id,
+    [](const History& history, const std::string& text) {
+      const auto line = whole(text.substr(text.starts_with("line:") ? 5 : 0));
+      return line ? txn_on_line(history, *line) : std::nullopt;
+    },
+    [](const History& history, const std::string& text) {
+      const auto number = whole(text.substr(text.starts_with("#") ? 1 : 0));
+      return number ? txn_numbered(history, *number) : std::nullopt;
+    }};
+
 // On none complains and returns nothing.
 std::optional<TxnId> find_txn(const History& history, const std::string& text) {
-  std::optional<TxnId> found;
-  if (text.starts_with("line:")) {
-    if (const auto line = whole(std::string_view(text).substr(5))) {
-      found = txn_on_line(history, *line);
-    }
-  } else if (text.starts_with("#")) {
-    if (const auto number = whole(std::string_view(text).substr(1))) {
-      found = txn_numbered(history, *number);
-    }
-  } else {
-    found = txn_with_id(history, text);
-    const auto number = whole(text);
-    if (!found && number) found = txn_on_line(history, *number);
-    if (!found && number) found = txn_numbered(history, *number);
+  for (const Reading reading : kReadings) {
+    if (const auto found = reading(history, text)) return found;
   }
-  if (!found) {
-    fail(fmt::format("there is no transaction '{}'; give an id, line:12 or #12", text));
+  fail(fmt::format("there is no transaction '{}'; give an id, line:12 or #12", text));
+  return std::nullopt;
+}
+
+// Both in the same way, if that finds both.
+std::optional<std::pair<TxnId, TxnId>> find_both(const History& history, const std::string& first,
+                                                 const std::string& second) {
+  for (const Reading reading : kReadings) {
+    const auto one = reading(history, first);
+    const auto other = reading(history, second);
+    if (one && other) return std::pair(*one, *other);
   }
-  return found;
+  const auto one = find_txn(history, first);
+  const auto other = one ? find_txn(history, second) : std::nullopt;
+  return other ? std::optional(std::pair(*one, *other)) : std::nullopt;
 }
 
 int run_explain(const ExplainFlags& flags) {
@@ -89,17 +102,17 @@ int run_explain(const ExplainFlags& flags) {
   if (!evidence) return kBadInput;
   const auto history = read_history(flags.history, {.format = *format, .threads = flags.threads});
   if (!history.ok()) return fail(history.error());
-  const auto first = find_txn(*history, flags.first);
-  const auto second = first ? find_txn(*history, flags.second) : std::nullopt;
-  if (!second) return kBadInput;
-  if (*first == *second) return fail("these are the same transaction; give two");
+  const auto both = find_both(*history, flags.first, flags.second);
+  if (!both) return kBadInput;
+  const auto [first, second] = *both;
+  if (first == second) return fail("these are the same transaction; give two");
   catch_interrupt();
   ExplainOptions options;
   options.cancelled = &interrupted();
   options.threads = flags.threads;
   options.evidence = *evidence;
   options.clock_drift = static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
-  for (const auto& [before, after] : {std::pair(*first, *second), std::pair(*second, *first)}) {
+  for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
     std::optional<Result<Precedence>> answer;
     watched("explaining " + display_name(flags.history), OnInterrupt::Wait,
             [&, b = before, a = after] { answer = precedence(*history, b, a, *level, options); });
@@ -110,7 +123,7 @@ int run_explain(const ExplainFlags& flags) {
            : (*answer)->answer == Precedence::Answer::Violated ? kViolated
                                                                : kUndecided;
   }
-  print(describe(*history, *level, *first, *second, {.answer = Precedence::Answer::Open}));
+  print(describe(*history, *level, first, second, {.answer = Precedence::Answer::Open}));
   return kHolds;
 }
 

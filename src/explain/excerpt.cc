@@ -111,6 +111,16 @@ std::span<const OpId> Excerpter::sources(KeyId key, Value value) const {
   return found->second.aborted;
 }
 
+namespace {
+
+std::vector<TxnId> all_txns(const History& history) {
+  std::vector<TxnId> all(history.txn_count());
+  for (std::size_t t = 0; t < all.size(); ++t) all[t] = TxnId{t};
+  return all;
+}
+
+}  // namespace
+
 class ExcerptMaker {
  public:
   ExcerptMaker(const Excerpter& excerpter, const std::vector<bool>& kept)
@@ -122,13 +132,20 @@ class ExcerptMaker {
   void set_apart(TxnId reader, TxnId writer) {
     reader_ = reader;
     writer_ = writer;
-    apart_ = KeyId{s_->key_name.size()};
-    s_->key_name.push_back(Value::small(0));
-    out_.keys.emplace_back();
+    apart_ = new_key();
+  }
+
+  // Makes somebody see that `earlier` wrote before `later`.
+  void set_order(TxnId earlier, TxnId later) {
+    earlier_ = earlier;
+    later_ = later;
+    seen_ = new_key();
+    apart_ = new_key();
   }
 
   Excerpt make(std::span<const TxnId> txns) {
     for (const TxnId txn : txns) add_txn(txn);
+    if (earlier_.valid()) add_observer();
     s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
     gather_sessions();
     add_initial_values();
@@ -138,6 +155,7 @@ class ExcerptMaker {
       s_->trunk_end.push_back(s_->elements.size());
     }
     out_.txns.assign(txns.begin(), txns.end());
+    if (earlier_.valid()) out_.txns.emplace_back();
     out_.history = History(columns(), s_);
     return std::move(out_);
   }
@@ -157,24 +175,52 @@ class ExcerptMaker {
     take(s_->commit_ts, c.commit_ts, txn);
     take(s_->txn_position, c.txn_position, txn);
     take(s_->txn_file, c.txn_file, txn);
-    if (txn == reader_) add_apart(OpKind::Read, h_.columns().default_initial);
+    if (txn == reader_) add_apart(OpKind::Read, apart_, h_.columns().default_initial);
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       if (kept_[id.index()]) add_op(txn, h_.op(id));
     }
-    if (txn == writer_) add_apart(OpKind::Write, other_than_initial());
+    if (txn == writer_) add_apart(OpKind::Write, apart_, other_than_initial(1));
+    if (txn == earlier_) add_apart(OpKind::Write, seen_, other_than_initial(1));
+    if (txn == earlier_) add_apart(OpKind::Write, apart_, other_than_initial(1));
+    if (txn == later_) add_apart(OpKind::Write, apart_, other_than_initial(3));
   }
 
-  void add_apart(OpKind kind, Value value) {
+  // In a session of its own, and nobody reads from it.
+  void add_observer() {
+    const HistoryColumns& c = h_.columns();
+    s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
+    s_->txn_session.emplace_back(s_->session_name.size());
+    s_->session_name.push_back(Value::small(0));
+    s_->txn_status.push_back(TxnStatus::Committed);
+    if (!c.txn_name.empty()) s_->txn_name.push_back(Value::null());
+    if (!c.invoked.empty()) s_->invoked.push_back(kNoClock);
+    if (!c.completed.empty()) s_->completed.push_back(kNoClock);
+    if (!c.start_ts.empty()) s_->start_ts.push_back(kNoTimestamp);
+    if (!c.commit_ts.empty()) s_->commit_ts.push_back(kNoTimestamp);
+    if (!c.txn_position.empty()) s_->txn_position.push_back(0);
+    if (!c.txn_file.empty()) s_->txn_file.push_back(0);
+    add_apart(OpKind::Read, seen_, other_than_initial(1));
+    add_apart(OpKind::Read, apart_, other_than_initial(3));
+  }
+
+  KeyId new_key() {
+    s_->key_name.push_back(Value::small(0));
+    out_.keys.emplace_back();
+    return KeyId{s_->key_name.size() - 1};
+  }
+
+  void add_apart(OpKind kind, KeyId key, Value value) {
     s_->op_kind.push_back(kind);
-    s_->op_key.push_back(apart_);
+    s_->op_key.push_back(key);
     s_->op_value.push_back(value);
     if (!h_.columns().op_line.empty()) s_->op_line.push_back(0);
     out_.ops.emplace_back();
   }
 
-  [[nodiscard]] Value other_than_initial() const {
-    const Value one = Value::small(1);
-    return h_.columns().default_initial == one ? Value::small(2) : one;
+  // `number` or the next one.
+  [[nodiscard]] Value other_than_initial(std::int64_t number) const {
+    const Value value = Value::small(number);
+    return h_.columns().default_initial == value ? Value::small(number + 1) : value;
   }
 
   void add_op(TxnId txn, const Op& op) {
@@ -490,8 +536,9 @@ class ExcerptMaker {
   const History& h_;
   const std::vector<bool>& kept_;
   std::shared_ptr<Storage> s_ = std::make_shared<Storage>();
-  TxnId reader_, writer_;
-  KeyId apart_;
+  TxnId reader_, writer_;  // Set apart …
+  TxnId earlier_, later_;  // … or in order,
+  KeyId apart_, seen_;     // by these keys.
   absl::flat_hash_map<SessionId, SessionId> sessions_;
   absl::flat_hash_map<KeyId, KeyId> keys_;
   std::optional<absl::flat_hash_set<KeyId>> written_;  // Once it was asked for.
@@ -505,12 +552,17 @@ Excerpt Excerpter::make(std::span<const TxnId> txns, const std::vector<bool>& ke
 }
 
 Excerpt Excerpter::whole_with(TxnId reader, TxnId writer) const {
-  std::vector<TxnId> all(h_.txn_count());
-  for (std::size_t t = 0; t < all.size(); ++t) all[t] = TxnId{t};
   const std::vector<bool> kept(h_.op_count(), true);
   ExcerptMaker maker(*this, kept);
   maker.set_apart(reader, writer);
-  return maker.make(all);
+  return maker.make(all_txns(h_));
+}
+
+Excerpt Excerpter::whole_ordered(TxnId earlier, TxnId later) const {
+  const std::vector<bool> kept(h_.op_count(), true);
+  ExcerptMaker maker(*this, kept);
+  maker.set_order(earlier, later);
+  return maker.make(all_txns(h_));
 }
 
 History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,

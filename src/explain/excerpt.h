@@ -39,6 +39,11 @@ class Excerpter {
   // writes another; neither the key nor these operations have a name in the whole.
   [[nodiscard]] Excerpt whole_with(TxnId reader, TxnId writer) const;
 
+  // The whole history, and in it a transaction, its last one, that saw both of these, and of a key
+  // that both wrote what `later` did: so `earlier` committed first. Nothing else follows from it.
+  // What was added has no name in the whole. REQUIRES: both count.
+  [[nodiscard]] Excerpt whole_ordered(TxnId earlier, TxnId later) const;
+
   // Who wrote `value`: the transactions that did not abort, or else, if it is not the initial
   // value, those that did.
   [[nodiscard]] std::span<const OpId> sources(KeyId key, Value value) const;

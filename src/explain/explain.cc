@@ -139,10 +139,7 @@ class Explaining {
     for (const Story& other : out_.stories) {
       if (other.pattern != story.pattern || other.variant != story.variant) continue;
       ++same;
-      const bool dependent = std::any_of(story.txns.begin(), story.txns.end(), [&](TxnId txn) {
-        return reads(txn) && std::binary_search(other.txns.begin(), other.txns.end(), txn);
-      });
-      if (dependent) return;
+      if (depends(story, other)) return;
     }
     if (same >= options_.examples) return;
     bool any = false;
@@ -151,6 +148,17 @@ class Explaining {
       if (!any) removed_[txn.index()] = true;
     }
     out_.stories.push_back(std::move(story));
+  }
+
+  // Whether what is wrong in one may be why the other is, too. By timestamps every operation is
+  // judged by itself.
+  [[nodiscard]] bool depends(const Story& story, const Story& other) const {
+    if (story.evidence == Evidence::Timestamps) {
+      return story.shown_by == other.shown_by && story.shown_in == other.shown_in;
+    }
+    return std::any_of(story.txns.begin(), story.txns.end(), [&](TxnId txn) {
+      return reads(txn) && std::binary_search(other.txns.begin(), other.txns.end(), txn);
+    });
   }
 
   [[nodiscard]] bool reads(TxnId txn) const {

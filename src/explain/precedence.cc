@@ -1,9 +1,13 @@
-// Asks whether the history could do without `first` preceding `second`: a key is added of which
-// `second` reads the initial value and which `first` writes, so that `second` did not see `first`.
-// If the level forbids that, the cycle without this edge is the reason.
+// Asks whether the history could do without `first` preceding `second`: something is added to it
+// that says otherwise. If the level forbids that, the cycle without the edge added is the reason.
+//
+// At the levels of snapshots and above it is a key of which `second` reads the initial value and
+// which `first` writes, so that `second` did not see `first`. Below, who saw whom says little about
+// the commit order; there it is a transaction that saw `second` commit before `first`.
 
 #include <algorithm>
 
+#include "check/observed.h"
 #include "explain/excerpt.h"
 #include "explain/lift.h"
 #include "ouro/explain.h"
@@ -11,15 +15,64 @@
 namespace ouro {
 namespace {
 
-// The edge that the question added.
-bool is_question(const Edge& edge) { return edge.kind == EdgeKind::ReadWrite && !edge.key.valid(); }
+bool by_commit_order(Level level) { return level <= Level::Prefix; }
 
-// Cuts the cycle open where the question closed it.
-void cut_open(std::vector<Edge>& cycle) {
-  const auto at = std::find_if(cycle.begin(), cycle.end(), is_question);
-  if (at == cycle.end()) return;
-  std::rotate(cycle.begin(), at, cycle.end());
-  cycle.erase(cycle.begin());
+// What the question added, in a history that has it.
+class Added {
+ public:
+  Added(const Excerpt& asked, TxnId first, TxnId second)
+      : asked_(asked), first_(first), second_(second) {}
+
+  // Leaves of the story what is about the whole, too.
+  void remove_from(Story& story) const {
+    std::erase_if(story.txns, [&](TxnId txn) { return is_added(txn); });
+    std::erase_if(story.ops, [&](OpId op) { return !asked_.ops[op.index()].valid(); });
+    std::erase_if(story.support, [&](const Edge& edge) { return touches_added(edge); });
+    std::erase_if(story.cases, [&](const Case& each) {
+      return std::any_of(each.cycle.begin(), each.cycle.end(),
+                         [&](const Edge& edge) { return touches_added(edge); });
+    });
+    for (Case& each : story.cases) {
+      std::erase_if(each.given, [&](const Assumption& given) { return is_added(given.key); });
+      each.mirrors.reset();
+      cut_open(each.cycle);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_added(TxnId txn) const {
+    return txn.valid() && !asked_.txns[txn.index()].valid();
+  }
+  [[nodiscard]] bool is_added(KeyId key) const {
+    return key.valid() && !asked_.keys[key.index()].valid();
+  }
+  [[nodiscard]] bool touches_added(const Edge& edge) const {
+    return is_added(edge.from) || is_added(edge.to);
+  }
+  [[nodiscard]] bool is_question(const Edge& edge) const {
+    return edge.from == second_ && edge.to == first_ && is_added(edge.key);
+  }
+
+  // Cuts the cycle open where the question closed it.
+  void cut_open(std::vector<Edge>& cycle) const {
+    const auto at = std::find_if(cycle.begin(), cycle.end(),
+                                 [&](const Edge& edge) { return is_question(edge); });
+    if (at == cycle.end()) return;
+    std::rotate(cycle.begin(), at, cycle.end());
+    cycle.erase(cycle.begin());
+  }
+
+  const Excerpt& asked_;
+  TxnId first_, second_;
+};
+
+// Whether both take part in any order at all. What is wrong otherwise is check()'s to say.
+Result<bool> both_count(const History& history, TxnId first, TxnId second,
+                        const CheckOptions& options) {
+  const Budget budget(options.time_limit, options.cancelled);
+  const auto observed = Observed::observe(history, budget, options.threads, options.evidence);
+  if (!observed.ok()) return observed.error();
+  return observed->counted(first) && observed->counted(second);
 }
 
 }  // namespace
@@ -44,19 +97,23 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                                      : Precedence::Answer::Undecided;
     return out;
   }
-  const Excerpt asked = Excerpter(history, options.evidence).whole_with(second, first);
+  const auto both = both_count(history, first, second, check_options);
+  if (!both.ok()) return both.error();
+  out.answer = Precedence::Answer::Open;
+  if (!*both) return out;
+  const Excerpter excerpter(history, options.evidence);
+  const Excerpt asked = by_commit_order(level) ? excerpter.whole_ordered(second, first)
+                                               : excerpter.whole_with(second, first);
   const auto verdict = check(asked.history, level, check_options);
   if (!verdict.ok()) return verdict.error();
-  if (verdict->outcome == Outcome::Undecided) return out;
-  out.answer = Precedence::Answer::Open;
-  if (verdict->outcome == Outcome::Holds) return out;
+  if (verdict->outcome == Outcome::Undecided) out.answer = Precedence::Answer::Undecided;
+  if (verdict->outcome != Outcome::Violated) return out;
   out.answer = Precedence::Answer::Required;
   Explanation explanation = explain(asked.history, *verdict, options);
   if (explanation.stories.empty()) return out;
   out.story = std::move(explanation.stories.front());
+  Added(asked, first, second).remove_from(out.story);
   lift(out.story, asked);
-  std::erase_if(out.story.ops, [](OpId op) { return !op.valid(); });
-  for (Case& each : out.story.cases) cut_open(each.cycle);
   return out;
 }
 

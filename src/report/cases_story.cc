@@ -37,12 +37,12 @@ std::string Narrator::premise(const Case& each) const {
   };
   if (each.given.size() == 1 && only_writers(each.given[0])) {
     return fmt::format("If {} {} {} first:", label(each.given[0].first), verb(each.given[0]),
-                       history_.key_label(each.given[0].key));
+                       short_key(history_, each.given[0].key));
   }
   std::string out = "If ";
   for (const Assumption& given : each.given) {
     out += fmt::format("{}{} {} {} before {}", out.size() > 3 ? " and " : "", label(given.first),
-                       verb(given), history_.key_label(given.key), label(given.second));
+                       verb(given), short_key(history_, given.key), label(given.second));
   }
   return out + ":";
 }

@@ -270,7 +270,7 @@ std::vector<SharedStory> shared_stories(std::span<const Explanation> explanation
   for (const Explanation& explanation : explanations) {
     for (const Story& story : explanation.stories) {
       const auto same = std::find_if(out.begin(), out.end(), [&](const SharedStory& other) {
-        return other.story->txns == story.txns && name(*other.story) == name(story);
+        return is_same(*other.story, story);
       });
       if (same != out.end()) {
         same->levels.push_back(story.level);

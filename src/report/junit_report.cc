@@ -61,35 +61,57 @@ std::string suite(std::string_view name, std::size_t tests, std::size_t failures
       escaped(name), tests, failures, errors, seconds, cases);
 }
 
+struct Tally {
+  std::size_t tests = 0, failures = 0, errors = 0;
+};
+
+// What is wrong with a level, or what there is to know if that was expected.
+std::string content_of(const Checked& checked, const Verdict& verdict, Tally& tally) {
+  const Explanation* explanation = find(checked.explanations, verdict.level);
+  const std::string why = remark(verdict, explanation == nullptr ? Explanation{} : *explanation);
+  if (verdict.outcome == Outcome::Undecided) {
+    ++tally.errors;
+    return problem("error", "undecided", why, why);
+  }
+  if (verdict.outcome == Outcome::Holds) return {};
+  const std::string message = "VIOLATED " + std::string(info(verdict.level).name);
+  std::string text = "\n";
+  std::vector<const Story*> told;
+  if (explanation != nullptr) {
+    append_stories(text, *checked.history, verdict, *explanation, told);
+  }
+  if (checked.met != nullptr) {
+    return fmt::format("      <system-out>{}: {}\n{}</system-out>\n", escaped(message),
+                       escaped(why), escaped(text));
+  }
+  ++tally.failures;
+  return problem("failure", why, message, text);
+}
+
 }  // namespace
 
 void JunitReport::add(const Checked& checked) {
   std::string cases;
-  std::size_t failures = 0;
-  std::size_t errors = 0;
+  Tally tally{.tests = checked.verdicts.size()};
   for (const Verdict& verdict : checked.verdicts) {
-    const Explanation* explanation = find(checked.explanations, verdict.level);
-    const std::string why = remark(verdict, explanation == nullptr ? Explanation{} : *explanation);
-    std::string content;
-    if (verdict.outcome == Outcome::Undecided) {
-      ++errors;
-      content = problem("error", "undecided", why, why);
-    } else if (verdict.outcome == Outcome::Violated) {
-      ++failures;
-      std::string text = "\n";
-      std::vector<std::vector<TxnId>> told;
-      if (explanation != nullptr) {
-        append_stories(text, *checked.history, verdict, *explanation, told);
-      }
-      content = problem("failure", why, "VIOLATED " + std::string(info(verdict.level).name), text);
-    }
     const double share = checked.seconds / static_cast<double>(checked.verdicts.size());
-    cases += test_case(checked.name, info(verdict.level).name, share, content);
+    cases += test_case(checked.name, info(verdict.level).name, share,
+                       content_of(checked, verdict, tally));
   }
-  suites_ += suite(checked.name, checked.verdicts.size(), failures, errors, checked.seconds, cases);
-  tests_ += checked.verdicts.size();
-  failures_ += failures;
-  errors_ += errors;
+  if (checked.met != nullptr) {
+    ++tally.tests;
+    std::string content;
+    const std::string what = fmt::format("{}", fmt::join(checked.met->complaints, "\n"));
+    if (!what.empty()) {
+      ++tally.failures;
+      content = problem("failure", "unexpected", checked.met->complaints.front(), what);
+    }
+    cases += test_case(checked.name, "expected", 0, content);
+  }
+  suites_ += suite(checked.name, tally.tests, tally.failures, tally.errors, checked.seconds, cases);
+  tests_ += tally.tests;
+  failures_ += tally.failures;
+  errors_ += tally.errors;
 }
 
 void JunitReport::add(std::string_view name, const Error& error) {

@@ -15,8 +15,6 @@ constexpr std::size_t kShortTxn = 8;     // Operations of one of which none matt
 constexpr std::size_t kShortStory = 24;  // Lines; longer ones lose their middle.
 constexpr std::size_t kShortPath = 8;    // Steps within a sentence; likewise.
 
-std::string shown_key(const History& history, KeyId key) { return history.key_label(key); }
-
 // Keeps the ends of a list of lines that is too long to read.
 std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun,
                                         std::size_t limit = kShortStory) {
@@ -162,7 +160,7 @@ std::string Narrator::read_phrase(OpId id, KeyId key) const {
                          notation(history_, op));
     }
   }
-  return fmt::format("found no {} by {}", shown_key(history_, key), notation(history_, op));
+  return fmt::format("found no {} by {}", short_key(history_, key), notation(history_, op));
 }
 
 // Whether the read returned something for `key`; false if a predicate read passed over it.
@@ -175,7 +173,7 @@ bool Narrator::returned(OpId read, KeyId key) const {
 
 std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.to_op.valid()) {
-    return fmt::format("{} read {} from {}", label(edge.to), shown_key(history_, edge.key),
+    return fmt::format("{} read {} from {}", label(edge.to), short_key(history_, edge.key),
                        label(edge.from));
   }
   const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
@@ -193,7 +191,7 @@ std::string Narrator::because_read(const Edge& edge) const {
   const Op list = history_.op(edge.to_op);
   const std::string seen =
       list.value.is_list()
-          ? fmt::format("{} read {}={}", label(edge.to), shown_key(history_, list.key),
+          ? fmt::format("{} read {}={}", label(edge.to), short_key(history_, list.key),
                         list_around(history_, list.value, {&write.value, 1}))
           : read;
   return fmt::format("{}, whose {} {} appended", seen, short_text(history_, write.value),
@@ -204,13 +202,13 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   if (!edge.from.valid()) return "the initial state precedes every write";
   if (!edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} overwrote {}'s {}", label(edge.to), label(edge.from),
-                       shown_key(history_, edge.key));
+                       short_key(history_, edge.key));
   }
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
   if (newer.kind == OpKind::Append) {
     return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
-                       short_text(history_, newer.value), shown_key(history_, edge.key),
+                       short_text(history_, newer.value), short_key(history_, edge.key),
                        label(edge.from), short_text(history_, older.value),
                        as_read(edge.key, older.value, newer.value));
   }
@@ -227,7 +225,7 @@ std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
     const auto elements = history_.list(op.value);
     const auto first = std::find(elements.begin(), elements.end(), older);
     if (std::find(first, elements.end(), newer) == elements.end()) continue;
-    return fmt::format(", as {} read {}={}", label(history_.txn_of(id)), shown_key(history_, key),
+    return fmt::format(", as {} read {}={}", label(history_.txn_of(id)), short_key(history_, key),
                        list_around(history_, op.value, std::array{older, newer}));
   }
   return "";
@@ -236,7 +234,7 @@ std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
 std::string Narrator::because_missed(const Edge& edge) const {
   if (!edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} read {} before {} overwrote it", label(edge.from),
-                       shown_key(history_, edge.key), label(edge.to));
+                       short_key(history_, edge.key), label(edge.to));
   }
   const Op write = history_.op(edge.to_op);
   const std::string read =
@@ -298,12 +296,12 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
 std::string Narrator::because_forced(const Edge& edge) const {
   if (!edge.read.valid()) {
     return fmt::format("someone who saw {} read {} from {}", label(edge.from),
-                       shown_key(history_, edge.key), label(edge.to));
+                       short_key(history_, edge.key), label(edge.to));
   }
   const TxnId reader = history_.txn_of(edge.read);
   const std::string how = how_seen(edge, reader);
   const std::string read = read_phrase(edge.read, edge.key);
-  const std::string key = shown_key(history_, edge.key);
+  const std::string key = short_key(history_, edge.key);
   if (!edge.to.valid()) {
     return fmt::format("{} saw {} ({}), yet {}, the initial value; so {}'s {} would be older still",
                        label(reader), label(edge.from), how, read, label(edge.from), key);

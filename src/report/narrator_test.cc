@@ -255,5 +255,26 @@ TEST_F(NarratorTest, CasesSayWhatTheyAssume) {
             "If T1 wrote x before T2 and T2 wrote l before T1:");
 }
 
+TEST(NarratorKeysTest, LongKeysAreCutShort) {
+  HistoryBuilder b;
+  const KeyId key = b.key(std::string(3000, 'k'));
+  const TxnId t1 = b.begin_txn(b.session("a"));
+  const OpId w1 = b.write(key, b.integer(1));
+  const TxnId t2 = b.begin_txn(b.session("b"));
+  const OpId w2 = b.write(key, b.integer(2));
+  const History history = *std::move(b).freeze();
+  Story story = story_of({{.from = t1, .to = t2, .kind = EdgeKind::WriteWrite, .key = key},
+                          {.from = t2, .to = t1, .kind = EdgeKind::ReadWrite, .key = key}},
+                         {t1, t2});
+  story.ops = {w1, w2};
+  story.cases[0].given = {{key, t1, t2}};
+  const Narrator narrator(history, story);
+  EXPECT_LT(narrator.premise(story.cases[0]).size(), 200u);
+  for (const Edge& edge : story.cases[0].cycle) {
+    EXPECT_LT(narrator.because(edge).size(), 200u);
+    EXPECT_LT(narrator.otherwise(edge).size(), 200u);
+  }
+}
+
 }  // namespace
 }  // namespace ouro

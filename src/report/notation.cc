@@ -108,8 +108,12 @@ std::string list_around(const History& history, Value list, std::span<const Valu
   return short_list(history, list, shown_elements(all.size(), around));
 }
 
+std::string short_key(const History& history, KeyId key) {
+  return shortened(history.key_label(key));
+}
+
 std::string assignment(const History& history, KeyId key, Value value) {
-  return fmt::format("{}={}", shortened(history.key_label(key)), short_text(history, value));
+  return fmt::format("{}={}", short_key(history, key), short_text(history, value));
 }
 
 std::string notation(const History& history, const Op& op) {

@@ -16,6 +16,8 @@ namespace ouro {
 // A list; if it is long, with these elements and what is beside them.
 [[nodiscard]] std::string list_around(const History& history, Value list,
                                       std::span<const Value> elements);
+// The key, likewise.
+[[nodiscard]] std::string short_key(const History& history, KeyId key);
 // "x=1"; "x=?" if nobody recorded the result.
 [[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
 // "r x=0", "w x=1", "delete x", "append l 3", "scan a..f (2 rows)" …

@@ -11,7 +11,7 @@ std::string Narrator::otherwise_read(const Edge& edge) const {
   const std::string reader = label(edge.to);
   if (!edge.from.valid() || !edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} would have read {} before {} wrote it", reader,
-                       history_.key_label(edge.key), label(edge.from));
+                       short_key(history_, edge.key), label(edge.from));
   }
   const Op write = history_.op(edge.from_op);
   if (!returned(edge.to_op, edge.key)) {
@@ -20,7 +20,7 @@ std::string Narrator::otherwise_read(const Edge& edge) const {
   }
   if (write.kind == OpKind::Append) {
     return fmt::format("{} would have read {} in {} before {} appended it", reader,
-                       short_text(history_, write.value), history_.key_label(edge.key),
+                       short_text(history_, write.value), short_key(history_, edge.key),
                        label(edge.from));
   }
   return fmt::format("{} would have read {} before {} wrote it", reader,
@@ -31,7 +31,7 @@ std::string Narrator::otherwise_missed(const Edge& edge) const {
   const std::string reader = label(edge.from);
   if (!edge.from_op.valid() || !edge.to_op.valid()) {
     return fmt::format("{} would have read what {} wrote to {}", reader, label(edge.to),
-                       history_.key_label(edge.key));
+                       short_key(history_, edge.key));
   }
   const Op write = history_.op(edge.to_op);
   if (!returned(edge.from_op, edge.key)) {
@@ -40,7 +40,7 @@ std::string Narrator::otherwise_missed(const Edge& edge) const {
   }
   if (write.kind == OpKind::Append) {
     return fmt::format("{} would have read {} with {}'s {} in it", reader,
-                       history_.key_label(edge.key), label(edge.to),
+                       short_key(history_, edge.key), label(edge.to),
                        short_text(history_, write.value));
   }
   return fmt::format("{} would have read {}'s {}, or what came after it", reader, label(edge.to),
@@ -64,13 +64,13 @@ std::string Narrator::otherwise(const Edge& edge) const {
     case EdgeKind::WriteWrite:
       if (!edge.from_op.valid() || !edge.to_op.valid()) {
         return fmt::format("{} would have overwritten {}'s {}", from, to,
-                           history_.key_label(edge.key));
+                           short_key(history_, edge.key));
       }
       return fmt::format("{}'s {} would be newer than {}'s {}", from,
                          notation(history_, history_.op(edge.from_op)), to,
                          notation(history_, history_.op(edge.to_op)));
     case EdgeKind::Forced: {
-      const std::string key = history_.key_label(edge.key);
+      const std::string key = short_key(history_, edge.key);
       const std::string reader =
           edge.read.valid() ? label(history_.txn_of(edge.read)) : std::string("a reader");
       return fmt::format("{}, which saw {}, would have read a version of {} older than {}'s",

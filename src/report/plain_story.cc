@@ -127,10 +127,10 @@ std::string Narrator::plain_sentence() const {
     const std::string what = assignment(history_, op.key, op.value);
     if (history_.status(writer) == TxnStatus::Aborted) {
       return fmt::format("The version order of {} has {}, but {}, which wrote it, aborted.",
-                         history_.key_label(op.key), what, label(writer));
+                         short_key(history_, op.key), what, label(writer));
     }
     return fmt::format("The version order of {} lacks {}, which {} wrote.",
-                       history_.key_label(op.key), what, label(writer));
+                       short_key(history_, op.key), what, label(writer));
   }
   const OpId read = find_op(false, 0);
   const OpId other = find_op(false, 1);

@@ -40,6 +40,14 @@ void append_cases(std::string& out, const Narrator& narrator, const Story& story
   }
 }
 
+// What it means that neither must precede the other; each order was tried.
+std::string_view open_phrase(Level level) {
+  if (level == Level::ParallelSi) return "neither must see the other";
+  const bool snapshots = level >= Level::Si && level <= Level::StrongSi;
+  if (snapshots) return "neither must commit before the other begins";
+  return "some orders that explain the history have the one first, some the other";
+}
+
 }  // namespace
 
 std::string describe(const History& history, Level level, TxnId first, TxnId second,
@@ -54,8 +62,8 @@ std::string describe(const History& history, Level level, TxnId first, TxnId sec
     case Precedence::Answer::Undecided:
       return "Undecided: a limit was reached.\n";
     case Precedence::Answer::Open:
-      out = fmt::format("{} and {}: open. At {}, neither must precede the other.\n\n",
-                        narrator.label(first), narrator.label(second), at);
+      out = fmt::format("{} and {}: open. At {}, {}.\n\n", narrator.label(first),
+                        narrator.label(second), at, open_phrase(level));
       break;
     case Precedence::Answer::Required:
       out = fmt::format("{} must precede {} at {}.\n\n", narrator.label(first),

@@ -62,6 +62,13 @@ void add_violated(std::vector<Verdict>& known, const Story& story) {
   }
 }
 
+// What is counted is the engine's kind, which may be wider than the name.
+std::string kind_phrase(const Story& story) {
+  const std::string_view kind = info(story.kind).name;
+  if (name(story) == kind) return "this kind";
+  return fmt::format("the kind \"{}\", maybe by other names", kind);
+}
+
 }  // namespace
 
 Explanation explanation_of(const History& history, const Verdict& verdict,
@@ -165,25 +172,31 @@ std::string level_list(std::span<const Level> levels) {
   return out.empty() ? "none" : out;
 }
 
+bool is_same(const Story& a, const Story& b) {
+  return a.txns == b.txns && a.shown_by == b.shown_by && a.pattern == b.pattern &&
+         a.variant == b.variant;
+}
+
 void append_stories(std::string& out, const History& history, const Verdict& verdict,
-                    const Explanation& explanation, std::vector<std::vector<TxnId>>& told) {
+                    const Explanation& explanation, std::vector<const Story*>& told) {
   if (verdict.outcome != Outcome::Violated) return;
   const auto& stories = explanation.stories;
   for (std::size_t i = 0; i < stories.size(); ++i) {
     const Story& story = stories[i];
-    if (std::find(told.begin(), told.end(), story.txns) == told.end()) {
+    const auto same = [&](const Story* other) { return is_same(*other, story); };
+    if (std::none_of(told.begin(), told.end(), same)) {
       if (stories.size() > 1) {
         out += fmt::format("\n  {}: {}.\n", name(story), info(story.pattern).meaning);
       }
       out += '\n';
       append_story(out, history, story);
-      told.push_back(story.txns);
+      told.push_back(&story);
     }
     const bool last =
         std::none_of(stories.begin() + static_cast<std::ptrdiff_t>(i) + 1, stories.end(),
                      [&](const Story& other) { return other.kind == story.kind; });
     if (const std::uint64_t more = untold(explanation, story.kind); last && more > 0) {
-      out += fmt::format("\n  … and {} more of this kind.\n", grouped(more));
+      out += fmt::format("\n  … and {} more of {}.\n", grouped(more), kind_phrase(story));
     }
   }
   if (!explanation.complete) {

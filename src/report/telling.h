@@ -45,10 +45,12 @@ namespace ouro {
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
 
-// Every story: who, why, which levels, what others call it. `told`: the transactions of stories
-// told before, which are not told again.
+// Whether both tell the same, maybe of different levels.
+[[nodiscard]] bool is_same(const Story& a, const Story& b);
+// Every story: who, why, which levels, what others call it. `told`: stories told before, which are
+// not told again; they must stay where they are.
 void append_stories(std::string& out, const History& history, const Verdict& verdict,
-                    const Explanation& explanation, std::vector<std::vector<TxnId>>& told);
+                    const Explanation& explanation, std::vector<const Story*>& told);
 
 // "2 transactions, 1 key, 0.4 ms"
 void append_closing(std::string& out, const History& history, const ReportOptions& options);

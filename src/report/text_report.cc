@@ -116,7 +116,7 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
   const Explanation explanation = explanation_of(history, verdict, options);
   std::string out = fmt::format("{}: {}\n", name_or_file(history, options.name),
                                 judgement(verdict, explanation, options.colour));
-  std::vector<std::vector<TxnId>> told;
+  std::vector<const Story*> told;
   append_stories(out, history, verdict, explanation, told);
   append_other_order(out, history, {&verdict, 1}, options);
   if (!options.others.empty()) {
@@ -154,7 +154,7 @@ std::string describe(const History& history, std::span<const Verdict> verdicts,
   out += verdicts.size() > kFewLevels ? marked_lattice(verdicts, options.colour)
                                       : table_of(verdicts, options.colour);
   append_answer(out, verdicts, explanations, options);
-  std::vector<std::vector<TxnId>> told;
+  std::vector<const Story*> told;
   for (const Explanation& explanation : explanations) {
     append_stories(out, history, verdict_at(verdicts, explanation.level), explanation, told);
   }

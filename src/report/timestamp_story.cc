@@ -33,7 +33,7 @@ std::string Narrator::written_by(OpId write) const {
 
 std::string Narrator::mismatch_sentence() const {
   const Op read = history_.op(story_.shown_by.front());
-  const std::string key = history_.key_label(read.key);
+  const std::string key = short_key(history_, read.key);
   OpId expected;
   OpId source;
   for (std::size_t i = 1; i < story_.shown_by.size(); ++i) {
@@ -89,7 +89,7 @@ std::string Narrator::timestamp_sentence() const {
   const std::string other = story_.shown_in.size() > 1 ? label(story_.shown_in[1]) : std::string();
   const std::string key = story_.shown_by.empty() || !history_.op(story_.shown_by[0]).key.valid()
                               ? std::string()
-                              : history_.key_label(history_.op(story_.shown_by[0]).key);
+                              : short_key(history_, history_.op(story_.shown_by[0]).key);
   const auto start = history_.start_ts(story_.shown_in.front()).value_or(Timestamp{});
   const auto commit = history_.commit_ts(story_.shown_in.front()).value_or(Timestamp{});
   switch (story_.kind) {

@@ -167,7 +167,8 @@ class TimelineView {
   show(from, to) {
     const whole = Math.max(this.line.span, 1) * 1.2;
     const width = clamp(to - from, Math.max(this.line.span, 1) * 1e-7, whole);
-    const start = clamp(from, -width / 2, this.line.span - width / 2);  // The middle stays within.
+    const middle = clamp((from + to) / 2, 0, this.line.span);  // Stays in the middle, and within.
+    const start = middle - width / 2;
     this.view = [start, start + width];
     this.draw();
   }

@@ -1,0 +1,86 @@
+#include "cli/look.h"
+
+#include <algorithm>
+
+namespace ouro::cli {
+namespace {
+
+constexpr std::size_t kMany = 500;  // Stories of each name; more would take too long to tell.
+
+class Look {
+ public:
+  Look(const Expectation& expectation, const History& history,
+       std::span<const Explanation> explanations, const CheckOptions& options)
+      : history_(history), options_(options), found_(explanations.begin(), explanations.end()) {
+    for (const auto& names : {expectation.shows, expectation.lacks}) {
+      wanted_.shows.insert(wanted_.shows.end(), names.begin(), names.end());
+    }
+    options_.examples = std::max(options_.examples, kMany);
+  }
+
+  std::vector<Explanation> run(std::span<const Verdict> verdicts) {
+    const std::size_t known = found_.size();
+    for (const Verdict& verdict : verdicts) {
+      if (is_over()) break;
+      const auto told = std::find_if(found_.begin(), found_.end(), [&](const Explanation& each) {
+        return each.level == verdict.level;
+      });
+      if (told == found_.end() || !told->complete) tell(verdict);
+    }
+    for (const LevelInfo& level : levels()) {
+      if (is_over()) break;
+      if (is_weaker(level.level, verdicts)) check_too(level.level);
+    }
+    return {found_.begin() + static_cast<std::ptrdiff_t>(known), found_.end()};
+  }
+
+ private:
+  // Whether all names were found, so that nothing is left to look for.
+  [[nodiscard]] bool is_over() const {
+    const bool stopped = options_.cancelled != nullptr && options_.cancelled->load();
+    return stopped || judge(wanted_, {}, found_).complaints.empty();
+  }
+
+  // Whether the level was not asked for, and what violates it violates one that was.
+  [[nodiscard]] bool is_weaker(Level level, std::span<const Verdict> verdicts) const {
+    if (!decidable(level, options_.evidence)) return false;
+    bool weaker = false;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.level == level) return false;
+      weaker |=
+          verdict.outcome == Outcome::Violated && implies(verdict.level, level, options_.evidence);
+    }
+    return weaker;
+  }
+
+  void check_too(Level level) {
+    const auto verdict = check(history_, level, options_);
+    if (verdict.ok()) tell(*verdict);
+  }
+
+  void tell(const Verdict& verdict) {
+    if (verdict.outcome != Outcome::Violated) return;
+    ExplainOptions how;
+    how.examples = kMany;
+    how.cancelled = options_.cancelled;
+    how.clock_drift = options_.clock_drift;
+    how.threads = options_.threads;
+    found_.push_back(explain(history_, verdict, how));
+  }
+
+  const History& history_;
+  CheckOptions options_;
+  Expectation wanted_;
+  std::vector<Explanation> found_;
+};
+
+}  // namespace
+
+std::vector<Explanation> look_for(const Expectation& expectation, const History& history,
+                                  std::span<const Verdict> verdicts,
+                                  std::span<const Explanation> explanations,
+                                  const CheckOptions& options) {
+  return Look(expectation, history, explanations, options).run(verdicts);
+}
+
+}  // namespace ouro::cli

@@ -1,0 +1,21 @@
+// Looks for anomalies by name, harder than a report must.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ouro/ouro.h"
+
+namespace ouro::cli {
+
+// What else is wrong with `history`, of which `explanations` tell something, if not all anomalies
+// that are expected, or expected not to be, are among that: more stories of each level violated,
+// and those of weaker levels, of which every violation is one of the stronger, too. Costs checks of
+// those levels, by `options`, and as many explanations.
+[[nodiscard]] std::vector<Explanation> look_for(const Expectation& expectation,
+                                                const History& history,
+                                                std::span<const Verdict> verdicts,
+                                                std::span<const Explanation> explanations,
+                                                const CheckOptions& options);
+
+}  // namespace ouro::cli
