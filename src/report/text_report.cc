@@ -93,15 +93,24 @@ void append_other_order(std::string& out, const History& history, std::span<cons
                         const ReportOptions& options) {
   if (options.observed != Outcome::Holds || worst(verdicts) != Outcome::Violated) return;
   const bool versions = verdicts.front().evidence == Evidence::Versions;
-  const bool predicates = !history.columns().predicate_reads.empty();
-  out += fmt::format(
-      "\n  {}n another order than that of its {} the history {}: see --evidence\n"
-      "  observed. But then the database did not do what its own {}.\n",
-      predicates ? "By the rows that came back, not by those that predicates left out, i" : "I",
-      versions ? "version orders" : "timestamps",
-      verdicts.size() == 1 ? fmt::format("is {}", info(verdicts.front().level).name)
-                           : "violates none of these levels",
-      versions ? "records say" : "clock says");
+  const char* const order = versions ? "version orders" : "timestamps";
+  const char* const told = versions ? "records say" : "clock says";
+  const std::string keeps = verdicts.size() == 1
+                                ? fmt::format("is {}", info(verdicts.front().level).name)
+                                : "violates none of these levels";
+  if (history.columns().predicate_reads.empty()) {
+    out += fmt::format(
+        "\n  In another order than that of its {} the history {}: see --evidence\n"
+        "  observed. But then the database did not do what its own {}.\n",
+        order, keeps, told);
+  } else {
+    out += fmt::format(
+        "\n  By the rows that came back, whatever predicates left out, the history {}\n"
+        "  in another order than that of its {}: see --evidence observed. But then the database "
+        "did\n"
+        "  not do what its own {}.\n",
+        keeps, order, told);
+  }
 }
 
 }  // namespace
