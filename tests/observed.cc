@@ -38,6 +38,7 @@ class Observer {
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
+  [[nodiscard]] Value absent_value(KeyId key) const;
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
   void compare_list_reads();
 
@@ -237,9 +238,28 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const KeyId key{k};
     if (!selects(op, {key, {}}) || returned.contains(key)) continue;
     const std::size_t before = out_.txns[index].reads.size();
-    read_key(key, Value::null());
+    const auto mine = own.find(key);
+    const bool deleted = mine != own.end() && mine->second.kind == OpKind::Delete;
+    read_key(key, deleted ? mine->second.value : absent_value(key));
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
   }
+}
+
+// What a scan saw of a key that it did not list: nothing, or the tombstone that was the only way to
+// be absent.
+Value Observer::absent_value(KeyId key) const {
+  std::set<std::pair<TxnId, Value>> tombstones;
+  for (std::size_t i = 0; i < history_.op_count(); ++i) {
+    const Op op = history_.op(OpId{i});
+    const TxnId txn = history_.txn_of(op.id);
+    if (op.kind != OpKind::Delete || op.key != key) continue;
+    if (history_.status(txn) != TxnStatus::Aborted) tombstones.insert({txn, op.value});
+  }
+  if (tombstones.empty()) return Value::null();
+  if (tombstones.size() > 1 || history_.initial(key).is_null()) {
+    throw std::invalid_argument("a scan did not list what may be deleted or never have been there");
+  }
+  return tombstones.begin()->second;
 }
 
 // Whether a row is one that the read asks for.

@@ -136,6 +136,56 @@ TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
   }
 }
 
+// ---- tombstones ----
+
+TEST(PredicateCasesTest, ScansNeedNotListTombstones) {
+  const std::string_view own =
+      R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["d","k1","tomb"],["scan","k1",null,[]]]})";
+  const std::string row = R"({"key":"k1","initial":5})";
+  const std::string_view other =
+      R"({"session":"a","start_ts":3,"commit_ts":4,"ops":[["d","k1","tomb"],["w","y",1]]}
+{"session":"a","start_ts":5,"commit_ts":6,"ops":[["r","y",1],["r","k1","tomb"],["scan","k1","k9",[]]]}
+)";
+  const std::string_view early =
+      R"({"session":"a","start_ts":3,"commit_ts":4,"ops":[["d","k1","tomb"]]}
+{"session":"b","start_ts":1,"commit_ts":6,"ops":[["r","k1",5],["scan","k1","k9",[]]]}
+)";
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    EXPECT_EQ(judged(own, evidence), "holds");
+    EXPECT_EQ(judged(row + "\n" + std::string(other), evidence), "holds");
+    EXPECT_NE(judged(row + "\n" + std::string(early), evidence), "holds");
+  }
+}
+
+// A key that starts absent, and is deleted with a tombstone, may be either for a scan that lists
+// nothing; unless scans of the history do list tombstones.
+TEST(PredicateCasesTest, AbsencesThatMayBeTwoThingsShowNoViolation) {
+  const auto outcome = [](const std::string& text) {
+    const auto history = parse_history(text, {}, "h.jsonl");
+    EXPECT_TRUE(history.ok());
+    const auto verdict = check(*history, Level::ReadCommitted);
+    EXPECT_TRUE(verdict.ok());
+    return verdict->outcome == Outcome::Undecided ? verdict->reason
+                                                  : std::string(name(verdict->outcome));
+  };
+  const std::string writes = R"({"session":"a","ops":[["w","k1",5]]}
+{"session":"a","ops":[["d","k1","tomb"],["w","y",1]]}
+)";
+  const std::string late = R"({"session":"b","ops":[["r","y",1],["scan","k1","k9",[]]]}
+)";
+  const std::string early = R"({"session":"c","ops":[["scan","k1","k9",[]],["r","y",1]]}
+)";
+  const std::string lists = R"({"session":"d","ops":[["scan","k1","k9",[["k1","tomb"]]]]}
+)";
+  EXPECT_EQ(outcome(writes + early), "holds");
+  EXPECT_EQ(outcome(writes + early + lists), "holds");
+  EXPECT_EQ(
+      outcome(writes + late),
+      "h.jsonl:3: the scan did not list k1: it may never have been there, or be deleted; list "
+      "the tombstones that scans meet");
+  EXPECT_EQ(outcome(writes + late + lists), "violated");
+}
+
 // ---- sums ----
 
 TEST(PredicateCasesTest, SumsAreExactAndNullOverWhatIsNoNumber) {

@@ -25,6 +25,7 @@ class Maker {
         seed_(seed),
         timestamps_(seed % 3 == 0),
         deletes_(seed % 2 == 0),
+        scans_(!deletes_ || seed % 4 == 0),
         noise_(seed % 5 == 0 ? 0.15 : 0.0),
         lag_(seed % 4 == 0 ? 0.0 : 0.8) {}
 
@@ -33,7 +34,7 @@ class Maker {
     for (std::size_t k = 0; k < keys; ++k) {
       keys_.push_back(b_.key(static_cast<std::int64_t>(k)));
       versions_.emplace_back();
-      if (chance(0.3)) {
+      if (chance(deletes_ && scans_ ? 1 : 0.3)) {
         const Value initial = row();
         b_.initial(keys_.back(), initial);
         versions_.back().push_back({0, initial, true});
@@ -41,6 +42,7 @@ class Maker {
         versions_.back().push_back({0, Value::null(), false});
       }
     }
+    deleted_.assign(keys, false);
     const std::size_t txns = 3 + pick(3);
     for (std::size_t t = 1; t <= txns; ++t) txn(t);
     // What the history has first need not be what committed first.
@@ -111,11 +113,12 @@ class Maker {
     } else if (which < 0.45) {
       own_[k] = {commit, row(), true};
       later([this, k, value = own_[k]->value] { b_.write(keys_[k], value); });
-    } else if (which < 0.55 && deletes_) {
+    } else if (which < 0.55 && deletes_ && !(scans_ && deleted_[k])) {
+      deleted_[k] = true;
       own_[k] = {commit, b_.text("d" + std::to_string(next_++)), false};
       later([this, k, value = own_[k]->value] { b_.remove(keys_[k], value); });
     } else {
-      predicate_read(snapshot, deletes_ ? pick(2) : pick(3));
+      predicate_read(snapshot, pick(scans_ ? 3 : 2));
     }
   }
 
@@ -192,6 +195,7 @@ class Maker {
   const std::uint64_t seed_;
   const bool timestamps_;
   const bool deletes_;
+  const bool scans_;  // Then rows are there at first, and deleted once: scans list no tombstones.
   const double noise_;
   const double lag_;
   HistoryBuilder b_;
@@ -199,6 +203,7 @@ class Maker {
   std::vector<std::vector<std::function<void()>>> steps_;  // By transaction.
   std::vector<KeyId> keys_;
   std::vector<std::vector<Version>> versions_;  // By key.
+  std::vector<bool> deleted_;                   // By key.
   std::vector<std::optional<Version>> own_;     // Of the transaction at hand, by key.
   std::vector<std::pair<Value, Value>> cells_;  // Rows and their c.
 };

@@ -199,6 +199,10 @@ struct CheckOptions {
   // Of several levels, decide as few as tell all outcomes; verdicts have no proof. Otherwise two
   // may be decided at once, which takes twice the memory.
   bool outcomes_only = false;
+  // Take it that scans list the tombstones that they meet, also if no scan of the history does:
+  // then a key that a scan does not list was never there. Otherwise a violation may be due to not
+  // knowing, and the verdict is Undecided.
+  bool scans_list_tombstones = false;
   SearchOptions search;
 };
 

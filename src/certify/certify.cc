@@ -110,6 +110,9 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   }
   const auto reading = Reading::of(history, certificate.verdict.evidence);
   if (!reading.ok()) return reading.error();
+  if (certificate.verdict.outcome == Outcome::Violated && reading->is_unclear()) {
+    return Certification{false, "a scan did not list what may be deleted or never have been there"};
+  }
   const PredicateReads predicates(*reading);
   wrong = certificate.verdict.outcome == Outcome::Holds
               ? check_order(*reading, predicates, certificate)

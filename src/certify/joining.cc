@@ -45,6 +45,7 @@ Status Reading::join_register(AccessId read) {
   if (own.done > 0) {
     const AccessId mine = own.all[own.done - 1];
     if (accesses_[mine].value == a.value) return {};
+    if (accesses_[mine].kind == OpKind::Delete && is_absence(read)) return {};
     const auto found = written_.find({a.key, a.value});
     const bool future =
         found != written_.end() && accesses_[found->second].txn == a.txn && found->second > read;
@@ -59,11 +60,17 @@ Status Reading::join_register(AccessId read) {
   } else {
     source_[read] = value_source(read);
   }
-  if (own.read != kNoAccess && accesses_[own.read].value != a.value) {
+  if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
   own.read = read;
   return {};
+}
+
+// What a read returned; of a scan that passed over a tombstone, that.
+Value Reading::seen_value(AccessId read) const {
+  const bool passed = is_absence(read) && is_external(read) && source_[read] != kNoAccess;
+  return accesses_[passed ? source_[read] : read].value;
 }
 
 Result<AccessId> Reading::null_source(AccessId read) {
@@ -71,6 +78,12 @@ Result<AccessId> Reading::null_source(AccessId read) {
   const auto found = null_writes_.find(key);
   const NullWrites writes = found == null_writes_.end() ? NullWrites{} : found->second;
   const bool initially = h_->initial(key).is_null();
+  if (is_absence(read) && writes.deleters > 0) {
+    if (writes.deleters == 1 && writes.writers == 0 && !initially) {
+      return joined(read, writes.tombstone);
+    }
+    unclear_ = true;
+  }
   if (writes.writers + (initially ? 1 : 0) > 1) {
     return error_at(
         read, fmt::format("it is unclear who left {} absent for this read", h_->key_label(key)));

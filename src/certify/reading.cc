@@ -110,6 +110,7 @@ Status Reading::note_kinds() {
 Status Reading::note_writes() {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (!is_write(id)) continue;
+    if (accesses_[id].kind == OpKind::Delete) note_tombstone(id);
     if (accesses_[id].value.is_null()) {
       note_null_write(id);
     } else if (auto status = note_write(id); !status) {
@@ -117,6 +118,25 @@ Status Reading::note_writes() {
     }
   }
   return {};
+}
+
+void Reading::note_tombstone(AccessId id) {
+  if (accesses_[id].value.is_null() || status(id) == TxnStatus::Aborted) return;
+  NullWrites& known = null_writes_[accesses_[id].key];
+  const bool again =
+      known.tombstone != kNoAccess && accesses_[known.tombstone].txn == accesses_[id].txn;
+  if (!again) ++known.deleters;
+  known.tombstone = id;
+}
+
+bool Reading::lists_tombstones() const {
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    const Access& a = accesses_[id];
+    if (is_write(id) || a.value.is_null() || h_->op(a.op).kind != OpKind::Scan) continue;
+    const auto found = written_.find({a.key, a.value});
+    if (found != written_.end() && accesses_[found->second].kind == OpKind::Delete) return true;
+  }
+  return false;
 }
 
 void Reading::note_null_write(AccessId id) {

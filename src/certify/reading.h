@@ -105,6 +105,10 @@ class Reading {
            h_->op(accesses_[id].op).kind == OpKind::Scan;
   }
 
+  // Whether a scan did not list a key that may have been deleted with a tombstone, or never been
+  // there, and no scan of the history lists tombstones: the latter is assumed.
+  [[nodiscard]] bool is_unclear() const { return unclear_ && !lists_tombstones(); }
+
   [[nodiscard]] Evidence evidence() const { return evidence_; }
   // The version orders that the history states or, if it has none, its commit timestamps imply.
   [[nodiscard]] const std::vector<StatedOrder>& orders() const { return orders_; }
@@ -129,9 +133,12 @@ class Reading {
   Status note_writes();
   Status note_write(AccessId id);
   void note_null_write(AccessId id);
+  void note_tombstone(AccessId id);
   void find_last_writes();
   Status join_reads();
   Result<AccessId> null_source(AccessId read);
+  [[nodiscard]] bool lists_tombstones() const;
+  [[nodiscard]] Value seen_value(AccessId read) const;
   AccessId value_source(AccessId read);
   Status join_register(AccessId read);
   AccessId joined(AccessId read, AccessId write);
@@ -171,8 +178,12 @@ class Reading {
     AccessId last = kNoAccess;
     AccessId aborted = kNoAccess;
     std::uint32_t writers = 0;
+    // Of those that deleted and left a tombstone, and did not abort.
+    AccessId tombstone = kNoAccess;
+    std::uint32_t deleters = 0;
   };
   absl::flat_hash_map<KeyId, NullWrites> null_writes_;
+  bool unclear_ = false;
 
   // Reads of a list share trunks, whose elements are joined once.
   struct Trunk {

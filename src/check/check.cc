@@ -324,6 +324,23 @@ class OutcomesOnly {
   bool violated_ = false;  // Whether any is.
 };
 
+// What holds with one source for every read holds. But a violation may come from having taken the
+// wrong one for a key that a scan did not list.
+void doubt_violations(const Observed& observed, std::vector<Verdict>& verdicts) {
+  const History& h = observed.history();
+  if (!observed.unclear().valid() || scans_list_tombstones(h)) return;
+  const std::string reason = fmt::format(
+      "{}: the scan did not list {}: it may never have been there, or be deleted; list the "
+      "tombstones that scans meet",
+      h.place(observed.items().op(observed.unclear())).to_string(),
+      h.key_label(observed.items().key(observed.unclear())));
+  for (Verdict& verdict : verdicts) {
+    if (verdict.outcome != Outcome::Violated) continue;
+    verdict = {.level = verdict.level, .evidence = verdict.evidence};
+    verdict.reason = reason;
+  }
+}
+
 }  // namespace
 
 bool implies(Level stronger, Level weaker, Evidence evidence) {
@@ -362,8 +379,10 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   }
   auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
-  return options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
-                               : LevelByLevel(*observed, budget, options).run(levels);
+  auto verdicts = options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
+                                        : LevelByLevel(*observed, budget, options).run(levels);
+  if (!options.scans_list_tombstones) doubt_violations(*observed, verdicts);
+  return verdicts;
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -1,7 +1,10 @@
 #include "check/items.h"
 
+#include <absl/container/flat_hash_set.h>
+
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "history/value_order.h"
 
@@ -88,6 +91,21 @@ void Items::flatten(const History& history, const Budget& budget) {
   value_ = own_value_;
   op_ = own_op_;
   first_ = own_first_;
+}
+
+bool scans_list_tombstones(const History& history) {
+  absl::flat_hash_set<std::pair<KeyId, Value>> tombstones;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.kind == OpKind::Delete && !op.value.is_null()) tombstones.insert({op.key, op.value});
+  }
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    if (history.op(OpId{i}).kind != OpKind::Scan) continue;
+    for (const KeyVersion& row : history.rows(history.predicate_read(OpId{i}))) {
+      if (tombstones.contains({row.key, row.value})) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace ouro

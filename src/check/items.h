@@ -60,4 +60,7 @@ class Items {
   std::vector<std::uint32_t> own_first_;
 };
 
+// Whether some scan lists the tombstone that a delete left.
+[[nodiscard]] bool scans_list_tombstones(const History& history);
+
 }  // namespace ouro

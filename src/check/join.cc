@@ -48,18 +48,27 @@ std::uint32_t Join::find(Value value) {
   return found.epoch == epoch_ ? found.at : kNoWrite;
 }
 
+// Of a transaction, its last one.
+void Join::add_delete(std::span<const Access> accesses, std::uint32_t at,
+                      std::vector<std::uint32_t>& deletes) {
+  if (!deletes.empty() && accesses[deletes.back()].txn == accesses[at].txn) {
+    deletes.back() = at;
+  } else {
+    deletes.push_back(at);
+  }
+}
+
 void Join::add_write(std::uint32_t at) {
   const Access& write = accesses_[at];
   if (write.value.is_null()) {
     if (write.aborted) {
       aborted_null_write_ = at;
-    } else if (!null_writes_.empty() && accesses_[null_writes_.back()].txn == write.txn) {
-      null_writes_.back() = at;
     } else {
-      null_writes_.push_back(at);
+      add_delete(accesses_, at, null_writes_);
     }
     return;
   }
+  if (write.kind == OpKind::Delete && !write.aborted) add_delete(accesses_, at, tombstones_);
   if (!write.aborted && write.value == initial_) {
     fail(write.item,
          fmt::format("write {} repeats the initial value; values of a key must be unique",
@@ -97,6 +106,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   }
   clear_table(writes);
   null_writes_.clear();
+  tombstones_.clear();
   aborted_null_write_ = kNoWrite;
   sources_.assign(accesses.size(), Observed::kNone);
   if (list) {
@@ -143,6 +153,7 @@ void Join::link_final_writes() {
 void Join::read_group(std::uint32_t first, std::uint32_t end) {
   const Access* own = nullptr;
   const Access* earlier = nullptr;
+  Value earlier_value;
   for (std::uint32_t i = first; i < end; ++i) {
     const Access& access = accesses_[i];
     if (access.is_write()) {
@@ -151,7 +162,8 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     }
     if (access.aborted || access.value.is_unobserved()) continue;
     if (own != nullptr) {
-      if (access.value == own->value) {
+      const bool deleted = own->kind == OpKind::Delete && items_.is_absence(access.item);
+      if (access.value == own->value || deleted) {
         sources_[i] = Observed::kOwn;
         continue;
       }
@@ -162,15 +174,21 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     sources_[i] = external_source(access);
-    if (earlier != nullptr && earlier->value != access.value) {
+    // A scan that passes over a tombstone sees what a read of it returns.
+    const bool passed = items_.is_absence(access.item) && sources_[i] < Observed::kInitial;
+    const Value value = passed ? accesses_[sources_[i]].value : access.value;
+    if (earlier != nullptr && earlier_value != value) {
       find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
     }
     earlier = &access;
+    earlier_value = value;
   }
 }
 
 std::uint32_t Join::external_source(const Access& read) {
-  if (read.value.is_null()) return null_source(read);
+  if (read.value.is_null()) {
+    return items_.is_absence(read.item) ? absence_source(read) : null_source(read);
+  }
   const std::uint32_t write = find(read.value);
   const bool initially = read.value == initial_;
   if (write == kNoWrite) {
@@ -197,6 +215,15 @@ std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
     find_wrong(AnomalyKind::IntermediateRead, read.item, from.item);
   }
   return sources_[write];
+}
+
+// A scan need not list tombstones. If the only way to be absent was to be deleted with one, that is
+// what it passed over; otherwise we take it that it lists them, and say so.
+std::uint32_t Join::absence_source(const Access& read) {
+  const bool only = tombstones_.size() == 1 && null_writes_.empty() && !initial_.is_null();
+  if (only) return source_through(read, tombstones_[0]);
+  if (!tombstones_.empty() && (!unclear_.valid() || read.item < unclear_)) unclear_ = read.item;
+  return null_source(read);
 }
 
 // Nothing was there: never written, or deleted. With more than one possibility the black-box

@@ -30,6 +30,8 @@ class Join {
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] std::vector<WrongRead>& wrong_reads() { return wrong_reads_; }
   [[nodiscard]] const std::vector<KeyId>& list_keys() const { return list_keys_; }
+  // The first of which Observed::unclear() speaks.
+  [[nodiscard]] ItemId unclear() const { return unclear_; }
 
  private:
   // Registers.
@@ -37,6 +39,9 @@ class Join {
   void read_group(std::uint32_t first, std::uint32_t end);
   std::uint32_t external_source(const Access& read);
   std::uint32_t null_source(const Access& read);
+  std::uint32_t absence_source(const Access& read);
+  static void add_delete(std::span<const Access> accesses, std::uint32_t at,
+                         std::vector<std::uint32_t>& deletes);
   std::uint32_t source_through(const Access& read, std::uint32_t write);
 
   // Lists; see list_join.cc.
@@ -96,6 +101,8 @@ class Join {
   std::size_t mask_ = 0;
   std::vector<std::uint32_t> null_writes_;  // Of transactions that did not abort.
   std::uint32_t aborted_null_write_ = kNoWrite;
+  std::vector<std::uint32_t> tombstones_;  // Deletes of such that left one.
+  ItemId unclear_;
 
   // How far the prefixes of a trunk are sound: the first position of each kind of fault.
   struct Trunk {

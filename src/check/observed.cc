@@ -43,6 +43,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     o.wrong_reads_.insert(o.wrong_reads_.end(), join.wrong_reads().begin(),
                           join.wrong_reads().end());
     lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
+    if (!o.unclear_.valid() || join.unclear() < o.unclear_) o.unclear_ = join.unclear();
   }
   if (first != nullptr) {
     return error_at(history, o.items_.op(first->item), first->what);

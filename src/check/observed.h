@@ -121,6 +121,9 @@ class Observed {
 
   // In the order of their items. Those of transactions that do not take part are left out.
   [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
+  // A key that a scan did not list, of which that may mean more than one thing, although one was
+  // taken: it was never there, or one of several deletes left a tombstone. Invalid: there is none.
+  [[nodiscard]] ItemId unclear() const { return unclear_; }
   // By versions: predicate reads, and those of their edges that were found to matter, by reader.
   [[nodiscard]] const PredicateReads& predicates() const { return *predicates_; }
   [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
@@ -162,6 +165,7 @@ class Observed {
   Column<KeyLink> key_links_;
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
+  ItemId unclear_;
   std::vector<VersionStep> version_steps_;
   std::shared_ptr<const PredicateReads> predicates_;
   std::vector<PredicateEdge> predicate_edges_;

@@ -77,8 +77,14 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
 }
 
+std::span<const OpId> Excerpter::deletes(KeyId key) const {
+  const auto found = deletes_.find(key);
+  return found == deletes_.end() ? std::span<const OpId>() : std::span(found->second);
+}
+
 void Excerpter::note(OpId write, bool aborted) {
   const Op op = h_.op(write);
+  if (op.kind == OpKind::Delete && !aborted) deletes_[op.key].push_back(write);
   Writes& writes = writes_[{op.key, op.value}];
   (aborted ? writes.aborted : writes.alive).push_back(write);
 }
@@ -309,7 +315,7 @@ class ExcerptMaker {
     const auto* grounds = e_.grounds(op.id);
     bool exact = true;  // Whether an aggregate is still about the same rows.
     if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
-        (read.has_version_set && !keeps_own_writes(op, read, exact)) ||
+        ((read.has_version_set || op.kind == OpKind::Scan) && !keeps_own_writes(op, read, exact)) ||
         !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
       s_->row_reads.resize(first_row);
       s_->version_sets.resize(first_version);
@@ -362,7 +368,8 @@ class ExcerptMaker {
     };
     absl::flat_hash_map<KeyId, Own> own;
     for (OpId id = h_.first_op(h_.txn_of(op.id)); id < op.id; ++id.value) {
-      if (!is_write(h_.op(id).kind)) continue;
+      const OpKind kind = h_.op(id).kind;
+      if (kind != OpKind::Write && kind != OpKind::Delete) continue;
       Own& known = own[h_.op(id).key];
       known = {id, known.any_stays || stays(id)};
     }
@@ -402,10 +409,17 @@ class ExcerptMaker {
     for (const KeyVersion& row : h_.rows(read)) found.insert(row.key);
     for (const KeyId missed : initial_rows) {
       if (found.contains(missed)) continue;
-      if (gone({missed, Value::null()})) return false;
+      if (gone({missed, Value::null()}) || lacks_deletes(missed)) return false;
       key(missed);
     }
     return true;
+  }
+
+  // Whether a row was deleted, and would be there all along in this part.
+  [[nodiscard]] bool lacks_deletes(KeyId key) const {
+    const auto deletes = e_.deletes(key);
+    return !deletes.empty() &&
+           std::none_of(deletes.begin(), deletes.end(), [&](OpId op) { return stays(op); });
   }
 
   bool add_version_set(const Op& op, const PredicateRead& read,

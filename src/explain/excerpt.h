@@ -60,6 +60,8 @@ class Excerpter {
                              const std::function<bool(OpId)>& stays) const {
     return row.position && grounds_->is_even(read, row, stays);
   }
+  // The deletes of a key by transactions that did not abort.
+  [[nodiscard]] std::span<const OpId> deletes(KeyId key) const;
   // Keys in a range, both ends included, null: open, that have a value from the start.
   [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const;
 
@@ -75,6 +77,7 @@ class Excerpter {
   Evidence evidence_;
   std::vector<bool> keys_;
   absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
+  absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // By the last write of their transaction.
   std::vector<KeyId> initial_rows_;              // By name.
   std::unique_ptr<RowGrounds> grounds_;          // Null: not by versions, or no predicate reads.

@@ -83,6 +83,7 @@ class Explaining {
     options.cancelled = options_.cancelled;
     options.threads = 1;
     options.examples = 1;
+    options.scans_list_tombstones = true;  // As in the whole, or there would be nothing to tell.
     if (options_.time_limit.count() > 0) {
       options.time_limit = std::max(
           std::chrono::milliseconds(1),
