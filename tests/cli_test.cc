@@ -466,6 +466,11 @@ TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
                                    "history have the one first, some the other.\n"));
   EXPECT_THAT(ouro({"explain", path, "first", "7", "-l", "rc"}).out,
               StartsWith("T1 must precede T2 at read-committed.\n"));
+  const std::string undone =
+      file("undone.jsonl",
+           std::string(R"({"session":"z","status":"aborted","ops":[["w","x",9]]})") + '\n' + kFine);
+  EXPECT_THAT(ouro({"explain", undone, "#1", "#2"}).out,
+              StartsWith("T1 and T2: open. At serializable, no order has one that aborted.\n"));
   const std::string headed = file("headed.jsonl", std::string("{\"ouro\":1}\n") + kFine);
   EXPECT_THAT(ouro({"explain", headed, "1", "2"}).out, StartsWith("T1 must precede T2 at"))
       << "both are numbers, as no transaction is on line 1";

@@ -55,6 +55,7 @@ std::string describe(const History& history, Level level, TxnId first, TxnId sec
   const Story story = with_both(answer.story, first, second);
   const Narrator narrator(history, story);
   const std::string_view at = info(level).name;
+  const auto aborted = [&](TxnId txn) { return history.status(txn) == TxnStatus::Aborted; };
   std::string out;
   switch (answer.answer) {
     case Precedence::Answer::Violated:
@@ -62,8 +63,9 @@ std::string describe(const History& history, Level level, TxnId first, TxnId sec
     case Precedence::Answer::Undecided:
       return "Undecided: a limit was reached.\n";
     case Precedence::Answer::Open:
-      out = fmt::format("{} and {}: open. At {}, {}.\n\n", narrator.label(first),
-                        narrator.label(second), at, open_phrase(level));
+      out = fmt::format(
+          "{} and {}: open. At {}, {}.\n\n", narrator.label(first), narrator.label(second), at,
+          aborted(first) || aborted(second) ? "no order has one that aborted" : open_phrase(level));
       break;
     case Precedence::Answer::Required:
       out = fmt::format("{} must precede {} at {}.\n\n", narrator.label(first),
