@@ -123,10 +123,11 @@ class VersionSetReader {
     return 0;
   }
 
-  // Whether position() would not know.
+  // Whether position() would find something wrong.
   [[nodiscard]] bool is_unclear(OpId id, KeyId key) const {
-    return h_.predicate_read(id).has_version_set && seen_[key.index()].read != id &&
-           rows_.position(key, Value::null()) == RowVersions::kSeveral;
+    if (!h_.predicate_read(id).has_version_set || seen_[key.index()].read == id) return false;
+    const std::uint32_t absent = rows_.position(key, Value::null());
+    return absent == RowVersions::kSeveral || absent == RowVersions::kNone;
   }
 
   // Nobody starts behind their own commit, also if both are at the same time.
