@@ -69,7 +69,7 @@ Pages ReadyPages::take() {
 }
 
 void ReadyPages::make_ready() {
-  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kSystemPage = 4096;
   std::unique_lock lock(mutex_);
   while (true) {
     wake_.wait(lock, [this] { return ends_ || ready_.size() < kReady; });
@@ -77,7 +77,7 @@ void ReadyPages::make_ready() {
     lock.unlock();
     try {
       Pages piece(bytes_);
-      for (std::size_t at = 0; at < bytes_; at += kPage) {
+      for (std::size_t at = 0; at < bytes_; at += kSystemPage) {
         static_cast<volatile std::byte*>(piece.data())[at] = std::byte{0};
       }
       lock.lock();
