@@ -55,15 +55,24 @@ Solution Solver::solve(Guide& guide) {
         back_to(0, guide);
         continue;
       }
+      // A guide that the budget cut short may forbid what it should not, or ask for what is
+      // settled.
       if (next.kind == Guide::Next::Kind::Forbid) {
+        if (decisions_.ask()) return Solution::Stopped;
         conflict = forbid(next.forbidden, guide);
       } else {
+        if (value_[next.literal.choice()] != kOpen) {
+          assert(decisions_.ask());
+          return Solution::Stopped;
+        }
         decide(next.literal);
       }
       if (conflict == kNoLemma) conflict = propagate();
     }
     if (conflicts_.tick() || order_.stopped()) return Solution::Stopped;
-    if (!resolve_conflict(conflict, guide)) return Solution::None;
+    if (!resolve_conflict(conflict, guide)) {
+      return decisions_.ask() ? Solution::Stopped : Solution::None;
+    }
   }
 }
 
