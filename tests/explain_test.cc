@@ -367,7 +367,8 @@ std::string rows_complaint(const History& history, Evidence evidence,
 TEST(ExplainTest, StoriesOfPredicateReadsAreMinimal) {
   std::map<Pattern, std::size_t> observed;
   std::map<Pattern, std::size_t> by_versions;
-  for (std::uint64_t seed = 1; seed <= 2'000; seed += kSlowdown | 1) {
+  // Some patterns are rare, so not as few as elsewhere with sanitizers.
+  for (std::uint64_t seed = 1; seed <= 2'000; seed += kSlowdown / 2 | 1) {
     const History history = random_rows(seed);
     ASSERT_EQ(rows_complaint(history, Evidence::Observed, observed), "") << "seed " << seed << '\n'
                                                                          << in_native_text(history);
@@ -375,11 +376,10 @@ TEST(ExplainTest, StoriesOfPredicateReadsAreMinimal) {
         << "seed " << seed << '\n'
         << in_native_text(history);
   }
-  const std::size_t many = kSlowdown == 1 ? 100 : 50 / kSlowdown;  // Few histories vary more.
-  EXPECT_GT(observed[Pattern::ResultSetMismatch], many);
-  EXPECT_GT(observed[Pattern::WriteSkew] + observed[Pattern::LostUpdate], many);
-  EXPECT_GT(by_versions[Pattern::ResultSetMismatch], many);
-  EXPECT_GT(by_versions[Pattern::Phantom], many);
+  EXPECT_GT(observed[Pattern::ResultSetMismatch], 100 / kSlowdown);
+  EXPECT_GT(observed[Pattern::WriteSkew] + observed[Pattern::LostUpdate], 100 / kSlowdown);
+  EXPECT_GT(by_versions[Pattern::ResultSetMismatch], 100 / kSlowdown);
+  EXPECT_GT(by_versions[Pattern::Phantom], 100 / kSlowdown);
 }
 
 TEST(ExplainTest, StoriesByTimestampsAreAboutOneAnomalyAndMinimal) {
