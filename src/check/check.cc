@@ -325,20 +325,17 @@ class OutcomesOnly {
 };
 
 // What holds with one source for every read holds. But a violation may come from having taken the
-// wrong one for a key that a scan did not list.
-void doubt_violations(const Observed& observed, std::vector<Verdict>& verdicts) {
+// wrong one for a key that a scan did not list: then who wrote what it saw is ambiguous.
+std::optional<Error> doubtful(const Observed& observed, std::span<const Verdict> verdicts) {
   const History& h = observed.history();
-  if (!observed.unclear().valid() || scans_list_tombstones(h)) return;
-  const std::string reason = fmt::format(
-      "{}: the scan did not list {}: it may never have been there, or be deleted; list the "
-      "tombstones that scans meet",
-      h.place(observed.items().op(observed.unclear())).to_string(),
-      h.key_label(observed.items().key(observed.unclear())));
-  for (Verdict& verdict : verdicts) {
-    if (verdict.outcome != Outcome::Violated) continue;
-    verdict = {.level = verdict.level, .evidence = verdict.evidence};
-    verdict.reason = reason;
-  }
+  const bool violated = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
+    return verdict.outcome == Outcome::Violated;
+  });
+  if (!violated || !observed.unclear().valid() || scans_list_tombstones(h)) return std::nullopt;
+  return error_at(h, observed.items().op(observed.unclear()),
+                  fmt::format("the scan did not list {}, which may never have been there or be "
+                              "deleted; list the tombstones that scans meet, like [\"k\",17]",
+                              h.key_label(observed.items().key(observed.unclear()))));
 }
 
 }  // namespace
@@ -381,7 +378,9 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   if (!observed.ok()) return std::move(observed).error();
   auto verdicts = options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
                                         : LevelByLevel(*observed, budget, options).run(levels);
-  if (!options.scans_list_tombstones) doubt_violations(*observed, verdicts);
+  if (!options.scans_list_tombstones) {
+    if (auto error = doubtful(*observed, verdicts)) return *std::move(error);
+  }
   return verdicts;
 }
 
