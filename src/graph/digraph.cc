@@ -1,6 +1,8 @@
 #include "graph/digraph.h"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 #include "base/parallel.h"
 #include "graph/rank_set.h"
@@ -126,73 +128,126 @@ class CycleSearch {
 
 }  // namespace
 
-// A counting sort. Each thread takes care of the arcs out of a range of nodes, so all of them go
-// through all arcs, which is quick, but none waits for the others' memory.
+// A radix sort in two steps: arcs are dealt out by runs of nodes, then each run is sorted by
+// itself, whose counters stay in the cache. Sorted in one step, every arc of a large graph would
+// wait for memory twice.
 template <class Each>
 void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Budget& budget,
                    const Each& each) {
   constexpr std::size_t kManyArcs = 100'000;
+  constexpr unsigned kRunBits = 15;
+  constexpr std::size_t kRun = std::size_t{1} << kRunBits;
   const std::size_t parts = arcs < kManyArcs ? 1 : thread_count(threads);
-  const auto for_each_range = [&](const auto& f) {
-    for_each_part(parts, [&](std::size_t part) {
-      const Node first = static_cast<Node>(nodes * part / parts);
-      const Node count = static_cast<Node>(nodes * (part + 1) / parts) - first;
-      each([&](Node from, Node to) {
-        if (from - first < count) f(from, to);
-      });
-    });
-  };
-  first_.assign(nodes + 2, 0);
+  const std::size_t runs = (nodes + kRun - 1) / kRun;
+  first_.assign(nodes + 1, 0);
   to_ = std::make_unique_for_overwrite<Node[]>(arcs);
-  for_each_range([&](Node from, Node) { ++first_[from + 2]; });
-  if (budget.exhausted()) return first_.assign(nodes + 2, 0);
-  for (std::size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  // What is here the next free place of a node is in the end where the next one's begin.
-  for_each_range([&](Node from, Node to) { to_[first_[from + 1]++] = to; });
-  if (budget.exhausted()) first_.assign(nodes + 2, 0);
+
+  // By thread and run, where its arcs go; so all are dealt in the same order by any number of them.
+  std::vector<std::vector<std::size_t>> place(parts, std::vector<std::size_t>(runs, 0));
+  for_each_part(parts, [&](std::size_t part) {
+    std::vector<std::size_t>& count = place[part];
+    each(part, parts, [&](Node from, Node) { ++count[from >> kRunBits]; });
+  });
+  if (budget.exhausted()) return;
+  std::vector<std::size_t> run_first(runs + 1, 0);
+  std::size_t total = 0;
+  for (std::size_t run = 0; run < runs; ++run) {
+    for (auto& count : place) total += std::exchange(count[run], total);
+    run_first[run + 1] = total;
+  }
+  const auto dealt = std::make_unique_for_overwrite<Arc[]>(arcs);
+  for_each_part(parts, [&](std::size_t part) {
+    std::vector<std::size_t>& next = place[part];
+    each(part, parts, [&](Node from, Node to) { dealt[next[from >> kRunBits]++] = {from, to}; });
+  });
+  if (budget.exhausted()) return;
+
+  std::atomic<std::size_t> next_run{0};
+  for_each_part(parts, [&](std::size_t) {
+    for (std::size_t run = next_run++; run < runs && !budget.exhausted(); run = next_run++) {
+      const std::span<const Arc> own(dealt.get() + run_first[run],
+                                     run_first[run + 1] - run_first[run]);
+      // What is here the next free place of a node is in the end where the next one's begin.
+      std::uint64_t* const next = first_.data() + 1;
+      for (const Arc& arc : own) ++next[arc.from];
+      std::uint64_t at = run_first[run];
+      for (std::size_t node = run * kRun; node < std::min(nodes, (run + 1) * kRun); ++node) {
+        at += std::exchange(next[node], at);
+      }
+      for (const Arc& arc : own) to_[next[arc.from]++] = arc.to;
+    }
+  });
+  if (budget.exhausted()) first_.assign(nodes + 1, 0);
 }
 
 Digraph::Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads,
                  const Budget& budget) {
-  fill(node_count, arcs.size(), threads, budget, [&](const auto& f) {
-    for_each_within(budget, 0, arcs.size(), [&](std::size_t i) { f(arcs[i].from, arcs[i].to); });
-  });
+  fill(node_count, arcs.size(), threads, budget,
+       [&](std::size_t part, std::size_t parts, const auto& f) {
+         for_each_within(budget, arcs.size() * part / parts, arcs.size() * (part + 1) / parts,
+                         [&](std::size_t i) { f(arcs[i].from, arcs[i].to); });
+       });
 }
 
 Digraph Digraph::reversed(unsigned threads, const Budget& budget) const {
   Digraph back;
-  back.fill(node_count(), first_[node_count()], threads, budget, [&](const auto& f) {
-    for_each_within(budget, 0, node_count(), [&](std::size_t i) {
-      const Node node = static_cast<Node>(i);
-      for (const Node to : out(node)) f(to, node);
-    });
-  });
+  const std::size_t nodes = node_count();
+  back.fill(nodes, first_[nodes], threads, budget,
+            [&](std::size_t part, std::size_t parts, const auto& f) {
+              for_each_within(budget, nodes * part / parts, nodes * (part + 1) / parts,
+                              [&](std::size_t i) {
+                                const Node node = static_cast<Node>(i);
+                                for (const Node to : out(node)) f(to, node);
+                              });
+            });
   return back;
 }
 
+namespace {
+
+// What topological_order() asks of a node, in one place: in large graphs every question waits for
+// memory.
+struct Standing {
+  std::uint32_t waiting = 0;  // How many arcs into it come from nodes still to be put in order.
+  std::uint32_t rank = 0;     // Its place in the preferred order.
+};
+
+}  // namespace
+
 std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred,
                                     const Budget& budget) {
+  constexpr std::size_t kAhead = 8;  // Nodes; see below.
   const std::size_t nodes = graph.node_count();
-  std::vector<std::uint32_t> waiting(nodes, 0);
-  std::vector<std::uint32_t> rank(nodes);
+  std::vector<Standing> standing(nodes);
   const bool counted = for_each_within(budget, 0, nodes, [&](std::size_t i) {
-    const Node node = static_cast<Node>(i);
-    for (const Node to : graph.out(node)) ++waiting[to];
-    rank[preferred[node]] = node;
+    for (const Node to : graph.out(static_cast<Node>(i))) ++standing[to].waiting;
+    standing[preferred[i]].rank = static_cast<std::uint32_t>(i);
   });
   if (!counted) return {};
   RankSet ready(nodes);
   for (Node node = 0; node < nodes; ++node) {
-    if (waiting[node] == 0) ready.insert(rank[node]);
+    if (standing[node].waiting == 0) ready.insert(standing[node].rank);
   }
   std::vector<Node> order;
   order.reserve(nodes);
   BudgetTicker ticker(budget);
+  std::size_t furthest = 0;
   while (!ready.empty() && !ticker.tick()) {
-    const Node node = preferred[ready.pop()];
+    const std::size_t rank = ready.pop();
+    const Node node = preferred[rank];
     order.push_back(node);
+    // Most nodes come in the order preferred, so what the next ones need can be fetched before.
+    if (rank >= furthest && rank + 3 * kAhead < nodes) {
+      furthest = rank;
+      graph.prefetch(preferred[rank + 3 * kAhead]);
+      graph.prefetch_out(preferred[rank + 2 * kAhead]);
+      for (const Node to : graph.out(preferred[rank + kAhead])) __builtin_prefetch(&standing[to]);
+    }
     for (const Node to : graph.out(node)) {
-      if (--waiting[to] == 0) ready.insert(rank[to]);
+      if (--standing[to].waiting != 0) continue;
+      ready.insert(standing[to].rank);
+      __builtin_prefetch(&preferred[standing[to].rank]);
+      graph.prefetch(to);
     }
   }
   return order;

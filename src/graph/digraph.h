@@ -28,22 +28,25 @@ class Digraph {
   Digraph(std::size_t node_count, std::span<const Arc> arcs, unsigned threads = 1,
           const Budget& budget = Budget());
 
-  [[nodiscard]] std::size_t node_count() const { return first_.size() - 2; }
+  [[nodiscard]] std::size_t node_count() const { return first_.size() - 1; }
   [[nodiscard]] std::span<const Node> out(Node node) const {
     return {to_.get() + first_[node], first_[node + 1] - first_[node]};
   }
+  // Fetch what out(node) asks first, and what it returns, into the cache.
+  void prefetch(Node node) const { __builtin_prefetch(&first_[node]); }
+  void prefetch_out(Node node) const { __builtin_prefetch(to_.get() + first_[node]); }
   // The same arcs the other way round.
   [[nodiscard]] Digraph reversed(unsigned threads = 1, const Budget& budget = Budget()) const;
 
  private:
   Digraph() = default;
-  // `each(f)` calls f(from, to) for all of `arcs` arcs, always in the same order, while the budget
-  // lasts.
+  // `each(part, parts, f)` calls f(from, to) for one of the parts of `arcs` arcs, which come one
+  // after the other in the same order for every number of parts, while the budget lasts.
   template <class Each>
   void fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Budget& budget,
             const Each& each);
 
-  std::vector<std::uint64_t> first_;  // Where the arcs of each node begin; the last is for fill().
+  std::vector<std::uint64_t> first_;  // Where the arcs of each node begin, and the last one's end.
   std::unique_ptr<Node[]> to_;        // Not a vector: whoever fills it touches it first.
 };
 

@@ -118,9 +118,9 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
     if (budget.exhausted()) return verdict;
   }
   DynamicOrder order(std::move(known), std::move(back), nodes, budget, options.threads);
-  Search search(encoding, order, nodes, options.search, budget);
-  if (budget.exhausted()) return verdict;
   nodes = {};
+  Search search(encoding, order, options.search, options.threads, budget);
+  if (budget.exhausted()) return verdict;
   Solver solver(order, budget);
   ParallelSi parallel(encoding, order, search, budget);
   Guide& guide = level == Level::ParallelSi ? static_cast<Guide&>(parallel) : search;

@@ -1,17 +1,22 @@
 #include "check/polygraph/search.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+
+#include "base/parallel.h"
+#include "base/sort_within.h"
 
 namespace ouro {
 namespace {
 
-constexpr std::uint64_t kRestart = 200;  // Conflicts before the first; later ones take longer.
+constexpr std::uint64_t kRestart = 200;      // Conflicts before the first; later ones take longer.
+constexpr std::size_t kManyChains = 50'000;  // Worth a thread.
 
 }  // namespace
 
-Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes,
-               const SearchOptions& options, const Budget& budget)
+Search::Search(const Encoding& encoding, DynamicOrder& order, const SearchOptions& options,
+               unsigned threads, const Budget& budget)
     : e_(encoding),
       order_(order),
       options_(options),
@@ -19,31 +24,40 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, std::span<const No
       saturate_at_(options.many),
       restart_at_(kRestart),
       restart_after_(kRestart) {
-  sort_chains(nodes);
-  for_each_within(budget, 0, slots_.size(),
-                  [&](std::size_t slot) { push_if_backward(static_cast<std::uint32_t>(slot)); });
-}
-
-// Going through the transactions in order puts the chains of every key in order.
-void Search::sort_chains(std::span<const Node> nodes) {
   slots_.resize(e_.chain_count());
   slot_of_.resize(e_.chain_count());
   seen_in_.resize(e_.chain_count(), 0);
+  const std::size_t keys = e_.chain_first().size() - 1;
+  const std::size_t parts = e_.chain_count() < kManyChains ? 1 : thread_count(threads);
+  std::vector<std::vector<std::uint32_t>> backward(parts);
+  for_each_part(parts, [&](std::size_t part) {
+    sort_chains(keys * part / parts, keys * (part + 1) / parts, backward[part]);
+  });
+  for (const auto& slots : backward) {
+    for (const std::uint32_t slot : slots) push(slot);
+  }
+}
+
+// Sorts the chains of a range of keys, and collects the slots that run backward.
+void Search::sort_chains(std::size_t first_key, std::size_t end_key,
+                         std::vector<std::uint32_t>& backward) {
   const auto first = e_.chain_first();
-  std::vector<std::uint32_t> next(first.begin(), first.end());
-  const auto put = [&](ChainId chain, std::size_t key) {
-    slot_of_[chain] = next[key];
-    slots_[next[key]++] = chain;
+  const auto put = [&](ChainId chain, std::uint32_t slot) {
+    slots_[slot] = chain;
+    slot_of_[chain] = slot;
   };
-  for (std::size_t k = 0; k + 1 < first.size(); ++k) put(first[k], k);
-  const Items& items = e_.observed().items();
-  for_each_within(budget_, 0, nodes.size(), [&](std::size_t at) {
-    const TxnId txn = e_.txn(nodes[at]);
-    if (txn == kInitialTxn || !e_.is_commit(nodes[at])) return;
-    for (ItemId i = items.first(txn); i < items.end(txn); ++i.value) {
-      if (!items.is_write(i)) continue;
-      const ChainId chain = e_.chain_at(i);
-      if (chain != kNoChain && e_.chain(chain).first == txn) put(chain, items.key(i).index());
+  std::vector<std::pair<std::uint32_t, ChainId>> by_position;
+  for_each_within(budget_, first_key, end_key, [&](std::size_t key) {
+    put(first[key], first[key]);
+    by_position.clear();
+    for (ChainId chain = first[key] + 1; chain < first[key + 1]; ++chain) {
+      by_position.emplace_back(position(chain), chain);
+    }
+    if (!sort_within(budget_, by_position, std::less<>())) return;
+    std::uint32_t slot = first[key];
+    for (const auto& [_, chain] : by_position) put(chain, ++slot);
+    for (slot = first[key]; slot + 1 < first[key + 1]; ++slot) {
+      if (this->backward(slots_[slot], slots_[slot + 1])) backward.push_back(slot);
     }
   });
 }
@@ -64,9 +78,10 @@ std::uint64_t Search::span(ChainId a, ChainId b) const {
   return total;
 }
 
+void Search::push(std::uint32_t slot) { open_.emplace(position(slots_[slot + 1]), slots_[slot]); }
+
 void Search::push_if_backward(std::uint32_t slot) {
-  if (!same_key(slot) || !backward(slots_[slot], slots_[slot + 1])) return;
-  open_.emplace(position(slots_[slot + 1]), slots_[slot]);
+  if (same_key(slot) && backward(slots_[slot], slots_[slot + 1])) push(slot);
 }
 
 // ---- following the order ----

@@ -29,9 +29,9 @@ namespace ouro {
 
 class Search : public Guide {
  public:
-  // `nodes` is the topological order that `order` starts with.
-  Search(const Encoding& encoding, DynamicOrder& order, std::span<const Node> nodes,
-         const SearchOptions& options, const Budget& budget);
+  // Nothing depends on `threads` (zero: one per core).
+  Search(const Encoding& encoding, DynamicOrder& order, const SearchOptions& options,
+         unsigned threads, const Budget& budget);
 
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override;
@@ -46,10 +46,12 @@ class Search : public Guide {
   Literal literal(Solver& solver, ChainId a, ChainId b);
 
  private:
-  void sort_chains(std::span<const Node> nodes);
+  void sort_chains(std::size_t first_key, std::size_t end_key,
+                   std::vector<std::uint32_t>& backward);
   void settle_moved();
   bool settle(ChainId chain);
   void swap_slots(std::uint32_t left);
+  void push(std::uint32_t slot);
   void push_if_backward(std::uint32_t slot);
   [[nodiscard]] std::uint64_t span(ChainId a, ChainId b) const;
   [[nodiscard]] bool backward(ChainId a, ChainId b) const { return span(a, b) != 0; }
