@@ -47,6 +47,7 @@ struct Observed {
   std::vector<CountedTxn> txns;  // The initial transaction, then those that count, by id.
   std::vector<ListRead> list_reads;
   std::vector<SeenPredicate> predicates;  // By versions only.
+  bool snapshots_at_commit = false;       // What those without a version set saw; else at start.
   std::set<AnomalyKind> anomalies;        // The plain ones: up to and including NonRepeatableRead.
 
   // The initial transaction writes every key.

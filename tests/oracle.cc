@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "history/value_order.h"
@@ -286,6 +287,22 @@ std::vector<RowVersion> row_versions(const History& history, const Observed& see
   return out;
 }
 
+// Where a transaction begins or commits by its timestamps: at equal ones come commits of those that
+// began before, then whoever does both right then, who only reads last, then begins.
+std::tuple<Timestamp, int, TxnId> moment(const History& history, const Observed& seen, TxnId txn,
+                                         bool commits) {
+  const auto start = history.start_ts(txn);
+  const Timestamp commit = history.commit_ts(txn) ? *history.commit_ts(txn) : *start;
+  if (!seen.snapshots_at_commit && start != commit) {
+    return commits ? std::tuple(commit, 0, TxnId{0}) : std::tuple(*start, 3, TxnId{0});
+  }
+  bool writes = false;
+  for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+    writes |= is_write(history.op(id).kind);
+  }
+  return writes ? std::tuple(commit, 1, txn) : std::tuple(commit, 2, TxnId{0});
+}
+
 // Which version of `key` the read saw; nothing if the set has none of them, or several could be.
 std::optional<std::size_t> seen_version(const History& history, const Observed& seen,
                                         const SeenPredicate& predicate, KeyId key,
@@ -302,10 +319,9 @@ std::optional<std::size_t> seen_version(const History& history, const Observed& 
     }
   } else {
     std::size_t last = 0;
-    const Timestamp start = *history.start_ts(seen.txns[predicate.reader].id);
+    const auto begins = moment(history, seen, seen.txns[predicate.reader].id, false);
     for (std::size_t i = 1; i < versions.size(); ++i) {
-      if (versions[i].writer == predicate.reader) continue;
-      if (*history.commit_ts(seen.txns[versions[i].writer].id) <= start) last = i;
+      if (moment(history, seen, seen.txns[versions[i].writer].id, true) < begins) last = i;
     }
     possible.push_back(last);
   }
@@ -580,16 +596,38 @@ bool version_orders_prove(const Relations& r, Level level, const Order& order) {
   return graph.acyclic();
 }
 
+bool proves_as_seen(const History& history, const Observed& seen, Level level,
+                    std::span<const TxnId> order, const OracleOptions& options) {
+  const auto stated = stated_orders(history, seen, options);
+  const Order counted = counted_order(seen, order);
+  if (seen.always_wrong() || !stated || counted.empty()) return false;
+  const Known known = known_relations(history, seen, options);
+  const VersionOrders orders = version_orders(seen, counted);
+  if (!explains_list_reads(seen, orders) || !agree(*stated, orders)) return false;
+  if (is_version_order_level(level)) {
+    return predicates_fit(history, seen, orders) &&
+           version_orders_prove(relations(history, seen, known, orders), level, counted);
+  }
+  if (!agrees(counted, known.so | known.wr)) return false;
+  LevelSet levels;
+  add_levels_of_commit_order(history, seen, known, *stated, counted, levels);
+  return levels.has(level);
+}
+
 }  // namespace
 
 LevelSet allowed_levels(const History& history, const OracleOptions& options) {
-  const Observed seen = observe(history, options.evidence);
+  Observed seen = observe(history, options.evidence);
   const auto stated = stated_orders(history, seen, options);
   LevelSet levels;
   if (seen.always_wrong() || !stated) return levels;
   const Known known = known_relations(history, seen, options);
-  add_levels_of_all_commit_orders(history, seen, known, *stated, levels);
-  add_levels_of_all_version_orders(history, seen, known, *stated, levels);
+  for (const bool at_commit : {false, true}) {
+    seen.snapshots_at_commit = at_commit;
+    add_levels_of_all_commit_orders(history, seen, known, *stated, levels);
+    add_levels_of_all_version_orders(history, seen, known, *stated, levels);
+    if (seen.predicates.empty()) break;
+  }
   if (seen.anomalies.contains(AnomalyKind::NonRepeatableRead)) {
     for (const LevelInfo& level : ouro::levels()) {
       require(level.level == Level::ReadCommitted || !levels.has(level.level),
@@ -607,21 +645,12 @@ std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(h
 
 bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                   const OracleOptions& options) {
-  const Observed seen = observe(history, options.evidence);
-  const auto stated = stated_orders(history, seen, options);
-  const Order counted = counted_order(seen, order);
-  if (seen.always_wrong() || !stated || counted.empty()) return false;
-  const Known known = known_relations(history, seen, options);
-  const VersionOrders orders = version_orders(seen, counted);
-  if (!explains_list_reads(seen, orders) || !agree(*stated, orders)) return false;
-  if (is_version_order_level(level)) {
-    return predicates_fit(history, seen, orders) &&
-           version_orders_prove(relations(history, seen, known, orders), level, counted);
-  }
-  if (!agrees(counted, known.so | known.wr)) return false;
-  LevelSet levels;
-  add_levels_of_commit_order(history, seen, known, *stated, counted, levels);
-  return levels.has(level);
+  Observed seen = observe(history, options.evidence);
+  const auto proves = [&](bool at_commit) {
+    seen.snapshots_at_commit = at_commit;
+    return proves_as_seen(history, seen, level, order, options);
+  };
+  return proves(false) || proves(true);
 }
 
 }  // namespace ouro::oracle

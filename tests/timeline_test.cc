@@ -172,6 +172,42 @@ TEST(TimelineTest, WhatHoldsByTimestampsHoldsByObservation) {
   EXPECT_GT(only_observed, 1'000 / kSlowdown);
 }
 
+std::string in_native_text(const History& history) {
+  std::string text;
+  return print_history(history, Format::Native, text).ok() ? text : "cannot be written";
+}
+
+// With predicates, and where many things happen at the same time, too.
+TEST(TimelineTest, WhatHoldsByTimestampsHoldsByVersions) {
+  std::size_t holding = 0;
+  std::size_t violated = 0;
+  CheckOptions by_versions;
+  by_versions.evidence = Evidence::Versions;
+  for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
+    TimelineShape shape = mixed_timeline(seed);
+    shape.unique_values = true;
+    const History history = random_timeline(seed, shape);
+    for (const Level level : kSnapshotAndSerialLevels) {
+      const auto verdict = check(history, level, by_versions);
+      if (!verdict.ok()) continue;  // It is ambiguous who wrote what: rows may come twice.
+      const bool holds = verdict_of(history, level).outcome == Outcome::Holds;
+      ASSERT_TRUE(!holds || verdict->outcome == Outcome::Holds)
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << in_native_text(history);
+      const auto certification = certify(history, make_certificate(history, *verdict, 0));
+      ASSERT_TRUE(certification.ok() && certification->accepted)
+          << (certification.ok() ? certification->reason : certification.error().to_string())
+          << "\nseed " << seed << " at " << info(level).name << "\n"
+          << in_native_text(history);
+      if (shape.kind != TimelineKind::Rows) continue;
+      holding += holds ? 1 : 0;
+      violated += verdict->outcome == Outcome::Violated ? 1 : 0;
+    }
+  }
+  EXPECT_GT(holding, 1'000 / kSlowdown);
+  EXPECT_GT(violated, 1'000 / kSlowdown);
+}
+
 TEST(TimelineTest, GeneratedHistoriesHoldAtTheLevelOfTheirStore) {
   const struct {
     Level store;

@@ -1,6 +1,9 @@
 // Decides whether a certificate proves what it claims.
 
 #include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "certify/cycles.h"
 #include "certify/flaws.h"
@@ -68,33 +71,96 @@ std::string check_order(const Reading& reading, const PredicateReads& predicates
                        : wrong;
 }
 
-std::string check_anomalies(const Reading& reading, const PredicateReads& predicates,
-                            const Certificate& certificate) {
-  const Verdict& verdict = certificate.verdict;
-  const bool refuted = !verdict.refutation.steps.empty();
-  if (verdict.anomalies.empty() && !refuted) return "it names no violation";
-  const Flaws flaws(reading, predicates);
-  const Cycles cycles(reading, predicates, verdict.level, certificate.clock_drift);
-  for (const Anomaly& anomaly : verdict.anomalies) {
-    if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;  // That is the refutation.
-    if (anomaly.kind == AnomalyKind::NonRepeatableRead && verdict.level == Level::ReadCommitted) {
+// What violations rest on, if predicate reads saw what was committed at some moment.
+class Grounds {
+ public:
+  Grounds(const Reading& reading, const PredicateReads& predicates, const Certificate& certificate)
+      : level_(certificate.verdict.level),
+        flaws_(reading, predicates),
+        cycles_(reading, predicates, level_, certificate.clock_drift) {}
+
+  // Whether that moment gives what predicate reads returned.
+  [[nodiscard]] bool is_possible() const { return flaws_.results_fit(); }
+
+  [[nodiscard]] std::string complaint(const Anomaly& anomaly) const {
+    if (anomaly.kind == AnomalyKind::NonRepeatableRead && level_ == Level::ReadCommitted) {
       return "read committed does not forbid non-repeatable reads";
     }
     if (!is_plain(anomaly.kind) && anomaly.kind > AnomalyKind::ContradictoryOrder) {
       return "its anomalies are of timestamps";
     }
-    std::string wrong =
-        is_plain(anomaly.kind) ? flaws.complaint(anomaly) : cycles.complaint(anomaly.edges, {}, {});
-    if (!wrong.empty()) return wrong;
+    return is_plain(anomaly.kind) ? flaws_.complaint(anomaly)
+                                  : cycles_.complaint(anomaly.edges, {}, {});
   }
-  const bool promised =
-      std::any_of(verdict.anomalies.begin(), verdict.anomalies.end(),
-                  [](const Anomaly& a) { return a.kind == AnomalyKind::ContradictoryOrder; });
-  if (!refuted) return promised ? "its refutation is missing" : "";
-  if (recheck::rules_of(verdict.level).family == Family::Weak) {
-    return "its level leaves nothing to choose";
+  [[nodiscard]] std::string complaint(const Refutation& refutation) const {
+    if (recheck::rules_of(level_).family == Family::Weak) {
+      return "its level leaves nothing to choose";
+    }
+    return recheck::complaint(refutation, cycles_);
   }
-  return recheck::complaint(verdict.refutation, cycles);
+
+ private:
+  const Level level_;
+  const Flaws flaws_;
+  const Cycles cycles_;
+};
+
+// Every part of the proof must be right at one moment, and every moment must have one.
+class Proofs {
+ public:
+  explicit Proofs(std::span<const std::unique_ptr<Grounds>> moments)
+      : moments_(moments), proven_(moments.size(), false) {}
+
+  // What is wrong with an anomaly or a refutation, or "".
+  template <class Part>
+  [[nodiscard]] std::string add(const Part& part) {
+    std::string wrong;
+    bool right = false;
+    for (std::size_t i = 0; i < moments_.size(); ++i) {
+      const std::string complaint = moments_[i]->complaint(part);
+      if (complaint.empty()) right = proven_[i] = true;
+      if (wrong.empty()) wrong = complaint;
+    }
+    return right ? "" : wrong;
+  }
+  [[nodiscard]] bool complete() const {
+    return std::find(proven_.begin(), proven_.end(), false) == proven_.end();
+  }
+
+ private:
+  std::span<const std::unique_ptr<Grounds>> moments_;
+  std::vector<bool> proven_;
+};
+
+std::string check_anomalies(const Reading& reading, std::span<const PredicateReads> seeings,
+                            const Certificate& certificate) {
+  const Verdict& verdict = certificate.verdict;
+  const bool refuted = !verdict.refutation.steps.empty();
+  if (verdict.anomalies.empty() && !refuted) return "it names no violation";
+  std::vector<std::unique_ptr<Grounds>> moments;
+  for (const PredicateReads& predicates : seeings) {
+    moments.push_back(std::make_unique<Grounds>(reading, predicates, certificate));
+  }
+  const auto impossible = [](const auto& grounds) { return !grounds->is_possible(); };
+  if (std::all_of(moments.begin(), moments.end(), impossible)) {
+    moments.resize(1);
+  } else {
+    std::erase_if(moments, impossible);
+  }
+  Proofs proofs(moments);
+  bool promised = false;
+  for (const Anomaly& anomaly : verdict.anomalies) {
+    promised |= anomaly.kind == AnomalyKind::ContradictoryOrder;  // That is the refutation.
+    if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+    if (std::string wrong = proofs.add(anomaly); !wrong.empty()) return wrong;
+  }
+  if (promised && !refuted) return "its refutation is missing";
+  if (refuted) {
+    if (std::string wrong = proofs.add(verdict.refutation); !wrong.empty()) return wrong;
+  }
+  return proofs.complete() ? ""
+                           : "predicate reads may have seen what was committed when their "
+                             "transactions committed, and it does not say what is wrong then";
 }
 
 }  // namespace
@@ -113,11 +179,21 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   if (certificate.verdict.outcome == Outcome::Violated && reading->is_unclear()) {
     return Certification{false, "a scan did not list what may be deleted or never have been there"};
   }
-  const PredicateReads predicates(*reading);
-  wrong = certificate.verdict.outcome == Outcome::Holds
-              ? check_order(*reading, predicates, certificate)
-              : check_anomalies(*reading, predicates, certificate);
-  return Certification{wrong.empty(), std::move(wrong)};
+  std::vector<PredicateReads> seeings;
+  seeings.emplace_back(*reading, PredicateReads::Seeing::Start);
+  if (seeings[0].depend_on_time()) {
+    seeings.emplace_back(*reading, PredicateReads::Seeing::Commit);
+  }
+  if (certificate.verdict.outcome == Outcome::Violated) {
+    wrong = check_anomalies(*reading, seeings, certificate);
+    return Certification{wrong.empty(), std::move(wrong)};
+  }
+  for (const PredicateReads& predicates : seeings) {
+    std::string complaint = check_order(*reading, predicates, certificate);
+    if (complaint.empty()) return Certification{true, ""};
+    if (wrong.empty()) wrong = std::move(complaint);
+  }
+  return Certification{false, std::move(wrong)};
 }
 
 }  // namespace ouro

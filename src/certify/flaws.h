@@ -17,6 +17,9 @@ class Flaws {
  public:
   Flaws(const Reading& reading, const PredicateReads& predicates);
 
+  // Whether predicate reads returned what the versions they saw give.
+  [[nodiscard]] bool results_fit() const { return wrong_results_.empty(); }
+
   // What is wrong with an anomaly that is no cycle, or "".
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const;
   // The first flaw that `level` forbids, named with its place; "" if there is none. Lists that

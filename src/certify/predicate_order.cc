@@ -59,7 +59,7 @@ class PredicateReads::Comparison {
     std::vector<std::uint32_t> times;
     times.reserve(commits_.size());
     for (const Commit& commit : commits_) {
-      const Timestamp stamp = r_.latest_[commit.place.key.index()][commit.place.position];
+      const Instant stamp = r_.latest_[commit.place.key.index()][commit.place.position];
       const auto at = std::lower_bound(stamps_.begin(), stamps_.end(), stamp);
       times.push_back(static_cast<std::uint32_t>(at - stamps_.begin()));
     }
@@ -72,7 +72,7 @@ class PredicateReads::Comparison {
     const TxnId reader = h_.txn_of(id);
     const auto place = std::lower_bound(commits_.begin(), commits_.end(),
                                         Commit{moments_.begun[reader.index()], {KeyId{0}, 0}});
-    const auto time = std::upper_bound(stamps_.begin(), stamps_.end(), *h_.start_ts(reader));
+    const auto time = std::lower_bound(stamps_.begin(), stamps_.end(), r_.snapshot(reader));
     const auto find = [&](std::size_t most) {
       places_.clear();
       return differences_.find(static_cast<std::uint32_t>(place - commits_.begin()),
@@ -116,8 +116,8 @@ class PredicateReads::Comparison {
   const History& h_;
   const Moments& moments_;
   const Unseen unseen_;
-  std::vector<Commit> commits_;    // Sorted.
-  std::vector<Timestamp> stamps_;  // Of them, sorted, all different.
+  std::vector<Commit> commits_;  // Sorted.
+  std::vector<Instant> stamps_;  // Of them, sorted, all different.
   Differences differences_;
   std::vector<std::uint32_t> places_;
   std::vector<KeyId> keys_;

@@ -7,7 +7,8 @@
 
 namespace ouro::recheck {
 
-PredicateReads::PredicateReads(const Reading& reading) : reading_(reading), h_(reading.history()) {
+PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
+    : reading_(reading), h_(reading.history()), seeing_(seeing) {
   if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
   const auto reads = h_.columns().predicate_reads;
   has_sets_ = std::any_of(reads.begin(), reads.end(),
@@ -72,21 +73,38 @@ void PredicateReads::note_places(KeyId key) {
       latest.emplace_back();  // The initial one is there for everybody.
       continue;
     }
-    const Timestamp commit = h_.commit_ts(reading_.access(all[i]).txn).value_or(kNoTimestamp);
-    latest.push_back(i == 1 ? commit : std::max(latest.back(), commit));
+    const Instant committed = commit(reading_.access(all[i]).txn);
+    latest.push_back(i == 1 ? committed : std::max(latest.back(), committed));
   }
 }
 
-bool PredicateReads::is_own(TxnId txn, Place place) const {
-  const AccessId write = versions(place.key)[place.position];
-  return write != kNoAccess && reading_.access(write).txn == txn;
+bool PredicateReads::depend_on_time() const {
+  return std::any_of(reads_.begin(), reads_.end(),
+                     [&](OpId id) { return !h_.predicate_read(id).has_version_set; });
 }
 
-PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id)
-    : reads_(reads), reader_(reads.h_.txn_of(id)) {
+// If reads see what is committed when they commit, everybody begins and commits at once.
+PredicateReads::Instant PredicateReads::commit(TxnId writer) const {
+  const auto stamp = h_.commit_ts(writer);
+  const bool at_once = seeing_ == Seeing::Commit || (stamp && h_.start_ts(writer) == stamp);
+  return at_once ? Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Writer, writer.index()}
+                 : Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Commit, 0};
+}
+
+PredicateReads::Instant PredicateReads::snapshot(TxnId reader) const {
+  const Timestamp start = *h_.start_ts(reader);
+  const Timestamp end = h_.commit_ts(reader).value_or(start);
+  if (seeing_ == Seeing::Start && start < end) return {start, Instant::Turn::Begin, 0};
+  for (OpId id = h_.first_op(reader); id < h_.end_op(reader); ++id.value) {
+    if (is_write(h_.op(id).kind)) return {end, Instant::Turn::Writer, reader.index()};
+  }
+  return {end, Instant::Turn::Reader, 0};
+}
+
+PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
   const History& h = reads.h_;
   const PredicateRead& read = h.predicate_read(id);
-  if (!read.has_version_set) start_ = *h.start_ts(h.txn_of(id));
+  if (!read.has_version_set) snapshot_ = reads.snapshot(h.txn_of(id));
   for (const KeyVersion& version : h.version_set(read)) {
     version_set_.try_emplace(version.key, version.value);
   }
@@ -95,16 +113,14 @@ PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id)
   }
 }
 
-// By timestamps, the version before the first one that committed later; or before that, if that is
-// its own, of a transaction that commits right when it starts. What a version set does not
-// have is absent, which is the first version that is null.
+// By timestamps, the version before the first one that did not commit before. What a version set
+// does not have is absent, which is the first version that is null.
 std::optional<std::uint32_t> PredicateReads::Sight::seen(KeyId key) const {
   if (wrote_before(key)) return std::nullopt;
-  if (start_) {
+  if (snapshot_) {
     const auto& latest = reads_.latest_[key.index()];
-    const auto later = std::upper_bound(latest.begin() + 1, latest.end(), *start_);
-    const auto seen = static_cast<std::uint32_t>(later - latest.begin() - 1);
-    return reads_.is_own(reader_, {key, seen}) ? seen - 1 : seen;
+    const auto later = std::lower_bound(latest.begin() + 1, latest.end(), *snapshot_);
+    return static_cast<std::uint32_t>(later - latest.begin() - 1);
   }
   const auto place = [&](Value value) {
     const auto at = reads_.place_.find({key, value});
@@ -280,30 +296,24 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
   }
 }
 
-// What the transaction wrote before the read is there; what it committed at its very start is not.
+// What the transaction wrote before the read is there.
 void PredicateReads::apply_own(OpId read, Table& table) const {
-  const TxnId txn = h_.txn_of(read);
-  for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-    const std::uint32_t position = position_[id.index()];
-    if (h_.commit_ts(txn) != h_.start_ts(txn) || position == kNone) continue;
-    table.put_for_now(row_version(h_.op(id).key, position - 1));
-  }
-  for (OpId id = h_.first_op(txn); id < read; ++id.value) {
+  for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
     if (is_write(h_.op(id).kind)) table.apply_for_now(h_.op(id));
   }
 }
 
 std::vector<OpId> PredicateReads::wrong_results() const {
-  std::vector<std::pair<Timestamp, Place>> commits;
+  std::vector<std::pair<Instant, Place>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     for (std::uint32_t i = 1; i < versions_[k].size(); ++i) {
       commits.push_back({latest_[k][i], {KeyId{k}, i}});
     }
   }
-  std::vector<std::pair<Timestamp, OpId>> reads;
+  std::vector<std::pair<Instant, OpId>> reads;
   for (const OpId id : reads_) {
     if (h_.predicate_read(id).has_version_set) continue;
-    reads.emplace_back(*h_.start_ts(h_.txn_of(id)), id);
+    reads.emplace_back(snapshot(h_.txn_of(id)), id);
   }
   std::vector<OpId> wrong;
   if (reads.empty()) return wrong;
@@ -311,8 +321,8 @@ std::vector<OpId> PredicateReads::wrong_results() const {
   std::sort(reads.begin(), reads.end());
   Table table(h_, *index_);
   std::size_t next = 0;
-  for (const auto& [start, id] : reads) {
-    for (; next < commits.size() && commits[next].first <= start; ++next) {
+  for (const auto& [seen, id] : reads) {
+    for (; next < commits.size() && commits[next].first < seen; ++next) {
       table.put(row_version(commits[next].second.key, commits[next].second.position));
     }
     apply_own(id, table);

@@ -25,8 +25,14 @@ class Table;
 
 class PredicateReads {
  public:
+  // What a read without a version set saw: what was committed when its transaction started, or
+  // when it committed.
+  enum class Seeing : bool { Start, Commit };
   // Without version orders as evidence there is nothing to say about any read.
-  explicit PredicateReads(const Reading& reading);
+  PredicateReads(const Reading& reading, Seeing seeing);
+
+  // Whether it matters which.
+  [[nodiscard]] bool depend_on_time() const;
 
   // The selects and aggregates whose snapshot is known, in order.
   [[nodiscard]] std::span<const OpId> reads() const { return reads_; }
@@ -82,6 +88,17 @@ class PredicateReads {
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
+  // A place on the timeline. At equal timestamps come first the commits of those that began before,
+  // then whoever begins and commits at once, writers as the history has them, readers last; then
+  // begins.
+  struct Instant {
+    Timestamp stamp;
+    enum class Turn : unsigned char { Commit, Writer, Reader, Begin } turn = Turn::Commit;
+    std::size_t place = 0;  // Of writers.
+    constexpr auto operator<=>(const Instant&) const = default;
+  };
+  [[nodiscard]] Instant commit(TxnId writer) const;
+  [[nodiscard]] Instant snapshot(TxnId reader) const;
   // What one read saw, of any key.
   class Sight {
    public:
@@ -97,8 +114,7 @@ class PredicateReads {
 
    private:
     const PredicateReads& reads_;
-    const TxnId reader_;
-    std::optional<Timestamp> start_;                 // Nothing: it has a version set.
+    std::optional<Instant> snapshot_;                // Nothing: it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
@@ -112,7 +128,6 @@ class PredicateReads {
     constexpr auto operator<=>(const Place&) const = default;
   };
   [[nodiscard]] std::vector<Place> matching(OpId read) const;
-  [[nodiscard]] bool is_own(TxnId txn, Place place) const;
   void apply_own(OpId read, Table& table) const;
   void link(std::span<const Place> matching, std::uint32_t seen, std::vector<Link>& out) const;
   class Comparison;
@@ -131,10 +146,11 @@ class PredicateReads {
 
   const Reading& reading_;
   const History& h_;
+  const Seeing seeing_;
   std::vector<OpId> reads_;
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
   // By key, beside its versions: the last commit up to here.
-  std::vector<std::vector<Timestamp>> latest_;
+  std::vector<std::vector<Instant>> latest_;
   bool has_sets_ = false;  // Whether a read has a version set; only then there is:
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
   std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.

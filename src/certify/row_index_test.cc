@@ -285,7 +285,7 @@ TEST(PredicateReadsTest, LinksAreThoseOfAWalkThroughAllVersions) {
     const History h = Maker(seed, {.lag = 40}).make();
     const auto reading = Reading::of(h, Evidence::Versions);
     ASSERT_TRUE(reading.ok()) << reading.error().to_string();
-    const PredicateReads reads(*reading);
+    const PredicateReads reads(*reading, PredicateReads::Seeing::Start);
     const Walk walk(h, *reading);
     for (const OpId read : reads.reads()) {
       const auto found = reads.links(read);
@@ -314,7 +314,7 @@ TEST(PredicateReadsTest, OrdersAreJudgedAsByAllLinks) {
     const History h = Maker(seed, shape).make();
     const auto reading = Reading::of(h, Evidence::Versions);
     ASSERT_TRUE(reading.ok()) << reading.error().to_string();
-    const PredicateReads reads(*reading);
+    const PredicateReads reads(*reading, PredicateReads::Seeing::Start);
     const Walk walk(h, *reading);
     std::mt19937_64 random(seed);
     const auto events = shuffled(h, seed % 5 * h.txn_count() * 2, random);

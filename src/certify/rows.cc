@@ -147,12 +147,6 @@ void Table::apply_for_now(const Op& write) {
   apply(write);
 }
 
-void Table::put_for_now(RowIndex::Version version) {
-  const std::size_t k = index_.key(version).index();
-  before_.push_back({index_.key(version), false, versions_[k], contents_[k].row});
-  put(version);
-}
-
 void Table::take_back() {
   for (; !before_.empty(); before_.pop_back()) {
     const Before& last = before_.back();

@@ -31,7 +31,6 @@ class Table {
   void put(RowIndex::Version version);
   // The same, until take_back() is called.
   void apply_for_now(const Op& write);
-  void put_for_now(RowIndex::Version version);
   void take_back();
 
   // The rows that a scan, select or aggregate is about, by key.

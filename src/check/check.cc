@@ -338,6 +338,86 @@ std::optional<Error> doubtful(const Observed& observed, std::span<const Verdict>
                               h.key_label(observed.items().key(observed.unclear()))));
 }
 
+// What a history says if predicate reads saw what was committed at one moment.
+struct Judgement {
+  std::vector<Verdict> verdicts;
+  std::optional<Error> doubt;  // Of those that are violated.
+  bool has_snapshots = false;  // Whether the moment matters,
+  bool fits = false;           // and gives what was returned.
+  bool stopped = false;        // Nobody knows.
+};
+
+Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
+                        const Budget& budget, const CheckOptions& options) {
+  auto observed = Observed::observe(history, budget, options.threads, options.evidence, at);
+  if (!observed.ok()) return std::move(observed).error();
+  Judgement out;
+  out.verdicts = options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
+                                       : LevelByLevel(*observed, budget, options).run(levels);
+  if (!options.scans_list_tombstones) out.doubt = doubtful(*observed, out.verdicts);
+  out.stopped = observed->stopped();
+  if (!out.stopped) {
+    out.has_snapshots = observed->predicates().has_snapshots();
+    out.fits = observed->predicates().snapshots_fit();
+  }
+  return out;
+}
+
+bool same(const Anomaly& a, const Anomaly& b) {
+  const auto same_edge = [](const Edge& x, const Edge& y) {
+    return std::tie(x.from, x.to, x.kind, x.key, x.from_op, x.to_op, x.read, x.choice) ==
+           std::tie(y.from, y.to, y.kind, y.key, y.from_op, y.to_op, y.read, y.choice);
+  };
+  return a.kind == b.kind && a.txns == b.txns && a.ops == b.ops &&
+         std::equal(a.edges.begin(), a.edges.end(), b.edges.begin(), b.edges.end(), same_edge);
+}
+
+// Of a violation at both moments, one proof of each is kept; they may be the same.
+void add_proof(Verdict& verdict, Verdict other) {
+  for (const Anomaly& anomaly : other.anomalies) {
+    for (const Anomaly& known : verdict.anomalies) {
+      if (same(known, anomaly) && known.kind != AnomalyKind::ContradictoryOrder) return;
+    }
+  }
+  if (!other.refutation.steps.empty()) verdict.refutation = std::move(other.refutation);
+  if (other.anomalies.empty()) return;
+  auto& count = verdict.counts[static_cast<std::size_t>(other.anomalies[0].kind)];
+  if (count == 0) count = 1;
+  verdict.anomalies.push_back(std::move(other.anomalies[0]));
+}
+
+// Timestamps do not say whether predicate reads saw what was committed when their transaction
+// started or when it committed. What they returned may; if both are possible, either will do.
+Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<const Level> levels,
+                                            const Budget& budget, const CheckOptions& options) {
+  auto start = judge(history, levels, SnapshotAt::Start, budget, options);
+  if (!start.ok()) return std::move(start).error();
+  std::vector<Level> violated;
+  for (const Verdict& verdict : start->verdicts) {
+    if (verdict.outcome == Outcome::Violated) violated.push_back(verdict.level);
+  }
+  if (!violated.empty() && start->has_snapshots) {
+    auto commit = judge(history, violated, SnapshotAt::Commit, budget, options);
+    if (!commit.ok()) return std::move(commit).error();
+    const bool may_hold = commit->fits || commit->stopped;
+    std::size_t next = 0;
+    for (Verdict& verdict : start->verdicts) {
+      if (!may_hold || verdict.outcome != Outcome::Violated) continue;
+      Verdict& other = commit->verdicts[next++];
+      if (start->fits && other.outcome == Outcome::Violated) {
+        add_proof(verdict, std::move(other));
+      } else {
+        verdict = std::move(other);
+      }
+    }
+    if (may_hold && !start->fits) start->doubt = std::move(commit->doubt);
+  }
+  const bool any = std::any_of(start->verdicts.begin(), start->verdicts.end(),
+                               [](const Verdict& v) { return v.outcome == Outcome::Violated; });
+  if (any && start->doubt) return *std::move(start->doubt);
+  return std::move(start->verdicts);
+}
+
 }  // namespace
 
 bool implies(Level stronger, Level weaker, Evidence evidence) {
@@ -374,14 +454,7 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
   if (options.evidence == Evidence::Timestamps) {
     return check_by_timestamps(history, levels, budget, options);
   }
-  auto observed = Observed::observe(history, budget, options.threads, options.evidence);
-  if (!observed.ok()) return std::move(observed).error();
-  auto verdicts = options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
-                                        : LevelByLevel(*observed, budget, options).run(levels);
-  if (!options.scans_list_tombstones) {
-    if (auto error = doubtful(*observed, verdicts)) return *std::move(error);
-  }
-  return verdicts;
+  return check_by_reads(history, levels, budget, options);
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -12,7 +12,7 @@
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
-                                   Evidence evidence) {
+                                   Evidence evidence, SnapshotAt at) {
   Observed o(history, budget);
   if (o.items_.too_many()) {
     Error error;
@@ -63,7 +63,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.keep_counted_wrong_reads();
   PredicateReads predicates;
   if (evidence == Evidence::Versions) {
-    auto read = PredicateReads::read(o, budget, threads);
+    auto read = PredicateReads::read(o, at, budget, threads);
     if (!read.ok()) return std::move(read).error();
     predicates = *std::move(read);
   }

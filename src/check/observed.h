@@ -13,6 +13,7 @@
 #include "base/budget.h"
 #include "base/column.h"
 #include "check/items.h"
+#include "check/versions/points.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -68,10 +69,11 @@ class Observed {
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is
-  // the `evidence`.
+  // the `evidence`; predicate reads then saw what was committed `at` that moment.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
-                                  Evidence evidence = Evidence::Observed);
+                                  Evidence evidence = Evidence::Observed,
+                                  SnapshotAt at = SnapshotAt::Start);
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "check/versions/predicate_reads.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -11,6 +12,13 @@ namespace ouro {
 RowGrounds::RowGrounds(const History& history) : h_(history) {
   auto observed = Observed::observe(history, Budget(), 1, Evidence::Versions);
   if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
+  if (observed->predicates().has_snapshots()) {
+    const auto later =
+        Observed::observe(history, Budget(), 1, Evidence::Versions, SnapshotAt::Commit);
+    const bool at_commit = later.ok() && later->predicates().snapshots_fit();
+    if (at_commit && !observed->predicates().snapshots_fit()) moments_.clear();
+    if (at_commit) moments_.push_back(SnapshotAt::Commit);
+  }
   observed_ = *std::move(observed);
   rows_.emplace(*observed_);
 }
@@ -49,10 +57,14 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
   for (auto first = matches.begin(); first != matches.end();) {
     const auto end = std::find_if(first, matches.end(),
                                   [&](const RowVersions::Place& p) { return p.key != first->key; });
-    if (!owned.contains(first->key)) out.push_back(row(read, {first, end}));
+    const std::size_t moments = h_.predicate_read(read).has_version_set ? 1 : moments_.size();
+    for (std::size_t i = 0; i < moments && !owned.contains(first->key); ++i) {
+      out.push_back(row(read, moments_[i], {first, end}));
+    }
     first = end;
   }
-  std::sort(out.begin(), out.end(), [](const Row& a, const Row& b) { return a.key < b.key; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Row& a, const Row& b) { return a.key < b.key; });
   return out;
 }
 
@@ -72,13 +84,14 @@ RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
           .position = {}};
 }
 
-RowGrounds::Row RowGrounds::row(OpId read, std::span<const RowVersions::Place> matches) const {
+RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
+                                std::span<const RowVersions::Place> matches) const {
   const KeyId key = matches.front().key;
   const auto versions = rows_->of(key);
   const auto match = [&](std::uint32_t position) {
     return std::binary_search(matches.begin(), matches.end(), RowVersions::Place{key, position});
   };
-  const std::uint32_t seen = position(read, key);
+  const std::uint32_t seen = position(read, at, key);
   Row out{.key = key,
           .needed = {},
           .seen = write(versions[seen]),
@@ -128,16 +141,16 @@ bool RowGrounds::is_even(OpId read, const Row& row, const std::function<bool(OpI
   return true;
 }
 
-std::uint32_t RowGrounds::position(OpId read, KeyId key) const {
+std::uint32_t RowGrounds::position(OpId read, SnapshotAt at, KeyId key) const {
   const PredicateRead& details = h_.predicate_read(read);
   const TxnId txn = h_.txn_of(read);
   const auto versions = rows_->of(key);
   if (!details.has_version_set) {
-    const Timestamp start = *h_.start_ts(txn);
+    const Points points(h_, at);
+    const Point snapshot = points.snapshot(txn);
     const auto after =
         std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          const TxnId writer = observed_->txn(version.write);
-          return writer != txn && h_.commit_ts(writer).value_or(start) <= start;
+          return points.commit(observed_->txn(version.write)) < snapshot;
         });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }

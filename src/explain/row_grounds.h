@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "check/observed.h"
+#include "check/versions/points.h"
 #include "check/versions/row_versions.h"
 
 namespace ouro {
@@ -45,21 +46,25 @@ class RowGrounds {
   [[nodiscard]] bool is_even(OpId read, const Row& row,
                              const std::function<bool(OpId)>& stays) const;
 
-  // Of every row that ever matched; null if the read is none that version orders judge.
+  // Of every row that ever matched, one for each moment at which the read may have seen it, by key;
+  // null if the read is none that version orders judge.
   [[nodiscard]] const std::vector<Row>* of(OpId read);
 
  private:
   [[nodiscard]] bool judged(OpId read) const;
   [[nodiscard]] std::vector<Row> ground(OpId read);
   [[nodiscard]] Row own(OpId read, const Op& write) const;
-  [[nodiscard]] Row row(OpId read, std::span<const RowVersions::Place> matches) const;
-  [[nodiscard]] std::uint32_t position(OpId read, KeyId key) const;
+  [[nodiscard]] Row row(OpId read, SnapshotAt at,
+                        std::span<const RowVersions::Place> matches) const;
+  [[nodiscard]] std::uint32_t position(OpId read, SnapshotAt at, KeyId key) const;
   [[nodiscard]] bool misses(OpId read, KeyId key) const;
   [[nodiscard]] OpId write(const RowVersions::Version& version) const;
 
   const History& h_;
   std::optional<Observed> observed_;  // Nothing, and no rows, if the history cannot be judged.
   std::optional<RowVersions> rows_;
+  // When reads without a version set may have seen what they saw.
+  std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
 };
 

@@ -94,9 +94,10 @@ void PredicateReads::find_reads(const Observed& observed) {
   }
 }
 
-Result<PredicateReads> PredicateReads::read(const Observed& observed, const Budget& budget,
-                                            unsigned threads) {
+Result<PredicateReads> PredicateReads::read(const Observed& observed, SnapshotAt at,
+                                            const Budget& budget, unsigned threads) {
   PredicateReads out;
+  out.at_ = at;
   const History& h = observed.history();
   out.find_reads(observed);
   if (out.empty()) return out;
@@ -107,7 +108,8 @@ Result<PredicateReads> PredicateReads::read(const Observed& observed, const Budg
   for (const auto& reads : {out.with_set_, out.with_start_}) {
     for (const Seen& seen : reads) rows->prepare(h.predicate_read(seen.op).predicate);
   }
-  VersionSetFindings found = judge_version_sets(observed, *rows, out.with_set_, budget, threads);
+  VersionSetFindings found =
+      judge_version_sets(observed, *rows, at, out.with_set_, budget, threads);
   if (found.unclear.valid()) return unclear(h, found);
   out.links_ = std::move(found.links);
   out.flaws_ = std::move(found.flaws);
@@ -115,7 +117,8 @@ Result<PredicateReads> PredicateReads::read(const Observed& observed, const Budg
     if (auto status = check_timestamps(observed, *rows, out.with_start_[0].op); !status) {
       return std::move(status).error();
     }
-    auto wrong = compare_results(observed, *rows, out.with_start_, budget, threads);
+    auto wrong = compare_results(observed, *rows, at, out.with_start_, budget, threads);
+    out.snapshots_fit_ = wrong.empty();
     std::move(wrong.begin(), wrong.end(), std::back_inserter(out.flaws_));
   }
   out.rows_ = std::move(rows);
@@ -126,7 +129,7 @@ std::vector<PredicateEdge> PredicateReads::all(const Observed& observed, const B
                                                unsigned threads) const {
   std::vector<PredicateEdge> out = links_;
   if (with_start_.empty()) return out;
-  const auto more = judge_version_sets(observed, *rows_, with_start_, budget, threads).links;
+  const auto more = judge_version_sets(observed, *rows_, at_, with_start_, budget, threads).links;
   out.insert(out.end(), more.begin(), more.end());
   std::stable_sort(out.begin(), out.end(), [](const PredicateEdge& a, const PredicateEdge& b) {
     return a.reader < b.reader;
@@ -145,7 +148,7 @@ std::vector<PredicateEdge> PredicateReads::broken(const Observed& observed,
   }
   if (with_start_.empty()) return out;
   const auto more =
-      broken_by_snapshots(observed, *rows_, with_start_, positions, overwrites, budget);
+      broken_by_snapshots(observed, *rows_, at_, with_start_, positions, overwrites, budget);
   out.insert(out.end(), more.begin(), more.end());
   std::stable_sort(out.begin(), out.end(), [](const PredicateEdge& a, const PredicateEdge& b) {
     return a.reader < b.reader;

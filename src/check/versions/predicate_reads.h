@@ -1,9 +1,9 @@
 // What predicate reads depend on, by version orders (Adya).
 //
 // A predicate read saw one version of every row: those of its version set, or else the last ones
-// committed when its transaction started. A version changes its matches if it matches and the one
-// before does not, or the other way round. The read follows whoever wrote such a version up to the
-// one it saw, and precedes whoever wrote one after that.
+// committed when its transaction started, or committed. A version changes its matches if it matches
+// and the one before does not, or the other way round. The read follows whoever wrote such a
+// version up to the one it saw, and precedes whoever wrote one after that.
 //
 // These are far too many edges to write down: two for every read and row that ever matched. So
 // levels are decided without them at first, and broken() says which of them the order that was
@@ -20,6 +20,7 @@
 
 #include "base/budget.h"
 #include "check/observed.h"
+#include "check/versions/points.h"
 
 namespace ouro {
 
@@ -44,11 +45,15 @@ class PredicateReads {
   // Those of transactions that count and whose snapshot is known. The error is a row without a
   // complete version order, or with one that contradicts the timestamps, where some read needs it;
   // or one of which it is unclear when it was absent.
-  static Result<PredicateReads> read(const Observed& observed, const Budget& budget,
+  static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads);
 
   [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
   [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }
+  // Whether timestamps say what some of them saw; and whether that gives what all of these
+  // returned.
+  [[nodiscard]] bool has_snapshots() const { return !with_start_.empty(); }
+  [[nodiscard]] bool snapshots_fit() const { return snapshots_fit_; }
 
   // The edges that an order does not keep, by reader; of overwritten reads only if asked. An order
   // that keeps the version orders and all these edges keeps all there are.
@@ -75,6 +80,8 @@ class PredicateReads {
   std::vector<PredicateEdge>
       links_;  // Of the former: all there are, but that version orders imply.
   std::vector<PredicateFlaw> flaws_;
+  SnapshotAt at_ = SnapshotAt::Start;
+  bool snapshots_fit_ = true;
   std::shared_ptr<const RowVersions> rows_;  // If there are any reads.
 };
 

@@ -15,30 +15,31 @@ namespace ouro {
 namespace {
 
 struct Commit {
-  Timestamp at;
+  Point at;
   RowVersions::Place place;
   constexpr auto operator<=>(const Commit&) const = default;
 };
 
 // All versions but the initial ones, in the order of their commits.
-std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows) {
+std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows,
+                               const Points& points) {
   const History& h = observed.history();
   std::vector<Commit> out;
   for (std::size_t k = 0; k < h.key_count(); ++k) {
     const auto versions = rows.of(KeyId{k});
     for (std::uint32_t i = 1; i < versions.size(); ++i) {
-      out.push_back({*h.commit_ts(observed.txn(versions[i].write)), {KeyId{k}, i}});
+      out.push_back({points.commit(observed.txn(versions[i].write)), {KeyId{k}, i}});
     }
   }
   std::sort(out.begin(), out.end());
   return out;
 }
 
-// Goes through the reads by the start of their transactions, and keeps the rows as they were.
+// Goes through the reads by their snapshots, and keeps the rows as they were.
 class Results {
  public:
-  Results(const Observed& observed, const RowVersions& versions, const ListKeys& lists)
-      : o_(observed), h_(observed.history()), versions_(versions), rows_(h_, lists) {}
+  Results(const History& history, const RowVersions& versions, const ListKeys& lists)
+      : h_(history), versions_(versions), rows_(h_, lists) {}
 
   void apply(const Commit& commit) {
     const RowVersions::Version& version = versions_.of(commit.place.key)[commit.place.position];
@@ -47,11 +48,11 @@ class Results {
 
   // Own writes are visible to their transaction only: they are made, and taken back.
   void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
-    if (h_.commit_ts(seen.txn) == h_.start_ts(seen.txn)) hide_commit(seen.txn);
     for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
       const Op op = h_.op(id);
       if (!is_write(op.kind) || !rows_.has(op.key)) continue;
-      set_for_now(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+      undo_.emplace_back(op.key, rows_.row(op.key));
+      rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
     }
     const Op op = h_.op(seen.op);
     const PredicateRead& read = h_.predicate_read(op.id);
@@ -68,30 +69,6 @@ class Results {
   }
 
  private:
-  void set_for_now(KeyId key, Rows::Row row) {
-    undo_.emplace_back(key, rows_.row(key));
-    rows_.set(key, row);
-  }
-
-  // A transaction that commits when it starts was applied, but does not see that: its rows are what
-  // they were before. REQUIRES: it is the last that was applied to them.
-  void hide_commit(TxnId txn) {
-    const Timestamp start = *h_.start_ts(txn);
-    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-      const Op op = h_.op(id);
-      if (!is_write(op.kind) || !rows_.has(op.key)) continue;
-      const auto versions = versions_.of(op.key);
-      const auto later =
-          std::partition_point(versions.begin() + 1, versions.end(),
-                               [&](const auto& version) { return commit_of(version) < start; });
-      set_for_now(op.key, {(later - 1)->value, (later - 1)->alive});
-    }
-  }
-  [[nodiscard]] Timestamp commit_of(const RowVersions::Version& version) const {
-    return *h_.commit_ts(o_.txn(version.write));
-  }
-
-  const Observed& o_;
   const History& h_;
   const RowVersions& versions_;
   Rows rows_;
@@ -101,27 +78,31 @@ class Results {
 }  // namespace
 
 std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVersions& rows,
+                                           SnapshotAt at,
                                            std::span<const PredicateReads::Seen> reads,
                                            const Budget& budget, unsigned threads) {
   const History& h = observed.history();
   const auto lists = ListKeys::of(h, threads);
   if (!lists.ok()) return {};  // Observed::observe() would have refused the history.
-  const std::vector<Commit> commits = commits_of(observed, rows);
-  std::vector<std::pair<Timestamp, PredicateReads::Seen>> by_start;
-  for (const PredicateReads::Seen& seen : reads) by_start.emplace_back(*h.start_ts(seen.txn), seen);
-  std::stable_sort(by_start.begin(), by_start.end(),
+  const Points points(h, at);
+  const std::vector<Commit> commits = commits_of(observed, rows, points);
+  std::vector<std::pair<Point, PredicateReads::Seen>> in_order;
+  for (const PredicateReads::Seen& seen : reads) {
+    in_order.emplace_back(points.snapshot(seen.txn), seen);
+  }
+  std::stable_sort(in_order.begin(), in_order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const std::size_t parts = reads.size() < 1000 ? 1 : thread_count(threads);
   std::vector<std::vector<PredicateFlaw>> found(parts);
   for_each_part(parts, [&](std::size_t part) {
-    Results results(observed, rows, *lists);
+    Results results(h, rows, *lists);
     BudgetTicker ticker(budget);
     std::size_t next = 0;
-    for (std::size_t i = 0; i < by_start.size() && !ticker.tick(); ++i) {
-      while (next < commits.size() && commits[next].at <= by_start[i].first) {
+    for (std::size_t i = 0; i < in_order.size() && !ticker.tick(); ++i) {
+      while (next < commits.size() && commits[next].at < in_order[i].first) {
         results.apply(commits[next++]);
       }
-      if (i % parts == part) results.judge(by_start[i].second, found[part]);
+      if (i % parts == part) results.judge(in_order[i].second, found[part]);
     }
   });
   std::vector<PredicateFlaw> all;
@@ -137,11 +118,12 @@ namespace {
 
 class SnapshotEdges {
  public:
-  SnapshotEdges(const Observed& observed, const RowVersions& rows, const Positions& positions,
-                bool overwrites)
+  SnapshotEdges(const Observed& observed, const RowVersions& rows, SnapshotAt at,
+                const Positions& positions, bool overwrites)
       : o_(observed),
         h_(observed.history()),
         rows_(rows),
+        points_(h_, at),
         positions_(positions),
         overwrites_(overwrites) {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -152,34 +134,34 @@ class SnapshotEdges {
     latest_before_.resize(writers_.size());
     earliest_behind_.resize(writers_.size());
     for (std::size_t i = 0; i < writers_.size(); ++i) {
-      latest_before_[i] = i == 0 ? ts(i) : std::max(latest_before_[i - 1], ts(i));
+      latest_before_[i] = i == 0 ? point(i) : std::max(latest_before_[i - 1], point(i));
     }
     for (std::size_t i = writers_.size(); i-- > 0;) {
       earliest_behind_[i] =
-          i + 1 == writers_.size() ? ts(i) : std::min(earliest_behind_[i + 1], ts(i));
+          i + 1 == writers_.size() ? point(i) : std::min(earliest_behind_[i + 1], point(i));
     }
   }
 
   // The reads of one transaction.
   void txn(std::span<const PredicateReads::Seen> reads, std::vector<PredicateEdge>& out) const {
     const TxnId reader = reads.front().txn;
-    const Timestamp start = *h_.start_ts(reader);
+    const Point snapshot = points_.snapshot(reader);
     const std::uint32_t begun = positions_.begin[reader.index()];
     const auto here = static_cast<std::size_t>(
         std::partition_point(writers_.begin(), writers_.end(),
                              [&](TxnId w) { return committed(w) < begun; }) -
         writers_.begin());
-    for (std::size_t i = here; overwrites_ && i-- > 0 && latest_before_[i] > start;) {
-      if (ts(i) > start) compare(reads, writers_[i], true, out);
+    for (std::size_t i = here; overwrites_ && i-- > 0 && latest_before_[i] > snapshot;) {
+      if (point(i) > snapshot) compare(reads, writers_[i], true, out);
     }
-    for (std::size_t i = here; i < writers_.size() && earliest_behind_[i] <= start; ++i) {
-      if (ts(i) <= start) compare(reads, writers_[i], false, out);
+    for (std::size_t i = here; i < writers_.size() && earliest_behind_[i] < snapshot; ++i) {
+      if (point(i) < snapshot) compare(reads, writers_[i], false, out);
     }
   }
 
  private:
   [[nodiscard]] std::uint32_t committed(TxnId txn) const { return positions_.commit[txn.index()]; }
-  [[nodiscard]] Timestamp ts(std::size_t i) const { return *h_.commit_ts(writers_[i]); }
+  [[nodiscard]] Point point(std::size_t i) const { return points_.commit(writers_[i]); }
 
   // Adds an edge if something that `writer` wrote changes what one of the reads matches.
   void compare(std::span<const PredicateReads::Seen> reads, TxnId writer, bool overwrites,
@@ -215,20 +197,22 @@ class SnapshotEdges {
   const Observed& o_;
   const History& h_;
   const RowVersions& rows_;
+  const Points points_;
   const Positions& positions_;
   const bool overwrites_;
-  std::vector<TxnId> writers_;              // By their place in the order; with timestamps.
-  std::vector<Timestamp> latest_before_;    // Of those up to one.
-  std::vector<Timestamp> earliest_behind_;  // Of those from one on.
+  std::vector<TxnId> writers_;          // By their place in the order; with timestamps.
+  std::vector<Point> latest_before_;    // Of those up to one.
+  std::vector<Point> earliest_behind_;  // Of those from one on.
 };
 
 }  // namespace
 
 std::vector<PredicateEdge> broken_by_snapshots(const Observed& observed, const RowVersions& rows,
+                                               SnapshotAt at,
                                                std::span<const PredicateReads::Seen> reads,
                                                const Positions& positions, bool overwrites,
                                                const Budget& budget) {
-  const SnapshotEdges edges(observed, rows, positions, overwrites);
+  const SnapshotEdges edges(observed, rows, at, positions, overwrites);
   std::vector<PredicateEdge> out;
   BudgetTicker ticker(budget);
   for (std::size_t i = 0; i < reads.size() && !ticker.tick();) {

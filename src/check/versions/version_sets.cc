@@ -11,10 +11,11 @@ namespace {
 // Judges one read after the other. One for each thread.
 class VersionSetReader {
  public:
-  VersionSetReader(const Observed& observed, const RowVersions& rows)
+  VersionSetReader(const Observed& observed, const RowVersions& rows, SnapshotAt at)
       : o_(observed),
         h_(observed.history()),
         rows_(rows),
+        points_(h_, at),
         seen_(h_.key_count(), Seen{}),
         followed_(h_.txn_count()),
         preceded_(h_.txn_count()) {}
@@ -23,7 +24,11 @@ class VersionSetReader {
     findings_ = &findings;
     const PredicateRead& read = h_.predicate_read(seen.op);
     note_own(seen.txn, seen.op);
-    if (read.has_version_set) note_version_set(seen.txn, seen.op, read);
+    if (read.has_version_set) {
+      note_version_set(seen.txn, seen.op, read);
+    } else {
+      snapshot_ = points_.snapshot(seen.txn);
+    }
     if (walk(seen.txn, seen.op, read.predicate)) return;
     rows_.select(read.predicate, matches_);
     for (std::size_t i = 0; i < matches_.size();) {
@@ -107,7 +112,7 @@ class VersionSetReader {
 
   // The position of the version that the read saw.
   [[nodiscard]] std::uint32_t position(TxnId txn, OpId id, KeyId key) {
-    if (!h_.predicate_read(id).has_version_set) return position_at_start(txn, key);
+    if (!h_.predicate_read(id).has_version_set) return position_in_snapshot(key);
     const Seen& seen = seen_[key.index()];
     if (seen.read == id) return seen.position;
     const std::uint32_t absent = rows_.position(key, Value::null());
@@ -130,15 +135,11 @@ class VersionSetReader {
     return absent == RowVersions::kSeveral || absent == RowVersions::kNone;
   }
 
-  // Nobody starts behind their own commit, also if both are at the same time.
-  [[nodiscard]] std::uint32_t position_at_start(TxnId txn, KeyId key) const {
-    const Timestamp start = *h_.start_ts(txn);
+  [[nodiscard]] std::uint32_t position_in_snapshot(KeyId key) const {
     const auto versions = rows_.of(key);
-    const auto after =
-        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          const TxnId writer = o_.txn(version.write);
-          return writer != txn && *h_.commit_ts(writer) <= start;
-        });
+    const auto after = std::partition_point(
+        versions.begin() + 1, versions.end(),
+        [&](const auto& version) { return points_.commit(o_.txn(version.write)) < snapshot_; });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 
@@ -205,6 +206,8 @@ class VersionSetReader {
   const Observed& o_;
   const History& h_;
   const RowVersions& rows_;
+  const Points points_;
+  Point snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
   std::vector<Seen> seen_;       // By key.
   std::vector<TxnId> followed_;  // By writer: the last reader that has an edge from it,
@@ -216,14 +219,14 @@ class VersionSetReader {
 }  // namespace
 
 VersionSetFindings judge_version_sets(const Observed& observed, const RowVersions& rows,
-                                      std::span<const PredicateReads::Seen> reads,
+                                      SnapshotAt at, std::span<const PredicateReads::Seen> reads,
                                       const Budget& budget, unsigned threads) {
   constexpr std::size_t kChunk = 64;
   const std::size_t chunks = (reads.size() + kChunk - 1) / kChunk;
   std::vector<VersionSetFindings> found(chunks);
   std::atomic<std::size_t> next{0};
   for_each_part(chunks < 4 ? 1 : thread_count(threads), [&](std::size_t) {
-    VersionSetReader reader(observed, rows);
+    VersionSetReader reader(observed, rows, at);
     for (std::size_t chunk = next++; chunk < chunks && !budget.exhausted(); chunk = next++) {
       for (std::size_t i = chunk * kChunk; i < std::min(reads.size(), (chunk + 1) * kChunk); ++i) {
         reader.read(reads[i], found[chunk]);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "check/versions/points.h"
 #include "check/versions/predicate_reads.h"
 #include "check/versions/row_versions.h"
 
@@ -22,7 +23,7 @@ struct VersionSetFindings {
 // REQUIRES: `reads` are sorted; those without a version set have a start timestamp, and version
 // orders agree with commit timestamps.
 [[nodiscard]] VersionSetFindings judge_version_sets(const Observed& observed,
-                                                    const RowVersions& rows,
+                                                    const RowVersions& rows, SnapshotAt at,
                                                     std::span<const PredicateReads::Seen> reads,
                                                     const Budget& budget, unsigned threads);
 
