@@ -76,21 +76,23 @@ BENCHMARK(BM_Versions)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 
-// Arguments: transactions, rows, values of the column, whether version sets are given.
+// Arguments: transactions, rows, values of the column, whether version sets are given, level.
 void BM_VersionsOfPredicates(benchmark::State& state) {
   PredicateMix mix;
   mix.txns = static_cast<std::uint64_t>(state.range(0));
   mix.rows = static_cast<std::uint64_t>(state.range(1));
   mix.values = state.range(2);
   mix.version_sets = state.range(3) != 0;
-  run(state, make(mix), Level::Serializable);
+  run(state, make(mix), static_cast<Level>(state.range(4)));
 }
 BENCHMARK(BM_VersionsOfPredicates)
-    ->ArgNames({"txns", "rows", "values", "sets"})
-    ->Args({2'500, 100, 1'000, 1})
-    ->Args({2'500, 100, 1'000, 0})
-    ->Args({10'000, 1'000, 1'000, 0})
-    ->Args({100'000, 10'000, 10'000, 0})
+    ->ArgNames({"txns", "rows", "values", "sets", "level"})
+    ->Args({2'500, 100, 1'000, 1, static_cast<int>(Level::Serializable)})
+    ->Args({2'500, 100, 1'000, 0, static_cast<int>(Level::Serializable)})
+    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::Serializable)})
+    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::ParallelSi)})
+    ->Args({10'000, 100, 1'000, 1, static_cast<int>(Level::Serializable)})
+    ->Args({100'000, 10'000, 10'000, 0, static_cast<int>(Level::Serializable)})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();

@@ -82,29 +82,6 @@ Positions positions_of(const Observed& observed, const Verdict& verdict) {
   return positions;
 }
 
-// Decides a level, with more and more of what predicate reads ask for, until its order keeps all.
-Verdict decide_with_predicates(Observed& observed, Level level, const Budget& budget,
-                               const CheckOptions& options) {
-  if (observed.stopped() || observed.predicates().empty()) {
-    return decide(observed, level, budget, options);
-  }
-  if (level == Level::ParallelSi) {
-    observed.set_predicate_edges(observed.predicates().all(observed, budget, options.threads));
-    return decide(observed, level, budget, options);
-  }
-  std::vector<PredicateEdge> edges;
-  const bool overwrites = level >= Level::Prefix && level != Level::RepeatableRead;
-  for (;;) {
-    observed.set_predicate_edges(edges);
-    Verdict verdict = decide(observed, level, budget, options);
-    if (verdict.outcome != Outcome::Holds) return verdict;
-    const auto broken =
-        observed.predicates().broken(observed, positions_of(observed, verdict), overwrites, budget);
-    if (budget.exhausted()) return Verdict{.level = level};
-    if (!merge(broken, edges)) return verdict;
-  }
-}
-
 bool reads_snapshots(Level level) {
   return level == Level::Prefix || (level >= Level::Si && level <= Level::StrongSi);
 }
@@ -121,6 +98,32 @@ Verdict weakened(const Verdict& stronger, Level level) {
     verdict.schedule.push_back({txn, true});
   }
   return verdict;
+}
+
+// Decides a level, with more and more of what predicate reads ask for, until its order keeps all.
+Verdict decide_with_predicates(Observed& observed, Level level, const Budget& budget,
+                               const CheckOptions& options) {
+  if (observed.stopped() || observed.predicates().empty()) {
+    return decide(observed, level, budget, options);
+  }
+  if (level == Level::ParallelSi) {
+    // What holds at a stronger level needs only the edges that its order does not keep.
+    const Verdict stronger = decide_with_predicates(observed, Level::SessionSi, budget, options);
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+    observed.set_predicate_edges(observed.predicates().all(observed, budget, options.threads));
+    return decide(observed, level, budget, options);
+  }
+  std::vector<PredicateEdge> edges;
+  const bool overwrites = level >= Level::Prefix && level != Level::RepeatableRead;
+  for (;;) {
+    observed.set_predicate_edges(edges);
+    Verdict verdict = decide(observed, level, budget, options);
+    if (verdict.outcome != Outcome::Holds) return verdict;
+    const auto broken =
+        observed.predicates().broken(observed, positions_of(observed, verdict), overwrites, budget);
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (!merge(broken, edges)) return verdict;
+  }
 }
 
 // Decides several levels, the strongest first: if it holds, so do all that it implies. Without
