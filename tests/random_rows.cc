@@ -24,6 +24,7 @@ class Maker {
       : random_(seed),
         seed_(seed),
         timestamps_(seed % 3 == 0),
+        locks_(timestamps_ && seed % 11 < 4),
         deletes_(seed % 2 == 0),
         scans_(!deletes_ || seed % 4 == 0),
         noise_(seed % 5 == 0 ? 0.15 : 0.0),
@@ -89,7 +90,8 @@ class Maker {
     const std::size_t ops = 1 + pick(4);
     for (std::size_t i = 0; i < ops; ++i) {
       const bool moves = !timestamps_ && chance(noise_);
-      op(commit, moves ? pick(commit) : snapshot);
+      const bool current = locks_ && !chance(0.1);
+      op(commit, moves ? pick(commit) : current ? commit - 1 : snapshot);
     }
     for (std::size_t k = 0; k < keys_.size(); ++k) {
       if (own_[k] && (!aborted || chance(noise_))) versions_[k].push_back(*own_[k]);
@@ -194,6 +196,7 @@ class Maker {
   std::mt19937_64 random_;
   const std::uint64_t seed_;
   const bool timestamps_;
+  const bool locks_;  // Then reads see what is committed when their transaction commits.
   const bool deletes_;
   const bool scans_;  // Then rows are there at first, and deleted once: scans list no tombstones.
   const double noise_;
