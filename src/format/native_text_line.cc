@@ -216,15 +216,21 @@ bool NativeLineParser::status(const Token& token) {
 }
 
 bool NativeLineParser::clock(const Token& token, std::int64_t& out) {
+  if (token.kind != TokenKind::Integer) return expected("a clock to be a 64-bit integer");
   out = token.number;
-  return token.kind == TokenKind::Integer || expected("a clock to be a 64-bit integer");
+  return out != kNoClock || is_reserved("clock");
+}
+
+// The smallest number stands for none.
+bool NativeLineParser::is_reserved(std::string_view what) {
+  return fail(fmt::format("a {} of {} means that there is none; leave it out", what, kNoClock));
 }
 
 bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
   constexpr std::string_view kExpected = "a timestamp to be an integer or [physical, logical]";
   if (token.kind == TokenKind::Integer) [[likely]] {
     out = {token.number, 0};
-    return true;
+    return out != kNoTimestamp || is_reserved("timestamp");
   }
   if (token.kind != TokenKind::OpenList) return expected(kExpected);
   for (std::int64_t* part : {&out.physical, &out.logical}) {
@@ -232,7 +238,9 @@ bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
     if (token.kind != TokenKind::Integer) return expected(kExpected);
     *part = token.number;
   }
-  return next(token) && (token.kind == TokenKind::Close || expected(kExpected));
+  if (!next(token)) return false;
+  if (token.kind != TokenKind::Close) return expected(kExpected);
+  return out != kNoTimestamp || is_reserved("timestamp");
 }
 
 // ---- operations ----

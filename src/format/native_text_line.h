@@ -32,6 +32,7 @@ class NativeLineParser {
   bool remarks(Token& token);
   bool status(const Token& token);
   bool timestamp(Token& token, Timestamp& out);
+  bool is_reserved(std::string_view what);
   bool clock(const Token& token, std::int64_t& out);
 
   enum class TxnField { Session, Status, Invoked, Completed, StartTs, CommitTs, Id, Ops, Unknown };

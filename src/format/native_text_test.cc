@@ -144,6 +144,11 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
             "h.jsonl:1: version 2 of the format is not known; this program reads 1");
   EXPECT_EQ(error_of("{\"session\":1,\"ops\":[]}\n{\"ouro\":1}"),
             "h.jsonl:2: the header must be the first line");
+  EXPECT_EQ(
+      error_of(R"({"session":1,"start_ts":-9223372036854775808,"ops":[]})"),
+      "h.jsonl:1: a timestamp of -9223372036854775808 means that there is none; leave it out");
+  EXPECT_EQ(error_of(R"({"session":1,"invoked":-9223372036854775808,"ops":[]})"),
+            "h.jsonl:1: a clock of -9223372036854775808 means that there is none; leave it out");
 }
 
 TEST(NativeTextTest, ATruncatedFileIsAnError) {
