@@ -27,6 +27,10 @@ History by_session(const History& history) {
       }
     }
   }
+  for (const VersionOrder& order : history.version_orders()) {
+    builder.version_order(builder.key(history.key_name(order.key)), history.versions(order),
+                          order.complete);
+  }
   return *std::move(builder).freeze();
 }
 

@@ -8,6 +8,7 @@
 
 #include "ouro/check.h"
 #include "ouro/generate.h"
+#include "strong/by_session.h"
 #include "versions/predicate_mix.h"
 
 namespace ouro::bench {
@@ -50,7 +51,8 @@ History with_part_of_order(const History& history, unsigned percent) {
   return {columns, kept};
 }
 
-// Arguments: transactions, operations of each, keys, percent of reads, percent of the order.
+// Arguments: transactions, operations of each, keys, percent of reads, percent of the order,
+// whether transactions are recorded session by session, which says nothing about who came first.
 void BM_Versions(benchmark::State& state) {
   GenerateOptions options;
   options.sessions = 24;
@@ -61,17 +63,22 @@ void BM_Versions(benchmark::State& state) {
   options.read_share = static_cast<double>(state.range(3)) / 100;
   const auto history = generate(options);
   if (!history.ok()) return state.SkipWithError("no history");
-  run(state, with_part_of_order(*history, static_cast<unsigned>(state.range(4))),
+  const History recorded = state.range(5) != 0 ? by_session(*history) : *history;
+  run(state, with_part_of_order(recorded, static_cast<unsigned>(state.range(4))),
       Level::Serializable);
 }
 BENCHMARK(BM_Versions)
-    ->ArgNames({"txns", "ops", "keys", "reads", "known"})
-    ->Args({100'000, 5, 1'000, 50, 100})
-    ->Args({1'000'000, 5, 10'000, 50, 100})
-    ->Args({10'000, 8, 1'000, 20, 0})
-    ->Args({10'000, 8, 1'000, 20, 50})
-    ->Args({10'000, 8, 1'000, 20, 90})
-    ->Args({10'000, 8, 1'000, 20, 100})
+    ->ArgNames({"txns", "ops", "keys", "reads", "known", "by_session"})
+    ->Args({100'000, 5, 1'000, 50, 100, 0})
+    ->Args({1'000'000, 5, 10'000, 50, 100, 0})
+    ->Args({10'000, 8, 1'000, 20, 0, 0})
+    ->Args({10'000, 8, 1'000, 20, 50, 0})
+    ->Args({10'000, 8, 1'000, 20, 90, 0})
+    ->Args({10'000, 8, 1'000, 20, 100, 0})
+    ->Args({30'000, 8, 100, 20, 0, 1})
+    ->Args({30'000, 8, 100, 20, 50, 1})
+    ->Args({30'000, 8, 100, 20, 90, 1})
+    ->Args({30'000, 8, 100, 20, 100, 1})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
