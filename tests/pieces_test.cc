@@ -146,6 +146,47 @@ TEST_F(PiecesTest, AStreamOfPiecesSaysWhatACheckOfTheWholeSays) {
   EXPECT_GT(violated, 300 / kSlowdown);
 }
 
+// However it is cut, whatever comes first where, and whatever names get which handles.
+TEST_F(PiecesTest, TheIdentityOfPiecesIsThatOfTheWhole) {
+  const auto check_text = [&](const std::string& text) {
+    const auto whole = parse_history(text);
+    ASSERT_TRUE(whole.ok()) << text;
+    for (const std::size_t bytes : {1u, 150u, 1000000u}) {
+      HistoryIdentity identity;
+      for (const auto& piece : read(write(text), bytes).pieces) identity.add(*piece);
+      ASSERT_EQ(identity.txns(), whole->txn_count());
+      ASSERT_EQ(identity.ops(), whole->op_count());
+      ASSERT_EQ(identity.fingerprint(), fingerprint(*whole)) << text;
+    }
+  };
+  for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const History made = seed % 2 == 0
+                             ? oracle::random_predicates(seed, oracle::mixed_predicates(seed))
+                             : oracle::random_timeline(seed, oracle::mixed_timeline(seed));
+    std::string text;
+    ASSERT_TRUE(print_history(made, Format::Native, text).ok());
+    check_text(text);
+  }
+  const std::string lines = R"({"key":"x","initial":{"b":"two","a":1}}
+{"session":"s","start_ts":1,"commit_ts":2,"ops":[["w","x",{"a":1,"b":2}],["w","y","z"]]}
+{"key":"y","versions":["z","w"],"complete":true}
+{"session":"t","start_ts":1,"commit_ts":2,"ops":[["w","y","w"],["r","l",[1,2]]]}
+{"key":"x","initial":"x"}
+{"key":"x","versions":[{"b":2,"a":1}]}
+{"session":"s","start_ts":3,"commit_ts":4,"ops":[["w","x",{"b":2,"a":1}],["r","l",[1,2,3]]]}
+)";
+  check_text(lines);
+  check_text("{\"ouro\":1,\"initial\":{\"a\":\"text\"}}\n" + lines);
+  // What is said last of a key counts, and to say of it what is said of all says nothing.
+  const auto print_of = [](const std::string& text) { return fingerprint(*parse_history(text)); };
+  const std::string txn = R"({"session":"s","ops":[["r","x",1]]})";
+  const std::string own = "{\"key\":\"x\",\"initial\":5}\n";
+  EXPECT_NE(print_of(own + txn), print_of(txn));
+  EXPECT_EQ(print_of(own + txn + "\n{\"key\":\"x\",\"initial\":null}"), print_of(txn));
+  EXPECT_NE(print_of("{\"ouro\":1,\"initial\":5}\n" + txn), print_of(txn));
+}
+
 TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   const std::string path = file_.string();
   ASSERT_EQ(run_program({kOuroBinary, "generate", "--level", "si", "--txns", "3000", "--keys", "50",

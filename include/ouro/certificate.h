@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -41,8 +42,30 @@ struct Certificate {
 // timestamps, operations, keys, values, version orders. Linear.
 [[nodiscard]] std::uint64_t fingerprint(const History& history);
 
+// What a certificate says of the history that it is about, if that comes piece by piece. Remembers
+// sessions and the keys that have an initial value of their own, nothing else.
+class HistoryIdentity {
+ public:
+  HistoryIdentity();
+  HistoryIdentity(HistoryIdentity&&) noexcept;
+  HistoryIdentity& operator=(HistoryIdentity&&) noexcept;
+  ~HistoryIdentity();
+
+  // The pieces in order, as HistoryPieces gives them.
+  void add(const History& piece);
+  [[nodiscard]] std::uint64_t txns() const;
+  [[nodiscard]] std::uint64_t ops() const;
+  [[nodiscard]] std::uint64_t fingerprint() const;  // Of all pieces as one history.
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 // The certificate of what check() said with `clock_drift`.
 [[nodiscard]] Certificate make_certificate(const History& history, Verdict verdict,
+                                           std::int64_t clock_drift = 0);
+[[nodiscard]] Certificate make_certificate(const HistoryIdentity& history, Verdict verdict,
                                            std::int64_t clock_drift = 0);
 
 // Writes `path` ("-": standard output; .gz and .zst compress).

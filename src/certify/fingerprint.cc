@@ -1,10 +1,16 @@
-// A hash of what a history says, whatever format it came from.
+// A hash of what a history says, whatever format it came from, and in however many pieces.
 //
-// FNV-1a over 64-bit words with a final mix. Strings, rows and lists go in by content, as their
-// handles depend on the order in which a reader met them; a list by the hash of its prefix of a
-// trunk, so that the cost stays linear.
+// FNV-1a over 64-bit words with a final mix. Names, strings, rows, lists and predicates go in by
+// content, as their handles depend on the order in which a reader met them; a list by the hash of
+// its prefix of a trunk, so that the cost stays linear; a row by the sum over its cells, whose
+// order is that in which columns were met. Only sessions go by number, from the first that has a
+// transaction: formats name them as they like. Transactions and version orders have a hash each,
+// since a line about a key may stand anywhere.
+
+#include <absl/container/flat_hash_map.h>
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ouro/certificate.h"
@@ -25,46 +31,23 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-class Fingerprint {
+// The contents of one piece, each hashed once.
+class Contents {
  public:
-  explicit Fingerprint(const History& history) : h_(history), c_(history.columns()) {
+  explicit Contents(const History& history) : h_(history), c_(history.columns()) {
     texts_.reserve(c_.text_end.size());
     for (std::size_t t = 0; t < c_.text_end.size(); ++t) {
       texts_.push_back(hash_of(h_.string(Value::from(ValueKind::Text, t))));
     }
-    rows_.reserve(c_.row_end.size());
-    for (std::size_t r = 0; r < c_.row_end.size(); ++r) {
-      std::uint64_t hash = kSeed;
-      for (const Cell& cell : h_.row(Value::from(ValueKind::Row, r))) {
-        hash = mix(mix(hash, hash_of(h_.column_name(cell.column))), value(cell.value));
-      }
-      rows_.push_back(hash);
-    }
-    prefixes_.reserve(c_.elements.size());
-    for (std::size_t trunk = 0, at = 0; trunk < c_.trunk_end.size(); ++trunk) {
-      std::uint64_t hash = kSeed;
-      for (; at < c_.trunk_end[trunk]; ++at) {
-        hash = mix(hash, value(c_.elements[at]));
-        prefixes_.push_back(hash);
-      }
-    }
+    for (const Value name : c_.column_name) columns_.push_back(texts_[name.payload()]);
+    add_rows();
+    add_lists();
+    keys_.reserve(h_.key_count());
+    for (const Value name : c_.key_name) keys_.push_back(of(name));
+    add_predicates();
   }
 
-  std::uint64_t whole() {
-    for (std::size_t k = 0; k < h_.key_count(); ++k) {
-      add(value(h_.key_name(KeyId{k})));
-      add(value(h_.initial(KeyId{k})));
-    }
-    for (std::size_t t = 0; t < h_.txn_count(); ++t) txn(TxnId{t});
-    predicates();
-    for (const VersionOrder& order : h_.version_orders()) version_order(order);
-    return hash_;
-  }
-
- private:
-  void add(std::uint64_t word) { hash_ = mix(hash_, word); }
-
-  [[nodiscard]] std::uint64_t value(Value value) const {
+  [[nodiscard]] std::uint64_t of(Value value) const {
     const auto kind = static_cast<std::uint64_t>(value.kind());
     switch (value.kind()) {
       case ValueKind::Text:
@@ -81,9 +64,100 @@ class Fingerprint {
         return mix(value.bits(), kind);
     }
   }
+  [[nodiscard]] std::uint64_t of(KeyId key) const { return keys_[key.index()]; }
+  [[nodiscard]] std::uint64_t of(ColumnId column) const {
+    return column.valid() ? columns_[column.index()] : 0;
+  }
+  [[nodiscard]] std::uint64_t of(PredicateId predicate) const {
+    return predicate.valid() ? predicates_[predicate.index()] : 0;
+  }
+
+ private:
+  void add_rows() {
+    rows_.reserve(c_.row_end.size());
+    for (std::size_t r = 0; r < c_.row_end.size(); ++r) {
+      std::uint64_t sum = kSeed;
+      for (const Cell& cell : h_.row(Value::from(ValueKind::Row, r))) {
+        sum += mix(mix(kSeed, of(cell.column)), of(cell.value));
+      }
+      rows_.push_back(sum);
+    }
+  }
+
+  void add_lists() {
+    prefixes_.reserve(c_.elements.size());
+    for (std::size_t trunk = 0, at = 0; trunk < c_.trunk_end.size(); ++trunk) {
+      std::uint64_t hash = kSeed;
+      for (; at < c_.trunk_end[trunk]; ++at) {
+        hash = mix(hash, of(c_.elements[at]));
+        prefixes_.push_back(hash);
+      }
+    }
+  }
+
+  // Parts of a predicate stand before it.
+  void add_predicates() {
+    predicates_.reserve(c_.predicate_nodes.size());
+    for (const PredicateNode& node : c_.predicate_nodes) {
+      const auto kind = static_cast<std::uint64_t>(node.kind);
+      std::uint64_t hash = mix(mix(mix(kSeed, kind), of(node.column)), node.count);
+      if (node.kind == PredicateKind::And || node.kind == PredicateKind::Or ||
+          node.kind == PredicateKind::Not) {
+        for (const std::uint32_t child : h_.children(node)) hash = mix(hash, predicates_[child]);
+      } else if (node.kind != PredicateKind::True) {
+        for (const Value operand : h_.operands(node)) hash = mix(hash, of(operand));
+      }
+      predicates_.push_back(hash);
+    }
+  }
+
+  const History& h_;
+  const HistoryColumns& c_;
+  std::vector<std::uint64_t> texts_;
+  std::vector<std::uint64_t> columns_;
+  std::vector<std::uint64_t> rows_;
+  std::vector<std::uint64_t> prefixes_;  // Beside HistoryColumns::elements.
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> predicates_;
+};
+
+// What is remembered of all pieces.
+struct Known {
+  std::uint64_t txn_count = 0;
+  std::uint64_t op_count = 0;
+  std::uint64_t txns = kSeed;
+  std::uint64_t orders = kSeed;   // Of versions.
+  std::uint64_t initial = kSeed;  // What keys hold at the start, …
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> own_initial;  // … and what some of them do.
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> sessions;     // Numbers, by name.
+};
+
+class Adding {
+ public:
+  Adding(const History& piece, Known& known) : h_(piece), known_(known), contents_(piece) {}
+
+  void run() {
+    const HistoryColumns& c = h_.columns();
+    if (known_.txn_count == 0) known_.initial = contents_.of(c.default_initial);
+    for (const KeyVersion& own : c.key_initial) {
+      known_.own_initial[contents_.of(own.key)] = contents_.of(own.value);
+    }
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) txn(TxnId{t});
+    for (const VersionOrder& order : h_.version_orders()) version_order(order);
+    known_.txn_count += h_.txn_count();
+    known_.op_count += h_.op_count();
+  }
+
+ private:
+  void add(std::uint64_t word) { known_.txns = mix(known_.txns, word); }
+
+  std::uint64_t number(SessionId session) {
+    const std::uint64_t name = contents_.of(h_.session_name(session));
+    return known_.sessions.try_emplace(name, known_.sessions.size()).first->second;
+  }
 
   void txn(TxnId txn) {
-    add(h_.session(txn).value);
+    add(number(h_.session(txn)));
     add(static_cast<std::uint64_t>(h_.status(txn)));
     for (const auto clock : {h_.invoked(txn), h_.completed(txn)}) {
       add(static_cast<std::uint64_t>(clock.value_or(kNoClock)));
@@ -97,8 +171,8 @@ class Fingerprint {
       if (is_predicate_read(op.kind)) {
         predicate_read(h_.predicate_read(id));
       } else {
-        add(op.key.value);
-        add(value(op.value));
+        add(contents_.of(op.key));
+        add(contents_.of(op.value));
       }
     }
   }
@@ -111,46 +185,59 @@ class Fingerprint {
   }
 
   void predicate_read(const PredicateRead& read) {
-    for (const Value part : {read.lower, read.upper, read.result}) add(value(part));
+    for (const Value part : {read.lower, read.upper, read.result}) add(contents_.of(part));
     add(static_cast<std::uint64_t>(read.aggregate));
-    add(read.column.valid() ? hash_of(h_.column_name(read.column)) : 0);
-    add(read.predicate.value);
+    add(contents_.of(read.column));
+    add(contents_.of(read.predicate));
     for (const auto versions : {h_.rows(read), h_.version_set(read)}) {
       add(versions.size());
       for (const KeyVersion& version : versions) {
-        add(version.key.value);
-        add(value(version.value));
+        add(contents_.of(version.key));
+        add(contents_.of(version.value));
       }
     }
   }
 
   void version_order(const VersionOrder& order) {
-    add(order.key.value);
-    add(order.complete ? 1 : 0);
-    add(order.count);
-    for (const Value version : h_.versions(order)) add(value(version));
-  }
-
-  void predicates() {
-    for (const PredicateNode& node : c_.predicate_nodes) {
-      add(static_cast<std::uint64_t>(node.kind));
-      add(node.column.valid() ? hash_of(h_.column_name(node.column)) : 0);
-      add(node.count);
-    }
-    for (const std::uint32_t child : c_.predicate_children) add(child);
-    for (const Value operand : c_.predicate_operands) add(value(operand));
+    const auto add_word = [this](std::uint64_t word) { known_.orders = mix(known_.orders, word); };
+    add_word(contents_.of(order.key));
+    add_word(order.complete ? 1 : 0);
+    add_word(order.count);
+    for (const Value version : h_.versions(order)) add_word(contents_.of(version));
   }
 
   const History& h_;
-  const HistoryColumns& c_;
-  std::vector<std::uint64_t> texts_;
-  std::vector<std::uint64_t> rows_;
-  std::vector<std::uint64_t> prefixes_;  // Beside HistoryColumns::elements.
-  std::uint64_t hash_ = kSeed;
+  Known& known_;
+  const Contents contents_;
 };
 
 }  // namespace
 
-std::uint64_t fingerprint(const History& history) { return Fingerprint(history).whole(); }
+struct HistoryIdentity::State : Known {};
+
+HistoryIdentity::HistoryIdentity() : state_(std::make_unique<State>()) {}
+HistoryIdentity::HistoryIdentity(HistoryIdentity&&) noexcept = default;
+HistoryIdentity& HistoryIdentity::operator=(HistoryIdentity&&) noexcept = default;
+HistoryIdentity::~HistoryIdentity() = default;
+
+void HistoryIdentity::add(const History& piece) { Adding(piece, *state_).run(); }
+std::uint64_t HistoryIdentity::txns() const { return state_->txn_count; }
+std::uint64_t HistoryIdentity::ops() const { return state_->op_count; }
+
+// Keys whose own initial value is that of all are like the others. They come in no order.
+std::uint64_t HistoryIdentity::fingerprint() const {
+  const State& s = *state_;
+  std::uint64_t own = 0;
+  for (const auto& [key, initial] : s.own_initial) {
+    if (initial != s.initial) own += mix(mix(kSeed, key), initial);
+  }
+  return mix(mix(mix(mix(kSeed, s.initial), own), s.txns), s.orders);
+}
+
+std::uint64_t fingerprint(const History& history) {
+  HistoryIdentity identity;
+  identity.add(history);
+  return identity.fingerprint();
+}
 
 }  // namespace ouro

@@ -164,12 +164,19 @@ class Writer {
 }  // namespace
 
 Certificate make_certificate(const History& history, Verdict verdict, std::int64_t clock_drift) {
+  HistoryIdentity identity;
+  identity.add(history);
+  return make_certificate(identity, std::move(verdict), clock_drift);
+}
+
+Certificate make_certificate(const HistoryIdentity& history, Verdict verdict,
+                             std::int64_t clock_drift) {
   Certificate certificate;
   certificate.verdict = std::move(verdict);
   certificate.clock_drift = clock_drift;
-  certificate.txns = history.txn_count();
-  certificate.ops = history.op_count();
-  certificate.fingerprint = fingerprint(history);
+  certificate.txns = history.txns();
+  certificate.ops = history.ops();
+  certificate.fingerprint = history.fingerprint();
   return certificate;
 }
 
