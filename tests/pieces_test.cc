@@ -12,6 +12,7 @@
 
 #include "ouro/ouro.h"
 #include "ouro/stream.h"
+#include "tests/files.h"
 #include "tests/random_predicates.h"
 #include "tests/random_timeline.h"
 #include "tests/run_program.h"
@@ -219,6 +220,94 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   const Ran refused = run_program({kOuroBinary, "check", "--stream", path});
   EXPECT_EQ(refused.status, 254);
   EXPECT_THAT(refused.err, HasSubstr("--evidence timestamps"));
+}
+
+TEST_F(PiecesTest, TheCommandWritesCertificates) {
+  const std::string path = file_.string();
+  const std::string proof = path + ".proof";
+  const std::string whole = path + ".whole";
+  const auto run = [&](const std::string& level, const std::string& to, bool pieces) {
+    std::vector<std::string> args = {kOuroBinary,
+                                     "check",
+                                     "-q",
+                                     "--evidence",
+                                     "timestamps",
+                                     "-l",
+                                     level,
+                                     path,
+                                     "--clock-drift",
+                                     "7",
+                                     "--certificate",
+                                     to};
+    if (pieces) args.insert(args.end(), {"--stream", "--memory-limit", "1"});
+    return run_program(args);
+  };
+  for (const std::string fault : {"", "lost-update=0.01"}) {
+    std::vector<std::string> args = {kOuroBinary, "generate",     "--level",  "strong-si", "--txns",
+                                     "2000",      "--timestamps", "--clocks", "-o",        path};
+    if (!fault.empty()) args.insert(args.end(), {"--fault", fault});
+    ASSERT_EQ(run_program(args).status, 0);
+    for (const std::string level : {"si", "session-si", "gsi", "strong-si", "serializable",
+                                    "session-serializable", "strict-serializable"}) {
+      SCOPED_TRACE(level + " " + fault);
+      const Ran offline = run(level, whole, false);
+      const Ran online = run(level, proof, true);
+      ASSERT_LE(online.status, 1) << online.err;
+      EXPECT_EQ(online.status, offline.status);
+      const Ran certified = run_program({kOuroBinary, "certify", path, proof});
+      EXPECT_EQ(certified.status, 0) << certified.out;
+      if (online.status != 0) continue;
+      EXPECT_EQ(slurp(proof), slurp(whole));
+    }
+  }
+  // Of another history, and of one that says something else, it proves nothing.
+  const std::string text = slurp(path);
+  write(text + "{\"session\":1,\"start_ts\":1,\"commit_ts\":2,\"ops\":[]}\n");
+  EXPECT_EQ(run_program({kOuroBinary, "certify", path, proof}).status, 1);
+  EXPECT_EQ(run_program({kOuroBinary, "check", "--stream", "--evidence", "timestamps", path,
+                         "--certificate", path})
+                .status,
+            254);
+  fs::remove(proof);
+  fs::remove(whole);
+}
+
+// Every transaction comes before what it read, so there is a false alarm for each, all of which are
+// withdrawn; but one is true.
+TEST_F(PiecesTest, ACertificateNamesAViolationThatIsLeft) {
+  std::string text;
+  for (int i = 500; i > 0; --i) {
+    const std::string read = std::to_string(i == 250 ? 3 : i - 1);
+    text += "{\"session\":" + std::to_string(i) + ",\"start_ts\":" + std::to_string(2 * i) +
+            ",\"commit_ts\":" + std::to_string(2 * i + 1) + ",\"ops\":[[\"r\",\"x\"," +
+            (i == 1 ? "null" : read) + "],[\"w\",\"x\"," + std::to_string(i) + "]]}\n";
+  }
+  const auto whole = parse_history(text);
+  ASSERT_TRUE(whole.ok());
+  StreamOptions how;
+  how.level = Level::Si;
+  how.timeout = std::chrono::milliseconds(0);
+  auto stream = Stream::open(how);
+  StreamProof proof(how.level, 3);
+  HistoryIdentity identity;
+  StreamTime now{0};
+  for (const auto& piece : read(write(text), 300).pieces) {
+    identity.add(*piece);
+    ASSERT_TRUE(proof.add(*piece).ok());
+    ASSERT_TRUE(stream->append(piece, ++now).ok());
+    stream->advance(++now);
+    proof.add(stream->poll());
+  }
+  stream->finish();
+  proof.add(stream->poll());
+  const Certificate certificate =
+      make_certificate(identity, std::move(proof).close(Outcome::Violated));
+  ASSERT_EQ(certificate.verdict.anomalies.size(), 1u);
+  EXPECT_EQ(certificate.verdict.anomalies[0].ops[0], OpId{500});
+  EXPECT_TRUE(certify(*whole, certificate)->accepted);
+  Certificate other = certificate;
+  other.verdict.anomalies[0].ops[0] = OpId{502};
+  EXPECT_FALSE(certify(*whole, other)->accepted);
 }
 
 // Rows that are written again and again, and asked for now and then; two selects miss something.

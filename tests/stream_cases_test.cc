@@ -186,10 +186,6 @@ TEST_F(StreamCaseTest, RefusesAsAWholeWhatItCannotTake) {
   EXPECT_NE(
       refusal("{\"ouro\":1,\"initial\":7}\n" + txn("a", 5, 6, R"(["r","x",1])")).find("initial"),
       std::string::npos);
-  EXPECT_NE(
-      refusal(txn("a", 5, 6, R"(["w","y",2])") + R"({"key":"y","versions":[2],"complete":true})")
-          .find("version orders"),
-      std::string::npos);
   EXPECT_EQ(stream_->summary().txns, before.txns);
   EXPECT_EQ(stream_->summary().keys, before.keys);
   EXPECT_EQ(events(), "");

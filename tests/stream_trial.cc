@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "ouro/certificate.h"
 #include "stream/copier.h"
 
 namespace ouro::oracle {
@@ -169,23 +170,64 @@ std::string difference(const Trial& trial, Level level, std::int64_t clock_drift
   return out;
 }
 
+namespace {
+
+// What is wrong with the certificate of what the stream found, or "". One that holds is that of
+// check().
+std::string complaint_about_proof(const Trial& trial, const StreamOptions& options,
+                                  StreamProof proof, const HistoryIdentity& identity,
+                                  const StreamSummary& summary) {
+  const bool holds = std::all_of(summary.counts.begin(), summary.counts.end(),
+                                 [](std::uint64_t count) { return count == 0; });
+  const Outcome outcome = holds ? Outcome::Holds : Outcome::Violated;
+  const std::string text = print_certificate(
+      make_certificate(identity, std::move(proof).close(outcome), options.clock_drift));
+  const auto checked = certify(trial.whole, *parse_certificate(text));
+  if (!checked.ok()) return checked.error().to_string();
+  if (!checked->accepted) return "certificate rejected: " + checked->reason + "\n" + text;
+  if (!holds) return "";
+  CheckOptions how;
+  how.evidence = Evidence::Timestamps;
+  how.clock_drift = options.clock_drift;
+  const auto whole = check(trial.whole, options.level, how);
+  const std::string wanted =
+      print_certificate(make_certificate(trial.whole, *whole, options.clock_drift));
+  return text == wanted ? "" : "certificate\n" + text + "should be\n" + wanted;
+}
+
+}  // namespace
+
 std::string complaint(const Trial& trial, const StreamOptions& options, StreamSummary* summary) {
   auto stream = Stream::open(options);
   if (!stream.ok()) return stream.error().to_string();
   const bool sources = options.timeout > std::chrono::hours(1) && options.memory == 0;
   Tally tally(sources);
+  HistoryIdentity identity;
+  StreamProof proof(options.level, 3);
   std::string wrong;
+  const auto poll = [&] {
+    const std::vector<StreamEvent> events = stream->poll();
+    proof.add(events);
+    if (wrong.empty()) wrong = tally.add(events);
+  };
   for (const Step& step : trial.steps) {
     if (step.batch == nullptr) {
       stream->advance(step.now);
     } else if (const Status status = stream->append(step.batch, step.now); !status.ok()) {
       return status.error().to_string();
+    } else {
+      identity.add(*step.batch);
+      if (!proof.add(*step.batch).ok()) return "too many operations";
     }
-    if (wrong.empty()) wrong = tally.add(stream->poll());
+    poll();
   }
   const StreamSummary end = stream->finish();
-  if (wrong.empty()) wrong = tally.add(stream->poll());
+  poll();
   if (!wrong.empty()) return wrong;
+  if (end.lost_stragglers == 0) {
+    wrong = complaint_about_proof(trial, options, std::move(proof), identity, end);
+    if (!wrong.empty()) return wrong;
+  }
   if (summary != nullptr) *summary = end;
   if (end.provisional != 0 || end.window_txns != 0) return "something is not final";
   return difference(trial, options.level, options.clock_drift, end, tally, sources);

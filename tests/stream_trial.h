@@ -1,5 +1,5 @@
 // Feeds a history to a stream in some order, with some delays, and compares what the stream says in
-// the end with what check() says of the same transactions in that order.
+// the end with what check() says of the same transactions in that order; and has it certified.
 #pragma once
 
 #include <cstdint>

@@ -70,6 +70,9 @@ struct StreamEvent {
   // A transaction that is no longer known to the stream is missing from it.
   std::shared_ptr<const History> history;
   Verdict verdict;
+  // How many transactions arrived before each of `history`: what it is numbered in the history of
+  // all batches one behind the other.
+  std::vector<std::uint64_t> arrivals = {};
 };
 
 // All since the stream began.
@@ -113,8 +116,9 @@ class Stream {
 
   // Takes the transactions of `batch` in its order; those of a session must come in session order.
   // All or nothing: the error is a key that is both a list and a register, or a batch that the
-  // stream cannot take (version orders, other initial values, predicate reads if there were neither
-  // any nor rows before the retention was over once); then nothing has changed.
+  // stream cannot take (other initial values, predicate reads if there were neither any nor rows
+  // before the retention was over once); then nothing has changed. Version orders count for
+  // nothing by timestamps.
   // The stream keeps the batch until nobody needs its transactions for a report.
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
   // Makes final what has waited long enough.
@@ -164,6 +168,35 @@ class StreamDigest {
   Level level_;
   std::size_t examples_;
   std::array<std::vector<StreamEvent>, kAnomalyKindCount> kept_;
+};
+
+// What proves the verdict of a stream, for certificate.h: all its transactions in the order of
+// their timestamps, or violations. Transactions and operations are numbered as in the history of
+// all batches one behind the other.
+//
+// Takes 21 bytes for each transaction (13 at the serial levels, and 8 more if timestamps have
+// logical parts), and 32 for each violation that may still be withdrawn; to close a verdict that
+// holds, 24 more for each transaction for a while (4 at the serial levels).
+class StreamProof {
+ public:
+  // REQUIRES: the level of the stream, whose retention is never over.
+  StreamProof(Level level, std::size_t examples);
+  StreamProof(StreamProof&&) noexcept;
+  StreamProof& operator=(StreamProof&&) noexcept;
+  ~StreamProof();
+
+  // All batches that the stream took, in order. The error is a history that is too large for
+  // anybody who reads it whole.
+  [[nodiscard]] Status add(const History& batch);
+  // All events of the stream, in order, each after its batches.
+  void add(std::span<const StreamEvent> events);
+  // As check() says it, without counts. Violations are the first ones that were reported, sorted by
+  // where they are on the timeline. REQUIRES: `outcome`, which the stream came to, is decided.
+  [[nodiscard]] Verdict close(Outcome outcome) &&;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace ouro

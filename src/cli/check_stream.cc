@@ -14,6 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/terminal.h"
+#include "ouro/certificate.h"
 #include "ouro/pieces.h"
 #include "ouro/stream.h"
 
@@ -44,126 +45,183 @@ class Scratch {
   std::string path_;
 };
 
+std::int64_t clock_drift_of(const CheckFlags& flags) {
+  return static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
+}
+
 struct Judged {
   StreamDigest::Digest digest;
   StreamSummary summary;
+  std::optional<Certificate> certificate;
+};
+
+// What is noted for a certificate while a history goes by.
+struct Notes {
+  HistoryIdentity history;
+  StreamProof proof;
 };
 
 class PieceChecker {
  public:
   PieceChecker(const CheckFlags& flags, Level level) : flags_(flags), level_(level) {}
 
-  // A transaction that does not come after all that it concerns is judged right all the same, so
-  // nobody waits: the time-out is zero.
-  Result<Judged> judge(const std::string& path) {
-    const Scratch scratch;
-    StreamOptions options;
-    options.level = level_;
-    options.timeout = std::chrono::milliseconds(0);
-    options.clock_drift = static_cast<std::int64_t>(std::min(flags_.clock_drift, 9e18));
-    options.memory = static_cast<std::size_t>(
-        (flags_.memory_limit > 0 ? std::min(flags_.memory_limit, 1e9) : kMegabytes) * 1e6);
-    options.folder = scratch.path();
-    options.retention = std::chrono::hours(24 * 365 * 100);
-    auto stream = Stream::open(options);
-    if (!stream.ok()) return stream.error();
-    auto pieces = HistoryPieces::open(path);
-    if (!pieces.ok()) return pieces.error();
-    StreamDigest digest(level_, examples());
-    const auto read = [&] { return pieces->next(); };
-    const Clock::time_point start = Clock::now();
-    bool stopped = false;
-    bool stamped = false;  // Whether any transaction has a timestamp.
-    StreamTime now{0};
-    for (auto coming = std::async(std::launch::async, read);;) {
-      auto piece = coming.get();
-      if (!piece.ok()) return piece.error();
-      if (*piece == nullptr) break;
-      stopped = interrupted() || out_of_time(start);
-      if (stopped) break;
-      coming = std::async(std::launch::async, read);
-      const HistoryColumns& c = (*piece)->columns();
-      stamped = stamped || !c.start_ts.empty() || !c.commit_ts.empty();
-      Status taken = stream->append(*std::move(piece), ++now);
-      if (!taken.ok()) {
-        coming.wait();
-        return taken.error();
-      }
-      stream->advance(++now);
-      digest.add(stream->poll());
-    }
-    Judged judged{.digest = {}, .summary = stream->finish()};
-    digest.add(stream->poll());
-    if (!stamped && judged.summary.txns > 0) {
-      Error error;
-      error.what =
-          "the history has no timestamps; use --evidence observed, or record start_ts and "
-          "commit_ts of every transaction";
-      return error;
-    }
-    judged.digest = digest.close(judged.summary);
-    if (stopped && judged.digest.verdict.outcome == Outcome::Holds) {
-      judged.digest.verdict.outcome = Outcome::Undecided;
-      judged.digest.verdict.reason = interrupted() ? "interrupted" : "the time limit was reached";
-    }
-    return judged;
-  }
-
-  int check_one(const std::string& path) {
-    const std::string name = display_name(path);
-    const Clock::time_point start = Clock::now();
-    std::optional<Result<Judged>> judged;
-    watched("checking " + name, OnInterrupt::Wait, [&] { judged = judge(path); });
-    if (!judged->ok()) {
-      Error error = judged->error();
-      if (error.file.empty()) error.file = name;
-      if (flags_.output == "json" && !flags_.quiet) print(to_json(name, error));
-      return fail(error);
-    }
-    const auto& [digest, summary] = **judged;
-    ReportOptions report{.name = name, .colour = stdout_is_terminal(), .examples = examples()};
-    report.whole = {summary.txns + summary.left_out, summary.operations};
-    report.check_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const Verdict& verdict = digest.verdict;
-    if (!flags_.quiet) {
-      const bool full = flags_.verbose || flags_.input.paths.size() == 1;
-      print(flags_.output == "json" ? to_json(digest.history, verdict, report)
-            : full                  ? describe(digest.history, verdict, report)
-                                    : headline(digest.history, verdict, report));
-    }
-    if (verdict.outcome != Outcome::Undecided) {
-      return verdict.outcome == Outcome::Holds ? kHolds : kViolated;
-    }
-    return flags_.undecided == "pass"   ? kHolds
-           : flags_.undecided == "fail" ? kViolated
-                                        : kUndecided;
-  }
+  int check_one(const std::string& path);
 
  private:
   static constexpr double kMegabytes = 1000;  // Of memory, if nobody says.
 
+  Result<Judged> judge(const std::string& path);
+  // Until its end, or until it is to stop; whether it came to its end.
+  Result<bool> feed(HistoryPieces& pieces, Stream& stream, StreamDigest& digest);
+  [[nodiscard]] StreamOptions options(const std::string& folder) const;
+  int write_certificate_of(const std::string& name, const Judged& judged) const;
+
   [[nodiscard]] std::size_t examples() const {
     return flags_.examples > 0 ? flags_.examples : flags_.verbose ? 3 : 1;
   }
-  [[nodiscard]] bool out_of_time(Clock::time_point start) const {
+  [[nodiscard]] bool out_of_time() const {
     return flags_.time_limit > 0 &&
-           std::chrono::duration<double>(Clock::now() - start).count() > flags_.time_limit;
+           std::chrono::duration<double>(Clock::now() - start_).count() > flags_.time_limit;
   }
 
   const CheckFlags& flags_;
   Level level_;
+  Clock::time_point start_ = Clock::now();
+  std::optional<Notes> notes_;  // If there is to be a certificate.
+  bool stamped_ = false;        // Whether any transaction has a timestamp.
 };
+
+// A transaction that does not come after all that it concerns is judged right all the same, so
+// nobody waits: the time-out is zero.
+StreamOptions PieceChecker::options(const std::string& folder) const {
+  StreamOptions options;
+  options.level = level_;
+  options.timeout = std::chrono::milliseconds(0);
+  options.clock_drift = clock_drift_of(flags_);
+  options.memory = static_cast<std::size_t>(
+      (flags_.memory_limit > 0 ? std::min(flags_.memory_limit, 1e9) : kMegabytes) * 1e6);
+  options.folder = folder;
+  options.retention = std::chrono::hours(24 * 365 * 100);
+  return options;
+}
+
+Result<bool> PieceChecker::feed(HistoryPieces& pieces, Stream& stream, StreamDigest& digest) {
+  const auto read = [&] {
+    auto piece = pieces.next();
+    if (notes_ && piece.ok() && *piece != nullptr) notes_->history.add(**piece);
+    return piece;
+  };
+  StreamTime now{0};
+  for (auto coming = std::async(std::launch::async, read);;) {
+    const auto piece = coming.get();
+    if (!piece.ok()) return piece.error();
+    if (*piece == nullptr) return true;
+    if (interrupted() || out_of_time()) return false;
+    coming = std::async(std::launch::async, read);
+    const HistoryColumns& c = (*piece)->columns();
+    stamped_ = stamped_ || !c.start_ts.empty() || !c.commit_ts.empty();
+    Status taken = notes_ ? notes_->proof.add(**piece) : Status();
+    if (taken.ok()) taken = stream.append(*piece, ++now);
+    if (!taken.ok()) {
+      coming.wait();
+      return taken.error();
+    }
+    stream.advance(++now);
+    const std::vector<StreamEvent> events = stream.poll();
+    digest.add(events);
+    if (notes_) notes_->proof.add(events);
+  }
+}
+
+Result<Judged> PieceChecker::judge(const std::string& path) {
+  const Scratch scratch;
+  auto opened = Stream::open(options(scratch.path()));
+  if (!opened.ok()) return opened.error();
+  std::optional<Stream> stream = *std::move(opened);
+  auto pieces = HistoryPieces::open(path);
+  if (!pieces.ok()) return pieces.error();
+  if (!flags_.certificate.empty()) {
+    notes_.emplace(
+        Notes{.history = {}, .proof = StreamProof(level_, std::max<std::size_t>(3, examples()))});
+  }
+  StreamDigest digest(level_, examples());
+  const auto fed = feed(*pieces, *stream, digest);
+  if (!fed.ok()) return fed.error();
+  Judged judged{.digest = {}, .summary = stream->finish(), .certificate = {}};
+  const std::vector<StreamEvent> events = stream->poll();
+  stream.reset();  // Its memory may be needed.
+  digest.add(events);
+  if (!stamped_ && judged.summary.txns > 0) {
+    Error error;
+    error.what =
+        "the history has no timestamps; use --evidence observed, or record start_ts and "
+        "commit_ts of every transaction";
+    return error;
+  }
+  judged.digest = digest.close(judged.summary);
+  Verdict& verdict = judged.digest.verdict;
+  if (!*fed && verdict.outcome == Outcome::Holds) {
+    verdict.outcome = Outcome::Undecided;
+    verdict.reason = interrupted() ? "interrupted" : "the time limit was reached";
+  }
+  if (!notes_ || !*fed || verdict.outcome == Outcome::Undecided) return judged;
+  notes_->proof.add(events);
+  judged.certificate = make_certificate(
+      notes_->history, std::move(notes_->proof).close(verdict.outcome), clock_drift_of(flags_));
+  return judged;
+}
+
+int PieceChecker::check_one(const std::string& path) {
+  const std::string name = display_name(path);
+  std::optional<Result<Judged>> judged;
+  watched("checking " + name, OnInterrupt::Wait, [&] { judged = judge(path); });
+  if (!judged->ok()) {
+    Error error = judged->error();
+    if (error.file.empty()) error.file = name;
+    if (flags_.output == "json" && !flags_.quiet) print(to_json(name, error));
+    return fail(error);
+  }
+  const auto& [digest, summary, certificate] = **judged;
+  ReportOptions report{.name = name, .colour = stdout_is_terminal(), .examples = examples()};
+  report.whole = {summary.txns + summary.left_out, summary.operations};
+  report.check_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  const Verdict& verdict = digest.verdict;
+  if (!flags_.quiet) {
+    const bool full = flags_.verbose || flags_.input.paths.size() == 1;
+    print(flags_.output == "json" ? to_json(digest.history, verdict, report)
+          : full                  ? describe(digest.history, verdict, report)
+                                  : headline(digest.history, verdict, report));
+  }
+  if (verdict.outcome != Outcome::Undecided) {
+    const int status = verdict.outcome == Outcome::Holds ? kHolds : kViolated;
+    return std::max(status, write_certificate_of(name, **judged));
+  }
+  return flags_.undecided == "pass" ? kHolds : flags_.undecided == "fail" ? kViolated : kUndecided;
+}
+
+// Nothing proves an undecided verdict.
+int PieceChecker::write_certificate_of(const std::string& name, const Judged& judged) const {
+  if (flags_.certificate.empty()) return kHolds;
+  if (!judged.certificate) {
+    Error error;
+    error.file = name;
+    error.what = "was not read to its end, so there is no certificate; give it more time";
+    return fail(error);
+  }
+  const auto status = write_certificate(*judged.certificate, flags_.certificate);
+  return status ? kHolds : fail(status.error());
+}
 
 }  // namespace
 
 int check_in_pieces(const CheckFlags& flags, Level level) {
   const FormPaths& forms = flags.forms;
-  for (const std::string* other :
-       {&flags.certificate, &flags.counterexample, &flags.expect, &flags.shows, &flags.lacks,
-        &forms.html, &forms.dot, &forms.junit, &forms.sarif}) {
+  for (const std::string* other : {&flags.counterexample, &flags.expect, &flags.shows, &flags.lacks,
+                                   &forms.html, &forms.dot, &forms.junit, &forms.sarif}) {
     if (other->empty()) continue;
     return fail(
-        "--stream prints text or JSON and writes nothing else; leave it out, or the others");
+        "--stream prints text or JSON and writes certificates, nothing else; leave it out, or the "
+        "others");
   }
   if (flags.output != "text" && flags.output != "json") {
     return fail("--stream prints text or JSON; give --output text or json");

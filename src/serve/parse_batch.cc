@@ -52,6 +52,12 @@ Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::stri
     if (!parsed.ok()) return parsed.error();
     batch.history = std::make_shared<const History>(*std::move(parsed));
   }
+  const HistoryColumns& all = batch.history->columns();
+  if (!all.version_orders.empty() || !all.key_initial.empty()) {
+    return error_in(name,
+                    "the batch has version orders or initial values of single keys, for which a "
+                    "service has no use; leave them out");
+  }
   const Value initial = rules.initial ? Value::small(*rules.initial) : Value::null();
   const Value said = batch.history->columns().default_initial;
   if (said != initial && !said.is_null() && format != Format::Chronos) {

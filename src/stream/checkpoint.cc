@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 5\n";
+constexpr std::string_view kMagic = "ouro stream 6\n";
 constexpr const char* kNew = ".new";  // Behind the name of a file that is being written.
 
 Error failure(const std::string& file, std::string what) {
@@ -102,6 +102,7 @@ void save_event(const StreamEvent& event, Encoder& out) {
   out.number(event.arrived.count());
   out.number(event.reported.count());
   encode(*event.history, out);
+  out.array(std::span<const std::uint64_t>(event.arrivals));
   out.number(event.verdict.outcome);
   out.number<std::uint64_t>(event.verdict.anomalies.size());
   for (const Anomaly& anomaly : event.verdict.anomalies) {
@@ -120,6 +121,7 @@ StreamEvent restore_event(Decoder& in, Level level) {
   event.arrived = StreamTime(in.number<StreamTime::rep>());
   event.reported = StreamTime(in.number<StreamTime::rep>());
   event.history = decode_history(in);
+  event.arrivals = in.array<std::uint64_t>();
   event.verdict.level = level;
   event.verdict.evidence = Evidence::Timestamps;
   event.verdict.outcome = in.number<Outcome>();

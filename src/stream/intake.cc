@@ -100,9 +100,6 @@ Status Intake::check_batch(const History& batch) const {
   const HistoryColumns& c = batch.columns();
   Place place;
   place.file = batch.file();
-  if (!c.version_orders.empty()) {
-    return refusal(place, "the batch has version orders; by timestamps there is no use for them");
-  }
   const Value initial = c.default_initial;
   const bool plain = initial.is_null() || initial.kind() == ValueKind::Integer;
   const bool same = !has_initial_ || batch.txn_count() == 0 || initial == initial_;

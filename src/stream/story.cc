@@ -24,6 +24,7 @@ void tell(const Finding& finding, Level level, Value initial, const FindTxn& fin
   for (auto& [arrival, txn] : known) {
     if (const auto source = find(arrival)) {
       copier.add(*source);
+      event.arrivals.push_back(arrival);
       txn = TxnId{count++};
     }
   }

@@ -1,0 +1,281 @@
+// The proof of what a stream found, for those who read the history whole.
+//
+// The engine forgets what nobody needs any more; a proof needs all of it, but little: of each
+// transaction when it begins and commits, and the number of its first operation.
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "base/column.h"
+#include "check/timeline/timeline.h"
+#include "ouro/stream.h"
+#include "stream/intake.h"
+#include "stream/moment.h"
+
+namespace ouro {
+namespace {
+
+using stream::Moment;
+using stream::Standing;
+using stream::Tie;
+
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+// As many as HistoryBuilder takes.
+constexpr std::uint64_t kMostOps = kNone - 1;
+// Of a kind that is never withdrawn so many are kept, to choose the first on the timeline from.
+constexpr std::size_t kKept = 64;
+
+// A violation, by numbers of the history of all batches; those behind the last are kNone.
+struct Claim {
+  std::uint64_t number = 0;  // Of its event.
+  std::array<std::uint32_t, 3> txns{kNone, kNone, kNone};
+  std::array<std::uint32_t, 3> ops{kNone, kNone, kNone};
+
+  [[nodiscard]] bool stands() const { return txns[0] != kNone; }
+};
+
+bool is_withdrawable(AnomalyKind kind) {
+  return kind == AnomalyKind::SnapshotMismatch || kind == AnomalyKind::ResultSetMismatch ||
+         kind == AnomalyKind::RealTimeInversion || kind == AnomalyKind::DuplicateTimestamp;
+}
+
+// Those of one kind, as they were reported.
+class Claims {
+ public:
+  [[nodiscard]] bool wants_more(AnomalyKind kind) const {
+    return is_withdrawable(kind) || all_.size() < kKept;
+  }
+  void add(const Claim& claim) { all_.push_back(claim); }
+  void withdraw(std::uint64_t number) {
+    const auto at = std::lower_bound(
+        all_.begin(), all_.end(), number,
+        [](const Claim& claim, std::uint64_t wanted) { return claim.number < wanted; });
+    if (at == all_.end() || at->number != number) return;
+    *at = Claim{.number = number};
+    if (++withdrawn_ < all_.size() / 2) return;
+    std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
+    withdrawn_ = 0;
+  }
+  // The first ones by `less`, in order.
+  template <class Less>
+  [[nodiscard]] std::vector<Claim> first(std::size_t count, const Less& less) {
+    std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
+    const auto end = all_.begin() + static_cast<std::ptrdiff_t>(std::min(count, all_.size()));
+    std::partial_sort(all_.begin(), end, all_.end(), less);
+    return {all_.begin(), end};
+  }
+
+ private:
+  std::vector<Claim> all_;
+  std::size_t withdrawn_ = 0;
+};
+
+// Where transactions stand, by number.
+class Places {
+ public:
+  explicit Places(const TimelineRules& rules) : rules_(rules) {}
+
+  void add(const History& batch) {
+    for (std::size_t t = 0; t < batch.txn_count(); ++t) {
+      const Standing standing = stream::standing_of(batch, TxnId{t}, flags_.size(), rules_);
+      const bool writes = standing.commit.order >> 62 == static_cast<std::uint64_t>(Tie::Writer);
+      if (rules_.snapshots) start_.push_back(standing.begin.physical);
+      commit_.push_back(standing.commit.physical);
+      count_ += standing.has_place() ? 1 : 0;
+      add_logical(standing);
+      flags_.push_back(
+          static_cast<std::uint8_t>((standing.has_place() ? kPlaced : 0) | (writes ? kWrites : 0)));
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return flags_.size(); }
+  [[nodiscard]] std::size_t count() const { return count_; }  // Of those that have a place.
+  [[nodiscard]] bool has(std::size_t txn) const { return (flags_[txn] & kPlaced) != 0; }
+  // REQUIRES: has(txn).
+  [[nodiscard]] Moment moment(std::size_t txn, bool commit) const {
+    const auto logical = [&](const Column<std::uint32_t>& column) {
+      return column.empty() ? 0 : column[txn];
+    };
+    Moment at{commit_[txn], logical(commit_logical_), 0};
+    Tie tie = (flags_[txn] & kWrites) != 0 ? Tie::Writer : Tie::ReadOnly;
+    if (rules_.snapshots) {
+      const Moment begin{start_[txn], logical(start_logical_), 0};
+      if (begin != at) tie = commit ? Tie::Commit : Tie::Begin;
+      if (!commit) at = begin;
+    }
+    at.order = Moment::order_of(tie, txn, commit);
+    return at;
+  }
+
+ private:
+  static constexpr std::uint8_t kPlaced = 1;
+  static constexpr std::uint8_t kWrites = 2;
+
+  void add_logical(const Standing& standing) {
+    const bool any = standing.begin.logical != 0 || standing.commit.logical != 0;
+    if (!any && commit_logical_.empty()) return;
+    if (rules_.snapshots) {
+      start_logical_.resize(flags_.size(), 0);
+      start_logical_.push_back(standing.begin.logical);
+    }
+    commit_logical_.resize(flags_.size(), 0);
+    commit_logical_.push_back(standing.commit.logical);
+  }
+
+  const TimelineRules rules_;
+  Column<std::int64_t> start_;  // At the levels of snapshots.
+  Column<std::int64_t> commit_;
+  Column<std::uint32_t> start_logical_;   // Empty as long as all are zero.
+  Column<std::uint32_t> commit_logical_;  // The same.
+  Column<std::uint8_t> flags_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+struct StreamProof::State {
+  State(Level asked, std::size_t wanted)
+      : level(asked), examples(wanted), rules(timeline_rules(asked)), places(rules) {}
+
+  [[nodiscard]] Claim claim_of(const StreamEvent& event) const {
+    const Anomaly& anomaly = event.verdict.anomalies.front();
+    const History& h = *event.history;
+    const auto number_of = [&](TxnId txn) { return event.arrivals[txn.index()]; };
+    Claim claim{.number = event.number};
+    for (std::size_t i = 0; i < std::min(anomaly.txns.size(), claim.txns.size()); ++i) {
+      claim.txns[i] = static_cast<std::uint32_t>(number_of(anomaly.txns[i]));
+    }
+    for (std::size_t i = 0; i < std::min(anomaly.ops.size(), claim.ops.size()); ++i) {
+      const TxnId txn = h.txn_of(anomaly.ops[i]);
+      claim.ops[i] = first_op[number_of(txn)] + (anomaly.ops[i].value - h.first_op(txn).value);
+    }
+    return claim;
+  }
+
+  // Where check() looks for it.
+  [[nodiscard]] Moment place_of(AnomalyKind kind, const Claim& claim) const {
+    const std::uint32_t txn = claim.txns[0];
+    if (kind == AnomalyKind::MissingTimestamp || kind == AnomalyKind::InvertedTimestamps) {
+      return {0, 0, txn};
+    }
+    const bool commit = kind == AnomalyKind::WriteConflict ||
+                        kind == AnomalyKind::DuplicateTimestamp ||
+                        (kind == AnomalyKind::RealTimeInversion && rules.commit_to_commit);
+    return places.moment(txn, commit);
+  }
+
+  void add_anomalies(Verdict& verdict) {
+    for (std::size_t k = 0; k < kAnomalyKindCount; ++k) {
+      const auto kind = static_cast<AnomalyKind>(k);
+      const auto less = [&](const Claim& a, const Claim& b) {
+        return std::tuple(place_of(kind, a), a.ops, a.txns) <
+               std::tuple(place_of(kind, b), b.ops, b.txns);
+      };
+      for (const Claim& claim : claims[k].first(examples, less)) {
+        Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = {}};
+        for (const std::uint32_t txn : claim.txns) {
+          if (txn != kNone) anomaly.txns.emplace_back(txn);
+        }
+        for (const std::uint32_t op : claim.ops) {
+          if (op != kNone) anomaly.ops.emplace_back(op);
+        }
+        verdict.anomalies.push_back(std::move(anomaly));
+      }
+    }
+  }
+
+  void add_order(Verdict& verdict) const {
+    if (rules.snapshots) return add_schedule(verdict);
+    verdict.order.reserve(places.count());
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      if (places.has(t)) verdict.order.emplace_back(t);
+    }
+    sort(verdict.order.begin(), verdict.order.end(),
+         [&](TxnId txn) { return places.moment(txn.index(), true); });
+  }
+
+  // Begins and commits are about sorted each, so they are sorted apart.
+  void add_schedule(Verdict& verdict) const {
+    std::vector<Event>& all = verdict.schedule;
+    all.reserve(2 * places.count());
+    for (const bool commit : {false, true}) {
+      for (std::size_t t = 0; t < places.size(); ++t) {
+        if (places.has(t)) all.push_back({TxnId{t}, commit});
+      }
+    }
+    const auto moment = [&](const Event& event) {
+      return places.moment(event.txn.index(), event.commit);
+    };
+    const auto commits = all.begin() + static_cast<std::ptrdiff_t>(places.count());
+    sort(all.begin(), commits, moment);
+    sort(commits, all.end(), moment);
+    std::inplace_merge(all.begin(), commits, all.end(),
+                       [&](const Event& a, const Event& b) { return moment(a) < moment(b); });
+  }
+
+  template <class Iterator, class Place>
+  static void sort(Iterator begin, Iterator end, const Place& place) {
+    const auto less = [&](const auto& a, const auto& b) { return place(a) < place(b); };
+    if (!std::is_sorted(begin, end, less)) std::sort(begin, end, less);
+  }
+
+  Level level;
+  std::size_t examples;
+  TimelineRules rules;
+  Places places;
+  Column<std::uint32_t> first_op;
+  std::uint64_t op_count = 0;
+  std::array<Claims, kAnomalyKindCount> claims;
+};
+
+StreamProof::StreamProof(Level level, std::size_t examples)
+    : state_(std::make_unique<State>(level, examples)) {}
+StreamProof::StreamProof(StreamProof&&) noexcept = default;
+StreamProof& StreamProof::operator=(StreamProof&&) noexcept = default;
+StreamProof::~StreamProof() = default;
+
+Status StreamProof::add(const History& batch) {
+  State& s = *state_;
+  if (s.op_count + batch.op_count() > kMostOps || s.places.size() + batch.txn_count() > kMostOps) {
+    Error error;
+    error.what =
+        "more than 4294967294 operations, which nobody reads whole to check a certificate; leave "
+        "out --certificate, or split the history";
+    return error;
+  }
+  s.places.add(batch);
+  for (std::size_t t = 0; t < batch.txn_count(); ++t) {
+    s.first_op.push_back(static_cast<std::uint32_t>(s.op_count) + batch.first_op(TxnId{t}).value);
+  }
+  s.op_count += batch.op_count();
+  return {};
+}
+
+void StreamProof::add(std::span<const StreamEvent> events) {
+  for (const StreamEvent& event : events) {
+    Claims& claims = state_->claims[static_cast<std::size_t>(event.kind)];
+    if (event.withdrawn) {
+      claims.withdraw(event.withdraws);
+    } else if (claims.wants_more(event.kind)) {
+      claims.add(state_->claim_of(event));
+    }
+  }
+}
+
+Verdict StreamProof::close(Outcome outcome) && {
+  Verdict verdict{.level = state_->level, .evidence = Evidence::Timestamps, .outcome = outcome};
+  if (outcome == Outcome::Violated) {
+    state_->add_anomalies(verdict);
+  } else {
+    state_->claims = {};
+    state_->first_op = {};
+    state_->add_order(verdict);
+  }
+  state_ = nullptr;
+  return verdict;
+}
+
+}  // namespace ouro
