@@ -382,7 +382,8 @@ History in_commit_order(const History& history) {
     return history.commit_ts(txn).value_or(history.start_ts(txn).value_or(Timestamp{}));
   };
   std::stable_sort(txns.begin(), txns.end(), [&](TxnId a, TxnId b) { return ends(a) < ends(b); });
-  stream::Copier copier(history.columns().default_initial);
+  stream::Copier copier;
+  copier.say_initial(history, history.columns().default_initial);
   for (const TxnId txn : txns) copier.add({shared, txn});
   return *copier.freeze();
 }

@@ -35,7 +35,9 @@ std::string predicates_folder() {
 }
 
 Trial trial_of(std::uint64_t seed) {
-  return random_trial(random_predicates(seed, mixed_predicates(seed)), seed,
+  History history = random_predicates(seed, mixed_predicates(seed));
+  if (seed % 3 == 0) history = with_initials(history, seed);
+  return random_trial(history, seed,
                       {.reach = 1 + seed % 12,
                        .max_batch = 1 + seed / 3 % 6,
                        .max_wait_ms = static_cast<std::int64_t>(seed % 5)});

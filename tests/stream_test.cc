@@ -83,6 +83,26 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   EXPECT_GT(flips, 500 / kSlowdown);
 }
 
+// What keys hold at the start is not null, not one, not a number, and said too late.
+TEST(StreamTest, SaysTheSameOfInitialValues) {
+  std::uint64_t stragglers = 0;
+  for (std::uint64_t seed = 1; seed <= 4'000 / kSlowdown; ++seed) {
+    const Trial trial = random_trial(with_initials(random_timeline(seed, shape_of(seed)), seed),
+                                     seed, arrivals_of(seed));
+    for (const Level level : kLevels) {
+      StreamOptions options;
+      options.level = level;
+      options.timeout = milliseconds(seed % 8);
+      StreamSummary summary;
+      ASSERT_EQ(complaint(trial, options, &summary), "")
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(trial.whole);
+      stragglers += summary.stragglers;
+    }
+  }
+  EXPECT_GT(stragglers, 300 / kSlowdown);
+}
+
 std::string scratch_folder() {
   return testing::TempDir() + "ouro_stream_" + std::to_string(getpid());
 }
@@ -152,11 +172,36 @@ TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
   std::filesystem::remove_all(scratch_folder());
 }
 
+TEST(StreamTest, SaysTheSameOfInitialValuesWhenNothingStaysInMemory) {
+  std::uint64_t recalled = 0;
+  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+    TimelineShape shape = shape_of(seed);
+    if (seed % 2 == 0) shape.keys = 10;
+    shape.txns = 40;
+    shape.last_stamp = 150;
+    const Trial trial =
+        random_trial(with_initials(random_timeline(seed, shape), seed), seed, arrivals_of(seed));
+    StreamOptions options;
+    options.level = kLevels[seed / 2 % 4];
+    options.timeout = milliseconds(seed % 8);
+    options.memory = seed % 3 == 0 ? 8'000 : 1;
+    options.folder = scratch_folder();
+    StreamSummary summary;
+    ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
+                                                       << native(trial.whole);
+    recalled += summary.recalled;
+    EXPECT_EQ(summary.lost_stragglers, 0);
+  }
+  EXPECT_GT(recalled, 500 / kSlowdown);
+  std::filesystem::remove_all(scratch_folder());
+}
+
 TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
   const std::string file = scratch_folder() + ".checkpoint";
   for (std::uint64_t seed = 1; seed <= 500 / kSlowdown; ++seed) {
-    const Trial trial =
-        random_trial(random_timeline(seed, shape_of(seed)), seed, arrivals_of(seed));
+    History history = random_timeline(seed, shape_of(seed));
+    if (seed % 3 == 0) history = with_initials(history, seed);
+    const Trial trial = random_trial(history, seed, arrivals_of(seed));
     StreamOptions options;
     options.level = kAllLevels[seed % 7];
     options.timeout = milliseconds(seed % 8);

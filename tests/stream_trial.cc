@@ -31,12 +31,14 @@ std::vector<TxnId> mixed(const History& history, Random& random, std::size_t rea
 
 std::shared_ptr<const History> part(const std::shared_ptr<const History>& history,
                                     const std::vector<TxnId>& txns, std::size_t from,
-                                    std::size_t to) {
-  stream::Copier copier(history->columns().default_initial);
+                                    std::size_t to, std::span<const KeyVersion> initials) {
+  stream::Copier copier;
+  copier.say_initial(*history, history->columns().default_initial);
   for (std::size_t i = from; i < to; ++i) {
     copier.add({history, txns[i]});
     copier.builder().name(Value::small(static_cast<std::int64_t>(i)));
   }
+  for (const KeyVersion& own : initials) copier.say_initial(*history, own.key, own.value);
   return std::make_shared<const History>(*copier.freeze());
 }
 
@@ -103,21 +105,73 @@ std::string text_of(const History& history, const Anomaly& anomaly, bool sources
 
 }  // namespace
 
+History with_initials(const History& history, std::uint64_t seed) {
+  struct Owner {
+    History history;
+    std::vector<KeyVersion> own;
+  };
+  Random random(seed);
+  const auto owner = std::make_shared<Owner>(Owner{history, {}});
+  HistoryColumns c = history.columns();
+  std::vector<std::vector<Value>> seen(history.key_count());
+  std::vector<Value> all{Value::null(), Value::small(-7)};
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Value value = c.op_value[i];
+    if (is_predicate_read(c.op_kind[i]) || value.is_list() || value.is_unobserved()) continue;
+    all.push_back(value);
+    if (c.op_kind[i] == OpKind::Read) seen[c.op_key[i].index()].push_back(value);
+  }
+  for (const KeyVersion& row : c.row_reads) seen[row.key.index()].push_back(row.value);
+  if (random() % 2 == 0) c.default_initial = all[random() % all.size()];
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    if (random() % 2 == 0) continue;
+    const std::vector<Value>& from = seen[k].empty() || random() % 4 == 0 ? all : seen[k];
+    owner->own.push_back({KeyId{k}, from[random() % from.size()]});
+  }
+  c.key_initial = owner->own;
+  return History(c, owner);
+}
+
+namespace {
+
+// What a batch says of keys: some of what is left, now and then something else.
+std::vector<KeyVersion> say_some(std::vector<KeyVersion>& left, Random& random) {
+  std::vector<KeyVersion> said;
+  for (std::size_t i = 0; i < left.size();) {
+    const std::uint64_t chance = random() % 6;
+    if (chance == 0) {
+      said.push_back(left[i]);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    if (chance == 1) said.push_back({left[i].key, left[random() % left.size()].value});
+    ++i;
+  }
+  return said;
+}
+
+}  // namespace
+
 Trial random_trial(const History& history, std::uint64_t seed, const Arrivals& arrivals) {
   Random random(seed);
   const auto shared = std::make_shared<const History>(history);
   const std::vector<TxnId> order = mixed(history, random, arrivals.reach);
+  const auto own = history.columns().key_initial;
+  std::vector<KeyVersion> left(own.begin(), own.end());
   Trial trial;
-  trial.whole = *part(shared, order, 0, order.size());
+  trial.whole = *part(shared, order, 0, order.size(), own);
   StreamTime now{1'000'000};
   for (std::size_t from = 0; from < order.size();) {
     now += std::chrono::microseconds(random() %
                                      static_cast<std::uint64_t>(arrivals.max_wait_ms * 1000 + 1));
     if (random() % 3 == 0) trial.steps.push_back({now, nullptr});
     const std::size_t to = std::min(order.size(), from + 1 + random() % arrivals.max_batch);
-    trial.steps.push_back({now, part(shared, order, from, to)});
+    trial.steps.push_back({now, part(shared, order, from, to, say_some(left, random))});
     from = to;
+    if (left.empty() || random() % 4 != 0) continue;
+    trial.steps.push_back({now, part(shared, order, 0, 0, say_some(left, random))});
   }
+  if (!left.empty()) trial.steps.push_back({now, part(shared, order, 0, 0, left)});
   return trial;
 }
 

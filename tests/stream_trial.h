@@ -33,7 +33,12 @@ struct Arrivals {
   std::int64_t max_wait_ms = 3;
 };
 
-// Transactions keep the order of their session, else they are mixed.
+// The same transactions, but keys hold something at the start: all of them the same, or some
+// something else; often what is read of them.
+[[nodiscard]] History with_initials(const History& history, std::uint64_t seed);
+
+// Transactions keep the order of their session, else they are mixed. What single keys hold at the
+// start is said by any batch, and sometimes another value before.
 [[nodiscard]] Trial random_trial(const History& history, std::uint64_t seed,
                                  const Arrivals& arrivals);
 

@@ -245,9 +245,7 @@ Status Engine::restore(const std::string& file) {
   if (Status status = cold_.restore(in, options_.folder, options_.memory); !status.ok()) {
     return status;
   }
-  const Value initial = intake_.initial();
-  if (Status status = predicates_.restore(in, initial, options_.folder, options_.memory > 0);
-      !status.ok()) {
+  if (Status status = predicates_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
     return status;
   }
   if (!in.at_end()) return failure(file, "is damaged; begin without it");
@@ -271,9 +269,8 @@ bool Engine::restore_options(Decoder& in) const {
   return same && in.ok();
 }
 
-void Engine::save_books(Encoder& out) const {
-  out.number(intake_.initial());
-  out.number(intake_.has_initial());
+void Engine::save_books(Encoder& out) {
+  initials_.save(out);
   out.number(intake_.has_lists());
   out.number(now_.count());
   out.number<std::uint64_t>(sweep_at_);
@@ -292,11 +289,8 @@ void Engine::save_books(Encoder& out) const {
 }
 
 void Engine::restore_books(Decoder& in) {
-  const auto initial = in.number<Value>();
-  const auto has_initial = in.number<bool>();
-  const auto has_lists = in.number<bool>();
-  intake_.restore(initial, has_initial, has_lists);
-  timelines_.set_initial(initial.bits());
+  initials_.restore(in);
+  intake_.restore(in.number<bool>());
   now_ = StreamTime(in.number<StreamTime::rep>());
   sweep_at_ = in.number<std::uint64_t>();
   summary_ = in.number<StreamSummary>();

@@ -36,7 +36,7 @@ void Copier::add_op(const History& h, OpId id) {
   if (is_predicate_read(op.kind)) return add_predicate_read(h, op);
   const auto lines = h.columns().op_line;
   const std::uint32_t line = lines.empty() ? 0 : lines[id.index()];
-  const KeyId key = builder_.key(copy(h, h.key_name(op.key)));
+  const KeyId key = this->key(h, op.key);
   if (op.kind == OpKind::Write) {
     builder_.write(key, copy(h, op.value), line);
   } else if (op.kind == OpKind::Delete) {
@@ -73,9 +73,18 @@ void Copier::add_predicate_read(const History& h, const Op& op) {
 std::vector<KeyVersion> Copier::copy(const History& h, std::span<const KeyVersion> rows) {
   std::vector<KeyVersion> out;
   for (const KeyVersion& row : rows) {
-    out.push_back({builder_.key(copy(h, h.key_name(row.key))), copy(h, row.value)});
+    out.push_back({key(h, row.key), copy(h, row.value)});
   }
   return out;
+}
+
+KeyId Copier::key(const History& h, KeyId id) {
+  const KeyId key = builder_.key(copy(h, h.key_name(id)));
+  if (initials_ == nullptr) return key;
+  const auto own = initials_->own().find(name_of(h, h.key_name(id)));
+  if (own == initials_->own().end()) return key;
+  builder_.initial(key, copy(initials_->view(), own->second.value));
+  return key;
 }
 
 ColumnId Copier::copy(const History& h, ColumnId column) {

@@ -7,13 +7,21 @@
 #include <vector>
 
 #include "ouro/history_builder.h"
+#include "stream/initials.h"
 #include "stream/window.h"
 
 namespace ouro::stream {
 
 class Copier {
  public:
-  explicit Copier(Value initial) { builder_.default_initial(initial); }
+  // `initials`: what keys hold at the start, if that matters.
+  explicit Copier(Initials* initials = nullptr) : initials_(initials) {
+    if (initials != nullptr) say_initial(initials->view(), initials->all().value);
+  }
+  void say_initial(const History& h, Value of_all) { builder_.default_initial(copy(h, of_all)); }
+  void say_initial(const History& h, KeyId id, Value own) {
+    builder_.initial(key(h, id), copy(h, own));
+  }
   // Adds all of it.
   void add(const Source& source);
   // To say more of the transaction added last.
@@ -26,10 +34,12 @@ class Copier {
   [[nodiscard]] std::vector<KeyVersion> copy(const History& h, std::span<const KeyVersion> rows);
   PredicateId copy(const History& h, PredicateId predicate);
   ColumnId copy(const History& h, ColumnId column);
+  KeyId key(const History& h, KeyId id);
   Value copy(const History& h, Value value);
   Value copy_row(const History& h, Value row);
   Value copy_wide(std::string_view digits);
 
+  Initials* initials_;
   HistoryBuilder builder_;
   std::string file_;
 };

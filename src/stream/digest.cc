@@ -16,8 +16,6 @@ constexpr std::size_t kSpare = 16;
 // Copies transactions of several events into one history, each once.
 class Merger {
  public:
-  explicit Merger(Value initial) : copier_(initial) {}
-
   // The anomaly of `event`, about the transactions of the history to come.
   Anomaly add(const StreamEvent& event) {
     const History& h = *event.history;
@@ -82,7 +80,7 @@ StreamDigest::Digest StreamDigest::close(const StreamSummary& summary) const {
   } else {
     out.verdict.outcome = none ? Outcome::Holds : Outcome::Violated;
   }
-  Merger merger(Value::null());
+  Merger merger;
   for (const std::vector<StreamEvent>& kept : kept_) {
     for (std::size_t i = 0; i < std::min(kept.size(), examples_); ++i) {
       out.verdict.anomalies.push_back(merger.add(kept[i]));

@@ -21,10 +21,11 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
 Engine::Engine(const StreamOptions& options)
     : options_(options),
       rules_(timeline_rules(options.level)),
-      intake_(keys_, cold_, rules_),
-      timelines_(pool_, Value::null().bits()),
+      intake_(keys_, cold_, initials_, rules_),
+      timelines_(pool_, initials_),
       real_time_(options.clock_drift),
-      predicates_(pool_, cold_, rules_, [this](Arrival arrival) { return find(arrival); }),
+      predicates_(pool_, cold_, initials_, rules_,
+                  [this](Arrival arrival) { return find(arrival); }),
       find_([this](Arrival arrival) { return find(arrival); }) {
   if (options.memory > 0) {
     keys_.be_thrifty();
@@ -38,10 +39,9 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (Status status = admit_predicates(*batch); !status.ok()) return status;
   if (Status status = intake_.enter(*batch); !status.ok()) return status;
   now_ = std::max(now_, now);
-  timelines_.set_initial(intake_.initial().bits());
   const History& h = *batch;
-  enter_predicates(batch);
-  window_.add_batch(std::move(batch));
+  enter_initials(batch);
+  if (h.txn_count() > 0) window_.add_batch(batch);
   batch_sessions_.clear();
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
     sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
@@ -62,6 +62,26 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (auto error = cold_.take_error()) return *error;
   if (auto error = predicates_.archive().take_error()) return *error;
   return {};
+}
+
+void Engine::enter_initials(const std::shared_ptr<const History>& batch) {
+  const std::vector<KeyId> changed = initials_.enter(*batch, intake_.fingerprints());
+  enter_predicates(batch, changed);
+  // Lists are empty at the start, whatever is said of them; but what is one now may not have been.
+  std::vector<KeyId> again;
+  for (const KeyId id : changed) {
+    if (intake_.key(id)->kind != KeyKind::List) again.push_back(id);
+  }
+  const bool any = !initials_.all().value.is_null() || !initials_.own().empty();
+  if (any) again.insert(again.end(), intake_.new_lists().begin(), intake_.new_lists().end());
+  for (const KeyId id : again) {
+    KeyState& key = *intake_.key(id);
+    if (!prepare(key, Moment())) continue;
+    timelines_.judge_first_reads(key);
+    for (const Change& change : timelines_.changes()) apply(change, key);
+  }
+  if (lost_) ++summary_.lost_stragglers;
+  straggles_ = lost_ = false;
 }
 
 void Engine::arrive(const Arriving& txn) {
@@ -281,7 +301,7 @@ std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
 
 std::size_t Engine::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
-         real_time_.bytes() + predicates_.bytes() +
+         real_time_.bytes() + predicates_.bytes() + initials_.bytes() +
          sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
          reported_.capacity() * 32;
 }

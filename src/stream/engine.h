@@ -18,6 +18,7 @@
 #include "stream/archive.h"
 #include "stream/cold_keys.h"
 #include "stream/fingerprint.h"
+#include "stream/initials.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
 #include "stream/predicates.h"
@@ -73,6 +74,8 @@ class Engine {
   // Those that explain a read best: the first two, in case that one is the reader itself.
   using HiddenPair = std::array<Hidden, 2>;
 
+  // Judges reads again whose keys hold something else at the start than was known.
+  void enter_initials(const std::shared_ptr<const History>& batch);
   void arrive(const Arriving& txn);
   void check_session(const Arriving& txn);
   void check_real_time(const Arriving& txn);
@@ -88,7 +91,8 @@ class Engine {
 
   // Predicate reads. The error is one that comes too late to be the first.
   [[nodiscard]] Status admit_predicates(const History& batch) const;
-  void enter_predicates(const std::shared_ptr<const History>& batch);
+  void enter_predicates(const std::shared_ptr<const History>& batch,
+                        const std::vector<KeyId>& changed);
   void check_predicates(const Arriving& txn, OpenTxn& open);
   void apply_predicates();
   void report_predicate(Arrival txn, std::uint32_t op, const Moment& begin, StreamTime arrived);
@@ -133,7 +137,7 @@ class Engine {
   Status end_checkpoint();
   void save_options(Encoder& out) const;
   [[nodiscard]] bool restore_options(Decoder& in) const;
-  void save_books(Encoder& out) const;
+  void save_books(Encoder& out);
   void restore_books(Decoder& in);
   void save_window(Encoder& out);
   void restore_window(Decoder& in);
@@ -145,6 +149,7 @@ class Engine {
   Pool pool_;
   KeyTable keys_{pool_};
   ColdKeys cold_{pool_, keys_};
+  Initials initials_;
   Intake intake_;
   Timelines timelines_;
   RealTime real_time_;

@@ -18,14 +18,17 @@ Status Engine::admit_predicates(const History& batch) const {
   return error;
 }
 
-void Engine::enter_predicates(const std::shared_ptr<const History>& batch) {
+void Engine::enter_predicates(const std::shared_ptr<const History>& batch,
+                              const std::vector<KeyId>& changed) {
   const HistoryColumns& c = batch->columns();
   if (!predicates_.on()) {
-    const bool soon = options_.memory > 0 && !c.row_end.empty() && !archive_.has_dropped();
+    const bool soon = options_.memory > 0 && !c.row_end.empty() && batch->txn_count() > 0 &&
+                      !archive_.has_dropped();
     if (c.predicate_reads.empty() && !soon) return;
-    predicates_.turn_on(intake_.initial(), window_.next(), options_.memory, now_);
+    predicates_.turn_on(window_.next(), options_.memory, now_);
   }
   predicates_.enter(batch, intake_.fingerprints());
+  for (const KeyId key : changed) predicates_.set_initial(key);
   apply_predicates();
 }
 

@@ -87,10 +87,6 @@ Status Intake::enter(const History& batch) {
   states_.resize(count);
   if (Status status = cold_.bring_back(names_, hashes_, states_); !status.ok()) return status;
   if (Status status = check_kinds(batch); !status.ok()) return status;
-  if (batch.txn_count() > 0) {
-    initial_ = batch.columns().default_initial;
-    has_initial_ = true;
-  }
   values_.enter(batch);
   find_keys(batch);
   return {};
@@ -100,13 +96,10 @@ Status Intake::check_batch(const History& batch) const {
   const HistoryColumns& c = batch.columns();
   Place place;
   place.file = batch.file();
-  const Value initial = c.default_initial;
-  const bool plain = initial.is_null() || initial.kind() == ValueKind::Integer;
-  const bool same = !has_initial_ || batch.txn_count() == 0 || initial == initial_;
-  if (!c.key_initial.empty() || !plain || !same) {
+  if (!initials_.agrees(batch)) {
     return refusal(place,
-                   "the batch has initial values of its own; a stream takes one initial value for "
-                   "all keys of all batches, null or an integer");
+                   "the initial value of all keys is another one than before; say it once, in the "
+                   "first line");
   }
   if (!fits(c.start_ts) || !fits(c.commit_ts)) {
     return refusal(place, "a timestamp's logical part is negative or above 4294967295");
@@ -117,6 +110,7 @@ Status Intake::check_batch(const History& batch) const {
 // Which keys are lists. As long as there are none anywhere, nothing needs to be looked up.
 Status Intake::check_kinds(const History& batch) {
   const HistoryColumns& c = batch.columns();
+  new_lists_.clear();
   bool lists = has_lists_;
   for (std::size_t i = 0; i < c.op_kind.size() && !lists; ++i) {
     lists = shows_list(c.op_kind[i], c.op_value[i]);
@@ -140,14 +134,13 @@ Status Intake::check_kinds(const History& batch) {
                                  list ? "list" : "register"));
     }
     kind = here;
-    if (list && !c.default_initial.is_null()) {
-      return refusal(batch.place(OpId{i}),
-                     "lists are empty at first; the initial value must be null");
-    }
   }
   has_lists_ = true;
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    if (kinds[k] == KeyKind::List) keys_.find_or_add(names_[k], hashes_[k])->kind = KeyKind::List;
+    if (kinds[k] != KeyKind::List) continue;
+    KeyState* const key = keys_.find_or_add(names_[k], hashes_[k]);
+    if (key->kind != KeyKind::List) new_lists_.emplace_back(k);
+    key->kind = KeyKind::List;
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include "ouro/result.h"
 #include "stream/cold_keys.h"
 #include "stream/fingerprint.h"
+#include "stream/initials.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
 
@@ -72,8 +73,8 @@ struct Arriving : Standing {
 
 class Intake {
  public:
-  Intake(KeyTable& keys, ColdKeys& cold, const TimelineRules& rules)
-      : keys_(keys), cold_(cold), rules_(rules) {}
+  Intake(KeyTable& keys, ColdKeys& cold, const Initials& initials, const TimelineRules& rules)
+      : keys_(keys), cold_(cold), initials_(initials), rules_(rules) {}
 
   // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.
   Status enter(const History& batch);
@@ -86,14 +87,10 @@ class Intake {
   [[nodiscard]] KeyState* key(KeyId id) const { return touched_[id.index()].key; }
   [[nodiscard]] std::uint64_t fingerprint(Value value) { return values_.of(value); }
   [[nodiscard]] Fingerprints& fingerprints() { return values_; }
-  [[nodiscard]] Value initial() const { return initial_; }
+  // Keys that the batch shows to be lists, which nobody knew.
+  [[nodiscard]] const std::vector<KeyId>& new_lists() const { return new_lists_; }
   // For a stream that goes on.
-  void restore(Value initial, bool has_initial, bool has_lists) {
-    initial_ = initial;
-    has_initial_ = has_initial;
-    has_lists_ = has_lists;
-  }
-  [[nodiscard]] bool has_initial() const { return has_initial_; }
+  void restore(bool has_lists) { has_lists_ = has_lists; }
   [[nodiscard]] bool has_lists() const { return has_lists_; }
 
  private:
@@ -122,10 +119,10 @@ class Intake {
 
   KeyTable& keys_;
   ColdKeys& cold_;
+  const Initials& initials_;
   const TimelineRules rules_;
-  Value initial_;
-  bool has_initial_ = false;  // Some batch has said so.
   bool has_lists_ = false;
+  std::vector<KeyId> new_lists_;
   const History* batch_ = nullptr;
   Fingerprints values_;
   std::vector<Name> names_;

@@ -20,10 +20,10 @@ std::uint64_t hash_of(std::string_view text) {
 
 // ---- batches ----
 
-void Predicates::turn_on(Value initial, Arrival txns, std::size_t memory, StreamTime now) {
+void Predicates::turn_on(Arrival txns, std::size_t memory, StreamTime now) {
   constexpr Moment kEnd{std::numeric_limits<std::int64_t>::max(), 0, 0};
   on_ = true;
-  table_.set_initial(initial);
+  set_initials();
   std::size_t swept = 0;  // Bytes that were left then.
   for (Arrival next = 0; next < txns;) {
     const auto source = find_(next);
@@ -37,6 +37,38 @@ void Predicates::turn_on(Value initial, Arrival txns, std::size_t memory, Stream
     if (const Status status = sweep(kEnd, now); !status.ok()) archive_.set_error(status.error());
     swept = table_.bytes() + table_.version_bytes();
   }
+}
+
+Seen Predicates::seen_of(const Initials::Initial& initial) {
+  used_ = nullptr;
+  table_.store().read_from(initials_.view());
+  return {table_.store().add(initial.value), initial.print, !initial.value.is_null()};
+}
+
+// Before there are any reads.
+void Predicates::set_initials() {
+  table_.set_initial(seen_of(initials_.all()));
+  for (const auto& [name, own] : initials_.own()) {
+    const Seen seen = seen_of(own);
+    RowKey& key = table_.add(name, table_.store().add_key(own.key));
+    const KeyState* const state = keys_.find(name);
+    key.list = state != nullptr && state->kind == KeyKind::List;
+    table_.set_first(key, seen);
+  }
+}
+
+void Predicates::set_initial(KeyId id) {
+  const Name name = name_of(*current_.history, current_.history->key_name(id));
+  RowKey& key = key_of(current_, id);
+  if (!archive_.prepare(Moment())) lost_ = true;
+  const RowVersion* const first = RowTable::first(key);
+  const Seen before = first != nullptr ? first->seen() : table_.initial();
+  const Seen now = seen_of(initials_.of(name));
+  table_.set_first(key, now);
+  const auto next = key.versions.next(key.versions.begin());
+  std::optional<Moment> until;
+  if (next != key.versions.end()) until = key.versions.at(next).at();
+  rejudge(key, Moment(), until, before, now);
 }
 
 void Predicates::install_all(Sheet& sheet, Arrival first) {
@@ -55,14 +87,10 @@ void Predicates::enter(std::shared_ptr<const History> batch, Fingerprints& print
   used_ = nullptr;
   current_ = {std::move(batch), &prints, std::vector<RowKey*>(count), std::vector<TxnId>(count)};
   use(current_);
-  if (table_.initial().alive) {
-    for (std::size_t k = 0; k < count; ++k) key_of(current_, KeyId{k});
-    return;
-  }
-  // What came back before may now turn out to be lists.
+  // What were rows before may now turn out to be lists.
   for (std::size_t k = 0; k < count; ++k) {
     const Name name = name_of(*current_.history, current_.history->key_name(KeyId{k}));
-    RowKey* const key = table_.find(name);
+    RowKey* const key = table_.initial().alive ? &key_of(current_, KeyId{k}) : table_.find(name);
     current_.keys[k] = key;
     if (key == nullptr || key->list) continue;
     const KeyState* const state = keys_.find(name);
@@ -256,9 +284,10 @@ void Predicates::rejudge(const RowKey& key, const Moment& from, const std::optio
   }
 }
 
-// The key is a list, so what came back of it is no row, whatever it is.
+// The key is a list, so it is no row, whatever it holds at the start, and neither is what came back
+// of it.
 void Predicates::drop_list(RowKey& key) {
-  if (!key.returned) {
+  if (!key.returned && key.versions.empty() && !table_.initial().alive) {
     key.list = true;
     return;
   }
@@ -269,11 +298,17 @@ void Predicates::drop_list(RowKey& key) {
       lost_ = true;
       continue;
     }
-    if (what->kind == OpKind::Aggregate) continue;
     const Judge judge(table_, *what, at->first.begin);
-    if (!judge.wrong(key, judge.seen(key))) continue;
-    touch(at);
-    --at->second.wrong;
+    const Seen seen = judge.seen(key);
+    const bool selected = judge.selects(key, seen);
+    if (what->kind == OpKind::Aggregate) {
+      if (selected) touch(at);
+      continue;
+    }
+    const bool wrong = judge.wrong(key, seen);
+    if (!selected && !wrong) continue;
+    touch(at).changed |= selected;
+    at->second.wrong -= wrong ? 1 : 0;
   }
   key.list = true;
 }
@@ -321,7 +356,8 @@ Predicates::Expected Predicates::expected(const Moment& begin, std::uint32_t op)
       what->kind == OpKind::Aggregate ? judge.aggregated() : rows_text(table_.store().view(), rows);
   const auto add_writer = [&](const RowKey& key) {
     const RowVersion* const version = RowTable::version(key, begin);
-    if (version == nullptr || judge.owns(key) || out.writers.size() == kWriters) return;
+    if (version == nullptr || version->is_initial() || judge.owns(key)) return;
+    if (out.writers.size() == kWriters) return;
     out.writers.push_back(version->at().arrival());
   };
   for (const KeyVersion& row : rows) add_writer(table_.at(row.key));
@@ -393,12 +429,12 @@ void Predicates::save(Encoder& out) {
   archive_.save(out);
 }
 
-Status Predicates::restore(Decoder& in, Value initial, const std::string& folder, bool limited) {
+Status Predicates::restore(Decoder& in, const std::string& folder, bool limited) {
   on_ = in.number<bool>();
   if (!on_) return limited ? archive_.open(folder) : Status();
-  table_.set_initial(initial);
   RowStore& store = table_.store();
   store.decode_columns(in);
+  table_.set_initial(seen_of(initials_.all()));
   const auto keys = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < keys && in.ok(); ++i) {
     const auto name = in.number<Name>();

@@ -19,6 +19,7 @@
 #include "ouro/stream.h"
 #include "stream/asked.h"
 #include "stream/cold_keys.h"
+#include "stream/initials.h"
 #include "stream/row_archive.h"
 #include "stream/row_table.h"
 #include "stream/story.h"
@@ -28,8 +29,10 @@ namespace ouro::stream {
 
 class Predicates {
  public:
-  Predicates(Pool& pool, ColdKeys& keys, const TimelineRules& rules, FindTxn find)
+  Predicates(Pool& pool, ColdKeys& keys, Initials& initials, const TimelineRules& rules,
+             FindTxn find)
       : keys_(keys),
+        initials_(initials),
         rules_(rules),
         find_(std::move(find)),
         table_(pool),
@@ -38,10 +41,12 @@ class Predicates {
   [[nodiscard]] bool on() const { return on_; }
   // From here on rows are kept. `txns` is how many came before: all of them must be found.
   // `memory`: about how much to use meanwhile; zero: no limit.
-  void turn_on(Value initial, Arrival txns, std::size_t memory, StreamTime now);
+  void turn_on(Arrival txns, std::size_t memory, StreamTime now);
 
   // The transactions that come next are of this batch. REQUIRES: on(), here and below.
   void enter(std::shared_ptr<const History> batch, Fingerprints& prints);
+  // What a key of the batch holds at the start is not what it was.
+  void set_initial(KeyId key);
   // Adds a read; whether it is wrong, as far as we know. Nothing: what it needs is gone.
   std::optional<bool> add(TxnId txn, const Moment& begin, std::uint32_t op);
   // Adds what the transaction wrote.
@@ -73,7 +78,7 @@ class Predicates {
            made_.size() * (sizeof(ReadPlace) + sizeof(Asked) + 64);
   }
   void save(Encoder& out);
-  Status restore(Decoder& in, Value initial, const std::string& folder, bool limited);
+  Status restore(Decoder& in, const std::string& folder, bool limited);
 
  private:
   // A batch, and what its keys are in the table.
@@ -92,6 +97,9 @@ class Predicates {
   void use(Sheet& sheet);
   Sheet& sheet_of(const std::shared_ptr<const History>& batch);
   RowKey& key_of(Sheet& sheet, KeyId key);
+  // A value of initials_ in the table.
+  [[nodiscard]] Seen seen_of(const Initials::Initial& initial);
+  void set_initials();
   void install_all(Sheet& sheet, Arrival first);
   void install(Sheet& sheet, TxnId txn, const Moment& commit);
   [[nodiscard]] Seen written(Sheet& sheet, const Op& op);
@@ -108,6 +116,7 @@ class Predicates {
   void release_all();
 
   ColdKeys& keys_;
+  Initials& initials_;
   const TimelineRules rules_;
   FindTxn find_;
   bool on_ = false;

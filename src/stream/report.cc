@@ -39,7 +39,7 @@ void Engine::report(const Finding& finding, StreamTime arrived) {
   event.number = ++event_count_;
   event.arrived = arrived;
   event.reported = now_;
-  tell(finding, options_.level, intake_.initial(), find_, event);
+  tell(finding, options_.level, initials_, find_, event);
 }
 
 void Engine::withdraw(const Reported& earlier) {
@@ -58,7 +58,7 @@ void Engine::withdraw(const Reported& earlier) {
         .other_op = {},
         .source = {},
         .expected = {}},
-       options_.level, intake_.initial(), find_, event);
+       options_.level, initials_, find_, event);
   event.verdict = {.level = options_.level, .evidence = Evidence::Timestamps};
   event.verdict.outcome = Outcome::Holds;
 }
@@ -182,7 +182,7 @@ std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_
 
 std::string Engine::version_text(KeyState& key, const Moment& begin) {
   const Version* const version = Timelines::expected(key, begin);
-  if (version == nullptr && !key.has_stub) return History().text(intake_.initial());
+  if (version == nullptr && !key.has_stub) return initials_.text(key.name);
   const Value value = Value::from_bits(version == nullptr ? key.stub : version->value);
   if (value.is_null() || value.kind() == ValueKind::Integer) return History().text(value);
   const auto writer = version == nullptr ? std::nullopt : find(version->arrival());

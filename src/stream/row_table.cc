@@ -36,7 +36,17 @@ void RowTable::add(RowKey& key, const RowVersion& version) {
   if (last) index_.add(store_.view(), newest(key));
 }
 
+void RowTable::set_first(RowKey& key, const Seen& seen) {
+  const RowVersion version = RowVersion::of(Moment(), seen);
+  if (first(key) == nullptr) return add(key, version);
+  const bool last = key.versions.size() == 1;
+  if (last) index_.remove(store_.view(), newest(key));
+  key.versions.at(key.versions.begin()) = version;
+  if (last) index_.add(store_.view(), newest(key));
+}
+
 bool RowTable::find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found) {
+  if (initial_.value.kind() == ValueKind::Row) return false;  // Keys without versions are rows.
   if (!index_.has(bounds.column)) {
     if (!index_.has_room()) return false;
     index_.begin(bounds.column);
@@ -58,6 +68,7 @@ void RowTable::compact() {
       version.value = store_.add(version.value);
     }
   }
+  initial_.value = store_.add(initial_.value);
 }
 
 }  // namespace ouro::stream

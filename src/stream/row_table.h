@@ -39,6 +39,8 @@ struct RowVersion {
   std::uint64_t print = 0;
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
+  // Whether it is what the key holds at the start, instead of what all others do.
+  [[nodiscard]] bool is_initial() const { return at() == Moment(); }
   [[nodiscard]] static std::int64_t low() { return 0; }
   [[nodiscard]] Seen seen() const { return {value, print, alive != 0}; }
   static RowVersion of(const Moment& at, const Seen& seen) {
@@ -62,8 +64,8 @@ class RowTable {
   RowTable& operator=(const RowTable&) = delete;
 
   [[nodiscard]] RowStore& store() { return store_; }
-  // REQUIRES: null or a small integer.
-  void set_initial(Value value) { initial_ = {value, value.bits(), !value.is_null()}; }
+  // What keys hold at the start that have no version for that.
+  void set_initial(const Seen& seen) { initial_ = seen; }
   [[nodiscard]] const Seen& initial() const { return initial_; }
 
   [[nodiscard]] RowKey* find(const Name& name) const;
@@ -71,6 +73,13 @@ class RowTable {
   // REQUIRES: it is not there. `id` was added to the store just now.
   RowKey& add(const Name& name, KeyId id);
   void add(RowKey& key, const RowVersion& version);
+  // The version that is the key's own initial value, or null.
+  [[nodiscard]] static const RowVersion* first(const RowKey& key) {
+    if (key.versions.empty()) return nullptr;
+    const RowVersion& first = key.versions.at(key.versions.begin());
+    return first.is_initial() ? &first : nullptr;
+  }
+  void set_first(RowKey& key, const Seen& seen);
   // REQUIRES: the newest version stays.
   void forget_before(RowKey& key, Sequence<RowVersion>::Cursor end) {
     version_count_ -= key.versions.size();

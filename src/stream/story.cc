@@ -9,7 +9,7 @@
 #include "stream/copier.h"
 
 namespace ouro::stream {
-void tell(const Finding& finding, Level level, Value initial, const FindTxn& find,
+void tell(const Finding& finding, Level level, Initials& initials, const FindTxn& find,
           StreamEvent& event) {
   const std::array all = {finding.txn, finding.other, finding.other_op.txn, finding.source.txn};
   std::map<Arrival, TxnId> known;  // In order of arrival, as in a history of all.
@@ -19,7 +19,7 @@ void tell(const Finding& finding, Level level, Value initial, const FindTxn& fin
   for (const Arrival txn : finding.witnesses) {
     if (txn != kNobody) known.try_emplace(txn);
   }
-  Copier copier(initial);
+  Copier copier(&initials);
   std::size_t count = 0;
   for (auto& [arrival, txn] : known) {
     if (const auto source = find(arrival)) {

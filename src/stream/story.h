@@ -9,6 +9,7 @@
 
 #include "ouro/stream.h"
 #include "stream/fingerprint.h"
+#include "stream/initials.h"
 #include "stream/moment.h"
 #include "stream/window.h"
 
@@ -37,7 +38,7 @@ struct Finding {
 };
 
 // Fills history and verdict. A transaction that cannot be found is left out.
-void tell(const Finding& finding, Level level, Value initial, const FindTxn& find,
+void tell(const Finding& finding, Level level, Initials& initials, const FindTxn& find,
           StreamEvent& event);
 
 // Which operation of a transaction writes the key: the first or the last one, or kNone.

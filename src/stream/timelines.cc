@@ -24,8 +24,7 @@ Read* Timelines::find_read(KeyState& key, const Moment& begin) {
 
 bool Timelines::add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value) {
   const Version* const version = expected(key, begin);
-  const std::uint64_t first = key.has_stub ? key.stub : initial_;
-  const bool wrong = value != (version == nullptr ? first : version->value);
+  const bool wrong = value != (version == nullptr ? first_value(key) : version->value);
   const Read read{begin.physical, begin.logical, op << 1 | (wrong ? 1u : 0u), begin.order, value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
   return wrong;
@@ -119,6 +118,24 @@ void Timelines::rejudge(KeyState& key, Sequence<Version>::Cursor added) {
     Read& read = key.reads.at(at);
     if (!last && until < read.at()) return;
     judge(read, value);
+  }
+}
+
+void Timelines::judge_first_reads(KeyState& key) {
+  changes_.clear();
+  if (key.kind == KeyKind::List) return judge_until_first<ListVersion>(key);
+  judge_until_first<Version>(key);
+}
+
+template <class V>
+void Timelines::judge_until_first(KeyState& key) {
+  const Sequence<V>& versions = key.versions<V>();
+  const bool none = versions.empty();
+  const Moment until = none ? Moment{} : versions.at(versions.begin()).at();
+  for (auto at = key.reads.begin(); at != key.reads.end(); at = key.reads.next(at)) {
+    Read& read = key.reads.at(at);
+    if (!none && until < read.at()) return;
+    judge(read, first_value(key));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stream/initials.h"
 #include "stream/intake.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
@@ -31,13 +32,16 @@ struct Clash {
 
 class Timelines {
  public:
-  Timelines(Pool& pool, std::uint64_t initial) : pool_(pool), initial_(initial) {}
-  void set_initial(std::uint64_t initial) { initial_ = initial; }
+  Timelines(Pool& pool, const Initials& initials) : pool_(pool), initials_(initials) {}
 
   // Adds a read; whether it is wrong, as far as we know.
   bool add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value);
   // Adds a version, and fills what is below. `conflicts`: whether writers may not overlap.
   void add(const KeyWrite& write, const Moment& begin, const Moment& commit, bool conflicts);
+
+  // The key turns out to hold something else at the start, or to be a list, which is empty then.
+  // Fills changes(). REQUIRES: all that is known of the key is in memory.
+  void judge_first_reads(KeyState& key);
 
   // Of the last version.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
@@ -58,11 +62,18 @@ class Timelines {
   template <class V>
   void find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added);
   void judge(Read& read, std::uint64_t expected);
+  // What there is before all versions.
+  [[nodiscard]] std::uint64_t first_value(const KeyState& key) const {
+    if (key.kind == KeyKind::List) return Value::null().bits();
+    return key.has_stub ? key.stub : initials_.of(key.name).print;
+  }
+  template <class V>
+  void judge_until_first(KeyState& key);
   void rejudge(KeyState& key, Sequence<Version>::Cursor added);
   void rejudge(KeyState& key, Sequence<ListVersion>::Cursor added);
 
   Pool& pool_;
-  std::uint64_t initial_;
+  const Initials& initials_;
   std::vector<Change> changes_;
   std::vector<Clash> overlaps_;
   std::vector<Clash> ties_;
