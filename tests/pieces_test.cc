@@ -310,6 +310,51 @@ TEST_F(PiecesTest, ACertificateNamesAViolationThatIsLeft) {
   EXPECT_FALSE(certify(*whole, other)->accepted);
 }
 
+// Initial values of any kind, before and behind what they are about, and version orders, which say
+// something else than the timestamps.
+TEST_F(PiecesTest, TheCommandReadsWhatIsSaidOfKeys) {
+  const std::string proof = file_.string() + ".proof";
+  const std::string padding(5'000'000, ' ');  // More than a piece.
+  const auto txn = [](int at, const std::string& ops) {
+    return "{\"session\":1,\"start_ts\":" + std::to_string(at) +
+           ",\"commit_ts\":" + std::to_string(at + 1) + ",\"ops\":[" + ops + "]}\n";
+  };
+  const std::string head = R"({"ouro":1,"initial":"none"}
+{"key":"a","initial":7}
+{"key":"row","initial":{"b":1,"c":"x"}}
+)";
+  const std::string txns =
+      txn(1, R"(["r","a",7],["r","late",[]],["r","z","none"])") +
+      txn(3, R"(["r","row",{"c":"x","b":1}],["w","a",8],["append","late",1])") +
+      txn(5, R"(["r","late",[1]],["r","gone",null],["w","a",9])") +
+      txn(7, R"(["scan","a","z",[["a",9],["row",{"b":1,"c":"x"}],)"
+             R"(["text","t"],["z","none"]]],["r","text","t"])");
+  const std::string tail = R"({"key":"a","versions":[9,8],"complete":true}
+{"key":"gone","initial":null}
+{"key":"text","initial":"t"}
+)";
+  const auto check = [&](const std::string& text, bool stream) {
+    const std::string path = write(text);
+    std::vector<std::string> args = {kOuroBinary, "check",  "--evidence",    "timestamps", "-l",
+                                     "si",        "--json", "--certificate", proof,        path};
+    if (stream) args.emplace_back("--stream");
+    return run_program(args);
+  };
+  for (const bool holds : {true, false}) {
+    const std::string text =
+        head + padding + "\n" + txns + padding + "\n" +
+        (holds ? "" : txn(9, R"(["r","text","none"],["r","gone","none"],["r","a",8])")) + tail;
+    const Ran whole = check(text, false);
+    const Ran pieces = check(text, true);
+    EXPECT_EQ(whole.status, holds ? 0 : 1) << whole.out << whole.err;
+    EXPECT_EQ(pieces.status, whole.status) << pieces.out << pieces.err;
+    EXPECT_EQ(pieces.out.find("\"snapshot mismatch\":3") == std::string::npos, holds) << pieces.out;
+    const Ran certified = run_program({kOuroBinary, "certify", file_.string(), proof});
+    EXPECT_EQ(certified.status, 0) << certified.out << certified.err;
+  }
+  fs::remove(proof);
+}
+
 // Rows that are written again and again, and asked for now and then; two selects miss something.
 TEST_F(PiecesTest, TheCommandTellsTheSameStoryOfPredicateReads) {
   std::string text;

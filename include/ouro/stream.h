@@ -116,8 +116,9 @@ class Stream {
 
   // Takes the transactions of `batch` in its order; those of a session must come in session order.
   // All or nothing: the error is a key that is both a list and a register, or a batch that the
-  // stream cannot take (other initial values, predicate reads if there were neither any nor rows
-  // before the retention was over once); then nothing has changed. Version orders count for
+  // stream cannot take (another initial value of all keys than before, predicate reads if there
+  // were neither any nor rows before the retention was over once); then nothing has changed.
+  // Initial values of single keys may come late, and the last one counts. Version orders count for
   // nothing by timestamps.
   // The stream keeps the batch until nobody needs its transactions for a report.
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
