@@ -57,7 +57,7 @@ constexpr char kCheckDetails[] =
     "level. If transactions come about in the order of their commits, it is fast and takes about "
     "as much memory as --memory-limit says (1000 MB if it says nothing); what does not fit is kept "
     "in a temporary folder. In any other order it is right, too, but slower, and takes more. Keys "
-    "with an initial value of their own take about 50 bytes each beyond that, and --certificate "
+    "with an initial value of their own take about 70 bytes each beyond that, and --certificate "
     "takes 21 for each transaction, and as many again when it is written.\n\n"
     "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
 

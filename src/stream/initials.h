@@ -1,7 +1,7 @@
 // What keys hold at the start: one value for all, and others for some.
 //
 // A line about a key may come at any time, and the last one counts. The values are kept whole, for
-// stories and predicates; those of single keys for as long as the stream lives, in about 50 bytes
+// stories and predicates; those of single keys for as long as the stream lives, in about 70 bytes
 // each, and what texts and rows take.
 #pragma once
 
