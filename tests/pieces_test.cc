@@ -217,6 +217,16 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   EXPECT_EQ(online.status, 254);
   EXPECT_EQ(online.err, offline.err);
 
+  // Of what is known by then, what comes later may be the explanation.
+  ASSERT_EQ(run_program({kOuroBinary, "generate", "--level", "rc", "--txns", "100000", "--keys",
+                         "50", "--timestamps", "-o", path})
+                .status,
+            0);
+  stream.insert(stream.end(), {"--time-limit", "0.001"});
+  const Ran stopped = run_program(stream);
+  EXPECT_EQ(stopped.status, 2);
+  EXPECT_THAT(stopped.out, HasSubstr("the time limit was reached"));
+
   const Ran refused = run_program({kOuroBinary, "check", "--stream", path});
   EXPECT_EQ(refused.status, 254);
   EXPECT_THAT(refused.err, HasSubstr("--evidence timestamps"));

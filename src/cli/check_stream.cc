@@ -74,7 +74,7 @@ class PieceChecker {
   // Until its end, or until it is to stop; whether it came to its end.
   Result<bool> feed(HistoryPieces& pieces, Stream& stream, StreamDigest& digest);
   [[nodiscard]] StreamOptions options(const std::string& folder) const;
-  int write_certificate_of(const std::string& name, const Judged& judged) const;
+  int write_certificate_of(const Judged& judged) const;
 
   [[nodiscard]] std::size_t examples() const {
     return flags_.examples > 0 ? flags_.examples : flags_.verbose ? 3 : 1;
@@ -160,11 +160,13 @@ Result<Judged> PieceChecker::judge(const std::string& path) {
   }
   judged.digest = digest.close(judged.summary);
   Verdict& verdict = judged.digest.verdict;
-  if (!*fed && verdict.outcome == Outcome::Holds) {
-    verdict.outcome = Outcome::Undecided;
+  if (!*fed) {
+    const bool found = verdict.outcome == Outcome::Violated;
+    verdict = {.level = verdict.level, .evidence = verdict.evidence};
     verdict.reason = interrupted() ? "interrupted" : "the time limit was reached";
+    if (found) verdict.reason += "; violations were found, but what was not read may explain them";
   }
-  if (!notes_ || !*fed || verdict.outcome == Outcome::Undecided) return judged;
+  if (!notes_ || verdict.outcome == Outcome::Undecided) return judged;
   notes_->proof.add(events);
   judged.certificate = make_certificate(
       notes_->history, std::move(notes_->proof).close(verdict.outcome), clock_drift_of(flags_));
@@ -194,20 +196,14 @@ int PieceChecker::check_one(const std::string& path) {
   }
   if (verdict.outcome != Outcome::Undecided) {
     const int status = verdict.outcome == Outcome::Holds ? kHolds : kViolated;
-    return std::max(status, write_certificate_of(name, **judged));
+    return std::max(status, write_certificate_of(**judged));
   }
   return flags_.undecided == "pass" ? kHolds : flags_.undecided == "fail" ? kViolated : kUndecided;
 }
 
 // Nothing proves an undecided verdict.
-int PieceChecker::write_certificate_of(const std::string& name, const Judged& judged) const {
-  if (flags_.certificate.empty()) return kHolds;
-  if (!judged.certificate) {
-    Error error;
-    error.file = name;
-    error.what = "was not read to its end, so there is no certificate; give it more time";
-    return fail(error);
-  }
+int PieceChecker::write_certificate_of(const Judged& judged) const {
+  if (!judged.certificate) return kHolds;
   const auto status = write_certificate(*judged.certificate, flags_.certificate);
   return status ? kHolds : fail(status.error());
 }
