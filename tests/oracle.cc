@@ -293,7 +293,7 @@ std::tuple<Timestamp, int, TxnId> moment(const History& history, const Observed&
                                          bool commits) {
   const auto start = history.start_ts(txn);
   const Timestamp commit = history.commit_ts(txn) ? *history.commit_ts(txn) : *start;
-  if (!seen.snapshots_at_commit && start != commit) {
+  if (!seen.snapshots_at_commit && !(start && *start >= commit)) {
     return commits ? std::tuple(commit, 0, TxnId{0}) : std::tuple(*start, 3, TxnId{0});
   }
   bool writes = false;

@@ -20,8 +20,7 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
       if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
-      const auto start = h_.start_ts(txn);
-      const bool placed = start && h_.commit_ts(txn).value_or(*start) >= *start;
+      const bool placed = h_.start_ts(txn).has_value();
       if (placed || h_.predicate_read(id).has_version_set) reads_.push_back(id);
     }
   }
@@ -86,7 +85,7 @@ bool PredicateReads::depend_on_time() const {
 // If reads see what is committed when they commit, everybody begins and commits at once.
 PredicateReads::Instant PredicateReads::commit(TxnId writer) const {
   const auto stamp = h_.commit_ts(writer);
-  const bool at_once = seeing_ == Seeing::Commit || (stamp && h_.start_ts(writer) == stamp);
+  const bool at_once = seeing_ == Seeing::Commit || (stamp && h_.start_ts(writer) >= stamp);
   return at_once ? Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Writer, writer.index()}
                  : Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Commit, 0};
 }

@@ -366,21 +366,28 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   return out;
 }
 
-bool same(const Anomaly& a, const Anomaly& b) {
-  const auto same_edge = [](const Edge& x, const Edge& y) {
-    return std::tie(x.from, x.to, x.kind, x.key, x.from_op, x.to_op, x.read, x.choice) ==
-           std::tie(y.from, y.to, y.kind, y.key, y.from_op, y.to_op, y.read, y.choice);
-  };
-  return a.kind == b.kind && a.txns == b.txns && a.ops == b.ops &&
-         std::equal(a.edges.begin(), a.edges.end(), b.edges.begin(), b.edges.end(), same_edge);
+// Whether what is wrong if reads saw what was there at the start is so at the commit, too: they see
+// more then, so only what they missed may be another matter.
+bool at_commit_too(const History& history, const Anomaly& anomaly) {
+  if (anomaly.kind == AnomalyKind::ContradictoryOrder) return false;
+  const Points points(history, SnapshotAt::Commit);
+  return std::none_of(anomaly.edges.begin(), anomaly.edges.end(), [&](const Edge& edge) {
+    if (edge.kind != EdgeKind::ReadWrite || !edge.from_op.valid()) return false;
+    const OpKind kind = history.op(edge.from_op).kind;
+    if (kind != OpKind::Select && kind != OpKind::Aggregate) return false;
+    return !history.predicate_read(edge.from_op).has_version_set &&
+           points.commit(edge.to) < points.snapshot(edge.from);
+  });
 }
 
-// Of a violation at both moments, one proof of each is kept; they may be the same.
-void add_proof(Verdict& verdict, Verdict other) {
-  for (const Anomaly& anomaly : other.anomalies) {
-    for (const Anomaly& known : verdict.anomalies) {
-      if (same(known, anomaly) && known.kind != AnomalyKind::ContradictoryOrder) return;
-    }
+// Of a violation at both moments, one proof of each is kept, or one of both.
+void add_proof(const History& history, Verdict& verdict, Verdict other) {
+  const auto of_both =
+      std::find_if(verdict.anomalies.begin(), verdict.anomalies.end(),
+                   [&](const Anomaly& anomaly) { return at_commit_too(history, anomaly); });
+  if (of_both != verdict.anomalies.end()) {
+    std::rotate(verdict.anomalies.begin(), of_both, of_both + 1);
+    return;
   }
   if (!other.refutation.steps.empty()) verdict.refutation = std::move(other.refutation);
   if (other.anomalies.empty()) return;
@@ -408,7 +415,7 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
       if (!may_hold || verdict.outcome != Outcome::Violated) continue;
       Verdict& other = commit->verdicts[next++];
       if (start->fits && other.outcome == Outcome::Violated) {
-        add_proof(verdict, std::move(other));
+        add_proof(history, verdict, std::move(other));
       } else {
         verdict = std::move(other);
       }

@@ -35,9 +35,7 @@ bool RowGrounds::judged(OpId read) const {
   if (!rows_ || (kind != OpKind::Select && kind != OpKind::Aggregate)) return false;
   const TxnId txn = h_.txn_of(read);
   if (!observed_->counted(txn)) return false;
-  const auto start = h_.start_ts(txn);
-  const bool placed = start && h_.commit_ts(txn).value_or(*start) >= *start;
-  return placed || h_.predicate_read(read).has_version_set;
+  return h_.start_ts(txn).has_value() || h_.predicate_read(read).has_version_set;
 }
 
 std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {

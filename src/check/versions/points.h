@@ -13,8 +13,8 @@ namespace ouro {
 // or when it committed. Databases that take snapshots do the one, those that lock the other.
 enum class SnapshotAt : std::uint8_t { Start, Commit };
 
-// At equal timestamps: commits, then transactions that begin and commit right then, those that only
-// read last; then begins.
+// Whoever starts after the commit begins right then. At equal timestamps: commits, then
+// transactions that begin and commit right then, those that only read last; then begins.
 struct Point {
   enum class Kind : std::uint8_t { Commit, AtOnce, ReadAtOnce, Begin };
   Timestamp at;
@@ -31,14 +31,14 @@ class Points {
   // REQUIRES: it has a commit timestamp.
   [[nodiscard]] Point commit(TxnId writer) const {
     const Timestamp commit = *h_.commit_ts(writer);
-    const bool at_once = at_ == SnapshotAt::Commit || h_.start_ts(writer) == commit;
+    const bool at_once = at_ == SnapshotAt::Commit || h_.start_ts(writer) >= commit;
     return {commit, at_once ? Point::Kind::AtOnce : Point::Kind::Commit, writer};
   }
   // REQUIRES: it has a start timestamp.
   [[nodiscard]] Point snapshot(TxnId reader) const {
     const Timestamp start = *h_.start_ts(reader);
     const Timestamp commit = h_.commit_ts(reader).value_or(start);
-    if (at_ == SnapshotAt::Start && start != commit) return {start, Point::Kind::Begin, reader};
+    if (at_ == SnapshotAt::Start && start < commit) return {start, Point::Kind::Begin, reader};
     return {commit, writes(reader) ? Point::Kind::AtOnce : Point::Kind::ReadAtOnce, reader};
   }
 

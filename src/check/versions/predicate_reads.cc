@@ -73,15 +73,13 @@ bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool over
   return false;
 }
 
-// A transaction that starts after it commits has no snapshot.
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
   if (h.columns().predicate_reads.empty()) return;
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     const TxnId txn{t};
     if (!observed.counted(txn)) continue;
-    const auto start = h.start_ts(txn);
-    const bool placed = start && h.commit_ts(txn).value_or(*start) >= *start;
+    const bool placed = h.start_ts(txn).has_value();
     for (OpId id = h.first_op(txn); id < h.end_op(txn); ++id.value) {
       const OpKind kind = h.op(id).kind;
       if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
