@@ -10,11 +10,11 @@ constexpr std::uint64_t kSecond = 0xd6e8feb86659fd93;
 constexpr std::uint64_t kThird = 0xa24baed4963ee407;
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 constexpr std::uint64_t kBase = 0x0f3a96c1d57be248;  // Below the prime.
-__extension__ using Wide = unsigned __int128;
+__extension__ using Product = unsigned __int128;
 
 // All bits of both, mixed: the product's halves folded.
 std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-  const Wide product = static_cast<Wide>(a) * b;
+  const Product product = static_cast<Product>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
@@ -43,7 +43,7 @@ std::uint64_t tagged(std::uint64_t hash, ValueKind kind) {
 }
 
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
-  const Wide product = static_cast<Wide>(a) * b;
+  const Product product = static_cast<Product>(a) * b;
   const std::uint64_t sum =
       (static_cast<std::uint64_t>(product) & kPrime) + static_cast<std::uint64_t>(product >> 61);
   return sum >= kPrime ? sum - kPrime : sum;
