@@ -201,7 +201,7 @@ struct CheckOptions {
   bool outcomes_only = false;
   // Take it that scans list the tombstones that they meet, also if no scan of the history does:
   // then a key that a scan does not list was never there. Otherwise a violation may be due to not
-  // knowing, and is refused with an error that names the scan.
+  // knowing; if it is, it is refused with an error that names the scan.
   bool scans_list_tombstones = false;
   SearchOptions search;
 };

@@ -174,17 +174,18 @@ Result<Certification> certify(const History& history, const Certificate& certifi
                 : recheck::check_timestamp_anomalies(history, certificate);
     return Certification{wrong.empty(), std::move(wrong)};
   }
-  const auto reading = Reading::of(history, certificate.verdict.evidence);
+  // What holds does so if it does with one source for every read; a violation must not rest on it.
+  const bool violated = certificate.verdict.outcome == Outcome::Violated;
+  const auto reading =
+      Reading::of(history, certificate.verdict.evidence,
+                  violated ? Reading::Absences::Certain : Reading::Absences::Assumed);
   if (!reading.ok()) return reading.error();
-  if (certificate.verdict.outcome == Outcome::Violated && reading->is_unclear()) {
-    return Certification{false, "a scan did not list what may be deleted or never have been there"};
-  }
   std::vector<PredicateReads> seeings;
   seeings.emplace_back(*reading, PredicateReads::Seeing::Start);
   if (seeings[0].depend_on_time()) {
     seeings.emplace_back(*reading, PredicateReads::Seeing::Commit);
   }
-  if (certificate.verdict.outcome == Outcome::Violated) {
+  if (violated) {
     wrong = check_anomalies(*reading, seeings, certificate);
     return Certification{wrong.empty(), std::move(wrong)};
   }

@@ -9,6 +9,7 @@
 namespace ouro::recheck {
 
 Status Reading::join_reads() {
+  skips_unclear_ = absences_ == Absences::Certain && !lists_tombstones();
   own_shown_.assign(accesses_.size(), 0);
   trunks_.assign(h_->columns().trunk_end.size(), Trunk{});
   elements_.assign(h_->columns().elements.size(), kNoAccess);
@@ -56,7 +57,8 @@ Status Reading::join_register(AccessId read) {
   if (a.value.is_null()) {
     const auto source = null_source(read);
     if (!source.ok()) return source.error();
-    source_[read] = *source;
+    source_[read] = *source == kUnclear ? kNowhere : *source;
+    if (*source == kUnclear) return {};
   } else {
     source_[read] = value_source(read);
   }
@@ -82,7 +84,7 @@ Result<AccessId> Reading::null_source(AccessId read) {
     if (writes.deleters == 1 && writes.writers == 0 && !initially) {
       return joined(read, writes.tombstone);
     }
-    unclear_ = true;
+    if (skips_unclear_) return kUnclear;
   }
   if (writes.writers + (initially ? 1 : 0) > 1) {
     return error_at(

@@ -8,8 +8,8 @@
 
 namespace ouro::recheck {
 
-Result<Reading> Reading::of(const History& history, Evidence evidence) {
-  Reading reading(history, evidence);
+Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences) {
+  Reading reading(history, evidence, absences);
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
   if (auto status = reading.note_writes(); !status) return std::move(status).error();

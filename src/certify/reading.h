@@ -49,7 +49,12 @@ class Reading {
  public:
   // The error is a history in which it is unclear which write a read returned, or which one a
   // version order means. Version orders are read only if they are the `evidence`.
-  static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed);
+  // A key that a scan did not list, though it may have been deleted with a tombstone or never been
+  // there, and no scan of the history lists tombstones, is never there if that is `Assumed`;
+  // otherwise such a read says nothing.
+  enum class Absences : bool { Assumed, Certain };
+  static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
+                            Absences absences = Absences::Assumed);
 
   [[nodiscard]] const History& history() const { return *h_; }
   [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
@@ -105,10 +110,6 @@ class Reading {
            h_->op(accesses_[id].op).kind == OpKind::Scan;
   }
 
-  // Whether a scan did not list a key that may have been deleted with a tombstone, or never been
-  // there, and no scan of the history lists tombstones: the latter is assumed.
-  [[nodiscard]] bool is_unclear() const { return unclear_ && !lists_tombstones(); }
-
   [[nodiscard]] Evidence evidence() const { return evidence_; }
   // The version orders that the history states or, if it has none, its commit timestamps imply.
   [[nodiscard]] const std::vector<StatedOrder>& orders() const { return orders_; }
@@ -123,8 +124,10 @@ class Reading {
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
-  Reading(const History& history, Evidence evidence) : h_(&history), evidence_(evidence) {}
+  Reading(const History& history, Evidence evidence, Absences absences)
+      : h_(&history), evidence_(evidence), absences_(absences) {}
   static constexpr AccessId kNowhere = 0xfffffffe;  // An own write, not observed, or wrong.
+  static constexpr AccessId kUnclear = 0xfffffffd;  // May be more than one.
 
   struct Own;
   void take_apart();
@@ -183,7 +186,8 @@ class Reading {
     std::uint32_t deleters = 0;
   };
   absl::flat_hash_map<KeyId, NullWrites> null_writes_;
-  bool unclear_ = false;
+  Absences absences_;
+  bool skips_unclear_ = false;
 
   // Reads of a list share trunks, whose elements are joined once.
   struct Trunk {

@@ -327,20 +327,6 @@ class OutcomesOnly {
   bool violated_ = false;  // Whether any is.
 };
 
-// What holds with one source for every read holds. But a violation may come from having taken the
-// wrong one for a key that a scan did not list: then who wrote what it saw is ambiguous.
-std::optional<Error> doubtful(const Observed& observed, std::span<const Verdict> verdicts) {
-  const History& h = observed.history();
-  const bool violated = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) {
-    return verdict.outcome == Outcome::Violated;
-  });
-  if (!violated || !observed.unclear().valid() || scans_list_tombstones(h)) return std::nullopt;
-  return error_at(h, observed.items().op(observed.unclear()),
-                  fmt::format("the scan did not list {}, which may never have been there or be "
-                              "deleted; list the tombstones that scans meet, like [\"k\",17]",
-                              h.key_label(observed.items().key(observed.unclear()))));
-}
-
 // What a history says if predicate reads saw what was committed at one moment.
 struct Judgement {
   std::vector<Verdict> verdicts;
@@ -350,18 +336,58 @@ struct Judgement {
   bool stopped = false;        // Nobody knows.
 };
 
+std::vector<Verdict> decide_all(Observed& observed, std::span<const Level> levels,
+                                const Budget& budget, const CheckOptions& options) {
+  return options.outcomes_only ? OutcomesOnly(observed, budget, options).run(levels)
+                               : LevelByLevel(observed, budget, options).run(levels);
+}
+
+std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
+  std::vector<Level> out;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.outcome == Outcome::Violated) out.push_back(verdict.level);
+  }
+  return out;
+}
+
+Error ambiguous(const Observed& observed) {
+  const History& h = observed.history();
+  return error_at(h, observed.items().op(observed.unclear()),
+                  fmt::format("the scan did not list {}, which may be absent for more than one "
+                              "reason; list the tombstones that scans meet, like [\"k\",17]",
+                              h.key_label(observed.items().key(observed.unclear()))));
+}
+
+// What holds with one source for every read holds. But a violation may come from having taken the
+// wrong one for a key that a scan did not list. So those that are violated are decided again
+// without such reads; what holds then is ambiguous.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
   auto observed = Observed::observe(history, budget, options.threads, options.evidence, at);
   if (!observed.ok()) return std::move(observed).error();
   Judgement out;
-  out.verdicts = options.outcomes_only ? OutcomesOnly(*observed, budget, options).run(levels)
-                                       : LevelByLevel(*observed, budget, options).run(levels);
-  if (!options.scans_list_tombstones) out.doubt = doubtful(*observed, out.verdicts);
+  out.verdicts = decide_all(*observed, levels, budget, options);
   out.stopped = observed->stopped();
-  if (!out.stopped) {
-    out.has_snapshots = observed->predicates().has_snapshots();
-    out.fits = observed->predicates().snapshots_fit();
+  if (out.stopped) return out;
+  out.has_snapshots = observed->predicates().has_snapshots();
+  out.fits = observed->predicates().snapshots_fit();
+  const std::vector<Level> violated = violated_of(out.verdicts);
+  const bool assumed = observed->unclear().valid() && !options.scans_list_tombstones &&
+                       !scans_list_tombstones(history);
+  if (violated.empty() || !assumed) return out;
+  auto certain =
+      Observed::observe(history, budget, options.threads, options.evidence, at, Absences::Certain);
+  if (!certain.ok()) return std::move(certain).error();
+  std::vector<Verdict> again = decide_all(*certain, violated, budget, options);
+  std::size_t next = 0;
+  for (Verdict& verdict : out.verdicts) {
+    if (verdict.outcome != Outcome::Violated) continue;
+    Verdict& other = again[next++];
+    if (other.outcome == Outcome::Holds) {
+      out.doubt = ambiguous(*observed);
+    } else {
+      verdict = std::move(other);
+    }
   }
   return out;
 }
@@ -402,10 +428,7 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
                                             const Budget& budget, const CheckOptions& options) {
   auto start = judge(history, levels, SnapshotAt::Start, budget, options);
   if (!start.ok()) return std::move(start).error();
-  std::vector<Level> violated;
-  for (const Verdict& verdict : start->verdicts) {
-    if (verdict.outcome == Outcome::Violated) violated.push_back(verdict.level);
-  }
+  const std::vector<Level> violated = violated_of(start->verdicts);
   if (!violated.empty() && start->has_snapshots) {
     auto commit = judge(history, violated, SnapshotAt::Commit, budget, options);
     if (!commit.ok()) return std::move(commit).error();

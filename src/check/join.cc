@@ -174,6 +174,10 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     sources_[i] = external_source(access);
+    if (sources_[i] == kUnclear) {
+      sources_[i] = Observed::kNone;
+      continue;
+    }
     // A scan that passes over a tombstone sees what a read of it returns.
     const bool passed = items_.is_absence(access.item) && sources_[i] < Observed::kInitial;
     const Value value = passed ? accesses_[sources_[i]].value : access.value;
@@ -218,11 +222,14 @@ std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
 }
 
 // A scan need not list tombstones. If the only way to be absent was to be deleted with one, that is
-// what it passed over; otherwise we take it that it lists them, and say so.
+// what it passed over; otherwise we take it that it lists them, and say so, or take it for nothing.
 std::uint32_t Join::absence_source(const Access& read) {
   const bool only = tombstones_.size() == 1 && null_writes_.empty() && !initial_.is_null();
   if (only) return source_through(read, tombstones_[0]);
-  if (!tombstones_.empty() && (!unclear_.valid() || read.item < unclear_)) unclear_ = read.item;
+  if (!tombstones_.empty()) {
+    if (!unclear_.valid() || read.item < unclear_) unclear_ = read.item;
+    if (absences_ == Absences::Certain) return kUnclear;
+  }
   return null_source(read);
 }
 

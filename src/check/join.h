@@ -14,8 +14,12 @@ namespace ouro {
 
 class Join {
  public:
-  Join(Observed& observed, const Budget& budget)
-      : o_(observed), h_(observed.history()), items_(observed.items()), ticker_(budget) {}
+  Join(Observed& observed, Absences absences, const Budget& budget)
+      : o_(observed),
+        h_(observed.history()),
+        items_(observed.items()),
+        absences_(absences),
+        ticker_(budget) {}
 
   // Fills the sources of all items of a key, and `links` beside its accesses; with something else
   // once the budget is exhausted. REQUIRES: `accesses` are those of one key, as KeyRanges::sort()
@@ -65,6 +69,7 @@ class Join {
   [[nodiscard]] std::uint32_t find(Value value);
   void clear_table(std::size_t writes);
   static constexpr std::uint32_t kNoWrite = 0xffffffff;
+  static constexpr std::uint32_t kUnclear = 0xfffffffe;  // Of a read that is left out.
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(accesses_.size()); }
   // Calls f(first, end) for the accesses of each transaction.
@@ -90,6 +95,7 @@ class Join {
   Observed& o_;
   const History& h_;
   const Items& items_;
+  const Absences absences_;
   BudgetTicker ticker_;
   std::span<const Access> accesses_;  // Of the key at hand.
   // Beside them: the position of the write that a read returned, of the final one that replaced a

@@ -12,7 +12,7 @@
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
-                                   Evidence evidence, SnapshotAt at) {
+                                   Evidence evidence, SnapshotAt at, Absences absences) {
   Observed o(history, budget);
   if (o.items_.too_many()) {
     Error error;
@@ -27,7 +27,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
   joins.reserve(parts);
-  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o, budget);
+  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o, absences, budget);
   o.join_keys(joins, threads, budget);
   if (budget.exhausted()) {
     o.stopped_ = true;

@@ -59,6 +59,10 @@ struct PredicateEdge {
   bool overwrites = false;
 };
 
+// What a scan did not list may be deleted or never have been there: then either the latter is
+// assumed, or nothing.
+enum class Absences : std::uint8_t { Assumed, Certain };
+
 class PredicateReads;
 class Join;
 struct Access;
@@ -73,7 +77,8 @@ class Observed {
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
-                                  SnapshotAt at = SnapshotAt::Start);
+                                  SnapshotAt at = SnapshotAt::Start,
+                                  Absences absences = Absences::Assumed);
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "check/items.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -71,10 +72,26 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     if (knows(KeyId{k}) && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
   }
-  std::sort(initial_rows_.begin(), initial_rows_.end(), [&](KeyId a, KeyId b) {
+  sort_by_name(initial_rows_);
+  if (!scans_list_tombstones(h_)) find_unclear_rows();
+  if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+}
+
+void Excerpter::sort_by_name(std::vector<KeyId>& keys) const {
+  std::sort(keys.begin(), keys.end(), [&](KeyId a, KeyId b) {
     return compare_values(h_, h_.key_name(a), h_.key_name(b)) < 0;
   });
-  if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+}
+
+// One that starts with a value and was deleted once is clear.
+void Excerpter::find_unclear_rows() {
+  for (const auto& [key, deletes] : deletes_) {
+    const auto tombstones = static_cast<std::size_t>(std::count_if(
+        deletes.begin(), deletes.end(), [&](OpId op) { return !h_.op(op).value.is_null(); }));
+    const bool once = tombstones == 1 && deletes.size() == 1 && !h_.initial(key).is_null();
+    if (tombstones > 0 && !once) unclear_rows_.push_back(key);
+  }
+  sort_by_name(unclear_rows_);
 }
 
 std::span<const OpId> Excerpter::deletes(KeyId key) const {
@@ -98,12 +115,12 @@ const std::vector<RowGrounds::Row>* Excerpter::grounds(OpId read) const {
   return grounds_ == nullptr ? nullptr : grounds_->of(read);
 }
 
-std::span<const KeyId> Excerpter::initial_rows(Value lower, Value upper) const {
-  const auto first =
-      std::partition_point(initial_rows_.begin(), initial_rows_.end(), [&](KeyId key) {
-        return !lower.is_null() && compare_values(h_, h_.key_name(key), lower) < 0;
-      });
-  const auto end = std::partition_point(first, initial_rows_.end(), [&](KeyId key) {
+std::span<const KeyId> Excerpter::within(std::span<const KeyId> keys, Value lower,
+                                         Value upper) const {
+  const auto first = std::partition_point(keys.begin(), keys.end(), [&](KeyId key) {
+    return !lower.is_null() && compare_values(h_, h_.key_name(key), lower) < 0;
+  });
+  const auto end = std::partition_point(first, keys.end(), [&](KeyId key) {
     return upper.is_null() || compare_values(h_, h_.key_name(key), upper) <= 0;
   });
   return {first, end};
@@ -404,7 +421,8 @@ class ExcerptMaker {
   // Rows that were there at first, and that a scan did not find. Maybe nobody else mentions them.
   bool add_absences(const PredicateRead& read) {
     const auto initial_rows = e_.initial_rows(read.lower, read.upper);
-    if (initial_rows.empty()) return true;
+    const auto unclear_rows = e_.unclear_rows(read.lower, read.upper);
+    if (initial_rows.empty() && unclear_rows.empty()) return true;
     absl::flat_hash_set<KeyId> found;
     for (const KeyVersion& row : h_.rows(read)) found.insert(row.key);
     for (const KeyId missed : initial_rows) {
@@ -412,7 +430,20 @@ class ExcerptMaker {
       if (gone({missed, Value::null()}) || lacks_deletes(missed)) return false;
       key(missed);
     }
-    return true;
+    return std::all_of(unclear_rows.begin(), unclear_rows.end(), [&](KeyId missed) {
+      return found.contains(missed) || stays_unclear(missed);
+    });
+  }
+
+  // Whether there is more than one reason for a key to be absent in this part, too, or none.
+  [[nodiscard]] bool stays_unclear(KeyId key) {
+    const bool initially = h_.initial(key).is_null();
+    if (initially && !is_written(key)) return true;
+    const auto deletes = e_.deletes(key);
+    const auto left = std::count_if(deletes.begin(), deletes.end(), [&](OpId op) {
+      return !h_.op(op).value.is_null() && stays(op);
+    });
+    return left >= (initially ? 1 : 2);
   }
 
   // Whether a row was deleted, and would be there all along in this part.

@@ -63,7 +63,14 @@ class Excerpter {
   // The deletes of a key by transactions that did not abort.
   [[nodiscard]] std::span<const OpId> deletes(KeyId key) const;
   // Keys in a range, both ends included, null: open, that have a value from the start.
-  [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const;
+  [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const {
+    return within(initial_rows_, lower, upper);
+  }
+  // Those that a scan may lack for more than one reason: they were deleted with a tombstone, and no
+  // scan lists any.
+  [[nodiscard]] std::span<const KeyId> unclear_rows(Value lower, Value upper) const {
+    return within(unclear_rows_, lower, upper);
+  }
 
  private:
   struct Writes {
@@ -72,6 +79,10 @@ class Excerpter {
   };
 
   void note(OpId write, bool aborted);
+  void find_unclear_rows();
+  void sort_by_name(std::vector<KeyId>& keys) const;
+  [[nodiscard]] std::span<const KeyId> within(std::span<const KeyId> keys, Value lower,
+                                              Value upper) const;
 
   const History& h_;
   Evidence evidence_;
@@ -80,6 +91,7 @@ class Excerpter {
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // By the last write of their transaction.
   std::vector<KeyId> initial_rows_;              // By name.
+  std::vector<KeyId> unclear_rows_;              // Likewise.
   std::unique_ptr<RowGrounds> grounds_;          // Null: not by versions, or no predicate reads.
 };
 

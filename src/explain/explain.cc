@@ -49,7 +49,8 @@ class Explaining {
         deadline_(Budget::Clock::now() + options.time_limit),
         budget_(options.time_limit, options.cancelled),
         worst_first_(verdict.evidence == Evidence::Versions && verdict.level > Level::Causal &&
-                     has_complete_orders(history)) {
+                     has_complete_orders(history)),
+        scans_list_tombstones_(scans_list_tombstones(history)) {
     out_.level = verdict.level;
   }
 
@@ -83,7 +84,7 @@ class Explaining {
     options.cancelled = options_.cancelled;
     options.threads = 1;
     options.examples = 1;
-    options.scans_list_tombstones = true;  // As in the whole, or there would be nothing to tell.
+    options.scans_list_tombstones = scans_list_tombstones_;  // As in the whole.
     if (options_.time_limit.count() > 0) {
       options.time_limit = std::max(
           std::chrono::milliseconds(1),
@@ -420,7 +421,9 @@ class Explaining {
     const bool plain =
         verdict.evidence == Evidence::Observed || history.columns().predicate_reads.empty();
     if (verdict.level > Level::Causal && plain) {
-      const auto observed = Observed::observe(history, budget_, 1, verdict.evidence);
+      const auto observed =
+          Observed::observe(history, budget_, 1, verdict.evidence, SnapshotAt::Start,
+                            scans_list_tombstones_ ? Absences::Assumed : Absences::Certain);
       if (observed.ok() && !observed->stopped()) {
         auto cases = cases_at(*observed, verdict.level);
         if (cases && !is_better(anomaly, *cases)) {
@@ -475,7 +478,8 @@ class Explaining {
   const ExplainOptions& options_;
   Budget::Clock::time_point deadline_;
   Budget budget_;
-  const bool worst_first_;  // Of cycles, the kind counts before the length.
+  const bool worst_first_;            // Of cycles, the kind counts before the length.
+  const bool scans_list_tombstones_;  // Of the whole.
   std::vector<bool> removed_;
   Explanation out_;
 };
