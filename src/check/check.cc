@@ -330,10 +330,15 @@ class OutcomesOnly {
 // What a history says if predicate reads saw what was committed at one moment.
 struct Judgement {
   std::vector<Verdict> verdicts;
-  std::optional<Error> doubt;  // Of those that are violated.
-  bool has_snapshots = false;  // Whether the moment matters,
-  bool fits = false;           // and gives what was returned.
-  bool stopped = false;        // Nobody knows.
+  std::optional<Error> doubt;   // Why …
+  std::vector<Level> doubtful;  // … these may hold, though they are violated.
+  bool has_snapshots = false;   // Whether the moment matters,
+  bool fits = false;            // and gives what was returned.
+  bool stopped = false;         // Nobody knows.
+
+  [[nodiscard]] bool doubts(const Verdict& verdict) const {
+    return std::find(doubtful.begin(), doubtful.end(), verdict.level) != doubtful.end();
+  }
 };
 
 std::vector<Verdict> decide_all(Observed& observed, std::span<const Level> levels,
@@ -385,6 +390,7 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
     Verdict& other = again[next++];
     if (other.outcome == Outcome::Holds) {
       out.doubt = ambiguous(*observed);
+      out.doubtful.push_back(verdict.level);
     } else {
       verdict = std::move(other);
     }
@@ -429,25 +435,29 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
   auto start = judge(history, levels, SnapshotAt::Start, budget, options);
   if (!start.ok()) return std::move(start).error();
   const std::vector<Level> violated = violated_of(start->verdicts);
-  if (!violated.empty() && start->has_snapshots) {
-    auto commit = judge(history, violated, SnapshotAt::Commit, budget, options);
-    if (!commit.ok()) return std::move(commit).error();
-    const bool may_hold = commit->fits || commit->stopped;
-    std::size_t next = 0;
-    for (Verdict& verdict : start->verdicts) {
-      if (!may_hold || verdict.outcome != Outcome::Violated) continue;
-      Verdict& other = commit->verdicts[next++];
-      if (start->fits && other.outcome == Outcome::Violated) {
-        add_proof(history, verdict, std::move(other));
-      } else {
-        verdict = std::move(other);
-      }
-    }
-    if (may_hold && !start->fits) start->doubt = std::move(commit->doubt);
+  if (violated.empty() || !start->has_snapshots) {
+    if (start->doubt) return *std::move(start->doubt);
+    return std::move(start->verdicts);
   }
-  const bool any = std::any_of(start->verdicts.begin(), start->verdicts.end(),
-                               [](const Verdict& v) { return v.outcome == Outcome::Violated; });
-  if (any && start->doubt) return *std::move(start->doubt);
+  auto commit = judge(history, violated, SnapshotAt::Commit, budget, options);
+  if (!commit.ok()) return std::move(commit).error();
+  const bool may_hold = commit->fits || commit->stopped;
+  bool doubtful = false;
+  std::size_t next = 0;
+  for (Verdict& verdict : start->verdicts) {
+    if (verdict.outcome != Outcome::Violated) continue;
+    Verdict& other = commit->verdicts[next++];
+    if (!may_hold) {
+      doubtful |= start->doubts(verdict);
+    } else if (start->fits && other.outcome == Outcome::Violated) {
+      doubtful |= start->doubts(verdict) || commit->doubts(verdict);
+      add_proof(history, verdict, std::move(other));
+    } else {
+      doubtful |= commit->doubts(verdict);
+      verdict = std::move(other);
+    }
+  }
+  if (doubtful) return start->doubt ? *std::move(start->doubt) : *std::move(commit->doubt);
   return std::move(start->verdicts);
 }
 
