@@ -142,6 +142,37 @@ TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
   }
 }
 
+// ---- moments ----
+
+// Whoever starts after the commit begins at the commit, so its select should have seen the row.
+TEST(PredicateCasesTest, SelectsOfInvertedTimestampsAreJudged) {
+  const std::string_view inverted =
+      R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",{"c":1}]]}
+{"session":"b","start_ts":9,"commit_ts":3,"ops":[["select",{"eq":["c",1]},[]]]}
+)";
+  EXPECT_EQ(judged(inverted, Evidence::Versions, Level::ReadCommitted), "result-set mismatch");
+}
+
+// The aggregate fits what was there at its start and at its commit. Only at the latter it follows
+// line 5; but that it missed line 3 is wrong at both, so that is told.
+TEST(PredicateCasesTest, WhatIsWrongAtEitherMomentIsTold) {
+  const auto history = parse_history(
+      R"({"key":"b","initial":{"v":1,"c":1}}
+{"key":"c","initial":{"v":2,"c":1}}
+{"session":"s","start_ts":5,"commit_ts":6,"ops":[["w","c",{"v":4,"c":0}]]}
+{"session":"s","start_ts":2,"commit_ts":4,"ops":[["aggregate","max","v",{"eq":["c",1]},2]]}
+{"session":"s","start_ts":3,"commit_ts":3,"ops":[["w","b",{"v":5}]]}
+)",
+      {}, "h.jsonl");
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  CheckOptions options;
+  options.evidence = Evidence::Versions;
+  const auto verdict = check(*history, Level::Prefix, options);
+  ASSERT_TRUE(verdict.ok() && verdict->outcome == Outcome::Violated);
+  ASSERT_EQ(verdict->anomalies.size(), 1U);
+  EXPECT_EQ(verdict->anomalies[0].txns, (std::vector<TxnId>{TxnId{1}, TxnId{0}}));
+}
+
 // ---- tombstones ----
 
 TEST(PredicateCasesTest, ScansNeedNotListTombstones) {

@@ -181,20 +181,17 @@ Result<Certification> certify(const History& history, const Certificate& certifi
                   violated ? Reading::Absences::Certain : Reading::Absences::Assumed);
   if (!reading.ok()) return reading.error();
   std::vector<PredicateReads> seeings;
-  seeings.emplace_back(*reading, PredicateReads::Seeing::Start);
-  if (seeings[0].depend_on_time()) {
-    seeings.emplace_back(*reading, PredicateReads::Seeing::Commit);
+  for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
+    const PredicateReads& predicates = seeings.emplace_back(*reading, seeing);
+    if (!violated) {
+      std::string complaint = check_order(*reading, predicates, certificate);
+      if (complaint.empty()) return Certification{true, ""};
+      if (wrong.empty()) wrong = std::move(complaint);
+    }
+    if (!predicates.depend_on_time()) break;
   }
-  if (violated) {
-    wrong = check_anomalies(*reading, seeings, certificate);
-    return Certification{wrong.empty(), std::move(wrong)};
-  }
-  for (const PredicateReads& predicates : seeings) {
-    std::string complaint = check_order(*reading, predicates, certificate);
-    if (complaint.empty()) return Certification{true, ""};
-    if (wrong.empty()) wrong = std::move(complaint);
-  }
-  return Certification{false, std::move(wrong)};
+  if (violated) wrong = check_anomalies(*reading, seeings, certificate);
+  return Certification{wrong.empty(), std::move(wrong)};
 }
 
 }  // namespace ouro

@@ -94,6 +94,7 @@ void Items::flatten(const History& history, const Budget& budget) {
 }
 
 bool scans_list_tombstones(const History& history) {
+  if (history.columns().predicate_reads.empty()) return false;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones;
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
