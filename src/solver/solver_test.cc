@@ -127,8 +127,8 @@ class RandomGuide : public Guide {
     if (arc.to != lemma.cycle[(i + 1) % lemma.cycle.size()].arc.from) {
       return ::testing::AssertionFailure() << "the cycle does not close behind arc " << i;
     }
-    const auto has = [&](std::span<const Arc> arcs) {
-      return std::find(arcs.begin(), arcs.end(), arc) != arcs.end();
+    const auto has = [wanted = arc](std::span<const Arc> arcs) {
+      return std::find(arcs.begin(), arcs.end(), wanted) != arcs.end();
     };
     if (label == DynamicOrder::kNoLabel) {
       if (!has(problem.known) && !has(problem.late)) {
