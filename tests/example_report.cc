@@ -17,6 +17,8 @@ int main() {
   if (!history.ok()) return fail(history.error());
   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
   if (!verdict.ok()) return fail(verdict.error());
-  std::cout << ouro::describe(*history, *verdict, {.name = "the bank"});
+  const ouro::Explanation explanation = ouro::explain(*history, *verdict);
+  ouro::ReportOptions options{.name = "the bank", .explanations = {&explanation, 1}};
+  std::cout << ouro::describe(*history, *verdict, options);
   return verdict->outcome == ouro::Outcome::Violated ? 0 : 1;
 }

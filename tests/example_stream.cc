@@ -31,7 +31,7 @@ int main() {
   if (!taken.ok()) return fail(taken.error());
   stream->advance(now);                                  // … whenever time passes,
   for (const ouro::StreamEvent& event : stream->poll())  // … and whenever it suits.
-    std::cout << ouro::describe(*event.history, event.verdict, {});
+    std::cout << ouro::describe(*event.history, event.verdict);
   const ouro::StreamSummary summary = stream->finish();
   const auto mismatch = static_cast<std::size_t>(ouro::AnomalyKind::SnapshotMismatch);
   return summary.txns == 2 && summary.counts[mismatch] == 1 ? 0 : 1;

@@ -114,7 +114,7 @@ std::string complaint(const History& history, const Story& story, Judge allowed 
 ExplainOptions thorough() {
   ExplainOptions options;
   options.examples = 2;
-  options.time_limit = {};
+  options.work_limit = 0;
   options.threads = 1;
   return options;
 }
@@ -404,7 +404,7 @@ Explanation explained(std::string_view text, Level level, std::size_t examples) 
   const History history = history_of(text);
   const auto verdict = check(history, level);
   EXPECT_TRUE(verdict.ok());
-  return explain(history, *verdict, {.examples = examples, .time_limit = {}});
+  return explain(history, *verdict, {.examples = examples, .work_limit = 0});
 }
 
 constexpr const char* kThree =
@@ -480,7 +480,7 @@ TEST(ExplainTest, OfStoriesThatAreAsSmallTheWorstIsTold) {
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   const auto verdict = check(*history, Level::Serializable, {.evidence = Evidence::Versions});
   ASSERT_TRUE(verdict.ok());
-  const Explanation explanation = explain(*history, *verdict, {.time_limit = {}});
+  const Explanation explanation = explain(*history, *verdict, {.work_limit = 0});
   ASSERT_EQ(explanation.stories.size(), 1u);
   EXPECT_EQ(name(explanation.stories[0]), "dirty write") << "and not the read skew of z and y";
   EXPECT_TRUE(explanation.stories[0].minimal);

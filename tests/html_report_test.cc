@@ -181,6 +181,8 @@ TEST_F(HtmlReportTest, TellsWhatTheTextTells) {
   ReportOptions options;
   options.name = "shop.jsonl";
   options.check_seconds = 0.25;
+  const Explanation story = explain(history, *verdict);
+  options.explanations = {&story, 1};
   EXPECT_EQ(browser_.evaluate("document.querySelector('#text pre').textContent"),
             browser_.evaluate("`" + describe(history, *verdict, options) + "`"));
 }

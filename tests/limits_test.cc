@@ -74,7 +74,12 @@ std::string interrupted(const History& history, Interrupter& interrupter, std::m
   static_cast<void>(check(history, kLevels, options));
   const auto whole = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
   const auto delay = random() % static_cast<std::uint64_t>(whole.count());
-  options.cancelled = interrupter.in(std::chrono::nanoseconds(delay));
+  // Now and then before it begins, or never, so that there are both however slow the machine is.
+  const std::atomic<bool> always{true};
+  const std::uint64_t when = random() % 32;
+  options.cancelled = when == 0   ? &always
+                      : when == 1 ? nullptr
+                                  : interrupter.in(std::chrono::nanoseconds(delay));
   const auto verdicts = check(history, kLevels, options);
   interrupter.rest();
   if (!verdicts.ok()) return verdicts.error().to_string();

@@ -107,7 +107,7 @@ TEST_F(RunTest, RocksdbWithoutSnapshotsLosesUpdates) {
     EXPECT_GT(lost_updates(history), 0u) << url;
     const Verdict verdict = judge(history, Level::Si);
     EXPECT_EQ(verdict.outcome, Outcome::Violated) << url;
-    EXPECT_THAT(headline(history, verdict), HasSubstr("lost update")) << url;
+    EXPECT_THAT(describe(history, verdict), HasSubstr("VIOLATED si (lost update")) << url;
     EXPECT_EQ(report_.claims, Level::ReadCommitted);
     EXPECT_EQ(judge(history, Level::ReadCommitted).outcome, Outcome::Holds) << url;
   }
@@ -361,16 +361,16 @@ TEST_F(RunTest, ValuesRepeatOnlyIfAsked) {
 }
 
 TEST_F(RunTest, RateAndThinkTimeSlowClientsDown) {
-  RunOptions wanted = options("sim:si", WorkloadKind::General, 0);
-  wanted.seconds = 0.5;
+  RunOptions wanted = options("sim:si", WorkloadKind::General, 100);
   wanted.rate = 200;
   record(wanted);
-  EXPECT_LE(report_.end.committed + report_.end.aborted, 130u);
+  EXPECT_GE(report_.end.seconds, 0.4) << "half a second, but some may come at once";
   EXPECT_GE(report_.end.committed, 10u);
   wanted.rate = 0;
+  wanted.txns = 88;  // 11 for each client, with 10 pauses between them.
   wanted.think_time = std::chrono::milliseconds(50);
   record(wanted);
-  EXPECT_LE(report_.end.committed + report_.end.aborted, 8 * 4 * (10 + 1));
+  EXPECT_GE(report_.end.seconds, 0.4);
 }
 
 TEST_F(RunTest, BadOptionsAreRefusedBeforeAnythingIsWritten) {

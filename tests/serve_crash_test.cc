@@ -88,9 +88,11 @@ class Sender {
   Sender(std::vector<std::string> batches, std::string client)
       : batches_(std::move(batches)), client_(std::move(client)) {}
 
-  // Sends until all is sent or the service is gone.
+  // Sends until all is sent or the service is gone; a third of all at most, so that however slowly
+  // it is killed, it is killed more than once.
   void send(const ServeProcess& service) {
-    while (sent_ < batches_.size()) {
+    const std::size_t end = std::min(batches_.size(), sent_ + (batches_.size() + 2) / 3);
+    while (sent_ < end) {
       const Reply reply =
           service.post(batches_[sent_], "application/x-ndjson",
                        {{"X-Ouro-Batch", client_ + '/' + std::to_string(sent_ + 1)}});
@@ -99,11 +101,12 @@ class Sender {
     }
   }
   [[nodiscard]] bool done() const { return sent_ == batches_.size(); }
+  [[nodiscard]] std::size_t sent() const { return sent_; }
 
  private:
   std::vector<std::string> batches_;
   std::string client_;
-  std::size_t sent_ = 0;
+  std::atomic<std::size_t> sent_ = 0;
 };
 
 TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays) {
@@ -133,7 +136,12 @@ TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays)
     for (; !sender.done(); ++kills) {
       ServeProcess service(arguments);
       ASSERT_NE(service.http_port(), 0) << service.err();
+      const std::size_t before = sender.sent();
       std::thread sending([&] { sender.send(service); });
+      // Every other time something gets done, however slow the machine is.
+      while (kills % 2 == 1 && sender.sent() == before) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(random() % 150));
       service.kill();
       sending.join();
@@ -172,8 +180,10 @@ TEST(ServeCrashTest, FramesThatWereNotAnsweredAreSentAgain) {
     ServeProcess service(arguments);
     const FrameClient client(service.tcp_port());
     client.send("{\"hello\":{\"client\":\"c\",\"next\":" + std::to_string(answered + 1) + "}}");
+    // A third of all at a time, so that however slowly it is killed, it is killed more than once.
     std::thread sending([&, first = answered] {
-      for (std::size_t i = first; i < lines.size() && client.send(lines[i] + '\n'); ++i) {
+      const std::size_t end = std::min(lines.size(), first + lines.size() / 3);
+      for (std::size_t i = first; i < end && client.send(lines[i] + '\n'); ++i) {
         std::this_thread::sleep_for(std::chrono::microseconds(200));
       }
     });

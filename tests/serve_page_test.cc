@@ -67,7 +67,7 @@ TEST(ServePageTest, ItFitsAPhoneAndTheDarkAndLoadsNothingFromElsewhere) {
   if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
   ServeProcess service({"--level", "si"});
   const Ran run = run_program({kOuroBinary, "run", "sim:si?fault=lost-update&rate=0.002", "--serve",
-                               service.url(), "-s", "4", "--rate", "2000", "-q"});
+                               service.url(), "-n", "8000", "--rate", "2000", "-q"});
   EXPECT_NE(run.status, 254) << run.err;
   browser.open(service.url() + "/");
   browser.wait_for("document.querySelectorAll('#events li').length > 3");

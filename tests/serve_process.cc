@@ -70,7 +70,7 @@ ServeProcess::ServeProcess(const std::vector<std::string>& arguments) {
   }
   ::close(ends[0]);
   input_ = ends[1];
-  if (names(all, "--listen")) await_addresses();
+  if (names(all, "--listen")) await_addresses(names(all, "--tcp"));
 }
 
 ServeProcess::~ServeProcess() {
@@ -84,19 +84,18 @@ bool ServeProcess::ended() const {
   return how.si_pid != 0;
 }
 
-void ServeProcess::await_addresses() {
+void ServeProcess::await_addresses(bool tcp) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < deadline && !ended()) {
     const std::string text = err();
     const std::size_t at = text.find("ouro: http://");
     const std::size_t end = text.find("/\n", at);
-    if (at != text.npos && end != text.npos) {
+    // Both addresses are printed at once, but not written at once.
+    const std::size_t tcp_at = text.find("ouro: tcp ");
+    const bool complete = !tcp || (tcp_at != text.npos && text.find('\n', tcp_at) != text.npos);
+    if (at != text.npos && end != text.npos && complete) {
       url_ = text.substr(at + 6, end - at - 6);
-      // Both addresses are printed at once, but not written at once.
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      const std::string again = err();
-      const std::size_t tcp = again.find("ouro: tcp ");
-      if (tcp != again.npos) tcp_port_ = std::stoi(again.substr(again.find(':', tcp + 10) + 1));
+      if (tcp) tcp_port_ = std::stoi(text.substr(text.find(':', tcp_at + 10) + 1));
       return;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -76,7 +76,7 @@ class ServeProcess {
   [[nodiscard]] std::string err() const;
 
  private:
-  void await_addresses();
+  void await_addresses(bool tcp);
   [[nodiscard]] bool ended() const;
 
   ScratchFolder folder_;

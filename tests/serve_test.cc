@@ -313,7 +313,7 @@ TEST(ServeTest, AGrowingFileIsFollowedThroughRotationAndCutting) {
   append(update("a", 7, 8, "3", 4));
   await(4);
   std::ofstream(path, std::ios::binary | std::ios::trunc).close();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  service.wait_until("the cut", [&] { return service.err().find("was cut") != std::string::npos; });
   append(update("a", 9, 10, "4", 5));
   await(5);
   const auto end = service.stop();
@@ -389,11 +389,12 @@ TEST(ServeTest, WebhooksAreRetriedAndDeliveredInOrder) {
   ServeProcess service({"--webhook", server.url()});
   EXPECT_EQ(service.post(kFirst + kLost).status, 200);
   EXPECT_EQ(service.post(update("c", 3, 6, "null", 3)).status, 200);
+  std::uint64_t events = 0;
   service.wait_until("deliveries", [&] {
+    events = service.summary("/events");
     const std::lock_guard lock(mutex);
-    return got.size() >= 2;
+    return got.size() >= 2 && got.size() == events;
   });
-  const std::uint64_t events = service.summary("/events");
   EXPECT_EQ(service.stop().status, 1);
   const std::lock_guard lock(mutex);  // Some may have come since, and their thread is still there.
   ASSERT_EQ(got.size(), events);

@@ -125,7 +125,7 @@ void append(std::string& out, const Named& named, Evidence evidence, std::set<Pa
     const auto verdict = check(named.history, level.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
     const Explanation explanation =
-        explain(named.history, *verdict, {.examples = 2, .time_limit = {}});
+        explain(named.history, *verdict, {.examples = 2, .work_limit = 0});
     for (const Story& story : explanation.stories) seen.insert(story.pattern);
     std::string text =
         describe(named.history, *verdict, {.name = named.name, .explanations = {&explanation, 1}});

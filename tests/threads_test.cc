@@ -54,5 +54,44 @@ TEST(ThreadsTest, VerdictsAndCertificatesDoNotDependOnThem) {
   }
 }
 
+// Levels, and what is known of each when the work ends somewhere.
+std::string all_outcomes(const History& history, std::uint64_t work, CheckOptions options) {
+  const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
+  options.work_limit = work;
+  const auto verdicts = check(history, levels, options);
+  if (!verdicts.ok()) return verdicts.error().to_string();
+  std::string text;
+  for (const Verdict& verdict : *verdicts) {
+    text += std::string(info(verdict.level).name) + " " + std::string(name(verdict.outcome)) + " " +
+            verdict.reason + "\n";
+  }
+  return text;
+}
+
+TEST(ThreadsTest, WhatAWorkLimitLeavesUndecidedDoesNotDependOnThem) {
+  for (const Level store : {Level::ReadCommitted, Level::Causal, Level::StrictSerializable}) {
+    GenerateOptions options;
+    options.store = store;
+    options.txns = 12'000 / kSlowdown;
+    options.keys = 2'000;
+    options.unknown_share = 0.05;
+    options.sessions = 40;
+    const auto history = generate(options);
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    std::size_t undecided = 0;
+    for (std::uint64_t work = 100'000; work < 100'000'000; work *= 3) {
+      for (const bool outcomes_only : {false, true}) {
+        const auto with = [&](unsigned threads) {
+          return all_outcomes(*history, work, {.threads = threads, .outcomes_only = outcomes_only});
+        };
+        const std::string one = with(1);
+        undecided += one.find("work limit reached") != std::string::npos ? 1 : 0;
+        EXPECT_EQ(with(4), one) << info(store).name << ", " << work << " steps";
+      }
+    }
+    EXPECT_GT(undecided, 2u);
+  }
+}
+
 }  // namespace
 }  // namespace ouro::oracle

@@ -192,6 +192,26 @@ Complaints check_silence(std::string_view path, std::string_view text) {
   return complaints;
 }
 
+Complaints check_searches(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  if (room_of(path) != "report" || is_test(path)) return complaints;
+  static const std::regex search(
+      R"((^|[^\w.>])((ouro::)?(check|check_within|explain|examine|precedence|counterexample|look_for))"
+      R"(\s*\(|Budget\b|Observed\b))");
+  std::size_t number = 0;
+  const std::string code = blank_non_code(text);
+  for (const std::string_view line : split_lines(code)) {
+    ++number;
+    std::cmatch match;
+    if (!std::regex_search(line.data(), line.data() + line.size(), match, search)) continue;
+    complaints.push_back(
+        complain(path, number,
+                 fmt::format("report/ never starts a search, but here is {}; let examine() do it",
+                             trim(match[2].str()))));
+  }
+  return complaints;
+}
+
 namespace {
 
 // Bytes that continue a character of UTF-8 take no column.

@@ -33,6 +33,9 @@ inline constexpr int kMaxColumns = 100;
 // The library neither prints nor exits. `path` decides: src/cli/ and tests may.
 [[nodiscard]] Complaints check_silence(std::string_view path, std::string_view text);
 
+// Reports render what they are given: src/report/ does not call what searches.
+[[nodiscard]] Complaints check_searches(std::string_view path, std::string_view text);
+
 // No tabs, trailing spaces, long lines (but in raw strings) or missing line break at the end;
 // headers are included once.
 [[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);

@@ -74,6 +74,7 @@ TEST(TidyTest, FindsTheSourcesItIsToCheck) {
 
 TEST(TidyTest, RoomsIncludeOnlyRoomsWithAnOpenDoor) { expect_clean(check_doors); }
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
+TEST(TidyTest, ReportsDoNotSearch) { expect_clean(check_searches); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
 
@@ -200,6 +201,19 @@ TEST(TidySilenceTest, WhatOnlyLooksLikeItIsAllowed) {
   for (const char* line : {"// std::cout is for others", "x = \"exit(1)\";", "std::snprintf(b, n);",
                            "txn.abort();", "on_exit(1);", "abort(txn);", "fmt::format(\"x\");"}) {
     EXPECT_THAT(check_silence("src/format/x.cc", line), IsEmpty()) << line;
+  }
+}
+
+TEST(TidySearchesTest, OnlyCallsInReportsAreFound) {
+  for (const char* line : {"x = explain(history, verdict);", "check(history, level);",
+                           "ouro::examine(history, how);", "const Budget budget;"}) {
+    EXPECT_THAT(check_searches("src/report/x.cc", line), SizeIs(1)) << line;
+    EXPECT_THAT(check_searches("src/explain/x.cc", line), IsEmpty()) << line;
+    EXPECT_THAT(check_searches("src/report/x_test.cc", line), IsEmpty()) << line;
+  }
+  for (const char* line : {"// explain(history) was called before", "story.explain();",
+                           "const Explanation& explanation = told(level);", "recheck(x);"}) {
+    EXPECT_THAT(check_searches("src/report/x.cc", line), IsEmpty()) << line;
   }
 }
 

@@ -255,7 +255,8 @@ TEST(TimelineTest, ThreadsDoNotChangeTheVerdict) {
       const auto verdict = check(history, level, check_options);
       ASSERT_TRUE(verdict.ok());
       EXPECT_EQ(verdict->outcome, Outcome::Violated);
-      told.push_back(to_json(history, *verdict));
+      const Explanation story = explain(history, *verdict, {.threads = threads});
+      told.push_back(to_json(history, *verdict, {.explanations = {&story, 1}}));
     }
     EXPECT_EQ(told[0], told[1]);
     EXPECT_EQ(told[0], told[2]);

@@ -189,8 +189,11 @@ struct SearchOptions {
 };
 
 struct CheckOptions {
-  std::chrono::milliseconds time_limit{0};       // Zero: none.
-  std::uint64_t memory_limit = 0;                // Resident bytes of the process; zero: none.
+  std::chrono::milliseconds time_limit{0};  // Zero: none.
+  std::uint64_t memory_limit = 0;           // Resident bytes of the process; zero: none.
+  // Steps of work; zero: none. A step takes some ten nanoseconds; how many a history takes depends
+  // neither on the machine nor on the number of threads, so what is undecided is so everywhere.
+  std::uint64_t work_limit = 0;
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
   unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
   std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
@@ -228,7 +231,8 @@ struct CheckOptions {
                                                  std::span<const Level> levels,
                                                  const CheckOptions& options = {});
 
-// The verdict as a newcomer can read it; several lines, the last one with a line break.
+// The verdict as a newcomer can read it; several lines, the last one with a line break. Of a
+// violation it tells the story, so the cost is that of explain().
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict);
 
 }  // namespace ouro

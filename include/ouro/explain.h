@@ -133,7 +133,7 @@ struct Story {
   std::vector<OpId> shown_by;
   std::vector<TxnId> shown_in;
   std::string expected;     // See Anomaly::expected.
-  bool minimal = false;     // False: nothing smaller was found in time.
+  bool minimal = false;     // False: nothing smaller was found within the limits.
   std::uint64_t count = 1;  // Occurrences of `kind` in the whole history, as far as counted.
   // Of the levels that can be decided with this evidence: what these transactions by themselves
   // violate, and what allows them.
@@ -159,13 +159,16 @@ struct Explanation {
 
 struct ExplainOptions {
   std::size_t examples = 1;                      // Stories of each pattern.
-  std::chrono::milliseconds time_limit{2000};    // For all of it; zero: none.
+  std::uint64_t work_limit = 100'000'000;        // For all of it, as in CheckOptions; zero: none.
+  std::chrono::milliseconds time_limit{0};       // Likewise; what is told may depend on it.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon.
   std::int64_t clock_drift = 0;                  // As check() was told.
   unsigned threads = 0;                          // As for check().
   Evidence evidence = Evidence::Observed;        // For precedence(); verdicts have theirs.
 };
 
+// Violated if any is, else undecided if any is, else holds.
+[[nodiscard]] Outcome worst(std::span<const Verdict> verdicts);
 // Of the levels in `verdicts` that hold, those that no other one implies.
 [[nodiscard]] std::vector<Level> strongest_holding(std::span<const Verdict> verdicts);
 // Of those violated, the ones that imply no other.
@@ -173,8 +176,8 @@ struct ExplainOptions {
 
 // Explains a violated verdict; of others there is nothing to tell.
 //
-// Cost: one pass over the history, and then checks of ever smaller parts of it until the time limit
-// is reached; usually milliseconds.
+// Cost: one pass over the history, and then checks of ever smaller parts of it until the work limit
+// is reached, which is about two seconds; usually milliseconds.
 [[nodiscard]] Explanation explain(const History& history, const Verdict& verdict,
                                   const ExplainOptions& options = {});
 

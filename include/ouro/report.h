@@ -1,8 +1,9 @@
 // Verdicts, counts and findings as text for people and JSON for machines.
 //
-// Nothing here prints; everything is returned. Text uses terminal colours only if asked to. JSON is
-// one object on one line, valid whatever bytes the history holds: bytes that are no UTF-8 become
-// U+FFFD.
+// Nothing here prints; everything is returned. Nothing here searches either: of violations the
+// stories are told that explain() or examine() found. Text uses terminal colours only if asked to.
+// JSON is one object on one line, valid whatever bytes the history holds: bytes that are no UTF-8
+// become U+FFFD.
 //
 // Example (built and run as tests/example_report.cc):
 //
@@ -10,7 +11,9 @@
 //   if (!history.ok()) return fail(history.error());
 //   const auto verdict = ouro::check(*history, ouro::Level::ReadAtomic);
 //   if (!verdict.ok()) return fail(verdict.error());
-//   std::cout << ouro::describe(*history, *verdict, {.name = "the bank"});
+//   const ouro::Explanation explanation = ouro::explain(*history, *verdict);
+//   ouro::ReportOptions options{.name = "the bank", .explanations = {&explanation, 1}};
+//   std::cout << ouro::describe(*history, *verdict, options);
 //
 // Thread safety: calls share no state.
 #pragma once
@@ -23,6 +26,7 @@
 #include <vector>
 
 #include "ouro/check.h"
+#include "ouro/examine.h"
 #include "ouro/explain.h"
 #include "ouro/history.h"
 #include "ouro/lint.h"
@@ -31,10 +35,9 @@
 namespace ouro {
 
 struct ReportOptions {
-  std::string_view name;     // What to call the history; empty: its file.
-  bool colour = false;       // For a terminal.
-  std::size_t examples = 1;  // Stories of each pattern to tell.
-  // Explanations that were made already, by level; what is missing is made when it is needed.
+  std::string_view name;  // What to call the history; empty: its file.
+  bool colour = false;    // For a terminal.
+  // Of the violated levels; of one that has none the kinds of its anomalies are told.
   std::span<const Explanation> explanations;
   std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
   std::span<const Verdict> others;     // At levels that were not asked for, if they are known.
@@ -60,15 +63,20 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
-// Violated if any is, else undecided if any is, else holds.
-[[nodiscard]] Outcome worst(std::span<const Verdict> verdicts);
-
 // The same for several levels of one history: one line, or the lattice of levels with a mark at
 // each, what the database gave, and then the stories of the weakest levels violated.
 [[nodiscard]] std::string headline(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
+
+// The same of an examination, which brings along all of the options that are about what was found.
+[[nodiscard]] std::string headline(const History& history, const Examination& examination,
+                                   const ReportOptions& options = {});
+[[nodiscard]] std::string describe(const History& history, const Examination& examination,
+                                   const ReportOptions& options);
+[[nodiscard]] std::string to_json(const History& history, const Examination& examination,
+                                  const ReportOptions& options = {});
 
 // Whether and why `first` must precede `second`, as precedence() answered.
 [[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,

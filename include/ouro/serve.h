@@ -8,6 +8,7 @@
 //   options.follow = {"run.jsonl"};
 //   options.http = "127.0.0.1:0";
 //   options.stop = &stop;
+//   options.event = [&](const std::string&) { stop = true; };  // At the first violation.
 //   options.ready = [&](const ouro::ServeAddresses& at) { std::cout << at.http << '\n'; };
 //   const auto report = ouro::serve(options);
 //   if (!report.ok()) return fail(report.error());

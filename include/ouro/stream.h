@@ -10,7 +10,7 @@
 //   if (!taken.ok()) return fail(taken.error());
 //   stream->advance(now);                                  // … whenever time passes,
 //   for (const ouro::StreamEvent& event : stream->poll())  // … and whenever it suits.
-//     std::cout << ouro::describe(*event.history, event.verdict, {});
+//     std::cout << ouro::describe(*event.history, event.verdict);
 //   const ouro::StreamSummary summary = stream->finish();
 //
 // What single transactions show is reported at once, and two writers that overlap as soon as both

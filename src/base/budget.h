@@ -1,4 +1,10 @@
 // Limits on a long computation, asked for inside its loops.
+//
+// A limit in seconds ends a computation sooner on a busy machine. So whatever decides what users
+// are told is limited by counted work instead: steps of some ten nanoseconds each, charged by the
+// computation itself. For the count to be the same on every machine and with every number of
+// threads, only parts of the computation that one thread does may charge; work that is shared by
+// threads is charged as a whole, by its size, before it is begun or after all are done with it.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +21,40 @@ namespace ouro {
 class Budget {
  public:
   using Clock = std::chrono::steady_clock;
+  using Milliseconds = std::chrono::milliseconds;
 
-  // No limits.
+  // No limits. Work is counted all the same.
   Budget() = default;
-  // Zero: no time limit, no limit of resident bytes. `cancelled` may be null.
-  Budget(std::chrono::milliseconds time_limit, const std::atomic<bool>* cancelled,
-         std::uint64_t memory_limit = 0)
-      : limited_(time_limit.count() > 0),
+  // Zero: no time limit, no limit of resident bytes, no limit of steps. `cancelled` may be null.
+  Budget(Milliseconds time_limit, const std::atomic<bool>* cancelled,
+         std::uint64_t memory_limit = 0, std::uint64_t work_limit = 0)
+      : time_limit_(time_limit),
         deadline_(Clock::now() + time_limit),
         cancelled_(cancelled),
-        memory_limit_(memory_limit) {}
+        memory_limit_(memory_limit),
+        work_limit_(work_limit) {}
+  // The `share`th part of the time and of the work that `whole` had at first, or what is left of
+  // them if that is less, but at least about a millisecond. What is charged here is charged there,
+  // too.
+  // REQUIRES: `whole` outlives this.
+  Budget(const Budget& whole, unsigned share)
+      : Budget(whole.time_share(share), whole.cancelled_, whole.memory_limit_,
+               whole.work_share(share)) {
+    whole_ = &whole;
+  }
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
 
-  // Whether to stop. Costs a clock read, and a look at the process if memory is limited: ask every
-  // few thousand steps.
+  // Whether to stop. Costs a clock read if time is limited, and a look at the process if memory is:
+  // ask every few thousand steps.
   [[nodiscard]] bool exhausted() const {
-    return was_cancelled() || out_of_memory() || (limited_ && Clock::now() >= deadline_);
+    return was_cancelled() || out_of_work() || out_of_memory() ||
+           (time_limit_.count() > 0 && Clock::now() >= deadline_);
   }
   [[nodiscard]] bool was_cancelled() const {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
   }
+  [[nodiscard]] bool out_of_work() const { return work_limit_ != 0 && spent() >= work_limit_; }
   // Stays true once it was: memory may be given back on the way out.
   [[nodiscard]] bool out_of_memory() const {
     if (memory_limit_ == 0) return false;
@@ -43,24 +64,59 @@ class Budget {
     return out_of_memory_.load(std::memory_order_relaxed);
   }
 
+  // Counts work that was done or is about to be. Call it where no other threads are at work on the
+  // same thing, with what does not depend on their number.
+  void charge(std::uint64_t steps) const {
+    for (const Budget* budget = this; budget != nullptr; budget = budget->whole_) {
+      budget->spent_.fetch_add(steps, std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] std::uint64_t spent() const { return spent_.load(std::memory_order_relaxed); }
+
+  // Whether time or work has a limit, so that what takes long keeps the rest from being done.
+  [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
+
  private:
-  bool limited_ = false;
+  static constexpr std::uint64_t kLeastWork = 50'000;
+
+  [[nodiscard]] Milliseconds time_share(unsigned share) const {
+    if (time_limit_.count() == 0) return {};
+    const auto left = std::chrono::duration_cast<Milliseconds>(deadline_ - Clock::now());
+    return std::max(Milliseconds(1), std::min(time_limit_ / share, left));
+  }
+  [[nodiscard]] std::uint64_t work_share(unsigned share) const {
+    if (work_limit_ == 0) return 0;
+    const std::uint64_t left = work_limit_ - std::min(work_limit_, spent());
+    return std::max(kLeastWork, std::min(work_limit_ / share, left));
+  }
+
+  const Budget* whole_ = nullptr;  // Of which this is a part.
+  Milliseconds time_limit_{0};
   Clock::time_point deadline_{};
   const std::atomic<bool>* cancelled_ = nullptr;
   std::uint64_t memory_limit_ = 0;
+  std::uint64_t work_limit_ = 0;
+  mutable std::atomic<std::uint64_t> spent_{0};
   mutable std::atomic<bool> out_of_memory_{false};
 };
 
-// Asks a budget once every `every` calls, a power of two: often enough that so many steps take well
-// under a second. One per thread.
+// Asks a budget once every `every` ticks: often enough that so many take well under a second. One
+// per thread.
 class BudgetTicker {
  public:
-  explicit BudgetTicker(const Budget& budget, std::uint32_t every = 4096)
-      : budget_(budget), mask_(every - 1) {}
-  // Whether to stop; stays true once it was.
-  bool tick() { return (++count_ & mask_) == 0 ? ask() : stopped_; }
+  // Each tick is charged with `steps`; zero where several threads tick.
+  explicit BudgetTicker(const Budget& budget, std::uint32_t every = 4096, std::uint32_t steps = 0)
+      : budget_(budget), every_(every), steps_(steps), left_(every) {}
+  ~BudgetTicker() { charge(); }
+  // Whether to stop; stays true once it was. `count`: as so many ticks.
+  bool tick(std::uint32_t count = 1) {
+    left_ -= count;
+    return left_ <= 0 ? ask() : stopped_;
+  }
   // The same, at once.
   bool ask() {
+    charge();
+    left_ = every_;
     if (!stopped_) stopped_ = budget_.exhausted();
     return stopped_;
   }
@@ -68,9 +124,14 @@ class BudgetTicker {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
+  void charge() const {
+    if (steps_ != 0) budget_.charge(static_cast<std::uint64_t>(every_ - left_) * steps_);
+  }
+
   const Budget& budget_;
-  std::uint32_t mask_;
-  std::uint32_t count_ = 0;
+  std::int64_t every_;
+  std::uint32_t steps_;
+  std::int64_t left_;
   bool stopped_ = false;
 };
 

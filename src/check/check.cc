@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/parallel.h"
+#include "check/check_within.h"
 #include "check/local/local.h"
 #include "check/observed.h"
 #include "check/polygraph/polygraph.h"
@@ -24,6 +25,7 @@ std::string stop_reason(const Budget& budget, const CheckOptions& options) {
   if (budget.out_of_memory()) {
     return fmt::format("memory limit of {} MB reached", options.memory_limit / 1'000'000);
   }
+  if (budget.out_of_work()) return "work limit reached";
   return fmt::format("time limit of {} s reached",
                      static_cast<double>(options.time_limit.count()) / 1000);
 }
@@ -35,6 +37,11 @@ Result<std::vector<Verdict>> check_by_timestamps(const History& history,
                                                  const CheckOptions& options) {
   std::vector<Verdict> verdicts;
   for (const Level level : levels) {
+    if (!verdicts.empty() && budget.exhausted()) {
+      verdicts.push_back(
+          {.level = level, .evidence = options.evidence, .reason = stop_reason(budget, options)});
+      continue;
+    }
     auto verdict = check_timeline(history, level, budget, options);
     if (!verdict.ok()) return std::move(verdict).error();
     if (verdict->outcome == Outcome::Undecided) verdict->reason = stop_reason(budget, options);
@@ -61,6 +68,8 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
 
 Verdict decide(const Observed& observed, Level level, const Budget& budget,
                const CheckOptions& options) {
+  constexpr std::uint64_t kSteps = 1000;  // However small the history is.
+  budget.charge(kSteps);
   Verdict verdict{.level = level};
   if (observed.stopped()) return verdict;
   add_wrong_reads(verdict, observed, options.examples);
@@ -127,9 +136,9 @@ Verdict decide_with_predicates(Observed& observed, Level level, const Budget& bu
 }
 
 // Decides several levels, the strongest first: if it holds, so do all that it implies. Without
-// limits, two of which neither implies the other are decided at once. With a time limit, one that
-// takes too long is put off, so that it does not keep the others from being decided; it may be
-// answered by then, as a weaker one is violated.
+// limits, two of which neither implies the other are decided at once. If time or work is limited,
+// one that takes too long is put off, so that it does not keep the others from being decided; it
+// may be answered by then, as a weaker one is violated.
 class LevelByLevel {
  public:
   LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
@@ -152,7 +161,7 @@ class LevelByLevel {
       verdicts_[here] = holds != nullptr            ? weakened(*holds, levels[here])
                         : beside_[here].has_value() ? *std::move(beside_[here])
                         : last                      ? decide(levels[here])
-                        : options_.time_limit.count() > 0
+                        : budget_.limited()
                             ? try_soon(levels[here])
                             : decide_with_another(levels, std::span(order).subspan(done));
     }
@@ -209,11 +218,9 @@ class LevelByLevel {
            thread_count(options_.threads) > 1;
   }
 
-  // With a share of the time.
+  // With a share of the time and of the work.
   [[nodiscard]] Verdict try_soon(Level level) {
-    constexpr int kShare = 4;
-    const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
-                       options_.cancelled, options_.memory_limit);
+    const Budget share(budget_, 4);
     return budget_.exhausted() ? Verdict{.level = level}
                                : decide_with_predicates(observed_, level, share, options_);
   }
@@ -240,8 +247,8 @@ class LevelByLevel {
 
 // Decides several levels by as few of them as possible: first the strongest, as most databases keep
 // what they promise; once that fails, whichever tells most about the others however it turns out.
-// With a time limit none may take more than a share of it before all had their turn; and once one
-// took too long, those that need no search come first, as they are quick.
+// Of a limit of time or work none may take more than a share before all had their turn; and once
+// one took too long, those that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
@@ -252,7 +259,7 @@ class OutcomesOnly {
     for (const Level level : levels) {
       verdicts.push_back({.level = level, .evidence = options_.evidence});
     }
-    if (options_.time_limit.count() > 0) ask_each(verdicts, kShare);
+    if (budget_.limited()) ask_each(verdicts, kShare);
     ask_each(verdicts, 1);
     for (Verdict& verdict : verdicts) {
       if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
@@ -261,10 +268,10 @@ class OutcomesOnly {
   }
 
  private:
-  static constexpr int kShare = 4;
+  static constexpr unsigned kShare = 4;
 
-  // Gives every level that is open one turn, of the `share`th part of the time.
-  void ask_each(std::vector<Verdict>& verdicts, int share) {
+  // Gives every level that is open one turn, of the `share`th part of the time and of the work.
+  void ask_each(std::vector<Verdict>& verdicts, unsigned share) {
     std::vector<Level> slow;
     for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
          open = undecided(verdicts, slow)) {
@@ -280,10 +287,9 @@ class OutcomesOnly {
     }
   }
 
-  [[nodiscard]] Outcome decide(Level level, int share) {
+  [[nodiscard]] Outcome decide(Level level, unsigned share) {
     if (share == 1) return decide_with_predicates(observed_, level, budget_, options_).outcome;
-    const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
-                      options_.cancelled, options_.memory_limit);
+    const Budget part(budget_, share);
     return decide_with_predicates(observed_, level, part, options_).outcome;
   }
 
@@ -481,8 +487,9 @@ bool decidable(Level level, Evidence evidence) {
   return false;
 }
 
-Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
-                                   const CheckOptions& options) {
+Result<std::vector<Verdict>> check_within(const Budget& budget, const History& history,
+                                          std::span<const Level> levels,
+                                          const CheckOptions& options) {
   for (const Level level : levels) {
     if (!decidable(level, options.evidence)) {
       const Evidence other =
@@ -493,11 +500,24 @@ Result<std::vector<Verdict>> check(const History& history, std::span<const Level
       return error;
     }
   }
-  const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
   if (options.evidence == Evidence::Timestamps) {
     return check_by_timestamps(history, levels, budget, options);
   }
   return check_by_reads(history, levels, budget, options);
+}
+
+Result<Verdict> check_within(const Budget& budget, const History& history, Level level,
+                             const CheckOptions& options) {
+  auto verdicts = check_within(budget, history, std::span(&level, 1), options);
+  if (!verdicts.ok()) return std::move(verdicts).error();
+  return std::move((*verdicts).front());
+}
+
+Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
+                                   const CheckOptions& options) {
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit,
+                      options.work_limit);
+  return check_within(budget, history, levels, options);
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

@@ -21,6 +21,8 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
         "narrower scans";
     return error;
   }
+  constexpr std::uint64_t kStepsPerItem = 8;
+  budget.charge(kStepsPerItem * o.items_.size() + history.columns().elements.size());
   o.source_.assign(o.items_.size(), kNone);
   o.element_item_.resize(history.columns().elements.size());
 

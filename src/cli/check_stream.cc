@@ -184,11 +184,14 @@ int PieceChecker::check_one(const std::string& path) {
     return fail(error);
   }
   const auto& [digest, summary, certificate] = **judged;
-  ReportOptions report{.name = name, .colour = stdout_is_terminal(), .examples = examples()};
+  ReportOptions report{.name = name, .colour = stdout_is_terminal()};
   report.whole = {summary.txns + summary.left_out, summary.operations};
   report.check_seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   const Verdict& verdict = digest.verdict;
   if (!flags_.quiet) {
+    const Explanation explanation =
+        explain(digest.history, verdict, {.examples = examples(), .cancelled = &interrupted()});
+    report.explanations = {&explanation, 1};
     const bool full = flags_.verbose || flags_.input.paths.size() == 1;
     print(flags_.output == "json" ? to_json(digest.history, verdict, report)
           : full                  ? describe(digest.history, verdict, report)

@@ -38,15 +38,19 @@ constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of t
 
 class ProgressLine {
  public:
-  explicit ProgressLine(const std::string& what)
-      : what_(what), wanted_(::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() {
-    if (shown_) std::fputs("\r\033[K", stderr);
-  }
+  ProgressLine() : wanted_(::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { erase(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void update() {
+  // Time is counted from when `what` changed.
+  void update(const std::string& what) {
+    if (what != what_) {
+      erase();
+      what_ = what;
+      start_ = std::chrono::steady_clock::now();
+      next_ = kPatience;
+    }
     const auto elapsed = std::chrono::steady_clock::now() - start_;
     if (!wanted_ || elapsed < next_) return;
     next_ = elapsed + kPause;
@@ -57,12 +61,57 @@ class ProgressLine {
   }
 
  private:
-  const std::string& what_;
+  void erase() {
+    if (shown_) std::fputs("\r\033[K", stderr);
+    shown_ = false;
+  }
+
+  std::string what_;
   bool wanted_;
   bool shown_ = false;
   std::chrono::steady_clock::duration next_ = kPatience;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
+
+// What a thread that watches and one that works share.
+struct Watched {
+  std::mutex mutex;
+  std::condition_variable ended;
+  std::string what;
+  bool done = false;
+  std::exception_ptr failure;
+};
+
+// See watched(). `work` may change what is shown.
+bool watch(const std::shared_ptr<Watched>& state, OnInterrupt on_interrupt,
+           std::function<void()> work) {
+  std::thread worker([state, work = std::move(work)] {
+    std::exception_ptr failure;
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(state->mutex);
+    state->failure = failure;
+    state->done = true;
+    state->ended.notify_one();
+  });
+  {
+    ProgressLine progress;
+    std::unique_lock lock(state->mutex);
+    while (!state->ended.wait_for(lock, kStep, [&] { return state->done; })) {
+      if (on_interrupt == OnInterrupt::Abandon && g_interrupted) {
+        worker.detach();
+        return false;
+      }
+      progress.update(state->what);
+    }
+  }
+  worker.join();
+  if (state->failure) std::rethrow_exception(state->failure);
+  return true;
+}
 
 }  // namespace
 
@@ -104,39 +153,19 @@ const std::atomic<bool>& interrupted() { return g_interrupted; }
 void forget_interrupt() { g_interrupted = false; }
 
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
-  struct State {
-    std::mutex mutex;
-    std::condition_variable ended;
-    bool done = false;
-    std::exception_ptr failure;
-  };
-  const auto state = std::make_shared<State>();  // Outlives us if the work is left behind.
-  std::thread worker([state, work = std::move(work)] {
-    std::exception_ptr failure;
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::lock_guard lock(state->mutex);
-    state->failure = failure;
-    state->done = true;
-    state->ended.notify_one();
+  const auto state = std::make_shared<Watched>();  // Outlives us if the work is left behind.
+  state->what = what;
+  return watch(state, on_interrupt, std::move(work));
+}
+
+void watched_in_stages(std::function<void(const TellStage&)> work) {
+  const auto state = std::make_shared<Watched>();
+  watch(state, OnInterrupt::Wait, [&state, &work] {
+    work([&state](std::string what) {
+      const std::lock_guard lock(state->mutex);
+      state->what = std::move(what);
+    });
   });
-  {
-    ProgressLine progress(what);
-    std::unique_lock lock(state->mutex);
-    while (!state->ended.wait_for(lock, kStep, [&] { return state->done; })) {
-      if (on_interrupt == OnInterrupt::Abandon && g_interrupted) {
-        worker.detach();
-        return false;
-      }
-      progress.update();
-    }
-  }
-  worker.join();
-  if (state->failure) std::rethrow_exception(state->failure);
-  return true;
 }
 
 void leave(int status) {

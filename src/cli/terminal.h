@@ -35,6 +35,11 @@ enum class OnInterrupt { Wait, Abandon };
 // touches, and the process must end by leave(). Otherwise true.
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work);
 
+// The same for work that goes through stages, and is waited for: it says what it is at, whenever
+// that changes, by calling what it is given.
+using TellStage = std::function<void(std::string what)>;
+void watched_in_stages(std::function<void(const TellStage&)> work);
+
 // Ends the process without waiting for work left behind.
 [[noreturn]] void leave(int status);
 

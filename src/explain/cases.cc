@@ -49,7 +49,9 @@ class Teller {
   };
 
   [[nodiscard]] Cycle cycle_of(const WriteOrders& orders) const {
+    constexpr std::uint64_t kStepsPerEdge = 10;
     const std::vector<Fact> edges = facts_.edges(orders);
+    budget_.charge(kStepsPerEdge * edges.size());
     return shortest_cycle(edges, facts_.txn_count(), level_);
   }
 

@@ -1,5 +1,6 @@
 // A story by timestamps also tells who wrote what should have been read, which the level does not
 // need to be violated. So what is written out is shrunk once more, whatever is wrong with the rest.
+#include "check/check_within.h"
 #include "explain/shrink.h"
 #include "ouro/explain.h"
 
@@ -13,12 +14,13 @@ History counterexample(const History& history, const Story& story, const Explain
   check_options.clock_drift = options.clock_drift;
   check_options.cancelled = options.cancelled;
   check_options.threads = 1;
+  const Budget budget(options.time_limit, options.cancelled, 0, options.work_limit);
   const auto is_violated = [&](const History& rest) {
-    const auto verdict = check(rest, story.level, check_options);
+    const Budget left(budget, 1);
+    const auto verdict = check_within(left, rest, story.level, check_options);
     return verdict.ok() && verdict->outcome == Outcome::Violated;
   };
   if (!is_violated(part)) return part;
-  const Budget budget(options.time_limit, options.cancelled);
   return shrink(part, story.evidence, is_violated, budget).part.history;
 }
 

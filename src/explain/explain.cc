@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/budget.h"
+#include "check/check_within.h"
 #include "check/observed.h"
 #include "check/versions/worst_cycle.h"
 #include "explain/cases.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr std::size_t kManyToCheck = 1'000'000;  // Too many to check again without those told.
 constexpr std::size_t kManyOfPart = 5'000;       // Too many to shrink a part of them at leisure.
 constexpr std::size_t kManyAnomalies = 1000;     // To be removed before that.
+constexpr std::uint64_t kStepsPerExcerpt = 4;    // For each operation of what it is an excerpt of.
 
 bool is_cycle(AnomalyKind kind) {
   return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
@@ -46,8 +48,7 @@ class Explaining {
       : h_(history),
         first_(verdict),
         options_(options),
-        deadline_(Budget::Clock::now() + options.time_limit),
-        budget_(options.time_limit, options.cancelled),
+        budget_(options.time_limit, options.cancelled, 0, options.work_limit),
         worst_first_(verdict.evidence == Evidence::Versions && verdict.level > Level::Causal &&
                      has_complete_orders(history)),
         scans_list_tombstones_(scans_list_tombstones(history)) {
@@ -63,7 +64,7 @@ class Explaining {
       CheckOptions options = check_options();
       options.examples = kManyAnomalies;
       options.threads = options_.threads;
-      const auto verdict = check(rest.history, first_.level, options);
+      const auto verdict = checked(rest.history, first_.level, options);
       if (!verdict.ok() || verdict->outcome == Outcome::Undecided) break;
       out_.complete = verdict->outcome == Outcome::Holds;
       more = !out_.complete && tell(rest.history, *verdict, &rest);
@@ -76,7 +77,7 @@ class Explaining {
   }
 
  private:
-  // One thread: the parts are small. What is left of the time, but never no time at all.
+  // One thread: the parts are small.
   [[nodiscard]] CheckOptions check_options() const {
     CheckOptions options;
     options.evidence = first_.evidence;
@@ -85,18 +86,21 @@ class Explaining {
     options.threads = 1;
     options.examples = 1;
     options.scans_list_tombstones = scans_list_tombstones_;  // As in the whole.
-    if (options_.time_limit.count() > 0) {
-      options.time_limit = std::max(
-          std::chrono::milliseconds(1),
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Budget::Clock::now()));
-    }
     return options;
+  }
+
+  // A part, with what is left of the budget.
+  [[nodiscard]] Result<Verdict> checked(const History& part, Level level,
+                                        const CheckOptions& options) const {
+    const Budget left(budget_, 1);
+    return check_within(left, part, level, options);
   }
 
   // Tells the anomalies of a verdict on `history`, a part of the whole or, without `part`, the
   // whole. Whether a story was added.
   bool tell(const History& history, const Verdict& verdict, const Excerpt* part) {
     const std::size_t before = out_.stories.size();
+    budget_.charge(history.op_count());
     for (const Anomaly& suspect : suspects(history, verdict)) {
       if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
     }
@@ -127,6 +131,7 @@ class Explaining {
 
   void tell_suspect(const History& history, const Verdict& verdict, const Anomaly& suspect,
                     const Excerpt* part) {
+    budget_.charge(kStepsPerExcerpt * history.op_count());
     const auto least = Core(history, verdict, suspect).next();
     if (!least || !shows(least->history, suspect.kind)) return;
     auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
@@ -177,6 +182,7 @@ class Explaining {
   }
 
   [[nodiscard]] Excerpt without_removed() const {
+    budget_.charge(kStepsPerExcerpt * h_.op_count());
     std::vector<TxnId> left;
     std::vector<bool> kept(h_.op_count(), true);
     for (std::size_t t = 0; t < removed_.size(); ++t) {
@@ -199,7 +205,7 @@ class Explaining {
 
   [[nodiscard]] bool shows(const History& part, std::optional<AnomalyKind> kind,
                            Level level) const {
-    const auto verdict = check(part, level, check_options());
+    const auto verdict = checked(part, level, check_options());
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return false;
     if (!kind) return true;
     if (!is_cycle(*kind)) return verdict->counts[static_cast<std::size_t>(*kind)] > 0;
@@ -210,7 +216,7 @@ class Explaining {
   [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted) const {
     CheckOptions options = check_options();
     options.examples = kManyAnomalies;
-    const auto verdict = check(part, first_.level, options);
+    const auto verdict = checked(part, first_.level, options);
     return verdict.ok() && std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
                                        [&](const Anomaly& anomaly) {
                                          return anomaly.kind == wanted.kind &&
@@ -224,7 +230,7 @@ class Explaining {
     if (!worst_first_) return std::nullopt;
     CheckOptions options = check_options();
     options.examples = kManyAnomalies;
-    const auto verdict = check(part, first_.level, options);
+    const auto verdict = checked(part, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
     const Anomaly& worst = worst_anomaly(*verdict);
     if (worst.kind != AnomalyKind::ForbiddenCycle) return std::nullopt;
@@ -249,6 +255,7 @@ class Explaining {
     Core core(history, verdict, anomaly);
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
+    budget_.charge(kStepsPerExcerpt * history.op_count());
     for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
         auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
@@ -256,6 +263,7 @@ class Explaining {
         expect_all(verdict, *story);
         return *std::move(story);
       }
+      budget_.charge(history.op_count());
       if (budget_.exhausted()) break;
     }
     Story story = told(history, verdict, anomaly);
@@ -279,6 +287,7 @@ class Explaining {
   [[nodiscard]] Story local_story(const History& history, const Verdict& verdict,
                                   const Anomaly& anomaly) const {
     Story story = told(history, verdict, anomaly);
+    budget_.charge(history.op_count());
     story.txns = anomaly.txns;
     story.ops = anomaly.ops;
     for (const TxnId txn : anomaly.txns) {
@@ -389,9 +398,8 @@ class Explaining {
         budget_);
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
-    options.time_limit = {};  // It was decided just now.
     options.examples = as_bad ? kManyAnomalies : 1;
-    const auto verdict = check(least, first_.level, options);
+    const auto verdict = check(least, first_.level, options);  // Without limits: it just was.
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
     Story story = told(least, *verdict, worst_anomaly(*verdict));
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
@@ -467,7 +475,8 @@ class Explaining {
     for (const LevelInfo& level : levels()) {
       if (decidable(level.level, first_.evidence)) asked.push_back(level.level);
     }
-    const auto verdicts = check(least, asked, check_options());
+    const Budget left(budget_, 1);
+    const auto verdicts = check_within(left, least, asked, check_options());
     if (!verdicts.ok()) return;
     story.weakest_violated = weakest_violated(*verdicts);
     story.strongest_holding = strongest_holding(*verdicts);
@@ -476,7 +485,6 @@ class Explaining {
   const History& h_;
   const Verdict& first_;
   const ExplainOptions& options_;
-  Budget::Clock::time_point deadline_;
   Budget budget_;
   const bool worst_first_;            // Of cycles, the kind counts before the length.
   const bool scans_list_tombstones_;  // Of the whole.

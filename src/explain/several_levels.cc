@@ -6,6 +6,15 @@
 
 namespace ouro {
 
+Outcome worst(std::span<const Verdict> verdicts) {
+  Outcome out = Outcome::Holds;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.outcome == Outcome::Violated) return Outcome::Violated;
+    if (verdict.outcome == Outcome::Undecided) out = Outcome::Undecided;
+  }
+  return out;
+}
+
 std::vector<Level> strongest_holding(std::span<const Verdict> verdicts) {
   std::vector<Level> out;
   for (const Verdict& verdict : verdicts) {

@@ -46,6 +46,8 @@ class Shrinker {
 
   // Keeps the smaller part if the answer is yes; then without the operations that went with others.
   bool accept(const State& smaller) {
+    constexpr std::uint64_t kStepsPerOp = 8;
+    budget_.charge(kStepsPerOp * smaller.ops.size() + h_.op_count() / 8);
     if (stopped_ || (stopped_ = budget_.exhausted())) return false;
     Excerpt part = excerpt(smaller.txns, smaller.ops);
     if (!question_(part.history)) return false;

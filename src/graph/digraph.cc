@@ -16,7 +16,10 @@ constexpr Node kNoNode = 0xffffffff;
 class Components {
  public:
   Components(const Digraph& graph, const Budget& budget)
-      : g_(graph), ticker_(budget), index_(graph.node_count(), 0), low_(graph.node_count(), 0) {}
+      : g_(graph),
+        ticker_(budget, 4096, 1),
+        index_(graph.node_count(), 0),
+        low_(graph.node_count(), 0) {}
 
   std::vector<std::vector<Node>> run() {
     for (Node root = 0; root < g_.node_count() && !ticker_.tick(); ++root) {
@@ -82,7 +85,7 @@ class CycleSearch {
  public:
   CycleSearch(const Digraph& graph, std::span<const Node> component, const Budget& budget)
       : g_(graph),
-        ticker_(budget),
+        ticker_(budget, 4096, 2),
         parent_(graph.node_count(), kNoNode),
         inside_(graph.node_count(), false) {
     for (const Node node : component) inside_[node] = true;
@@ -230,7 +233,7 @@ std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> 
   }
   std::vector<Node> order;
   order.reserve(nodes);
-  BudgetTicker ticker(budget);
+  BudgetTicker ticker(budget, 4096, 4);
   std::size_t furthest = 0;
   while (!ready.empty() && !ticker.tick()) {
     const std::size_t rank = ready.pop();

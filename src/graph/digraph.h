@@ -29,6 +29,7 @@ class Digraph {
           const Budget& budget = Budget());
 
   [[nodiscard]] std::size_t node_count() const { return first_.size() - 1; }
+  [[nodiscard]] std::size_t arc_count() const { return first_.back(); }
   [[nodiscard]] std::span<const Node> out(Node node) const {
     return {to_.get() + first_[node], first_[node + 1] - first_[node]};
   }

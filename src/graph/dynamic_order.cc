@@ -15,7 +15,7 @@ DynamicOrder::DynamicOrder(Digraph known, std::optional<Digraph> back, std::span
     : out_(std::move(known)),
       in_(std::move(back)),
       budget_(budget),
-      ticker_(budget),
+      ticker_(budget, 4096, 4),
       threads_(threads),
       position_(order.size()),
       first_out_(order.size(), -1),
@@ -111,6 +111,7 @@ void DynamicOrder::reorder() {
 std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) {
   // Labelled arcs weigh more than all others together.
   constexpr std::uint64_t kLabelled = std::uint64_t{1} << 32;
+  constexpr std::uint32_t kLookUp = 3;  // What a node costs here, compared with one of add().
   struct Reached {
     std::uint64_t weight;
     Step step;  // By which the node was reached.
@@ -120,7 +121,7 @@ std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) 
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   reached.emplace(from, Reached{0, {}});
   queue.emplace(0, from);
-  while (!queue.empty() && !ticker_.tick()) {
+  while (!queue.empty() && !ticker_.tick(kLookUp)) {
     const auto [weight, node] = queue.top();
     queue.pop();
     if (node == to) break;

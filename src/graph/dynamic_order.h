@@ -22,7 +22,7 @@ class DynamicOrder {
   static constexpr Label kNoLabel = 0xffffffff;  // Of the arcs given at the start, and others.
 
   // `order` is a topological order of `known`, whose arcs stay for ever. `back` is its reverse, if
-  // somebody has made it. The budget must outlive this.
+  // somebody has made it. The budget must outlive this; it is charged for the nodes visited.
   DynamicOrder(Digraph known, std::optional<Digraph> back, std::span<const Node> order,
                const Budget& budget, unsigned threads = 1);
 

@@ -204,7 +204,7 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   if (options.observed) json.member("observed", name(*options.observed));
   json.key("counts").begin_object();
   write_counts(json, verdict);
-  const Explanation explanation = explanation_of(history, verdict, options);
+  const Explanation explanation = explanation_of(verdict, options);
   json.end_object();
   write_known_levels(json, known_levels({&verdict, 1}, options.others, {&explanation, 1}));
   json.key("anomalies").begin_array();
@@ -231,7 +231,7 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
     if (!verdict.reason.empty()) json.member(info(verdict.level).name, verdict.reason);
   }
   json.end_object();
-  const std::vector<Explanation> explanations = explain_weakest(history, verdicts, options);
+  const std::vector<Explanation> explanations = explanations_of_weakest(verdicts, options);
   write_known_levels(json, known_levels(verdicts, options.others, explanations));
   write_levels(json, "unsupported", options.unsupported);
   json.key("anomalies").begin_array();

@@ -58,8 +58,11 @@ Verdict thin_air(const History& history) {
 
 TEST(JsonReportTest, HasTheKeysOfTheDesign) {
   const History history = nasty_history();
-  const Json json(to_json(history, thin_air(history),
-                          {.name = "h", .load_seconds = 0.5, .check_seconds = 0.25}));
+  const Verdict verdict = thin_air(history);
+  const Explanation story = explain(history, verdict);
+  const Json json(to_json(
+      history, verdict,
+      {.name = "h", .explanations = {&story, 1}, .load_seconds = 0.5, .check_seconds = 0.25}));
   EXPECT_EQ(json.at("/history"), "\"h\"");
   EXPECT_EQ(json.at("/transactions"), "1");
   EXPECT_EQ(json.at("/operations"), "2");
@@ -97,7 +100,8 @@ TEST(JsonReportTest, CasesHaveTheirAssumptionsAndEdges) {
   const History history = *std::move(b).freeze();
   const auto verdict = check(history, Level::Si);
   ASSERT_TRUE(verdict.ok());
-  const Json json(to_json(history, *verdict));
+  const Explanation story = explain(history, *verdict);
+  const Json json(to_json(history, *verdict, {.explanations = {&story, 1}}));
   EXPECT_EQ(json.at("/anomalies/0/name"), "\"lost update\"");
   EXPECT_EQ(json.at("/anomalies/0/id"), "\"lost-update\"");
   EXPECT_EQ(json.at("/anomalies/0/cases/0/given"), R"([{"key":"x","first":0,"second":1}])");
@@ -133,7 +137,9 @@ TEST(JsonReportTest, AllLevelsMapToVerdictsAndNameTheStrongest) {
   undecided.reason = "time limit of 1 s reached";
   const std::vector<Verdict> verdicts{holds, thin_air(history), undecided};
   const Level unsupported[] = {Level::Si};
-  const Json json(to_json(history, verdicts, {.unsupported = unsupported}));
+  const Explanation story = explain(history, verdicts[1]);
+  const Json json(
+      to_json(history, verdicts, {.explanations = {&story, 1}, .unsupported = unsupported}));
   EXPECT_EQ(json.at("/level"), "\"all\"");
   EXPECT_EQ(json.at("/verdict"), "\"violated\"");
   EXPECT_EQ(json.at("/levels"),

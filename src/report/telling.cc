@@ -71,12 +71,11 @@ std::string kind_phrase(const Story& story) {
 
 }  // namespace
 
-Explanation explanation_of(const History& history, const Verdict& verdict,
-                           const ReportOptions& options) {
+Explanation explanation_of(const Verdict& verdict, const ReportOptions& options) {
   for (const Explanation& known : options.explanations) {
     if (known.level == verdict.level) return known;
   }
-  return explain(history, verdict, {.examples = options.examples});
+  return {.level = verdict.level, .stories = {}, .complete = false};
 }
 
 const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level) {
@@ -84,11 +83,11 @@ const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level) {
                        [&](const Verdict& verdict) { return verdict.level == level; });
 }
 
-std::vector<Explanation> explain_weakest(const History& history, std::span<const Verdict> verdicts,
-                                         const ReportOptions& options) {
+std::vector<Explanation> explanations_of_weakest(std::span<const Verdict> verdicts,
+                                                 const ReportOptions& options) {
   std::vector<Explanation> out;
   for (const Level level : weakest_violated(verdicts)) {
-    out.push_back(explanation_of(history, verdict_at(verdicts, level), options));
+    out.push_back(explanation_of(verdict_at(verdicts, level), options));
   }
   return out;
 }
@@ -199,7 +198,7 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
       out += fmt::format("\n  … and {} more of {}.\n", grouped(more), kind_phrase(story));
     }
   }
-  if (!explanation.complete) {
+  if (!explanation.complete && !stories.empty()) {
     out += "\n  There may be more; --examples N tells up to N of each name.\n";
   }
 }

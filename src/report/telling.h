@@ -11,14 +11,12 @@
 
 namespace ouro {
 
-// The explanation of `verdict`: the one that the options bring along, or one made now.
-[[nodiscard]] Explanation explanation_of(const History& history, const Verdict& verdict,
-                                         const ReportOptions& options);
+// The explanation of `verdict` that the options bring along; one without stories if there is none.
+[[nodiscard]] Explanation explanation_of(const Verdict& verdict, const ReportOptions& options);
 
 // Explanations of the weakest levels violated, which explain the others, too.
-[[nodiscard]] std::vector<Explanation> explain_weakest(const History& history,
-                                                       std::span<const Verdict> verdicts,
-                                                       const ReportOptions& options);
+[[nodiscard]] std::vector<Explanation> explanations_of_weakest(std::span<const Verdict> verdicts,
+                                                               const ReportOptions& options);
 // REQUIRES: one of the verdicts is about `level`.
 [[nodiscard]] const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level);
 

@@ -116,13 +116,13 @@ void append_other_order(std::string& out, const History& history, std::span<cons
 }  // namespace
 
 std::string headline(const History& history, const Verdict& verdict, const ReportOptions& options) {
-  const Explanation explanation = explanation_of(history, verdict, options);
+  const Explanation explanation = explanation_of(verdict, options);
   return fmt::format("{}: {}\n", name_or_file(history, options.name),
                      judgement(verdict, explanation, options.colour));
 }
 
 std::string describe(const History& history, const Verdict& verdict, const ReportOptions& options) {
-  const Explanation explanation = explanation_of(history, verdict, options);
+  const Explanation explanation = explanation_of(verdict, options);
   std::string out = fmt::format("{}: {}\n", name_or_file(history, options.name),
                                 judgement(verdict, explanation, options.colour));
   std::vector<const Story*> told;
@@ -138,27 +138,14 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
   return out;
 }
 
-std::string describe(const History& history, const Verdict& verdict) {
-  return describe(history, verdict, ReportOptions{});
-}
-
-Outcome worst(std::span<const Verdict> verdicts) {
-  Outcome out = Outcome::Holds;
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.outcome == Outcome::Violated) return Outcome::Violated;
-    if (verdict.outcome == Outcome::Undecided) out = Outcome::Undecided;
-  }
-  return out;
-}
-
 std::string headline(const History& history, std::span<const Verdict> verdicts,
                      const ReportOptions& options) {
-  return headline_of(history, verdicts, explain_weakest(history, verdicts, options), options);
+  return headline_of(history, verdicts, explanations_of_weakest(verdicts, options), options);
 }
 
 std::string describe(const History& history, std::span<const Verdict> verdicts,
                      const ReportOptions& options) {
-  const auto explanations = explain_weakest(history, verdicts, options);
+  const auto explanations = explanations_of_weakest(verdicts, options);
   std::string out = headline_of(history, verdicts, explanations, options);
   out += verdicts.size() > kFewLevels ? marked_lattice(verdicts, options.colour)
                                       : table_of(verdicts, options.colour);

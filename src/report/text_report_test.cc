@@ -11,6 +11,7 @@ namespace {
 struct Fractured {
   History history;
   Verdict verdict;
+  std::vector<Explanation> explanations;
 
   Fractured() {
     HistoryBuilder b;
@@ -47,31 +48,33 @@ struct Fractured {
          .read = r3y,
          .saw = r3x}};
     verdict.anomalies.push_back(anomaly);
+    explanations.push_back(explain(history, verdict));
   }
 };
 
 TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
   const Fractured f;
-  EXPECT_EQ(describe(f.history, f.verdict, {.check_seconds = 0.0004}),
-            "bank.jsonl: VIOLATED read-atomic (fractured read)\n"
-            "\n"
-            "  T1  session a, line 1            w x=1   w y=1\n"
-            "  T2  session b, line 2            …   w x=2   w y=2   (3 operations)\n"
-            "  T3  session c, line 3, id 4711   r x=2   r y=1\n"
-            "\n"
-            "  T1 < T2, because T3 saw T1 (it read y=1 from T1), yet read x=2 from T2; so T1's x "
-            "must be older.\n"
-            "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
-            "y must be older: a contradiction.\n"
-            "\n"
-            "  Weakest level violated: read-atomic, si.  Strongest that allows it: "
-            "read-committed.\n"
-            "  Also called G-single, FracturedReadCO, FracturedReadAO, read skew, A5A. See "
-            "docs/anomalies.md#fractured-read.\n"
-            "\n"
-            "  … and 12 more of this kind.\n"
-            "\n"
-            "3 transactions, 2 keys, 0.4 ms\n");
+  EXPECT_EQ(
+      describe(f.history, f.verdict, {.explanations = f.explanations, .check_seconds = 0.0004}),
+      "bank.jsonl: VIOLATED read-atomic (fractured read)\n"
+      "\n"
+      "  T1  session a, line 1            w x=1   w y=1\n"
+      "  T2  session b, line 2            …   w x=2   w y=2   (3 operations)\n"
+      "  T3  session c, line 3, id 4711   r x=2   r y=1\n"
+      "\n"
+      "  T1 < T2, because T3 saw T1 (it read y=1 from T1), yet read x=2 from T2; so T1's x "
+      "must be older.\n"
+      "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
+      "y must be older: a contradiction.\n"
+      "\n"
+      "  Weakest level violated: read-atomic, si.  Strongest that allows it: "
+      "read-committed.\n"
+      "  Also called G-single, FracturedReadCO, FracturedReadAO, read skew, A5A. See "
+      "docs/anomalies.md#fractured-read.\n"
+      "\n"
+      "  … and 12 more of this kind.\n"
+      "\n"
+      "3 transactions, 2 keys, 0.4 ms\n");
 }
 
 TEST(TextReportTest, WithoutOptionsTheFileNamesTheHistoryAndNoTimeIsTold) {
@@ -79,6 +82,12 @@ TEST(TextReportTest, WithoutOptionsTheFileNamesTheHistoryAndNoTimeIsTold) {
   const std::string text = describe(f.history, f.verdict);
   EXPECT_TRUE(text.starts_with("bank.jsonl: VIOLATED")) << text;
   EXPECT_TRUE(text.ends_with("\n3 transactions, 2 keys\n")) << text;
+}
+
+TEST(TextReportTest, WithoutAnExplanationTheKindsAreToldAndNothingIsSearched) {
+  const Fractured f;
+  EXPECT_EQ(describe(f.history, f.verdict, {.name = "h"}),
+            "h: VIOLATED read-atomic (fractured read)\n\n3 transactions, 2 keys\n");
 }
 
 TEST(TextReportTest, HeadlinesAreOneLine) {
@@ -123,12 +132,12 @@ TEST(TextReportTest, OtherLevelsThatAreKnownSayWhatTheDatabaseGave) {
 
 TEST(TextReportTest, WhatIsUndecidedIsNotDenied) {
   const Fractured f;
-  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "not in a second"},
-                            {.level = Level::Causal, .reason = "not in a second"}};
+  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "too much work"},
+                            {.level = Level::Causal, .reason = "too much work"}};
   const Verdict si{.level = Level::Si, .outcome = Outcome::Violated};
   const std::string text = describe(f.history, si, {.others = others});
   EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: si."
-                      "\n  Undecided: read-committed (not in a second).\n"),
+                      "\n  Undecided: read-committed (too much work).\n"),
             std::string::npos)
       << text;
 }
@@ -136,13 +145,15 @@ TEST(TextReportTest, WhatIsUndecidedIsNotDenied) {
 // What a story violates the whole does, though there was no time to find that out.
 TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
   const Fractured f;
-  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "not in a second"},
-                            {.level = Level::ReadAtomic, .reason = "not in a second"}};
+  const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "too much work"},
+                            {.level = Level::ReadAtomic, .reason = "too much work"}};
   Verdict causal = f.verdict;
   causal.level = Level::Causal;
-  const std::string text = describe(f.history, causal, {.others = others});
+  const Explanation story = explain(f.history, causal);
+  const std::string text =
+      describe(f.history, causal, {.explanations = {&story, 1}, .others = others});
   EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: "
-                      "read-atomic, si.\n  Undecided: read-committed (not in a second).\n\n"),
+                      "read-atomic, si.\n  Undecided: read-committed (too much work).\n\n"),
             std::string::npos)
       << text;
 }
@@ -150,7 +161,7 @@ TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
 TEST(TextReportTest, ColourOnlyIfAsked) {
   const Fractured f;
   EXPECT_EQ(describe(f.history, f.verdict).find('\033'), std::string::npos);
-  EXPECT_EQ(headline(f.history, f.verdict, {.colour = true}),
+  EXPECT_EQ(headline(f.history, f.verdict, {.colour = true, .explanations = f.explanations}),
             "bank.jsonl: \033[1;31mVIOLATED\033[0m read-atomic (fractured read)\n");
 }
 
@@ -168,10 +179,11 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
   EXPECT_EQ(strongest_holding(verdicts), std::vector{Level::ReadCommitted});
   EXPECT_EQ(weakest_violated(verdicts), std::vector{Level::ReadAtomic});
   EXPECT_EQ(worst(verdicts), Outcome::Violated);
-  EXPECT_EQ(headline(f.history, verdicts),
+  EXPECT_EQ(headline(f.history, verdicts, {.explanations = f.explanations}),
             "bank.jsonl: VIOLATED read-atomic (fractured read); holds read-committed\n");
   const Level unsupported[] = {Level::RepeatableRead};
-  const std::string text = describe(f.history, verdicts, {.unsupported = unsupported});
+  const std::string text =
+      describe(f.history, verdicts, {.explanations = f.explanations, .unsupported = unsupported});
   EXPECT_NE(text.find("\n  holds      read-committed\n"
                       "  VIOLATED   read-atomic\n"
                       "  VIOLATED   causal\n"),

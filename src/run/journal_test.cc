@@ -22,7 +22,7 @@ namespace {
 
 // Waits until `path` says `expected`, for the undertaker works after the death of its parent.
 std::string settled(const std::string& path, const std::string& expected) {
-  for (int i = 0; i < 2000 && slurp(path) != expected; ++i) {
+  for (int i = 0; i < 20'000 && slurp(path) != expected; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return slurp(path);

@@ -32,7 +32,7 @@ TEST(AsideTest, TheOtherHelps) {
   // Each waits a while for the other to have done something.
   aside.share(2, [&](std::size_t, std::size_t who) {
     ++by[who];
-    for (int i = 0; i < 10'000 && by[1 - who] == 0; ++i) {
+    for (int i = 0; i < 100'000 && by[1 - who] == 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   });

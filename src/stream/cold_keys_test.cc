@@ -241,7 +241,7 @@ TEST_F(ColdKeysTest, AMergeThatFailsSaysSoSoonAndLeavesNothing) {
   flip_bit(first, 8'192 + 700);
   // No operation comes, so it is never due; but time passes.
   Status status;
-  for (int i = 0; i < 10'000 && status.ok(); ++i) {
+  for (int i = 0; i < 100'000 && status.ok(); ++i) {
     status = both_->cold.merge(0);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

@@ -109,7 +109,7 @@ void Encoding::add_sessions(const Budget& budget) {
 }
 
 void Encoding::add_predicates(const Budget& budget) {
-  BudgetTicker ticker(budget);
+  BudgetTicker ticker(budget, 4096, 2);
   for (const PredicateEdge& edge : o_.predicate_edges()) {
     if (ticker.tick()) return;
     const TxnId writer = o_.txn(edge.write);
@@ -154,8 +154,10 @@ void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift, const Budg
 
 // Each thread encodes a range of keys with about as many items as the others.
 void Encoding::add_keys(unsigned threads, const Budget& budget) {
+  constexpr std::uint64_t kStepsPerItem = 8;
   const std::size_t keys = o_.history().key_count();
   const std::size_t items = o_.items_before(KeyId{keys});
+  budget.charge(kStepsPerItem * items);
   const std::size_t parts = items < kManyItems ? 1 : thread_count(threads);
   std::vector<std::size_t> first_key(parts + 1, keys);
   for (std::size_t part = 0, key = 0; part < parts; ++part) {

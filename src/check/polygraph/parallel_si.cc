@@ -49,7 +49,8 @@ void ParallelSi::sort_writers() {
   next_write_.assign(items.size(), ItemId{});
   first_write_.assign(o_.history().key_count(), ItemId{});
   std::vector<ItemId> writes;
-  for (std::size_t k = 0; k < o_.history().key_count() && !ticker_.tick(); ++k) {
+  for (std::size_t k = 0; k < o_.history().key_count() && !ticker_.stopped(); ++k) {
+    ticker_.tick(1 + static_cast<std::uint32_t>(o_.items_of(KeyId{k}).size()));
     writes.clear();
     for (const ItemId item : o_.items_of(KeyId{k})) {
       if (items.is_write(item) && o_.final(item) && o_.counted(o_.txn(item)))

@@ -16,7 +16,11 @@ namespace ouro {
 class ParallelSi : public Guide {
  public:
   ParallelSi(const Encoding& encoding, DynamicOrder& order, Search& search, const Budget& budget)
-      : e_(encoding), o_(encoding.observed()), order_(order), search_(search), ticker_(budget) {}
+      : e_(encoding),
+        o_(encoding.observed()),
+        order_(order),
+        search_(search),
+        ticker_(budget, 4096, 3) {}
 
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override { search_.reopened(choice); }

@@ -100,6 +100,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   if (encoding.stopped()) return verdict;
   Digraph known(encoding.node_count(), encoding.arcs(), options.threads, budget);
   encoding.release_arcs();
+  budget.charge(2 * known.node_count() + known.arc_count());
   if (budget.exhausted()) return verdict;
   const History& history = observed.history();
   std::vector<Node> nodes =
@@ -112,6 +113,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   std::optional<Digraph> back;
   if (order_is_vague(history)) {
     back = known.reversed(options.threads, budget);
+    budget.charge(10 * (known.node_count() + known.arc_count()));  // For aligned().
     if (const auto txns = aligned(encoding, known, *back, nodes, budget)) {
       nodes = topological_order(known, encoding.likely_order(*txns), budget);
     }

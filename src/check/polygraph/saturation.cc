@@ -1,6 +1,7 @@
 #include "check/polygraph/saturation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ouro {
 namespace {
@@ -35,33 +36,38 @@ Saturation::Saturation(const Encoding& encoding, const DynamicOrder& order)
   });
 }
 
-void Saturation::walk(Node from) {
-  if (reached(from)) return;
+std::uint32_t Saturation::walk(Node from) {
+  if (reached(from)) return 0;
+  std::uint32_t visited = 0;
   seen_in_[from] = walk_;
   stack_.push_back(from);
   while (!stack_.empty()) {
     const Node node = stack_.back();
     stack_.pop_back();
+    ++visited;
     order_.for_each_out(node, [&](Node to, DynamicOrder::Label) {
       if (reached(to)) return;
       seen_in_[to] = walk_;
       stack_.push_back(to);
     });
   }
+  return visited;
 }
 
 std::vector<Saturation::Impossible> Saturation::round(const Budget& budget) {
   std::vector<Impossible> found;
-  BudgetTicker ticker(budget, 8);
-  for (std::size_t at = 0; at < heads_.size() && !ticker.tick();) {
+  BudgetTicker ticker(budget, 4096, 1);
+  std::uint32_t work = 1;  // Of the head before.
+  for (std::size_t at = 0; at < heads_.size() && !ticker.tick(std::exchange(work, 1));) {
     const TxnId txn = heads_[at].txn;
     std::size_t end = at;
     while (end < heads_.size() && heads_[end].txn == txn) ++end;
     ++walk_;
     // Arcs end at the commit or at the begin of the head; what the commit leads to the begin does.
     for (const Node goal : {e_.commit(txn), e_.begin(txn)}) {
-      walk(goal);
+      work += walk(goal);
       for (std::size_t h = at; h < end; ++h) {
+        work += heads_[h].key_end - heads_[h].key_first;
         for (ChainId a = heads_[h].key_first; a < heads_[h].key_end; ++a) {
           if (a == heads_[h].chain) continue;
           const Side side = e_.before(a, heads_[h].chain);

@@ -31,7 +31,7 @@ class Saturation {
   [[nodiscard]] std::vector<Impossible> round(const Budget& budget);
 
  private:
-  void walk(Node from);
+  std::uint32_t walk(Node from);  // Returns how many nodes it came to.
   [[nodiscard]] bool reached(Node node) const { return seen_in_[node] == walk_; }
 
   const Encoding& e_;

@@ -21,6 +21,7 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, const SearchOption
       order_(order),
       options_(options),
       budget_(budget),
+      ticker_(budget, 4096, 4),
       saturate_at_(options.many),
       restart_at_(kRestart),
       restart_after_(kRestart) {
@@ -92,8 +93,8 @@ void Search::swap_slots(std::uint32_t left) {
   slot_of_[slots_[left + 1]] = left + 1;
 }
 
-// Moves a chain to its place among its neighbours; false if it was there.
-bool Search::settle(ChainId chain) {
+// Moves a chain to its place among its neighbours; returns how many of them it passed.
+std::uint32_t Search::settle(ChainId chain) {
   const std::uint32_t start = slot_of_[chain];
   const std::uint32_t here = position(chain);
   const ChainId left = slots_[start - 1];
@@ -102,9 +103,9 @@ bool Search::settle(ChainId chain) {
     swap_slots(slot - 1);
   }
   for (; same_key(slot) && position(slots_[slot + 1]) < here; ++slot) swap_slots(slot);
-  if (slot == start) return false;
+  if (slot == start) return 0;
   touched_.push_back(left);  // Has another right neighbour now.
-  return true;
+  return slot > start ? slot - start : start - slot;
 }
 
 void Search::settle_moved() {
@@ -121,11 +122,13 @@ void Search::settle_moved() {
   }
   order_.clear_moved();
   // A chain may be in the way of another that moves too, so repeat until nothing changes.
-  BudgetTicker ticker(budget_, 64);  // One may move past many.
+  std::uint32_t passed = 0;
   for (bool again = true; again;) {
     again = false;
     for (const ChainId chain : unsettled_) {
-      if (!initial(chain) && !ticker.tick()) again |= settle(chain);
+      if (initial(chain) || ticker_.tick(1 + passed)) continue;
+      passed = settle(chain);
+      again |= passed > 0;
     }
   }
   for (const ChainId chain : unsettled_) {
@@ -133,6 +136,7 @@ void Search::settle_moved() {
     if (!initial(chain)) push_if_backward(slot_of_[chain] - 1);
   }
   for (const ChainId chain : touched_) push_if_backward(slot_of_[chain]);
+  ticker_.tick(static_cast<std::uint32_t>(unsettled_.size() + touched_.size()));
 }
 
 // ---- choosing ----
@@ -258,6 +262,7 @@ bool Search::branch_by_activity(Solver& solver, Next& next) {
 
 bool Search::branch_by_order(Solver& solver, Next& next) {
   while (!open_.empty()) {
+    ticker_.tick();
     const ChainId a = open_.top().second;
     const std::uint32_t slot = slot_of_[a];
     if (!same_key(slot) || !backward(a, slots_[slot + 1])) {

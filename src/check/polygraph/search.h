@@ -49,7 +49,7 @@ class Search : public Guide {
   void sort_chains(std::size_t first_key, std::size_t end_key,
                    std::vector<std::uint32_t>& backward);
   void settle_moved();
-  bool settle(ChainId chain);
+  std::uint32_t settle(ChainId chain);
   void swap_slots(std::uint32_t left);
   void push(std::uint32_t slot);
   void push_if_backward(std::uint32_t slot);
@@ -74,6 +74,7 @@ class Search : public Guide {
   DynamicOrder& order_;
   const SearchOptions options_;
   const Budget& budget_;
+  BudgetTicker ticker_;
   std::vector<ChainId> slots_;          // Key by key, the initial chain, then by position.
   std::vector<std::uint32_t> slot_of_;  // By chain.
   std::vector<ChainId> unsettled_;

@@ -18,18 +18,20 @@ class PredicateReplay {
                   std::size_t parts, Violations& violations)
       : h_(history), rows_(history, lists), part_(part), parts_(parts), violations_(violations) {}
 
-  void run(const Timeline& timeline, const std::vector<bool>& has_predicates,
-           const Budget& budget) {
+  // Returns how many rows were looked at.
+  std::uint64_t run(const Timeline& timeline, const std::vector<bool>& has_predicates,
+                    const Budget& budget) {
     BudgetTicker ticker(budget);
     for (std::size_t i = 0; i < timeline.size() && !ticker.tick(); ++i) {
       const auto [txn, commit] = timeline.step(i);
       if (commit) {
         if (timeline.writes(txn)) write_all(txn);
       } else if (has_predicates[txn.index()]) {
-        if (budget.exhausted()) return;
+        if (budget.exhausted()) break;
         begin(txn, static_cast<std::uint32_t>(i));
       }
     }
+    return rows_.looked_at();
   }
 
  private:
@@ -98,9 +100,13 @@ void replay_predicates(const History& history, const Timeline& timeline, const L
   const std::size_t parts =
       history.columns().predicate_reads.size() < 100 ? 1 : thread_count(threads);
   std::vector<Violations> found(parts, violations.empty_copy());
+  std::vector<std::uint64_t> looked_at(parts);
   for_each_part(parts, [&](std::size_t part) {
-    PredicateReplay(history, lists, part, parts, found[part]).run(timeline, has_predicates, budget);
+    PredicateReplay replay(history, lists, part, parts, found[part]);
+    looked_at[part] = replay.run(timeline, has_predicates, budget);
   });
+  constexpr std::uint64_t kStepsPerRow = 2;
+  for (const std::uint64_t rows : looked_at) budget.charge(kStepsPerRow * rows);
   for (Violations& part : found) violations.merge(std::move(part));
 }
 

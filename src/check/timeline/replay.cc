@@ -273,6 +273,8 @@ void replay(const History& history, const Timeline& timeline, const ListKeys& li
   const auto bits = static_cast<unsigned>(std::bit_width(wanted) - 1);
   const std::size_t parts = std::size_t{1} << bits;
   std::vector<Violations> found(parts, violations.empty_copy());
+  constexpr std::uint64_t kStepsPerOp = 4;
+  budget.charge(kStepsPerOp * history.op_count());
   for_each_part(parts, [&](std::size_t part) {
     Shard(history, timeline, lists, bits, part, found[part]).run(budget);
   });

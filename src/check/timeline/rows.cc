@@ -105,6 +105,7 @@ std::vector<KeyVersion> Rows::selected(OpKind kind, const PredicateRead& read) {
   std::vector<KeyVersion> out;
   for (const Place place : candidates(kind, read)) {
     const Row& row = rows_[place];
+    ++looked_at_;
     if (!row.alive) continue;
     const bool match = kind == OpKind::Scan ||
                        evaluate(h_, read.predicate, keys_[place], row.value) == Truth::True;

@@ -35,6 +35,8 @@ class Rows {
   // Cost: of a scan its range; of others what their comparisons with the key, or with one column,
   // leave, or all rows.
   [[nodiscard]] std::vector<KeyVersion> selected(OpKind kind, const PredicateRead& read);
+  // How many rows selected() has looked at so far.
+  [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
   // The rows that came back, in the same order. A tombstone that the read met and listed is no row.
   [[nodiscard]] std::vector<KeyVersion> returned(const PredicateRead& read) const;
 
@@ -55,6 +57,7 @@ class Rows {
   std::vector<Row> rows_;     // Beside them.
   std::vector<Place> place_;  // Of a key; kNone: a list.
   absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;
+  std::uint64_t looked_at_ = 0;
 };
 
 // Rows as JSON.

@@ -46,6 +46,9 @@ class Results {
     rows_.set(commit.place.key, {version.value, version.alive});
   }
 
+  // How many rows judge() has looked at so far.
+  [[nodiscard]] std::uint64_t looked_at() const { return rows_.looked_at(); }
+
   // Own writes are visible to their transaction only: they are made, and taken back.
   void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
     for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
@@ -94,6 +97,7 @@ std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVe
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const std::size_t parts = reads.size() < 1000 ? 1 : thread_count(threads);
   std::vector<std::vector<PredicateFlaw>> found(parts);
+  std::vector<std::uint64_t> looked_at(parts);
   for_each_part(parts, [&](std::size_t part) {
     Results results(h, rows, *lists);
     BudgetTicker ticker(budget);
@@ -104,7 +108,10 @@ std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVe
       }
       if (i % parts == part) results.judge(in_order[i].second, found[part]);
     }
+    looked_at[part] = results.looked_at();
   });
+  constexpr std::uint64_t kStepsPerRow = 2;
+  for (const std::uint64_t count : looked_at) budget.charge(kStepsPerRow * count);
   std::vector<PredicateFlaw> all;
   for (auto& part : found) std::move(part.begin(), part.end(), std::back_inserter(all));
   std::sort(all.begin(), all.end(),
@@ -142,8 +149,10 @@ class SnapshotEdges {
     }
   }
 
-  // The reads of one transaction.
-  void txn(std::span<const PredicateReads::Seen> reads, std::vector<PredicateEdge>& out) const {
+  // The reads of one transaction. Returns with how many writers they were compared, and one.
+  std::uint32_t txn(std::span<const PredicateReads::Seen> reads,
+                    std::vector<PredicateEdge>& out) const {
+    std::uint32_t work = 1;
     const TxnId reader = reads.front().txn;
     const Point snapshot = points_.snapshot(reader);
     const std::uint32_t begun = positions_.begin[reader.index()];
@@ -152,11 +161,14 @@ class SnapshotEdges {
                              [&](TxnId w) { return committed(w) < begun; }) -
         writers_.begin());
     for (std::size_t i = here; overwrites_ && i-- > 0 && latest_before_[i] > snapshot;) {
+      ++work;
       if (point(i) > snapshot) compare(reads, writers_[i], true, out);
     }
     for (std::size_t i = here; i < writers_.size() && earliest_behind_[i] < snapshot; ++i) {
+      ++work;
       if (point(i) < snapshot) compare(reads, writers_[i], false, out);
     }
+    return work;
   }
 
  private:
@@ -214,11 +226,12 @@ std::vector<PredicateEdge> broken_by_snapshots(const Observed& observed, const R
                                                const Budget& budget) {
   const SnapshotEdges edges(observed, rows, at, positions, overwrites);
   std::vector<PredicateEdge> out;
-  BudgetTicker ticker(budget);
-  for (std::size_t i = 0; i < reads.size() && !ticker.tick();) {
+  BudgetTicker ticker(budget, 4096, 2);
+  std::uint32_t work = 1;  // Of the transaction before.
+  for (std::size_t i = 0; i < reads.size() && !ticker.tick(work);) {
     std::size_t end = i;
     while (end < reads.size() && reads[end].txn == reads[i].txn) ++end;
-    edges.txn(reads.subspan(i, end - i), out);
+    work = edges.txn(reads.subspan(i, end - i), out);
     i = end;
   }
   return out;

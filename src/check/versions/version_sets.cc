@@ -31,6 +31,7 @@ class VersionSetReader {
     }
     if (walk(seen.txn, seen.op, read.predicate)) return;
     rows_.select(read.predicate, matches_);
+    findings.looked_at += matches_.size();
     for (std::size_t i = 0; i < matches_.size();) {
       std::size_t end = i;
       while (end < matches_.size() && matches_[end].key == matches_[i].key) ++end;
@@ -150,6 +151,7 @@ class VersionSetReader {
   [[nodiscard]] bool walk(TxnId txn, OpId id, PredicateId predicate) {
     const RowVersions::Scope scope = rows_.scope(predicate);
     if (scope.keys.size() > scope.cost) return false;
+    findings_->looked_at += scope.keys.size();
     std::size_t left = scope.cost;
     for (const KeyId key : scope.keys) {
       if (own(key) != nullptr) continue;
@@ -223,26 +225,34 @@ VersionSetFindings judge_version_sets(const Observed& observed, const RowVersion
                                       const Budget& budget, unsigned threads) {
   constexpr std::size_t kChunk = 64;
   const std::size_t chunks = (reads.size() + kChunk - 1) / kChunk;
+  // A transaction is in one chunk, so that it does not matter which thread takes the next.
+  const auto first_of = [&](std::size_t chunk) {
+    std::size_t i = std::min(reads.size(), chunk * kChunk);
+    while (i > 0 && i < reads.size() && reads[i].txn == reads[i - 1].txn) ++i;
+    return i;
+  };
   std::vector<VersionSetFindings> found(chunks);
   std::atomic<std::size_t> next{0};
   for_each_part(chunks < 4 ? 1 : thread_count(threads), [&](std::size_t) {
     VersionSetReader reader(observed, rows, at);
     for (std::size_t chunk = next++; chunk < chunks && !budget.exhausted(); chunk = next++) {
-      for (std::size_t i = chunk * kChunk; i < std::min(reads.size(), (chunk + 1) * kChunk); ++i) {
-        reader.read(reads[i], found[chunk]);
-      }
+      const std::size_t end = first_of(chunk + 1);
+      for (std::size_t i = first_of(chunk); i < end; ++i) reader.read(reads[i], found[chunk]);
     }
   });
   VersionSetFindings all;
   for (VersionSetFindings& part : found) {
     all.links.insert(all.links.end(), part.links.begin(), part.links.end());
     std::move(part.flaws.begin(), part.flaws.end(), std::back_inserter(all.flaws));
+    all.looked_at += part.looked_at;
     if (!all.unclear.valid()) {
       all.unclear = part.unclear;
       all.unclear_key = part.unclear_key;
     }
     part = {};
   }
+  constexpr std::uint64_t kStepsPerVersion = 3;
+  budget.charge(kStepsPerVersion * all.looked_at);
   return all;
 }
 

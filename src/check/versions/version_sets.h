@@ -18,6 +18,7 @@ struct VersionSetFindings {
   // The first read that found a row absent which was so more than once; invalid if there is none.
   OpId unclear;
   KeyId unclear_key;
+  std::uint64_t looked_at = 0;  // Versions, to find all that.
 };
 
 // REQUIRES: `reads` are sorted; those without a version set have a start timestamp, and version

@@ -271,7 +271,7 @@ class CycleSearch {
  public:
   CycleSearch(const CycleLines& lines, const Budget& budget)
       : l_(lines),
-        ticker_(budget),
+        ticker_(budget, 4096, 4),
         seen_(2 * std::size_t{lines.member_count()}, 0),
         passed_(2 * lines.stations().size(), 0),
         via_(seen_.size()) {}

@@ -304,7 +304,7 @@ TEST(WorstCycleTest, IsWhatAStoryTells) {
       const auto verdict = check(history, rule.level, options);
       ExplainOptions thorough;
       thorough.examples = 2;
-      thorough.time_limit = {};
+      thorough.work_limit = 0;
       thorough.threads = 1;
       std::optional<Badness> least;
       for (const Story& story : explain(history, *verdict, thorough).stories) {

@@ -209,6 +209,7 @@ std::vector<ForcedEdge> infer_causal(const Observed& observed, const Guess& gues
   const std::size_t parts =
       observed.items().size() < 20'000 ? 1 : std::min<std::size_t>(thread_count(threads), blocks);
   std::vector<std::vector<ForcedEdge>> found(blocks);
+  budget.charge(observed.items().size() * (2 + sessions / 8));
   std::atomic<std::size_t> next{0};
   for_each_part(parts, [&](std::size_t) {
     Block block(observed, guess, session_table, budget, width);

@@ -21,6 +21,8 @@ std::vector<TxnId> session_predecessors(const Observed& observed) {
 Guess::Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget)
     : o_(&observed), order_(std::move(order)), rank_(order_.size()) {
   for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = static_cast<std::uint32_t>(i);
+  constexpr std::uint64_t kStepsPerItem = 3;
+  budget.charge(kStepsPerItem * observed.items().size());
   if (budget.exhausted() || !respects_all_but_reads()) return;
   respects_known_ = true;
   replay(budget);

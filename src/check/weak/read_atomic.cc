@@ -4,6 +4,8 @@
 // For reads, as in read_committed.cc, we walk the smaller of the keys that T2 writes and T3 reads.
 // For sessions, only the last writer of x before T3 matters: earlier ones precede it anyway.
 
+#include <algorithm>
+
 #include "check/weak/read_set.h"
 #include "check/weak/weak.h"
 #include "check/weak/written_keys.h"
@@ -16,7 +18,7 @@ class ReadAtomic {
   ReadAtomic(const Observed& observed, const Guess* guess, const Budget& budget)
       : o_(observed),
         guess_(guess),
-        ticker_(budget),
+        ticker_(budget, 4096, 4),
         written_(observed),
         set_(observed),
         last_writer_(observed.history().key_count()) {
@@ -34,7 +36,7 @@ class ReadAtomic {
         if (guess_ == nullptr || suspect_[txn.index()]) {
           set_.fill(txn);
           through_session(SessionId{s});
-          through_reads();
+          if (ticker_.tick(through_reads())) return std::move(forced_);
         }
         for (const KeyId key : written_.of(txn)) last_writer_[key.index()] = txn;
       }
@@ -51,10 +53,13 @@ class ReadAtomic {
     }
   }
 
-  void through_reads() {
-    if (set_.reads().size() < 2) return;
+  // Returns how many keys were looked at.
+  std::uint32_t through_reads() {
+    std::size_t looked = set_.reads().size();
+    if (looked < 2) return 1;
     for (const ReadSet::Writer& t2 : set_.writers()) {
       const auto keys = written_.of(t2.txn);
+      looked += std::min(keys.size(), set_.keys().size());
       if (keys.size() <= set_.keys().size()) {
         for (const KeyId key : keys) infer_all(t2, set_.first_read(key));
       } else {
@@ -63,6 +68,7 @@ class ReadAtomic {
         }
       }
     }
+    return static_cast<std::uint32_t>(looked);
   }
 
   void infer_all(const ReadSet::Writer& t2, ItemId read) {

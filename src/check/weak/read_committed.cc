@@ -8,6 +8,8 @@
 // If T3 reads x several times, each returned version must be no older than the one before; so T2
 // needs an edge only to the first different version read after T2 was seen.
 
+#include <algorithm>
+
 #include "check/weak/read_set.h"
 #include "check/weak/weak.h"
 #include "check/weak/written_keys.h"
@@ -21,11 +23,14 @@ class ReadCommitted {
   ReadCommitted(const Observed& observed, const Guess* guess)
       : o_(observed), guess_(guess), written_(observed), set_(observed) {}
 
-  void txn(TxnId txn) {
+  // Returns how many keys were looked at.
+  std::uint32_t txn(TxnId txn) {
     set_.fill(txn);
-    if (set_.reads().size() < 2) return;
+    std::size_t looked = set_.reads().size();
+    if (looked < 2) return 1;
     for (const ReadSet::Writer& t2 : set_.writers()) {
       const auto keys = written_.of(t2.txn);
+      looked += std::min(keys.size(), set_.keys().size());
       if (keys.size() <= set_.keys().size()) {
         for (const KeyId key : keys) infer(t2, set_.first_read(key));
       } else {
@@ -34,6 +39,7 @@ class ReadCommitted {
         }
       }
     }
+    return static_cast<std::uint32_t>(looked);
   }
 
   [[nodiscard]] std::vector<ForcedEdge>& forced() { return forced_; }
@@ -62,17 +68,17 @@ std::vector<ForcedEdge> infer_read_committed(const Observed& observed, const Gue
                                              const Budget& budget) {
   if (guess != nullptr && guess->suspects().empty()) return {};
   ReadCommitted inference(observed, guess);
-  BudgetTicker ticker(budget);
+  BudgetTicker ticker(budget, 4096, 4);
   if (guess != nullptr) {
     TxnId last;
     for (const ItemId read : guess->suspects()) {
-      if (ticker.tick()) break;
-      if (observed.txn(read) != last) inference.txn(observed.txn(read));
-      last = observed.txn(read);
+      const TxnId txn = observed.txn(read);
+      if (ticker.tick(txn != last ? inference.txn(txn) : 1)) break;
+      last = txn;
     }
   } else {
-    for (std::size_t t = 0; t < observed.history().txn_count() && !ticker.tick(); ++t) {
-      if (observed.counted(TxnId{t})) inference.txn(TxnId{t});
+    for (std::size_t t = 0; t < observed.history().txn_count(); ++t) {
+      if (ticker.tick(observed.counted(TxnId{t}) ? inference.txn(TxnId{t}) : 1)) break;
     }
   }
   return std::move(inference.forced());

@@ -4,9 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "ouro/ouro.h"
+#include "ouro/check.h"
+#include "ouro/expect.h"
+#include "ouro/explain.h"
 
-namespace ouro::cli {
+namespace ouro {
 
 // What else is wrong with `history`, of which `explanations` tell something, if not all anomalies
 // that are expected, or expected not to be, are among that: more stories of each level violated,
@@ -18,4 +20,4 @@ namespace ouro::cli {
                                                 std::span<const Explanation> explanations,
                                                 const CheckOptions& options);
 
-}  // namespace ouro::cli
+}  // namespace ouro

@@ -1,8 +1,8 @@
-#include "cli/look.h"
+#include "explain/look.h"
 
 #include <algorithm>
 
-namespace ouro::cli {
+namespace ouro {
 namespace {
 
 constexpr std::size_t kMany = 500;  // Stories of each name; more would take too long to tell.
@@ -83,4 +83,4 @@ std::vector<Explanation> look_for(const Expectation& expectation, const History&
   return Look(expectation, history, explanations, options).run(verdicts);
 }
 
-}  // namespace ouro::cli
+}  // namespace ouro

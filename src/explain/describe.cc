@@ -1,0 +1,12 @@
+// The shortest way from a verdict to its story: explains, and has the report tell it.
+
+#include "ouro/report.h"
+
+namespace ouro {
+
+std::string describe(const History& history, const Verdict& verdict) {
+  const Explanation explanation = explain(history, verdict);
+  return describe(history, verdict, {.explanations = std::span(&explanation, 1)});
+}
+
+}  // namespace ouro

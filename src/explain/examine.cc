@@ -1,0 +1,201 @@
+// Checks what was asked for, does the courtesies, explains, and compares with what was expected.
+
+#include "ouro/examine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "base/budget.h"
+#include "check/check_within.h"
+#include "explain/look.h"
+
+namespace ouro {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What a courtesy may cost, in steps: about a second, or so many times the work of the check.
+constexpr std::uint64_t kLeastCourtesy = 50'000'000;
+constexpr std::uint64_t kTimesTheCheck = 5;
+
+constexpr std::size_t kExamplesToLookIn = 20;  // For an anomaly that is expected.
+
+class Examining {
+ public:
+  Examining(const History& history, const ExamineOptions& options)
+      : h_(history), options_(options), how_(options.check) {
+    how_.outcomes_only = false;
+    how_.examples = std::max(how_.examples, options.examples);
+  }
+
+  Result<Examination> run() {
+    begin(ExamineStage::Checking);
+    const Budget budget(how_.time_limit, how_.cancelled, how_.memory_limit, how_.work_limit);
+    auto verdicts = check_within(budget, h_, options_.levels, how_);
+    if (!verdicts.ok()) return std::move(verdicts).error();
+    out_.verdicts = *std::move(verdicts);
+    out_.check_seconds = std::chrono::duration<double>(passed()).count();
+    courtesy_ = std::max(kLeastCourtesy, kTimesTheCheck * budget.spent());
+    if (options_.reads_alone) out_.observed = ask_reads_alone();
+    if (options_.other_levels) out_.others = ask_other_levels();
+    begin(ExamineStage::Explaining);
+    explain_all();
+    if (!options_.expectation.empty()) meet();
+    keep_first_examples();
+    return std::move(out_);
+  }
+
+ private:
+  void begin(ExamineStage stage) const {
+    if (options_.progress) options_.progress(stage);
+  }
+
+  [[nodiscard]] bool is_cancelled() const {
+    return how_.cancelled != nullptr && how_.cancelled->load();
+  }
+
+  [[nodiscard]] Budget::Clock::duration passed() const { return Budget::Clock::now() - began_; }
+  // What is left of the time limit; may be negative.
+  [[nodiscard]] milliseconds time_left() const {
+    return how_.time_limit - std::chrono::duration_cast<milliseconds>(passed());
+  }
+
+  // ---- courtesies ----
+
+  Result<std::vector<Verdict>> ask_too(std::span<const Level> asked, Evidence evidence) const {
+    CheckOptions how = how_;
+    how.outcomes_only = true;
+    how.evidence = evidence;
+    const bool timed = how_.time_limit.count() > 0;
+    const Budget budget(timed ? std::max(milliseconds(1), time_left()) : milliseconds(0),
+                        how_.cancelled, how_.memory_limit, courtesy_);
+    auto verdicts = check_within(budget, h_, asked, how);
+    if (!verdicts.ok()) return verdicts;
+    for (Verdict& verdict : *verdicts) {
+      if (verdict.reason.starts_with("work limit")) {
+        verdict.reason = "not within the work given to other levels";
+      } else if (verdict.reason.starts_with("time limit")) {
+        verdict.reason = "not within the time limit";
+      }
+    }
+    return verdicts;
+  }
+
+  // Whether the outcome at `level` is one of the verdicts, or follows from one.
+  [[nodiscard]] bool is_known(Level level) const {
+    const Evidence evidence = how_.evidence;
+    return std::any_of(out_.verdicts.begin(), out_.verdicts.end(), [&](const Verdict& verdict) {
+      return verdict.level == level ||
+             (verdict.outcome == Outcome::Holds && implies(verdict.level, level, evidence)) ||
+             (verdict.outcome == Outcome::Violated && implies(level, verdict.level, evidence));
+    });
+  }
+
+  // The levels whose verdict does not follow from those asked for, to name the strongest that hold
+  // and the weakest violated.
+  [[nodiscard]] std::vector<Verdict> ask_other_levels() const {
+    if (is_cancelled() || worst(out_.verdicts) == Outcome::Undecided) return {};
+    std::vector<Level> open;
+    for (const LevelInfo& level : levels()) {
+      if (decidable(level.level, how_.evidence) && !is_known(level.level)) {
+        open.push_back(level.level);
+      }
+    }
+    if (open.empty()) return {};
+    begin(ExamineStage::OtherLevels);
+    auto out = ask_too(open, how_.evidence);
+    return out.ok() ? *std::move(out) : std::vector<Verdict>();
+  }
+
+  // Whether some other order would explain what the one given does not. Of predicates only by what
+  // they returned; so by version orders, where what they left out makes cycles, it is not asked.
+  [[nodiscard]] std::optional<Outcome> ask_reads_alone() const {
+    if (how_.evidence == Evidence::Observed || is_cancelled()) return {};
+    const bool predicates = !h_.columns().predicate_reads.empty();
+    if (predicates && how_.evidence == Evidence::Versions) return {};
+    std::vector<Level> violated;
+    for (const Verdict& verdict : out_.verdicts) {
+      if (verdict.outcome != Outcome::Violated) continue;
+      // Without what predicates left out, nothing can be a phantom.
+      const bool items = verdict.level == Level::RepeatableRead;
+      violated.push_back(items ? Level::Serializable : verdict.level);
+    }
+    std::sort(violated.begin(), violated.end());
+    violated.erase(std::unique(violated.begin(), violated.end()), violated.end());
+    if (violated.empty()) return {};
+    begin(ExamineStage::ReadsAlone);
+    const auto asked = ask_too(violated, Evidence::Observed);
+    if (!asked.ok()) return {};
+    const Outcome outcome = worst(*asked);
+    return outcome == Outcome::Undecided ? std::nullopt : std::optional(outcome);
+  }
+
+  // ---- explanations ----
+
+  void explain_all() {
+    using Explain = ExamineOptions::Explain;
+    const bool expects = !options_.expectation.empty();
+    if (options_.explain == Explain::Nothing && !expects) return;
+    ExplainOptions how;
+    how.examples = expects ? std::max(options_.examples, kExamplesToLookIn) : options_.examples;
+    how.cancelled = how_.cancelled;
+    how.clock_drift = how_.clock_drift;
+    how.threads = how_.threads;
+    const std::vector<Level> weakest = weakest_violated(out_.verdicts);
+    for (const Verdict& verdict : out_.verdicts) {
+      if (verdict.outcome != Outcome::Violated) continue;
+      const bool wanted = expects || options_.explain == Explain::AllLevels ||
+                          std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
+      if (!wanted) continue;
+      how.time_limit = time_to_explain();
+      out_.explanations.push_back(explain(h_, verdict, how));
+    }
+  }
+
+  // A time limit is for all of a history; but a verdict that was found in time is told, too.
+  [[nodiscard]] milliseconds time_to_explain() const {
+    constexpr milliseconds kLeast(50);
+    constexpr milliseconds kGrace(400);
+    return how_.time_limit.count() > 0 ? std::max(kLeast, time_left() + kGrace) : milliseconds(0);
+  }
+
+  void meet() {
+    begin(ExamineStage::Looking);
+    std::vector<Explanation> all = out_.explanations;
+    for (Explanation& more :
+         look_for(options_.expectation, h_, out_.verdicts, out_.explanations, how_)) {
+      all.push_back(std::move(more));
+    }
+    out_.met = judge(options_.expectation, out_.verdicts, all);
+  }
+
+  // More may have been made, to look in.
+  void keep_first_examples() {
+    for (Explanation& explanation : out_.explanations) {
+      std::map<std::string, std::size_t> told;
+      std::erase_if(explanation.stories,
+                    [&](const Story& story) { return ++told[name(story)] > options_.examples; });
+    }
+  }
+
+  const History& h_;
+  const ExamineOptions& options_;
+  CheckOptions how_;
+  const Budget::Clock::time_point began_ = Budget::Clock::now();
+  std::uint64_t courtesy_ = 0;  // In steps.
+  Examination out_;
+};
+
+}  // namespace
+
+Outcome outcome(const Examination& examination) {
+  return examination.met ? examination.met->outcome : worst(examination.verdicts);
+}
+
+Result<Examination> examine(const History& history, const ExamineOptions& options) {
+  return Examining(history, options).run();
+}
+
+}  // namespace ouro

@@ -1,0 +1,141 @@
+// One call for all that a report needs.
+
+#include "ouro/examine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "ouro/format.h"
+#include "ouro/generate.h"
+#include "ouro/report.h"
+
+namespace ouro {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kLostUpdate[] = R"({"session":1,"ops":[["r","x",null],["w","x",1]]}
+{"session":2,"ops":[["r","x",null],["w","x",2]]}
+)";
+
+History parse(const std::string& text) {
+  auto history = parse_history(text);
+  EXPECT_TRUE(history.ok());
+  return *std::move(history);
+}
+
+Examination examined(const History& history, const ExamineOptions& options) {
+  auto out = examine(history, options);
+  EXPECT_TRUE(out.ok());
+  return *std::move(out);
+}
+
+TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
+  const History history = parse(kLostUpdate);
+  std::vector<ExamineStage> stages;
+  ExamineOptions options{.levels = {Level::Si}};
+  options.progress = [&](ExamineStage stage) { stages.push_back(stage); };
+  const Examination out = examined(history, options);
+  ASSERT_THAT(out.verdicts, SizeIs(1));
+  EXPECT_EQ(out.verdicts[0].outcome, Outcome::Violated);
+  EXPECT_EQ(outcome(out), Outcome::Violated);
+  EXPECT_FALSE(out.observed);
+  EXPECT_FALSE(out.met);
+  EXPECT_GT(out.check_seconds, 0);
+  std::vector<Level> others;
+  for (const Verdict& verdict : out.others) {
+    others.push_back(verdict.level);
+    EXPECT_NE(verdict.outcome, Outcome::Undecided);
+  }
+  EXPECT_THAT(others, Contains(Level::Causal));
+  EXPECT_THAT(others, Contains(Level::Serializable));
+  EXPECT_THAT(others, Not(Contains(Level::SessionSi))) << "that follows from si";
+  ASSERT_THAT(out.explanations, SizeIs(1));
+  EXPECT_EQ(name(out.explanations[0].stories.at(0)), "lost update");
+  EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::OtherLevels,
+                                  ExamineStage::Explaining));
+  EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("Strongest that allows it"));
+}
+
+TEST(ExamineTest, DoesNoMoreThanIsWanted) {
+  const Examination out = examined(parse(kLostUpdate), {.levels = {Level::Si, Level::SessionSi},
+                                                        .explain = ExamineOptions::Explain::Nothing,
+                                                        .other_levels = false});
+  EXPECT_THAT(out.verdicts, SizeIs(2));
+  EXPECT_THAT(out.others, IsEmpty());
+  EXPECT_THAT(out.explanations, IsEmpty());
+}
+
+TEST(ExamineTest, ExplainsTheWeakestLevelsOrAll) {
+  ExamineOptions options{.levels = {Level::Si, Level::SessionSi, Level::Causal}};
+  const Examination weakest = examined(parse(kLostUpdate), options);
+  ASSERT_THAT(weakest.explanations, SizeIs(1));
+  EXPECT_EQ(weakest.explanations[0].level, Level::Si);
+  options.explain = ExamineOptions::Explain::AllLevels;
+  EXPECT_THAT(examined(parse(kLostUpdate), options).explanations, SizeIs(2));
+}
+
+TEST(ExamineTest, AsksWhetherReadsAloneWouldDo) {
+  // By their timestamps the read is stale; in another order it is not.
+  const History history = parse(R"({"session":1,"start_ts":1,"commit_ts":2,"ops":[["w","x",1]]}
+{"session":2,"start_ts":3,"commit_ts":4,"ops":[["r","x",null]]}
+)");
+  ExamineOptions options{.levels = {Level::Si}};
+  options.check.evidence = Evidence::Timestamps;
+  EXPECT_EQ(examined(history, options).observed, Outcome::Holds);
+  options.reads_alone = false;
+  EXPECT_EQ(examined(history, options).observed, std::nullopt);
+}
+
+TEST(ExamineTest, ExpectationsAreJudgedAndLookedFor) {
+  ExamineOptions options{.levels = {Level::Serializable}};
+  options.explain = ExamineOptions::Explain::Nothing;
+  options.expectation = *parse_expectation("serializable violated\nshows lost-update\n");
+  const Examination met = examined(parse(kLostUpdate), options);
+  ASSERT_TRUE(met.met);
+  EXPECT_EQ(outcome(met), Outcome::Holds) << met.met->complaints.at(0);
+  options.expectation = *parse_expectation("serializable holds\nlacks lost-update\n");
+  const Examination unmet = examined(parse(kLostUpdate), options);
+  EXPECT_EQ(outcome(unmet), Outcome::Violated);
+  EXPECT_THAT(unmet.met->complaints, SizeIs(2));
+}
+
+TEST(ExamineTest, WhoeverCancelsACourtesyGetsTheRest) {
+  std::atomic<bool> cancelled{false};
+  ExamineOptions options{.levels = {Level::Si}};
+  options.check.cancelled = &cancelled;
+  options.progress = [&](ExamineStage stage) { cancelled = stage == ExamineStage::OtherLevels; };
+  const Examination out = examined(parse(kLostUpdate), options);
+  EXPECT_EQ(outcome(out), Outcome::Violated);
+  ASSERT_THAT(out.others, Not(IsEmpty()));
+  for (const Verdict& verdict : out.others) EXPECT_EQ(verdict.reason, "interrupted");
+  ASSERT_THAT(out.explanations, SizeIs(1));
+  EXPECT_TRUE(out.explanations[0].stories.at(0).minimal);
+}
+
+TEST(ExamineTest, WhoeverCancelsTheCheckGetsNothingElse) {
+  std::atomic<bool> cancelled{true};
+  ExamineOptions options{.levels = {Level::Si}};
+  options.check.cancelled = &cancelled;
+  const Examination out = examined(parse(kLostUpdate), options);
+  EXPECT_EQ(outcome(out), Outcome::Undecided);
+  EXPECT_EQ(out.verdicts[0].reason, "interrupted");
+  EXPECT_THAT(out.others, IsEmpty());
+}
+
+TEST(ExamineTest, TheErrorIsThatOfTheCheck) {
+  ExamineOptions options{.levels = {Level::Si}};
+  options.check.evidence = Evidence::Timestamps;
+  const auto out = examine(parse(kLostUpdate), options);
+  ASSERT_FALSE(out.ok());
+  EXPECT_THAT(out.error().what, HasSubstr("no timestamps"));
+}
+
+}  // namespace
+}  // namespace ouro
