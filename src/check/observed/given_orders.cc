@@ -1,4 +1,4 @@
-#include "check/versions/given_orders.h"
+#include "check/observed/given_orders.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>

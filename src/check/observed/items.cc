@@ -1,4 +1,4 @@
-#include "check/items.h"
+#include "check/observed/items.h"
 
 #include <absl/container/flat_hash_set.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "check/key_ranges.h"
-#include "check/observed.h"
+#include "check/observed/key_ranges.h"
+#include "check/observed/observed.h"
 
 namespace ouro {
 

@@ -1,4 +1,4 @@
-#include "check/predicate_bounds.h"
+#include "check/predicates/predicate_bounds.h"
 
 #include <limits>
 

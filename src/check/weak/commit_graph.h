@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "graph/digraph.h"
 
 namespace ouro {
@@ -50,8 +50,5 @@ class CommitGraph {
   std::vector<Arc> arcs_;
   std::vector<Node> likely_order_;
 };
-
-// The last write of `key` by `txn`; invalid if there is none.
-[[nodiscard]] ItemId final_write(const Observed& observed, TxnId txn, KeyId key);
 
 }  // namespace ouro

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "check/join.h"
+#include "check/observed/join.h"
 
 namespace ouro {
 

@@ -1,18 +1,17 @@
-#include "check/observed.h"
+#include "check/observed/observed.h"
 
 #include <algorithm>
 #include <atomic>
 
 #include "base/parallel.h"
-#include "check/join.h"
-#include "check/key_ranges.h"
-#include "check/versions/given_orders.h"
-#include "check/versions/predicate_reads.h"
+#include "check/observed/given_orders.h"
+#include "check/observed/join.h"
+#include "check/observed/key_ranges.h"
 
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
-                                   Evidence evidence, SnapshotAt at, Absences absences) {
+                                   Evidence evidence, Absences absences) {
   Observed o(history, budget);
   if (o.items_.too_many()) {
     Error error;
@@ -61,13 +60,6 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.order_lists(lists, budget);
   given.add_to(o, o.wrong_reads_, o.version_steps_, budget);
   o.keep_counted_wrong_reads();
-  PredicateReads predicates;
-  if (evidence == Evidence::Versions) {
-    auto read = PredicateReads::read(o, at, budget, threads);
-    if (!read.ok()) return std::move(read).error();
-    predicates = *std::move(read);
-  }
-  o.predicates_ = std::make_shared<const PredicateReads>(std::move(predicates));
   o.stopped_ = budget.exhausted();
   return o;
 }
@@ -171,6 +163,35 @@ void Observed::keep_counted_wrong_reads() {
   std::sort(wrong_reads_.begin(), wrong_reads_.end(), [](const WrongRead& a, const WrongRead& b) {
     return std::tie(a.item, a.kind, a.other) < std::tie(b.item, b.kind, b.other);
   });
+}
+
+ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
+  const Items& items = observed.items();
+  for (ItemId i = items.end(txn); i > items.first(txn);) {
+    --i.value;
+    if (items.is_write(i) && items.key(i) == key) return i;
+  }
+  return {};
+}
+
+bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool overwrites, Edge& out) {
+  const auto edges = observed.predicate_edges();
+  const TxnId reader = overwrites ? from : to;
+  const TxnId writer = overwrites ? to : from;
+  auto at = std::partition_point(edges.begin(), edges.end(),
+                                 [&](const PredicateEdge& edge) { return edge.reader < reader; });
+  for (; at != edges.end() && at->reader == reader; ++at) {
+    if (at->overwrites != overwrites || observed.txn(at->write) != writer) continue;
+    const OpId write = observed.items().op(at->write);
+    out = {.from = from,
+           .to = to,
+           .kind = overwrites ? EdgeKind::ReadWrite : EdgeKind::WriteRead,
+           .key = observed.items().key(at->write),
+           .from_op = overwrites ? at->read : write,
+           .to_op = overwrites ? write : at->read};
+    return true;
+  }
+  return false;
 }
 
 }  // namespace ouro

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 
 namespace ouro {
 namespace {

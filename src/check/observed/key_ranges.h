@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/column.h"
-#include "check/items.h"
+#include "check/observed/items.h"
 
 namespace ouro {
 

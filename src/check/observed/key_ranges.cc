@@ -1,4 +1,4 @@
-#include "check/key_ranges.h"
+#include "check/observed/key_ranges.h"
 
 #include <algorithm>
 

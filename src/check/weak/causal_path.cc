@@ -4,7 +4,7 @@
 // would be quadratic. Those listed once need not be listed again: of each session we remember how
 // many of the first ones were.
 
-#include "check/causal_path.h"
+#include "check/weak/causal_path.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 
 namespace ouro {
 

@@ -1,4 +1,4 @@
-#include "check/aggregate.h"
+#include "check/predicates/aggregate.h"
 
 #include <fmt/format.h>
 

@@ -5,15 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/budget.h"
 #include "base/column.h"
-#include "check/items.h"
-#include "check/versions/points.h"
+#include "check/observed/items.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -51,7 +49,7 @@ struct KeyLink {
 // An input error at the place of an operation.
 [[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
 
-// A predicate read follows a writer, or precedes it; see versions/predicate_reads.h.
+// A predicate read follows a writer, or precedes it; check/versions/ finds these.
 struct PredicateEdge {
   TxnId reader;
   OpId read;     // A select or an aggregate.
@@ -59,11 +57,18 @@ struct PredicateEdge {
   bool overwrites = false;
 };
 
+// A version set that has what nobody may see, or a result that is not what a snapshot implies.
+struct PredicateFlaw {
+  AnomalyKind kind = AnomalyKind::ResultSetMismatch;
+  OpId read;
+  OpId write;            // Of the version; invalid: nobody wrote it, or it is about the result.
+  std::string expected;  // Of a result: what it should be, as JSON.
+};
+
 // What a scan did not list may be deleted or never have been there: then either the latter is
 // assumed, or nothing.
 enum class Absences : std::uint8_t { Assumed, Certain };
 
-class PredicateReads;
 class Join;
 struct Access;
 
@@ -73,11 +78,10 @@ class Observed {
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is
-  // the `evidence`; predicate reads then saw what was committed `at` that moment.
+  // the `evidence`.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
-                                  SnapshotAt at = SnapshotAt::Start,
                                   Absences absences = Absences::Assumed);
 
   [[nodiscard]] const History& history() const { return *history_; }
@@ -131,8 +135,7 @@ class Observed {
   // A key that a scan did not list, of which that may mean more than one thing, although one was
   // taken: it was never there, or one of several deletes left a tombstone. Invalid: there is none.
   [[nodiscard]] ItemId unclear() const { return unclear_; }
-  // By versions: predicate reads, and those of their edges that were found to matter, by reader.
-  [[nodiscard]] const PredicateReads& predicates() const { return *predicates_; }
+  // By versions: those edges of predicate reads that were found to matter, by reader.
   [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
   void set_predicate_edges(std::vector<PredicateEdge> edges) {
     predicate_edges_ = std::move(edges);
@@ -174,8 +177,15 @@ class Observed {
   std::vector<WrongRead> wrong_reads_;
   ItemId unclear_;
   std::vector<VersionStep> version_steps_;
-  std::shared_ptr<const PredicateReads> predicates_;
   std::vector<PredicateEdge> predicate_edges_;
 };
+
+// The last write of `key` by `txn`; invalid if there is none.
+[[nodiscard]] ItemId final_write(const Observed& observed, TxnId txn, KeyId key);
+
+// Fills in `out` if one of observed.predicate_edges() makes `from` precede `to`: as an overwritten
+// read of `from`, or as a read of `to`.
+[[nodiscard]] bool explain_predicate(const Observed& observed, TxnId from, TxnId to,
+                                     bool overwrites, Edge& out);
 
 }  // namespace ouro

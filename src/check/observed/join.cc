@@ -1,4 +1,4 @@
-#include "check/join.h"
+#include "check/observed/join.h"
 
 #include <absl/hash/hash.h>
 #include <fmt/format.h>

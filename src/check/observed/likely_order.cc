@@ -1,4 +1,4 @@
-#include "check/likely_order.h"
+#include "check/observed/likely_order.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,19 +1,9 @@
-#include "check/commit_graph.h"
+#include "check/weak/commit_graph.h"
 
-#include "check/causal_path.h"
-#include "check/likely_order.h"
-#include "check/versions/predicate_reads.h"
+#include "check/observed/likely_order.h"
+#include "check/weak/causal_path.h"
 
 namespace ouro {
-
-ItemId final_write(const Observed& observed, TxnId txn, KeyId key) {
-  const Items& items = observed.items();
-  for (ItemId i = items.end(txn); i > items.first(txn);) {
-    --i.value;
-    if (items.is_write(i) && items.key(i) == key) return i;
-  }
-  return {};
-}
 
 CommitGraph::CommitGraph(const Observed& observed, const Budget& budget)
     : o_(observed), likely_order_(likely_commit_order(observed.history(), budget)) {
