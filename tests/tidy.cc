@@ -367,8 +367,20 @@ Complaints check_words(std::string_view path, std::string_view text) {
 Complaints check_type_names(std::span<const Source> sources) {
   static const std::regex space(R"(^namespace ([\w:]+) \{)");
   static const std::regex type(R"(^(?:struct|class|enum class) (\w+)(?: final)?(?: : .*)? \{)");
+  struct Type {
+    std::string full_name;
+    std::string path;
+  };
+  const auto meet = [](std::string_view a, std::string_view b) {
+    if (a.starts_with("tests/") || b.starts_with("tests/")) return false;
+    if (a.starts_with("bench/") || b.starts_with("bench/")) return false;
+    if (a.starts_with("include/") || b.starts_with("include/")) return true;
+    if (find_room(room_of(a)) == nullptr || find_room(room_of(b)) == nullptr) return false;
+    return open_to(house(), room_of(a)).contains(room_of(b)) ||
+           open_to(house(), room_of(b)).contains(room_of(a));
+  };
   Complaints complaints;
-  std::map<std::string, std::string> first;  // Where each type is.
+  std::map<std::string, std::vector<Type>> known;  // By name without the namespace.
   for (const Source& source : sources) {
     if (!source.path.ends_with(".h")) continue;
     std::string where;
@@ -379,11 +391,16 @@ Complaints check_type_names(std::span<const Source> sources) {
       const char* end = line.data() + line.size();
       if (std::regex_search(line.data(), end, match, space)) where = match[1].str();
       if (!std::regex_search(line.data(), end, match, type)) continue;
+      std::vector<Type>& others = known[match[1].str()];
       const std::string name = where + "::" + match[1].str();
-      const auto [known, is_new] = first.try_emplace(name, source.path);
-      if (is_new) continue;
-      complaints.push_back(complain(source.path, number,
-                                    fmt::format("{} is also a type of {}", name, known->second)));
+      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& type) {
+        return type.full_name == name || meet(type.path, source.path);
+      });
+      if (other != others.end()) {
+        complaints.push_back(complain(source.path, number,
+                                      fmt::format("{} is also a type of {}", name, other->path)));
+      }
+      others.push_back({name, source.path});
     }
   }
   return complaints;

@@ -51,7 +51,8 @@ struct Source {
 [[nodiscard]] Complaints check_folder_cycles(std::span<const Source> sources);
 
 // No two headers give one name to two types of a namespace: a program that links both would
-// silently use the code of one for the other.
+// silently use the code of one for the other. Nor to types of different namespaces if one header is
+// public, or its room may include the other's: on the way through both a name means one thing.
 [[nodiscard]] Complaints check_type_names(std::span<const Source> sources);
 
 // How long things are; the key is a path, or "path name" for a function. Of functions with one

@@ -283,6 +283,20 @@ TEST(TidyTypesTest, TheSecondTypeOfANameIsFound) {
               ElementsAre("src/b/z.h:4: error: ouro::Box is also a type of src/a/x.h"));
 }
 
+TEST(TidyTypesTest, ANameMeansOneThingInRoomsThatMeet) {
+  const auto box_in = [](std::string path, const std::string& space) {
+    return Source{std::move(path), "namespace ouro::" + space + " {\nstruct Box {\n};\n}\n"};
+  };
+  const auto complaints_of = [](std::vector<Source> sources) { return check_type_names(sources); };
+  EXPECT_THAT(complaints_of({box_in("src/stream/x.h", "a"), box_in("src/serve/x.h", "b")}),
+              ElementsAre("src/serve/x.h:2: error: ouro::b::Box is also a type of src/stream/x.h"));
+  EXPECT_THAT(complaints_of({box_in("include/ouro/x.h", "a"), box_in("src/db/x.h", "b")}),
+              SizeIs(1));
+  EXPECT_THAT(complaints_of({box_in("src/certify/x.h", "a"), box_in("src/check/x.h", "b")}),
+              IsEmpty());
+  EXPECT_THAT(complaints_of({box_in("src/db/x.h", "a"), box_in("tests/x.h", "b")}), IsEmpty());
+}
+
 TEST(TidySizesTest, FunctionsAreMeasuredFromSignatureToClosingBrace) {
   const Sizes sizes = sizes_of(
       "namespace a {\n"

@@ -86,7 +86,7 @@ class TcpServer::Connection {
           fmt::format("a frame of {} bytes; the limit is {}", size, server_.options_.body_limit)));
       return false;
     }
-    auto reservation = server_.intake_.reserve(size);
+    auto reservation = server_.queue_.reserve(size);
     if (!reservation) return false;
     std::string bytes(size, '\0');
     if (!receive(bytes.data(), size)) return false;
@@ -147,7 +147,7 @@ class TcpServer::Connection {
                 .done = [this, slot, txns, id](const Receipt& receipt) {
                   answer(slot, receipt_text(receipt, txns, id));
                 }};
-    if (server_.intake_.submit(std::move(batch))) return true;
+    if (server_.queue_.submit(std::move(batch))) return true;
     answer(slot, refusal("the service is stopping; send it again later"));
     return false;
   }
@@ -216,8 +216,8 @@ class TcpServer::Connection {
   std::thread reader_, writer_;
 };
 
-TcpServer::TcpServer(Options options, Intake& intake, Monitor& monitor)
-    : options_(std::move(options)), intake_(intake), monitor_(monitor) {}
+TcpServer::TcpServer(Options options, BatchQueue& queue, Monitor& monitor)
+    : options_(std::move(options)), queue_(queue), monitor_(monitor) {}
 
 TcpServer::~TcpServer() { stop(); }
 

@@ -1,4 +1,4 @@
-// The thread that checks: takes batches from the intake, does to the stream what has to be done,
+// The thread that checks: takes batches from the queue, does to the stream what has to be done,
 // logs that, and passes answers and events on.
 #pragma once
 
@@ -13,30 +13,30 @@
 #include "ouro/result.h"
 #include "ouro/serve.h"
 #include "ouro/stream.h"
+#include "serve/batch_queue.h"
 #include "serve/committer.h"
 #include "serve/event_hub.h"
-#include "serve/intake.h"
 #include "serve/monitor.h"
 #include "serve/state_folder.h"
 
 namespace ouro::serving {
 
-class Engine {
+class StreamThread {
  public:
   // All must outlive it; `state` null: nothing is kept.
-  Engine(const ServeOptions& options, StateFolder* state, Intake& intake, EventHub& hub,
-         Monitor& monitor);
+  StreamThread(const ServeOptions& options, StateFolder* state, BatchQueue& queue, EventHub& hub,
+               Monitor& monitor);
 
   // Opens the stream, or recovers it. REQUIRES: the hub is open.
   [[nodiscard]] Status open();
   // How far a file was read; nothing if it is new.
   [[nodiscard]] std::optional<FilePosition> position_of(const std::string& path) const;
 
-  // Checks until the intake is closed and empty, and then finishes the stream. The error is a state
-  // that cannot be written; from then on failed() is true, and the intake should be closed.
+  // Checks until the queue is closed and empty, and then finishes the stream. The error is a state
+  // that cannot be written; from then on failed() is true, and the queue should be closed.
   [[nodiscard]] Result<StreamSummary> run();
   [[nodiscard]] bool failed() const { return failed_; }
-  // Instead of run(): closes the intake and answers what waits there, so that nobody waits for
+  // Instead of run(): closes the queue and answers what waits there, so that nobody waits for
   // ever.
   void refuse(const Error& why);
 
@@ -63,7 +63,7 @@ class Engine {
 
   const ServeOptions& options_;
   StateFolder* state_;
-  Intake& intake_;
+  BatchQueue& queue_;
   EventHub& hub_;
   Monitor& monitor_;
   std::optional<Stream> stream_;

@@ -1,12 +1,12 @@
-#include "serve/seen.h"
+#include "serve/seen_batches.h"
 
 #include <gtest/gtest.h>
 
 namespace ouro::serving {
 namespace {
 
-TEST(SeenTest, NumbersAreSeenOnceAddedAlsoOutOfOrder) {
-  Seen seen;
+TEST(SeenBatchesTest, NumbersAreSeenOnceAddedAlsoOutOfOrder) {
+  SeenBatches seen;
   EXPECT_FALSE(seen.contains("a", 1));
   seen.add("a", 3);
   seen.add("a", 1);
@@ -16,17 +16,18 @@ TEST(SeenTest, NumbersAreSeenOnceAddedAlsoOutOfOrder) {
   EXPECT_FALSE(seen.contains("b", 1));
 }
 
-TEST(SeenTest, NumbersFarBelowTheLargestCountAsSeen) {
-  Seen seen;
-  for (std::uint64_t number = 2; number <= Seen::kNumbers + 12; number += 1) seen.add("a", number);
+TEST(SeenBatchesTest, NumbersFarBelowTheLargestCountAsSeen) {
+  SeenBatches seen;
+  for (std::uint64_t number = 2; number <= SeenBatches::kNumbers + 12; number += 1)
+    seen.add("a", number);
   EXPECT_TRUE(seen.contains("a", 1));
   EXPECT_TRUE(seen.contains("a", 12));
-  EXPECT_EQ(seen.clients().at("a").above.size(), Seen::kNumbers);
-  EXPECT_FALSE(seen.contains("a", Seen::kNumbers + 13));
+  EXPECT_EQ(seen.clients().at("a").above.size(), SeenBatches::kNumbers);
+  EXPECT_FALSE(seen.contains("a", SeenBatches::kNumbers + 13));
 }
 
-TEST(SeenTest, RaisingTheFloorForgetsWhatIsBelow) {
-  Seen seen;
+TEST(SeenBatchesTest, RaisingTheFloorForgetsWhatIsBelow) {
+  SeenBatches seen;
   seen.add("a", 5);
   seen.add("a", 9);
   seen.raise("a", 7);
@@ -37,12 +38,12 @@ TEST(SeenTest, RaisingTheFloorForgetsWhatIsBelow) {
   EXPECT_TRUE(seen.contains("a", 7)) << "a floor never sinks";
 }
 
-TEST(SeenTest, TheClientThatWasSilentLongestIsForgotten) {
-  Seen seen;
-  for (std::size_t i = 0; i < Seen::kClients; ++i) seen.add(std::to_string(i), 1);
+TEST(SeenBatchesTest, TheClientThatWasSilentLongestIsForgotten) {
+  SeenBatches seen;
+  for (std::size_t i = 0; i < SeenBatches::kClients; ++i) seen.add(std::to_string(i), 1);
   seen.add("0", 2);
   seen.add("new", 1);
-  EXPECT_EQ(seen.clients().size(), Seen::kClients);
+  EXPECT_EQ(seen.clients().size(), SeenBatches::kClients);
   EXPECT_TRUE(seen.contains("0", 1));
   EXPECT_FALSE(seen.contains("1", 1));
   EXPECT_TRUE(seen.contains("new", 1));

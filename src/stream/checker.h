@@ -1,7 +1,7 @@
 // The stream itself: takes transactions as they arrive, keeps the books, and reports.
 //
-// intake.h says what a transaction shows, timelines.h what it changes; here is decided what of that
-// is provisional, final, or to be taken back.
+// batch_reader.h says what a transaction shows, timelines.h what it changes; here is decided what
+// of that is provisional, final, or to be taken back.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -16,10 +16,10 @@
 #include "check/timeline/timeline.h"
 #include "ouro/stream.h"
 #include "stream/archive.h"
+#include "stream/batch_reader.h"
 #include "stream/cold_keys.h"
 #include "stream/fingerprint.h"
 #include "stream/initials.h"
-#include "stream/intake.h"
 #include "stream/key_table.h"
 #include "stream/predicates.h"
 #include "stream/real_time.h"
@@ -30,9 +30,9 @@
 
 namespace ouro::stream {
 
-class Engine {
+class Checker {
  public:
-  explicit Engine(const StreamOptions& options);
+  explicit Checker(const StreamOptions& options);
   // The error is a folder that cannot be used.
   Status open();
 
@@ -117,7 +117,7 @@ class Engine {
   void report_wrong_reads(Arrival arrival, StreamTime arrived);
 
   // Events.
-  void report(const Finding& finding, StreamTime arrived);
+  void report(const StreamViolation& violation, StreamTime arrived);
   void withdraw(const Reported& earlier);
   void report_inner(const Arriving& txn, const InnerFinding& inner);
   void report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived);
@@ -150,7 +150,7 @@ class Engine {
   KeyTable keys_{pool_};
   ColdKeys cold_{pool_, keys_};
   Initials initials_;
-  Intake intake_;
+  BatchReader reader_;
   Timelines timelines_;
   RealTime real_time_;
   Window window_;

@@ -1,4 +1,4 @@
-#include "serve/engine.h"
+#include "serve/stream_thread.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,11 +13,11 @@ constexpr auto kMonitorPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
-Engine::Engine(const ServeOptions& options, StateFolder* state, Intake& intake, EventHub& hub,
-               Monitor& monitor)
-    : options_(options), state_(state), intake_(intake), hub_(hub), monitor_(monitor) {}
+StreamThread::StreamThread(const ServeOptions& options, StateFolder* state, BatchQueue& queue,
+                           EventHub& hub, Monitor& monitor)
+    : options_(options), state_(state), queue_(queue), hub_(hub), monitor_(monitor) {}
 
-Status Engine::open() {
+Status StreamThread::open() {
   auto stream = state_ == nullptr ? Stream::open(options_.stream)
                                   : state_->recover(options_.stream, progress_,
                                                     [&](std::vector<StreamEvent> events) {
@@ -32,13 +32,13 @@ Status Engine::open() {
   return {};
 }
 
-std::optional<FilePosition> Engine::position_of(const std::string& path) const {
+std::optional<FilePosition> StreamThread::position_of(const std::string& path) const {
   const auto found = progress_.positions.find(path);
   if (found == progress_.positions.end()) return std::nullopt;
   return found->second;
 }
 
-StreamTime Engine::now() {
+StreamTime StreamThread::now() {
   const auto clock = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::system_clock::now().time_since_epoch());
   // Somebody may set the clock back, also while we are not running.
@@ -46,11 +46,11 @@ StreamTime Engine::now() {
   return StreamTime(progress_.time);
 }
 
-Result<StreamSummary> Engine::run() {
+Result<StreamSummary> StreamThread::run() {
   Status status;
   for (bool open = true; open && status;) {
     // Closed comes before taking: what was accepted is taken.
-    open = !intake_.closed() || intake_.waiting() > 0;
+    open = !queue_.closed() || queue_.waiting() > 0;
     status = step();
   }
   if (status) {
@@ -63,15 +63,15 @@ Result<StreamSummary> Engine::run() {
   return status.error();
 }
 
-void Engine::refuse(const Error& why) {
-  intake_.close();
-  for (Batch& batch : intake_.take(std::chrono::milliseconds(0))) {
+void StreamThread::refuse(const Error& why) {
+  queue_.close();
+  for (Batch& batch : queue_.take(std::chrono::milliseconds(0))) {
     if (batch.done) batch.done({.error = why});
   }
 }
 
-Status Engine::step() {
-  std::vector<Batch> batches = intake_.take(kTick);
+Status StreamThread::step() {
+  std::vector<Batch> batches = queue_.take(kTick);
   const StreamTime at = now();
   Committer::Group group;
   for (Batch& batch : batches) take(batch, at, group);
@@ -84,7 +84,7 @@ Status Engine::step() {
   return {};
 }
 
-void Engine::take(Batch& batch, StreamTime at, Committer::Group& group) {
+void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
   const Clock::time_point begun = Clock::now();
   Receipt receipt = apply(batch, at);
   const Clock::time_point ended = Clock::now();
@@ -105,7 +105,7 @@ void Engine::take(Batch& batch, StreamTime at, Committer::Group& group) {
   group.answers.emplace_back(std::move(batch.done), std::move(receipt));
 }
 
-Receipt Engine::apply(const Batch& batch, StreamTime at) {
+Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
   if (!batch.id.client.empty() && progress_.seen.contains(batch.id.client, batch.id.number)) {
     return {.error = {}, .repeated = true};
   }
@@ -122,20 +122,20 @@ Receipt Engine::apply(const Batch& batch, StreamTime at) {
   return {};
 }
 
-void Engine::advance(StreamTime at) {
+void StreamThread::advance(StreamTime at) {
   if (Clock::now() < patient_until_) return;
   stream_->advance(at);
   log({.kind = LogRecord::Kind::Advance, .time = at.count(), .txns = progress_.given});
 }
 
-void Engine::log(const LogRecord& record) {
+void StreamThread::log(const LogRecord& record) {
   if (state_ == nullptr) return;
   state_->log().append(record);
   logged_ = true;
   changed_ = true;
 }
 
-Status Engine::pass_on(Committer::Group group) {
+Status StreamThread::pass_on(Committer::Group group) {
   group.durable = logged_;
   if (std::exchange(logged_, false)) {
     if (auto flushed = state_->log().flush(); !flushed) {
@@ -150,7 +150,7 @@ Status Engine::pass_on(Committer::Group group) {
   return committer_->failed() ? committer_->drain() : Status();
 }
 
-Result<StreamSummary> Engine::finish() {
+Result<StreamSummary> StreamThread::finish() {
   const StreamTime at = now();
   const StreamSummary summary = stream_->finish();
   log({.kind = LogRecord::Kind::Finish, .time = at.count(), .txns = progress_.given});
@@ -167,7 +167,7 @@ Result<StreamSummary> Engine::finish() {
   return summary;
 }
 
-bool Engine::checkpoint_is_due() const {
+bool StreamThread::checkpoint_is_due() const {
   if (state_ == nullptr || !changed_) return false;
   const auto pause = Clock::now() - checkpointed_;
   // Better between two sweeps; but not for ever.
@@ -176,7 +176,7 @@ bool Engine::checkpoint_is_due() const {
          (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
 }
 
-Status Engine::checkpoint() {
+Status StreamThread::checkpoint() {
   if (auto settled = settle(); !settled) return settled;
   const Status saved = state_->save(*stream_);
   if (saved) {
@@ -186,7 +186,7 @@ Status Engine::checkpoint() {
   return {};
 }
 
-Status Engine::begin_checkpoint() {
+Status StreamThread::begin_checkpoint() {
   if (auto settled = settle(); !settled) return settled;
   if (auto begun = state_->begin_save(*stream_); !begun) {
     end_checkpoint(begun);
@@ -196,20 +196,20 @@ Status Engine::begin_checkpoint() {
   return begin_log();
 }
 
-Status Engine::settle() {
+Status StreamThread::settle() {
   if (auto drained = committer_->drain(); !drained) return drained;
   checkpointed_ = Clock::now();
   return hub_.drain();
 }
 
-Status Engine::begin_log() {
+Status StreamThread::begin_log() {
   changed_ = false;
   const Status begun = state_->begin_log(progress_);
   committer_->use(&state_->log());
   return begun;
 }
 
-void Engine::end_checkpoint(const Status& saved) {
+void StreamThread::end_checkpoint(const Status& saved) {
   saving_ = false;
   if (saved) return state_->remove_old_logs();
   // The logs have everything, only longer.
@@ -218,7 +218,7 @@ void Engine::end_checkpoint(const Status& saved) {
   }
 }
 
-void Engine::tell_monitor() {
+void StreamThread::tell_monitor() {
   vitals_.stream = stream_->summary();
   monitor_.update(vitals_);
   told_monitor_ = Clock::now();

@@ -1,4 +1,4 @@
-#include "stream/intake.h"
+#include "stream/batch_reader.h"
 
 #include <fmt/format.h>
 
@@ -74,7 +74,7 @@ Standing standing_of(const History& history, TxnId txn, Arrival arrival,
   return out;
 }
 
-Status Intake::enter(const History& batch) {
+Status BatchReader::enter(const History& batch) {
   if (Status status = check_batch(batch); !status.ok()) return status;
   batch_ = &batch;
   const std::size_t count = batch.key_count();
@@ -92,7 +92,7 @@ Status Intake::enter(const History& batch) {
   return {};
 }
 
-Status Intake::check_batch(const History& batch) const {
+Status BatchReader::check_batch(const History& batch) const {
   const HistoryColumns& c = batch.columns();
   Place place;
   place.file = batch.file();
@@ -108,7 +108,7 @@ Status Intake::check_batch(const History& batch) const {
 }
 
 // Which keys are lists. As long as there are none anywhere, nothing needs to be looked up.
-Status Intake::check_kinds(const History& batch) {
+Status BatchReader::check_kinds(const History& batch) {
   const HistoryColumns& c = batch.columns();
   new_lists_.clear();
   bool lists = has_lists_;
@@ -146,7 +146,7 @@ Status Intake::check_kinds(const History& batch) {
 }
 
 // In three strides, so that neither the table nor the states are waited for.
-void Intake::find_keys(const History& batch) {
+void BatchReader::find_keys(const History& batch) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
   touched_.assign(count, {});
@@ -171,7 +171,7 @@ void Intake::find_keys(const History& batch) {
   }
 }
 
-void Intake::prefetch_keys(TxnId txn) const {
+void BatchReader::prefetch_keys(TxnId txn) const {
   if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
   const auto keys = batch_->columns().op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
@@ -179,7 +179,7 @@ void Intake::prefetch_keys(TxnId txn) const {
   }
 }
 
-void Intake::prefetch_tails(TxnId txn) const {
+void BatchReader::prefetch_tails(TxnId txn) const {
   const HistoryColumns& c = batch_->columns();
   if (!c.predicate_reads.empty()) return;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
@@ -191,7 +191,7 @@ void Intake::prefetch_tails(TxnId txn) const {
   }
 }
 
-const Arriving& Intake::take(TxnId txn, Arrival arrival) {
+const Arriving& BatchReader::take(TxnId txn, Arrival arrival) {
   out_.predicate_reads.clear();
   out_.reads.clear();
   out_.written.clear();
@@ -208,7 +208,7 @@ const Arriving& Intake::take(TxnId txn, Arrival arrival) {
   return out_;
 }
 
-void Intake::hide_ops(TxnId txn) {
+void BatchReader::hide_ops(TxnId txn) {
   for (OpId id = batch_->first_op(txn); id < batch_->end_op(txn); ++id.value) {
     const Op op = batch_->op(id);
     if (is_predicate_read(op.kind)) continue;
@@ -218,7 +218,7 @@ void Intake::hide_ops(TxnId txn) {
   }
 }
 
-void Intake::take_ops(TxnId txn, Arrival arrival) {
+void BatchReader::take_ops(TxnId txn, Arrival arrival) {
   const HistoryColumns& c = batch_->columns();
   first_op_ = batch_->first_op(txn).value;
   const std::uint32_t end = batch_->end_op(txn).value;
@@ -245,7 +245,7 @@ void Intake::take_ops(TxnId txn, Arrival arrival) {
   }
 }
 
-void Intake::note_write(Touched& touched, std::uint32_t op, OpKind kind, Value value) {
+void BatchReader::note_write(Touched& touched, std::uint32_t op, OpKind kind, Value value) {
   if (touched.written == kNone) {
     touched.written = static_cast<std::uint32_t>(out_.written.size());
     out_.written.push_back({touched.key, op, 0, {}});
@@ -262,7 +262,7 @@ void Intake::note_write(Touched& touched, std::uint32_t op, OpKind kind, Value v
   }
 }
 
-void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value value) {
+void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Value value) {
   const std::uint64_t seen = values_.of(value);
   if (first) {
     out_.reads.push_back({touched.key, op, seen});
@@ -275,7 +275,7 @@ void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value val
   touched.value = seen;
 }
 
-void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
+void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   const HistoryColumns& c = batch_->columns();
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
@@ -285,7 +285,7 @@ void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
 }
 
 // As ListReplay::judge(), but for what others appended, which is judged later.
-void Intake::note_list_read(Touched& touched, std::uint32_t op, Value value) {
+void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   gather_own(batch_->columns().op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);
   const bool ends_with_own =

@@ -71,9 +71,9 @@ struct Arriving : Standing {
   std::vector<InnerFinding> inner;
 };
 
-class Intake {
+class BatchReader {
  public:
-  Intake(KeyTable& keys, ColdKeys& cold, const Initials& initials, const TimelineRules& rules)
+  BatchReader(KeyTable& keys, ColdKeys& cold, const Initials& initials, const TimelineRules& rules)
       : keys_(keys), cold_(cold), initials_(initials), rules_(rules) {}
 
   // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.

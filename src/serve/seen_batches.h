@@ -11,7 +11,7 @@
 
 namespace ouro::serving {
 
-class Seen {
+class SeenBatches {
  public:
   static constexpr std::size_t kNumbers = 256;     // Of a client.
   static constexpr std::size_t kClients = 10'000;  // The one that was silent longest goes first.

@@ -1,13 +1,13 @@
-// What the engine does with predicate reads.
+// What the checker does with predicate reads.
 
-#include "stream/engine.h"
+#include "stream/checker.h"
 
 namespace ouro::stream {
 
 // Rows are kept from the first predicate read on. What was before is gone through again, which
 // must still be there. With a limit to memory it may be gone soon; so then they are kept as soon as
 // there are any.
-Status Engine::admit_predicates(const History& batch) const {
+Status Checker::admit_predicates(const History& batch) const {
   const bool asks = !batch.columns().predicate_reads.empty();
   if (predicates_.on() || !asks || !archive_.has_dropped()) return {};
   Error error;
@@ -18,8 +18,8 @@ Status Engine::admit_predicates(const History& batch) const {
   return error;
 }
 
-void Engine::enter_predicates(const std::shared_ptr<const History>& batch,
-                              const std::vector<KeyId>& changed) {
+void Checker::enter_predicates(const std::shared_ptr<const History>& batch,
+                               const std::vector<KeyId>& changed) {
   const HistoryColumns& c = batch->columns();
   if (!predicates_.on()) {
     const bool soon = options_.memory > 0 && !c.row_end.empty() && batch->txn_count() > 0 &&
@@ -27,12 +27,12 @@ void Engine::enter_predicates(const std::shared_ptr<const History>& batch,
     if (c.predicate_reads.empty() && !soon) return;
     predicates_.turn_on(window_.next(), options_.memory, now_);
   }
-  predicates_.enter(batch, intake_.fingerprints());
+  predicates_.enter(batch, reader_.fingerprints());
   for (const KeyId key : changed) predicates_.set_initial(key);
   apply_predicates();
 }
 
-void Engine::check_predicates(const Arriving& txn, OpenTxn& open) {
+void Checker::check_predicates(const Arriving& txn, OpenTxn& open) {
   for (const std::uint32_t op : txn.predicate_reads) {
     open.asks = 1;
     const std::optional<bool> wrong = predicates_.add(txn.txn, txn.begin, op);
@@ -46,7 +46,7 @@ void Engine::check_predicates(const Arriving& txn, OpenTxn& open) {
   apply_predicates();
 }
 
-void Engine::apply_predicates() {
+void Checker::apply_predicates() {
   for (const Change& change : predicates_.take_changes(lost_)) {
     if (!count(change, AnomalyKind::ResultSetMismatch) || !change.wrong) continue;
     const auto source = find(change.txn);
@@ -55,8 +55,8 @@ void Engine::apply_predicates() {
   }
 }
 
-void Engine::report_predicate(Arrival txn, std::uint32_t op, const Moment& begin,
-                              StreamTime arrived) {
+void Checker::report_predicate(Arrival txn, std::uint32_t op, const Moment& begin,
+                               StreamTime arrived) {
   Predicates::Expected expected = predicates_.expected(begin, op);
   reported_[{txn, op, AnomalyKind::ResultSetMismatch}] = event_count_ + 1;
   report({.kind = AnomalyKind::ResultSetMismatch,

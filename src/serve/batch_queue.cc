@@ -1,15 +1,15 @@
-#include "serve/intake.h"
+#include "serve/batch_queue.h"
 
 #include <utility>
 
 namespace ouro::serving {
 
 Reservation::~Reservation() {
-  if (intake_ != nullptr) intake_->give_back(bytes_);
+  if (queue_ != nullptr) queue_->give_back(bytes_);
 }
 
-std::optional<Reservation> Intake::reserve(std::size_t bytes,
-                                           std::chrono::steady_clock::time_point deadline) {
+std::optional<Reservation> BatchQueue::reserve(std::size_t bytes,
+                                               std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   const auto fits = [&] { return closed_ || bytes_ == 0 || bytes_ + bytes <= limit_; };
   if (deadline == std::chrono::steady_clock::time_point::max()) {
@@ -22,7 +22,7 @@ std::optional<Reservation> Intake::reserve(std::size_t bytes,
   return std::optional<Reservation>(std::in_place, *this, bytes);
 }
 
-bool Intake::submit(Batch batch) {
+bool BatchQueue::submit(Batch batch) {
   {
     const std::lock_guard lock(mutex_);
     if (!closed_) {
@@ -34,7 +34,7 @@ bool Intake::submit(Batch batch) {
   return false;  // The batch gives its bytes back here, where nothing is locked.
 }
 
-std::vector<Batch> Intake::take(std::chrono::milliseconds patience) {
+std::vector<Batch> BatchQueue::take(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   came_.wait_for(lock, patience, [&] { return closed_ || !queue_.empty(); });
   std::vector<Batch> taken;
@@ -44,29 +44,29 @@ std::vector<Batch> Intake::take(std::chrono::milliseconds patience) {
   return taken;
 }
 
-void Intake::close() {
+void BatchQueue::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   freed_.notify_all();
   came_.notify_all();
 }
 
-bool Intake::closed() const {
+bool BatchQueue::closed() const {
   const std::lock_guard lock(mutex_);
   return closed_;
 }
 
-std::size_t Intake::bytes() const {
+std::size_t BatchQueue::bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_;
 }
 
-std::size_t Intake::waiting() const {
+std::size_t BatchQueue::waiting() const {
   const std::lock_guard lock(mutex_);
   return queue_.size();
 }
 
-void Intake::give_back(std::size_t bytes) {
+void BatchQueue::give_back(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   bytes_ -= bytes;
   freed_.notify_all();

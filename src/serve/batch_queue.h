@@ -22,24 +22,24 @@
 
 namespace ouro::serving {
 
-class Intake;
+class BatchQueue;
 
 // A share of the queue's bytes; given back when it goes.
 class Reservation {
  public:
   Reservation() = default;
-  Reservation(Intake& intake, std::size_t bytes) : intake_(&intake), bytes_(bytes) {}
+  Reservation(BatchQueue& queue, std::size_t bytes) : queue_(&queue), bytes_(bytes) {}
   ~Reservation();
   Reservation(Reservation&& other) noexcept
-      : intake_(std::exchange(other.intake_, nullptr)), bytes_(other.bytes_) {}
+      : queue_(std::exchange(other.queue_, nullptr)), bytes_(other.bytes_) {}
   Reservation& operator=(Reservation&& other) noexcept {
-    std::swap(intake_, other.intake_);
+    std::swap(queue_, other.queue_);
     std::swap(bytes_, other.bytes_);
     return *this;
   }
 
  private:
-  Intake* intake_ = nullptr;
+  BatchQueue* queue_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
@@ -76,9 +76,9 @@ struct Batch {
   std::function<void(const Receipt&)> done;
 };
 
-class Intake {
+class BatchQueue {
  public:
-  explicit Intake(std::size_t limit) : limit_(limit) {}
+  explicit BatchQueue(std::size_t limit) : limit_(limit) {}
 
   // Waits until `bytes` fit, at most until `deadline`. Nothing: time is over, or nothing more is
   // accepted. A batch larger than the limit fits if it is alone.

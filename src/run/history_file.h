@@ -23,14 +23,14 @@
 
 namespace ouro::running {
 
-class Journal {
+class HistoryFile {
  public:
   // Makes the file `path`, or overwrites it. Announcements of up to kSlotBytes fit.
-  static Result<std::unique_ptr<Journal>> create(const std::string& path, std::size_t clients);
+  static Result<std::unique_ptr<HistoryFile>> create(const std::string& path, std::size_t clients);
   // Closes.
-  ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
+  ~HistoryFile();
+  HistoryFile(const HistoryFile&) = delete;
+  HistoryFile& operator=(const HistoryFile&) = delete;
 
   // What to add for `client` if we die before its next add(). REQUIRES: one or more whole lines.
   void announce(std::size_t client, std::string_view lines);
@@ -49,7 +49,7 @@ class Journal {
  private:
   struct Memory;
 
-  Journal() = default;
+  HistoryFile() = default;
   Status map(std::size_t clients);
   Status start_undertaker();
   void flush_now_and_then();

@@ -1,4 +1,4 @@
-#include "stream/engine.h"
+#include "stream/checker.h"
 
 #include <algorithm>
 #include <limits>
@@ -18,10 +18,10 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
 
 }  // namespace
 
-Engine::Engine(const StreamOptions& options)
+Checker::Checker(const StreamOptions& options)
     : options_(options),
       rules_(timeline_rules(options.level)),
-      intake_(keys_, cold_, initials_, rules_),
+      reader_(keys_, cold_, initials_, rules_),
       timelines_(pool_, initials_),
       real_time_(options.clock_drift),
       predicates_(pool_, cold_, initials_, rules_,
@@ -35,9 +35,9 @@ Engine::Engine(const StreamOptions& options)
   }
 }
 
-Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
+Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
   if (Status status = admit_predicates(*batch); !status.ok()) return status;
-  if (Status status = intake_.enter(*batch); !status.ok()) return status;
+  if (Status status = reader_.enter(*batch); !status.ok()) return status;
   now_ = std::max(now_, now);
   const History& h = *batch;
   enter_initials(batch);
@@ -52,9 +52,9 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   constexpr std::size_t kAhead = 4;
   const std::size_t count = h.txn_count();
   for (std::size_t t = 0; t < count; ++t) {
-    if (t + 2 * kAhead < count) intake_.prefetch_keys(TxnId{t + 2 * kAhead});
-    if (t + kAhead < count) intake_.prefetch_tails(TxnId{t + kAhead});
-    arrive(intake_.take(TxnId{t}, window_.next()));
+    if (t + 2 * kAhead < count) reader_.prefetch_keys(TxnId{t + 2 * kAhead});
+    if (t + kAhead < count) reader_.prefetch_tails(TxnId{t + kAhead});
+    arrive(reader_.take(TxnId{t}, window_.next()));
   }
   predicates_.tidy();
   limit_memory(count, h.op_count());
@@ -64,18 +64,18 @@ Status Engine::append(std::shared_ptr<const History> batch, StreamTime now) {
   return {};
 }
 
-void Engine::enter_initials(const std::shared_ptr<const History>& batch) {
-  const std::vector<KeyId> changed = initials_.enter(*batch, intake_.fingerprints());
+void Checker::enter_initials(const std::shared_ptr<const History>& batch) {
+  const std::vector<KeyId> changed = initials_.enter(*batch, reader_.fingerprints());
   enter_predicates(batch, changed);
   // Lists are empty at the start, whatever is said of them; but what is one now may not have been.
   std::vector<KeyId> again;
   for (const KeyId id : changed) {
-    if (intake_.key(id)->kind != KeyKind::List) again.push_back(id);
+    if (reader_.key(id)->kind != KeyKind::List) again.push_back(id);
   }
   const bool any = !initials_.all().value.is_null() || !initials_.own().empty();
-  if (any) again.insert(again.end(), intake_.new_lists().begin(), intake_.new_lists().end());
+  if (any) again.insert(again.end(), reader_.new_lists().begin(), reader_.new_lists().end());
   for (const KeyId id : again) {
-    KeyState& key = *intake_.key(id);
+    KeyState& key = *reader_.key(id);
     if (!prepare(key, Moment())) continue;
     timelines_.judge_first_reads(key);
     for (const Change& change : timelines_.changes()) apply(change, key);
@@ -84,7 +84,7 @@ void Engine::enter_initials(const std::shared_ptr<const History>& batch) {
   straggles_ = lost_ = false;
 }
 
-void Engine::arrive(const Arriving& txn) {
+void Checker::arrive(const Arriving& txn) {
   OpenTxn& open = window_.open(now_);
   if (!txn.hidden.empty()) hide(txn);
   if (!txn.takes_part) {
@@ -111,7 +111,7 @@ void Engine::arrive(const Arriving& txn) {
   straggles_ = lost_ = false;
 }
 
-void Engine::check_session(const Arriving& txn) {
+void Checker::check_session(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
   Session& session = *batch_sessions_[h.session(txn.txn).index()];
   if (session.txn != kNobody && txn.begin < session.commit) {
@@ -127,7 +127,7 @@ void Engine::check_session(const Arriving& txn) {
   if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
 }
 
-void Engine::check_real_time(const Arriving& txn) {
+void Checker::check_real_time(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
   if (const auto clock = h.completed(txn.txn)) {
     if (!real_time_.complete(*clock, txn.commit, txn.arrival)) lost_ = true;
@@ -142,7 +142,7 @@ void Engine::check_real_time(const Arriving& txn) {
   if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
 }
 
-void Engine::apply(const RealTime::Change& change) {
+void Checker::apply(const RealTime::Change& change) {
   const bool anew = change.was == kNobody;
   if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
   if (window_.is_open(change.txn)) {
@@ -157,7 +157,7 @@ void Engine::apply(const RealTime::Change& change) {
   report_untimely(change.txn, change.other, now_);
 }
 
-void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
+void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
   for (const OuterRead& read : txn.reads) {
     if (!prepare(*read.key, txn.begin)) continue;
     if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
@@ -168,7 +168,7 @@ void Engine::check_reads(const Arriving& txn, OpenTxn& open) {
   for (const InnerFinding& inner : txn.inner) report_inner(txn, inner);
 }
 
-void Engine::install(const Arriving& txn, const KeyWrite& write) {
+void Checker::install(const Arriving& txn, const KeyWrite& write) {
   if (!prepare(*write.key, txn.begin)) return;
   timelines_.add(write, txn.begin, txn.commit, rules_.snapshots);
   KeyState& key = *write.key;
@@ -189,12 +189,12 @@ void Engine::install(const Arriving& txn, const KeyWrite& write) {
   for (const Change& change : timelines_.changes()) apply(change, key);
 }
 
-void Engine::apply(const Change& change, KeyState& key) {
+void Checker::apply(const Change& change, KeyState& key) {
   if (!count(change, AnomalyKind::SnapshotMismatch)) return;
   if (change.wrong) report_read(key, change.txn, change.op, now_);
 }
 
-bool Engine::count(const Change& change, AnomalyKind kind) {
+bool Checker::count(const Change& change, AnomalyKind kind) {
   std::uint64_t& count = count_of(summary_, kind);
   if (change.wrong) ++count;
   if (change.was_wrong) --count;
@@ -214,7 +214,7 @@ bool Engine::count(const Change& change, AnomalyKind kind) {
   return false;
 }
 
-void Engine::count_flip(OpenTxn& open) {
+void Checker::count_flip(OpenTxn& open) {
   constexpr std::size_t kMost = std::tuple_size_v<decltype(summary_.flipped)>;
   ++summary_.flips;
   if (open.flips == 0) ++summary_.flipped_txns;
@@ -230,7 +230,7 @@ void Engine::count_flip(OpenTxn& open) {
   open.flipped = now_;
 }
 
-void Engine::hide(const Arriving& txn) {
+void Checker::hide(const Arriving& txn) {
   for (const HiddenWrite& write : txn.hidden) {
     auto& [first, second] = hidden_[{write.key->name, write.value}];
     if (first.txn == txn.arrival || second.txn == txn.arrival) continue;
@@ -245,7 +245,7 @@ void Engine::hide(const Arriving& txn) {
   }
 }
 
-void Engine::advance(StreamTime now) {
+void Checker::advance(StreamTime now) {
   now_ = std::max(now_, now);
   while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
     close_first(now_);
@@ -253,11 +253,11 @@ void Engine::advance(StreamTime now) {
   limit_memory(0, 0);
 }
 
-void Engine::finish() {
+void Checker::finish() {
   while (window_.size() > 0) close_first(now_);
 }
 
-void Engine::close_first(StreamTime now) {
+void Checker::close_first(StreamTime now) {
   const Arrival first = window_.first();
   const OpenTxn open = window_.at(first);
   window_.close_first();
@@ -276,7 +276,7 @@ void Engine::close_first(StreamTime now) {
   if (const auto source = find(first)) predicates_.close(begin_of(*source, first));
 }
 
-void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
+void Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
   const auto source = find(arrival);
   if (!source) return;
   const History& h = *source->history;
@@ -297,16 +297,16 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
   }
 }
 
-std::vector<StreamEvent> Engine::poll() { return std::exchange(events_, {}); }
+std::vector<StreamEvent> Checker::poll() { return std::exchange(events_, {}); }
 
-std::size_t Engine::memory() const {
+std::size_t Checker::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
          real_time_.bytes() + predicates_.bytes() + initials_.bytes() +
          sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
          reported_.capacity() * 32;
 }
 
-StreamSummary Engine::summary() const {
+StreamSummary Checker::summary() const {
   StreamSummary now = summary_;
   now.window_txns = window_.size();
   now.keys = keys_.size();
@@ -320,14 +320,14 @@ StreamSummary Engine::summary() const {
   return now;
 }
 
-Status Engine::open() {
+Status Checker::open() {
   if (options_.memory == 0) return {};
   if (Status status = archive_.open(options_.folder); !status.ok()) return status;
   if (Status status = cold_.open(options_.folder, options_.memory); !status.ok()) return status;
   return predicates_.archive().open(options_.folder);
 }
 
-void Engine::limit_memory(std::size_t txns, std::size_t ops) {
+void Checker::limit_memory(std::size_t txns, std::size_t ops) {
   if (!archive_.is_open()) return;
   const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
   const Arrival first = archive_.drop_before(now_ - kept);
@@ -345,7 +345,7 @@ void Engine::limit_memory(std::size_t txns, std::size_t ops) {
   sweep_at_ = std::min(sweep_at_, memory() + grows_by());
 }
 
-void Engine::sweep(std::size_t work) {
+void Checker::sweep(std::size_t work) {
   const std::size_t limit = memory_limit();
   Status status;
   if (!archive_.sweeping()) {
@@ -375,7 +375,7 @@ void Engine::sweep(std::size_t work) {
 
 // Before nearly all that arrived lately. That some stand before it does no harm: what they need
 // comes back. So what waits for its time-out need not stay, only what others still ask for.
-Moment Engine::watermark() {
+Moment Checker::watermark() {
   constexpr std::size_t kSamples = 512;
   constexpr std::size_t kFew = 64;  // One in so many.
   std::vector<Moment> begins;

@@ -1,23 +1,23 @@
-#include "serve/seen.h"
+#include "serve/seen_batches.h"
 
 #include <algorithm>
 
 namespace ouro::serving {
 
-bool Seen::contains(const std::string& client, std::uint64_t number) const {
+bool SeenBatches::contains(const std::string& client, std::uint64_t number) const {
   const auto found = clients_.find(client);
   if (found == clients_.end()) return false;
   return number <= found->second.floor || found->second.above.contains(number);
 }
 
-void Seen::raise(const std::string& client, std::uint64_t floor) {
+void SeenBatches::raise(const std::string& client, std::uint64_t floor) {
   Client& known = clients_[client];
   known.last_use = ++uses_;
   known.floor = std::max(known.floor, floor);
   known.above.erase(known.above.begin(), known.above.upper_bound(floor));
 }
 
-void Seen::add(const std::string& client, std::uint64_t number) {
+void SeenBatches::add(const std::string& client, std::uint64_t number) {
   Client& known = clients_[client];
   known.last_use = ++uses_;
   if (number > known.floor) known.above.insert(number);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "run/journal.h"
+#include "run/history_file.h"
 #include "run/transcript.h"
 
 namespace ouro::running {
@@ -13,10 +13,10 @@ namespace {
 
 void BM_RecordTransaction(benchmark::State& state) {
   const std::string path =
-      (std::filesystem::temp_directory_path() / "ouro-journal-benchmark.jsonl").string();
-  auto journal = Journal::create(path, 1);
-  if (!journal.ok()) {
-    state.SkipWithError("no journal");
+      (std::filesystem::temp_directory_path() / "ouro-file-benchmark.jsonl").string();
+  auto file = HistoryFile::create(path, 1);
+  if (!file.ok()) {
+    state.SkipWithError("no history file");
     return;
   }
   Transcript transcript;
@@ -31,13 +31,13 @@ void BM_RecordTransaction(benchmark::State& state) {
     }
     Transcript::Frame frame{.session = 3, .status = TxnStatus::Unknown, .invoked = 1000 * number};
     transcript.format(frame, line);
-    (*journal)->announce(0, line);
+    (*file)->announce(0, line);
     frame.status = TxnStatus::Committed;
     frame.completed = frame.invoked + 500;
     transcript.format(frame, line);
-    (*journal)->add(0, line);
+    (*file)->add(0, line);
   }
-  journal->reset();
+  file->reset();
   std::filesystem::remove(path);
 }
 // Processor time of all threads: the one that writes the file counts, too.

@@ -1,4 +1,4 @@
-#include "run/journal.h"
+#include "run/history_file.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ int write_at(int file, const char* data, std::size_t size, std::uint64_t offset)
 
 // Shared with the undertaker. Positions count all bytes since the start: they are offsets in the
 // file, and modulo the ring's size in the ring.
-struct Journal::Memory {
+struct HistoryFile::Memory {
   struct Slot {
     std::atomic<std::uint64_t> bytes;     // Announced; zero: nothing.
     std::atomic<std::uint64_t> replaced;  // Once `added` is here, the announcement is void.
@@ -83,18 +83,19 @@ struct Journal::Memory {
   }
 };
 
-Result<std::unique_ptr<Journal>> Journal::create(const std::string& path, std::size_t clients) {
-  std::unique_ptr<Journal> journal(new Journal);
-  journal->path_ = path;
-  journal->file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (journal->file_ < 0) return error_at(path, "cannot write this file", errno);
-  if (auto mapped = journal->map(clients); !mapped) return mapped.error();
-  if (auto started = journal->start_undertaker(); !started) return started.error();
-  journal->writer_ = std::thread([raw = journal.get()] { raw->flush_now_and_then(); });
-  return journal;
+Result<std::unique_ptr<HistoryFile>> HistoryFile::create(const std::string& path,
+                                                         std::size_t clients) {
+  std::unique_ptr<HistoryFile> made(new HistoryFile);
+  made->path_ = path;
+  made->file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (made->file_ < 0) return error_at(path, "cannot write this file", errno);
+  if (auto mapped = made->map(clients); !mapped) return mapped.error();
+  if (auto started = made->start_undertaker(); !started) return started.error();
+  made->writer_ = std::thread([raw = made.get()] { raw->flush_now_and_then(); });
+  return made;
 }
 
-Status Journal::map(std::size_t clients) {
+Status HistoryFile::map(std::size_t clients) {
   clients_ = clients;
   memory_bytes_ = sizeof(Memory) + clients * sizeof(Memory::Slot);
   void* memory = ::mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE,
@@ -105,7 +106,7 @@ Status Journal::map(std::size_t clients) {
   return {};
 }
 
-Status Journal::start_undertaker() {
+Status HistoryFile::start_undertaker() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return error_at(path_, "cannot make a pipe", errno);
   undertaker_ = ::fork();
@@ -130,7 +131,7 @@ Status Journal::start_undertaker() {
   return {};
 }
 
-void Journal::dismiss_undertaker() {
+void HistoryFile::dismiss_undertaker() {
   if (pipe_ >= 0) {
     static_cast<void>(!::write(pipe_, "x", 1));
     ::close(pipe_);
@@ -140,12 +141,12 @@ void Journal::dismiss_undertaker() {
   undertaker_ = -1;
 }
 
-Journal::~Journal() {
+HistoryFile::~HistoryFile() {
   static_cast<void>(close());
   if (memory_ != nullptr) ::munmap(memory_, memory_bytes_);
 }
 
-void Journal::announce(std::size_t client, std::string_view lines) {
+void HistoryFile::announce(std::size_t client, std::string_view lines) {
   Memory::Slot& slot = memory_->slots()[client];
   slot.bytes = 0;
   slot.replaced = 0;
@@ -154,7 +155,7 @@ void Journal::announce(std::size_t client, std::string_view lines) {
   slot.bytes = size;
 }
 
-std::uint64_t Journal::add(std::size_t client, std::string_view lines, std::uint64_t count) {
+std::uint64_t HistoryFile::add(std::size_t client, std::string_view lines, std::uint64_t count) {
   Memory::Slot& slot = memory_->slots()[client];
   std::unique_lock lock(mutex_);
   const std::uint64_t first = lines_;
@@ -183,7 +184,7 @@ std::uint64_t Journal::add(std::size_t client, std::string_view lines, std::uint
 }
 
 // The lock is given up while writing: clients can add meanwhile.
-void Journal::flush(std::unique_lock<std::mutex>& lock) {
+void HistoryFile::flush(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t to = memory_->added;
   lock.unlock();
   {
@@ -203,7 +204,7 @@ void Journal::flush(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Journal::flush_now_and_then() {
+void HistoryFile::flush_now_and_then() {
   std::unique_lock lock(mutex_);
   while (!closing_) {
     wake_.wait_for(lock, kWriterPause);
@@ -211,7 +212,7 @@ void Journal::flush_now_and_then() {
   }
 }
 
-Status Journal::close() {
+Status HistoryFile::close() {
   if (writer_.joinable()) {
     {
       const std::lock_guard lock(mutex_);
