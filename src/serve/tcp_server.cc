@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <simdjson.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <deque>
 #include <future>
 
+#include "format/json_tree.h"
 #include "report/json_writer.h"
 
 namespace ouro::serving {
@@ -99,29 +99,27 @@ class TcpServer::Connection {
   }
 
   bool hello(const std::string& bytes) {
-    simdjson::dom::parser parser;
-    simdjson::dom::element root;
-    std::string_view token, client;
-    std::uint64_t next = 1;
-    if (parser.parse(bytes).get(root) != simdjson::SUCCESS) {
+    JsonTree tree;
+    if (!tree.parse(bytes)) {
       answer_now(refusal("a hello that is no JSON"));
       return false;
     }
-    const auto field = [&](const char* pointer, auto& out) {
-      return root.at_pointer(pointer).get(out) == simdjson::SUCCESS;
-    };
-    static_cast<void>(field("/hello/token", token));
+    const JsonTree::Node said = tree.root().member("hello");
+    const std::string_view token = said.member("token").text().value_or("");
+    const std::string_view client = said.member("client").text().value_or("");
     if (!server_.options_.token.empty() && !net::same_secret(token, server_.options_.token)) {
       answer_now(refusal("wrong token"));
       return false;
     }
-    if (field("/hello/client", client) && client.size() > kMaxClientName) {
+    if (client.size() > kMaxClientName) {
       answer_now(refusal("the name of the client is too long"));
       return false;
     }
     greeted_ = true;
     id_.client = client;
-    if (field("/hello/next", next)) id_.number = next;
+    if (const auto next = said.member("next").integer(); next && *next >= 0) {
+      id_.number = static_cast<std::uint64_t>(*next);
+    }
     answer_now("{\"ok\":true}");
     return true;
   }
