@@ -2,7 +2,7 @@
 # and fails if one of them is looked for. Then asks for the tests there: the missing packages must be
 # named.
 set(without)
-foreach(package GTest benchmark SQLite3)
+foreach(package GTest benchmark simdjson SQLite3)
   list(APPEND without -D CMAKE_DISABLE_FIND_PACKAGE_${package}=ON)
 endforeach()
 set(configure ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G ${GENERATOR}
@@ -10,7 +10,7 @@ set(configure ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK} -G ${GENERATOR}
 
 file(REMOVE_RECURSE ${WORK})
 execute_process(COMMAND ${configure} COMMAND_ERROR_IS_FATAL ANY)
-file(STRINGS ${WORK}/CMakeCache.txt found REGEX "^(GTest|benchmark|SQLite3|OURO_Z3)[A-Za-z_0-9]*:")
+file(STRINGS ${WORK}/CMakeCache.txt found REGEX "^(GTest|benchmark|simdjson|SQLite3|OURO_Z3)[A-Za-z_0-9]*:")
 if(found)
   message(FATAL_ERROR "a build without tests and benchmarks looked for ${found}")
 endif()

@@ -38,7 +38,7 @@ class Input {
 
   Result<std::size_t> read(char* buffer, std::size_t size);
   // Everything that is left, followed by kPadding unspecified bytes beyond size() but within
-  // capacity(), as simdjson wants.
+  // capacity(): readers may look a word beyond the end.
   Result<std::string> read_all();
   static constexpr std::size_t kPadding = 64;
   // Everything there is, for binary formats; a plain file is read by several threads at once.
@@ -60,6 +60,10 @@ class Input {
   int plain_file_ = -1;
   std::size_t file_bytes_ = 0;
 };
+
+// How compressed content begins.
+[[nodiscard]] bool is_gzip(std::string_view head);
+[[nodiscard]] bool is_zstd(std::string_view head);
 
 // An error about `name` at `line`.
 Error error_at_line(std::string_view name, std::uint64_t line, std::string what);
