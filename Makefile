@@ -1,6 +1,8 @@
 # The front door. CMake does the work (CMakePresets.json); docs/HACKING.md tells more.
 #
-# SETUP=true skips the installation of packages.
+# SETUP=true skips the installation of packages. A build folder remembers how it was configured: after
+# demo or test it compiles sources together, as CI does, until 'cmake --preset release
+# -D OURO_UNITY=OFF -D OURO_PRECOMPILE=OFF' or 'make clean'.
 
 SETUP ?= scripts/setup
 PREFIX ?= /usr/local
@@ -9,15 +11,19 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers test-drivers build bench bench-table format install asan tsan fuzz clean
+.PHONY: help demo test test-servers test-drivers test-fresh build static deb bench bench-table format \
+        install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | \
-	  while IFS='|' read -r name what; do printf '%-15s %s\n' "$$name" "$$what"; done
+	  while IFS='|' read -r name what; do printf '%-19s %s\n' "$$name" "$$what"; done
 
-demo: build ## build build/ouro, test RocksDB with it, check a few bundled histories
+demo: ## build build/ouro, test RocksDB with it, check a few bundled histories
+	@$(SETUP) build
+	@cmake --preset ci >/dev/null
+	@cmake --build --preset ci --target ouro
 	@scripts/demo
 
 test: ## all tests: release, address+undefined sanitizers, brief fuzzing
@@ -27,17 +33,31 @@ test: ## all tests: release, address+undefined sanitizers, brief fuzzing
 test-servers: ## only what real PostgreSQL, MariaDB and Galera do, and what shows there by luck
 	@$(SETUP) build test servers
 	@cmake --preset release -D OURO_TESTS=ON >/dev/null
-	@cmake --build --preset release
+	@cmake --build --preset release --target ouro ouro_tests
 	@build/tests/ouro_tests --gtest_filter='Live*'
 
 test-drivers: ## builds without some or all database drivers
 	@$(SETUP) build test
 	@scripts/test-drivers
 
+test-fresh: ## make demo and make test in a bare Debian 12 (as root; takes long)
+	@$(SETUP) fresh
+	@scripts/fresh
+
 build: ## build build/ouro
 	@$(SETUP) build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
+
+static: ## build/static/ouro: one file without shared libraries, databases and network
+	@$(SETUP) build
+	@scripts/static
+
+deb: ## a Debian package of the program, in build/
+	@$(SETUP) build package
+	@cmake --preset release -D OURO_DOCUMENTS=/usr/share/doc/ouro/docs >/dev/null
+	@cmake --build --preset release --target ouro
+	cd build && cpack
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench
@@ -56,7 +76,10 @@ format: ## format the C++ sources in place
 	@$(SETUP) format
 	git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
 
-install: build ## install binary, library and headers under $(DESTDIR)$(PREFIX) [/usr/local]
+install: ## install program, documents, libraries and headers under $(DESTDIR)$(PREFIX) [/usr/local]
+	@$(SETUP) build
+	@cmake --preset release -D OURO_DOCUMENTS='$(PREFIX)/share/doc/ouro/docs' >/dev/null
+	@cmake --build --preset release --target ouro
 	DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 asan: ## build with address and undefined sanitizers in build/asan, run the tests there

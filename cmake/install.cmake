@@ -1,17 +1,46 @@
 # `make install`, and what find_package(ouro) needs.
+#
+# Component "program" is what the Debian package holds; "development" is for those who link Ouro.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS ouro RUNTIME)
-install(TARGETS ouro_lib EXPORT ouroTargets ARCHIVE)
-install(DIRECTORY include/ouro TYPE INCLUDE)
-if(EXISTS ${PROJECT_SOURCE_DIR}/docs/ouro.1)
-  install(FILES docs/ouro.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()
+install(TARGETS ouro RUNTIME COMPONENT program)
+# The manual and the completions are made by the program, so that they tell what it does.
+install(CODE "
+  function(ouro_print file)
+    execute_process(COMMAND \"$<TARGET_FILE:ouro>\" \${ARGN} COMMAND_ERROR_IS_FATAL ANY
+                    OUTPUT_FILE \"${PROJECT_BINARY_DIR}/install/\${file}\")
+  endfunction()
+  file(MAKE_DIRECTORY \"${PROJECT_BINARY_DIR}/install\")
+  ouro_print(ouro.1 man)
+  ouro_print(ouro completion bash)
+  ouro_print(_ouro completion zsh)
+  ouro_print(ouro.fish completion fish)
+  " COMPONENT program)
+set(printed ${PROJECT_BINARY_DIR}/install)
+install(FILES ${printed}/ouro.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${printed}/ouro COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${printed}/_ouro COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${printed}/ouro.fish COMPONENT program
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# What reports point to (OURO_DOCUMENTS).
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT program)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
+        PATTERN ouro.1 EXCLUDE)
+
+install(TARGETS ouro_core EXPORT ouroCoreTargets ARCHIVE COMPONENT development)
+install(DIRECTORY include/ouro TYPE INCLUDE COMPONENT development)
 set(OURO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ouro)
-install(EXPORT ouroTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR})
+install(EXPORT ouroCoreTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR} COMPONENT development)
+if(NOT OURO_CORE_ONLY)
+  install(TARGETS ouro_lib EXPORT ouroTargets ARCHIVE COMPONENT development)
+  install(EXPORT ouroTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR} COMPONENT development)
+endif()
 configure_package_config_file(cmake/ouroConfig.cmake.in ouroConfig.cmake
   INSTALL_DESTINATION ${OURO_CMAKE_DIR})
 write_basic_package_version_file(ouroConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ouroConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ouroConfigVersion.cmake
-        DESTINATION ${OURO_CMAKE_DIR})
+        DESTINATION ${OURO_CMAKE_DIR} COMPONENT development)

@@ -75,7 +75,8 @@ Document read_document(const fs::path& path) {
 
 std::vector<Document> documents() {
   std::vector<Document> found;
-  for (const char* path : {"README.md", "src/README.md", "tests/cases/README.md"}) {
+  for (const char* path : {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+                           "src/README.md", "tests/cases/README.md"}) {
     found.push_back(read_document(kRoot / path));
   }
   for (const auto& entry : fs::directory_iterator(kRoot / "docs")) {
@@ -242,6 +243,23 @@ TEST(DocsTest, LinksLeadSomewhere) {
           << document.path << " links to " << target << wanted;
     }
   }
+}
+
+TEST(DocsTest, DocumentsThatTheProgramPointsToExist) {
+  EXPECT_EQ(document_address("anomalies.md", "lost-update"), "docs/anomalies.md#lost-update");
+  EXPECT_EQ(document_address("serve.md"), "docs/serve.md");
+  const std::regex pointer(R"re(document_address\(\s*"([^"]*)")re");
+  std::set<std::string> pages;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "src")) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = slurp(entry.path());
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), pointer);
+         at != std::sregex_iterator(); ++at) {
+      pages.insert((*at)[1]);
+    }
+  }
+  EXPECT_GE(pages.size(), 3u);
+  for (const std::string& page : pages) EXPECT_TRUE(fs::exists(kRoot / "docs" / page)) << page;
 }
 
 TEST(DocsTest, NoLevelAnomalyOrFormatIsLeftOut) {

@@ -11,9 +11,13 @@
 namespace ouro::tidy {
 namespace {
 
+// Core: what knows no database client and no network, and is a library of its own.
+enum class Part { Core, Around };
+
 struct Room {
   std::string_view name;
   std::vector<std::string_view> doors;  // Rooms it may include, with all that these may.
+  Part part = Part::Core;
 };
 
 // The house of docs/ARCHITECTURE.md.
@@ -29,12 +33,12 @@ const std::vector<Room>& house() {
       {"explain", {"check"}},
       {"report", {"explain"}},
       {"stream", {"check"}},
-      {"workload", {"history"}},
-      {"db", {"base"}},
-      {"net", {"base"}},
-      {"run", {"workload", "db", "format", "net"}},
-      {"serve", {"stream", "report", "format", "net"}},
-      {"cli", {}},
+      {"workload", {"history"}, Part::Around},
+      {"db", {"base"}, Part::Around},
+      {"net", {"base"}, Part::Around},
+      {"run", {"workload", "db", "format", "net"}, Part::Around},
+      {"serve", {"stream", "report", "format", "net"}, Part::Around},
+      {"cli", {}, Part::Around},
   };
   return rooms;
 }
@@ -161,6 +165,21 @@ std::string check_cli_include(std::string_view included, bool quoted) {
       included);
 }
 
+// What is wrong with a core room's including <included>, which is of no room; empty if nothing.
+std::string check_core_include(std::string_view room, std::string_view included) {
+  static const std::set<std::string_view> folders = {"absl", "fmt", "sys"};
+  static const std::set<std::string_view> files = {"emmintrin.h", "fcntl.h", "poll.h", "signal.h",
+                                                   "unistd.h",    "zlib.h",  "zstd.h"};
+  static const std::set<std::string_view> network = {"sys/socket.h", "sys/un.h"};
+  const bool known = is_standard(included) || files.contains(included) ||
+                     (folders.contains(top_folder(included)) && !network.contains(included));
+  if (known) return {};
+  return fmt::format(
+      "{}/ is core, which knows no database client and no network, but includes {} "
+      "(see docs/ARCHITECTURE.md, The house)",
+      room, included);
+}
+
 // What is wrong with a file of check/ including another; empty if nothing.
 std::string check_engine_include(std::string_view path, std::string_view included) {
   const std::string_view from = folder_of(path.substr(4));
@@ -197,6 +216,9 @@ std::string check_include(std::string_view path, std::string_view included, bool
   if (quoted && folder != "ouro") {
     return fmt::format("write \"{}\" from src/ on, as in \"{}/x.h\"", included, room);
   }
+  if (!quoted && is_core(room) && !path.ends_with("_benchmark.cc")) {
+    return check_core_include(room, included);
+  }
   return {};
 }
 
@@ -206,6 +228,41 @@ std::vector<std::string_view> rooms() {
   std::vector<std::string_view> names;
   for (const Room& room : house()) names.push_back(room.name);
   return names;
+}
+
+bool is_core(std::string_view room) {
+  const Room* found = find_room(room);
+  return found != nullptr && found->part == Part::Core;
+}
+
+Complaints check_core() {
+  Complaints complaints;
+  for (const Room& room : house()) {
+    if (room.part != Part::Core) continue;
+    for (const std::string_view open : open_to(house(), room.name)) {
+      if (is_core(open)) continue;
+      complaints.push_back(
+          fmt::format("tests/tidy.cc: error: {}/ is core and must not have a door to {}/, "
+                      "which is around it",
+                      room.name, open));
+    }
+  }
+  return complaints;
+}
+
+Complaints check_documents(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  if (!path.starts_with("src/") || is_test(path)) return complaints;
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    const std::size_t at = line.find("docs/");
+    if (at == line.npos || line.substr(0, at).find("//") != line.npos) continue;
+    complaints.push_back(
+        complain(path, number,
+                 "where documents are is said in one place: use document_address(\"page.md\")"));
+  }
+  return complaints;
 }
 
 Complaints check_doors(std::string_view path, std::string_view text) {

@@ -25,10 +25,20 @@ inline constexpr int kMaxColumns = 100;
 // The rooms of src/, each before those that may include it.
 [[nodiscard]] std::vector<std::string_view> rooms();
 
+// Whether a room belongs to the core, which knows no database client and no network. The others are
+// around it; CMakeLists.txt names them, too.
+[[nodiscard]] bool is_core(std::string_view room);
+// No door leads from the core to what is around it.
+[[nodiscard]] Complaints check_core();
+
+// No text that is printed says where documents are, but by asking document_address()
+// (ouro/version.h).
+[[nodiscard]] Complaints check_documents(std::string_view path, std::string_view text);
+
 // Rooms include only the rooms whose doors are open to them; the public headers only the standard
 // library and themselves; the command line only the public headers and what it prints and parses
-// with; benchmarks no room. The folders of check/ are small rooms with doors of their own. Tests
-// (x_test.cc, tests/) may include anything.
+// with; benchmarks no room; rooms of the core no database client and no network. The folders of
+// check/ are small rooms with doors of their own. Tests (x_test.cc, tests/) may include anything.
 [[nodiscard]] Complaints check_doors(std::string_view path, std::string_view text);
 
 // The library neither prints nor exits. `path` decides: src/cli/ and tests may.

@@ -83,6 +83,18 @@ TEST(TidyTest, ReportsDoNotSearch) { expect_clean(check_searches); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
 
+TEST(TidyTest, DocumentsArePointedToInOnePlace) { expect_clean(check_documents); }
+
+TEST(TidyTest, TheCoreStandsAlone) {
+  EXPECT_THAT(check_core(), IsEmpty());
+  // CMake compiles the same rooms into the same libraries.
+  std::string around;
+  for (const std::string_view room : rooms()) {
+    if (!is_core(room) && room != "cli") around += ' ' + std::string(room);
+  }
+  EXPECT_THAT(slurp(kRoot / "CMakeLists.txt"), HasSubstr("set(OURO_AROUND_ROOMS" + around + ")"));
+}
+
 TEST(TidyTest, ATypeNameMeansOneType) {
   const Complaints complaints = check_type_names(sources());
   EXPECT_TRUE(complaints.empty()) << all(complaints);
@@ -183,6 +195,30 @@ TEST(TidyDoorsTest, TestsGoAnywhere) {
   EXPECT_THAT(check_doors("src/graph/scc_test.cc", text), IsEmpty());
   EXPECT_THAT(check_doors("tests/oracle.cc", text), IsEmpty());
   EXPECT_THAT(check_doors("src/graph/scc_benchmark.cc", text), SizeIs(2));
+}
+
+TEST(TidyDoorsTest, TheCoreKnowsNoDatabaseAndNoNetwork) {
+  for (const char* header : {"rocksdb/db.h", "libpq-fe.h", "mysql.h", "sqlite3.h", "httplib.h",
+                             "sys/socket.h", "netdb.h", "netinet/in.h"}) {
+    const std::string text = "#include <" + std::string(header) + ">\n";
+    EXPECT_THAT(check_doors("src/stream/x.cc", text), ElementsAre(HasSubstr("is core"))) << header;
+    EXPECT_THAT(check_doors("src/db/x.cc", text), IsEmpty()) << header;
+    EXPECT_THAT(check_doors("src/stream/x_test.cc", text), IsEmpty()) << header;
+  }
+  EXPECT_THAT(check_doors("src/format/x.cc",
+                          "#include <fcntl.h>\n#include <zstd.h>\n#include <sys/mman.h>\n"
+                          "#include <absl/hash/hash.h>\n#include <vector>\n"),
+              IsEmpty());
+  EXPECT_THAT(check_doors("src/report/x.cc", "#include \"workload/random.h\"\n"), SizeIs(1));
+  EXPECT_TRUE(is_core("stream"));
+  EXPECT_FALSE(is_core("workload"));
+}
+
+TEST(TidyDocumentsTest, APlaceThatIsNotAskedForIsFound) {
+  EXPECT_THAT(check_documents("src/report/x.cc", "x = 1;\nout += \"See docs/run.md.\";\n"),
+              ElementsAre(HasSubstr("src/report/x.cc:2: error: where documents are")));
+  EXPECT_THAT(check_documents("src/report/x.cc", "// As docs/run.md says.\n"), IsEmpty());
+  EXPECT_THAT(check_documents("src/report/x_test.cc", "\"docs/run.md\"\n"), IsEmpty());
 }
 
 TEST(TidyDoorsTest, NoDetours) {

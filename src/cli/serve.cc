@@ -39,7 +39,7 @@ constexpr char kServeDetails[] =
     "time-out, "
     "since whoever wrote that may still be on the way.\n\n"
     "Input comes over HTTP (POST /check: JSON arrays as Aion takes them, NDJSON, or the native "
-    "binary format), over TCP (frames, see docs/serve.md), from standard input if '-' is given, "
+    "binary format), over TCP (frames, see {}), from standard input if '-' is given, "
     "and "
     "from files that grow (--follow). It listens at 127.0.0.1:7117 unless --listen says otherwise; "
     "with '-' only if --listen is given. Port 0 is any that is free; the address is printed. "
@@ -271,7 +271,8 @@ void add_serve(CLI::App& root, Commands& commands) {
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error. 'ouro man' tells about protocols and restarts.");
-  commands.push_back({app, [flags] { return run_serve(*flags); }, kServeDetails});
+  commands.push_back({app, [flags] { return run_serve(*flags); },
+                      fmt::format(kServeDetails, document_address("serve.md"))});
 }
 
 }  // namespace ouro::cli

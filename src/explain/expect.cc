@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "ouro/version.h"
+
 namespace ouro {
 namespace {
 
@@ -85,7 +87,8 @@ Status add_names(std::vector<std::string>& names, std::string_view text) {
   }
   for (const std::string& word : words) {
     if (find_patterns(base_name(word)).empty()) {
-      error.what = fmt::format("unknown anomaly '{}'; docs/anomalies.md lists them", word);
+      error.what = fmt::format("unknown anomaly '{}'; {} lists them", word,
+                               document_address("anomalies.md"));
       return error;
     }
     names.push_back(word);
@@ -118,7 +121,7 @@ Result<Expectation> read_expectation(const std::string& path) {
   if (!file) {
     Error error;
     error.file = path;
-    error.what = "cannot be read; it should say what to expect, see docs/ci.md";
+    error.what = "cannot be read; it should say what to expect, see " + document_address("ci.md");
     return error;
   }
   return parse_expectation(text.str(), path);

@@ -2,7 +2,6 @@
 
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "base/utf8.h"
 
 namespace ouro {
 namespace {
@@ -66,7 +66,7 @@ class Validator {
   }
 
   static bool utf8(std::string_view bytes) {
-    return simdjson::validate_utf8(bytes.data(), bytes.size());
+    return is_utf8(bytes);
   }
 
   static bool ends(std::span<const std::uint64_t> end, std::size_t total) {

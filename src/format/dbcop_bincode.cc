@@ -1,13 +1,13 @@
 #include "format/dbcop_bincode.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 
+#include "base/utf8.h"
 #include "format/byte_order.h"
 #include "format/plain_registers.h"
 #include "format/zero_initial.h"
@@ -67,7 +67,7 @@ class Decoder {
     std::uint64_t length = 0;
     if (!count(length, 1, meaning)) return false;
     out = bytes_.substr(at_, length);
-    if (!simdjson::validate_utf8(out.data(), out.size())) {
+    if (!is_utf8(out)) {
       return fail(
           fmt::format("the text of {} is not UTF-8; the file is damaged or not dbcop's", meaning));
     }

@@ -38,7 +38,7 @@ class Input {
 
   Result<std::size_t> read(char* buffer, std::size_t size);
   // Everything that is left, followed by kPadding unspecified bytes beyond size() but within
-  // capacity(), as simdjson wants.
+  // capacity(): readers may look a word beyond the end.
   Result<std::string> read_all();
   static constexpr std::size_t kPadding = 64;
   // Everything there is, for binary formats; a plain file is read by several threads at once.

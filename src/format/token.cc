@@ -1,11 +1,11 @@
 #include "format/token.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <charconv>
 
 #include "base/count_lines.h"
+#include "base/utf8.h"
 
 namespace ouro {
 namespace {
@@ -164,7 +164,7 @@ bool TokenReader::fail_expected(std::string_view expected) {
 }
 
 bool TokenReader::check_utf8(std::string_view text) {
-  return simdjson::validate_utf8(text.data(), text.size()) || fail(text.data(), "not valid UTF-8");
+  return is_utf8(text) || fail(text.data(), "not valid UTF-8");
 }
 
 bool TokenReader::odd_string(Token& token, Controls controls) {

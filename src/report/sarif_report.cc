@@ -129,7 +129,8 @@ std::string SarifReport::finish() const {
     json.begin_object().member("id", anchor(about.name)).member("name", about.name);
     json.key("shortDescription").begin_object().member("text", about.meaning).end_object();
     json.key("help").begin_object();
-    json.member("text", fmt::format("See docs/anomalies.md#{}.", anchor(about.name)));
+    json.member("text",
+                fmt::format("See {}.", document_address("anomalies.md", anchor(about.name))));
     json.end_object().end_object();
   }
   json.end_array().end_object().end_object();

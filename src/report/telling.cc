@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ouro/version.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -29,9 +30,9 @@ void append_story(std::string& out, const History& history, const Story& story) 
     out += fmt::format("  Strongest that allows it: {}.", level_list(story.strongest_holding));
   }
   const std::string others = other_names(story);
-  out += fmt::format("\n  {}See docs/anomalies.md#{}.\n",
-                     others.empty() ? "" : fmt::format("Also called {}. ", others),
-                     anchor(info(story.pattern).name));
+  out +=
+      fmt::format("\n  {}See {}.\n", others.empty() ? "" : fmt::format("Also called {}. ", others),
+                  document_address("anomalies.md", anchor(info(story.pattern).name)));
 }
 
 // How many violations of the kind are not among the stories that were told.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "ouro/version.h"
 #include "report/json_writer.h"
 #include "serve/page.h"
 
@@ -261,7 +262,8 @@ void HttpService::Server::add_routes() {
   http.set_error_handler([](const Request&, Response& response) {
     if (!response.body.empty()) return;
     refuse(response, response.status,
-           response.status == 404 ? "no such page; see docs/serve.md" : "the request is not valid");
+           response.status == 404 ? "no such page; see " + document_address("serve.md")
+                                  : "the request is not valid");
   });
 }
 

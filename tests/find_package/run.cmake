@@ -1,4 +1,4 @@
-# Installs OURO_BUILD below WORK, builds the project in SOURCE against that and runs it. Only the
+# Installs OURO_BUILD below WORK, builds the projects in SOURCE against that and runs them. Only the
 # installed files are in reach, so a header or dependency that install forgot fails here.
 set(flags "-Wall -Wextra -Werror")
 if(SANITIZE)  # A sanitized library needs a sanitized program.
@@ -9,13 +9,37 @@ function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
+function(build_project name source)
+  run(${CMAKE_COMMAND} -S ${source} -B ${WORK}/${name} -G ${GENERATOR}
+      -D CMAKE_BUILD_TYPE=Release
+      -D CMAKE_CXX_COMPILER=${COMPILER}
+      -D CMAKE_CXX_FLAGS=${flags}
+      -D CMAKE_PREFIX_PATH=${WORK}/prefix)
+  run(${CMAKE_COMMAND} --build ${WORK}/${name})
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${OURO_BUILD} --prefix ${WORK}/prefix)
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR}
-    -D CMAKE_BUILD_TYPE=Release
-    -D CMAKE_CXX_COMPILER=${COMPILER}
-    -D CMAKE_CXX_FLAGS=${flags}
-    -D CMAKE_PREFIX_PATH=${WORK}/prefix)
-run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/uses_ouro)
+build_project(all ${SOURCE})
+run(${WORK}/all/uses_ouro)
 run(${WORK}/prefix/bin/ouro --version)
+
+# The core alone brings no database client and no network.
+build_project(core ${SOURCE}/core)
+run(${WORK}/core/uses_core)
+execute_process(COMMAND ldd ${WORK}/core/uses_core OUTPUT_VARIABLE libraries
+                COMMAND_ERROR_IS_FATAL ANY)
+foreach(library cpp-httplib mariadb pq rocksdb sqlite3 ssl wiredtiger)
+  if(libraries MATCHES "lib${library}\\.")
+    message(FATAL_ERROR "the core links ${library}: ${libraries}")
+  endif()
+endforeach()
+
+# What the program needs to be at home.
+foreach(file bin/ouro share/man/man1/ouro.1 share/bash-completion/completions/ouro
+             share/zsh/vendor-completions/_ouro share/fish/vendor_completions.d/ouro.fish
+             share/doc/ouro/LICENSE share/doc/ouro/README.md share/doc/ouro/docs/anomalies.md)
+  if(NOT EXISTS ${WORK}/prefix/${file})
+    message(FATAL_ERROR "${file} was not installed")
+  endif()
+endforeach()

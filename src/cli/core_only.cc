@@ -1,0 +1,35 @@
+// ouro run and ouro serve in a build without databases and network (OURO_CORE_ONLY): they say so.
+// Other builds have run.cc and serve.cc instead.
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+
+namespace ouro::cli {
+namespace {
+
+void add_missing(CLI::App& root, Commands& commands, const std::string& name,
+                 const std::string& what) {
+  CLI::App* app = root.add_subcommand(name, what + " (not in this build)");
+  app->allow_extras();  // Whatever follows: the answer is the same.
+  const auto run = [name] {
+    return fail(fmt::format(
+        "this build has no databases and no network, so it cannot '{}'; it checks histories and "
+        "streams of them. Use a complete build of ouro for that",
+        name));
+  };
+  commands.push_back(
+      {app, run, "This build has no databases and no network, so it cannot do this."});
+}
+
+}  // namespace
+
+void add_run(CLI::App& root, Commands& commands) {
+  add_missing(root, commands, "run", "test a database: run clients on it and check");
+}
+
+void add_serve(CLI::App& root, Commands& commands) {
+  add_missing(root, commands, "serve", "check a live database, for ever");
+}
+
+}  // namespace ouro::cli
