@@ -16,19 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "epoch-";
-constexpr std::string_view kSuffix = ".run";
+constexpr std::string_view kEpochPrefix = "epoch-";
+constexpr std::string_view kEpochSuffix = ".run";
 constexpr std::size_t kOpenFiles = 8;  // Each has its index in memory.
-constexpr std::size_t kBlock = std::size_t{16} << 10;
+constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
 
 // Ends the file.
-struct Footer {
+struct EpochFooter {
   std::uint64_t index_at = 0;
   std::uint64_t index_bytes = 0;
   std::uint64_t index_sum = 0;
   std::uint64_t magic = 0;
 };
-constexpr std::uint64_t kMagic = 0x6f75726f65706f63;
+constexpr std::uint64_t kEpochMagic = 0x6f75726f65706f63;
 
 // Before each entry of a block; then the key, then the value.
 struct EntryHead {
@@ -36,23 +36,23 @@ struct EntryHead {
   std::uint64_t value_bytes = 0;
 };
 
-std::uint64_t sum_of(std::string_view bytes) {
+std::uint64_t checksum_of(std::string_view bytes) {
   Checksum sum;
   sum.add(bytes);
   return sum.value();
 }
 
-std::optional<std::uint32_t> epoch_of(const std::string& file) {
-  if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) return std::nullopt;
+std::optional<std::uint32_t> epoch_in_name(const std::string& file) {
+  if (!file.starts_with(kEpochPrefix) || !file.ends_with(kEpochSuffix)) return std::nullopt;
   std::uint32_t epoch = 0;
-  const char* const end = file.data() + file.size() - kSuffix.size();
-  const auto parsed = std::from_chars(file.data() + kPrefix.size(), end, epoch);
+  const char* const end = file.data() + file.size() - kEpochSuffix.size();
+  const auto parsed = std::from_chars(file.data() + kEpochPrefix.size(), end, epoch);
   if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   return epoch;
 }
 
 template <class T>
-void append(std::string& out, const T& value) {
+void append_bytes(std::string& out, const T& value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof(T));
 }
 
@@ -61,14 +61,14 @@ void append(std::string& out, const T& value) {
 // ---- writing ----
 
 Status VersionStore::Writer::add(std::string_view key, std::string_view value) {
-  if (buffer_.size() - block_at_ >= kBlock) end_block();
+  if (buffer_.size() - block_at_ >= kBlockBytes) end_block();
   if (block_at_ == buffer_.size()) {
     if (buffer_.size() >= kRunBuffer) {
       if (Status status = flush(); !status.ok()) return status;
     }
     first_key_ = key;
   }
-  append(buffer_, EntryHead{key.size(), value.size()});
+  append_bytes(buffer_, EntryHead{key.size(), value.size()});
   buffer_ += key;
   buffer_ += value;
   return {};
@@ -77,7 +77,7 @@ Status VersionStore::Writer::add(std::string_view key, std::string_view value) {
 void VersionStore::Writer::end_block() {
   const std::string_view block = std::string_view(buffer_).substr(block_at_);
   if (block.empty()) return;
-  blocks_.push_back({first_key_, written_ + block_at_, block.size(), sum_of(block)});
+  blocks_.push_back({first_key_, written_ + block_at_, block.size(), checksum_of(block)});
   block_at_ = buffer_.size();
 }
 
@@ -104,7 +104,7 @@ Result<std::uint64_t> VersionStore::Writer::finish() {
   }
   const std::string_view bytes = index.view();
   buffer_ = bytes;
-  append(buffer_, Footer{written_, bytes.size(), sum_of(bytes), kMagic});
+  append_bytes(buffer_, EpochFooter{written_, bytes.size(), checksum_of(bytes), kEpochMagic});
   if (Status status = flush(); !status.ok()) return status.error();
   if (Status status = file_.sync(); !status.ok()) return status.error();
   return written_;
@@ -118,12 +118,12 @@ class VersionStore::Table {
     if (Status status = file_.open(path, O_RDONLY); !status.ok()) return status;
     const auto size = file_.size();
     if (!size.ok()) return size.error();
-    Footer footer;
+    EpochFooter footer;
     if (*size < sizeof(footer)) return damaged();
     if (Status status = file_.read(&footer, sizeof(footer), *size - sizeof(footer)); !status.ok()) {
       return status;
     }
-    if (footer.magic != kMagic || footer.index_at > *size ||
+    if (footer.magic != kEpochMagic || footer.index_at > *size ||
         footer.index_bytes != *size - sizeof(footer) - footer.index_at) {
       return damaged();
     }
@@ -131,7 +131,7 @@ class VersionStore::Table {
     if (Status status = file_.read(index.data(), index.size(), footer.index_at); !status.ok()) {
       return status;
     }
-    if (sum_of(index) != footer.index_sum) return damaged();
+    if (checksum_of(index) != footer.index_sum) return damaged();
     Decoder in(index);
     while (!in.at_end() && in.ok()) {
       Block& block = blocks_.emplace_back();
@@ -160,7 +160,7 @@ class VersionStore::Table {
     if (Status status = file_.read(bytes_.data(), block.size, block.at); !status.ok()) {
       return status.error();
     }
-    if (sum_of(bytes_) != block.sum) return damaged();
+    if (checksum_of(bytes_) != block.sum) return damaged();
     std::optional<Found> found;
     for (std::string_view left = bytes_; !left.empty();) {
       EntryHead head;
@@ -203,7 +203,7 @@ Status VersionStore::keep_only(std::uint32_t first, std::uint32_t last) {
   fs::create_directories(folder_, failed);
   for (auto at = fs::directory_iterator(folder_, failed); !failed && at != fs::directory_iterator();
        at.increment(failed)) {
-    const auto epoch = epoch_of(at->path().filename().string());
+    const auto epoch = epoch_in_name(at->path().filename().string());
     if (epoch && (*epoch < first || *epoch > last)) fs::remove(at->path(), failed);
   }
   if (!failed) return {};
@@ -214,7 +214,7 @@ Status VersionStore::keep_only(std::uint32_t first, std::uint32_t last) {
 }
 
 std::string VersionStore::path(std::uint32_t epoch) const {
-  return fmt::format("{}/{}{:010}{}", folder_, kPrefix, epoch, kSuffix);
+  return fmt::format("{}/{}{:010}{}", folder_, kEpochPrefix, epoch, kEpochSuffix);
 }
 
 Result<std::unique_ptr<VersionStore::Writer>> VersionStore::write(std::uint32_t epoch) {
