@@ -15,6 +15,7 @@
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
 #include "check/weak/weak.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -405,8 +406,7 @@ bool at_commit_too(const History& history, const Anomaly& anomaly) {
   const Points points(history, SnapshotAt::Commit);
   return std::none_of(anomaly.edges.begin(), anomaly.edges.end(), [&](const Edge& edge) {
     if (edge.kind != EdgeKind::ReadWrite || !edge.from_op.valid()) return false;
-    const OpKind kind = history.op(edge.from_op).kind;
-    if (kind != OpKind::Select && kind != OpKind::Aggregate) return false;
+    if (!has_condition(history.op(edge.from_op).kind)) return false;
     return !history.predicate_read(edge.from_op).has_version_set &&
            points.commit(edge.to) < points.snapshot(edge.from);
   });

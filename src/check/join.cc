@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "history/access.h"
+
 namespace ouro {
 
 void Join::fail(ItemId item, std::string what) {
@@ -68,7 +70,7 @@ void Join::add_write(std::uint32_t at) {
     }
     return;
   }
-  if (write.kind == OpKind::Delete && !write.aborted) add_delete(accesses_, at, tombstones_);
+  if (info(write.kind).deletes && !write.aborted) add_delete(accesses_, at, tombstones_);
   if (!write.aborted && write.value == initial_) {
     fail(write.item,
          fmt::format("write {} repeats the initial value; values of a key must be unique",
@@ -86,8 +88,8 @@ void Join::add_write(std::uint32_t at) {
     if (!write.aborted) known.at = at;  // A retry.
   } else if (!write.aborted) {
     fail(write.item, fmt::format("{} {} repeats {}; values of a key must be unique",
-                                 write.kind == OpKind::Append ? "append" : "write",
-                                 name(write.item), where(earlier.item)));
+                                 is_append(write.kind) ? "append" : "write", name(write.item),
+                                 where(earlier.item)));
   }
 }
 
@@ -102,7 +104,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   for (const Access& access : accesses) {
     __builtin_prefetch(&o_.source_[access.item.index()], 1);  // Written below.
     writes += access.is_write() ? 1 : 0;
-    list |= access.kind == OpKind::Append || access.value.is_list();
+    list |= shows_list(access.kind, access.value);
   }
   clear_table(writes);
   null_writes_.clear();
@@ -162,7 +164,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     }
     if (access.aborted || access.value.is_unobserved()) continue;
     if (own != nullptr) {
-      const bool deleted = own->kind == OpKind::Delete && items_.is_absence(access.item);
+      const bool deleted = info(own->kind).deletes && items_.is_absence(access.item);
       if (access.value == own->value || deleted) {
         sources_[i] = Observed::kOwn;
         continue;

@@ -23,7 +23,7 @@ struct Access {
   KeyId key;
   OpKind kind = OpKind::Read;
   bool aborted = false;  // Its transaction was.
-  [[nodiscard]] bool is_read() const { return kind == OpKind::Read; }
+  [[nodiscard]] bool is_read() const { return ouro::is_read(kind); }
   [[nodiscard]] bool is_write() const { return ouro::is_write(kind); }
 };
 

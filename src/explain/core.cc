@@ -124,9 +124,9 @@ void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
         for (const OpId write : row.needed) add_write(write);
       }
     }
-  } else if (op.kind == OpKind::Read && op.value.is_list()) {
+  } else if (is_read(op.kind) && op.value.is_list()) {
     for (const Value element : h_.list(op.value)) add_writes(op.key, element);
-  } else if (op.kind == OpKind::Read) {
+  } else if (is_read(op.kind)) {
     add_writes(op.key, op.value);
   }
 }

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "check/items.h"
+#include "history/access.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -101,7 +102,7 @@ std::span<const OpId> Excerpter::deletes(KeyId key) const {
 
 void Excerpter::note(OpId write, bool aborted) {
   const Op op = h_.op(write);
-  if (op.kind == OpKind::Delete && !aborted) deletes_[op.key].push_back(write);
+  if (info(op.kind).deletes && !aborted) deletes_[op.key].push_back(write);
   Writes& writes = writes_[{op.key, op.value}];
   (aborted ? writes.aborted : writes.alive).push_back(write);
 }
@@ -385,8 +386,7 @@ class ExcerptMaker {
     };
     absl::flat_hash_map<KeyId, Own> own;
     for (OpId id = h_.first_op(h_.txn_of(op.id)); id < op.id; ++id.value) {
-      const OpKind kind = h_.op(id).kind;
-      if (kind != OpKind::Write && kind != OpKind::Delete) continue;
+      if (!writes_register(h_.op(id).kind)) continue;
       Own& known = own[h_.op(id).key];
       known = {id, known.any_stays || stays(id)};
     }

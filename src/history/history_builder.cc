@@ -260,6 +260,9 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   return op;
 }
 
+OpId HistoryBuilder::add(OpKind kind, KeyId key, Value value, std::uint32_t line) {
+  return add_op(kind, key, value, line);
+}
 OpId HistoryBuilder::read(KeyId key, Value result, std::uint32_t line) {
   return add_op(OpKind::Read, key, result, line);
 }

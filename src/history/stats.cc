@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "history/access.h"
+
 namespace ouro {
 namespace {
 
@@ -62,7 +64,7 @@ void count_ops(const History& history, Stats& stats) {
       continue;
     }
     ++(is_write(op.kind) ? writes : reads)[op.key.index()];
-    if (op.kind == OpKind::Append || op.value.is_list()) is_list[op.key.index()] = true;
+    if (shows_list(op.kind, op.value)) is_list[op.key.index()] = true;
   }
   stats.most_read = busiest(reads);
   stats.most_written = busiest(writes);
@@ -71,11 +73,7 @@ void count_ops(const History& history, Stats& stats) {
 
 }  // namespace
 
-std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, kOpKindCount> kNames{
-      "read", "write", "delete", "append", "scan", "select", "aggregate"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+std::string_view name(OpKind kind) { return info(kind).name; }
 
 std::string_view name(TxnStatus status) {
   constexpr std::array<std::string_view, 3> kNames{"committed", "aborted", "unknown"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -30,7 +31,7 @@ std::string Narrator::premise(const Case& each) const {
   if (each.given.empty()) return "In any case:";
   const auto verb = [&](const Assumption& given) {
     for (const OpId op : ops_) {
-      const bool append = history_.op(op).kind == OpKind::Append;
+      const bool append = is_append(history_.op(op).kind);
       if (append && history_.op(op).key == given.key) return "appended to";
     }
     return "wrote";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "history/access.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
 #include "report/json_writer.h"
@@ -85,20 +86,10 @@ std::string edn(const History& history, Value value) {
 }
 
 std::string edn(const History& history, const Op& op) {
-  switch (op.kind) {
-    case OpKind::Read:
-      return fmt::format("[:r {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    case OpKind::Append:
-      return fmt::format("[:append {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    case OpKind::Write:
-    case OpKind::Delete:
-      return fmt::format("[:w {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    default:
-      return fmt::format("[:{} nil nil]", name(op.kind));
-  }
+  if (is_predicate_read(op.kind)) return fmt::format("[:{} nil nil]", name(op.kind));
+  const std::string_view word = is_read(op.kind) ? "r" : is_append(op.kind) ? "append" : "w";
+  return fmt::format("[:{} {} {}]", word, edn(history, history.key_name(op.key)),
+                     edn(history, op.value));
 }
 
 // The transaction with the operations that matter.

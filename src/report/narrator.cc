@@ -6,6 +6,7 @@
 #include <array>
 
 #include "explain/source.h"
+#include "history/access.h"
 #include "report/notation.h"
 
 namespace ouro {
@@ -186,8 +187,7 @@ std::string Narrator::because_read(const Edge& edge) const {
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
   }
-  if (write.kind != OpKind::Append)
-    return fmt::format("{}, which {} wrote", read, label(edge.from));
+  if (!is_append(write.kind)) return fmt::format("{}, which {} wrote", read, label(edge.from));
   const Op list = history_.op(edge.to_op);
   const std::string seen =
       list.value.is_list()
@@ -206,7 +206,7 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   }
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
-  if (newer.kind == OpKind::Append) {
+  if (is_append(newer.kind)) {
     return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
                        short_text(history_, newer.value), short_key(history_, edge.key),
                        label(edge.from), short_text(history_, older.value),
@@ -221,7 +221,7 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
 std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
   for (const OpId id : ops_) {
     const Op op = history_.op(id);
-    if (op.kind != OpKind::Read || op.key != key || !op.value.is_list()) continue;
+    if (!is_read(op.kind) || op.key != key || !op.value.is_list()) continue;
     const auto elements = history_.list(op.value);
     const auto first = std::find(elements.begin(), elements.end(), older);
     if (std::find(first, elements.end(), newer) == elements.end()) continue;
@@ -246,7 +246,7 @@ std::string Narrator::because_missed(const Edge& edge) const {
   if (!returned(edge.from_op, edge.key)) {
     return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));
   }
-  if (write.kind == OpKind::Append) {
+  if (is_append(write.kind)) {
     return fmt::format("{}, to which {} appended {}", read, label(edge.to),
                        short_text(history_, write.value));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -41,7 +42,7 @@ std::string Narrator::mismatch_sentence() const {
     (returned ? source : expected) = story_.shown_by[i];
   }
   std::string from = ", the initial value";
-  if (expected.valid() && history_.op(expected).kind == OpKind::Append) {
+  if (expected.valid() && is_append(history_.op(expected).kind)) {
     from = fmt::format(", last appended to by {}", label(history_.txn_of(expected)));
   } else if (expected.valid()) {
     from = ", " + written_by(expected);

@@ -287,7 +287,7 @@ void Engine::report_wrong_reads(Arrival arrival, StreamTime arrived) {
     if (is_predicate_read(h.op(id).kind) && predicates_.wrong(begin, op)) {
       report_predicate(arrival, op, begin, arrived);
     }
-    if (h.op(id).kind != OpKind::Read) continue;
+    if (!is_read(h.op(id).kind)) continue;
     const Name name = name_of(h, h.key_name(h.op(id).key));
     KeyState* const key = cold_.find_or_add(name);
     static_cast<void>(archive_.prepare(*key, begin));

@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "history/access.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -16,15 +18,6 @@ Error refusal(const Place& place, std::string what) {
   if (place.unit == PlaceUnit::Byte) error.offset = place.position;
   error.what = std::move(what);
   return error;
-}
-
-bool shows_list(OpKind kind, Value value) {
-  return kind == OpKind::Append || (kind == OpKind::Read && value.is_list());
-}
-
-bool shows_register(OpKind kind, Value value) {
-  if (kind == OpKind::Read) return !value.is_list() && !value.is_null() && !value.is_unobserved();
-  return kind == OpKind::Write || kind == OpKind::Delete;
 }
 
 bool fits(std::span<const Timestamp> stamps) {
@@ -187,7 +180,7 @@ void Intake::prefetch_tails(TxnId txn) const {
     const auto* const tail = static_cast<const char*>(key->registers.tail());
     __builtin_prefetch(tail);
     if (tail != nullptr) __builtin_prefetch(tail + sizeof(Version) - 1);
-    if (c.op_kind[op.index()] == OpKind::Read) __builtin_prefetch(key->reads.tail(), 1);
+    if (is_read(c.op_kind[op.index()])) __builtin_prefetch(key->reads.tail(), 1);
   }
 }
 
@@ -225,7 +218,7 @@ void Intake::take_ops(TxnId txn, Arrival arrival) {
   for (std::uint32_t i = first_op_; i < end; ++i) {
     const Value value = c.op_value[i];
     const OpKind kind = c.op_kind[i];
-    if (kind == OpKind::Read && value.is_unobserved()) continue;
+    if (is_read(kind) && value.is_unobserved()) continue;
     if (is_predicate_read(kind)) {
       out_.predicate_reads.push_back(i - first_op_);
       continue;
@@ -251,11 +244,11 @@ void Intake::note_write(Touched& touched, std::uint32_t op, OpKind kind, Value v
     out_.written.push_back({touched.key, op, 0, {}});
   }
   KeyWrite& write = out_.written[touched.written];
-  if (write.op != op && kind != OpKind::Append) {
+  if (write.op != op && !is_append(kind)) {
     out_.hidden.push_back({touched.key, write.value});
   }
   touched.value = write.value = values_.of(value);
-  if (kind == OpKind::Append) {
+  if (is_append(kind)) {
     write.appended.append(write.value);
   } else {
     touched.key->kind = KeyKind::Register;
@@ -280,7 +273,7 @@ void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
     const std::uint32_t i = first_op_ + op;
-    if (c.op_kind[i] == OpKind::Append && c.op_key[i] == key) own_.push_back(c.op_value[i]);
+    if (is_append(c.op_kind[i]) && c.op_key[i] == key) own_.push_back(c.op_value[i]);
   }
 }
 
