@@ -75,6 +75,7 @@ TEST(TidyTest, FindsTheSourcesItIsToCheck) {
 TEST(TidyTest, RoomsIncludeOnlyRoomsWithAnOpenDoor) { expect_clean(check_doors); }
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
+TEST(TidyTest, NobodyComparesKindsOfOperationsByTheirOrder) { expect_clean(check_op_kinds); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
 
 TEST(TidyTest, ATypeNameMeansOneType) {

@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "check/local/local.h"
 #include "check/observed.h"
+#include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
@@ -91,6 +92,7 @@ bool reads_snapshots(Level level) {
 // begins and the stronger one does not, everybody begins just before committing.
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
+  verdict.sources = stronger.sources;
   if (!reads_snapshots(level)) return verdict;
   verdict.schedule = stronger.schedule;
   if (!verdict.schedule.empty()) return verdict;
@@ -125,6 +127,15 @@ Verdict decide_with_predicates(Observed& observed, Level level, const Budget& bu
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }
+}
+
+// The same, with open reads.
+Verdict decide_level(Observed& observed, Level level, const Budget& budget,
+                     const CheckOptions& options) {
+  const auto without = [&](Observed& seen) {
+    return decide_with_predicates(seen, level, budget, options);
+  };
+  return decide_open_reads(observed, without, budget, options);
 }
 
 // Decides several levels, the strongest first: if it holds, so do all that it implies. Without
@@ -177,7 +188,7 @@ class LevelByLevel {
   }
 
   [[nodiscard]] Verdict decide(Level level) {
-    return decide_with_predicates(observed_, level, budget_, options_);
+    return decide_level(observed_, level, budget_, options_);
   }
 
   // Decides the first of `order`; beside it, on another thread, the next one that must be decided
@@ -216,7 +227,7 @@ class LevelByLevel {
     const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
                        options_.cancelled, options_.memory_limit);
     return budget_.exhausted() ? Verdict{.level = level}
-                               : decide_with_predicates(observed_, level, share, options_);
+                               : decide_level(observed_, level, share, options_);
   }
 
   void settle(Verdict& verdict) {
@@ -226,10 +237,15 @@ class LevelByLevel {
     } else if (const Verdict* violated = find(Outcome::Violated, level)) {
       verdict = *violated;
       verdict.level = level;
-    } else if (!budget_.exhausted()) {
+    } else if (!budget_.exhausted() && verdict.reason.empty()) {
       verdict = decide(level);
     }
-    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+    set_reason(verdict);
+  }
+  // Keep what a decision said itself.
+  void set_reason(Verdict& verdict) const {
+    if (verdict.outcome != Outcome::Undecided || !verdict.reason.empty()) return;
+    verdict.reason = stop_reason(budget_, options_);
   }
 
   Observed& observed_;
@@ -256,7 +272,9 @@ class OutcomesOnly {
     if (options_.time_limit.count() > 0) ask_each(verdicts, kShare);
     ask_each(verdicts, 1);
     for (Verdict& verdict : verdicts) {
-      if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+      if (verdict.outcome != Outcome::Undecided) continue;
+      verdict.reason =
+          budget_.exhausted() || reason_.empty() ? stop_reason(budget_, options_) : reason_;
     }
     return verdicts;
   }
@@ -282,10 +300,14 @@ class OutcomesOnly {
   }
 
   [[nodiscard]] Outcome decide(Level level, int share) {
-    if (share == 1) return decide_with_predicates(observed_, level, budget_, options_).outcome;
+    if (share == 1) {
+      const Verdict verdict = decide_level(observed_, level, budget_, options_);
+      if (!verdict.reason.empty()) reason_ = verdict.reason;
+      return verdict.outcome;
+    }
     const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
                       options_.cancelled, options_.memory_limit);
-    return decide_with_predicates(observed_, level, part, options_).outcome;
+    return decide_level(observed_, level, part, options_).outcome;
   }
 
   [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
@@ -326,6 +348,7 @@ class OutcomesOnly {
   const Budget& budget_;
   const CheckOptions& options_;
   bool violated_ = false;  // Whether any is.
+  std::string reason_;     // Why one could not be decided, if it was no limit of the user.
 };
 
 // What a history says if predicate reads saw what was committed at one moment.

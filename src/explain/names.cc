@@ -170,8 +170,10 @@ void name_story(Story& story, const History& history) {
     }
     return;
   }
-  story.pattern = Pattern::DirtyWrite;
+  const Case& first = story.cases.front();
+  story.pattern = first.plain ? of_kind(*first.plain) : Pattern::DirtyWrite;
   for (const Case& each : story.cases) {
+    if (each.plain) continue;
     story.pattern = std::max(story.pattern, namer.of_cycle(each.cycle));
   }
   story.variant = variant_of(story, history);

@@ -78,6 +78,9 @@ class ChronosSurvey {
     if (is_predicate_read(op.kind) || info(op.kind).deletes) {
       return refusal(txn, fmt::format("it has a delete, scan, select or aggregate; {}", kOnly));
     }
+    if (!is_read(op.kind) && !is_write(op.kind)) {
+      return refusal(txn, fmt::format("it has a compare-and-set that failed; {}", kOnly));
+    }
     const auto expressible = [this](Value v) { return v.kind() != ValueKind::Row && plain(v); };
     bool fits = expressible(op.value) && expressible(h_.key_name(op.key));
     if (op.value.is_list()) {

@@ -95,6 +95,9 @@ class Survey {
 
   Status look_at(const Op& op, TxnStatus status) {
     if (is_predicate_read(op.kind)) return refusal(op, "there is a scan, select or aggregate");
+    if (!is_read(op.kind) && !is_write(op.kind)) {
+      return refusal(op, "there is a compare-and-set that failed");
+    }
     if (info(op.kind).deletes) return refusal(op, "there is a delete");
     if (op.value.kind() == ValueKind::Row) return refusal(op, "there is a row");
     if (op.value.is_list()) {

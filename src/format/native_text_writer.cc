@@ -71,6 +71,7 @@ class Writer {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       if (id != h_.first_op(txn)) out_ += ',';
       op(h_.op(id));
+      if (info(h_.op(id).kind).first) ++id.value;
     }
     out_ += "]}\n";
   }
@@ -99,6 +100,11 @@ class Writer {
     if (!left_out) {
       out_ += ',';
       value(op.value);
+    }
+    if (info(op.kind).first) {
+      out_ += ',';
+      value(h_.op(OpId{op.id.index() + 1}).value);
+      out_ += is_open_read(op.kind) ? ",false" : ",true";
     }
     out_ += ']';
   }

@@ -94,6 +94,9 @@ Status PlainRegisters::check_op(const Op& op) {
   if (info(op.kind).deletes) return refuse(op, "is a delete");
   if (is_append(op.kind)) return refuse(op, "appends to a list");
   if (is_predicate_read(op.kind)) return refuse(op, "is a predicate read");
+  if (!is_read(op.kind) && !is_write(op.kind)) {
+    return refuse(op, "is a compare-and-set that failed");
+  }
   if (op.value.is_list()) return refuse(op, "reads a list");
   if (!unsigned_number(*h_, h_->key_name(op.key), key_number_[op.key.index()])) {
     return refuse(op, "has a key that is no unsigned 64-bit integer");

@@ -38,6 +38,17 @@ namespace ouro {
                                        !value.is_null() && !value.is_unobserved());
 }
 
+// Whether the operation looks at what others left in its key, whatever its value says about that.
+[[nodiscard]] constexpr bool looks_at_key(OpKind kind) {
+  return is_read(kind) || is_open_read(kind);
+}
+// Whether such a read of a register is right if the register held `held`. Values may be handles or
+// fingerprints.
+template <class V>
+[[nodiscard]] constexpr bool read_fits(OpKind kind, V value, V held) {
+  return is_open_read(kind) ? value != held : value == held;
+}
+
 // Whether it replaces the value of a register.
 [[nodiscard]] constexpr bool writes_register(OpKind kind) {
   return is_write(kind) && !is_append(kind);

@@ -63,7 +63,8 @@ void count_ops(const History& history, Stats& stats) {
       stats.version_sets += history.predicate_read(op.id).has_version_set;
       continue;
     }
-    ++(is_write(op.kind) ? writes : reads)[op.key.index()];
+    if (is_write(op.kind)) ++writes[op.key.index()];
+    if (looks_at_key(op.kind)) ++reads[op.key.index()];
     if (shows_list(op.kind, op.value)) is_list[op.key.index()] = true;
   }
   stats.most_read = busiest(reads);

@@ -141,6 +141,10 @@ std::string Narrator::plain_sentence() const {
   const std::string what = read_phrase(read, op.key);
   switch (story_.kind) {
     case AnomalyKind::ThinAirRead:
+      if (is_open_read(op.kind)) {
+        return fmt::format("{} {}, although {} never held anything else.", who, what,
+                           assignment(history_, op.key, op.value));
+      }
       if (op.value.is_list()) {
         return fmt::format("{} {}, with an element that nobody appended.", who, what);
       }

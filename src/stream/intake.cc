@@ -225,8 +225,12 @@ void Intake::take_ops(TxnId txn, Arrival arrival) {
     }
     Touched& touched = touched_[c.op_key[i].index()];
     const bool first = touched.by != arrival;
-    if (first) touched = {.key = touched.key, .by = arrival};
     const std::uint32_t op = i - first_op_;
+    if (!is_read(kind) && !is_write(kind)) {
+      if (is_open_read(kind)) note_open_read(touched, first, op, value);
+      continue;
+    }
+    if (first) touched = {.key = touched.key, .by = arrival};
     if (is_write(kind)) {
       note_write(touched, op, kind, value);
     } else if (touched.key->kind == KeyKind::List) {
@@ -258,7 +262,7 @@ void Intake::note_write(Touched& touched, std::uint32_t op, OpKind kind, Value v
 void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value value) {
   const std::uint64_t seen = values_.of(value);
   if (first) {
-    out_.reads.push_back({touched.key, op, seen});
+    out_.reads.push_back({touched.key, op, seen, false});
   } else if (seen != touched.value) {
     const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
     out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
@@ -266,6 +270,19 @@ void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value val
   }
   if (!value.is_null()) touched.key->kind = KeyKind::Register;
   touched.value = seen;
+}
+
+// Nobody knows what it returned, so what comes later cannot contradict it.
+void Intake::note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value) {
+  touched.key->kind = KeyKind::Register;
+  const std::uint64_t other = values_.of(value);
+  if (first) {
+    out_.reads.push_back({touched.key, op, other, true});
+  } else if (other == touched.value) {
+    const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
+    out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
+                          op, touched.op});
+  }
 }
 
 void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
@@ -294,7 +311,7 @@ void Intake::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   } else if (right) {
     const std::size_t others = shown.size() - own_.size();
     const ListHash hash = others == 0 ? ListHash() : values_.prefix(value, others);
-    out_.reads.push_back({touched.key, op, hash.value()});
+    out_.reads.push_back({touched.key, op, hash.value(), false});
   }
   if (!right) {
     out_.inner.push_back(

@@ -115,8 +115,8 @@ void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTim
       const auto written = find(writer);
       finding.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
     }
-    const Read* const read = Timelines::find_read(key, begin);
-    if (read != nullptr) finding.source = source_of(key, txn, read->value);
+    const Read* const read = Timelines::find_read(key, begin, op);
+    if (read != nullptr && !read->open()) finding.source = source_of(key, txn, read->value);
   }
   report(finding, arrived);
 }
@@ -165,6 +165,7 @@ std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_
   for (OpId i = first; i.value < first.value + op; ++i.value) {
     const Op before = h.op(i);
     if (before.key != id || before.value.is_unobserved()) continue;
+    if (!is_read(before.kind) && !is_write(before.kind)) continue;
     if (!list || is_read(before.kind)) last = i;
   }
   if (!list) return last.valid() ? h.text(h.op(last).value) : version_text(key, begin);

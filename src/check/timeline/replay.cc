@@ -119,14 +119,15 @@ class Shard {
     const std::uint32_t first = h_.first_op(txn).value;
     const std::uint32_t end = h_.end_op(txn).value;
     if (ops_.size() < end - first) ops_.resize(end - first);
-    const unsigned all = only_writes ? 0 : 1;
+    constexpr std::uint32_t kWrites = op_kinds_with(&OpInfo::writes);
+    constexpr std::uint32_t kReads = op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::open);
+    const std::uint32_t wanted = only_writes ? kWrites : kWrites | kReads;
     std::size_t count = 0;
     for (std::uint32_t i = first; i < end; ++i) {
       ops_[count] = i;
       const auto mine = static_cast<unsigned>((keys_[i].value & mask_) == part_);
-      const auto keyed = static_cast<unsigned>(keys_[i].valid());  // Not of a predicate read.
-      const auto write = static_cast<unsigned>(is_write(kinds_[i]));
-      count += mine & keyed & (write | all);
+      const auto kind = static_cast<unsigned>(is_among(kinds_[i], wanted));
+      count += mine & kind;
     }
     return std::span(ops_).first(count);
   }
@@ -139,6 +140,12 @@ class Shard {
       if (!write && value.is_unobserved()) continue;
       KeyState& state = states_[key.value >> bits_];
       const bool first = state.touched != txn;
+      if (is_open_read(kinds_[i])) {
+        if (!read_fits(kinds_[i], value, first ? state.committed : state.own)) {
+          wrong_read(state, first, txn, OpId{i});
+        }
+        continue;  // Nobody knows what it returned.
+      }
       if (first) {
         state.touched = txn;
         state.writers &= ~1u;
