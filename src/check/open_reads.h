@@ -18,7 +18,7 @@
 #include <functional>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "ouro/check.h"
 
 namespace ouro {

@@ -5,7 +5,7 @@
 
 #include "check/timeline/rows.h"
 #include "history/access.h"
-#include "stream/intake.h"
+#include "stream/batch_reader.h"
 
 namespace ouro::stream {
 namespace {
