@@ -203,6 +203,16 @@ void Parser::operation(std::string_view text) {
     builder_.read_list(key(key_name), elements);
     return;
   }
+  if (kind == "cas") {
+    const auto parts = words(rest);
+    const bool failed = parts.size() == 3 && parts[2] == "failed";
+    if (parts.size() != 2 && !failed) {
+      throw Mistake{"expected 'cas KEY OLD NEW' or 'cas KEY OLD NEW failed', found " +
+                    quoted(text)};
+    }
+    builder_.cas(key(key_name), value(parts[0]), value(parts[1]), !failed);
+    return;
+  }
   if (kind == "d" && rest.empty()) rest = "nil";
   if (words(rest).size() != 1) throw Mistake{"expected one value in " + quoted(text)};
   if (kind == "r") {
@@ -214,7 +224,7 @@ void Parser::operation(std::string_view text) {
   } else if (kind == "append") {
     builder_.append(key(key_name), value(rest));
   } else {
-    throw Mistake{"unknown operation " + quoted(kind) + "; there are r, w, d and append"};
+    throw Mistake{"unknown operation " + quoted(kind) + "; there are r, w, d, append and cas"};
   }
 }
 
@@ -275,6 +285,13 @@ std::string printed(const History& history, Value value) {
     out += (out.empty() ? "" : " ") + printed(history, element);
   }
   return "[" + out + "]";
+}
+
+std::string printed_cas(const History& history, const Op& first) {
+  return "cas " + printed(history, history.key_name(first.key)) + " " +
+         printed(history, first.value) + " " +
+         printed(history, history.op(OpId{first.id.index() + 1}).value) +
+         (first.kind == OpKind::CasFailed ? " failed" : "");
 }
 
 std::string printed(const History& history, const Op& op) {
@@ -347,7 +364,11 @@ std::string to_string(const History& history) {
     const TxnId txn{t};
     out += header(history, txn);
     for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
-      out += (id == history.first_op(txn) ? " " : ", ") + printed(history, history.op(id));
+      const Op op = history.op(id);
+      const bool cas = op.kind == OpKind::CasRead || op.kind == OpKind::CasFailed;
+      out += id == history.first_op(txn) ? " " : ", ";
+      out += cas ? printed_cas(history, op) : printed(history, op);
+      if (cas) ++id.value;
     }
     out += "\n";
   }

@@ -53,6 +53,7 @@ TEST(CertifyTest, EveryVerdictOnSmallHistoriesIsAccepted) {
       {.txns = 3, .ops = 2, .keys = 2, .sessions = 3, .stride = 7 * kSlowdown},
       {.txns = 2, .ops = 3, .keys = 2, .sessions = 2, .stride = 3 * kSlowdown},
       {.txns = 4, .ops = 2, .keys = 2, .sessions = 2, .stride = 501 * kSlowdown},
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 211 * kSlowdown, .cas = true},
   };
   for (const Shape& shape : kShapes) {
     const std::size_t count = for_each_history(shape, [](const History& history) {

@@ -18,7 +18,8 @@ struct Source {
 
 class Observer {
  public:
-  Observer(const History& history, Evidence evidence) : history_(history), evidence_(evidence) {
+  Observer(const History& history, Evidence evidence, const Sources& sources)
+      : history_(history), evidence_(evidence), sources_(sources) {
     index_writes();
     find_lists();
     count_txns();
@@ -36,6 +37,7 @@ class Observer {
   void collect_writes(std::size_t index);
   void walk(std::size_t index);
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
+  void fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
   [[nodiscard]] Value absent_value(KeyId key) const;
@@ -52,6 +54,9 @@ class Observer {
 
   const History& history_;
   const Evidence evidence_;
+  const Sources& sources_;
+  std::map<std::pair<std::size_t, KeyId>, std::set<Value>>
+      not_read_;  // By failed cas that are open.
   std::map<std::pair<KeyId, Value>, std::set<TxnId>> writers_;
   std::set<KeyId> lists_;
   std::map<TxnId, std::size_t> index_;  // Into out_.txns.
@@ -84,7 +89,7 @@ void Observer::find_lists() {
   std::set<KeyId> registers;
   for (std::size_t i = 0; i < history_.op_count(); ++i) {
     const Op op = history_.op(OpId{i});
-    if (op.kind == OpKind::Append || (op.kind == OpKind::Read && op.value.is_list())) {
+    if (op.kind == OpKind::Append || (is_read(op.kind) && op.value.is_list())) {
       lists_.insert(op.key);
     } else if (op.kind != OpKind::Read && !is_predicate_read(op.kind)) {
       registers.insert(op.key);
@@ -156,7 +161,12 @@ void Observer::count_txns() {
           }
         }
       }
-      if (op.kind != OpKind::Read || op.value.is_unobserved()) continue;
+      if (const auto said = sources_.find(id); said != sources_.end()) {
+        const TxnId writer = said->second;
+        const bool unknown = writer != kInitialTxn && history_.status(writer) == TxnStatus::Unknown;
+        if (unknown && counted.insert(writer).second) unexplored.push_back(writer);
+      }
+      if (!is_read(op.kind) || op.value.is_unobserved()) continue;
       const auto values =
           lists_.contains(op.key) ? elements(op.value) : std::vector<Value>{op.value};
       for (const Value value : values) {
@@ -196,7 +206,9 @@ void Observer::walk(std::size_t index) {
       written.push_back(op.value);
       const auto known = known_.find({index, op.key});
       if (known != known_.end()) known->second.push_back(op.value);
-    } else if (op.value.is_unobserved()) {
+    } else if (op.kind == OpKind::CasFailed) {
+      fail_cas(index, op, written.empty() ? std::nullopt : std::optional<Value>(written.back()));
+    } else if (op.value.is_unobserved() || op.kind == OpKind::CasUnwritten) {
       continue;
     } else if (lists_.contains(op.key)) {
       read_list(index, op, written.size());
@@ -285,6 +297,7 @@ void Observer::read_register(std::size_t index, const Op& op, const std::optiona
     if (op.value != *own) note(AnomalyKind::Internal);
     return;
   }
+  if (not_read_[{index, op.key}].contains(op.value)) note(AnomalyKind::NonRepeatableRead);
   const auto [first, is_first] = first_read_.try_emplace({index, op.key}, op.value);
   if (!is_first && first->second != op.value) note(AnomalyKind::NonRepeatableRead);
   const Source from = source(out_.txns[index].id, op.key, op.value);
@@ -293,6 +306,48 @@ void Observer::read_register(std::size_t index, const Op& op, const std::optiona
   if (from.kind != Source::Other) return;
   if (!is_last_write(from.txn, op.key, op.value)) note(AnomalyKind::IntermediateRead);
   out_.txns[index].reads.push_back({op.id, op.key, index_.at(from.txn)});
+}
+
+// What a failed compare-and-set may have read: the last write of its key by each other transaction
+// that did not abort, and the initial value, if that is not what it expected.
+std::vector<TxnId> possible_sources(const History& history, const Op& cas) {
+  std::vector<TxnId> out;
+  if (history.initial(cas.key) != cas.value) out.push_back(kInitialTxn);
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (history.status(txn) == TxnStatus::Aborted || txn == history.txn_of(cas.id)) continue;
+    std::optional<Value> last;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      if (is_write(history.op(id).kind) && history.op(id).key == cas.key) {
+        last = history.op(id).value;
+      }
+    }
+    if (last && *last != cas.value) out.push_back(txn);
+  }
+  return out;
+}
+
+void Observer::fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own) {
+  if (own.has_value()) {
+    if (op.value == *own) note(AnomalyKind::Internal);
+    return;
+  }
+  const auto said = sources_.find(op.id);
+  if (said == sources_.end()) {
+    const auto first = first_read_.find({index, op.key});
+    if (first != first_read_.end() && first->second == op.value) {
+      note(AnomalyKind::NonRepeatableRead);
+    }
+    not_read_[{index, op.key}].insert(op.value);
+    if (possible_sources(history_, op).empty()) note(AnomalyKind::ThinAirRead);
+    return;
+  }
+  const bool initial = said->second == kInitialTxn;
+  const std::size_t from = initial ? 0 : index_.at(said->second);
+  const Value value = initial ? history_.initial(op.key) : out_.txns[from].writes.at(op.key).back();
+  const auto [first, is_first] = first_read_.try_emplace({index, op.key}, value);
+  if (!is_first && first->second != value) note(AnomalyKind::NonRepeatableRead);
+  out_.txns[index].reads.push_back({op.id, op.key, from});
 }
 
 // The reader's own appends must come last; what is before them it read from others.
@@ -350,8 +405,34 @@ bool Observed::always_wrong() const {
                      [](AnomalyKind kind) { return kind != AnomalyKind::NonRepeatableRead; });
 }
 
-Observed observe(const History& history, Evidence evidence) {
-  return Observer(history, evidence).take();
+Observed observe(const History& history, Evidence evidence, const Sources& sources) {
+  return Observer(history, evidence, sources).take();
+}
+
+bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit) {
+  std::vector<std::pair<OpId, std::vector<TxnId>>> open;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    std::set<KeyId> written;
+    if (history.status(TxnId{t}) == TxnStatus::Aborted) continue;
+    for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
+      const Op op = history.op(id);
+      if (is_write(op.kind)) written.insert(op.key);
+      if (op.kind != OpKind::CasFailed || written.contains(op.key)) continue;
+      auto possible = possible_sources(history, op);
+      if (!possible.empty()) open.emplace_back(id, std::move(possible));
+    }
+  }
+  std::vector<std::size_t> chosen(open.size(), 0);
+  for (;;) {
+    Sources sources;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      sources[open[i].first] = open[i].second[chosen[i]];
+    }
+    if (visit(sources)) return true;
+    std::size_t i = 0;
+    while (i < open.size() && ++chosen[i] == open[i].second.size()) chosen[i++] = 0;
+    if (i == open.size()) return false;
+  }
 }
 
 }  // namespace ouro::oracle

@@ -4,6 +4,7 @@
 // Written for clarity, not speed, and independently of the engines: tests compare them with it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -61,6 +62,13 @@ struct Observed {
 // Throws std::invalid_argument if who read from whom is ambiguous (two transactions that did not
 // abort wrote one value to one key; a key is both register and list) or if there are predicate
 // reads, but by versions. By these, unknown transactions count too that are in a version order.
-[[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed);
+// A compare-and-set that failed is a read of what `sources` say, and nothing if they do not.
+using Sources = std::map<OpId, TxnId>;
+[[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed,
+                               const Sources& sources = {});
+
+// Calls `visit` with every way to say what the failed compare-and-sets read, until it returns true.
+// Whether it did.
+bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit);
 
 }  // namespace ouro::oracle

@@ -280,7 +280,7 @@ std::vector<RowVersion> row_versions(const History& history, const Observed& see
       const Op op = history.op(id);
       if (!is_write(op.kind) || op.key != key) continue;
       version.value = op.value;
-      version.alive = op.kind == OpKind::Write && !op.value.is_null();
+      version.alive = op.kind != OpKind::Delete && !op.value.is_null();
     }
     out.push_back(version);
   }
@@ -614,10 +614,10 @@ bool proves_as_seen(const History& history, const Observed& seen, Level level,
   return levels.has(level);
 }
 
-}  // namespace
-
-LevelSet allowed_levels(const History& history, const OracleOptions& options) {
-  Observed seen = observe(history, options.evidence);
+// With what some failed compare-and-sets read.
+LevelSet allowed_with(const History& history, const Sources& sources,
+                      const OracleOptions& options) {
+  Observed seen = observe(history, options.evidence, sources);
   const auto stated = stated_orders(history, seen, options);
   LevelSet levels;
   if (seen.always_wrong() || !stated) return levels;
@@ -637,6 +637,22 @@ LevelSet allowed_levels(const History& history, const OracleOptions& options) {
   return levels;
 }
 
+}  // namespace
+
+LevelSet allowed_levels(const History& history, const OracleOptions& options) {
+  LevelSet levels;
+  any_sources(history, [&](const Sources& sources) {
+    const LevelSet some = allowed_with(history, sources, options);
+    bool all = true;
+    for (const LevelInfo& level : ouro::levels()) {
+      if (some.has(level.level)) levels.add(level.level);
+      all = all && levels.has(level.level);
+    }
+    return all;
+  });
+  return levels;
+}
+
 bool allowed(const History& history, Level level, const OracleOptions& options) {
   return allowed_levels(history, options).has(level);
 }
@@ -645,12 +661,14 @@ std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(h
 
 bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                   const OracleOptions& options) {
-  Observed seen = observe(history, options.evidence);
-  const auto proves = [&](bool at_commit) {
-    seen.snapshots_at_commit = at_commit;
-    return proves_as_seen(history, seen, level, order, options);
-  };
-  return proves(false) || proves(true);
+  return any_sources(history, [&](const Sources& sources) {
+    Observed seen = observe(history, options.evidence, sources);
+    const auto proves = [&](bool at_commit) {
+      seen.snapshots_at_commit = at_commit;
+      return proves_as_seen(history, seen, level, order, options);
+    };
+    return proves(false) || proves(true);
+  });
 }
 
 }  // namespace ouro::oracle

@@ -49,6 +49,10 @@ class Generator {
   void plan_ops(PlannedTxn& txn, std::vector<std::size_t>& writers);
   void plan_visibility();
   void run(const PlannedTxn& txn);
+  void compare_and_set(const PlannedTxn& txn, const PlannedOp& op, std::int64_t desired,
+                       Values& own, Positions sees);
+  std::int64_t register_value(const PlannedTxn& txn, const PlannedOp& op, const Values& own,
+                              Positions sees);
   void read(const PlannedTxn& txn, const PlannedOp& op, const Values& own, Positions sees);
   // The key's versions that `sees` installed: the elements of a list, or a register's values,
   // the newest last.
@@ -65,6 +69,9 @@ class Generator {
   std::vector<PlannedTxn> txns_;
   std::vector<std::size_t> run_order_;  // Transactions as the store runs them.
   bool has_clocks_ = false;
+  // The oracle tries everything that each of them may have read.
+  static constexpr std::size_t kMostFailed = 2;
+  std::size_t failed_ = 0;
   HistoryBuilder builder_;
 };
 
@@ -164,8 +171,22 @@ void Generator::run(const PlannedTxn& txn) {
   const bool creeps = chance(shape_.creep);
   Positions sees = txn.sees;
   std::vector<Values> own(shape_.keys);
-  for (const PlannedOp& op : txn.ops) {
+  for (std::size_t i = 0; i < txn.ops.size(); ++i) {
+    const PlannedOp& op = txn.ops[i];
     if (creeps) sees |= Positions{1} << below(txns_.size());
+    if (!op.is_write && shape_.cas > 0 && chance(shape_.cas)) {
+      const bool updates =
+          i + 1 < txn.ops.size() && txn.ops[i + 1].is_write && txn.ops[i + 1].key == op.key;
+      if (updates) {
+        compare_and_set(txn, op, txn.ops[++i].value, own[op.key], sees);
+        continue;
+      }
+      if (failed_ < kMostFailed) {
+        ++failed_;
+        compare_and_set(txn, op, 0, own[op.key], sees);
+        continue;
+      }
+    }
     if (!op.is_write) {
       read(txn, op, own[op.key], sees);
       continue;
@@ -176,6 +197,33 @@ void Generator::run(const PlannedTxn& txn) {
   }
 }
 
+// With `desired` zero it failed: what it expected is then some other value, or now and then the
+// very value that it read.
+void Generator::compare_and_set(const PlannedTxn& txn, const PlannedOp& op, std::int64_t desired,
+                                Values& own, Positions sees) {
+  std::int64_t value = register_value(txn, op, own, sees);
+  if (desired == 0) {
+    const std::int64_t other = stray_register(txn, op.key);
+    if (other != value || !chance(0.2)) value = other == value ? kThinAir : other;
+    builder_.cas(key_id(op.key), Value::small(value), Value::small(kThinAir + 1), false);
+    return;
+  }
+  builder_.cas(key_id(op.key), Value::small(value), Value::small(desired), true);
+  own.push_back(desired);
+}
+
+std::int64_t Generator::register_value(const PlannedTxn& txn, const PlannedOp& op,
+                                       const Values& own, Positions sees) {
+  const bool stray = chance(shape_.stray);
+  const bool wrong = chance(shape_.wrong);
+  const Values versions = state(sees, op.key);
+  std::int64_t value = versions.empty() ? kInitial : versions.back();
+  if (stray) value = stray_register(txn, op.key);
+  if (!own.empty()) value = own.back();
+  if (wrong) value = wrong_register(op.key);
+  return value;
+}
+
 void Generator::read(const PlannedTxn& txn, const PlannedOp& op, const Values& own,
                      Positions sees) {
   const KeyId key = key_id(op.key);
@@ -184,9 +232,9 @@ void Generator::read(const PlannedTxn& txn, const PlannedOp& op, const Values& o
     builder_.read(key, Value::unobserved());
     return;
   }
-  const bool stray = chance(shape_.stray);
-  const bool wrong = chance(shape_.wrong);
   if (shape_.lists) {
+    const bool stray = chance(shape_.stray);
+    const bool wrong = chance(shape_.wrong);
     Values list = state(stray ? first(below(txns_.size() + 1)) : sees, op.key);
     for (const std::int64_t value : own) {
       if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
@@ -198,12 +246,7 @@ void Generator::read(const PlannedTxn& txn, const PlannedOp& op, const Values& o
                                 : builder_.read_list(key, values);
     return;
   }
-  const Values versions = state(sees, op.key);
-  std::int64_t value = versions.empty() ? kInitial : versions.back();
-  if (stray) value = stray_register(txn, op.key);
-  if (!own.empty()) value = own.back();
-  if (wrong) value = wrong_register(op.key);
-  builder_.read(key, Value::small(value));
+  builder_.read(key, Value::small(register_value(txn, op, own, sees)));
 }
 
 // The last write of the key by any other transaction that may have committed, or the initial.
@@ -280,6 +323,7 @@ RandomShape mixed_shape(std::uint64_t seed) {
   shape.wrong = pick({0, 0, 0, 0.05});
   shape.aborted = pick({0, 0.1});
   shape.unknown = pick({0, 0.2});
+  shape.cas = !shape.lists && seed % 4 == 0 ? 0.5 : 0;
   if (random() % 4 != 0) return shape;
   // Short transactions on two keys at sites that disagree: what tells psi from si, and cc from pc.
   shape.min_txns = 4;

@@ -76,8 +76,26 @@ class Generator {
       txn.completed = txn.invoked + static_cast<std::int64_t>(below(30));
     }
     const std::size_t ops = 1 + below(shape_.max_ops);
-    for (std::size_t i = 0; i < ops; ++i) txn.ops.push_back(plan_op());
+    for (std::size_t i = 0; i < ops; ++i) {
+      if (shape_.cas > 0 && chance(shape_.cas)) {
+        plan_cas(txn);
+      } else {
+        txn.ops.push_back(plan_op());
+      }
+    }
     return txn;
+  }
+
+  void plan_cas(TimedTxn& txn) {
+    const bool failed = chance(0.5);
+    TimedOp op;
+    op.key = below(shape_.keys);
+    op.kind = failed ? OpKind::CasFailed : OpKind::CasRead;
+    op.value = Value::small(kThinAir);
+    txn.ops.push_back(op);
+    op.kind = failed ? OpKind::CasUnwritten : OpKind::CasWrite;
+    op.value = Value::small(shape_.unique_values ? ++value_ : std::int64_t(below(3)));
+    txn.ops.push_back(op);
   }
 
   TimedOp plan_op() {
@@ -196,6 +214,9 @@ class Generator {
         } else {
           builder.read_list(keys[op.key], op.elements);
         }
+        break;
+      default:
+        builder.add(op.kind, keys[op.key], op.value);
     }
   }
 
@@ -211,6 +232,11 @@ class Generator {
       op.rows = oracle.selected(TxnId{t}, id);
       std::shuffle(op.rows.begin(), op.rows.end(), random_);
       if (wrong && !op.rows.empty()) op.rows.pop_back();
+    } else if (op.kind == OpKind::CasRead || op.kind == OpKind::CasFailed) {
+      op.value = oracle.held(TxnId{t}, KeyId{op.key}, id).value;
+      if ((op.kind == OpKind::CasRead) != wrong) return;
+      const Value other = Value::small(std::int64_t(below(static_cast<std::size_t>(value_) + 1)));
+      op.value = other == op.value ? Value::small(kThinAir) : other;
     } else if (op.kind == OpKind::Read && !chance(0.05)) {
       const Held held = oracle.held(TxnId{t}, KeyId{op.key}, id);
       op.value = shape_.kind == TimelineKind::Lists ? Value::null() : held.value;
@@ -275,6 +301,7 @@ TimelineShape mixed_timeline(std::uint64_t seed) {
   shape.aborted = pick({0, 0.2});
   shape.unknown = pick({0, 0.2});
   shape.clocks = pick({0, 0, 1});
+  shape.cas = shape.kind == TimelineKind::Registers && seed % 2 == 0 ? 0.3 : 0;
   return shape;
 }
 

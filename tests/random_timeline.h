@@ -27,6 +27,7 @@ struct TimelineShape {
   double aborted = 0.1;
   double unknown = 0.1;
   double clocks = 0;
+  double cas = 0;  // Of registers: operations that are compare-and-sets.
 };
 
 [[nodiscard]] History random_timeline(std::uint64_t seed, const TimelineShape& shape);

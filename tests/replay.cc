@@ -148,8 +148,10 @@ bool Store::run() {
 bool is_replayable(Level level) { return level >= Level::Prefix && level != Level::ParallelSi; }
 
 bool replays(const History& history, Level level, const OracleOptions& options) {
-  const Observed seen = observe(history);
-  return !seen.always_wrong() && Store(history, seen, level, options).run();
+  return any_sources(history, [&](const Sources& sources) {
+    const Observed seen = observe(history, Evidence::Observed, sources);
+    return !seen.always_wrong() && Store(history, seen, level, options).run();
+  });
 }
 
 }  // namespace ouro::oracle

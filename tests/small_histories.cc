@@ -10,8 +10,9 @@ namespace ouro::oracle {
 namespace {
 
 struct ShapedOp {
-  bool is_write = false;
+  enum Kind { kRead, kWrite, kCas, kFailedCas } kind = kRead;
   std::size_t key = 0;
+  [[nodiscard]] bool writes() const { return kind == kWrite || kind == kCas; }
   auto operator<=>(const ShapedOp&) const = default;
 };
 using ShapedTxn = std::vector<ShapedOp>;
@@ -25,9 +26,11 @@ std::vector<ShapedTxn> all_txns(const Shape& shape) {
     const std::size_t end = out.size();
     for (; first < end; ++first) {
       for (std::size_t key = 0; key < shape.keys; ++key) {
-        for (const bool is_write : {false, true}) {
+        for (const auto kind :
+             {ShapedOp::kRead, ShapedOp::kWrite, ShapedOp::kCas, ShapedOp::kFailedCas}) {
+          if (kind >= ShapedOp::kCas && !shape.cas) continue;
           out.push_back(out[first]);
-          out.back().push_back({is_write, key});
+          out.back().push_back({kind, key});
         }
       }
     }
@@ -102,9 +105,20 @@ History build(const Plan& plan, const Sizes& sizes, const std::vector<Sizes>& va
       builder.begin_txn(builder.session("s" + std::to_string(session + 1)));
       for (const ShapedOp& op : plan[txn]) {
         const KeyId key = builder.key(kNames[op.key]);
-        const std::size_t number = op.is_write ? ++value : values_of_key[op.key][choices[read++]];
-        const Value shown = Value::small(static_cast<std::int64_t>(number));
-        op.is_write ? builder.write(key, shown) : builder.read(key, shown);
+        const auto small = [](std::size_t number) {
+          return Value::small(static_cast<std::int64_t>(number));
+        };
+        const Value written = small(op.writes() ? ++value : 99);
+        if (op.kind == ShapedOp::kWrite) {
+          builder.write(key, written);
+          continue;
+        }
+        const Value seen = small(values_of_key[op.key][choices[read++]]);
+        if (op.kind == ShapedOp::kRead) {
+          builder.read(key, seen);
+        } else {
+          builder.cas(key, seen, written, op.writes());
+        }
       }
     }
   }
@@ -118,13 +132,13 @@ void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
   std::size_t value = 0;
   for (const ShapedTxn& txn : plan) {
     for (const ShapedOp& op : txn) {
-      if (op.is_write) values_of_key[op.key].push_back(++value);
+      if (op.writes()) values_of_key[op.key].push_back(++value);
     }
   }
   Sizes limits;
   for (const ShapedTxn& txn : plan) {
     for (const ShapedOp& op : txn) {
-      if (!op.is_write) limits.push_back(values_of_key[op.key].size());
+      if (op.kind != ShapedOp::kWrite) limits.push_back(values_of_key[op.key].size());
     }
   }
   Sizes choices(limits.size(), 0);

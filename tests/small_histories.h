@@ -15,6 +15,7 @@ struct Shape {
   std::size_t keys = 2;      // on up to this many keys
   std::size_t sessions = 2;  // in up to this many sessions.
   std::size_t stride = 1;    // Visit only every stride-th history.
+  bool cas = false;          // Compare-and-sets, too, that succeeded and that failed.
 };
 
 // Calls `visit` with every register history of `shape` in which each write has a value of its
@@ -43,6 +44,7 @@ struct RandomShape {
   double wrong = 0.01;   // or something that no store should return.
   double aborted = 0.05;
   double unknown = 0.1;
+  double cas = 0;          // Of registers: reads that become part of a compare-and-set.
   double clocks = 0.5;     // Share of histories in which transactions have clocks,
   double clock_noise = 2;  // and how far these are off, in transactions.
 };

@@ -52,6 +52,8 @@ inline constexpr int kMaxColumns = 100;
 [[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);
 
 // No notes to oneself; they belong to the issue tracker.
+// Whether kinds of operations are compared by their order: what they do is in info(OpKind).
+[[nodiscard]] Complaints check_op_kinds(std::string_view path, std::string_view text);
 [[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
 
 // A file of the project.

@@ -81,6 +81,7 @@ TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
 TEST(TidyTest, ReportsDoNotSearch) { expect_clean(check_searches); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
+TEST(TidyTest, NobodyComparesKindsOfOperationsByTheirOrder) { expect_clean(check_op_kinds); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
 
 TEST(TidyTest, DocumentsArePointedToInOnePlace) { expect_clean(check_documents); }

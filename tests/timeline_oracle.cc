@@ -163,7 +163,7 @@ Held TimestampOracle::held(TxnId txn, KeyId key, OpId op) const {
       out.elements.push_back(write.value);
     } else {
       out.value = write.value;
-      out.alive = write.kind == OpKind::Write && !write.value.is_null();
+      out.alive = write.kind != OpKind::Delete && !write.value.is_null();
     }
   };
   for (const TxnId other : seen) {
@@ -288,7 +288,8 @@ std::optional<AnomalyKind> TimestampOracle::wrong(TxnId txn, OpId id) const {
   if (is_predicate_read(op.kind)) {
     return right_result(txn, id) ? std::nullopt : std::optional(AnomalyKind::ResultSetMismatch);
   }
-  if (op.kind != OpKind::Read || op.value.is_unobserved()) return std::nullopt;
+  const bool reads = is_read(op.kind) || op.kind == OpKind::CasFailed;
+  if (!reads || op.value.is_unobserved()) return std::nullopt;
   return judge_read(txn, id);
 }
 
@@ -304,15 +305,16 @@ std::optional<AnomalyKind> TimestampOracle::judge_read(TxnId txn, OpId read) con
     const Op earlier = h_.op(id);
     if (earlier.key != op.key || is_predicate_read(earlier.kind)) continue;
     if (is_write(earlier.kind)) own.push_back(earlier.value);
-    if (earlier.kind != OpKind::Read || earlier.value.is_unobserved()) continue;
+    if (!is_read(earlier.kind) || earlier.value.is_unobserved()) continue;
     before = earlier.value;
     own.clear();
   }
   const Held snapshot = held(txn, op.key, h_.first_op(txn));
   if (!is_list(op.key)) {
-    if (!own.empty()) return unless(op.value == own.back(), AnomalyKind::Internal);
-    if (before) return unless(op.value == *before, AnomalyKind::NonRepeatableRead);
-    return unless(op.value == snapshot.value, AnomalyKind::SnapshotMismatch);
+    const bool same = op.kind != OpKind::CasFailed;  // Which read something else.
+    if (!own.empty()) return unless((op.value == own.back()) == same, AnomalyKind::Internal);
+    if (before) return unless((op.value == *before) == same, AnomalyKind::NonRepeatableRead);
+    return unless((op.value == snapshot.value) == same, AnomalyKind::SnapshotMismatch);
   }
   std::vector<Value> shown = list_of(h_, op.value);
   if (before) {

@@ -14,8 +14,8 @@ bool is_plain(AnomalyKind kind) { return kind <= AnomalyKind::NonRepeatableRead;
 
 class EdgeJudge {
  public:
-  EdgeJudge(const History& history, Level level)
-      : history_(history), level_(level), seen_(observe(history)) {}
+  EdgeJudge(const History& history, Level level, const Sources& sources)
+      : history_(history), level_(level), seen_(observe(history, Evidence::Observed, sources)) {}
 
   [[nodiscard]] bool is_true(const Edge& edge) const;
 
@@ -197,10 +197,33 @@ std::string complaint_about_support(const History& history, const EdgeJudge& jud
   return next == anomaly.support.size() ? "" : "support without an edge that needs it";
 }
 
+// The certifier looks at whether the cases are all; here each is looked at by itself.
+std::string complaint_about_cases(const History& history, const Verdict& verdict) {
+  for (const SourceCase& each : verdict.cases) {
+    Sources sources;
+    for (const ReadSource& said : each.sources) sources[said.read] = said.writer;
+    const EdgeJudge judge(history, verdict.level, sources);
+    if (each.anomalies.empty()) return "a case without an anomaly";
+    const Observed seen = observe(history, Evidence::Observed, sources);
+    for (const Anomaly& anomaly : each.anomalies) {
+      if (is_plain(anomaly.kind)) {
+        if (!seen.anomalies.contains(anomaly.kind))
+          return "a case with a plain anomaly that is none";
+      } else if (auto wrong = complaint_about_cycle(judge, anomaly); !wrong.empty()) {
+        return "a case: " + wrong;
+      } else if (wrong = complaint_about_support(history, judge, anomaly); !wrong.empty()) {
+        return "a case: " + wrong;
+      }
+    }
+  }
+  return "";
+}
+
 std::string complaint_about_violation(const History& history, const LevelSet& allowed,
                                       const Verdict& verdict) {
   if (verdict.anomalies.empty()) return "violated, but no anomaly";
-  const EdgeJudge judge(history, verdict.level);
+  if (!verdict.cases.empty()) return complaint_about_cases(history, verdict);
+  const EdgeJudge judge(history, verdict.level, {});
   bool shows_plain = false;
   for (const Anomaly& anomaly : verdict.anomalies) {
     if (verdict.counts[static_cast<std::size_t>(anomaly.kind)] == 0) {

@@ -16,8 +16,8 @@ namespace {
 // What both encodings ask of a history.
 class Question {
  public:
-  Question(const History& history, Level level)
-      : history_(history), level_(level), observed_(observe(history)) {
+  Question(const History& history, Level level, const Sources& sources)
+      : history_(history), level_(level), observed_(observe(history, Evidence::Observed, sources)) {
     for (std::size_t t = 1; t < observed_.txns.size(); ++t) {
       for (const auto& [key, values] : observed_.txns[t].writes) writers_[key].push_back(t);
     }
@@ -226,10 +226,12 @@ bool can_encode(Z3Encoding encoding, Level level) {
 }
 
 bool z3_allows(const History& history, Level level, Z3Encoding encoding) {
-  const Question question(history, level);
-  if (question.wrong_in_plain_sight()) return false;
-  if (encoding == Z3Encoding::Snapshots) return allows_by_snapshots(question, level);
-  return GraphQuestion(question, level).allowed();
+  return any_sources(history, [&](const Sources& sources) {
+    const Question question(history, level, sources);
+    if (question.wrong_in_plain_sight()) return false;
+    if (encoding == Z3Encoding::Snapshots) return allows_by_snapshots(question, level);
+    return GraphQuestion(question, level).allowed();
+  });
 }
 
 }  // namespace ouro::oracle

@@ -146,6 +146,21 @@ struct Refutation {
   std::vector<RefutationStep> steps;  // The last one excludes nothing.
 };
 
+// What a read returned that says only what it was not (a compare-and-set that failed): the last
+// write of the key by `writer`, or the initial version.
+struct ReadSource {
+  OpId read;
+  TxnId writer;  // May be kInitialTxn.
+  constexpr auto operator<=>(const ReadSource&) const = default;
+};
+
+// What is wrong if some of these reads returned that.
+struct SourceCase {
+  std::vector<ReadSource> sources;
+  std::vector<Anomaly> anomalies;
+  Refutation refutation;
+};
+
 // A begin or a commit.
 struct Event {
   TxnId txn;
@@ -161,7 +176,14 @@ struct Verdict {
   std::vector<TxnId> order;     // Holds: the certificate. Aborted and unseen ones left out.
   std::vector<Event> schedule;  // Holds, where transactions read snapshots: with their begins.
   Refutation refutation;        // Violated, after a search: why each way to order the writes fails.
-  std::string reason;           // Undecided: which limit was reached.
+  // Holds, with reads that say only what they did not return: what they may have returned.
+  std::vector<ReadSource> sources;
+  // Violated, whatever such reads returned: one contradiction for each case. Then the anomaly is a
+  // contradictory order, and its cycle that of the first case. The cases are the leaves of a tree,
+  // from left to right: those that agree in their first sources differ next in what one more read
+  // returned, and have all that it may have returned.
+  std::vector<SourceCase> cases;
+  std::string reason;  // Undecided: which limit was reached.
 };
 
 // How the strong levels are searched. The outcome is always the same; the defaults are the fastest

@@ -115,6 +115,10 @@ struct Case {
   // If the case is an earlier one with two transactions exchanged: its number, and those two.
   std::optional<std::size_t> mirrors;
   TxnId exchanged[2];
+  // What reads returned in this case that say only what they did not return.
+  std::vector<ReadSource> sources = {};
+  // If there is no cycle: what is wrong in plain sight then.
+  std::optional<AnomalyKind> plain = {};
 };
 
 struct Story {

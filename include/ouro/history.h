@@ -46,14 +46,115 @@ enum class OpKind : std::uint8_t {
   Scan,       // A key-range read; see PredicateRead.
   Select,     // A predicate read that returned rows; see PredicateRead.
   Aggregate,  // A predicate read that returned one value; see PredicateRead.
+  // A compare-and-set takes two places, one right behind the other. If it succeeded:
+  CasRead,   // what it expected, which is what it read,
+  CasWrite,  // and what it wrote.
+  // If it failed:
+  CasFailed,     // what it expected; it read something else,
+  CasUnwritten,  // and what it would have written. This neither reads nor writes.
 };
 
+// What a key holds: one value, which a write replaces, or elements, to whose end an append adds
+// one. No key is both.
+enum class Model : std::uint8_t {
+  None,    // The operation has no key.
+  Either,  // It says nothing about its key, or its value does.
+  Register,
+  List,
+};
+
+// What all operations of a kind do. Code asks this row instead of comparing kinds.
+struct OpInfo {
+  OpKind kind = OpKind::Read;
+  std::string_view name;  // "delete"
+  std::string_view word;  // In native text: "d".
+  Model model = Model::None;
+  bool reads = false;      // Its value is what its key held.
+  bool open = false;       // It read its key too, but its value is what the key did not hold.
+  bool writes = false;     // It installs a version of its key.
+  bool deletes = false;    // That version is no row.
+  bool predicate = false;  // Its details are in a PredicateRead.
+  bool first = false;      // The next operation is its second half, of the next kind.
+  bool second = false;     // The operation before is its first half.
+};
+inline constexpr std::size_t kOpKindCount = 11;
+inline constexpr OpInfo kOpInfos[kOpKindCount] = {
+    {.kind = OpKind::Read, .name = "read", .word = "r", .model = Model::Either, .reads = true},
+    {.kind = OpKind::Write, .name = "write", .word = "w", .model = Model::Register, .writes = true},
+    {.kind = OpKind::Delete,
+     .name = "delete",
+     .word = "d",
+     .model = Model::Register,
+     .writes = true,
+     .deletes = true},
+    {.kind = OpKind::Append,
+     .name = "append",
+     .word = "append",
+     .model = Model::List,
+     .writes = true},
+    {.kind = OpKind::Scan, .name = "scan", .word = "scan", .predicate = true},
+    {.kind = OpKind::Select, .name = "select", .word = "select", .predicate = true},
+    {.kind = OpKind::Aggregate, .name = "aggregate", .word = "aggregate", .predicate = true},
+    {.kind = OpKind::CasRead,
+     .name = "cas read",
+     .word = "cas",
+     .model = Model::Register,
+     .reads = true,
+     .first = true},
+    {.kind = OpKind::CasWrite,
+     .name = "cas write",
+     .word = "cas",
+     .model = Model::Register,
+     .writes = true,
+     .second = true},
+    {.kind = OpKind::CasFailed,
+     .name = "failed cas read",
+     .word = "cas",
+     .model = Model::Register,
+     .open = true,
+     .first = true},
+    {.kind = OpKind::CasUnwritten,
+     .name = "failed cas write",
+     .word = "cas",
+     .model = Model::Register,
+     .second = true},
+};
+[[nodiscard]] constexpr const OpInfo& info(OpKind kind) {
+  return kOpInfos[static_cast<std::size_t>(kind)];
+}
+
+// The kinds of which `fact` is true, as bits: what hot loops ask instead of looking up a row.
+[[nodiscard]] constexpr std::uint32_t op_kinds_with(bool OpInfo::*fact) {
+  std::uint32_t bits = 0;
+  for (const OpInfo& row : kOpInfos) {
+    if (row.*fact) bits |= std::uint32_t{1} << static_cast<unsigned>(row.kind);
+  }
+  return bits;
+}
+[[nodiscard]] constexpr bool is_among(OpKind kind, std::uint32_t kinds) {
+  return (kinds >> static_cast<unsigned>(kind) & 1) != 0;
+}
+
+// Whether the operation's value is what its key held.
+[[nodiscard]] constexpr bool is_read(OpKind kind) {
+  constexpr std::uint32_t kReads = op_kinds_with(&OpInfo::reads);
+  return is_among(kind, kReads);
+}
+// Whether the operation read its key, and its value is what the key did not hold.
+[[nodiscard]] constexpr bool is_open_read(OpKind kind) {
+  constexpr std::uint32_t kOpen = op_kinds_with(&OpInfo::open);
+  return is_among(kind, kOpen);
+}
 // Whether the operation installs a version of its key.
 [[nodiscard]] constexpr bool is_write(OpKind kind) {
-  return kind == OpKind::Write || kind == OpKind::Delete || kind == OpKind::Append;
+  constexpr std::uint32_t kWrites = op_kinds_with(&OpInfo::writes);
+  return is_among(kind, kWrites);
 }
 // Whether the operation's details are in a PredicateRead.
-[[nodiscard]] constexpr bool is_predicate_read(OpKind kind) { return kind >= OpKind::Scan; }
+[[nodiscard]] constexpr bool is_predicate_read(OpKind kind) {
+  constexpr std::uint32_t kPredicates = op_kinds_with(&OpInfo::predicate);
+  return is_among(kind, kPredicates);
+}
 
 // A database timestamp; plain integers have no logical part. Ordered lexicographically.
 struct Timestamp {

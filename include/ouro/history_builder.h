@@ -65,6 +65,10 @@ class HistoryBuilder {
   OpId remove(KeyId key, Value tombstone, std::uint32_t line = 0);
   OpId append(KeyId key, Value element, std::uint32_t line = 0);
   OpId read_list(KeyId key, std::span<const Value> elements, std::uint32_t line = 0);
+  // A compare-and-set, in two places: returns the first. It wrote `desired` if it succeeded.
+  OpId cas(KeyId key, Value expected, Value desired, bool succeeded, std::uint32_t line = 0);
+  // One of a kind that is known from elsewhere. REQUIRES: it has a key, and the value is no list.
+  OpId add(OpKind kind, KeyId key, Value value, std::uint32_t line = 0);
 
   // For formats where what comes later decides what a value means. REQUIRES: not a predicate read.
   [[nodiscard]] Op op(OpId id) const;

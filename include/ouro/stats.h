@@ -13,7 +13,6 @@
 
 namespace ouro {
 
-inline constexpr std::size_t kOpKindCount = 7;
 [[nodiscard]] std::string_view name(OpKind kind);       // "read", "write" …
 [[nodiscard]] std::string_view name(TxnStatus status);  // "committed" …
 

@@ -163,6 +163,95 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
                              "transactions committed, and it does not say what is wrong then";
 }
 
+// ---- compare-and-sets that failed ----
+
+// What is wrong with what the certificate says some of them read, or "".
+std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
+  for (const ReadSource& said : sources) {
+    if (!reading.is_open(said.read)) return "it says what a read returned that tells so itself";
+    const auto all = reading.candidates(said.read);
+    if (std::find(all.begin(), all.end(), said.writer) == all.end()) {
+      return "it says that a failed compare-and-set read what it cannot have read";
+    }
+  }
+  return "";
+}
+
+// Whether cases leave out nothing: a tree of sources, each node of which has one child for each of
+// all that one more read may have returned.
+class SourceTree {
+ public:
+  SourceTree(const History& history, const Certificate& certificate, const Reading& reading)
+      : h_(history), certificate_(certificate), reading_(reading) {}
+
+  std::string check() {
+    pending_.push_back({0, certificate_.verdict.cases.size(), 0});
+    while (!pending_.empty()) {
+      const Node node = pending_.back();
+      pending_.pop_back();
+      if (std::string wrong = check(node); !wrong.empty()) return wrong;
+    }
+    return "";
+  }
+
+ private:
+  struct Node {  // Cases from `first` to `end` that agree in so many sources.
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::size_t depth = 0;
+  };
+
+  std::string check(const Node& node) {
+    const auto& cases = certificate_.verdict.cases;
+    if (node.end - node.first == 1 && cases[node.first].sources.size() == node.depth) {
+      return check_case(cases[node.first]);
+    }
+    std::vector<TxnId> tried;
+    const auto& sources = cases[node.first].sources;
+    const OpId read = sources.size() > node.depth ? sources[node.depth].read : OpId{};
+    for (std::size_t i = node.first; i < node.end;) {
+      std::size_t end = i;
+      for (; end < node.end; ++end) {
+        const auto& other = cases[end].sources;
+        if (other.size() <= node.depth || other[node.depth].read != read) {
+          return "its cases are not about one failed compare-and-set after the other";
+        }
+        if (other[node.depth].writer != cases[i].sources[node.depth].writer) break;
+      }
+      tried.push_back(cases[i].sources[node.depth].writer);
+      pending_.push_back({i, end, node.depth + 1});
+      i = end;
+    }
+    if (!reading_.is_open(read)) return "a case is about a read that is not open";
+    std::vector<TxnId> all = reading_.candidates(read);
+    std::sort(all.begin(), all.end());
+    std::sort(tried.begin(), tried.end());
+    return tried == all ? "" : "its cases leave out what a failed compare-and-set may have read";
+  }
+
+  [[nodiscard]] std::string check_case(const SourceCase& each) const {
+    const Verdict& whole = certificate_.verdict;
+    const auto reading = Reading::of(h_, whole.evidence, Reading::Absences::Certain, each.sources);
+    if (!reading.ok()) return reading.error().what;
+    std::vector<PredicateReads> seeings;
+    for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
+      if (!seeings.emplace_back(*reading, seeing).depend_on_time()) break;
+    }
+    Certificate part;
+    part.clock_drift = certificate_.clock_drift;
+    part.verdict.level = whole.level;
+    part.verdict.evidence = whole.evidence;
+    part.verdict.anomalies = each.anomalies;
+    part.verdict.refutation = each.refutation;
+    return check_anomalies(*reading, seeings, part);
+  }
+
+  const History& h_;
+  const Certificate& certificate_;
+  const Reading& reading_;
+  std::vector<Node> pending_;
+};
+
 }  // namespace
 
 Result<Certification> certify(const History& history, const Certificate& certificate) {
@@ -176,10 +265,23 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   }
   // What holds does so if it does with one source for every read; a violation must not rest on it.
   const bool violated = certificate.verdict.outcome == Outcome::Violated;
-  const auto reading =
-      Reading::of(history, certificate.verdict.evidence,
-                  violated ? Reading::Absences::Certain : Reading::Absences::Assumed);
+  const Evidence evidence = certificate.verdict.evidence;
+  const auto absences = violated ? Reading::Absences::Certain : Reading::Absences::Assumed;
+  auto reading = Reading::of(history, evidence, absences);
   if (!reading.ok()) return reading.error();
+  if (violated && !certificate.verdict.cases.empty()) {
+    wrong = SourceTree(history, certificate, *reading).check();
+    return Certification{wrong.empty(), std::move(wrong)};
+  }
+  if (!certificate.verdict.sources.empty()) {
+    wrong = check_sources(*reading, certificate.verdict.sources);
+    if (!wrong.empty()) return Certification{false, std::move(wrong)};
+    reading = Reading::of(history, evidence, absences, certificate.verdict.sources);
+    if (!reading.ok()) return reading.error();
+  }
+  if (!violated && reading->first_open().valid()) {
+    return Certification{false, "it does not say what a failed compare-and-set read"};
+  }
   std::vector<PredicateReads> seeings;
   for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
     const PredicateReads& predicates = seeings.emplace_back(*reading, seeing);

@@ -177,7 +177,7 @@ Flaws::OwnWrites Flaws::own_writes(OpId op) const {
   OwnWrites own;
   for (OpId id = h_.first_op(h_.txn_of(op)); id < op; ++id.value) {
     const OpKind kind = h_.op(id).kind;
-    if (kind == OpKind::Write || kind == OpKind::Delete) own[h_.op(id).key] = id;
+    if (ouro::is_write(kind) && kind != OpKind::Append) own[h_.op(id).key] = id;
   }
   return own;
 }
@@ -192,7 +192,7 @@ bool Flaws::is_implied(OpId id) const {
     if (!own.contains(version.key)) seen.push_back(version);
   }
   for (const auto& [key, write] : own) {
-    if (h_.op(write).kind == OpKind::Write) seen.push_back({key, h_.op(write).value});
+    if (h_.op(write).kind != OpKind::Delete) seen.push_back({key, h_.op(write).value});
   }
   std::erase_if(seen, [&](const KeyVersion& version) {
     return !alive(version) || !selects(h_, id, version.key, version.value);

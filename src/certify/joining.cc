@@ -27,7 +27,9 @@ Status Reading::join_reads() {
       if (is_write(id)) {
         ++own_[a.key].done;
       } else if (!a.value.is_unobserved()) {
-        if (is_list(a.key)) {
+        if (is_open_access(id)) {
+          join_open(id);
+        } else if (is_list(a.key)) {
           join_list(id);
         } else if (auto status = join_register(id); !status) {
           return status;
@@ -65,12 +67,77 @@ Status Reading::join_register(AccessId read) {
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
+  for (const AccessId open : own.open) {
+    if (accesses_[open].value == seen_value(read)) flaw(AnomalyKind::NonRepeatableRead, read, open);
+  }
   own.read = read;
+  return {};
+}
+
+// ---- compare-and-sets that failed ----
+
+void Reading::join_open(AccessId read) {
+  const Access& a = accesses_[read];
+  Own& own = own_[a.key];
+  if (own.done > 0) {
+    const AccessId mine = own.all[own.done - 1];
+    if (accesses_[mine].value == a.value) flaw(AnomalyKind::Internal, read, mine);
+    return;
+  }
+  const auto said = said_.find(a.op);
+  if (said == said_.end()) {
+    if (own.read != kNoAccess && seen_value(own.read) == a.value) {
+      flaw(AnomalyKind::NonRepeatableRead, read, own.read);
+    }
+    own.open.push_back(read);
+    if (candidates(a.op).empty()) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
+    return;
+  }
+  source_[read] = said->second == kInitialTxn ? kNoAccess : last_write(said->second, a.key);
+  if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
+    flaw(AnomalyKind::NonRepeatableRead, read, own.read);
+  }
+  own.read = read;
+}
+
+bool Reading::is_open(OpId op) const {
+  if (!op.valid() || op.index() >= h_->op_count()) return false;
+  if (h_->op(op).kind != OpKind::CasFailed) return false;
+  const TxnId txn = h_->txn_of(op);
+  if (h_->status(txn) == TxnStatus::Aborted) return false;
+  for (OpId before = h_->first_op(txn); before < op; ++before.value) {
+    const Op own = h_->op(before);
+    if (ouro::is_write(own.kind) && own.key == h_->op(op).key) return false;
+  }
+  return true;
+}
+
+std::vector<TxnId> Reading::candidates(OpId open_read) const {
+  const Op read = h_->op(open_read);
+  const TxnId reader = h_->txn_of(open_read);
+  std::vector<TxnId> out;
+  if (h_->initial(read.key) != read.value) out.push_back(kInitialTxn);
+  const auto found = writes_of_.find(read.key);
+  if (found == writes_of_.end()) return out;
+  for (const AccessId write : found->second) {
+    const Access& a = accesses_[write];
+    if (a.txn != reader && a.value != read.value) out.push_back(a.txn);
+  }
+  return out;
+}
+
+OpId Reading::first_open() const {
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    const Access& a = accesses_[id];
+    if (is_open_access(id) && counts(a.txn) && is_open(a.op) && !said_.contains(a.op)) return a.op;
+  }
   return {};
 }
 
 // What a read returned; of a scan that passed over a tombstone, that.
 Value Reading::seen_value(AccessId read) const {
+  if (is_open_access(read) && source_[read] == kNoAccess) return h_->initial(accesses_[read].key);
+  if (is_open_access(read)) return accesses_[source_[read]].value;
   const bool passed = is_absence(read) && is_external(read) && source_[read] != kNoAccess;
   return accesses_[passed ? source_[read] : read].value;
 }

@@ -49,10 +49,17 @@ class Parser {
     const auto has = [&](std::string_view key) { return fields.member(key).exists(); };
     if (has("order")) return order(fields);
     if (has("schedule")) return schedule(fields);
+    if (has("sources")) return sources(fields, "sources", certificate_.verdict.sources);
+    if (has("case")) {
+      return sources(fields, "case", certificate_.verdict.cases.emplace_back().sources);
+    }
     if (has("anomaly")) return anomaly(fields);
     if (has("choice")) return choice(fields);
     if (has("exclude")) return step(fields);
-    if (!has("end")) return fail("expected order, schedule, anomaly, choice, exclude or end");
+    if (!has("end"))
+      return fail(
+          "expected order, schedule, sources, case, anomaly, choice, exclude or "
+          "end");
     if (static_cast<std::uint64_t>(whole(fields, "end", kMany)) != line_) fail("lines are missing");
     ended_ = true;
   }
@@ -142,6 +149,23 @@ class Parser {
     });
   }
 
+  // What is wrong belongs to the last case, if there are cases.
+  SourceCase* in_case() {
+    auto& cases = certificate_.verdict.cases;
+    return cases.empty() ? nullptr : &cases.back();
+  }
+  Refutation& refutation() {
+    return in_case() ? in_case()->refutation : certificate_.verdict.refutation;
+  }
+
+  void sources(const Json& fields, std::string_view key, std::vector<ReadSource>& out) {
+    elements(fields, key, [&](const Json& item) {
+      if (!item.is_map()) return fail("a source must be an object");
+      out.push_back({id<OpId>(whole(item, "read", kMany)),
+                     id<TxnId>(whole(item, "writer", kMany, true))});
+    });
+  }
+
   void anomaly(const Json& fields) {
     Anomaly out;
     const std::string_view word = text(fields, "anomaly");
@@ -161,7 +185,7 @@ class Parser {
     } else {
       out.edges = cycle(fields);
     }
-    certificate_.verdict.anomalies.push_back(std::move(out));
+    (in_case() ? in_case()->anomalies : certificate_.verdict.anomalies).push_back(std::move(out));
   }
 
   std::vector<Edge> cycle(const Json& fields) {
@@ -199,8 +223,7 @@ class Parser {
     std::vector<std::int64_t> parts;
     numbers(fields, "choice", [&](std::int64_t number) { parts.push_back(number); });
     if (parts.size() != 3) return fail("\"choice\" must be a key and two transactions");
-    certificate_.verdict.refutation.choices.push_back(
-        {id<KeyId>(parts[0]), id<TxnId>(parts[1]), id<TxnId>(parts[2])});
+    refutation().choices.push_back({id<KeyId>(parts[0]), id<TxnId>(parts[1]), id<TxnId>(parts[2])});
   }
 
   void step(const Json& fields) {
@@ -217,7 +240,7 @@ class Parser {
         out.premises.push_back(static_cast<std::uint32_t>(number - 1));
       });
     }
-    certificate_.verdict.refutation.steps.push_back(std::move(out));
+    refutation().steps.push_back(std::move(out));
   }
 
   static constexpr std::size_t kEdgeKinds = 6;

@@ -8,12 +8,14 @@
 
 namespace ouro::recheck {
 
-Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences) {
-  Reading reading(history, evidence, absences);
+Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences,
+                            std::span<const ReadSource> sources) {
+  Reading reading(history, evidence, absences, sources);
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
   if (auto status = reading.note_writes(); !status) return std::move(status).error();
   reading.find_last_writes();
+  reading.note_candidates();
   if (auto status = reading.join_reads(); !status) return std::move(status).error();
   if (evidence == Evidence::Versions) {
     if (auto status = reading.read_orders(); !status) return std::move(status).error();
@@ -60,6 +62,7 @@ void Reading::take_apart() {
 // A returned row is a read of its key; a key in a scan's range that was not returned is a read of
 // nothing there. What an aggregate summed up cannot be told apart.
 void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
+  if (op.kind == OpKind::CasUnwritten) return;
   if (!is_predicate_read(op.kind)) {
     accesses_.push_back({op.id, txn, op.key, op.kind, op.value});
     return;
@@ -182,6 +185,18 @@ void Reading::find_last_writes() {
       if (mine == kNoAccess || accesses_[mine].txn.index() != t) mine = id;
       source_[id] = mine;
     }
+  }
+}
+
+void Reading::note_candidates() {
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    if (is_open_access(id)) writes_of_[accesses_[id].key];
+  }
+  if (writes_of_.empty()) return;
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    if (!is_write(id) || !is_last(id) || status(id) == TxnStatus::Aborted) continue;
+    const auto found = writes_of_.find(accesses_[id].key);
+    if (found != writes_of_.end()) found->second.push_back(id);
   }
 }
 

@@ -27,7 +27,7 @@ struct Access {
   OpId op;
   TxnId txn;
   KeyId key;
-  OpKind kind = OpKind::Read;  // Read, Write, Delete or Append.
+  OpKind kind = OpKind::Read;  // One of an operation with a key.
   Value value;
 };
 
@@ -54,7 +54,16 @@ class Reading {
   // otherwise such a read says nothing.
   enum class Absences : bool { Assumed, Certain };
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
-                            Absences absences = Absences::Assumed);
+                            Absences absences = Absences::Assumed,
+                            std::span<const ReadSource> sources = {});
+  // Whether `op` is a compare-and-set that failed, of a transaction that did not abort and did not
+  // write the key before: nobody knows what it read. If `sources` say it, which must be true, it is
+  // a read like any other; else it says nothing.
+  [[nodiscard]] bool is_open(OpId op) const;
+  // Whose last write such a read may have returned; kInitialTxn among them for the initial version.
+  [[nodiscard]] std::vector<TxnId> candidates(OpId open_read) const;
+  // One of a transaction that counts of which nobody said what it returned; invalid: there is none.
+  [[nodiscard]] OpId first_open() const;
 
   [[nodiscard]] const History& history() const { return *h_; }
   [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
@@ -124,8 +133,11 @@ class Reading {
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
-  Reading(const History& history, Evidence evidence, Absences absences)
-      : h_(&history), evidence_(evidence), absences_(absences) {}
+  Reading(const History& history, Evidence evidence, Absences absences,
+          std::span<const ReadSource> sources)
+      : h_(&history), evidence_(evidence), absences_(absences) {
+    for (const ReadSource& said : sources) said_.insert({said.read, said.writer});
+  }
   static constexpr AccessId kNowhere = 0xfffffffe;  // An own write, not observed, or wrong.
   static constexpr AccessId kUnclear = 0xfffffffd;  // May be more than one.
 
@@ -138,12 +150,17 @@ class Reading {
   void note_null_write(AccessId id);
   void note_tombstone(AccessId id);
   void find_last_writes();
+  void note_candidates();
   Status join_reads();
   Result<AccessId> null_source(AccessId read);
   [[nodiscard]] bool lists_tombstones() const;
   [[nodiscard]] Value seen_value(AccessId read) const;
   AccessId value_source(AccessId read);
   Status join_register(AccessId read);
+  void join_open(AccessId read);
+  [[nodiscard]] bool is_open_access(AccessId id) const {
+    return accesses_[id].kind == OpKind::CasFailed;
+  }
   AccessId joined(AccessId read, AccessId write);
   void join_list(AccessId read);
   bool own_appends_fit(AccessId read, const Own& own);
@@ -163,6 +180,10 @@ class Reading {
   }
 
   const History* h_;
+  absl::flat_hash_map<OpId, TxnId> said_;
+  // Of keys with a compare-and-set that failed: the last write of each transaction that did not
+  // abort.
+  absl::flat_hash_map<KeyId, std::vector<AccessId>> writes_of_;
   Evidence evidence_;
   std::vector<Access> accesses_;
   std::vector<AccessId> txn_first_;
@@ -209,6 +230,7 @@ class Reading {
     AccessId read = kNoAccess;       // The last read that was not wrong by itself,
     std::size_t done_at_read = 0;    // how many writes came before that one,
     std::size_t others_at_read = 0;  // and how many elements of others it showed.
+    std::vector<AccessId> open;      // Reads before the first that told what they returned.
   };
   absl::flat_hash_map<KeyId, Own> own_;
 };

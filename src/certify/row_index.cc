@@ -136,7 +136,8 @@ Value RowIndex::value(Version version) const {
 
 bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
-  const bool put = version < keys || h_.columns().op_kind[version - keys] == OpKind::Write;
+  const OpKind kind = version < keys ? OpKind::Write : h_.columns().op_kind[version - keys];
+  const bool put = kind == OpKind::Write || kind == OpKind::CasWrite;
   return put && !value(version).is_null();
 }
 

@@ -126,7 +126,8 @@ class Claims {
   [[nodiscard]] std::optional<AnomalyKind> wrong_read(OpId id) const {
     const Op read = h_.op(id);
     const TxnId txn = h_.txn_of(id);
-    if (read.kind != OpKind::Read || read.value.is_unobserved() || !clock_.is_placed(txn)) {
+    const bool judged = ouro::is_read(read.kind) || read.kind == OpKind::CasFailed;
+    if (!judged || read.value.is_unobserved() || !clock_.is_placed(txn)) {
       return {};
     }
     std::optional<Value> earlier;  // What it read last.
@@ -136,7 +137,7 @@ class Claims {
       if (before.key != read.key || is_predicate_read(before.kind)) continue;
       if (ouro::is_write(before.kind)) {
         own.push_back(before.value);
-      } else if (!before.value.is_unobserved()) {
+      } else if (ouro::is_read(before.kind) && !before.value.is_unobserved()) {
         earlier = before.value;
         own.clear();
       }
@@ -148,12 +149,15 @@ class Claims {
   [[nodiscard]] std::optional<AnomalyKind> wrong_register(TxnId txn, const Op& read,
                                                           std::optional<Value> earlier,
                                                           const std::vector<Value>& own) const {
+    const auto fits = [&](Value there) {
+      return (there == read.value) == (read.kind != OpKind::CasFailed);
+    };
     if (!own.empty()) {
-      if (own.back() == read.value) return {};
+      if (fits(own.back())) return {};
       return AnomalyKind::Internal;
     }
     if (earlier) {
-      if (*earlier == read.value) return {};
+      if (fits(*earlier)) return {};
       return AnomalyKind::NonRepeatableRead;
     }
     Value held = h_.initial(read.key);
@@ -164,7 +168,7 @@ class Claims {
       latest = moment;
       held = value;
     });
-    if (held == read.value) return {};
+    if (fits(held)) return {};
     return AnomalyKind::SnapshotMismatch;
   }
 

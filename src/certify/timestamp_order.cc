@@ -87,6 +87,11 @@ class Rerun {
       } else if (ouro::is_write(op.kind)) {
         table_.apply_for_now(op);
         ++own_[op.key];
+      } else if (op.kind == OpKind::CasFailed) {
+        const bool right = table_.content(op.key).value != op.value;
+        if (!right) wrong = fmt::format("should not have failed to set {}", h_.key_label(op.key));
+      } else if (op.kind == OpKind::CasUnwritten) {
+        continue;
       } else if (!op.value.is_unobserved() && !reads_right(op)) {
         wrong = fmt::format("does not read {} as it was", h_.key_label(op.key));
       }

@@ -25,9 +25,15 @@ class Writer {
          c_.fingerprint);
     if (v_.outcome == Outcome::Holds) {
       orders();
+      if (!v_.sources.empty()) sources("sources", v_.sources);
     } else {
-      anomalies();
-      refutation();
+      if (v_.cases.empty()) anomalies(v_.anomalies);
+      refutation(v_.refutation);
+      for (const SourceCase& each : v_.cases) {
+        sources("case", each.sources);
+        anomalies(each.anomalies);
+        refutation(each.refutation);
+      }
     }
     line(R"({{"end":{}}})", lines_ + 1);
     if (!status_) return status_;
@@ -79,8 +85,23 @@ class Writer {
     });
   }
 
-  void anomalies() {
-    for (const Anomaly& anomaly : v_.anomalies) {
+  // What reads that do not say so returned; without a writer: the initial version.
+  void sources(std::string_view word, const std::vector<ReadSource>& sources) {
+    std::string text = fmt::format(R"({{"{}":[)", word);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), R"({}{{"read":{})", i == 0 ? "" : ",",
+                     number(sources[i].read));
+      if (sources[i].writer.valid()) {
+        fmt::format_to(std::back_inserter(text), R"(,"writer":{})", number(sources[i].writer));
+      }
+      text += '}';
+    }
+    out_.buffer() += text + "]}";
+    end_line();
+  }
+
+  void anomalies(const std::vector<Anomaly>& all) {
+    for (const Anomaly& anomaly : all) {
       if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
       std::string text = fmt::format(R"({{"anomaly":"{}",)", info(anomaly.kind).name);
       if (anomaly.edges.empty()) {
@@ -128,12 +149,12 @@ class Writer {
     text += ']';
   }
 
-  void refutation() {
-    for (const Choice& choice : v_.refutation.choices) {
+  void refutation(const Refutation& refutation) {
+    for (const Choice& choice : refutation.choices) {
       line(R"({{"choice":[{},{},{}]}})", number(choice.key), number(choice.first),
            number(choice.second));
     }
-    for (const RefutationStep& step : v_.refutation.steps) {
+    for (const RefutationStep& step : refutation.steps) {
       std::string text = R"({"exclude":[)";
       for (std::size_t i = 0; i < step.excluded.size(); ++i) {
         fmt::format_to(std::back_inserter(text), "{}{}{}", i == 0 ? "" : ",",

@@ -12,10 +12,12 @@
 #include "check/check_within.h"
 #include "check/local/local.h"
 #include "check/observed/observed.h"
+#include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
 #include "check/weak/weak.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -99,6 +101,7 @@ bool reads_snapshots(Level level) {
 // begins and the stronger one does not, everybody begins just before committing.
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
+  verdict.sources = stronger.sources;
   if (!reads_snapshots(level)) return verdict;
   verdict.schedule = stronger.schedule;
   if (!verdict.schedule.empty()) return verdict;
@@ -134,6 +137,29 @@ Verdict decide_with_predicates(Observed& observed, const PredicateReads& predica
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }
+}
+
+// Predicate reads matter only by version orders.
+Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
+                                       const Budget& budget, const CheckOptions& options) {
+  if (options.evidence != Evidence::Versions || observed.stopped()) return PredicateReads();
+  return PredicateReads::read(observed, at, budget, options.threads);
+}
+
+// The same, with open reads.
+Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+                     const Budget& budget, const CheckOptions& options) {
+  const auto without = [&](Observed& seen) {
+    if (&seen == &observed) {
+      return decide_with_predicates(seen, predicates, level, budget, options);
+    }
+    const auto anew = read_predicates(seen, predicates.at(), budget, options);
+    if (anew.ok()) return decide_with_predicates(seen, *anew, level, budget, options);
+    Verdict verdict{.level = level};
+    verdict.reason = anew.error().what;
+    return verdict;
+  };
+  return decide_open_reads(observed, without, budget, options);
 }
 
 // Decides several levels, the strongest first: if it holds, so do all that it implies. Without
@@ -187,7 +213,7 @@ class LevelByLevel {
   }
 
   [[nodiscard]] Verdict decide(Level level) {
-    return decide_with_predicates(observed_, predicates_, level, budget_, options_);
+    return decide_level(observed_, predicates_, level, budget_, options_);
   }
 
   // Decides the first of `order`; beside it, on another thread, the next one that must be decided
@@ -222,9 +248,8 @@ class LevelByLevel {
   // With a share of the time and of the work.
   [[nodiscard]] Verdict try_soon(Level level) {
     const Budget share(budget_, 4);
-    return budget_.exhausted()
-               ? Verdict{.level = level}
-               : decide_with_predicates(observed_, predicates_, level, share, options_);
+    return budget_.exhausted() ? Verdict{.level = level}
+                               : decide_level(observed_, predicates_, level, share, options_);
   }
 
   void settle(Verdict& verdict) {
@@ -234,10 +259,15 @@ class LevelByLevel {
     } else if (const Verdict* violated = find(Outcome::Violated, level)) {
       verdict = *violated;
       verdict.level = level;
-    } else if (!budget_.exhausted()) {
+    } else if (!budget_.exhausted() && verdict.reason.empty()) {
       verdict = decide(level);
     }
-    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+    set_reason(verdict);
+  }
+  // Keep what a decision said itself.
+  void set_reason(Verdict& verdict) const {
+    if (verdict.outcome != Outcome::Undecided || !verdict.reason.empty()) return;
+    verdict.reason = stop_reason(budget_, options_);
   }
 
   Observed& observed_;
@@ -266,7 +296,9 @@ class OutcomesOnly {
     if (budget_.limited()) ask_each(verdicts, kShare);
     ask_each(verdicts, 1);
     for (Verdict& verdict : verdicts) {
-      if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+      if (verdict.outcome != Outcome::Undecided) continue;
+      verdict.reason =
+          budget_.exhausted() || reason_.empty() ? stop_reason(budget_, options_) : reason_;
     }
     return verdicts;
   }
@@ -292,10 +324,13 @@ class OutcomesOnly {
   }
 
   [[nodiscard]] Outcome decide(Level level, unsigned share) {
-    if (share == 1)
-      return decide_with_predicates(observed_, predicates_, level, budget_, options_).outcome;
+    if (share == 1) {
+      const Verdict verdict = decide_level(observed_, predicates_, level, budget_, options_);
+      if (!verdict.reason.empty()) reason_ = verdict.reason;
+      return verdict.outcome;
+    }
     const Budget part(budget_, share);
-    return decide_with_predicates(observed_, predicates_, level, part, options_).outcome;
+    return decide_level(observed_, predicates_, level, part, options_).outcome;
   }
 
   [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
@@ -337,6 +372,7 @@ class OutcomesOnly {
   const Budget& budget_;
   const CheckOptions& options_;
   bool violated_ = false;  // Whether any is.
+  std::string reason_;     // Why one could not be decided, if it was no limit of the user.
 };
 
 // What a history says if predicate reads saw what was committed at one moment.
@@ -374,13 +410,6 @@ Error ambiguous(const Observed& observed) {
                   fmt::format("the scan did not list {}, which may be absent for more than one "
                               "reason; list the tombstones that scans meet, like [\"k\",17]",
                               h.key_label(observed.items().key(observed.unclear()))));
-}
-
-// Predicate reads matter only by version orders.
-Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
-                                       const Budget& budget, const CheckOptions& options) {
-  if (options.evidence != Evidence::Versions || observed.stopped()) return PredicateReads();
-  return PredicateReads::read(observed, at, budget, options.threads);
 }
 
 // What holds with one source for every read holds. But a violation may come from having taken the
@@ -429,8 +458,7 @@ bool at_commit_too(const History& history, const Anomaly& anomaly) {
   const Points points(history, SnapshotAt::Commit);
   return std::none_of(anomaly.edges.begin(), anomaly.edges.end(), [&](const Edge& edge) {
     if (edge.kind != EdgeKind::ReadWrite || !edge.from_op.valid()) return false;
-    const OpKind kind = history.op(edge.from_op).kind;
-    if (kind != OpKind::Select && kind != OpKind::Aggregate) return false;
+    if (!has_condition(history.op(edge.from_op).kind)) return false;
     return !history.predicate_read(edge.from_op).has_version_set &&
            points.commit(edge.to) < points.snapshot(edge.from);
   });

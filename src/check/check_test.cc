@@ -57,6 +57,9 @@ TEST(EngineTest, AgreesWithTheOracleOnAllSmallHistories) {
       {.txns = 3, .ops = 2, .keys = 2, .sessions = 3, .stride = kSlowdown == 1 ? 1u : 50u},
       {.txns = 2, .ops = 3, .keys = 2, .sessions = 2, .stride = kSlowdown},
       {.txns = 4, .ops = 2, .keys = 2, .sessions = 2, .stride = 53 * kSlowdown},
+      {.txns = 3, .ops = 1, .keys = 1, .sessions = 3, .stride = 1, .cas = true},
+      {.txns = 2, .ops = 2, .keys = 2, .sessions = 2, .stride = kSlowdown, .cas = true},
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 211 * kSlowdown, .cas = true},
   };
   for (const Shape& shape : kShapes) {
     const std::size_t count = for_each_history(shape, [](const History& history) {

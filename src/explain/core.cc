@@ -35,6 +35,19 @@ Core::Core(const History& history, const Verdict& verdict, const Anomaly& anomal
         if (txn.valid()) txns_.insert(txn);
       }
     }
+    for (const SourceCase& each : verdict.cases) add(each);
+  }
+}
+
+void Core::add(const SourceCase& each) {
+  for (const ReadSource& said : each.sources) add(said.read);
+  for (const Anomaly& anomaly : each.anomalies) {
+    for (const OpId op : anomaly.ops) add(op);
+    for (const Edge& edge : anomaly.edges) add(edge);
+    for (const Edge& edge : anomaly.support) add(edge);
+  }
+  for (const RefutationStep& step : each.refutation.steps) {
+    for (const Edge& edge : step.cycle) add(edge);
   }
 }
 
@@ -124,9 +137,12 @@ void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
         for (const OpId write : row.needed) add_write(write);
       }
     }
-  } else if (op.kind == OpKind::Read && op.value.is_list()) {
+  } else if (is_open_read(op.kind)) {
+    ops_.insert(OpId{id.index() + 1});  // Its second half.
+    for (const OpId write : excerpter.last_writes(op.key)) add_write(write);
+  } else if (is_read(op.kind) && op.value.is_list()) {
     for (const Value element : h_.list(op.value)) add_writes(op.key, element);
-  } else if (op.kind == OpKind::Read) {
+  } else if (is_read(op.kind)) {
     add_writes(op.key, op.value);
   }
 }

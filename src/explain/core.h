@@ -32,6 +32,7 @@ class Core {
   enum class Stage : std::uint8_t { Named, Sources, Chains, Keys, Everything, Done };
 
   void add(const Edge& edge);
+  void add(const SourceCase& each);
   void add(OpId op);
   void add_key(KeyId key);
   void add_sources(const Excerpter& excerpter);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "check/observed/items.h"
+#include "history/access.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -68,6 +69,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
       if (!added) overwritten_.emplace(id, at->second);
     }
   }
+  find_last_writes();
   if (h_.columns().predicate_reads.empty()) return;
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     if (knows(KeyId{k}) && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
@@ -75,6 +77,30 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   sort_by_name(initial_rows_);
   if (!scans_list_tombstones(h_)) find_unclear_rows();
   if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+}
+
+void Excerpter::find_last_writes() {
+  const auto kinds = h_.columns().op_kind;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (is_open_read(kinds[i])) last_writes_.try_emplace(h_.op(OpId{i}).key);
+  }
+  if (last_writes_.empty()) return;
+  for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (h_.status(txn) == TxnStatus::Aborted) continue;
+    for (OpId id = h_.end_op(txn); id > h_.first_op(txn);) {
+      const Op op = h_.op(OpId{--id.value});
+      const auto at = is_write(op.kind) ? last_writes_.find(op.key) : last_writes_.end();
+      if (at == last_writes_.end()) continue;
+      const bool later = !at->second.empty() && at->second.back() >= h_.first_op(txn);
+      if (!later) at->second.push_back(id);
+    }
+  }
+}
+
+std::span<const OpId> Excerpter::last_writes(KeyId key) const {
+  const auto found = last_writes_.find(key);
+  return found == last_writes_.end() ? std::span<const OpId>() : std::span(found->second);
 }
 
 void Excerpter::sort_by_name(std::vector<KeyId>& keys) const {
@@ -101,7 +127,7 @@ std::span<const OpId> Excerpter::deletes(KeyId key) const {
 
 void Excerpter::note(OpId write, bool aborted) {
   const Op op = h_.op(write);
-  if (op.kind == OpKind::Delete && !aborted) deletes_[op.key].push_back(write);
+  if (info(op.kind).deletes && !aborted) deletes_[op.key].push_back(write);
   Writes& writes = writes_[{op.key, op.value}];
   (aborted ? writes.aborted : writes.alive).push_back(write);
 }
@@ -199,9 +225,11 @@ class ExcerptMaker {
     take(s_->txn_position, c.txn_position, txn);
     take(s_->txn_file, c.txn_file, txn);
     if (txn == reader_) add_apart(OpKind::Read, apart_, h_.columns().default_initial);
+    const std::size_t first = s_->op_kind.size();
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       if (kept_[id.index()]) add_op(txn, h_.op(id));
     }
+    part_halves(first);
     if (txn == writer_) add_apart(OpKind::Write, apart_, other_than_initial(1));
     if (txn == earlier_) add_apart(OpKind::Write, seen_, other_than_initial(1));
     if (txn == earlier_) add_apart(OpKind::Write, apart_, other_than_initial(1));
@@ -254,6 +282,14 @@ class ExcerptMaker {
       return;
     }
     if (!e_.knows(op.key)) return;
+    if (is_open_read(op.kind)) {
+      const Op second = h_.op(OpId{op.id.index() + 1});
+      if (!kept_[second.id.index()] || !stays_open(txn, op)) return;
+      push(op, key(op.key), op.value);
+      push(second, key(op.key), second.value);
+      return;
+    }
+    if (!is_read(op.kind) && !is_write(op.kind)) return;  // It goes with its first half.
     if (is_write(op.kind)) {
       if (stays(op.id)) push(op, key(op.key), op.value);
       return;
@@ -261,6 +297,33 @@ class ExcerptMaker {
     if (op.value.is_unobserved()) return;
     if (op.value.is_list() && op.value.length() > 0) return add_list_read(txn, op);
     if (present(op.key, op.value)) push(op, key(op.key), op.value);
+  }
+
+  // What is left of a compare-and-set whose other half is gone is a plain read or write.
+  void part_halves(std::size_t first) {
+    for (std::size_t i = first; i < s_->op_kind.size(); ++i) {
+      OpKind& kind = s_->op_kind[i];
+      const bool goes_on = i + 1 < s_->op_kind.size() && info(s_->op_kind[i + 1]).second &&
+                           out_.ops[i + 1].index() == out_.ops[i].index() + 1;
+      if (info(kind).first && goes_on) {
+        ++i;
+      } else if (info(kind).first || info(kind).second) {
+        kind = is_write(kind) ? OpKind::Write : OpKind::Read;
+      }
+    }
+  }
+
+  // Whether an open read may have returned the same as in the whole.
+  [[nodiscard]] bool stays_open(TxnId txn, const Op& read) const {
+    for (OpId id = read.id; id > h_.first_op(txn);) {
+      const Op own = h_.op(OpId{--id.value});
+      if (own.key == read.key && is_write(own.kind)) return stays(own.id);
+    }
+    const auto writes = e_.last_writes(read.key);
+    return std::all_of(writes.begin(), writes.end(), [&](OpId write) {
+      const bool own = write >= h_.first_op(txn) && write < h_.end_op(txn);
+      return own || !read_fits(read.kind, read.value, h_.op(write).value) || stays(write);
+    });
   }
 
   void push(const Op& op, KeyId key, Value value) {
@@ -385,8 +448,7 @@ class ExcerptMaker {
     };
     absl::flat_hash_map<KeyId, Own> own;
     for (OpId id = h_.first_op(h_.txn_of(op.id)); id < op.id; ++id.value) {
-      const OpKind kind = h_.op(id).kind;
-      if (kind != OpKind::Write && kind != OpKind::Delete) continue;
+      if (!writes_register(h_.op(id).kind)) continue;
       Own& known = own[h_.op(id).key];
       known = {id, known.any_stays || stays(id)};
     }

@@ -60,6 +60,9 @@ class Excerpter {
                              const std::function<bool(OpId)>& stays) const {
     return row.position && grounds_->is_even(read, row, stays);
   }
+  // The last writes of a key that some read is open of, by transactions that did not abort: any of
+  // them may be what it returned.
+  [[nodiscard]] std::span<const OpId> last_writes(KeyId key) const;
   // The deletes of a key by transactions that did not abort.
   [[nodiscard]] std::span<const OpId> deletes(KeyId key) const;
   // Keys in a range, both ends included, null: open, that have a value from the start.
@@ -79,6 +82,7 @@ class Excerpter {
   };
 
   void note(OpId write, bool aborted);
+  void find_last_writes();
   void find_unclear_rows();
   void sort_by_name(std::vector<KeyId>& keys) const;
   [[nodiscard]] std::span<const KeyId> within(std::span<const KeyId> keys, Value lower,
@@ -90,9 +94,10 @@ class Excerpter {
   absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // By the last write of their transaction.
-  std::vector<KeyId> initial_rows_;              // By name.
-  std::vector<KeyId> unclear_rows_;              // Likewise.
-  std::unique_ptr<RowGrounds> grounds_;          // Null: not by versions, or no predicate reads.
+  absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;  // Of keys with an open read.
+  std::vector<KeyId> initial_rows_;                            // By name.
+  std::vector<KeyId> unclear_rows_;                            // Likewise.
+  std::unique_ptr<RowGrounds> grounds_;  // Null: not by versions, or no predicate reads.
 };
 
 }  // namespace ouro

@@ -426,6 +426,15 @@ class Explaining {
       return story;
     }
     story.support = anomaly.support;
+    if (!verdict.cases.empty()) {
+      story.cases = cases_of(verdict.cases);
+      for (const SourceCase& each : verdict.cases) {
+        if (each.anomalies.empty()) continue;
+        const auto& support = each.anomalies[0].support;
+        story.support.insert(story.support.end(), support.begin(), support.end());
+      }
+      return story;
+    }
     const bool plain =
         verdict.evidence == Evidence::Observed || history.columns().predicate_reads.empty();
     if (verdict.level > Level::Causal && plain) {

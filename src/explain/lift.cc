@@ -39,6 +39,9 @@ void lift(Story& story, const Excerpt& part) {
       given = {lifted(given.key, part), lifted(given.first, part), lifted(given.second, part)};
     }
     for (TxnId& txn : each.exchanged) txn = lifted(txn, part);
+    for (ReadSource& said : each.sources) {
+      said = {lifted(said.read, part), lifted(said.writer, part)};
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "history/access.h"
+
 namespace ouro {
 namespace {
 
@@ -69,7 +71,7 @@ class Namer {
     const auto at = std::find_if(cycle.begin(), cycle.end(),
                                  [](const Edge& edge) { return edge.kind == EdgeKind::ReadWrite; });
     const Edge& missed = *at;
-    const bool condition = missed.from_op.valid() && h_.op(missed.from_op).kind != OpKind::Scan;
+    const bool condition = missed.from_op.valid() && has_condition(h_.op(missed.from_op).kind);
     if (condition && missed_by_predicate(missed)) return Pattern::Phantom;
     if (cycle.size() == 2) {
       const Edge& seen = cycle[at == cycle.begin() ? 1 : 0];
@@ -168,8 +170,10 @@ void name_story(Story& story, const History& history) {
     }
     return;
   }
-  story.pattern = Pattern::DirtyWrite;
+  const Case& first = story.cases.front();
+  story.pattern = first.plain ? of_kind(*first.plain) : Pattern::DirtyWrite;
   for (const Case& each : story.cases) {
+    if (each.plain) continue;
     story.pattern = std::max(story.pattern, namer.of_cycle(each.cycle));
   }
   story.variant = variant_of(story, history);

@@ -34,6 +34,26 @@ std::vector<Case> cases_of(const Refutation& refutation) {
   return cases;
 }
 
+std::vector<Case> cases_of(std::span<const SourceCase> sources) {
+  std::vector<Case> out;
+  for (const SourceCase& each : sources) {
+    const std::size_t first = out.size();
+    std::vector<Case> cases = cases_of(each.refutation);
+    if (cases.empty()) cases.emplace_back();
+    if (cases[0].cycle.empty() && !each.anomalies.empty()) {
+      const Anomaly& anomaly = each.anomalies[0];
+      if (anomaly.edges.empty()) cases[0].plain = anomaly.kind;
+      cases[0].cycle = rotated(anomaly.edges);
+    }
+    for (Case& one : cases) {
+      one.sources = each.sources;
+      if (one.mirrors) *one.mirrors += first;
+      out.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
 void avoid_initial(Story& story, const History& history) {
   std::vector<Edge>& cycle = story.cases.front().cycle;
   const auto at = std::find_if(cycle.begin(), cycle.end(), [](const Edge& edge) {

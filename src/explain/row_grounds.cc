@@ -5,6 +5,7 @@
 
 #include "base/budget.h"
 #include "check/versions/predicate_reads.h"
+#include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -33,7 +34,7 @@ const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
 
 bool RowGrounds::judged(OpId read) const {
   const OpKind kind = h_.op(read).kind;
-  if (!rows_ || (kind != OpKind::Select && kind != OpKind::Aggregate)) return false;
+  if (!rows_ || !has_condition(kind)) return false;
   const TxnId txn = h_.txn_of(read);
   if (!observed_->counted(txn)) return false;
   return h_.start_ts(txn).has_value() || h_.predicate_read(read).has_version_set;
@@ -70,7 +71,7 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
 // It says nothing about others of its key, as long as the write is there.
 RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
   const PredicateId predicate = h_.predicate_read(read).predicate;
-  const bool alive = write.kind != OpKind::Delete && !write.value.is_null();
+  const bool alive = leaves_row(write);
   return {.key = write.key,
           .needed = {write.id, OpId{}, OpId{}},
           .seen = write.id,

@@ -41,7 +41,7 @@ std::vector<Anomaly> suspected_lost_updates(const History& history, std::size_t 
     const OpId end = history.end_op(txn);
     for (OpId id = first; id < end; ++id.value) {
       const Op op = history.op(id);
-      if (op.kind != OpKind::Read || op.value.is_list() || op.value.is_unobserved()) continue;
+      if (!is_read(op.kind) || op.value.is_list() || op.value.is_unobserved()) continue;
       const OpId write = write_behind(history, id, end, op.key);
       if (!write.valid() || touched(history, first, id, op.key)) continue;
       const auto [at, added] = updates.try_emplace({op.key, op.value}, Update{id, write});

@@ -7,6 +7,8 @@ namespace ouro {
 
 inline constexpr char kBinaryMagic[8] = {'O', 'U', 'R', 'O', 'B', 'I', 'N', '\n'};
 inline constexpr std::uint32_t kBinaryVersion = 1;
+// Of files with a compare-and-set, which older programs would take for damaged.
+inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
 inline constexpr std::size_t kSectionAlignment = 64;
 
 struct BinaryHeader {

@@ -240,7 +240,7 @@ class Validator {
   [[nodiscard]] bool plain_ops(std::size_t from, std::size_t to) const {
     const std::size_t keys = c_.key_name.size();
     bool plain = true;
-    for (std::size_t i = from; i < to; ++i) plain &= c_.op_kind[i] <= OpKind::Append;
+    for (std::size_t i = from; i < to; ++i) plain &= is_plain(c_.op_kind[i]);
     for (std::size_t i = from; i < to; ++i) plain &= c_.op_key[i].index() < keys;
     for (std::size_t i = from; i < to; ++i) {
       const Value value = c_.op_value[i];
@@ -249,16 +249,42 @@ class Validator {
     return plain;
   }
 
+  // The kind may be any byte.
+  [[nodiscard]] static bool is_plain(OpKind kind) {
+    constexpr std::uint32_t kPlain =
+        (op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::writes)) &
+        ~(op_kinds_with(&OpInfo::first) | op_kinds_with(&OpInfo::second));
+    const auto number = static_cast<unsigned>(kind);
+    return number < kOpKindCount && (kPlain >> (number & 31) & 1) != 0;
+  }
+
   [[nodiscard]] bool good_op(std::size_t i) const {
     const OpKind kind = c_.op_kind[i];
     const Value value = c_.op_value[i];
-    if (kind > OpKind::Aggregate) return false;
+    if (static_cast<std::size_t>(kind) >= kOpKindCount) return false;
     if (is_predicate_read(kind)) {
       return !c_.op_key[i].valid() && value.kind() == ValueKind::Integer && value.number() >= 0 &&
              static_cast<std::uint64_t>(value.number()) < c_.predicate_reads.size();
     }
+    if (!good_half(i)) return false;
     return c_.op_key[i].index() < c_.key_name.size() &&
            (kind == OpKind::Read ? read_result(value) : version(value));
+  }
+
+  // An operation in two places must have both, in one transaction and of one key.
+  [[nodiscard]] bool good_half(std::size_t i) const {
+    const auto fits = [&](std::size_t first) {
+      return first + 1 < c_.op_kind.size() &&
+             static_cast<std::size_t>(c_.op_kind[first]) < kOpKindCount &&
+             info(c_.op_kind[first]).first && c_.op_key[first] == c_.op_key[first + 1] &&
+             static_cast<unsigned>(c_.op_kind[first + 1]) ==
+                 static_cast<unsigned>(c_.op_kind[first]) + 1 &&
+             !std::binary_search(c_.txn_first_op.begin(), c_.txn_first_op.end(),
+                                 static_cast<std::uint32_t>(first + 1));
+    };
+    const OpInfo& kind = info(c_.op_kind[i]);
+    if (kind.second) return i > 0 && fits(i - 1);
+    return !kind.first || fits(i);
   }
 
   // ---- predicates ----

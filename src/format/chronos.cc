@@ -8,6 +8,7 @@
 #include "format/array_cutter.h"
 #include "format/blocks.h"
 #include "format/chronos_block.h"
+#include "history/access.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -28,8 +29,8 @@ Survey survey_of(const HistoryBuilder& builder) {
   const Value nothing = Value::small(0);
   for (OpId id{0}; id.index() < builder.op_count(); ++id.value) {
     const Op op = builder.op(id);
-    const bool read = op.kind == OpKind::Read;
-    if (op.value == nothing && op.kind != OpKind::Append) {
+    const bool read = is_read(op.kind);
+    if (op.value == nothing && !is_append(op.kind)) {
       if (op.key.index() >= zero.size()) zero.resize(op.key.index() + 1, 0);
       zero[op.key.index()] |= read ? kRead : kWritten;
     }
@@ -37,8 +38,7 @@ Survey survey_of(const HistoryBuilder& builder) {
       survey.reads_null = true;
       continue;
     }
-    OpId& first =
-        op.kind == OpKind::Append || op.value.is_list() ? survey.first_list : survey.first_register;
+    OpId& first = shows_list(op.kind, op.value) ? survey.first_list : survey.first_register;
     if (!first.valid()) first = id;
   }
   for (const std::uint8_t use : zero) survey.reads_initial_zero |= use == kRead;
@@ -80,7 +80,7 @@ Result<History> read_chronos(Input& input, unsigned threads) {
   if (survey.first_list.valid()) {
     for (OpId id{0}; survey.reads_null && id.index() < builder.op_count(); ++id.value) {
       const Op op = builder.op(id);
-      if (op.kind == OpKind::Read && op.value.is_null()) builder.set_value(id, Value::list(0, 0));
+      if (is_read(op.kind) && op.value.is_null()) builder.set_value(id, Value::list(0, 0));
     }
   } else if (survey.reads_initial_zero && !survey.reads_null) {
     builder.default_initial(Value::small(0));

@@ -7,6 +7,7 @@
 
 #include "format/chronos.h"
 #include "format/place_in_words.h"
+#include "history/access.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -74,8 +75,11 @@ class ChronosSurvey {
 
   Status look_at(TxnId txn, const Op& op) {
     constexpr std::string_view kOnly = "Chronos has reads, writes and appends of integers only";
-    if (is_predicate_read(op.kind) || op.kind == OpKind::Delete) {
+    if (is_predicate_read(op.kind) || info(op.kind).deletes) {
       return refusal(txn, fmt::format("it has a delete, scan, select or aggregate; {}", kOnly));
+    }
+    if (!is_read(op.kind) && !is_write(op.kind)) {
+      return refusal(txn, fmt::format("it has a compare-and-set that failed; {}", kOnly));
     }
     const auto expressible = [this](Value v) { return v.kind() != ValueKind::Row && plain(v); };
     bool fits = expressible(op.value) && expressible(h_.key_name(op.key));
@@ -83,15 +87,15 @@ class ChronosSurvey {
       for (const Value element : h_.list(op.value))
         fits &= expressible(element) && !element.is_null();
     }
-    fits &= op.kind != OpKind::Append || !op.value.is_null();
+    fits &= !is_append(op.kind) || !op.value.is_null();
     if (!fits)
       return refusal(txn, fmt::format("it has a row, null or string of digits; {}", kOnly));
     text_names_ |=
         op.value.kind() == ValueKind::Text || h_.key_name(op.key).kind() == ValueKind::Text;
-    const bool read = op.kind == OpKind::Read;
+    const bool read = is_read(op.kind);
     if (op.value.is_unobserved()) {
       unobserved_ = true;
-    } else if (op.kind == OpKind::Append || op.value.is_list()) {
+    } else if (shows_list(op.kind, op.value)) {
       has_list_ = true;
     } else if (read && op.value.is_null()) {
       null_read_ = true;
@@ -127,9 +131,9 @@ void append_timestamp(std::string& out, std::string_view field, const Timestamp&
 }
 
 void append_op(std::string& out, const History& h, const Op& op) {
-  out += op.kind == OpKind::Read    ? "{\"t\":\"r\",\"k\":"
-         : op.kind == OpKind::Write ? "{\"t\":\"w\",\"k\":"
-                                    : "{\"t\":\"a\",\"k\":";
+  out += is_read(op.kind)     ? "{\"t\":\"r\",\"k\":"
+         : is_append(op.kind) ? "{\"t\":\"a\",\"k\":"
+                              : "{\"t\":\"w\",\"k\":";
   append_json(out, h, h.key_name(op.key));
   out += ",\"v\":";
   append_json(out, h, op.value);

@@ -242,7 +242,7 @@ void write_txn(const History& history, const PlainRegisters& plain, TxnId txn, s
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
     if (!plain.expressible(op)) continue;
-    out += op.kind == OpKind::Read ? '\0' : '\1';
+    out += is_read(op.kind) ? '\0' : '\1';
     append_little_endian(out, plain.key(op.key));
     append_little_endian(out, plain.value(op));
     out += '\1';

@@ -88,7 +88,8 @@ class Assembler {
         if (op.kind == MicroOp::Kind::Append || op.result == MicroOp::Result::List) {
           use_[key] |= kList;
           any_list_ = true;
-        } else if (op.kind == MicroOp::Kind::Write || op.result == MicroOp::Result::Scalar) {
+        } else if (op.kind == MicroOp::Kind::Write || op.kind == MicroOp::Kind::Cas ||
+                   op.result == MicroOp::Result::Scalar) {
           use_[key] |= kRegister;
         }
         if (use_[key] == (kList | kRegister)) {
@@ -131,19 +132,27 @@ class Assembler {
     const JepsenEntry& last = e_.clients[completed ? pair.completion : pair.invoke];
     const auto session = last.has_process ? last.process : static_cast<std::int64_t>(number);
     b_.begin_txn(b_.session(session), last.line);
-    const TxnStatus status = last.type == JepsenType::Ok     ? TxnStatus::Committed
-                             : last.type == JepsenType::Fail ? TxnStatus::Aborted
-                                                             : TxnStatus::Unknown;
+    // A compare-and-set that answers that it failed read something else than it expected. One that
+    // failed with an error may not have come that far.
+    const bool compared = last.is_cas && last.type == JepsenType::Fail && !last.has_error;
+    const TxnStatus status = compared || last.type == JepsenType::Ok ? TxnStatus::Committed
+                             : last.type == JepsenType::Fail         ? TxnStatus::Aborted
+                                                                     : TxnStatus::Unknown;
     b_.status(status);
     // The time of an :info is when the client gave up: what it asked for may still happen later.
     const bool ended = status != TxnStatus::Unknown;
     b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);
     // Jepsen repeats the invocation's value on :fail and :info, if at all.
-    const bool own = status == TxnStatus::Committed || pair.invoke == kNoEntry ||
+    const bool own = last.type == JepsenType::Ok || pair.invoke == kNoEntry ||
                      (last.type == JepsenType::Info && last.has_ops);
     const JepsenEntry& source = own ? last : e_.clients[pair.invoke];
     for (std::uint64_t i = 0; i < source.op_count; ++i) {
-      add_op(e_.ops[source.first_op + i], status, source.type);
+      const MicroOp& op = e_.ops[source.first_op + i];
+      if (op.kind == MicroOp::Kind::Cas) {
+        b_.cas(b_.key(op.key), op.value, op.desired, !compared);
+      } else {
+        add_op(op, status, source.type);
+      }
     }
   }
 

@@ -13,7 +13,6 @@ constexpr std::string_view kShape = "[[:r k v] [:w k v] [:append k v] …]";
 // The workload that operations called `f` come from, as Jepsen users know it.
 std::string_view model_of(std::string_view f) {
   if (f == "transfer") return "the bank model";
-  if (f == "cas") return "the cas-register model";
   if (f == "add") return "the counter or set model";
   if (f == "acquire" || f == "release") return "the mutex model";
   if (f == "enqueue" || f == "dequeue" || f == "drain") return "the queue model";
@@ -28,6 +27,10 @@ JepsenType type_of(std::string_view word) {
   if (word == "info") return JepsenType::Info;
   return JepsenType::None;
 }
+
+// Operations of a register, or of many with [key value] for a value, as Knossos checks them.
+bool is_register_op(std::string_view f) { return f == "read" || f == "write" || f == "cas"; }
+constexpr std::string_view kOnlyRegister = "register";  // What we call it if it has no key.
 
 class EntryParser {
  public:
@@ -56,7 +59,15 @@ class EntryParser {
   Error& error() { return error_; }
 
  private:
-  enum Field : unsigned { kType = 1, kProcess = 2, kF = 4, kValue = 8, kTime = 16, kIndex = 32 };
+  enum Field : unsigned {
+    kType = 1,
+    kProcess = 2,
+    kF = 4,
+    kValue = 8,
+    kTime = 16,
+    kIndex = 32,
+    kError = 64
+  };
 
   bool next(Token& token) {
     if (t_.next(token)) return true;
@@ -80,6 +91,7 @@ class EntryParser {
     entry_ = {};
     entry_.line = t_.line(open);
     f_.clear();
+    plain_ = {};
     doubt_.clear();
     type_found_.clear();
     is_client_ = true;
@@ -111,6 +123,7 @@ class EntryParser {
     if (name == "value") return kValue;
     if (name == "time") return kTime;
     if (name == "index") return kIndex;
+    if (name == "error") return kError;
     return 0;
   }
 
@@ -138,6 +151,9 @@ class EntryParser {
         return skip(token);
       case kValue:
         return value(token);
+      case kError:
+        entry_.has_error = token.kind != TokenKind::Nil;
+        return skip(token);
       default:
         return skip(token);
     }
@@ -156,6 +172,11 @@ class EntryParser {
                             ? "the operation has no :type; expected :invoke, :ok, :fail or :info"
                             : fmt::format("unknown :type {}; expected :invoke, :ok, :fail or :info",
                                           type_found_));
+    }
+    if (is_register_op(f_) && plain_.shape != Plain::Shape::None && !register_op() &&
+        doubt_.empty()) {
+      doubt_at_ = open;
+      doubt_ = fmt::format("expected :value [old new] of :f :{}", f_);
     }
     const bool txn = f_.empty() || f_ == "txn";
     const bool may_lack = entry_.type == JepsenType::Fail || entry_.type == JepsenType::Info;
@@ -177,8 +198,44 @@ class EntryParser {
                             f_, model_of(f_), kShape));
   }
 
+  // What :value is if it is no list of micro-operations: nil or a scalar, a pair, or a key with
+  // one.
+  struct Plain {
+    enum class Shape : std::uint8_t { None, Single, Pair, KeyAndPair } shape = Shape::None;
+    Value parts[3];
+  };
+
+  // Makes an operation of a register from the plain value. False: it is none.
+  bool register_op() {
+    MicroOp op;
+    const auto [key, value, desired] = plain_.parts;
+    const bool keyed =
+        f_ == "cas" ? plain_.shape == Plain::Shape::KeyAndPair : plain_.shape == Plain::Shape::Pair;
+    const bool bare =
+        f_ == "cas" ? plain_.shape == Plain::Shape::Pair : plain_.shape == Plain::Shape::Single;
+    if (!keyed && !bare) return false;
+    op.key = keyed ? key : b_.text(kOnlyRegister);
+    op.value = keyed ? value : key;
+    op.desired = keyed ? desired : value;
+    if (op.key.is_null()) return false;
+    op.kind = f_ == "cas"     ? MicroOp::Kind::Cas
+              : f_ == "write" ? MicroOp::Kind::Write
+                              : MicroOp::Kind::Read;
+    op.result = op.value.is_null() ? MicroOp::Result::Nil : MicroOp::Result::Scalar;
+    entry_.is_cas = op.kind == MicroOp::Kind::Cas;
+    entry_.first_op = entries_.ops.size();
+    entry_.op_count = 1;
+    entry_.has_ops = true;
+    entries_.ops.push_back(op);
+    doubt_.clear();
+    return true;
+  }
+
   bool value(const Token& token) {
-    if (token.kind == TokenKind::Nil) return true;
+    if (token.kind == TokenKind::Nil) {
+      plain_.shape = Plain::Shape::Single;
+      return true;
+    }
     const std::size_t outer = t_.depth() - (token.opens() ? 1 : 0);
     entry_.first_op = entries_.ops.size();
     entry_.has_ops = micro_ops(token);
@@ -195,17 +252,42 @@ class EntryParser {
 
   bool micro_ops(const Token& open) {
     if (open.kind != TokenKind::OpenList) {
+      if (!open.opens() && scalar(open, plain_.parts[0])) plain_.shape = Plain::Shape::Single;
       return doubt(open, fmt::format("expected :value {}, found {}", kShape, open.describe()));
     }
     for (Token token;;) {
       if (!next(token)) return false;
       if (token.kind == TokenKind::Close) return true;
       if (token.kind != TokenKind::OpenList) {
+        if (entry_.first_op == entries_.ops.size() && !plain_pair(token)) return false;
         return doubt(
             token, fmt::format("expected an operation like [:r k v], found {}", token.describe()));
       }
       if (!micro_op()) return false;
     }
+  }
+
+  // "1 2]" or "1 [2 3]]" behind a '['; what is something else leaves no trace. False: the input
+  // ends.
+  bool plain_pair(const Token& first) {
+    Plain pair{Plain::Shape::Pair, {}};
+    if (first.opens() || !scalar(first, pair.parts[0])) return true;
+    Token token;
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::OpenList) {
+      pair.shape = Plain::Shape::KeyAndPair;
+      for (Value* part : {&pair.parts[1], &pair.parts[2]}) {
+        if (!next(token)) return false;
+        if (token.opens() || token.kind == TokenKind::Close || !scalar(token, *part)) return true;
+      }
+      if (!next(token)) return false;
+      if (token.kind != TokenKind::Close) return true;
+    } else if (token.opens() || token.kind == TokenKind::Close || !scalar(token, pair.parts[1])) {
+      return true;
+    }
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close) plain_ = pair;
+    return true;
   }
 
   bool micro_op() {
@@ -219,15 +301,19 @@ class EntryParser {
       op.kind = MicroOp::Kind::Write;
     } else if (word == "append") {
       op.kind = MicroOp::Kind::Append;
+    } else if (word == "cas") {
+      op.kind = MicroOp::Kind::Cas;
     } else {
-      return doubt(
-          token, fmt::format("unknown operation {}; expected :r, :w or :append", token.describe()));
+      return doubt(token, fmt::format("unknown operation {}; expected :r, :w, :append or :cas",
+                                      token.describe()));
     }
     if (!next(token)) return false;
     if (token.kind == TokenKind::Close) return doubt(token, "expected a key");
     if (token.kind == TokenKind::Nil) return doubt(token, "nil cannot be a key");
     if (!scalar(token, op.key) || !next(token)) return false;
-    if (token.kind != TokenKind::Close) {
+    if (op.kind == MicroOp::Kind::Cas) {
+      if (!expected_and_desired(token, op) || !next(token)) return false;
+    } else if (token.kind != TokenKind::Close) {
       if (!result(token, op) || !next(token)) return false;
       if (token.kind != TokenKind::Close) {
         return doubt(token, fmt::format("expected ']', found {}", token.describe()));
@@ -238,6 +324,20 @@ class EntryParser {
     }
     entries_.ops.push_back(op);
     return true;
+  }
+
+  bool expected_and_desired(const Token& open, MicroOp& op) {
+    constexpr std::string_view kPair = "expected [old new] behind :cas and a key";
+    if (open.kind != TokenKind::OpenList) return doubt(open, std::string(kPair));
+    op.result = MicroOp::Result::Scalar;
+    Token token;
+    for (Value* part : {&op.value, &op.desired}) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return doubt(token, std::string(kPair));
+      if (!scalar(token, *part)) return false;
+    }
+    if (!next(token)) return false;
+    return token.kind == TokenKind::Close || doubt(token, std::string(kPair));
   }
 
   bool result(const Token& token, MicroOp& op) {
@@ -308,6 +408,7 @@ class EntryParser {
   JepsenEntry entry_;
   bool is_client_ = true;
   std::string f_;
+  Plain plain_;
   std::string type_found_;
   Token doubt_at_;
   std::string doubt_;

@@ -14,20 +14,23 @@ namespace ouro {
 enum class JepsenType : std::uint8_t { None, Invoke, Ok, Fail, Info };
 
 struct MicroOp {
-  enum class Kind : std::uint8_t { Read, Write, Append };
+  enum class Kind : std::uint8_t { Read, Write, Append, Cas };
   enum class Result : std::uint8_t { Missing, Nil, Scalar, List };
 
   Kind kind = Kind::Read;
   Result result = Result::Missing;
   std::uint32_t element_count = 0;  // List.
   Value key;
-  Value value;  // Scalar. List: the first element's place in JepsenEntries::elements.
+  Value value;    // Scalar. List: the first element's place in JepsenEntries::elements.
+  Value desired;  // Of a compare-and-set, which expects `value`.
 };
 
 struct JepsenEntry {
   JepsenType type = JepsenType::None;
   bool has_process = false;
   bool has_ops = false;
+  bool is_cas = false;     // One compare-and-set, no transaction: failing may be its answer.
+  bool has_error = false;  // Then it is not.
   std::int64_t process = 0;
   std::int64_t time = kNoClock;
   std::int64_t index = kNoClock;

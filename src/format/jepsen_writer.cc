@@ -16,6 +16,7 @@
 
 #include "format/jepsen.h"
 #include "format/place_in_words.h"
+#include "history/access.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -94,16 +95,19 @@ class Survey {
 
   Status look_at(const Op& op, TxnStatus status) {
     if (is_predicate_read(op.kind)) return refusal(op, "there is a scan, select or aggregate");
-    if (op.kind == OpKind::Delete) return refusal(op, "there is a delete");
+    if (!is_read(op.kind) && !is_write(op.kind)) {
+      return refusal(op, "there is a compare-and-set that failed");
+    }
+    if (info(op.kind).deletes) return refusal(op, "there is a delete");
     if (op.value.kind() == ValueKind::Row) return refusal(op, "there is a row");
     if (op.value.is_list()) {
       for (const Value element : h_.list(op.value)) {
         if (element.kind() == ValueKind::Row) return refusal(op, "there is a row in a list");
       }
     }
-    if (op.kind == OpKind::Append) has_list_ = true;
-    if (op.kind == OpKind::Write) has_register_ = true;
-    if (op.kind == OpKind::Read) look_at_read(op, status);
+    if (is_append(op.kind)) has_list_ = true;
+    if (writes_register(op.kind)) has_register_ = true;
+    if (is_read(op.kind)) look_at_read(op, status);
     return look_at_initial(op);
   }
 
@@ -125,11 +129,11 @@ class Survey {
   Status look_at_initial(const Op& op) {
     const Value initial = h_.initial(op.key);
     if (initial.is_null() || op.value.is_unobserved()) return {};
-    if (op.kind == OpKind::Read) {
+    if (is_read(op.kind)) {
       initial_read_ |= op.value == initial;
       if (op.value.is_null())
         return refusal(op, "null is read, but the key's initial value is not null");
-    } else if (op.kind == OpKind::Append || op.value == initial || op.value.is_null()) {
+    } else if (is_append(op.kind) || op.value == initial || op.value.is_null()) {
       return refusal(op, "the key has an initial value that cannot be told from a written one");
     }
     return {};
@@ -247,9 +251,9 @@ class EdnWriter {
   }
 
   void op(const Op& op, Results results) {
-    out() += op.kind == OpKind::Read ? "[:r " : op.kind == OpKind::Write ? "[:w " : "[:append ";
+    out() += is_read(op.kind) ? "[:r " : is_append(op.kind) ? "[:append " : "[:w ";
     scalar(h_.key_name(op.key));
-    const bool read = op.kind == OpKind::Read;
+    const bool read = is_read(op.kind);
     const bool unobserved = read && op.value.is_unobserved();
     if (read && results == Results::Shown && unobserved) {
       out() += ']';

@@ -61,11 +61,11 @@ class Reader {
     if (std::memcmp(header.magic, kBinaryMagic, sizeof(kBinaryMagic)) != 0) {
       return error_at_byte(name_, 0, "this is no .ouro file");
     }
-    if (header.version != kBinaryVersion) {
+    if (header.version != kBinaryVersion && header.version != kBinaryVersionWithCas) {
       return error_at_byte(
           name_, 8,
-          fmt::format("version {} of the format is not known; this program reads {}",
-                      header.version, kBinaryVersion));
+          fmt::format("version {} of the format is not known; this program reads {} and {}",
+                      header.version, kBinaryVersion, kBinaryVersionWithCas));
     }
     if (header.file_bytes != size) {
       return error_at_byte(name_, 16,

@@ -24,6 +24,7 @@ constexpr std::string_view kEverythingStored =
 {"session":"b","ops":[["scan","a","f",[["b",1],["e",7]]],["scan",null,null,[],{"versions":[["b",null]]}]]}
 {"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"in":["c2",[1,"z",null]]},{"is_null":"c0"}]},[["k3",{"c1":4,"c0":1}]]]]}
 {"session":"c","ops":[["aggregate","sum","c1",{"between":["c0",1,5]},3,{"versions":[]}]]}
+{"session":"c","ops":[["cas","x",1,2,true],["cas","x",null,"new",false]]}
 {"key":"x","versions":[1,5,2],"complete":true}
 )";
 
@@ -56,6 +57,31 @@ TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
   const auto history = parse_history(binary_of("{\"ouro\":1,\"initial\":null}\n"));
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(history->txn_count(), 0u);
+}
+
+// Programs that do not know compare-and-sets must say so, not that the file is damaged.
+TEST(NativeBinaryTest, OnlyCompareAndSetsNeedTheSecondVersion) {
+  const auto version = [](std::string_view text) {
+    BinaryHeader header;
+    std::memcpy(&header, binary_of(text).data(), sizeof(header));
+    return header.version;
+  };
+  EXPECT_EQ(version(R"({"session":1,"ops":[["w","x",1]]})"), 1u);
+  EXPECT_EQ(version(R"({"session":1,"ops":[["cas","x",1,2,false]]})"), 2u);
+}
+
+TEST(NativeBinaryTest, HalfACompareAndSetIsRefused) {
+  for (const OpKind kind :
+       {OpKind::CasRead, OpKind::CasWrite, OpKind::CasFailed, OpKind::CasUnwritten}) {
+    HistoryBuilder builder;
+    builder.begin_txn(builder.session(1));
+    builder.add(kind, builder.key("x"), Value::small(1));
+    builder.begin_txn(builder.session(1));
+    builder.add(OpKind::CasWrite, builder.key("x"), Value::small(2));
+    std::string bytes;
+    ASSERT_TRUE(print_history(*std::move(builder).freeze(), Format::NativeBinary, bytes).ok());
+    EXPECT_FALSE(parse_history(bytes, {.format = Format::NativeBinary}).ok());
+  }
 }
 
 TEST(NativeBinaryTest, EveryTruncationIsAnError) {

@@ -11,6 +11,8 @@ namespace {
 // Collects the sections, then writes them behind their table.
 class Sections {
  public:
+  explicit Sections(std::uint32_t version) : version_(version) {}
+
   template <class T>
   void add(Section id, std::span<const T> column) {
     if (column.empty()) return;
@@ -21,7 +23,7 @@ class Sections {
   Status write(Output& output) {
     BinaryHeader header{};
     std::memcpy(header.magic, kBinaryMagic, sizeof(kBinaryMagic));
-    header.version = kBinaryVersion;
+    header.version = version_;
     header.section_count = static_cast<std::uint32_t>(table_.size());
     std::uint64_t at = sizeof(header) + table_.size() * sizeof(SectionEntry);
     for (std::size_t i = 0; i < table_.size(); ++i) {
@@ -55,6 +57,7 @@ class Sections {
     written_ += bytes.size();
   }
 
+  std::uint32_t version_;
   std::vector<SectionEntry> table_;
   std::vector<std::string_view> bytes_;
   std::uint64_t written_ = 0;
@@ -92,7 +95,9 @@ std::vector<DiskPredicateRead> disk_reads(std::span<const PredicateRead> reads) 
 
 Result<WriteReport> write_native_binary(const History& history, Output& output) {
   const HistoryColumns& c = history.columns();
-  Sections sections;
+  const bool has_cas =
+      std::any_of(c.op_kind.begin(), c.op_kind.end(), [](OpKind kind) { return info(kind).first; });
+  Sections sections(has_cas ? kBinaryVersionWithCas : kBinaryVersion);
   sections.add(Section::OpKind, c.op_kind);
   sections.add(Section::OpKey, c.op_key);
   sections.add(Section::OpValue, c.op_value);

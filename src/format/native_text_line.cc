@@ -276,12 +276,15 @@ bool NativeLineParser::op(Token& token) {
   const Word word = word_of(token.text);
   if (word != Word::Other) [[likely]]
     return keyed_op(word, token);
+  if (token.text == "cas") return cas_op(token);
   for (const std::string_view known : {"scan", "select", "aggregate"}) {
     if (token.text == known) return predicate_op(known, token);
   }
   if (token.text.empty()) return fail("an empty operation");
-  return fail(fmt::format(
-      "unknown operation '{}'; expected r, w, append, d, scan, select or aggregate", token.text));
+  return fail(
+      fmt::format("unknown operation '{}'; expected r, w, append, d, cas, scan, select or "
+                  "aggregate",
+                  token.text));
 }
 
 bool NativeLineParser::keyed_op(Word word, Token& token) {
@@ -305,6 +308,26 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
     }
   }
   return add_op(word, b_.key(key), has_value, is_list, result);
+}
+
+// ["cas", key, expected, new, true|false]
+bool NativeLineParser::cas_op(Token& token) {
+  constexpr std::string_view kShape =
+      "[\"cas\",\"x\",1,2,true]: a key, what was expected, what was "
+      "to be written, and whether it was";
+  Value name_of_key, desired, expected_value;
+  for (Value* part : {&name_of_key, &expected_value, &desired}) {
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close || token.kind == TokenKind::OpenList)
+      return expected(kShape);
+    if (part == &name_of_key ? !name(token, *part) : !value(token, *part)) return false;
+  }
+  if (!next(token)) return false;
+  const bool succeeded = token.kind == TokenKind::True;
+  if (!succeeded && token.kind != TokenKind::False) return expected(kShape);
+  b_.cas(b_.key(name_of_key), expected_value, desired, succeeded);
+  if (!next(token)) return false;
+  return token.kind == TokenKind::Close || fail("too many parts in an operation 'cas'");
 }
 
 bool NativeLineParser::add_op(Word word, KeyId key, bool has_value, bool is_list, Value value) {

@@ -46,6 +46,7 @@ class NativeLineParser {
   bool op(Token& token);
   bool keyed_op(Word word, Token& token);
   bool add_op(Word word, KeyId key, bool has_value, bool is_list, Value value);
+  bool cas_op(Token& token);
   bool predicate_op(std::string_view word, Token& token);
   bool aggregate_kind(const Token& token, AggregateKind& out);
 

@@ -17,6 +17,7 @@ constexpr std::string_view kEverything =
 {"session":"b","ops":[["scan","a","f",[["b",1],["e",7]]],["scan",null,null,[],{"versions":[["b",null]]}]]}
 {"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"or":[true,{"in":["c2",[1,"z",null]]}]},{"between":["c1",1,2]},{"is_null":"c0"}]},[["k3",{"c1":"é","c0":1}]],{"versions":[["k3",{"c1":"é","c0":1}]]}]]}
 {"session":"c","ops":[["aggregate","count",null,true,3],["aggregate","sum","c1",{"eq":["c0",1]},null,{"versions":[]}],["aggregate","max","c1",true],["aggregate","min","c1",true,{"versions":[]}]]}
+{"session":"c","ops":[["cas","x",1,2,true],["cas","x",null,"new",false]]}
 {"session":"c","ops":[]}
 {"key":"x","versions":[1,5,2],"complete":true}
 {"key":12,"versions":["p"],"complete":false}
@@ -131,7 +132,13 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error_of(R"({"session":1})"), "h.jsonl:1: the transaction has no \"ops\"");
   EXPECT_EQ(
       error_of(R"({"session":1,"ops":[["x","y",1]]})"),
-      "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, scan, select or aggregate");
+      "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, cas, scan, select or aggregate");
+  EXPECT_EQ(
+      error_of(R"({"session":1,"ops":[["cas","y",1,2]]})"),
+      "h.jsonl:1: expected [\"cas\",\"x\",1,2,true]: a key, what was expected, what was to be "
+      "written, and whether it was");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["cas","y",1,2,true,3]]})"),
+            "h.jsonl:1: too many parts in an operation 'cas'");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[["w","y",1.5]]})"),
             "h.jsonl:1: expected an integer of at most 64 bits; write other numbers as strings");
   EXPECT_EQ(error_of(R"({"session":1,"ops":[]} {"session":1,"ops":[]})"),

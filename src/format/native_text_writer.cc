@@ -71,6 +71,7 @@ class Writer {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       if (id != h_.first_op(txn)) out_ += ',';
       op(h_.op(id));
+      if (info(h_.op(id).kind).first) ++id.value;
     }
     out_ += "]}\n";
   }
@@ -89,26 +90,21 @@ class Writer {
   }
 
   void op(const Op& op) {
-    switch (op.kind) {
-      case OpKind::Read:
-        return keyed("[\"r\",", op, !op.value.is_unobserved());
-      case OpKind::Write:
-        return keyed("[\"w\",", op, true);
-      case OpKind::Append:
-        return keyed("[\"append\",", op, true);
-      case OpKind::Delete:
-        return keyed("[\"d\",", op, !op.value.is_null());
-      default:
-        return predicate_op(op);
-    }
-  }
-
-  void keyed(std::string_view start, const Op& op, bool with_value) {
-    out_ += start;
+    out_ += "[\"";
+    out_ += info(op.kind).word;
+    out_ += "\",";
+    if (is_predicate_read(op.kind)) return predicate_op(op);
     value(h_.key_name(op.key));
-    if (with_value) {
+    const bool left_out =
+        is_read(op.kind) ? op.value.is_unobserved() : info(op.kind).deletes && op.value.is_null();
+    if (!left_out) {
       out_ += ',';
       value(op.value);
+    }
+    if (info(op.kind).first) {
+      out_ += ',';
+      value(h_.op(OpId{op.id.index() + 1}).value);
+      out_ += is_open_read(op.kind) ? ",false" : ",true";
     }
     out_ += ']';
   }
@@ -116,16 +112,13 @@ class Writer {
   void predicate_op(const Op& op) {
     const PredicateRead& read = h_.predicate_read(op.id);
     if (op.kind == OpKind::Scan) {
-      out_ += "[\"scan\",";
       value(read.lower);
       out_ += ',';
       value(read.upper);
     } else if (op.kind == OpKind::Select) {
-      out_ += "[\"select\",";
       predicate(read.predicate);
     } else {
-      fmt::format_to(end(), "[\"aggregate\",\"{}\",",
-                     kAggregateNames[static_cast<std::size_t>(read.aggregate)]);
+      fmt::format_to(end(), "\"{}\",", kAggregateNames[static_cast<std::size_t>(read.aggregate)]);
       if (read.column.valid()) {
         append_json_string(out_, h_.column_name(read.column));
       } else {

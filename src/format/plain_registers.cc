@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "format/input.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -80,19 +81,22 @@ Status PlainRegisters::check_txn(TxnId txn) {
     const Op op = h_->op(id);
     KeyUse& use = use_[op.key.index()];
     set_first(use.any, id);
-    const bool is_read = op.kind == OpKind::Read;
-    if (is_read && op.value.is_null()) set_first(use.null_read, id);
+    const bool read = is_read(op.kind);
+    if (read && op.value.is_null()) set_first(use.null_read, id);
     if (op.value != Value::small(0)) continue;
     const bool committed = h_->status(txn) == TxnStatus::Committed;
-    set_first(is_read ? use.zero_read : committed ? use.committed_zero : use.aborted_zero, id);
+    set_first(read ? use.zero_read : committed ? use.committed_zero : use.aborted_zero, id);
   }
   return {};
 }
 
 Status PlainRegisters::check_op(const Op& op) {
-  if (op.kind == OpKind::Delete) return refuse(op, "is a delete");
-  if (op.kind == OpKind::Append) return refuse(op, "appends to a list");
+  if (info(op.kind).deletes) return refuse(op, "is a delete");
+  if (is_append(op.kind)) return refuse(op, "appends to a list");
   if (is_predicate_read(op.kind)) return refuse(op, "is a predicate read");
+  if (!is_read(op.kind) && !is_write(op.kind)) {
+    return refuse(op, "is a compare-and-set that failed");
+  }
   if (op.value.is_list()) return refuse(op, "reads a list");
   if (!unsigned_number(*h_, h_->key_name(op.key), key_number_[op.key.index()])) {
     return refuse(op, "has a key that is no unsigned 64-bit integer");
@@ -102,7 +106,7 @@ Status PlainRegisters::check_op(const Op& op) {
     return {};
   }
   if (op.value.is_null()) {
-    return op.kind == OpKind::Read ? Status{} : refuse(op, "writes null, a delete,");
+    return is_read(op.kind) ? Status{} : refuse(op, "writes null, a delete,");
   }
   std::uint64_t number = 0;
   if (unsigned_number(*h_, op.value, number)) return {};

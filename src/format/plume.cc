@@ -177,7 +177,7 @@ Result<WriteReport> write_plume(const History& history, Output& output) {
       if (!plain->expressible(op)) continue;
       ++lines;
       fmt::format_to(std::back_inserter(output.buffer()), "{}({},{},{},",
-                     op.kind == OpKind::Read ? 'r' : 'w', plain->key(op.key), plain->value(op),
+                     is_read(op.kind) ? 'r' : 'w', plain->key(op.key), plain->value(op),
                      sessions.numbers[history.session(txn).index()]);
       if (aborted) {
         output.buffer() += "-1)\n";

@@ -260,6 +260,15 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   return op;
 }
 
+OpId HistoryBuilder::cas(KeyId key, Value expected, Value desired, bool succeeded,
+                         std::uint32_t line) {
+  const OpId first = add_op(succeeded ? OpKind::CasRead : OpKind::CasFailed, key, expected, line);
+  add_op(succeeded ? OpKind::CasWrite : OpKind::CasUnwritten, key, desired, line);
+  return first;
+}
+OpId HistoryBuilder::add(OpKind kind, KeyId key, Value value, std::uint32_t line) {
+  return add_op(kind, key, value, line);
+}
 OpId HistoryBuilder::read(KeyId key, Value result, std::uint32_t line) {
   return add_op(OpKind::Read, key, result, line);
 }

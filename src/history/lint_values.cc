@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "history/access.h"
 #include "history/findings.h"
 
 namespace ouro {
@@ -66,7 +67,7 @@ class ValueLinter {
   void visit_write(TxnId txn, const Op& op) {
     if (!is_write(op.kind)) return;
     note_type(op.key, op.value);
-    if (op.kind == OpKind::Append) return visit_append(txn, op);
+    if (is_append(op.kind)) return visit_append(txn, op);
     traits_[op.key.index()].is_register = true;
     if (op.value.is_null()) {
       findings_.add(Rule::AmbiguousDelete, txn,
@@ -97,7 +98,7 @@ class ValueLinter {
   }
 
   void visit_read(TxnId txn, const Op& op) {
-    if (op.kind != OpKind::Read) return;
+    if (!is_read(op.kind)) return;
     if (op.value.is_unobserved()) {
       findings_.add(Rule::UnobservedRead, txn,
                     [&] { return "read of " + history_.key_label(op.key); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "history/access.h"
+
 namespace ouro {
 namespace {
 
@@ -61,8 +63,9 @@ void count_ops(const History& history, Stats& stats) {
       stats.version_sets += history.predicate_read(op.id).has_version_set;
       continue;
     }
-    ++(is_write(op.kind) ? writes : reads)[op.key.index()];
-    if (op.kind == OpKind::Append || op.value.is_list()) is_list[op.key.index()] = true;
+    if (is_write(op.kind)) ++writes[op.key.index()];
+    if (looks_at_key(op.kind)) ++reads[op.key.index()];
+    if (shows_list(op.kind, op.value)) is_list[op.key.index()] = true;
   }
   stats.most_read = busiest(reads);
   stats.most_written = busiest(writes);
@@ -71,11 +74,7 @@ void count_ops(const History& history, Stats& stats) {
 
 }  // namespace
 
-std::string_view name(OpKind kind) {
-  constexpr std::array<std::string_view, kOpKindCount> kNames{
-      "read", "write", "delete", "append", "scan", "select", "aggregate"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
+std::string_view name(OpKind kind) { return info(kind).name; }
 
 std::string_view name(TxnStatus status) {
   constexpr std::array<std::string_view, 3> kNames{"committed", "aborted", "unknown"};

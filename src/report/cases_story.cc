@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -26,22 +27,48 @@ bool Narrator::only_writers(const Assumption& given) const {
   return writers.size() <= 2;
 }
 
+// "If T3's cas x 1→2 read T1's x=5", for each read of the case.
+std::string Narrator::sources_premise(const Case& each) const {
+  std::string out;
+  for (const ReadSource& said : each.sources) {
+    const Op read = history_.op(said.read);
+    std::string what = fmt::format("the initial {}={}", short_key(history_, read.key),
+                                   short_text(history_, history_.initial(read.key)));
+    if (said.writer.valid()) {
+      Value last;
+      for (OpId id = history_.first_op(said.writer); id < history_.end_op(said.writer);
+           ++id.value) {
+        if (history_.op(id).key == read.key && is_write(history_.op(id).kind)) {
+          last = history_.op(id).value;
+        }
+      }
+      what = fmt::format("{}'s {}", label(said.writer), assignment(history_, read.key, last));
+    }
+    const std::string cas = notation(history_, read);
+    out +=
+        fmt::format("{}{}'s {} read {}", out.empty() ? "If " : " and ",
+                    label(history_.txn_of(said.read)), cas.substr(0, cas.rfind(" failed")), what);
+  }
+  return out;
+}
+
 std::string Narrator::premise(const Case& each) const {
+  if (!each.sources.empty() && each.given.empty()) return sources_premise(each) + ":";
   if (each.given.empty()) return "In any case:";
   const auto verb = [&](const Assumption& given) {
     for (const OpId op : ops_) {
-      const bool append = history_.op(op).kind == OpKind::Append;
+      const bool append = is_append(history_.op(op).kind);
       if (append && history_.op(op).key == given.key) return "appended to";
     }
     return "wrote";
   };
-  if (each.given.size() == 1 && only_writers(each.given[0])) {
+  if (each.given.size() == 1 && each.sources.empty() && only_writers(each.given[0])) {
     return fmt::format("If {} {} {} first:", label(each.given[0].first), verb(each.given[0]),
                        short_key(history_, each.given[0].key));
   }
-  std::string out = "If ";
+  std::string out = sources_premise(each);
   for (const Assumption& given : each.given) {
-    out += fmt::format("{}{} {} {} before {}", out.size() > 3 ? " and " : "", label(given.first),
+    out += fmt::format("{}{} {} {} before {}", out.empty() ? "If " : " and ", label(given.first),
                        verb(given), short_key(history_, given.key), label(given.second));
   }
   return out + ":";
@@ -49,7 +76,8 @@ std::string Narrator::premise(const Case& each) const {
 
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
-  const bool alone = story_.cases.size() == 1 && story_.cases[0].given.empty();
+  const bool alone =
+      story_.cases.size() == 1 && story_.cases[0].given.empty() && story_.cases[0].sources.empty();
   if (alone) return sentences(story_.cases[0].cycle);
   std::vector<std::string> out;
   const std::size_t told = std::min(story_.cases.size(), kCasesTold);
@@ -61,6 +89,10 @@ std::vector<std::string> Narrator::lines() const {
       continue;
     }
     out.push_back(premise(each));
+    if (each.plain) {
+      out.push_back(fmt::format("  That is wrong in plain sight, as a {}: {}.",
+                                info(*each.plain).name, info(*each.plain).meaning));
+    }
     for (const std::string& line : sentences(each.cycle)) out.push_back("  " + line);
   }
   if (story_.cases.size() > told) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "history/access.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
 #include "report/json_writer.h"
@@ -85,20 +86,16 @@ std::string edn(const History& history, Value value) {
 }
 
 std::string edn(const History& history, const Op& op) {
-  switch (op.kind) {
-    case OpKind::Read:
-      return fmt::format("[:r {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    case OpKind::Append:
-      return fmt::format("[:append {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    case OpKind::Write:
-    case OpKind::Delete:
-      return fmt::format("[:w {} {}]", edn(history, history.key_name(op.key)),
-                         edn(history, op.value));
-    default:
-      return fmt::format("[:{} nil nil]", name(op.kind));
+  if (is_predicate_read(op.kind)) return fmt::format("[:{} nil nil]", name(op.kind));
+  if (info(op.kind).first || info(op.kind).second) {
+    const OpId first{info(op.kind).first ? op.id.index() : op.id.index() - 1};
+    return fmt::format("[:cas {} [{} {}]]", edn(history, history.key_name(op.key)),
+                       edn(history, history.op(first).value),
+                       edn(history, history.op(OpId{first.index() + 1}).value));
   }
+  const std::string_view word = is_read(op.kind) ? "r" : is_append(op.kind) ? "append" : "w";
+  return fmt::format("[:{} {} {}]", word, edn(history, history.key_name(op.key)),
+                     edn(history, op.value));
 }
 
 // The transaction with the operations that matter.
@@ -141,7 +138,8 @@ std::string edn(const History& history, const Story& story) {
       txns += edn(history, story, edge.from) + ' ';
       steps += (steps.empty() ? "" : " ") + edn_step(history, narrator, edge);
     }
-    txns += edn(history, story, cycle.back().to);  // The first again, as Elle has it.
+    if (!cycle.empty())
+      txns += edn(history, story, cycle.back().to);  // The first again, as Elle has it.
   }
   for (const std::string& line : narrator.lines()) {
     sentences += (sentences.empty() ? "" : " ") + quoted(line);

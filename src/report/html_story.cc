@@ -169,7 +169,7 @@ class StoryWriter {
     for (const OpId id : narrator_.ops()) {
       const Op read = history_.op(id);
       for (const TxnId writer : narrator_.txns()) {
-        if (read.kind != OpKind::Read || writer == history_.txn_of(id)) continue;
+        if (!is_read(read.kind) || writer == history_.txn_of(id)) continue;
         const OpId write = write_behind(history_, writer, id);
         if (!write.valid()) continue;
         out.push_back({.from = writer,

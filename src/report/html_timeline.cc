@@ -188,6 +188,7 @@ class Timeline {
   [[nodiscard]] std::string ops_text(TxnId txn) const {
     std::string out;
     for (OpId op = history_.first_op(txn); op != history_.end_op(txn); ++op.value) {
+      if (info(history_.op(op).kind).second) continue;  // Told with its first half.
       const std::string next = notation(history_, history_.op(op));
       if (!out.empty() && out.size() + next.size() > kLongBar) return out + "   …";
       out += (out.empty() ? "" : "   ") + next;

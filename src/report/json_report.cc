@@ -114,6 +114,19 @@ void write_edges(JsonWriter& json, std::string_view name, const History& history
   json.end_array();
 }
 
+// What reads returned that say only what they did not return.
+void write_sources(JsonWriter& json, const History& history, std::span<const ReadSource> sources) {
+  json.key("sources").begin_array();
+  for (const ReadSource& said : sources) {
+    const TxnId reader = history.txn_of(said.read);
+    json.begin_object().member("transaction", reader.value);
+    json.member("index", said.read.value - history.first_op(reader).value);
+    write_index(json, "writer", said.writer);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 // Each case: what is assumed, and the cycle that follows.
 void write_cases(JsonWriter& json, const History& history, const Narrator& narrator,
                  const Story& story) {
@@ -126,6 +139,8 @@ void write_cases(JsonWriter& json, const History& history, const Narrator& narra
     }
     json.end_array();
     if (each.mirrors) json.member("mirrors", *each.mirrors);
+    if (!each.sources.empty()) write_sources(json, history, each.sources);
+    if (each.plain) json.member("anomaly", info(*each.plain).name);
     write_edges(json, "edges", history, narrator, each.cycle);
     json.end_object();
   }

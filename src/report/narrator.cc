@@ -6,6 +6,7 @@
 #include <array>
 
 #include "explain/source.h"
+#include "history/access.h"
 #include "report/notation.h"
 
 namespace ouro {
@@ -45,6 +46,7 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
       add(edge.from);
       add(edge.to);
     }
+    for (const ReadSource& said : each.sources) add(said.writer);
   }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
@@ -79,10 +81,11 @@ std::string Narrator::shown_ops(TxnId txn) const {
   std::string out;
   OpId expected = first;
   for (const OpId op : shown) {
-    if (!out.empty() || op != expected)
-      out += op == expected ? "   " : out.empty() ? "…   " : "   …   ";
-    out += notation(history_, history_.op(op));
+    const bool gap = op != expected;
     expected = OpId{op.index() + 1};
+    if (!gap && !out.empty() && info(history_.op(op).kind).second) continue;  // Told already.
+    if (!out.empty() || gap) out += !gap ? "   " : out.empty() ? "…   " : "   …   ";
+    out += notation(history_, history_.op(op));
   }
   if (expected != end) out += "   …";
   if (shown.size() < count) out += fmt::format("   ({} operations)", grouped(count));
@@ -152,6 +155,8 @@ std::string Narrator::because(const Edge& edge) const {
 // "read x=1", or what a predicate read got for `key`, which may be invalid.
 std::string Narrator::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
+  if (is_open_read(op.kind))
+    return "failed at " + notation(history_, op).substr(0, notation(history_, op).rfind(" failed"));
   if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
   if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + notation(history_, op);
   for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
@@ -179,6 +184,10 @@ std::string Narrator::because_read(const Edge& edge) const {
   const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
   if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
   const Op write = history_.op(edge.from_op);
+  if (is_open_read(history_.op(edge.to_op).kind)) {
+    return fmt::format("{}, having read {}'s {}", read, label(edge.from),
+                       assignment(history_, write.key, write.value));
+  }
   if (history_.op(edge.to_op).kind == OpKind::Aggregate) {
     return fmt::format("{} with {}'s {}, which changes what matches", read, label(edge.from),
                        notation(history_, write));
@@ -186,8 +195,7 @@ std::string Narrator::because_read(const Edge& edge) const {
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
   }
-  if (write.kind != OpKind::Append)
-    return fmt::format("{}, which {} wrote", read, label(edge.from));
+  if (!is_append(write.kind)) return fmt::format("{}, which {} wrote", read, label(edge.from));
   const Op list = history_.op(edge.to_op);
   const std::string seen =
       list.value.is_list()
@@ -206,7 +214,7 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   }
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
-  if (newer.kind == OpKind::Append) {
+  if (is_append(newer.kind)) {
     return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
                        short_text(history_, newer.value), short_key(history_, edge.key),
                        label(edge.from), short_text(history_, older.value),
@@ -221,7 +229,7 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
 std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
   for (const OpId id : ops_) {
     const Op op = history_.op(id);
-    if (op.kind != OpKind::Read || op.key != key || !op.value.is_list()) continue;
+    if (!is_read(op.kind) || op.key != key || !op.value.is_list()) continue;
     const auto elements = history_.list(op.value);
     const auto first = std::find(elements.begin(), elements.end(), older);
     if (std::find(first, elements.end(), newer) == elements.end()) continue;
@@ -239,6 +247,10 @@ std::string Narrator::because_missed(const Edge& edge) const {
   const Op write = history_.op(edge.to_op);
   const std::string read =
       fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
+  if (is_open_read(history_.op(edge.from_op).kind)) {
+    return fmt::format("{}, having read what {} overwrote with {}", read, label(edge.to),
+                       short_text(history_, write.value));
+  }
   if (history_.op(edge.from_op).kind == OpKind::Aggregate) {
     return fmt::format("{} without {}'s {}, which changes what matches", read, label(edge.to),
                        notation(history_, write));
@@ -246,7 +258,7 @@ std::string Narrator::because_missed(const Edge& edge) const {
   if (!returned(edge.from_op, edge.key)) {
     return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));
   }
-  if (write.kind == OpKind::Append) {
+  if (is_append(write.kind)) {
     return fmt::format("{}, to which {} appended {}", read, label(edge.to),
                        short_text(history_, write.value));
   }

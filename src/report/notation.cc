@@ -89,6 +89,16 @@ std::string predicate_notation(const History& history, const Op& op) {
   return fmt::format("scan {}..{} ({})", end(read.lower), end(read.upper), rows);
 }
 
+// The whole of it, whichever half `op` is.
+std::string cas_notation(const History& history, const Op& op) {
+  const OpId first{info(op.kind).first ? op.id.index() : op.id.index() - 1};
+  const Op compared = history.op(first);
+  const Op written = history.op(OpId{first.index() + 1});
+  return fmt::format("cas {} {}→{}{}", short_key(history, op.key),
+                     short_text(history, compared.value), short_text(history, written.value),
+                     is_open_read(compared.kind) ? " failed" : "");
+}
+
 }  // namespace
 
 std::string short_text(const History& history, Value value) {
@@ -117,23 +127,18 @@ std::string assignment(const History& history, KeyId key, Value value) {
 }
 
 std::string notation(const History& history, const Op& op) {
-  switch (op.kind) {
-    case OpKind::Read:
-      return "r " + assignment(history, op.key, op.value);
-    case OpKind::Write:
-      return "w " + assignment(history, op.key, op.value);
-    case OpKind::Delete:
-      if (op.value.is_null()) return "delete " + shortened(history.key_label(op.key));
-      return "delete " + assignment(history, op.key, op.value);
-    case OpKind::Append:
-      return fmt::format("append {} {}", shortened(history.key_label(op.key)),
-                         short_text(history, op.value));
-    case OpKind::Scan:
-    case OpKind::Select:
-    case OpKind::Aggregate:
-      break;
+  const OpInfo& kind = info(op.kind);
+  if (kind.predicate) return predicate_notation(history, op);
+  if (kind.first || kind.second) return cas_notation(history, op);
+  if (kind.model == Model::List) {
+    return fmt::format("{} {} {}", kind.name, short_key(history, op.key),
+                       short_text(history, op.value));
   }
-  return predicate_notation(history, op);
+  const std::string_view word = kind.deletes ? kind.name : kind.word;
+  if (kind.deletes && op.value.is_null()) {
+    return fmt::format("{} {}", word, short_key(history, op.key));
+  }
+  return fmt::format("{} {}", word, assignment(history, op.key, op.value));
 }
 
 std::string whereabouts(const History& history, TxnId txn) {

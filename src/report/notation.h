@@ -20,7 +20,7 @@ namespace ouro {
 [[nodiscard]] std::string short_key(const History& history, KeyId key);
 // "x=1"; "x=?" if nobody recorded the result.
 [[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
-// "r x=0", "w x=1", "delete x", "append l 3", "scan a..f (2 rows)" …
+// "r x=0", "w x=1", "delete x", "append l 3", "cas x 1→2", "scan a..f (2 rows)" …
 [[nodiscard]] std::string notation(const History& history, const Op& op);
 
 // "session a, line 3, id 4711, aborted": all that helps to find it again.

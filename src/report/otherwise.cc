@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -18,7 +19,7 @@ std::string Narrator::otherwise_read(const Edge& edge) const {
     return fmt::format("{} would have seen what {} did ({}) before it was done", reader,
                        label(edge.from), notation(history_, write));
   }
-  if (write.kind == OpKind::Append) {
+  if (is_append(write.kind)) {
     return fmt::format("{} would have read {} in {} before {} appended it", reader,
                        short_text(history_, write.value), short_key(history_, edge.key),
                        label(edge.from));
@@ -38,7 +39,7 @@ std::string Narrator::otherwise_missed(const Edge& edge) const {
     return fmt::format("{} would have seen what {} did ({})", reader, label(edge.to),
                        notation(history_, write));
   }
-  if (write.kind == OpKind::Append) {
+  if (is_append(write.kind)) {
     return fmt::format("{} would have read {} with {}'s {} in it", reader,
                        short_key(history_, edge.key), label(edge.to),
                        short_text(history_, write.value));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "history/value_order.h"
 #include "report/narrator.h"
 #include "report/notation.h"
@@ -28,7 +29,7 @@ bool has_version_set(const History& history, OpId id) {
 // Whether a scan, or a select, asks for the row.
 bool selects(const History& history, OpId id, const KeyVersion& row) {
   const PredicateRead& read = history.predicate_read(id);
-  if (history.op(id).kind != OpKind::Scan) {
+  if (has_condition(history.op(id).kind)) {
     return evaluate(history, read.predicate, row.key, row.value) == Truth::True;
   }
   const Value name = history.key_name(row.key);
@@ -52,7 +53,7 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   const std::string what = read_phrase(read, history_.op(read).key);
   const std::string writer =
       write.valid() ? label(history_.txn_of(write)) : std::string("its transaction");
-  const bool append = write.valid() && history_.op(write).kind == OpKind::Append;
+  const bool append = write.valid() && is_append(history_.op(write).kind);
   const std::string which =
       append ? fmt::format("whose {}", short_text(history_, history_.op(write).value)) : "which";
   const std::string_view wrote = append ? "appended" : "wrote";
@@ -140,6 +141,10 @@ std::string Narrator::plain_sentence() const {
   const std::string what = read_phrase(read, op.key);
   switch (story_.kind) {
     case AnomalyKind::ThinAirRead:
+      if (is_open_read(op.kind)) {
+        return fmt::format("{} {}, although {} never held anything else.", who, what,
+                           assignment(history_, op.key, op.value));
+      }
       if (op.value.is_list()) {
         return fmt::format("{} {}, with an element that nobody appended.", who, what);
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -37,14 +38,19 @@ std::string Narrator::mismatch_sentence() const {
   OpId expected;
   OpId source;
   for (std::size_t i = 1; i < story_.shown_by.size(); ++i) {
-    const bool returned = history_.op(story_.shown_by[i]).value == read.value;
+    const bool returned =
+        !is_open_read(read.kind) && history_.op(story_.shown_by[i]).value == read.value;
     (returned ? source : expected) = story_.shown_by[i];
   }
   std::string from = ", the initial value";
-  if (expected.valid() && history_.op(expected).kind == OpKind::Append) {
+  if (expected.valid() && is_append(history_.op(expected).kind)) {
     from = fmt::format(", last appended to by {}", label(history_.txn_of(expected)));
   } else if (expected.valid()) {
     from = ", " + written_by(expected);
+  }
+  if (is_open_read(read.kind)) {
+    return fmt::format("{} {}; but by its timestamp {} was {}{}.", label(history_.txn_of(read.id)),
+                       read_phrase(read.id, read.key), key, shown(story_.expected), from);
   }
   return fmt::format("{} read {}{}; but by its timestamp it should have read {}={}{}.",
                      label(history_.txn_of(read.id)), assignment(history_, read.key, read.value),

@@ -5,6 +5,7 @@
 
 #include "check/predicates/aggregate.h"
 #include "check/predicates/predicate_bounds.h"
+#include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro::stream {
@@ -24,7 +25,7 @@ Seen Judge::seen(const RowKey& key) const {
 bool Judge::selects(const RowKey& key, const Seen& seen) const {
   if (!seen.alive || key.list) return false;
   const History& all = table_.store().view();
-  if (asked_.kind != OpKind::Scan) {
+  if (has_condition(asked_.kind)) {
     return evaluate(all, asked_.read.predicate, key.id, seen.value) == Truth::True;
   }
   const Value name = all.key_name(key.id);

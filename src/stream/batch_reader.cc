@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "history/access.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -16,15 +18,6 @@ Error refusal(const Place& place, std::string what) {
   if (place.unit == PlaceUnit::Byte) error.offset = place.position;
   error.what = std::move(what);
   return error;
-}
-
-bool shows_list(OpKind kind, Value value) {
-  return kind == OpKind::Append || (kind == OpKind::Read && value.is_list());
-}
-
-bool shows_register(OpKind kind, Value value) {
-  if (kind == OpKind::Read) return !value.is_list() && !value.is_null() && !value.is_unobserved();
-  return kind == OpKind::Write || kind == OpKind::Delete;
 }
 
 bool fits(std::span<const Timestamp> stamps) {
@@ -187,7 +180,7 @@ void BatchReader::prefetch_tails(TxnId txn) const {
     const auto* const tail = static_cast<const char*>(key->registers.tail());
     __builtin_prefetch(tail);
     if (tail != nullptr) __builtin_prefetch(tail + sizeof(Version) - 1);
-    if (c.op_kind[op.index()] == OpKind::Read) __builtin_prefetch(key->reads.tail(), 1);
+    if (is_read(c.op_kind[op.index()])) __builtin_prefetch(key->reads.tail(), 1);
   }
 }
 
@@ -225,15 +218,19 @@ void BatchReader::take_ops(TxnId txn, Arrival arrival) {
   for (std::uint32_t i = first_op_; i < end; ++i) {
     const Value value = c.op_value[i];
     const OpKind kind = c.op_kind[i];
-    if (kind == OpKind::Read && value.is_unobserved()) continue;
+    if (is_read(kind) && value.is_unobserved()) continue;
     if (is_predicate_read(kind)) {
       out_.predicate_reads.push_back(i - first_op_);
       continue;
     }
     Touched& touched = touched_[c.op_key[i].index()];
     const bool first = touched.by != arrival;
-    if (first) touched = {.key = touched.key, .by = arrival};
     const std::uint32_t op = i - first_op_;
+    if (!is_read(kind) && !is_write(kind)) {
+      if (is_open_read(kind)) note_open_read(touched, first, op, value);
+      continue;
+    }
+    if (first) touched = {.key = touched.key, .by = arrival};
     if (is_write(kind)) {
       note_write(touched, op, kind, value);
     } else if (touched.key->kind == KeyKind::List) {
@@ -251,11 +248,11 @@ void BatchReader::note_write(Touched& touched, std::uint32_t op, OpKind kind, Va
     out_.written.push_back({touched.key, op, 0, {}});
   }
   KeyWrite& write = out_.written[touched.written];
-  if (write.op != op && kind != OpKind::Append) {
+  if (write.op != op && !is_append(kind)) {
     out_.hidden.push_back({touched.key, write.value});
   }
   touched.value = write.value = values_.of(value);
-  if (kind == OpKind::Append) {
+  if (is_append(kind)) {
     write.appended.append(write.value);
   } else {
     touched.key->kind = KeyKind::Register;
@@ -265,7 +262,7 @@ void BatchReader::note_write(Touched& touched, std::uint32_t op, OpKind kind, Va
 void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Value value) {
   const std::uint64_t seen = values_.of(value);
   if (first) {
-    out_.reads.push_back({touched.key, op, seen});
+    out_.reads.push_back({touched.key, op, seen, false});
   } else if (seen != touched.value) {
     const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
     out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
@@ -275,12 +272,25 @@ void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Valu
   touched.value = seen;
 }
 
+// Nobody knows what it returned, so what comes later cannot contradict it.
+void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value) {
+  touched.key->kind = KeyKind::Register;
+  const std::uint64_t other = values_.of(value);
+  if (first) {
+    out_.reads.push_back({touched.key, op, other, true});
+  } else if (other == touched.value) {
+    const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
+    out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
+                          op, touched.op});
+  }
+}
+
 void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   const HistoryColumns& c = batch_->columns();
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
     const std::uint32_t i = first_op_ + op;
-    if (c.op_kind[i] == OpKind::Append && c.op_key[i] == key) own_.push_back(c.op_value[i]);
+    if (is_append(c.op_kind[i]) && c.op_key[i] == key) own_.push_back(c.op_value[i]);
   }
 }
 
@@ -301,7 +311,7 @@ void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value
   } else if (right) {
     const std::size_t others = shown.size() - own_.size();
     const ListHash hash = others == 0 ? ListHash() : values_.prefix(value, others);
-    out_.reads.push_back({touched.key, op, hash.value()});
+    out_.reads.push_back({touched.key, op, hash.value(), false});
   }
   if (!right) {
     out_.inner.push_back(

@@ -22,6 +22,7 @@ struct OuterRead {
   KeyState* key = nullptr;
   std::uint32_t op = 0;     // Counted within the transaction.
   std::uint64_t value = 0;  // Of a list: without the transaction's own elements.
+  bool open = false;        // The value is what it did not return.
 };
 
 struct KeyWrite {
@@ -112,6 +113,7 @@ class BatchReader {
   void hide_ops(TxnId txn);
   void note_write(Touched& touched, std::uint32_t op, OpKind kind, Value value);
   void note_read(Touched& touched, bool first, std::uint32_t op, Value value);
+  void note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value);
   void note_list_read(Touched& touched, std::uint32_t op, Value value);
   // The elements that the transaction appended to the list after its operation `from` (or from its
   // beginning) and before `to`.

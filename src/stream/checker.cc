@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "history/access.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -160,7 +162,7 @@ void Checker::apply(const RealTime::Change& change) {
 void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
   for (const OuterRead& read : txn.reads) {
     if (!prepare(*read.key, txn.begin)) continue;
-    if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
+    if (!timelines_.add(read, txn.begin)) continue;
     ++open.wrong;
     ++summary_.provisional;
     ++count_of(summary_, AnomalyKind::SnapshotMismatch);
@@ -287,12 +289,12 @@ void Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
     if (is_predicate_read(h.op(id).kind) && predicates_.wrong(begin, op)) {
       report_predicate(arrival, op, begin, arrived);
     }
-    if (h.op(id).kind != OpKind::Read) continue;
+    if (!looks_at_key(h.op(id).kind)) continue;
     const Name name = name_of(h, h.key_name(h.op(id).key));
     KeyState* const key = cold_.find_or_add(name);
     static_cast<void>(archive_.prepare(*key, begin));
-    const Read* const read = Timelines::find_read(*key, begin);
-    if (read == nullptr || read->op() != op || !read->wrong()) continue;
+    const Read* const read = Timelines::find_read(*key, begin, op);
+    if (read == nullptr || !read->wrong()) continue;
     report_read(*key, arrival, op, arrived);
   }
 }

@@ -37,20 +37,14 @@ void Copier::add_op(const History& h, OpId id) {
   const auto lines = h.columns().op_line;
   const std::uint32_t line = lines.empty() ? 0 : lines[id.index()];
   const KeyId key = this->key(h, op.key);
-  if (op.kind == OpKind::Write) {
-    builder_.write(key, copy(h, op.value), line);
-  } else if (op.kind == OpKind::Delete) {
-    builder_.remove(key, copy(h, op.value), line);
-  } else if (op.kind == OpKind::Append) {
-    builder_.append(key, copy(h, op.value), line);
-  } else if (op.value.is_list()) {
+  if (op.value.is_list()) {
     std::vector<Value> list;
     if (op.value.length() > 0) {
       for (const Value element : h.list(op.value)) list.push_back(copy(h, element));
     }
     builder_.read_list(key, list, line);
   } else {
-    builder_.read(key, copy(h, op.value), line);
+    builder_.add(op.kind, key, copy(h, op.value), line);
   }
 }
 

@@ -91,16 +91,20 @@ struct Read {
 
   std::int64_t physical = 0;  // Of the begin.
   std::uint32_t logical = 0;
-  std::uint32_t op_and_wrong = 0;  // Which operation of the transaction; the last bit: it is wrong.
+  // Which operation of the transaction. The last bit: it is wrong. The first: it is open, and
+  // `value` is what it did not return.
+  std::uint32_t op_and_wrong = 0;
   std::uint64_t order = 0;
   std::uint64_t value = 0;
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
   [[nodiscard]] Arrival arrival() const { return Moment::arrival_of(order); }
   [[nodiscard]] static std::int64_t low() { return 0; }
-  [[nodiscard]] std::uint32_t op() const { return op_and_wrong >> 1; }
+  [[nodiscard]] std::uint32_t op() const { return (op_and_wrong & ~kOpen) >> 1; }
+  [[nodiscard]] bool open() const { return (op_and_wrong & kOpen) != 0; }
   [[nodiscard]] bool wrong() const { return (op_and_wrong & 1) != 0; }
-  void set_wrong(bool wrong) { op_and_wrong = op() << 1 | (wrong ? 1 : 0); }
+  void set_wrong(bool wrong) { op_and_wrong = (op_and_wrong & ~1u) | (wrong ? 1 : 0); }
+  static constexpr std::uint32_t kOpen = 0x80000000;
 };
 static_assert(sizeof(Read) == 32);
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "check/timeline/rows.h"
+#include "history/access.h"
 #include "stream/batch_reader.h"
 
 namespace ouro::stream {
@@ -138,8 +139,7 @@ RowKey& Predicates::key_of(Sheet& sheet, KeyId id) {
 
 Seen Predicates::written(Sheet& sheet, const Op& op) {
   use(sheet);
-  return {table_.store().add(op.value), sheet.prints->of(op.value),
-          op.kind != OpKind::Delete && !op.value.is_null()};
+  return {table_.store().add(op.value), sheet.prints->of(op.value), leaves_row(op)};
 }
 
 void Predicates::install(TxnId txn, const Moment& commit) {
@@ -151,7 +151,7 @@ void Predicates::install(Sheet& sheet, TxnId txn, const Moment& commit) {
   const History& h = *sheet.history;
   for (OpId id = h.end_op(txn); id > h.first_op(txn);) {
     const Op op = h.op(OpId{--id.value});
-    if (op.kind != OpKind::Write && op.kind != OpKind::Delete) continue;
+    if (!writes_register(op.kind)) continue;
     TxnId& last = sheet.written_by[op.key.index()];
     if (std::exchange(last, txn) == txn) continue;
     RowKey& key = key_of(sheet, op.key);
@@ -172,7 +172,7 @@ void Predicates::add_own(Sheet& sheet, TxnId txn, OpId until, Asked& asked) {
   const History& h = *sheet.history;
   for (OpId id = h.first_op(txn); id < until; ++id.value) {
     const Op op = h.op(id);
-    if (op.kind != OpKind::Write && op.kind != OpKind::Delete) continue;
+    if (!writes_register(op.kind)) continue;
     const KeyId key = key_of(sheet, op.key).id;
     asked.own.push_back({key, written(sheet, op)});
   }

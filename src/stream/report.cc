@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "stream/checker.h"
 
 namespace ouro::stream {
@@ -83,7 +84,7 @@ void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
   const Op before = h.op(OpId{first + inner.other_op});
   KeyState& key = *reader_.key(read.key);
   const auto writer_of = [&](const Op& op) {
-    if (op.kind != OpKind::Read) return kNobody;
+    if (!is_read(op.kind)) return kNobody;
     return source_of(key, txn.arrival, reader_.fingerprint(op.value)).txn;
   };
   report({.kind = inner.kind,
@@ -114,8 +115,8 @@ void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTi
       const auto written = find(writer);
       violation.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
     }
-    const Read* const read = Timelines::find_read(key, begin);
-    if (read != nullptr) violation.source = source_of(key, txn, read->value);
+    const Read* const read = Timelines::find_read(key, begin, op);
+    if (read != nullptr && !read->open()) violation.source = source_of(key, txn, read->value);
   }
   report(violation, arrived);
 }
@@ -164,7 +165,8 @@ std::string Checker::expected_text(KeyState& key, const Source& txn, std::uint32
   for (OpId i = first; i.value < first.value + op; ++i.value) {
     const Op before = h.op(i);
     if (before.key != id || before.value.is_unobserved()) continue;
-    if (!list || before.kind == OpKind::Read) last = i;
+    if (!is_read(before.kind) && !is_write(before.kind)) continue;
+    if (!list || is_read(before.kind)) last = i;
   }
   if (!list) return last.valid() ? h.text(h.op(last).value) : version_text(key, begin);
   std::vector<std::string> texts;
@@ -175,7 +177,7 @@ std::string Checker::expected_text(KeyState& key, const Source& txn, std::uint32
   }
   for (OpId i = last.valid() ? last : first; i.value < first.value + op; ++i.value) {
     const Op own = h.op(i);
-    if (own.key == id && own.kind == OpKind::Append) texts.push_back(h.text(own.value));
+    if (own.key == id && is_append(own.kind)) texts.push_back(h.text(own.value));
   }
   return joined(texts);
 }
@@ -207,7 +209,7 @@ std::vector<std::string> Checker::list_texts(KeyState& key, const Moment& begin)
     const History& h = *writer->history;
     for (OpId i = h.end_op(writer->txn); i > h.first_op(writer->txn);) {
       const Op op = h.op(OpId{--i.value});
-      if (op.kind == OpKind::Append && name_of(h, h.key_name(op.key)) == key.name) {
+      if (is_append(op.kind) && name_of(h, h.key_name(op.key)) == key.name) {
         backwards.push_back(h.text(op.value));
       }
     }

@@ -16,16 +16,23 @@ const Version* Timelines::expected(KeyState& key, const Moment& begin) {
   return version_before(key.registers, begin);
 }
 
-Read* Timelines::find_read(KeyState& key, const Moment& begin) {
-  const auto found = key.reads.lower_bound(begin);
-  if (found == key.reads.end() || key.reads.at(found).at() != begin) return nullptr;
-  return &key.reads.at(found);
+// There are several if all but one are open.
+Read* Timelines::find_read(KeyState& key, const Moment& begin, std::uint32_t op) {
+  for (auto c = key.reads.lower_bound(begin); c != key.reads.end(); c = key.reads.next(c)) {
+    Read& read = key.reads.at(c);
+    if (read.at() != begin) break;
+    if (read.op() == op) return &read;
+  }
+  return nullptr;
 }
 
-bool Timelines::add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value) {
+bool Timelines::add(const OuterRead& outer, const Moment& begin) {
+  KeyState& key = *outer.key;
   const Version* const version = expected(key, begin);
-  const bool wrong = value != (version == nullptr ? first_value(key) : version->value);
-  const Read read{begin.physical, begin.logical, op << 1 | (wrong ? 1u : 0u), begin.order, value};
+  const std::uint64_t held = version == nullptr ? first_value(key) : version->value;
+  const bool wrong = (outer.value != held) != outer.open;
+  const std::uint32_t bits = outer.op << 1 | (wrong ? 1u : 0u) | (outer.open ? Read::kOpen : 0u);
+  const Read read{begin.physical, begin.logical, bits, begin.order, outer.value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
   return wrong;
 }
@@ -99,7 +106,7 @@ void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor ad
 
 void Timelines::judge(Read& read, std::uint64_t expected) {
   const bool was_wrong = read.wrong();
-  const bool wrong = read.value != expected;
+  const bool wrong = (read.value != expected) != read.open();
   if (!wrong && !was_wrong) return;
   read.set_wrong(wrong);
   changes_.push_back({read.arrival(), read.op(), was_wrong, wrong});

@@ -35,7 +35,7 @@ class Timelines {
   Timelines(Pool& pool, const Initials& initials) : pool_(pool), initials_(initials) {}
 
   // Adds a read; whether it is wrong, as far as we know.
-  bool add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value);
+  bool add(const OuterRead& read, const Moment& begin);
   // Adds a version, and fills what is below. `conflicts`: whether writers may not overlap.
   void add(const KeyWrite& write, const Moment& begin, const Moment& commit, bool conflicts);
 
@@ -51,8 +51,8 @@ class Timelines {
 
   // The version that a read at `begin` should return; null: the stub, or the initial one.
   [[nodiscard]] static const Version* expected(KeyState& key, const Moment& begin);
-  // The read that stands at `begin`, or null.
-  [[nodiscard]] static Read* find_read(KeyState& key, const Moment& begin);
+  // Operation `op` of the transaction that begins then, if it is a read that stands there; or null.
+  [[nodiscard]] static Read* find_read(KeyState& key, const Moment& begin, std::uint32_t op);
 
  private:
   template <class V>

@@ -9,6 +9,7 @@
 
 #include "check/local/local.h"
 #include "check/predicates/aggregate.h"
+#include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -20,8 +21,8 @@ class ResultSets {
       : h_(history), is_list_(history.key_count(), false), own_(history.key_count()) {
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       const Op op = h_.op(OpId{i});
-      if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
-      if (op.kind == OpKind::Append || op.value.is_list()) is_list_[op.key.index()] = true;
+      if (info(op.kind).deletes) tombstones_.insert({op.key, op.value});
+      if (shows_list(op.kind, op.value)) is_list_[op.key.index()] = true;
     }
   }
 
@@ -29,7 +30,7 @@ class ResultSets {
   void txn(TxnId txn, std::vector<PredicateFlaw>& out) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
-      if (op.kind == OpKind::Write || op.kind == OpKind::Delete) {
+      if (writes_register(op.kind)) {
         if (!own_[op.key.index()].valid()) own_keys_.push_back(op.key);
         own_[op.key.index()] = id;
       } else if (is_predicate_read(op.kind)) {
@@ -64,7 +65,7 @@ class ResultSets {
     }
     for (const KeyId key : own_keys_) {
       const Op own = h_.op(own_[key.index()]);
-      if (own.kind == OpKind::Write) add({key, own.value});
+      if (!info(own.kind).deletes) add({key, own.value});
     }
     if (op.kind == OpKind::Aggregate) {
       return read.result.is_unobserved() || aggregate(h_, read, expected) == h_.text(read.result);
@@ -107,7 +108,7 @@ class ResultSets {
 
   [[nodiscard]] bool selects(OpKind kind, const PredicateRead& read,
                              const KeyVersion& version) const {
-    if (kind != OpKind::Scan) {
+    if (has_condition(kind)) {
       return evaluate(h_, read.predicate, version.key, version.value) == Truth::True;
     }
     const Value name = h_.key_name(version.key);

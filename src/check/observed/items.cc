@@ -98,7 +98,7 @@ bool scans_list_tombstones(const History& history) {
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones;
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
-    if (op.kind == OpKind::Delete && !op.value.is_null()) tombstones.insert({op.key, op.value});
+    if (info(op.kind).deletes && !op.value.is_null()) tombstones.insert({op.key, op.value});
   }
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     if (history.op(OpId{i}).kind != OpKind::Scan) continue;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "history/access.h"
 #include "ouro/history.h"
 
 namespace ouro {
@@ -34,7 +35,7 @@ class Items {
   }
   [[nodiscard]] ItemId first(TxnId txn) const { return ItemId{first_[txn.index()]}; }
   [[nodiscard]] ItemId end(TxnId txn) const { return ItemId{first_[txn.index() + 1]}; }
-  [[nodiscard]] bool is_read(ItemId item) const { return kind(item) == OpKind::Read; }
+  [[nodiscard]] bool is_read(ItemId item) const { return looks_at_key(kind(item)); }
   [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
   // Whether a scan did not find the key. What it found deleted counts as not found.
   [[nodiscard]] bool is_absence(ItemId item) const {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "history/access.h"
+
 namespace ouro {
 
 void Join::fail(ItemId item, std::string what) {
@@ -68,7 +70,7 @@ void Join::add_write(std::uint32_t at) {
     }
     return;
   }
-  if (write.kind == OpKind::Delete && !write.aborted) add_delete(accesses_, at, tombstones_);
+  if (info(write.kind).deletes && !write.aborted) add_delete(accesses_, at, tombstones_);
   if (!write.aborted && write.value == initial_) {
     fail(write.item,
          fmt::format("write {} repeats the initial value; values of a key must be unique",
@@ -86,8 +88,8 @@ void Join::add_write(std::uint32_t at) {
     if (!write.aborted) known.at = at;  // A retry.
   } else if (!write.aborted) {
     fail(write.item, fmt::format("{} {} repeats {}; values of a key must be unique",
-                                 write.kind == OpKind::Append ? "append" : "write",
-                                 name(write.item), where(earlier.item)));
+                                 is_append(write.kind) ? "append" : "write", name(write.item),
+                                 where(earlier.item)));
   }
 }
 
@@ -102,7 +104,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   for (const Access& access : accesses) {
     __builtin_prefetch(&o_.source_[access.item.index()], 1);  // Written below.
     writes += access.is_write() ? 1 : 0;
-    list |= access.kind == OpKind::Append || access.value.is_list();
+    list |= shows_list(access.kind, access.value);
   }
   clear_table(writes);
   null_writes_.clear();
@@ -160,9 +162,12 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       own = &access;
       continue;
     }
-    if (access.aborted || access.value.is_unobserved()) continue;
-    if (own != nullptr) {
-      const bool deleted = own->kind == OpKind::Delete && items_.is_absence(access.item);
+    if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
+    if (is_open_read(access.kind)) {
+      open_read(i, own, earlier, earlier_value);
+      if (sources_[i] > Observed::kInitial) continue;
+    } else if (own != nullptr) {
+      const bool deleted = info(own->kind).deletes && items_.is_absence(access.item);
       if (access.value == own->value || deleted) {
         sources_[i] = Observed::kOwn;
         continue;
@@ -172,21 +177,90 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       find_wrong(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, access.item,
                  future ? accesses_[write].item : own->item);
       continue;
+    } else {
+      sources_[i] = external_source(access);
     }
-    sources_[i] = external_source(access);
     if (sources_[i] == kUnclear) {
       sources_[i] = Observed::kNone;
       continue;
     }
-    // A scan that passes over a tombstone sees what a read of it returns.
-    const bool passed = items_.is_absence(access.item) && sources_[i] < Observed::kInitial;
-    const Value value = passed ? accesses_[sources_[i]].value : access.value;
+    const Value value = seen_value(i);
     if (earlier != nullptr && earlier_value != value) {
       find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
     }
+    if (earlier == nullptr && !is_open_read(access.kind)) compare_open_reads(i, value);
     earlier = &access;
     earlier_value = value;
   }
+}
+
+// What the access at `i`, an external read whose source is known, returned. A scan that passes over
+// a tombstone sees what a read of it returns.
+Value Join::seen_value(std::uint32_t i) const {
+  const Access& access = accesses_[i];
+  const bool passed = items_.is_absence(access.item) && sources_[i] < Observed::kInitial;
+  if (!passed && !is_open_read(access.kind)) return access.value;
+  return sources_[i] == Observed::kInitial ? initial_ : accesses_[sources_[i]].value;
+}
+
+// A read that says only what it did not return. What its transaction did before may contradict
+// that; otherwise it is open, unless somebody said what it returned.
+void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
+                     Value earlier_value) {
+  const Access& access = accesses_[at];
+  if (own != nullptr) {
+    sources_[at] = Observed::kOwn;
+    if (!read_fits(access.kind, access.value, own->value)) {
+      find_wrong(AnomalyKind::Internal, access.item, own->item);
+    }
+    return;
+  }
+  if (const ReadSource* said = said_source(access)) {
+    sources_[at] = Observed::kInitial;
+    if (said->writer == kInitialTxn) return;
+    const auto write = std::partition_point(accesses_.begin(), accesses_.end(),
+                                            [&](const auto& a) { return a.txn < said->writer; });
+    for (auto w = write; w != accesses_.end() && w->txn == said->writer; ++w) {
+      if (w->is_write()) sources_[at] = static_cast<std::uint32_t>(w - accesses_.begin());
+    }
+    return;
+  }
+  if (earlier != nullptr && !read_fits(access.kind, access.value, earlier_value)) {
+    find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
+  }
+  if (!may_be_anything(access)) {
+    find_wrong(AnomalyKind::ThinAirRead, access.item, {});
+  } else {
+    open_reads_.push_back(access.item);
+  }
+}
+
+// The first read of its transaction that tells what it returned contradicts open ones before it.
+void Join::compare_open_reads(std::uint32_t at, Value value) {
+  for (std::uint32_t i = at; i-- > 0 && accesses_[i].txn == accesses_[at].txn;) {
+    const Access& open = accesses_[i];
+    if (!is_open_read(open.kind) || read_fits(open.kind, open.value, value)) continue;
+    find_wrong(AnomalyKind::NonRepeatableRead, accesses_[at].item, open.item);
+  }
+}
+
+const ReadSource* Join::said_source(const Access& open_read) const {
+  const OpId op = items_.op(open_read.item);
+  const auto at = std::partition_point(o_.sources_.begin(), o_.sources_.end(),
+                                       [&](const ReadSource& said) { return said.read < op; });
+  return at != o_.sources_.end() && at->read == op ? &*at : nullptr;
+}
+
+// Whether there is a version that it may have returned.
+bool Join::may_be_anything(const Access& open_read) const {
+  if (read_fits(open_read.kind, open_read.value, initial_)) return true;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const Access& write = accesses_[i];
+    if (!write.is_write() || sources_[i] != i || write.aborted || write.txn == open_read.txn)
+      continue;
+    if (read_fits(open_read.kind, open_read.value, write.value)) return true;
+  }
+  return false;
 }
 
 std::uint32_t Join::external_source(const Access& read) {

@@ -34,6 +34,8 @@ class Join {
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] std::vector<WrongRead>& wrong_reads() { return wrong_reads_; }
   [[nodiscard]] const std::vector<KeyId>& list_keys() const { return list_keys_; }
+  // Those of Observed::open_reads().
+  [[nodiscard]] const std::vector<ItemId>& open_reads() const { return open_reads_; }
   // The first of which Observed::unclear() speaks.
   [[nodiscard]] ItemId unclear() const { return unclear_; }
 
@@ -41,6 +43,11 @@ class Join {
   // Registers.
   void add_write(std::uint32_t at);
   void read_group(std::uint32_t first, std::uint32_t end);
+  void open_read(std::uint32_t at, const Access* own, const Access* earlier, Value earlier_value);
+  void compare_open_reads(std::uint32_t at, Value value);
+  [[nodiscard]] Value seen_value(std::uint32_t i) const;
+  [[nodiscard]] bool may_be_anything(const Access& open_read) const;
+  [[nodiscard]] const ReadSource* said_source(const Access& open_read) const;
   std::uint32_t external_source(const Access& read);
   std::uint32_t null_source(const Access& read);
   std::uint32_t absence_source(const Access& read);
@@ -119,6 +126,7 @@ class Join {
   absl::flat_hash_map<std::uint32_t, Trunk> trunks_;  // Of this key.
   std::vector<ItemId> own_;
 
+  std::vector<ItemId> open_reads_;
   std::optional<Fault> fault_;
   std::vector<WrongRead> wrong_reads_;
   std::vector<KeyId> list_keys_;

@@ -12,6 +12,7 @@
 
 #include "base/column.h"
 #include "check/observed/items.h"
+#include "history/access.h"
 
 namespace ouro {
 
@@ -23,7 +24,7 @@ struct Access {
   KeyId key;
   OpKind kind = OpKind::Read;
   bool aborted = false;  // Its transaction was.
-  [[nodiscard]] bool is_read() const { return kind == OpKind::Read; }
+  [[nodiscard]] bool is_read() const { return looks_at_key(kind); }
   [[nodiscard]] bool is_write() const { return ouro::is_write(kind); }
 };
 
@@ -52,6 +53,7 @@ class KeyRanges {
     std::uint32_t item;
     std::uint32_t key_and_kind;  // The key from the range's first on, four bits for the kind.
   };
+  static_assert(kOpKindCount <= 16);
   struct Slice;  // Of the transactions, for one thread.
 
   void choose_ranges(std::span<const Slice> slices);

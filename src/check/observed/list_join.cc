@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "check/observed/join.h"
+#include "history/access.h"
 
 namespace ouro {
 
@@ -21,16 +22,15 @@ void Join::list_key() {
 
 bool Join::check_list_kinds() {
   for (const auto& [value, item, txn, key, kind, aborted] : accesses_) {
-    if (kind == OpKind::Append && value.is_null()) {
+    if (is_append(kind) && value.is_null()) {
       fail(item,
            fmt::format("append of null to {}; elements must be unique values", h_.key_label(key)));
       return false;
     }
-    if (kind == OpKind::Append || value.is_list()) continue;
-    if (kind == OpKind::Read && (value.is_null() || value.is_unobserved())) continue;
+    if (!shows_register(kind, value)) continue;
     fail(item, fmt::format("{} is a list elsewhere, but {} a single value here; a key is either a "
                            "register or a list",
-                           h_.key_label(key), kind == OpKind::Read ? "read as" : "written as"));
+                           h_.key_label(key), is_read(kind) ? "read as" : "written as"));
     return false;
   }
   return true;

@@ -7,12 +7,18 @@
 #include "check/observed/given_orders.h"
 #include "check/observed/join.h"
 #include "check/observed/key_ranges.h"
+#include "history/access.h"
 
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
-                                   Evidence evidence, Absences absences) {
+                                   Evidence evidence, Absences absences,
+                                   std::span<const ReadSource> sources) {
   Observed o(history, budget);
+  o.evidence_ = evidence;
+  o.absences_ = absences;
+  o.sources_.assign(sources.begin(), sources.end());
+  std::sort(o.sources_.begin(), o.sources_.end());
   if (o.items_.too_many()) {
     Error error;
     error.what =
@@ -44,12 +50,14 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     o.wrong_reads_.insert(o.wrong_reads_.end(), join.wrong_reads().begin(),
                           join.wrong_reads().end());
     lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
+    o.open_reads_.insert(o.open_reads_.end(), join.open_reads().begin(), join.open_reads().end());
     if (!o.unclear_.valid() || join.unclear() < o.unclear_) o.unclear_ = join.unclear();
   }
   if (first != nullptr) {
     return error_at(history, o.items_.op(first->item), first->what);
   }
   std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
+  std::sort(o.open_reads_.begin(), o.open_reads_.end());
   GivenOrders given;
   if (evidence == Evidence::Versions) {
     auto read = GivenOrders::read(o, threads, budget);
@@ -147,6 +155,20 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
     }
   }
   counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
+}
+
+std::vector<ItemId> Observed::candidates(ItemId open_read) const {
+  std::vector<ItemId> out;
+  const KeyId key = items_.key(open_read);
+  const OpKind kind = items_.kind(open_read);
+  const auto fits = [&](Value held) { return read_fits(kind, items_.value(open_read), held); };
+  if (fits(history_->initial(key))) out.emplace_back();
+  for (const ItemId item : items_of(key)) {
+    if (!items_.is_write(item) || !final(item) || txn(item) == txn(open_read)) continue;
+    const bool aborted = history_->status(txn(item)) == TxnStatus::Aborted;
+    if (!aborted && fits(items_.value(item))) out.push_back(item);
+  }
+  return out;
 }
 
 std::span<const VersionStep> Observed::version_steps(KeyId key) const {

@@ -78,11 +78,17 @@ class Observed {
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is
-  // the `evidence`.
+  // the `evidence`. Of open reads, those in `sources` returned that; all others say nothing.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
-                                  Absences absences = Absences::Assumed);
+                                  Absences absences = Absences::Assumed,
+                                  std::span<const ReadSource> sources = {});
+  // The same with what some open reads returned, in place of what was said of them before.
+  [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
+                                              const Budget& budget, unsigned threads) const {
+    return observe(*history_, budget, threads, evidence_, absences_, sources);
+  }
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }
@@ -132,6 +138,12 @@ class Observed {
 
   // In the order of their items. Those of transactions that do not take part are left out.
   [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
+  // Reads, in the order of their items, that say only what they did not return, as far as that is
+  // nothing that their own transaction wrote, and `sources` did not say it.
+  [[nodiscard]] std::span<const ItemId> open_reads() const { return open_reads_; }
+  // What such a read may have returned: the last write of its key by each transaction that did not
+  // abort, if it is another value; and an invalid item for the initial version, likewise.
+  [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
   // A key that a scan did not list, of which that may mean more than one thing, although one was
   // taken: it was never there, or one of several deletes left a tombstone. Invalid: there is none.
   [[nodiscard]] ItemId unclear() const { return unclear_; }
@@ -164,6 +176,10 @@ class Observed {
   void keep_counted_wrong_reads();
 
   const History* history_;
+  Evidence evidence_ = Evidence::Observed;
+  Absences absences_ = Absences::Assumed;
+  std::vector<ReadSource> sources_;  // By operation.
+  std::vector<ItemId> open_reads_;
   Items items_;
   bool stopped_ = false;
   std::vector<bool> counted_;

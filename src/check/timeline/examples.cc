@@ -81,7 +81,9 @@ std::vector<Anomaly> anomalies_of(const History& history, const Timeline& timeli
   for (Violation& v : violations) {
     const bool look =
         v.kind == AnomalyKind::WriteConflict || v.kind == AnomalyKind::SnapshotMismatch;
-    const KeyId key = look ? history.op(v.op).key : KeyId{};
+    // Nobody can say what an open read returned.
+    const bool tells = look && !is_open_read(history.op(v.op).kind);
+    const KeyId key = tells ? history.op(v.op).key : KeyId{};
     searches.push_back({std::move(v), key, {}, {}});
   }
   if (std::any_of(searches.begin(), searches.end(),

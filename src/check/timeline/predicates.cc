@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -37,7 +38,7 @@ class PredicateReplay {
  private:
   void write(const Op& op) {
     if (!rows_.has(op.key)) return;
-    rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+    rows_.set(op.key, {op.value, leaves_row(op)});
   }
   void write_all(TxnId txn) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {

@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "check/timeline/list_replay.h"
+#include "history/access.h"
 
 namespace ouro {
 
@@ -24,7 +25,7 @@ bool any_list(const HistoryColumns& c, unsigned threads) {
     for (std::size_t i = count * part / parts; i < end && !found;) {
       unsigned here = 0;
       for (const std::size_t stop = std::min(end, i + kBlock); i < stop; ++i) {
-        here |= static_cast<unsigned>(c.op_kind[i] == OpKind::Append);
+        here |= static_cast<unsigned>(is_append(c.op_kind[i]));
         here |= static_cast<unsigned>(c.op_value[i].is_list());
       }
       if (here != 0) found = true;
@@ -38,22 +39,16 @@ bool any_list(const HistoryColumns& c, unsigned threads) {
 Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
   ListKeys lists;
   const HistoryColumns& c = history.columns();
-  const auto shows_list = [&](std::size_t i) {
-    return c.op_kind[i] == OpKind::Append ||
-           (c.op_kind[i] == OpKind::Read && c.op_value[i].is_list());
-  };
   if (!any_list(c, threads)) return lists;
   lists.number_.assign(history.key_count(), kRegister);
   for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
-    if (!shows_list(i)) continue;
+    if (!shows_list(c.op_kind[i], c.op_value[i])) continue;
     std::uint32_t& number = lists.number_[c.op_key[i].index()];
     if (number == kRegister) number = static_cast<std::uint32_t>(lists.count_++);
   }
   for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
-    if (is_predicate_read(c.op_kind[i]) || shows_list(i)) continue;
+    if (!shows_register(c.op_kind[i], c.op_value[i])) continue;
     if (lists.number(c.op_key[i]) == kRegister) continue;
-    const bool read = c.op_kind[i] == OpKind::Read;
-    if (read && (c.op_value[i].is_null() || c.op_value[i].is_unobserved())) continue;
     const Place place = history.place(OpId{i});
     Error error;
     error.file = std::string(place.file);
@@ -61,7 +56,7 @@ Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
     if (place.unit == PlaceUnit::Byte) error.offset = place.position;
     error.what = fmt::format(
         "{} is a list elsewhere, but {} a single value here; a key is either a register or a list",
-        history.key_label(c.op_key[i]), read ? "read as" : "written as");
+        history.key_label(c.op_key[i]), is_read(c.op_kind[i]) ? "read as" : "written as");
     return error;
   }
   return lists;
@@ -124,14 +119,15 @@ class Shard {
     const std::uint32_t first = h_.first_op(txn).value;
     const std::uint32_t end = h_.end_op(txn).value;
     if (ops_.size() < end - first) ops_.resize(end - first);
-    const unsigned all = only_writes ? 0 : 1;
+    constexpr std::uint32_t kWrites = op_kinds_with(&OpInfo::writes);
+    constexpr std::uint32_t kReads = op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::open);
+    const std::uint32_t wanted = only_writes ? kWrites : kWrites | kReads;
     std::size_t count = 0;
     for (std::uint32_t i = first; i < end; ++i) {
       ops_[count] = i;
       const auto mine = static_cast<unsigned>((keys_[i].value & mask_) == part_);
-      const auto keyed = static_cast<unsigned>(keys_[i].valid());  // Not of a predicate read.
-      const auto write = static_cast<unsigned>(is_write(kinds_[i]));
-      count += mine & keyed & (write | all);
+      const auto kind = static_cast<unsigned>(is_among(kinds_[i], wanted));
+      count += mine & kind;
     }
     return std::span(ops_).first(count);
   }
@@ -144,6 +140,12 @@ class Shard {
       if (!write && value.is_unobserved()) continue;
       KeyState& state = states_[key.value >> bits_];
       const bool first = state.touched != txn;
+      if (is_open_read(kinds_[i])) {
+        if (!read_fits(kinds_[i], value, first ? state.committed : state.own)) {
+          wrong_read(state, first, txn, OpId{i});
+        }
+        continue;  // Nobody knows what it returned.
+      }
       if (first) {
         state.touched = txn;
         state.writers &= ~1u;
@@ -178,7 +180,7 @@ class Shard {
   void begin_list(ListReplay& list, const KeyState& state, bool first, TxnId txn, OpId op) {
     if (first) list.enter();
     const Value value = values_[op.index()];
-    if (kinds_[op.index()] == OpKind::Append) return list.append(value);
+    if (is_append(kinds_[op.index()])) return list.append(value);
     const ListReplay::Finding finding = list.judge(h_, keys_[op.index()], value, agreement_);
     if (finding != ListReplay::Finding::Right) wrong_list(list, finding, state, txn, op);
     list.read(value);

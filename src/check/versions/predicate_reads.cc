@@ -8,6 +8,7 @@
 #include "check/versions/row_versions.h"
 #include "check/versions/snapshots.h"
 #include "check/versions/version_sets.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -61,8 +62,7 @@ void PredicateReads::find_reads(const Observed& observed) {
     if (!observed.counted(txn)) continue;
     const bool placed = h.start_ts(txn).has_value();
     for (OpId id = h.first_op(txn); id < h.end_op(txn); ++id.value) {
-      const OpKind kind = h.op(id).kind;
-      if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
+      if (!has_condition(h.op(id).kind)) continue;
       if (h.predicate_read(id).has_version_set) {
         with_set_.push_back({txn, id});
       } else if (placed) {

@@ -41,6 +41,7 @@ class PredicateReads {
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads);
 
+  [[nodiscard]] SnapshotAt at() const { return at_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
   [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -10,7 +11,7 @@ namespace {
 bool is_list(const Observed& observed, KeyId key) {
   const auto items = observed.items_of(key);
   return std::any_of(items.begin(), items.end(), [&](ItemId item) {
-    return observed.items().kind(item) == OpKind::Append || observed.items().value(item).is_list();
+    return shows_list(observed.items().kind(item), observed.items().value(item));
   });
 }
 
@@ -55,7 +56,7 @@ void RowVersions::add_key(const Observed& observed, KeyId key) {
     if (!is_next(step)) continue;
     const ItemId write = final_write(observed, observed.txn(step.to), key);
     const Value value = observed.items().value(write);
-    const bool alive = observed.items().kind(write) != OpKind::Delete && !value.is_null();
+    const bool alive = leaves_row(observed.items().kind(write), value);
     add_version(key, {value, write, alive});
   }
 }

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
+#include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -55,7 +56,7 @@ class Results {
       const Op op = h_.op(id);
       if (!is_write(op.kind) || !rows_.has(op.key)) continue;
       undo_.emplace_back(op.key, rows_.row(op.key));
-      rows_.set(op.key, {op.value, op.kind != OpKind::Delete && !op.value.is_null()});
+      rows_.set(op.key, {op.value, leaves_row(op)});
     }
     const Op op = h_.op(seen.op);
     const PredicateRead& read = h_.predicate_read(op.id);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "graph/digraph.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -428,7 +429,7 @@ bool has_complete_orders(const History& history) {
     if (history.status(TxnId{t}) == TxnStatus::Aborted) continue;
     for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
       const Op op = history.op(id);
-      if (op.kind == OpKind::Append) return false;
+      if (is_append(op.kind)) return false;
       if (is_write(op.kind) && !ordered[op.key.index()]) return false;
     }
   }
