@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "certify/clock.h"
 #include "certify/orders.h"
 #include "certify/rules.h"
 
@@ -120,10 +121,7 @@ class Replay {
   // Whether real time wants `txn`, which commits now, before something that came already.
   [[nodiscard]] bool completed_too_early(TxnId txn) const {
     const auto completed = h_.completed(txn);
-    if (!completed || *completed >= last_invoked_) return false;
-    const std::uint64_t gap =
-        static_cast<std::uint64_t>(last_invoked_) - static_cast<std::uint64_t>(*completed);
-    return gap > static_cast<std::uint64_t>(clock_drift_);
+    return completed && precedes_in_time(*completed, last_invoked_, clock_drift_);
   }
 
   const Reading& reading_;

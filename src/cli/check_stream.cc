@@ -45,10 +45,6 @@ class Scratch {
   std::string path_;
 };
 
-std::int64_t clock_drift_of(const CheckFlags& flags) {
-  return static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
-}
-
 struct Judged {
   StreamDigest::Digest digest;
   StreamSummary summary;
@@ -97,7 +93,7 @@ StreamOptions PieceChecker::options(const std::string& folder) const {
   StreamOptions options;
   options.level = level_;
   options.timeout = std::chrono::milliseconds(0);
-  options.clock_drift = clock_drift_of(flags_);
+  options.clock_drift = flags_.clock_drift;
   options.memory = static_cast<std::size_t>(
       (flags_.memory_limit > 0 ? std::min(flags_.memory_limit, 1e9) : kMegabytes) * 1e6);
   options.folder = folder;
@@ -169,7 +165,7 @@ Result<Judged> PieceChecker::judge(const std::string& path) {
   if (!notes_ || verdict.outcome == Outcome::Undecided) return judged;
   notes_->proof.add(events);
   judged.certificate = make_certificate(
-      notes_->history, std::move(notes_->proof).close(verdict.outcome), clock_drift_of(flags_));
+      notes_->history, std::move(notes_->proof).close(verdict.outcome), flags_.clock_drift);
   return judged;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -193,6 +194,10 @@ class Validator {
     for (const std::size_t size : {c_.txn_name.size(), c_.invoked.size(), c_.completed.size(),
                                    c_.start_ts.size(), c_.commit_ts.size()}) {
       if (size != 0 && size != n) return "a column of transactions has the wrong length";
+    }
+    if (const auto t = first_inverted(c_.invoked, c_.completed)) {
+      return fmt::format("transaction {} {}", *t,
+                         inverted_clocks(c_.invoked[*t], c_.completed[*t]));
     }
     for (const SessionId session : c_.txn_session) {
       if (session.index() >= c_.session_name.size()) return "a transaction has no session";

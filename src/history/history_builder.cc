@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string>
 
+#include "history/real_time.h"
 #include "history/storage.h"
 
 namespace ouro {
@@ -376,6 +377,11 @@ Result<History> HistoryBuilder::freeze() && {
     error.what = "the history has more than 4294967294 operations; split it";
     return error;
   }
+  if (const auto txn = first_inverted(s.invoked.span(), s.completed.span())) {
+    return s.error_about(*txn, "the transaction " +
+                                   inverted_clocks(s.invoked[*txn], s.completed[*txn]) +
+                                   "; correct its clocks, or leave one out");
+  }
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
 
   // Transactions stand in session order within their session, so a stable counting sort does it.
@@ -417,6 +423,16 @@ void HistoryBuilder::Storage::keep_names() {
   clear(files, remarks);
   default_initial = Value::null();
   place_unit = PlaceUnit::None;
+}
+
+Error HistoryBuilder::Storage::error_about(std::size_t txn, std::string what) const {
+  Error error;
+  const std::size_t file = txn_file.empty() ? 0 : txn_file[txn];
+  if (file < files.size()) error.file = files[file];
+  if (place_unit == PlaceUnit::Line) error.line = txn_position[txn];
+  if (place_unit == PlaceUnit::Byte) error.offset = txn_position[txn];
+  error.what = std::move(what);
+  return error;
 }
 
 std::string_view HistoryBuilder::Storage::string(Value value) const {

@@ -60,6 +60,8 @@ struct HistoryBuilder::Storage {
   // Leaves nothing but names and texts.
   void keep_names();
 
+  // An error that names where the transaction stands in its source.
+  [[nodiscard]] Error error_about(std::size_t txn, std::string what) const;
   [[nodiscard]] std::string_view string(Value value) const;
   [[nodiscard]] std::span<const Cell> row(Value value) const;
   // The columns as a History sees them.

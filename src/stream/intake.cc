@@ -33,45 +33,15 @@ bool fits(std::span<const Timestamp> stamps) {
   });
 }
 
-Moment moment_of(Timestamp ts, Tie tie, Arrival arrival, bool commit) {
-  return {ts.physical, static_cast<std::uint32_t>(ts.logical),
-          Moment::order_of(tie, arrival, commit)};
-}
-
 }  // namespace
 
 std::span<const Value> elements(const History& history, Value value) {
   return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
-Standing standing_of(const History& history, TxnId txn, Arrival arrival,
-                     const TimelineRules& rules) {
-  Standing out;
-  auto starts = history.start_ts(txn);
-  auto commits = history.commit_ts(txn);
-  const TxnStatus status = history.status(txn);
-  out.takes_part = status == TxnStatus::Committed || (status == TxnStatus::Unknown && commits);
-  if (!out.takes_part) return out;
-  bool writes = false;
-  const auto kinds = history.columns().op_kind;
-  for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
-    writes |= is_write(kinds[op.index()]);
-  }
-  // Who writes nothing may have no commit timestamp of its own.
-  if (!commits && !writes) commits = starts;
-  out.missing = !commits || (rules.snapshots && !starts);
-  if (out.missing) return out;
-  out.inverted = starts && *starts > *commits;
-  if (out.inverted || !rules.snapshots) starts = commits;
-  if (*starts < *commits) {
-    out.begin = moment_of(*starts, Tie::Begin, arrival, false);
-    out.commit = moment_of(*commits, Tie::Commit, arrival, true);
-    return out;
-  }
-  const Tie tie = writes ? Tie::Writer : Tie::ReadOnly;
-  out.begin = moment_of(*commits, tie, arrival, false);
-  out.commit = moment_of(*commits, tie, arrival, true);
-  return out;
+TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
+                      const TimelineRules& rules) {
+  return ouro::moments_of(history, txn, writes(history, txn), arrival, rules.snapshots);
 }
 
 Status Intake::enter(const History& batch) {
@@ -197,10 +167,10 @@ const Arriving& Intake::take(TxnId txn, Arrival arrival) {
   out_.written.clear();
   out_.hidden.clear();
   out_.inner.clear();
-  static_cast<Standing&>(out_) = standing_of(*batch_, txn, arrival, rules_);
+  static_cast<TxnMoments&>(out_) = moments_of(*batch_, txn, arrival, rules_);
   out_.txn = txn;
   out_.arrival = arrival;
-  if (out_.has_place()) {
+  if (out_.known()) {
     take_ops(txn, arrival);
   } else {
     hide_ops(txn);

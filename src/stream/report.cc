@@ -127,7 +127,7 @@ OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
     const auto& [first, second] = found->second;
     const Hidden& hidden = first.txn != reader ? first : second;
-    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_place && hidden.txn < writer))) {
+    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_moments && hidden.txn < writer))) {
       writer = hidden.txn;
     }
   }
@@ -223,7 +223,7 @@ std::optional<Source> Engine::find(Arrival arrival) {
 }
 
 Moment Engine::begin_of(const Source& txn, Arrival arrival) const {
-  return standing_of(*txn.history, txn.txn, arrival, rules_).begin;
+  return moments_of(*txn.history, txn.txn, arrival, rules_).begin;
 }
 
 }  // namespace ouro::stream

@@ -25,7 +25,8 @@ Read* Timelines::find_read(KeyState& key, const Moment& begin) {
 bool Timelines::add(KeyState& key, const Moment& begin, std::uint32_t op, std::uint64_t value) {
   const Version* const version = expected(key, begin);
   const bool wrong = value != (version == nullptr ? first_value(key) : version->value);
-  const Read read{begin.physical, begin.logical, op << 1 | (wrong ? 1u : 0u), begin.order, value};
+  const Read read{begin.physical, stored_logical(begin), op << 1 | (wrong ? 1u : 0u), begin.order,
+                  value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
   return wrong;
 }
@@ -36,8 +37,8 @@ void Timelines::add(const KeyWrite& write, const Moment& begin, const Moment& co
   overlaps_.clear();
   ties_.clear();
   former_ties_.clear();
-  const Version version{commit.physical, commit.logical, begin.logical,
-                        commit.order,    begin.physical, write.value};
+  const Version version{commit.physical, stored_logical(commit), stored_logical(begin),
+                        commit.order,    begin.physical,         write.value};
   if (write.key->kind != KeyKind::List) return add_version(*write.key, version, conflicts);
   ListVersion list{version};
   list.own_hash = write.appended.hash();
@@ -82,7 +83,7 @@ void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Curso
 template <class V>
 void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added) {
   const V& version = versions.at(added);
-  const auto tied = [](const V& a, const V& b) { return a.at().same_time(b.at()); };
+  const auto tied = [](const V& a, const V& b) { return a.at().timestamp() == b.at().timestamp(); };
   const V* before = nullptr;
   if (added != versions.begin()) before = &versions.at(versions.before(added));
   if (before != nullptr && tied(*before, version)) {

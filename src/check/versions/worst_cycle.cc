@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "graph/digraph.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -143,9 +144,10 @@ class CycleLines {
     for (std::uint32_t m = 0; m < member_count(); ++m) {
       const auto completed = h_.completed(members_[m]);
       if (!completed) continue;
-      const auto later = std::partition_point(
-          invoked.begin(), invoked.end(),
-          [&](const auto& other) { return other.first - clock_drift <= *completed; });
+      const auto later =
+          std::partition_point(invoked.begin(), invoked.end(), [&](const auto& other) {
+            return !completed_before(*completed, other.first, clock_drift);
+          });
       if (later == invoked.end()) continue;
       const auto station = base + static_cast<std::uint32_t>(later - invoked.begin());
       add_entry({m, station, EdgeKind::RealTime, rules_.time_to_commit, {}, {}});
