@@ -4,13 +4,14 @@
 
 #include "certify/rows.h"
 #include "certify/values.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
 PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
     : reading_(reading), h_(reading.history()), seeing_(seeing) {
-  if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
-  const auto reads = h_.columns().predicate_reads;
+  if (reading.evidence() != Evidence::Versions || !h_.has_predicate_reads()) return;
+  const auto reads = columns_of(h_).predicate_reads;
   has_sets_ = std::any_of(reads.begin(), reads.end(),
                           [](const PredicateRead& read) { return read.has_version_set; });
   index_.emplace(h_);

@@ -38,7 +38,7 @@ Error Reading::error_at(AccessId id, std::string what) const {
 
 void Reading::take_apart() {
   std::vector<KeyId> keys;
-  if (!h_->columns().predicate_reads.empty()) {
+  if (h_->has_predicate_reads()) {
     for (std::size_t k = 0; k < h_->key_count(); ++k) keys.emplace_back(k);
     std::sort(keys.begin(), keys.end(),
               [&](KeyId a, KeyId b) { return less(*h_, h_->key_name(a), h_->key_name(b)); });

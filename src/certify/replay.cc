@@ -8,6 +8,7 @@
 #include "certify/clock.h"
 #include "certify/orders.h"
 #include "certify/rules.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
@@ -154,7 +155,7 @@ std::string compare_lists(const Reading& reading, std::span<const TxnId> order) 
     }
   }
   // How far each trunk is known to agree with its list.
-  std::vector<std::size_t> agreed(h.columns().trunk_end.size(), 0);
+  std::vector<std::size_t> agreed(columns_of(h).trunk_end.size(), 0);
   for (const TxnId txn : order) {
     for (AccessId id = reading.first(txn); id < reading.end(txn); ++id) {
       const Access& a = reading.access(id);

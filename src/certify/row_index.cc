@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "certify/values.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
@@ -72,7 +73,7 @@ RowIndex::RowIndex(const History& history) : h_(history) {
 }
 
 void RowIndex::choose_columns() {
-  const HistoryColumns& c = h_.columns();
+  const HistoryColumns& c = columns_of(h_);
   const auto add = [&](ColumnId id) {
     if (columns_.size() == kMostColumns || find(id) != kNone) return;
     columns_.emplace_back().id = id;
@@ -109,17 +110,17 @@ void RowIndex::fill(Column& column) const {
 
 KeyId RowIndex::key(Version version) const {
   const std::size_t keys = h_.key_count();
-  return version < keys ? KeyId{version} : h_.columns().op_key[version - keys];
+  return version < keys ? KeyId{version} : columns_of(h_).op_key[version - keys];
 }
 
 Value RowIndex::value(Version version) const {
   const std::size_t keys = h_.key_count();
-  return version < keys ? h_.initial(KeyId{version}) : h_.columns().op_value[version - keys];
+  return version < keys ? h_.initial(KeyId{version}) : columns_of(h_).op_value[version - keys];
 }
 
 bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
-  const bool put = version < keys || h_.columns().op_kind[version - keys] == OpKind::Write;
+  const bool put = version < keys || columns_of(h_).op_kind[version - keys] == OpKind::Write;
   return put && !value(version).is_null();
 }
 

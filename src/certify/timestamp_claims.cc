@@ -12,6 +12,7 @@
 #include "certify/clock.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
@@ -113,7 +114,7 @@ class Claims {
   }
 
   [[nodiscard]] bool is_list(KeyId key) const {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       if (c.op_key[i] != key || is_predicate_read(c.op_kind[i])) continue;
       if (c.op_kind[i] == OpKind::Append || c.op_value[i].is_list()) return true;

@@ -11,6 +11,7 @@
 #include "certify/orders.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
@@ -28,8 +29,8 @@ class Rerun {
         began_(history.txn_count(), kNever),
         committed_(history.txn_count(), kNever),
         before_(history.txn_count()),
-        agreed_(history.columns().trunk_end.size(), 0),
-        agreed_key_(history.columns().trunk_end.size()) {
+        agreed_(columns_of(history).trunk_end.size(), 0),
+        agreed_key_(columns_of(history).trunk_end.size()) {
     for (std::size_t s = 0; s < h_.session_count(); ++s) {
       TxnId before;
       for (const TxnId txn : h_.session_txns(SessionId{s})) {

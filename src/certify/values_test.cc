@@ -18,9 +18,9 @@
 namespace ouro::recheck {
 namespace {
 
-class Maker {
+class RandomValues {
  public:
-  explicit Maker(std::uint64_t seed) : random_(seed) {}
+  explicit RandomValues(std::uint64_t seed) : random_(seed) {}
 
   // Values of every family, those next to each other and at the ends of what fits among them.
   Value scalar() {
@@ -100,7 +100,7 @@ class Maker {
 
 TEST(ValuesTest, TheOrderIsThatOfTheEngines) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const History h = Maker(seed).history();
+    const History h = RandomValues(seed).history();
     std::vector<Value> values{Value::null(), Value::unobserved()};
     for (std::size_t i = 0; i < h.op_count(); ++i) {
       const Op op = h.op(OpId{i});
@@ -121,7 +121,7 @@ TEST(ValuesTest, TheOrderIsThatOfTheEngines) {
 TEST(ValuesTest, PredicatesAreTrueFalseOrUnknownAsForTheEngines) {
   std::array<std::size_t, 3> seen{};
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const History h = Maker(seed).history();
+    const History h = RandomValues(seed).history();
     for (std::size_t i = 0; i < h.op_count(); ++i) {
       if (h.op(OpId{i}).kind != OpKind::Select) continue;
       const PredicateId predicate = h.predicate_read(OpId{i}).predicate;
@@ -142,7 +142,7 @@ TEST(ValuesTest, PredicatesAreTrueFalseOrUnknownAsForTheEngines) {
 TEST(ValuesTest, AggregatesAreThoseOfTheEngines) {
   std::size_t sums = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const History h = Maker(seed).history();
+    const History h = RandomValues(seed).history();
     std::vector<KeyVersion> rows;
     for (std::size_t i = 0; i < h.op_count(); ++i) {
       const Op op = h.op(OpId{i});

@@ -8,6 +8,7 @@
 #include "check/key_ranges.h"
 #include "check/versions/given_orders.h"
 #include "check/versions/predicate_reads.h"
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -22,7 +23,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     return error;
   }
   o.source_.assign(o.items_.size(), kNone);
-  o.element_item_.resize(history.columns().elements.size());
+  o.element_item_.resize(columns_of(history).elements.size());
 
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
@@ -115,7 +116,7 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
   const std::size_t txns = history_->txn_count();
   counted_.assign(txns, false);
   std::vector<TxnId> seen;  // Unknown transactions whose reads are still to be followed.
-  std::vector<std::uint32_t> shown(history_->columns().trunk_end.size(), 0);  // Of each trunk.
+  std::vector<std::uint32_t> shown(columns_of(*history_).trunk_end.size(), 0);  // Of each trunk.
   const auto count_in = [&](ItemId write) {
     if (!write.valid()) return;
     const TxnId writer = txn(write);

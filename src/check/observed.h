@@ -14,6 +14,7 @@
 #include "base/column.h"
 #include "check/items.h"
 #include "check/versions/points.h"
+#include "history/columns.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -152,7 +153,7 @@ class Observed {
   Observed(const History& history, const Budget& budget)
       : history_(&history), items_(history, budget) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
-    return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
+    return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }
   void join_keys(std::span<Join> joins, unsigned threads, const Budget& budget);
   void join_range(std::size_t first, std::span<const Access> accesses, Join& join);

@@ -287,7 +287,7 @@ class Checker {
                                                        std::span<const Verdict> verdicts,
                                                        double check_seconds) const {
     if (evidence_ == Evidence::Observed || !told_at_length() || interrupted()) return {};
-    const bool predicates = !history.columns().predicate_reads.empty();
+    const bool predicates = history.has_predicate_reads();
     if (predicates && evidence_ == Evidence::Versions) return {};
     std::vector<Level> violated;
     for (const Verdict& verdict : verdicts) {

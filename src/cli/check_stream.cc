@@ -114,8 +114,7 @@ Result<bool> PieceChecker::feed(HistoryPieces& pieces, Stream& stream, StreamDig
     if (*piece == nullptr) return true;
     if (interrupted() || out_of_time()) return false;
     coming = std::async(std::launch::async, read);
-    const HistoryColumns& c = (*piece)->columns();
-    stamped_ = stamped_ || !c.start_ts.empty() || !c.commit_ts.empty();
+    stamped_ = stamped_ || (*piece)->has_timestamps();
     Status taken = notes_ ? notes_->proof.add(**piece) : Status();
     if (taken.ok()) taken = stream.append(*piece, ++now);
     if (!taken.ok()) {

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "format/input.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -147,7 +148,7 @@ Status PlainRegisters::check_initial() {
 }
 
 void PlainRegisters::collect_warnings() {
-  const HistoryColumns& c = h_->columns();
+  const HistoryColumns& c = columns_of(*h_);
   if (unobserved_ != 0) {
     warnings_.push_back(
         fmt::format("{} read(s) without a recorded result are left out", unobserved_));
@@ -193,7 +194,7 @@ NumberedNames number_txns(const History& history) {
 
 void warn_of_remarks(const History& history, std::span<const std::string_view> kept,
                      WriteReport& report) {
-  for (const Remark& remark : history.columns().remarks) {
+  for (const Remark& remark : history.remarks()) {
     if (std::find(kept.begin(), kept.end(), remark.name) != kept.end()) continue;
     report.warnings.push_back(fmt::format("the remark '{}' is left out", remark.name));
   }

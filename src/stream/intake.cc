@@ -6,6 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -63,7 +65,7 @@ Status Intake::enter(const History& batch) {
 }
 
 Status Intake::check_batch(const History& batch) const {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   Place place;
   place.file = batch.file();
   if (!initials_.agrees(batch)) {
@@ -79,7 +81,7 @@ Status Intake::check_batch(const History& batch) const {
 
 // Which keys are lists. As long as there are none anywhere, nothing needs to be looked up.
 Status Intake::check_kinds(const History& batch) {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   new_lists_.clear();
   bool lists = has_lists_;
   for (std::size_t i = 0; i < c.op_kind.size() && !lists; ++i) {
@@ -142,15 +144,15 @@ void Intake::find_keys(const History& batch) {
 }
 
 void Intake::prefetch_keys(TxnId txn) const {
-  if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
-  const auto keys = batch_->columns().op_key;
+  if (batch_->has_predicate_reads()) return;  // They have no key.
+  const auto keys = columns_of(*batch_).op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     keys_.prefetch_state(touched_[keys[op.index()].index()].key);
   }
 }
 
 void Intake::prefetch_tails(TxnId txn) const {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   if (!c.predicate_reads.empty()) return;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     const KeyState* const key = touched_[c.op_key[op.index()].index()].key;
@@ -189,7 +191,7 @@ void Intake::hide_ops(TxnId txn) {
 }
 
 void Intake::take_ops(TxnId txn, Arrival arrival) {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   first_op_ = batch_->first_op(txn).value;
   const std::uint32_t end = batch_->end_op(txn).value;
   for (std::uint32_t i = first_op_; i < end; ++i) {
@@ -237,7 +239,7 @@ void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value val
   if (first) {
     out_.reads.push_back({touched.key, op, seen});
   } else if (seen != touched.value) {
-    const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
+    const OpKind before = columns_of(*batch_).op_kind[first_op_ + touched.op];
     out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
                           op, touched.op});
   }
@@ -246,7 +248,7 @@ void Intake::note_read(Touched& touched, bool first, std::uint32_t op, Value val
 }
 
 void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
     const std::uint32_t i = first_op_ + op;
@@ -256,7 +258,7 @@ void Intake::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
 
 // As ListReplay::judge(), but for what others appended, which is judged later.
 void Intake::note_list_read(Touched& touched, std::uint32_t op, Value value) {
-  gather_own(batch_->columns().op_key[first_op_ + op], touched.read, op);
+  gather_own(columns_of(*batch_).op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);
   const bool ends_with_own =
       shown.size() >= own_.size() &&
@@ -264,7 +266,7 @@ void Intake::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   const bool again = touched.read != kNone;
   bool right = ends_with_own;
   if (again) {
-    const Value last = batch_->columns().op_value[first_op_ + touched.read];
+    const Value last = columns_of(*batch_).op_value[first_op_ + touched.read];
     const auto before = elements(*batch_, last);
     right = right && shown.size() == before.size() + own_.size() &&
             std::equal(before.begin(), before.end(), shown.begin());

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/radix_sort.h"
+#include "history/columns.h"
 #include "history/moment.h"
 
 namespace ouro {
@@ -123,7 +124,7 @@ Timeline::Timeline(const History& history, const TimelineRules& rules, unsigned 
 }
 
 void Timeline::find_writers(const History& history) {
-  const auto kinds = history.columns().op_kind;
+  const auto kinds = columns_of(history).op_kind;
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const std::size_t end = history.end_op(TxnId{t}).index();
     for (std::size_t i = history.first_op(TxnId{t}).index(); i < end; ++i) {

@@ -75,7 +75,7 @@ bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool over
 
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
-  if (h.columns().predicate_reads.empty()) return;
+  if (!h.has_predicate_reads()) return;
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     const TxnId txn{t};
     if (!observed.counted(txn)) continue;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "graph/digraph.h"
+#include "history/columns.h"
 #include "history/real_time.h"
 
 namespace ouro {
@@ -420,7 +421,7 @@ CycleKind kind_of(std::span<const Edge> cycle) {
 
 bool has_complete_orders(const History& history) {
   const bool stated = !history.version_orders().empty();
-  if (!stated && history.columns().commit_ts.empty()) return false;
+  if (!stated && columns_of(history).commit_ts.empty()) return false;
   std::vector<bool> ordered(history.key_count(), !stated);
   for (const VersionOrder& order : history.version_orders()) {
     if (!order.complete || ordered[order.key.index()]) return false;
