@@ -6,12 +6,12 @@ namespace ouro::recheck {
 
 // At equal timestamps: 0 commits of what began before, 1 writers and 2 readers that do both right
 // then, 3 begins of what commits later.
-Moment begin_of(const Stamps& stamps, TxnId txn) {
+Clock::Moment Clock::begin_of(const Stamps& stamps, TxnId txn) {
   if (stamps.start < stamps.commit) return {stamps.start, 3, txn.value, false};
   return {stamps.commit, stamps.writes ? 1 : 2, txn.value, false};
 }
 
-Moment commit_of(const Stamps& stamps, TxnId txn) {
+Clock::Moment Clock::commit_of(const Stamps& stamps, TxnId txn) {
   if (stamps.start < stamps.commit) return {stamps.commit, 0, txn.value, true};
   return {stamps.commit, stamps.writes ? 1 : 2, txn.value, true};
 }

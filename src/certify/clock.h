@@ -12,25 +12,6 @@
 
 namespace ouro::recheck {
 
-// A begin or a commit. Moments are totally ordered.
-struct Moment {
-  Timestamp at;
-  int phase = 0;  // At equal timestamps; see begin_of() and commit_of().
-  std::uint32_t txn = 0;
-  bool commit = false;
-  auto operator<=>(const Moment&) const = default;
-};
-
-// When a transaction begins and commits that has these timestamps. One that does not start before
-// it commits does both at its commit.
-struct Stamps {
-  Timestamp start;
-  Timestamp commit;
-  bool writes = false;
-};
-[[nodiscard]] Moment begin_of(const Stamps& stamps, TxnId txn);
-[[nodiscard]] Moment commit_of(const Stamps& stamps, TxnId txn);
-
 // Whether a transaction that completed at `completed` precedes one that was invoked at `invoked`,
 // if clocks may differ by `drift`. REQUIRES: drift >= 0.
 [[nodiscard]] bool precedes_in_time(std::int64_t completed, std::int64_t invoked,
@@ -38,6 +19,24 @@ struct Stamps {
 
 class Clock {
  public:
+  // A begin or a commit. Moments are totally ordered.
+  struct Moment {
+    Timestamp at;
+    int phase = 0;  // At equal timestamps; see begin_of() and commit_of().
+    std::uint32_t txn = 0;
+    bool commit = false;
+    auto operator<=>(const Moment&) const = default;
+  };
+  // When a transaction begins and commits that has these timestamps. One that does not start before
+  // it commits does both at its commit.
+  struct Stamps {
+    Timestamp start;
+    Timestamp commit;
+    bool writes = false;
+  };
+  [[nodiscard]] static Moment begin_of(const Stamps& stamps, TxnId txn);
+  [[nodiscard]] static Moment commit_of(const Stamps& stamps, TxnId txn);
+
   Clock(const History& history, const Rules& rules);
 
   [[nodiscard]] bool takes_part(TxnId txn) const;

@@ -46,12 +46,14 @@ TEST(ClockTest, MomentsStandInTheOrderOfTheEngines) {
       const Kind& two = kinds[b];
       const Lifetime first = lifetime(one.start, one.commit, one.writes, a);
       const Lifetime second = lifetime(two.start, two.commit, two.writes, b);
-      const Stamps mine{one.start, one.commit, one.writes};
-      const Stamps other{two.start, two.commit, two.writes};
-      EXPECT_EQ(commit_of(mine, TxnId{a}) < begin_of(other, TxnId{b}), first.commit < second.begin);
-      EXPECT_EQ(commit_of(mine, TxnId{a}) < commit_of(other, TxnId{b}),
+      const Clock::Stamps mine{one.start, one.commit, one.writes};
+      const Clock::Stamps other{two.start, two.commit, two.writes};
+      EXPECT_EQ(Clock::commit_of(mine, TxnId{a}) < Clock::begin_of(other, TxnId{b}),
+                first.commit < second.begin);
+      EXPECT_EQ(Clock::commit_of(mine, TxnId{a}) < Clock::commit_of(other, TxnId{b}),
                 first.commit < second.commit);
-      EXPECT_EQ(begin_of(mine, TxnId{a}) < begin_of(other, TxnId{b}), first.begin < second.begin);
+      EXPECT_EQ(Clock::begin_of(mine, TxnId{a}) < Clock::begin_of(other, TxnId{b}),
+                first.begin < second.begin);
     }
   }
 }

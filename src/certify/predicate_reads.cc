@@ -72,7 +72,7 @@ void PredicateReads::note_places(KeyId key) {
       latest.emplace_back();  // The initial one is there for everybody.
       continue;
     }
-    const Moment committed = commit(reading_.access(all[i]).txn);
+    const Clock::Moment committed = commit(reading_.access(all[i]).txn);
     latest.push_back(i == 1 ? committed : std::max(latest.back(), committed));
   }
 }
@@ -82,20 +82,20 @@ bool PredicateReads::depend_on_time() const {
                      [&](OpId id) { return !h_.predicate_read(id).has_version_set; });
 }
 
-Moment PredicateReads::commit(TxnId writer) const {
+Clock::Moment PredicateReads::commit(TxnId writer) const {
   const Timestamp end = h_.commit_ts(writer).value_or(kNoTimestamp);
   const Timestamp start = h_.start_ts(writer).value_or(kNoTimestamp);
-  return commit_of({seeing_ == Seeing::Commit ? end : start, end, true}, writer);
+  return Clock::commit_of({seeing_ == Seeing::Commit ? end : start, end, true}, writer);
 }
 
-Moment PredicateReads::snapshot(TxnId reader) const {
+Clock::Moment PredicateReads::snapshot(TxnId reader) const {
   const Timestamp start = *h_.start_ts(reader);
   const Timestamp end = h_.commit_ts(reader).value_or(start);
   bool writes = false;
   for (OpId id = h_.first_op(reader); id < h_.end_op(reader); ++id.value) {
     writes = writes || is_write(h_.op(id).kind);
   }
-  return begin_of({seeing_ == Seeing::Commit ? end : start, end, writes}, reader);
+  return Clock::begin_of({seeing_ == Seeing::Commit ? end : start, end, writes}, reader);
 }
 
 PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
@@ -301,13 +301,13 @@ void PredicateReads::apply_own(OpId read, Table& table) const {
 }
 
 std::vector<OpId> PredicateReads::wrong_results() const {
-  std::vector<std::pair<Moment, Place>> commits;
+  std::vector<std::pair<Clock::Moment, Place>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     for (std::uint32_t i = 1; i < versions_[k].size(); ++i) {
       commits.push_back({latest_[k][i], {KeyId{k}, i}});
     }
   }
-  std::vector<std::pair<Moment, OpId>> reads;
+  std::vector<std::pair<Clock::Moment, OpId>> reads;
   for (const OpId id : reads_) {
     if (h_.predicate_read(id).has_version_set) continue;
     reads.emplace_back(snapshot(h_.txn_of(id)), id);

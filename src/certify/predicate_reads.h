@@ -90,8 +90,8 @@ class PredicateReads {
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
   // If reads see what is committed when they commit, everybody begins and commits at once.
-  [[nodiscard]] Moment commit(TxnId writer) const;
-  [[nodiscard]] Moment snapshot(TxnId reader) const;
+  [[nodiscard]] Clock::Moment commit(TxnId writer) const;
+  [[nodiscard]] Clock::Moment snapshot(TxnId reader) const;
   // What one read saw, of any key.
   class Sight {
    public:
@@ -107,7 +107,7 @@ class PredicateReads {
 
    private:
     const PredicateReads& reads_;
-    std::optional<Moment> snapshot_;                 // Nothing: it has a version set.
+    std::optional<Clock::Moment> snapshot_;          // Nothing: it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
@@ -143,7 +143,7 @@ class PredicateReads {
   std::vector<OpId> reads_;
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
   // By key, beside its versions: the last commit up to here.
-  std::vector<std::vector<Moment>> latest_;
+  std::vector<std::vector<Clock::Moment>> latest_;
   bool has_sets_ = false;  // Whether a read has a version set; only then there is:
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
   std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.

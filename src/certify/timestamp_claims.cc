@@ -157,9 +157,9 @@ class Claims {
       return AnomalyKind::NonRepeatableRead;
     }
     Value held = h_.initial(read.key);
-    std::optional<Moment> latest;
+    std::optional<Clock::Moment> latest;
     for_each_write(txn, read.key, [&](TxnId writer, Value value) {
-      const Moment moment = clock_.commit(writer);
+      const Clock::Moment moment = clock_.commit(writer);
       if (latest && moment < *latest) return;
       latest = moment;
       held = value;
@@ -182,7 +182,7 @@ class Claims {
     if (shown.size() < own.size() || !std::ranges::equal(shown.last(own.size()), own)) {
       return AnomalyKind::Internal;
     }
-    std::vector<std::pair<Moment, Value>> appends;
+    std::vector<std::pair<Clock::Moment, Value>> appends;
     for_each_write(txn, read.key, [&](TxnId writer, Value value) {
       appends.emplace_back(clock_.commit(writer), value);
     });
@@ -210,7 +210,7 @@ class Claims {
   // The predicate reads that did not return what they should, found by one walk through all
   // moments.
   [[nodiscard]] absl::flat_hash_set<OpId> wrong_results() const {
-    std::vector<std::pair<Moment, TxnId>> moments;
+    std::vector<std::pair<Clock::Moment, TxnId>> moments;
     for (std::size_t i = 0; i < h_.txn_count(); ++i) {
       if (!clock_.is_known(TxnId{i})) continue;
       moments.emplace_back(clock_.begin(TxnId{i}), TxnId{i});

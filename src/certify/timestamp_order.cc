@@ -48,13 +48,14 @@ class Rerun {
       if (!clock_.is_known(txn)) return txn_name(txn) + " lacks a timestamp";
       if (clock_.is_inverted(txn)) return txn_name(txn) + " starts after it commits";
     }
-    std::optional<Moment> last;
+    std::optional<Clock::Moment> last;
     for (const Event& event : schedule) {
       if (!event.txn.valid() || event.txn.index() >= h_.txn_count() ||
           !clock_.is_known(event.txn)) {
         return "the order has a transaction that has no place in it";
       }
-      const Moment moment = event.commit ? clock_.commit(event.txn) : clock_.begin(event.txn);
+      const Clock::Moment moment =
+          event.commit ? clock_.commit(event.txn) : clock_.begin(event.txn);
       if (last && !(*last < moment)) {
         return txn_name(event.txn) + " is not where its timestamps put it";
       }

@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "check/local/local.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/polygraph/polygraph.h"
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
@@ -59,11 +59,11 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
   return edges.size() > known;
 }
 
-Verdict decide(const Observed& observed, Level level, const Budget& budget,
-               const CheckOptions& options) {
+Verdict decide(const Observed& observed, const PredicateReads& predicates, Level level,
+               const Budget& budget, const CheckOptions& options) {
   Verdict verdict{.level = level};
-  if (observed.stopped()) return verdict;
-  add_wrong_reads(verdict, observed, options.examples);
+  if (observed.stopped() || predicates.stopped()) return verdict;
+  add_wrong_reads(verdict, observed, predicates.flaws(), options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   return level <= Level::Causal ? check_weak(observed, level, budget, options)
                                 : check_polygraph(observed, level, budget, options);
@@ -101,26 +101,27 @@ Verdict weakened(const Verdict& stronger, Level level) {
 }
 
 // Decides a level, with more and more of what predicate reads ask for, until its order keeps all.
-Verdict decide_with_predicates(Observed& observed, Level level, const Budget& budget,
-                               const CheckOptions& options) {
-  if (observed.stopped() || observed.predicates().empty()) {
-    return decide(observed, level, budget, options);
+Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates, Level level,
+                               const Budget& budget, const CheckOptions& options) {
+  if (observed.stopped() || predicates.stopped() || predicates.empty()) {
+    return decide(observed, predicates, level, budget, options);
   }
   if (level == Level::ParallelSi) {
     // What holds at a stronger level needs only the edges that its order does not keep.
-    const Verdict stronger = decide_with_predicates(observed, Level::SessionSi, budget, options);
+    const Verdict stronger =
+        decide_with_predicates(observed, predicates, Level::SessionSi, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
-    observed.set_predicate_edges(observed.predicates().all(observed, budget, options.threads));
-    return decide(observed, level, budget, options);
+    observed.set_predicate_edges(predicates.all(observed, budget, options.threads));
+    return decide(observed, predicates, level, budget, options);
   }
   std::vector<PredicateEdge> edges;
   const bool overwrites = level >= Level::Prefix && level != Level::RepeatableRead;
   for (;;) {
     observed.set_predicate_edges(edges);
-    Verdict verdict = decide(observed, level, budget, options);
+    Verdict verdict = decide(observed, predicates, level, budget, options);
     if (verdict.outcome != Outcome::Holds) return verdict;
     const auto broken =
-        observed.predicates().broken(observed, positions_of(observed, verdict), overwrites, budget);
+        predicates.broken(observed, positions_of(observed, verdict), overwrites, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }
@@ -132,8 +133,9 @@ Verdict decide_with_predicates(Observed& observed, Level level, const Budget& bu
 // answered by then, as a weaker one is violated.
 class LevelByLevel {
  public:
-  LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
-      : observed_(observed), budget_(budget), options_(options) {}
+  LevelByLevel(Observed& observed, const PredicateReads& predicates, const Budget& budget,
+               const CheckOptions& options)
+      : observed_(observed), predicates_(predicates), budget_(budget), options_(options) {}
 
   std::vector<Verdict> run(std::span<const Level> levels) {
     verdicts_.resize(levels.size());
@@ -176,7 +178,7 @@ class LevelByLevel {
   }
 
   [[nodiscard]] Verdict decide(Level level) {
-    return decide_with_predicates(observed_, level, budget_, options_);
+    return decide_with_predicates(observed_, predicates_, level, budget_, options_);
   }
 
   // Decides the first of `order`; beside it, on another thread, the next one that must be decided
@@ -204,9 +206,8 @@ class LevelByLevel {
   // each level has edges of its own for them.
   [[nodiscard]] bool worth_a_thread() const {
     constexpr std::size_t kManyItems = 20'000;
-    return !observed_.stopped() && observed_.items().size() >= kManyItems &&
-           observed_.predicates().empty() && options_.memory_limit == 0 &&
-           thread_count(options_.threads) > 1;
+    return !observed_.stopped() && observed_.items().size() >= kManyItems && predicates_.empty() &&
+           options_.memory_limit == 0 && thread_count(options_.threads) > 1;
   }
 
   // With a share of the time.
@@ -214,8 +215,9 @@ class LevelByLevel {
     constexpr int kShare = 4;
     const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
                        options_.cancelled, options_.memory_limit);
-    return budget_.exhausted() ? Verdict{.level = level}
-                               : decide_with_predicates(observed_, level, share, options_);
+    return budget_.exhausted()
+               ? Verdict{.level = level}
+               : decide_with_predicates(observed_, predicates_, level, share, options_);
   }
 
   void settle(Verdict& verdict) {
@@ -232,6 +234,7 @@ class LevelByLevel {
   }
 
   Observed& observed_;
+  const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
   std::vector<Verdict> verdicts_;
@@ -244,8 +247,9 @@ class LevelByLevel {
 // took too long, those that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
-  OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
-      : observed_(observed), budget_(budget), options_(options) {}
+  OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,
+               const CheckOptions& options)
+      : observed_(observed), predicates_(predicates), budget_(budget), options_(options) {}
 
   std::vector<Verdict> run(std::span<const Level> levels) {
     std::vector<Verdict> verdicts;
@@ -281,10 +285,11 @@ class OutcomesOnly {
   }
 
   [[nodiscard]] Outcome decide(Level level, int share) {
-    if (share == 1) return decide_with_predicates(observed_, level, budget_, options_).outcome;
+    if (share == 1)
+      return decide_with_predicates(observed_, predicates_, level, budget_, options_).outcome;
     const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
                       options_.cancelled, options_.memory_limit);
-    return decide_with_predicates(observed_, level, part, options_).outcome;
+    return decide_with_predicates(observed_, predicates_, level, part, options_).outcome;
   }
 
   [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
@@ -322,6 +327,7 @@ class OutcomesOnly {
   }
 
   Observed& observed_;
+  const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
   bool violated_ = false;  // Whether any is.
@@ -341,10 +347,11 @@ struct Judgement {
   }
 };
 
-std::vector<Verdict> decide_all(Observed& observed, std::span<const Level> levels,
-                                const Budget& budget, const CheckOptions& options) {
-  return options.outcomes_only ? OutcomesOnly(observed, budget, options).run(levels)
-                               : LevelByLevel(observed, budget, options).run(levels);
+std::vector<Verdict> decide_all(Observed& observed, const PredicateReads& predicates,
+                                std::span<const Level> levels, const Budget& budget,
+                                const CheckOptions& options) {
+  return options.outcomes_only ? OutcomesOnly(observed, predicates, budget, options).run(levels)
+                               : LevelByLevel(observed, predicates, budget, options).run(levels);
 }
 
 std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
@@ -363,27 +370,38 @@ Error ambiguous(const Observed& observed) {
                               h.key_label(observed.items().key(observed.unclear()))));
 }
 
+// Predicate reads matter only by version orders.
+Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
+                                       const Budget& budget, const CheckOptions& options) {
+  if (options.evidence != Evidence::Versions || observed.stopped()) return PredicateReads();
+  return PredicateReads::read(observed, at, budget, options.threads);
+}
+
 // What holds with one source for every read holds. But a violation may come from having taken the
 // wrong one for a key that a scan did not list. So those that are violated are decided again
 // without such reads; what holds then is ambiguous.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
-  auto observed = Observed::observe(history, budget, options.threads, options.evidence, at);
+  auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
+  auto predicates = read_predicates(*observed, at, budget, options);
+  if (!predicates.ok()) return std::move(predicates).error();
   Judgement out;
-  out.verdicts = decide_all(*observed, levels, budget, options);
-  out.stopped = observed->stopped();
+  out.verdicts = decide_all(*observed, *predicates, levels, budget, options);
+  out.stopped = observed->stopped() || predicates->stopped();
   if (out.stopped) return out;
-  out.has_snapshots = observed->predicates().has_snapshots();
-  out.fits = observed->predicates().snapshots_fit();
+  out.has_snapshots = predicates->has_snapshots();
+  out.fits = predicates->snapshots_fit();
   const std::vector<Level> violated = violated_of(out.verdicts);
   const bool assumed = observed->unclear().valid() && !options.scans_list_tombstones &&
                        !scans_list_tombstones(history);
   if (violated.empty() || !assumed) return out;
   auto certain =
-      Observed::observe(history, budget, options.threads, options.evidence, at, Absences::Certain);
+      Observed::observe(history, budget, options.threads, options.evidence, Absences::Certain);
   if (!certain.ok()) return std::move(certain).error();
-  std::vector<Verdict> again = decide_all(*certain, violated, budget, options);
+  predicates = read_predicates(*certain, at, budget, options);
+  if (!predicates.ok()) return std::move(predicates).error();
+  std::vector<Verdict> again = decide_all(*certain, *predicates, violated, budget, options);
   std::size_t next = 0;
   for (Verdict& verdict : out.verdicts) {
     if (verdict.outcome != Outcome::Violated) continue;

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/versions/worst_cycle.h"
 #include "explain/cases.h"
 #include "explain/core.h"
@@ -421,7 +421,7 @@ class Explaining {
     const bool plain = verdict.evidence == Evidence::Observed || !history.has_predicate_reads();
     if (verdict.level > Level::Causal && plain) {
       const auto observed =
-          Observed::observe(history, budget_, 1, verdict.evidence, SnapshotAt::Start,
+          Observed::observe(history, budget_, 1, verdict.evidence,
                             scans_list_tombstones_ ? Absences::Assumed : Absences::Certain);
       if (observed.ok() && !observed->stopped()) {
         auto cases = cases_at(*observed, verdict.level);

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "explain/excerpt.h"
 #include "explain/lift.h"
 #include "ouro/explain.h"

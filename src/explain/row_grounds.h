@@ -15,9 +15,9 @@
 #include <optional>
 #include <vector>
 
-#include "check/observed.h"
-#include "check/versions/points.h"
+#include "check/observed/observed.h"
 #include "check/versions/row_versions.h"
+#include "check/versions/snapshot_moments.h"
 
 namespace ouro {
 

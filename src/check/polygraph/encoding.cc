@@ -6,7 +6,6 @@
 #include "base/parallel.h"
 #include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
-#include "check/versions/predicate_reads.h"
 #include "history/real_time.h"
 
 namespace ouro {

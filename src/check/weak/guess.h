@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "graph/digraph.h"
 
 namespace ouro {
