@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/history_builder.h"
 
 namespace ouro::oracle {
@@ -352,7 +353,7 @@ History history_of(std::string_view text) {
 
 std::string to_string(const History& history) {
   std::string out;
-  const HistoryColumns& columns = history.columns();
+  const HistoryColumns& columns = columns_of(history);
   if (!columns.default_initial.is_null()) {
     out += "initial " + printed(history, columns.default_initial) + "\n";
   }

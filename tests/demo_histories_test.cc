@@ -36,8 +36,8 @@ TEST(DemoHistoriesTest, EachSaysWhatItShowsAndHasItsVerdicts) {
     ASSERT_NE(expected, kExpected.end());
     const Result<History> history = read_history(entry.path().string());
     ASSERT_TRUE(history.ok()) << history.error().to_string();
-    ASSERT_EQ(history->columns().remarks.size(), 1u);
-    EXPECT_EQ(history->columns().remarks[0].name, "about");
+    ASSERT_EQ(history->remarks().size(), 1u);
+    EXPECT_EQ(history->remarks()[0].name, "about");
     for (std::size_t i = 0; i < kLevels.size(); ++i) {
       const Result<Verdict> verdict = check(*history, kLevels[i]);
       ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "tests/case_file.h"
@@ -246,10 +247,10 @@ History with_orders(const History& history, std::uint64_t seed) {
                              .count = static_cast<std::uint32_t>(values.size())});
     owner->versions.insert(owner->versions.end(), values.begin(), values.end());
   }
-  HistoryColumns columns = history.columns();
+  HistoryColumns columns = columns_of(history);
   columns.version_orders = owner->orders;
   columns.versions = owner->versions;
-  return {columns, owner};
+  return history_of(columns, owner);
 }
 
 TEST(ExplainTest, StoriesByVersionOrdersAreMinimal) {

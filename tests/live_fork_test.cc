@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "db/registry.h"
+#include "history/columns.h"
 #include "ouro/check.h"
 #include "ouro/explain.h"
 #include "ouro/history_builder.h"

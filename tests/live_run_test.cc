@@ -334,7 +334,7 @@ TEST(LivePostgresRunTest, ANemesisFindsNothing) {
   const auto history = read_history(options.history);
   ASSERT_TRUE(history.ok());
   std::string events;
-  for (const Remark& remark : history->columns().remarks) {
+  for (const Remark& remark : history->remarks()) {
     if (remark.name == "nemesis") events = remark.text;
   }
   EXPECT_THAT(events, HasSubstr(" node 0; "));

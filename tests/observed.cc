@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "history/value_order.h"
+#include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {
@@ -278,12 +278,9 @@ Value Observer::absent_value(KeyId key) const {
 bool Observer::selects(const Op& op, const KeyVersion& row) const {
   const PredicateRead& read = history_.predicate_read(op.id);
   if (op.kind != OpKind::Scan) {
-    return evaluate(history_, read.predicate, row.key, row.value) == Truth::True;
+    return truth_of(history_, read.predicate, row.key, row.value) == true;
   }
-  const Value name = history_.key_name(row.key);
-  const bool below = !read.lower.is_null() && compare_values(history_, name, read.lower) < 0;
-  const bool above = !read.upper.is_null() && compare_values(history_, name, read.upper) > 0;
-  return !below && !above;
+  return in_range(history_, read, row.key);
 }
 
 void Observer::note(const Source& source) {

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
-#include "history/value_order.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
+#include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {
@@ -46,11 +46,7 @@ Known known_relations(const History& history, const Observed& seen, const Oracle
         const auto place_b = std::find(session.begin(), session.end(), b);
         if (place_a < place_b) known.so.add(from, to);
       }
-      const auto completed = history.completed(a);
-      const auto invoked = history.invoked(b);
-      if (completed && invoked && *completed + options.clock_drift < *invoked) {
-        known.rt.add(from, to);
-      }
+      if (precedes_in_time(history, a, b, options.clock_drift)) known.rt.add(from, to);
     }
   }
   return known;
@@ -84,6 +80,13 @@ struct Stated {
   Order writers;
 };
 
+bool has_commit_timestamps(const History& history) {
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    if (history.commit_ts(TxnId{t})) return true;
+  }
+  return false;
+}
+
 std::vector<Stated> orders_by_timestamps(const History& history, const Observed& seen) {
   std::map<KeyId, Order> writers;
   for (std::size_t t = 1; t < seen.txns.size(); ++t) {
@@ -105,7 +108,7 @@ std::optional<std::vector<Stated>> stated_orders(const History& history, const O
                                                  const OracleOptions& options) {
   std::vector<Stated> out;
   if (options.evidence != Evidence::Versions) return out;
-  if (history.version_orders().empty() && !history.columns().commit_ts.empty()) {
+  if (history.version_orders().empty() && has_commit_timestamps(history)) {
     return orders_by_timestamps(history, seen);
   }
   for (const VersionOrder& order : history.version_orders()) {
@@ -337,7 +340,7 @@ bool has_snapshot(const History& history, const Observed& seen, const SeenPredic
 bool matches(const History& history, const SeenPredicate& predicate, KeyId key,
              const RowVersion& version) {
   const PredicateId condition = history.predicate_read(predicate.op).predicate;
-  return version.alive && evaluate(history, condition, key, version.value) == Truth::True;
+  return version.alive && truth_of(history, condition, key, version.value) == true;
 }
 
 // A version that changes the matches makes the read follow its writer, if the read saw it or a
@@ -669,6 +672,13 @@ bool order_proves(const History& history, Level level, std::span<const TxnId> or
     };
     return proves(false) || proves(true);
   });
+}
+
+bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  __extension__ using Wide = __int128;
+  const auto completed = history.completed(first);
+  const auto invoked = history.invoked(second);
+  return completed && invoked && Wide{*completed} + drift < Wide{*invoked};
 }
 
 }  // namespace ouro::oracle

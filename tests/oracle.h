@@ -48,4 +48,8 @@ class LevelSet {
 [[nodiscard]] bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                                 const OracleOptions& options = {});
 
+// Whether `first` completed before `second` was invoked, by more than the drift.
+[[nodiscard]] bool precedes_in_time(const History& history, TxnId first, TxnId second,
+                                    std::int64_t drift);
+
 }  // namespace ouro::oracle

@@ -35,9 +35,8 @@ class Store {
     return first < second && history_.session(first) == history_.session(second);
   }
   [[nodiscard]] bool precedes_in_time(std::size_t a, std::size_t b) const {
-    const auto completed = history_.completed(seen_.txns[a].id);
-    const auto invoked = history_.invoked(seen_.txns[b].id);
-    return completed && invoked && *completed + options_.clock_drift < *invoked;
+    return oracle::precedes_in_time(history_, seen_.txns[a].id, seen_.txns[b].id,
+                                    options_.clock_drift);
   }
   [[nodiscard]] bool is_serial() const { return level_ >= Level::RepeatableRead; }
   [[nodiscard]] bool may_begin(std::size_t txn) const;

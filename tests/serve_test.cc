@@ -270,7 +270,10 @@ TEST(ServeTest, ABusyServiceMakesClientsWaitInsteadOfLosingThem) {
 
 TEST(ServeTest, StandardInputEndsTheServiceAndBadLinesAreLeftOut) {
   ServeProcess service({"-", "--events", "-"});
-  service.write_input("{\"ouro\":1}\n" + kFirst + "nonsense\n" + kLost.substr(0, 10));
+  const std::string inverted =
+      R"({"session":"d","invoked":2,"completed":1,"start_ts":8,"commit_ts":9,"ops":[]})";
+  service.write_input("{\"ouro\":1}\n" + kFirst + "nonsense\n" + inverted + "\n" +
+                      kLost.substr(0, 10));
   service.write_input(kLost.substr(10));
   service.write_input(update("c", 7, 8, "1", 3).substr(0, 60));  // Cut off.
   service.close_input();
@@ -278,8 +281,9 @@ TEST(ServeTest, StandardInputEndsTheServiceAndBadLinesAreLeftOut) {
   EXPECT_EQ(end.status, 1);
   EXPECT_EQ(json_at(end.out.substr(0, end.out.find('\n')), "/anomaly"), "\"write conflict\"");
   EXPECT_THAT(end.err, HasSubstr("standard input: left out a line: "));
+  EXPECT_THAT(end.err, HasSubstr("completed at 1, before it was invoked at 2"));
   EXPECT_THAT(end.err, HasSubstr("VIOLATED session-si by timestamps (1 write conflict)"));
-  EXPECT_THAT(end.err, HasSubstr("2 rejected"));
+  EXPECT_THAT(end.err, HasSubstr("3 rejected"));
 }
 
 TEST(ServeTest, OtherFormatsComeThroughStandardInputToo) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "format/registry.h"
+#include "history/columns.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
 #include "tests/this_build.h"
@@ -138,7 +139,7 @@ bool has_duplicate_values(const Row& row) {
 }
 
 std::size_t committed(const History& history) {
-  const auto& status = history.columns().txn_status;
+  const auto& status = columns_of(history).txn_status;
   return static_cast<std::size_t>(std::count(status.begin(), status.end(), TxnStatus::Committed));
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/format.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
@@ -149,7 +150,7 @@ TEST(StoriesTest, EveryAnomalyIsToldAtEveryLevelItViolates) {
   for (const Named& named : histories()) {
     std::string stories;
     append(stories, named, Evidence::Observed, seen);
-    const HistoryColumns& c = named.history.columns();
+    const HistoryColumns& c = columns_of(named.history);
     if (!c.start_ts.empty() || !c.commit_ts.empty()) {
       append(stories, named, Evidence::Timestamps, seen);
     }

@@ -383,7 +383,7 @@ History in_commit_order(const History& history) {
   };
   std::stable_sort(txns.begin(), txns.end(), [&](TxnId a, TxnId b) { return ends(a) < ends(b); });
   stream::Copier copier;
-  copier.say_initial(history, history.columns().default_initial);
+  copier.say_initial(history, history.default_initial());
   for (const TxnId txn : txns) copier.add({shared, txn});
   return *copier.freeze();
 }

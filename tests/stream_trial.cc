@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "history/columns.h"
 #include "ouro/certificate.h"
 #include "stream/copier.h"
 
@@ -33,7 +34,7 @@ std::shared_ptr<const History> part(const std::shared_ptr<const History>& histor
                                     const std::vector<TxnId>& txns, std::size_t from,
                                     std::size_t to, std::span<const KeyVersion> initials) {
   stream::Copier copier;
-  copier.say_initial(*history, history->columns().default_initial);
+  copier.say_initial(*history, history->default_initial());
   for (std::size_t i = from; i < to; ++i) {
     copier.add({history, txns[i]});
     copier.builder().name(Value::small(static_cast<std::int64_t>(i)));
@@ -112,7 +113,7 @@ History with_initials(const History& history, std::uint64_t seed) {
   };
   Random random(seed);
   const auto owner = std::make_shared<Owner>(Owner{history, {}});
-  HistoryColumns c = history.columns();
+  HistoryColumns c = columns_of(history);
   std::vector<std::vector<Value>> seen(history.key_count());
   std::vector<Value> all{Value::null(), Value::small(-7)};
   for (std::size_t i = 0; i < history.op_count(); ++i) {
@@ -129,7 +130,7 @@ History with_initials(const History& history, std::uint64_t seed) {
     owner->own.push_back({KeyId{k}, from[random() % from.size()]});
   }
   c.key_initial = owner->own;
-  return History(c, owner);
+  return history_of(c, owner);
 }
 
 namespace {
@@ -156,7 +157,7 @@ Trial random_trial(const History& history, std::uint64_t seed, const Arrivals& a
   Random random(seed);
   const auto shared = std::make_shared<const History>(history);
   const std::vector<TxnId> order = mixed(history, random, arrivals.reach);
-  const auto own = history.columns().key_initial;
+  const auto own = columns_of(history).key_initial;
   std::vector<KeyVersion> left(own.begin(), own.end());
   Trial trial;
   trial.whole = *part(shared, order, 0, order.size(), own);

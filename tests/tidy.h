@@ -38,7 +38,8 @@ inline constexpr int kMaxColumns = 100;
 // Rooms include only the rooms whose doors are open to them; the public headers only the standard
 // library and themselves; the command line only the public headers and what it prints and parses
 // with; benchmarks no room; rooms of the core no database client and no network. The folders of
-// check/ are small rooms with doors of their own. Tests (x_test.cc, tests/) may include anything.
+// check/ are small rooms with doors of their own. The certifier and the oracles include nothing of
+// the engines that they judge. Other tests (x_test.cc, tests/) may include anything.
 [[nodiscard]] Complaints check_doors(std::string_view path, std::string_view text);
 
 // The library neither prints nor exits. `path` decides: src/cli/ and tests may.

@@ -194,7 +194,7 @@ TEST(TidyDoorsTest, FoldersThatIncludeEachOtherAreFound) {
 TEST(TidyDoorsTest, TestsGoAnywhere) {
   const char* const text = "#include \"report/html.h\"\n#include \"tests/oracle.h\"\n";
   EXPECT_THAT(check_doors("src/graph/scc_test.cc", text), IsEmpty());
-  EXPECT_THAT(check_doors("tests/oracle.cc", text), IsEmpty());
+  EXPECT_THAT(check_doors("tests/engine_test.cc", text), IsEmpty());
   EXPECT_THAT(check_doors("src/graph/scc_benchmark.cc", text), SizeIs(2));
 }
 
@@ -220,6 +220,26 @@ TEST(TidyDocumentsTest, APlaceThatIsNotAskedForIsFound) {
               ElementsAre(HasSubstr("src/report/x.cc:2: error: where documents are")));
   EXPECT_THAT(check_documents("src/report/x.cc", "// As docs/run.md says.\n"), IsEmpty());
   EXPECT_THAT(check_documents("src/report/x_test.cc", "\"docs/run.md\"\n"), IsEmpty());
+}
+
+// Else a mistake of an engine would be one of whoever judges it.
+TEST(TidyDoorsTest, JudgesShareNothingWithTheEngines) {
+  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"history/value_order.h\"\n"),
+              ElementsAre(HasSubstr("src/certify/rows.cc:1: error: certify/ may not include "
+                                    "history/value_order.h")));
+  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"check/aggregate.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"history/moment.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"base/radix_sort.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/certify/writer.cc", "#include \"format/output.h\"\n"), IsEmpty());
+  EXPECT_THAT(check_doors("src/certify/rows_test.cc", "#include \"check/aggregate.h\"\n"),
+              IsEmpty());
+  for (const char* const oracle : {"tests/oracle.cc", "tests/observed.cc", "tests/value_oracle.h",
+                                   "tests/timeline_oracle.cc"}) {
+    EXPECT_THAT(check_doors(oracle, "#include \"history/value_order.h\"\n"), SizeIs(1));
+    EXPECT_THAT(check_doors(oracle, "#include \"certify/values.h\"\n"), SizeIs(1));
+    EXPECT_THAT(check_doors(oracle, "#include \"ouro/check.h\"\n#include \"tests/relation.h\"\n"),
+                IsEmpty());
+  }
 }
 
 TEST(TidyDoorsTest, NoDetours) {

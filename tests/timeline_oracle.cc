@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "tests/engine_levels.h"
+#include "tests/oracle.h"
+#include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {
@@ -16,78 +18,13 @@ std::vector<Value> list_of(const History& history, Value value) {
   return {elements.begin(), elements.end()};
 }
 
-// Numbers before texts; nullopt if they do not compare.
-std::optional<int> order_of(const History& history, Value a, Value b) {
-  if (a.is_null() || b.is_null() || a.kind() != b.kind()) return std::nullopt;
-  if (a.kind() == ValueKind::Integer) return a.number() < b.number() ? -1 : a.number() > b.number();
-  return history.string(a).compare(history.string(b));
-}
-
 }  // namespace
-
-std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key, Value row) {
-  const PredicateNode& node = history.predicate(predicate);
-  std::vector<std::optional<bool>> parts;
-  if (node.kind == PredicateKind::And || node.kind == PredicateKind::Or ||
-      node.kind == PredicateKind::Not) {
-    for (const std::uint32_t child : history.children(node)) {
-      parts.push_back(truth_of(history, PredicateId{child}, key, row));
-    }
-  }
-  const auto any = [&](std::optional<bool> wanted) {
-    return std::find(parts.begin(), parts.end(), wanted) != parts.end();
-  };
-  const Value left = !node.column.valid() ? history.key_name(key) : history.cell(row, node.column);
-  const auto compared = [&](std::size_t operand, auto good) -> std::optional<bool> {
-    const auto order = order_of(history, left, history.operands(node)[operand]);
-    if (!order) return std::nullopt;
-    return good(*order);
-  };
-  switch (node.kind) {
-    case PredicateKind::True:
-      return true;
-    case PredicateKind::And:
-      if (any(false)) return false;
-      return any(std::nullopt) ? std::nullopt : std::optional(true);
-    case PredicateKind::Or:
-      if (any(true)) return true;
-      return any(std::nullopt) ? std::nullopt : std::optional(false);
-    case PredicateKind::Not:
-      return parts[0] ? std::optional(!*parts[0]) : std::nullopt;
-    case PredicateKind::IsNull:
-      return left.is_null();
-    case PredicateKind::Eq:
-      return compared(0, [](int order) { return order == 0; });
-    case PredicateKind::Ne:
-      return compared(0, [](int order) { return order != 0; });
-    case PredicateKind::Lt:
-      return compared(0, [](int order) { return order < 0; });
-    case PredicateKind::Le:
-      return compared(0, [](int order) { return order <= 0; });
-    case PredicateKind::Gt:
-      return compared(0, [](int order) { return order > 0; });
-    case PredicateKind::Ge:
-      return compared(0, [](int order) { return order >= 0; });
-    case PredicateKind::Between:
-      parts = {compared(0, [](int order) { return order >= 0; }),
-               compared(1, [](int order) { return order <= 0; })};
-      if (any(false)) return false;
-      return any(std::nullopt) ? std::nullopt : std::optional(true);
-    case PredicateKind::In:
-      for (std::size_t i = 0; i < history.operands(node).size(); ++i) {
-        parts.push_back(compared(i, [](int order) { return order == 0; }));
-      }
-      if (any(true)) return true;
-      return any(std::nullopt) ? std::nullopt : std::optional(false);
-  }
-  return std::nullopt;
-}
 
 TimestampOracle::TimestampOracle(const History& history, Level level, std::int64_t clock_drift)
     : h_(history), level_(level), drift_(clock_drift), snapshots_(is_snapshot_level(level)) {
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
-    places_.emplace_back();
+    stamps_.emplace_back();
     if (!takes_part(txn)) continue;
     bool writes = false;
     for (OpId op = h_.first_op(txn); op < h_.end_op(txn); ++op.value) {
@@ -97,7 +34,7 @@ TimestampOracle::TimestampOracle(const History& history, Level level, std::int64
     auto commit = h_.commit_ts(txn);
     if (!commit && !writes) commit = start;
     if (!commit || (snapshots_ && !start)) continue;
-    places_.back() = Place{snapshots_ ? std::min(*start, *commit) : *commit, *commit, writes};
+    stamps_.back() = Stamps{snapshots_ ? std::min(*start, *commit) : *commit, *commit, writes};
   }
 }
 
@@ -109,8 +46,8 @@ bool TimestampOracle::takes_part(TxnId txn) const {
 // Begins and commits by timestamp; at equal ones commits of what began before, then writers that
 // begin and commit at once, then readers that do, then begins; else in the order of the history.
 bool TimestampOracle::commits_before_begin(TxnId first, TxnId second) const {
-  const Place& a = *places_[first.index()];
-  const Place& b = *places_[second.index()];
+  const Stamps& a = *stamps_[first.index()];
+  const Stamps& b = *stamps_[second.index()];
   const int at_once_a = a.writes ? 1 : 2;
   const int at_once_b = b.writes ? 1 : 2;
   return std::tuple(a.commit, a.start < a.commit ? 0 : at_once_a, first) <
@@ -118,8 +55,8 @@ bool TimestampOracle::commits_before_begin(TxnId first, TxnId second) const {
 }
 
 bool TimestampOracle::commits_before_commit(TxnId first, TxnId second) const {
-  const Place& a = *places_[first.index()];
-  const Place& b = *places_[second.index()];
+  const Stamps& a = *stamps_[first.index()];
+  const Stamps& b = *stamps_[second.index()];
   const int at_once_a = a.writes ? 1 : 2;
   const int at_once_b = b.writes ? 1 : 2;
   return std::tuple(a.commit, a.start < a.commit ? 0 : at_once_a, first) <
@@ -128,8 +65,8 @@ bool TimestampOracle::commits_before_commit(TxnId first, TxnId second) const {
 
 std::vector<TxnId> TimestampOracle::present() const {
   std::vector<TxnId> out;
-  for (std::size_t t = 0; t < places_.size(); ++t) {
-    if (places_[t]) out.push_back(TxnId{t});
+  for (std::size_t t = 0; t < stamps_.size(); ++t) {
+    if (stamps_[t]) out.push_back(TxnId{t});
   }
   return out;
 }
@@ -182,9 +119,7 @@ std::vector<KeyVersion> TimestampOracle::selected(TxnId txn, OpId op) const {
     if (!held.alive) continue;
     bool match = false;
     if (h_.op(op).kind == OpKind::Scan) {
-      const Value name = h_.key_name(key);
-      match = (read.lower.is_null() || order_of(h_, read.lower, name).value() <= 0) &&
-              (read.upper.is_null() || order_of(h_, name, read.upper).value() <= 0);
+      match = in_range(h_, read, key);
     } else {
       match = truth_of(h_, read.predicate, key, held.value) == true;
     }
@@ -231,7 +166,7 @@ void TimestampOracle::count_stamps(std::map<AnomalyKind, std::uint64_t>& counts)
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
     if (!takes_part(txn)) continue;
-    if (!places_[t]) {
+    if (!stamps_[t]) {
       ++counts[AnomalyKind::MissingTimestamp];
       continue;
     }
@@ -239,7 +174,7 @@ void TimestampOracle::count_stamps(std::map<AnomalyKind, std::uint64_t>& counts)
     const auto commit = h_.commit_ts(txn);
     if (start && commit && *start > *commit) ++counts[AnomalyKind::InvertedTimestamps];
     for (std::size_t k = 0; k < h_.key_count(); ++k) {
-      if (writes_key(txn, KeyId{k})) ++writers[{KeyId{k}, places_[t]->commit}];
+      if (writes_key(txn, KeyId{k})) ++writers[{KeyId{k}, stamps_[t]->commit}];
     }
   }
   for (const auto& [stamp, count] : writers) {
@@ -254,9 +189,7 @@ void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) 
     for (const TxnId other : present()) {
       const bool seen = other != txn && commits_before_begin(other, txn);
       if (h_.session(other) == h_.session(txn) && other < txn) session |= !seen;
-      const auto completed = h_.completed(other);
-      const auto invoked = h_.invoked(txn);
-      if (!completed || !invoked || *invoked - *completed <= drift_) continue;
+      if (!precedes_in_time(h_, other, txn, drift_)) continue;
       real_time |= level_ == Level::Gsi ? !commits_before_commit(other, txn) : !seen;
     }
     if (session && has_sessions(level_)) ++counts[AnomalyKind::SessionInversion];

@@ -27,24 +27,24 @@ class TimestampOracle {
   [[nodiscard]] std::map<AnomalyKind, std::uint64_t> counts() const;
 
   // What `txn` should find in `key` when it has done its operations before `op`.
-  // REQUIRES: it has a place on the timeline.
+  // REQUIRES: has(txn).
   [[nodiscard]] Held held(TxnId txn, KeyId key, OpId op) const;
   // What the predicate read `op` of `txn` should return.
   [[nodiscard]] std::vector<KeyVersion> selected(TxnId txn, OpId op) const;
   // The same for an aggregate, as JSON.
   [[nodiscard]] std::string aggregated(TxnId txn, OpId op) const;
-  [[nodiscard]] bool has(TxnId txn) const { return places_[txn.index()].has_value(); }
+  [[nodiscard]] bool has(TxnId txn) const { return stamps_[txn.index()].has_value(); }
 
-  // What is wrong with one read of a transaction that has a place; nothing if it is right.
+  // What is wrong with one read; nothing if it is right. REQUIRES: has(txn).
   [[nodiscard]] std::optional<AnomalyKind> wrong(TxnId txn, OpId op) const;
-  // Whether `first` commits before `second` begins. REQUIRES: both have a place.
+  // Whether `first` commits before `second` begins. REQUIRES: has() of both.
   [[nodiscard]] bool sees(TxnId second, TxnId first) const {
     return first != second && commits_before_begin(first, second);
   }
   [[nodiscard]] bool writes_key(TxnId txn, KeyId key) const;
 
  private:
-  struct Place {
+  struct Stamps {
     Timestamp start;
     Timestamp commit;
     bool writes = false;
@@ -65,11 +65,7 @@ class TimestampOracle {
   Level level_;
   std::int64_t drift_;
   bool snapshots_;
-  std::vector<std::optional<Place>> places_;
+  std::vector<std::optional<Stamps>> stamps_;  // Nothing: it is not on the timeline.
 };
-
-// SQL's logic, with nullopt for unknown.
-[[nodiscard]] std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key,
-                                           Value row);
 
 }  // namespace ouro::oracle

@@ -8,7 +8,7 @@ namespace ouro::bench {
 
 History by_session(const History& history) {
   HistoryBuilder builder;
-  builder.default_initial(history.columns().default_initial);
+  builder.default_initial(history.default_initial());
   for (std::size_t s = 0; s < history.session_count(); ++s) {
     const SessionId session = builder.session(history.session_name(SessionId{s}));
     for (const TxnId txn : history.session_txns(SessionId{s})) {

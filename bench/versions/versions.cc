@@ -2,12 +2,12 @@
 
 #include <benchmark/benchmark.h>
 
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "ouro/check.h"
 #include "ouro/generate.h"
+#include "ouro/history_builder.h"
 #include "strong/by_session.h"
 #include "versions/predicate_mix.h"
 
@@ -25,30 +25,31 @@ void run(benchmark::State& state, const History& history, Level level) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(history.txn_count()));
 }
 
-// The history with each version left out of the version orders that a coin says.
+// The history with each version left out of the version orders that a coin says. Names and values
+// are small integers, as generated ones are.
 History with_part_of_order(const History& history, unsigned percent) {
-  struct Kept {
-    History history;
-    std::vector<VersionOrder> orders;
-    std::vector<Value> versions;
-  };
-  auto kept = std::make_shared<Kept>();
-  kept->history = history;
-  std::mt19937_64 random(1);
-  for (VersionOrder order : history.version_orders()) {
-    const auto first = static_cast<std::uint32_t>(kept->versions.size());
-    for (const Value version : history.versions(order)) {
-      if (random() % 100 < percent) kept->versions.push_back(version);
+  HistoryBuilder builder;
+  builder.default_initial(history.default_initial());
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    builder.begin_txn(builder.session(history.session_name(history.session(txn))));
+    builder.status(history.status(txn));
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); id = OpId{id.index() + 1}) {
+      const Op op = history.op(id);
+      const KeyId key = builder.key(history.key_name(op.key));
+      op.kind == OpKind::Write ? builder.write(key, op.value) : builder.read(key, op.value);
     }
-    order.first = first;
-    order.count = static_cast<std::uint32_t>(kept->versions.size()) - first;
-    order.complete = order.complete && percent == 100;
-    kept->orders.push_back(order);
   }
-  HistoryColumns columns = history.columns();
-  columns.version_orders = kept->orders;
-  columns.versions = kept->versions;
-  return {columns, kept};
+  std::mt19937_64 random(1);
+  for (const VersionOrder& order : history.version_orders()) {
+    std::vector<Value> versions;
+    for (const Value version : history.versions(order)) {
+      if (random() % 100 < percent) versions.push_back(version);
+    }
+    builder.version_order(builder.key(history.key_name(order.key)), versions,
+                          order.complete && percent == 100);
+  }
+  return *std::move(builder).freeze();
 }
 
 // Arguments: transactions, operations of each, keys, percent of reads, percent of the order,

@@ -227,139 +227,86 @@ struct Remark {
 inline constexpr std::int64_t kNoClock = std::numeric_limits<std::int64_t>::min();
 inline constexpr Timestamp kNoTimestamp{kNoClock, 0};
 
-// The columns behind a History. Optional columns are empty when nobody filled them.
-struct HistoryColumns {
-  std::span<const OpKind> op_kind;
-  std::span<const KeyId> op_key;
-  std::span<const Value> op_value;         // Predicate reads: the number of their PredicateRead.
-  std::span<const std::uint32_t> op_line;  // Optional: formats with one operation a line.
-
-  std::span<const std::uint32_t> txn_first_op;  // txn_count + 1.
-  std::span<const SessionId> txn_session;
-  std::span<const TxnStatus> txn_status;
-  std::span<const Value> txn_name;              // Optional.
-  std::span<const std::int64_t> invoked;        // Optional; kNoClock where missing.
-  std::span<const std::int64_t> completed;      // Optional.
-  std::span<const Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
-  std::span<const Timestamp> commit_ts;         // Optional.
-  std::span<const std::uint64_t> txn_position;  // Optional.
-  std::span<const std::uint32_t> txn_file;      // Optional: more than one source file.
-
-  std::span<const std::uint32_t> session_first;  // session_count + 1, into session_txns.
-  std::span<const TxnId> session_txns;
-  std::span<const Value> session_name;
-
-  std::span<const Value> key_name;
-  std::span<const KeyVersion> key_initial;  // Keys whose initial value is not the default; sorted.
-  Value default_initial;
-
-  std::span<const PredicateRead> predicate_reads;
-  std::span<const KeyVersion> row_reads;
-  std::span<const KeyVersion> version_sets;
-  std::span<const PredicateNode> predicate_nodes;
-  std::span<const std::uint32_t> predicate_children;
-  std::span<const Value> predicate_operands;
-
-  std::span<const VersionOrder> version_orders;
-  std::span<const Value> versions;
-
-  std::span<const char> text_bytes;  // Text and Wide values, back to back.
-  std::span<const std::uint64_t> text_end;
-  std::span<const Cell> cells;  // Row values, back to back, by column.
-  std::span<const std::uint64_t> row_end;
-  std::span<const Value> elements;  // Trunks of lists, back to back.
-  std::span<const std::uint64_t> trunk_end;
-  std::span<const Value> column_name;  // Text values.
-
-  PlaceUnit place_unit = PlaceUnit::None;
-  std::span<const std::string> files;
-  std::span<const Remark> remarks;
-};
+// The arrays that a history consists of: for the library itself, in src/history/columns.h.
+struct HistoryColumns;
 
 class History {
  public:
   // An empty history.
   History();
-  // REQUIRES: `columns` point into `owner`, and are consistent (HistoryBuilder::freeze and the
-  // binary reader see to it).
-  History(const HistoryColumns& columns, std::shared_ptr<const void> owner);
 
-  [[nodiscard]] std::size_t txn_count() const { return c_.txn_session.size(); }
-  [[nodiscard]] std::size_t op_count() const { return c_.op_kind.size(); }
-  [[nodiscard]] std::size_t key_count() const { return c_.key_name.size(); }
-  [[nodiscard]] std::size_t session_count() const { return c_.session_name.size(); }
+  [[nodiscard]] std::size_t txn_count() const { return txn_session_.size(); }
+  [[nodiscard]] std::size_t op_count() const { return op_kind_.size(); }
+  [[nodiscard]] std::size_t key_count() const { return key_name_.size(); }
+  [[nodiscard]] std::size_t session_count() const { return session_first_.size() - 1; }
 
   // Operations.
-  [[nodiscard]] OpId first_op(TxnId txn) const { return OpId{c_.txn_first_op[txn.index()]}; }
-  [[nodiscard]] OpId end_op(TxnId txn) const { return OpId{c_.txn_first_op[txn.index() + 1]}; }
+  [[nodiscard]] OpId first_op(TxnId txn) const { return OpId{txn_first_op_[txn.index()]}; }
+  [[nodiscard]] OpId end_op(TxnId txn) const { return OpId{txn_first_op_[txn.index() + 1]}; }
   [[nodiscard]] Op op(OpId id) const {
-    return {id, c_.op_kind[id.index()], c_.op_key[id.index()], c_.op_value[id.index()]};
+    return {id, op_kind_[id.index()], op_key_[id.index()], op_value_[id.index()]};
   }
   [[nodiscard]] TxnId txn_of(OpId op) const;  // O(log transactions).
   // REQUIRES: is_predicate_read(op(id).kind).
   [[nodiscard]] const PredicateRead& predicate_read(OpId id) const {
-    return c_.predicate_reads[static_cast<std::size_t>(c_.op_value[id.index()].number())];
+    return predicate_reads_[static_cast<std::size_t>(op_value_[id.index()].number())];
   }
   [[nodiscard]] std::span<const KeyVersion> rows(const PredicateRead& read) const {
-    return c_.row_reads.subspan(read.first_row, read.row_count);
+    return row_reads_.subspan(read.first_row, read.row_count);
   }
   [[nodiscard]] std::span<const KeyVersion> version_set(const PredicateRead& read) const {
-    return c_.version_sets.subspan(read.first_version, read.version_count);
+    return version_sets_.subspan(read.first_version, read.version_count);
   }
 
   // Transactions and sessions.
-  [[nodiscard]] SessionId session(TxnId txn) const { return c_.txn_session[txn.index()]; }
-  [[nodiscard]] TxnStatus status(TxnId txn) const { return c_.txn_status[txn.index()]; }
+  [[nodiscard]] SessionId session(TxnId txn) const { return txn_session_[txn.index()]; }
+  [[nodiscard]] TxnStatus status(TxnId txn) const { return txn_status_[txn.index()]; }
   // The transactions of `session`, of every status, in session order.
   [[nodiscard]] std::span<const TxnId> session_txns(SessionId session) const {
-    const std::uint32_t first = c_.session_first[session.index()];
-    return c_.session_txns.subspan(first, c_.session_first[session.index() + 1] - first);
+    const std::uint32_t first = session_first_[session.index()];
+    return session_txns_.subspan(first, session_first_[session.index() + 1] - first);
   }
-  [[nodiscard]] Value txn_name(TxnId txn) const {
-    return c_.txn_name.empty() ? Value::null() : c_.txn_name[txn.index()];
-  }
+  [[nodiscard]] Value txn_name(TxnId txn) const;  // Null where the history names none.
   [[nodiscard]] std::optional<std::int64_t> invoked(TxnId txn) const {
-    return clock(c_.invoked, txn);
+    return clock(invoked_, txn);
   }
   [[nodiscard]] std::optional<std::int64_t> completed(TxnId txn) const {
-    return clock(c_.completed, txn);
+    return clock(completed_, txn);
   }
   [[nodiscard]] std::optional<Timestamp> start_ts(TxnId txn) const {
-    return timestamp(c_.start_ts, txn);
+    return timestamp(start_ts_, txn);
   }
   [[nodiscard]] std::optional<Timestamp> commit_ts(TxnId txn) const {
-    return timestamp(c_.commit_ts, txn);
+    return timestamp(commit_ts_, txn);
   }
-  [[nodiscard]] Value session_name(SessionId id) const { return c_.session_name[id.index()]; }
+  [[nodiscard]] Value session_name(SessionId session) const;
 
   // Keys.
-  [[nodiscard]] Value key_name(KeyId key) const { return c_.key_name[key.index()]; }
+  [[nodiscard]] Value key_name(KeyId key) const { return key_name_[key.index()]; }
   [[nodiscard]] Value initial(KeyId key) const;  // O(log keys with an initial value of their own).
+  // What keys hold at the start that have no initial value of their own.
+  [[nodiscard]] Value default_initial() const;
 
   // Version orders.
-  [[nodiscard]] std::span<const VersionOrder> version_orders() const { return c_.version_orders; }
-  [[nodiscard]] std::span<const Value> versions(const VersionOrder& order) const {
-    return c_.versions.subspan(order.first, order.count);
-  }
+  [[nodiscard]] std::span<const VersionOrder> version_orders() const;
+  [[nodiscard]] std::span<const Value> versions(const VersionOrder& order) const;
 
   // Inside values.
   [[nodiscard]] std::string_view string(Value text_or_wide) const;
   [[nodiscard]] std::span<const Cell> row(Value row) const;
   [[nodiscard]] std::span<const Value> list(Value list) const;
-  [[nodiscard]] std::string_view column_name(ColumnId column) const {
-    return string(c_.column_name[column.index()]);
-  }
+  [[nodiscard]] std::string_view column_name(ColumnId column) const;
   [[nodiscard]] Value cell(Value row, ColumnId column) const;  // Null where the row has none.
 
   // Predicates. Children are node ids too.
   [[nodiscard]] const PredicateNode& predicate(PredicateId id) const {
-    return c_.predicate_nodes[id.index()];
+    return predicate_nodes_[id.index()];
   }
   [[nodiscard]] std::span<const std::uint32_t> children(const PredicateNode& node) const {
-    return c_.predicate_children.subspan(node.first, node.count);
+    return predicate_children_.subspan(node.first, node.count);
   }
   [[nodiscard]] std::span<const Value> operands(const PredicateNode& node) const {
-    return c_.predicate_operands.subspan(node.first, node.count);
+    return predicate_operands_.subspan(node.first, node.count);
   }
 
   // As JSON: 7, "abc", null, [1,2], {"c":1}.
@@ -373,10 +320,16 @@ class History {
   [[nodiscard]] Place place(OpId op) const;
   // The first source file, or "".
   [[nodiscard]] std::string_view file() const;
+  [[nodiscard]] std::span<const Remark> remarks() const;
 
-  [[nodiscard]] const HistoryColumns& columns() const { return c_; }
+  // Whether any transaction has a timestamp, and whether any operation is a predicate read.
+  [[nodiscard]] bool has_timestamps() const { return !start_ts_.empty() || !commit_ts_.empty(); }
+  [[nodiscard]] bool has_predicate_reads() const { return !predicate_reads_.empty(); }
 
  private:
+  friend struct HistoryAccess;  // In src/history/columns.h.
+  explicit History(std::shared_ptr<const HistoryColumns> all);
+
   [[nodiscard]] static std::optional<std::int64_t> clock(std::span<const std::int64_t> column,
                                                          TxnId txn) {
     if (column.empty() || column[txn.index()] == kNoClock) return std::nullopt;
@@ -388,8 +341,27 @@ class History {
     return column[txn.index()];
   }
 
-  HistoryColumns c_;
-  std::shared_ptr<const void> owner_;
+  // What the functions above look at without a detour; the rest is in `all_`.
+  std::span<const OpKind> op_kind_;
+  std::span<const KeyId> op_key_;
+  std::span<const Value> op_value_;
+  std::span<const std::uint32_t> txn_first_op_;
+  std::span<const SessionId> txn_session_;
+  std::span<const TxnStatus> txn_status_;
+  std::span<const std::int64_t> invoked_;
+  std::span<const std::int64_t> completed_;
+  std::span<const Timestamp> start_ts_;
+  std::span<const Timestamp> commit_ts_;
+  std::span<const std::uint32_t> session_first_;
+  std::span<const TxnId> session_txns_;
+  std::span<const Value> key_name_;
+  std::span<const PredicateRead> predicate_reads_;
+  std::span<const KeyVersion> row_reads_;
+  std::span<const KeyVersion> version_sets_;
+  std::span<const PredicateNode> predicate_nodes_;
+  std::span<const std::uint32_t> predicate_children_;
+  std::span<const Value> predicate_operands_;
+  std::shared_ptr<const HistoryColumns> all_;  // With whatever they point into.
 };
 
 }  // namespace ouro

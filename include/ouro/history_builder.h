@@ -54,8 +54,10 @@ class HistoryBuilder {
   void set_session(SessionId session);
   void status(TxnStatus status);
   void name(Value name);
-  void clocks(std::int64_t invoked, std::int64_t completed);  // kNoClock: not known.
-  void timestamps(Timestamp start, Timestamp commit);         // kNoTimestamp: not known.
+  // The client's clock before the first operation and after the end; kNoClock: not known. One that
+  // completed before it was invoked makes freeze() fail.
+  void clocks(std::int64_t invoked, std::int64_t completed);
+  void timestamps(Timestamp start, Timestamp commit);  // kNoTimestamp: not known.
   [[nodiscard]] std::size_t txn_count() const;
   [[nodiscard]] std::size_t op_count() const;
 
@@ -105,7 +107,8 @@ class HistoryBuilder {
   // pooled value.
   void absorb(HistoryBuilder&& other);
 
-  // Fails only when a limit is exceeded (2^32 - 2 operations or transactions).
+  // Fails when a limit is exceeded (2^32 - 2 operations or transactions), or if a transaction
+  // completed before it was invoked; the error says where that stands.
   [[nodiscard]] Result<History> freeze() &&;
 
  private:

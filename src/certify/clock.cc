@@ -1,24 +1,44 @@
 #include "certify/clock.h"
 
+#include <limits>
+
 namespace ouro::recheck {
 
+// At equal timestamps: 0 commits of what began before, 1 writers and 2 readers that do both right
+// then, 3 begins of what commits later.
+Clock::Moment Clock::begin_of(const Stamps& stamps, TxnId txn) {
+  if (stamps.start < stamps.commit) return {stamps.start, 3, txn.value, false};
+  return {stamps.commit, stamps.writes ? 1 : 2, txn.value, false};
+}
+
+Clock::Moment Clock::commit_of(const Stamps& stamps, TxnId txn) {
+  if (stamps.start < stamps.commit) return {stamps.commit, 0, txn.value, true};
+  return {stamps.commit, stamps.writes ? 1 : 2, txn.value, true};
+}
+
+// What completed + drift would be above all clocks is before nothing.
+bool precedes_in_time(std::int64_t completed, std::int64_t invoked, std::int64_t drift) {
+  if (completed > std::numeric_limits<std::int64_t>::max() - drift) return false;
+  return completed + drift < invoked;
+}
+
 Clock::Clock(const History& history, const Rules& rules)
-    : h_(history), places_(history.txn_count()) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+    : h_(history), stamps_(history.txn_count()), known_(history.txn_count(), false) {
+  for (std::size_t i = 0; i < stamps_.size(); ++i) {
     const TxnId txn{i};
-    Place& place = places_[i];
-    for (OpId op = h_.first_op(txn); op < h_.end_op(txn) && !place.writes; ++op.value) {
-      place.writes = ouro::is_write(h_.columns().op_kind[op.index()]);
+    Stamps& stamps = stamps_[i];
+    for (OpId op = h_.first_op(txn); op < h_.end_op(txn) && !stamps.writes; ++op.value) {
+      stamps.writes = ouro::is_write(h_.op(op).kind);
     }
     if (!takes_part(txn)) continue;
     const auto start = h_.start_ts(txn);
-    const auto commit = place.writes || h_.commit_ts(txn) ? h_.commit_ts(txn) : start;
+    const auto commit = stamps.writes || h_.commit_ts(txn) ? h_.commit_ts(txn) : start;
     const bool begins_apart = rules.family == Family::Snapshot;
-    place.placed = commit.has_value() && (start.has_value() || !begins_apart);
-    if (!place.placed) continue;
-    place.commit = *commit;
-    place.start = begins_apart && *start < *commit ? *start : *commit;
-    ++placed_;
+    known_[i] = commit.has_value() && (start.has_value() || !begins_apart);
+    if (!known_[i]) continue;
+    stamps.commit = *commit;
+    stamps.start = begins_apart ? *start : *commit;
+    ++known_count_;
   }
 }
 
@@ -38,20 +58,6 @@ bool Clock::is_inverted(TxnId txn) const {
   const auto start = h_.start_ts(txn);
   const auto commit = h_.commit_ts(txn);
   return start && commit && *commit < *start;
-}
-
-// At equal timestamps: 0 commits of what began before, 1 writers and 2 readers that do both right
-// then, 3 begins of what commits later.
-Clock::Moment Clock::begin(TxnId txn) const {
-  const Place& place = places_[txn.index()];
-  const int phase = place.start != place.commit ? 3 : place.writes ? 1 : 2;
-  return {place.start, phase, txn.value, false};
-}
-
-Clock::Moment Clock::commit(TxnId txn) const {
-  const Place& place = places_[txn.index()];
-  const int phase = place.start != place.commit ? 0 : place.writes ? 1 : 2;
-  return {place.commit, phase, txn.value, true};
 }
 
 }  // namespace ouro::recheck

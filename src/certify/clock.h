@@ -1,5 +1,6 @@
-// The database's timestamps, read a second time: who takes part, and who commits before whom
-// begins. The definitions are in docs/levels.md, "By timestamps".
+// Clocks, read a second time. The database's timestamps: who takes part, and who commits before
+// whom begins. The clients' clocks: who completed before whom was invoked. The definitions are in
+// docs/levels.md, "By timestamps" and "Real time". All of certify/ asks here.
 #pragma once
 
 #include <compare>
@@ -11,43 +12,53 @@
 
 namespace ouro::recheck {
 
+// Whether a transaction that completed at `completed` precedes one that was invoked at `invoked`,
+// if clocks may differ by `drift`. REQUIRES: drift >= 0.
+[[nodiscard]] bool precedes_in_time(std::int64_t completed, std::int64_t invoked,
+                                    std::int64_t drift);
+
 class Clock {
  public:
-  Clock(const History& history, const Rules& rules);
-
-  [[nodiscard]] bool takes_part(TxnId txn) const;
-  // Whether its timestamps say when it begins and commits.
-  [[nodiscard]] bool is_placed(TxnId txn) const { return places_[txn.index()].placed; }
-  [[nodiscard]] bool is_inverted(TxnId txn) const;
-  [[nodiscard]] bool writes(TxnId txn) const { return places_[txn.index()].writes; }
-  [[nodiscard]] Timestamp commit_ts(TxnId txn) const { return places_[txn.index()].commit; }
-  [[nodiscard]] std::size_t placed() const { return placed_; }
-
   // A begin or a commit. Moments are totally ordered.
   struct Moment {
     Timestamp at;
-    int phase = 0;
+    int phase = 0;  // At equal timestamps; see begin_of() and commit_of().
     std::uint32_t txn = 0;
     bool commit = false;
     auto operator<=>(const Moment&) const = default;
   };
-  // REQUIRES: is_placed(txn).
-  [[nodiscard]] Moment begin(TxnId txn) const;
-  [[nodiscard]] Moment commit(TxnId txn) const;
+  // When a transaction begins and commits that has these timestamps. One that does not start before
+  // it commits does both at its commit.
+  struct Stamps {
+    Timestamp start;
+    Timestamp commit;
+    bool writes = false;
+  };
+  [[nodiscard]] static Moment begin_of(const Stamps& stamps, TxnId txn);
+  [[nodiscard]] static Moment commit_of(const Stamps& stamps, TxnId txn);
+
+  Clock(const History& history, const Rules& rules);
+
+  [[nodiscard]] bool takes_part(TxnId txn) const;
+  // Whether its timestamps say when it begins and commits.
+  [[nodiscard]] bool is_known(TxnId txn) const { return known_[txn.index()]; }
+  [[nodiscard]] bool is_inverted(TxnId txn) const;
+  [[nodiscard]] bool writes(TxnId txn) const { return stamps_[txn.index()].writes; }
+  [[nodiscard]] Timestamp commit_ts(TxnId txn) const { return stamps_[txn.index()].commit; }
+  [[nodiscard]] std::size_t known() const { return known_count_; }
+
+  // REQUIRES: is_known(txn).
+  [[nodiscard]] Moment begin(TxnId txn) const { return begin_of(stamps_[txn.index()], txn); }
+  [[nodiscard]] Moment commit(TxnId txn) const { return commit_of(stamps_[txn.index()], txn); }
   [[nodiscard]] bool sees(TxnId reader, TxnId writer) const {
     return reader != writer && commit(writer) < begin(reader);
   }
 
  private:
-  struct Place {
-    Timestamp start;
-    Timestamp commit;
-    bool writes = false;
-    bool placed = false;
-  };
   const History& h_;
-  std::vector<Place> places_;
-  std::size_t placed_ = 0;
+  std::vector<Stamps> stamps_;
+  std::vector<bool> known_;
+  std::size_t known_count_ = 0;
 };
 
 }  // namespace ouro::recheck

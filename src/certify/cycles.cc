@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "certify/clock.h"
+
 namespace ouro::recheck {
 
 Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
@@ -64,20 +66,20 @@ std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choic
   return "";
 }
 
-// ---- points ----
+// ---- begins and commits ----
 
-// From which point of one transaction to which point of another an edge leads; where transactions
-// are single points, these are the same.
+// Whether an edge leads from the begin or the commit of one transaction, and to which of the other;
+// where transactions do both at once, that is the same.
 Cycles::Arc Cycles::arc(EdgeKind kind) const {
   switch (kind) {
     case EdgeKind::ReadWrite:
-      return {Point::Begin, Point::Commit};
+      return {End::Begin, End::Commit};
     case EdgeKind::WriteWrite:
-      return {Point::Commit, rules_.lost_updates ? Point::Commit : Point::Begin};
+      return {End::Commit, rules_.lost_updates ? End::Commit : End::Begin};
     case EdgeKind::RealTime:
-      return {Point::Commit, rules_.commit_to_commit ? Point::Commit : Point::Begin};
+      return {End::Commit, rules_.commit_to_commit ? End::Commit : End::Begin};
     default:
-      return {Point::Commit, Point::Begin};
+      return {End::Commit, End::Begin};
   }
 }
 
@@ -85,7 +87,7 @@ bool Cycles::connects(const Edge& edge, const Edge& next) const {
   if (edge.to != next.from) return false;
   if (rules_.family != Family::Snapshot) return true;
   // A transaction begins before it commits, not the other way round.
-  return arc(edge.kind).to == Point::Begin || arc(next.kind).from == Point::Commit;
+  return arc(edge.kind).to == End::Begin || arc(next.kind).from == End::Commit;
 }
 
 // ---- edges ----
@@ -144,10 +146,7 @@ bool Cycles::is_real_time(const Edge& edge) const {
   if (!rules_.real_time || edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
   const auto completed = reading_.history().completed(edge.from);
   const auto invoked = reading_.history().invoked(edge.to);
-  if (!completed || !invoked || *completed >= *invoked) return false;
-  const std::uint64_t gap =
-      static_cast<std::uint64_t>(*invoked) - static_cast<std::uint64_t>(*completed);
-  return gap > static_cast<std::uint64_t>(clock_drift_);
+  return completed && invoked && precedes_in_time(*completed, *invoked, clock_drift_);
 }
 
 bool Cycles::is_write_read(const Edge& edge) const {

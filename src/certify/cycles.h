@@ -33,10 +33,10 @@ class Cycles {
     std::uint32_t second = 0;
     bool made = false;
   };
-  enum class Point : unsigned char { Begin, Commit };
+  enum class End : unsigned char { Begin, Commit };  // Of a transaction.
   struct Arc {
-    Point from = Point::Commit;
-    Point to = Point::Begin;
+    End from = End::Commit;
+    End to = End::Begin;
   };
 
   [[nodiscard]] bool connects(const Edge& edge, const Edge& next) const;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/certificate.h"
 
 namespace ouro {
@@ -34,7 +35,7 @@ std::uint64_t hash_of(std::string_view text) {
 // The contents of one piece, each hashed once.
 class Contents {
  public:
-  explicit Contents(const History& history) : h_(history), c_(history.columns()) {
+  explicit Contents(const History& history) : h_(history), c_(columns_of(history)) {
     texts_.reserve(c_.text_end.size());
     for (std::size_t t = 0; t < c_.text_end.size(); ++t) {
       texts_.push_back(hash_of(h_.string(Value::from(ValueKind::Text, t))));
@@ -137,7 +138,7 @@ class Adding {
   Adding(const History& piece, Known& known) : h_(piece), known_(known), contents_(piece) {}
 
   void run() {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     if (known_.txn_count == 0) known_.initial = contents_.of(c.default_initial);
     for (const KeyVersion& own : c.key_initial) {
       known_.own_initial[contents_.of(own.key)] = contents_.of(own.value);

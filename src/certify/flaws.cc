@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "certify/rows.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
@@ -108,7 +109,7 @@ std::string Flaws::first_forbidden(Level level) const {
     return fmt::format("{}: {}", h_.place(read).to_string(), info(faults[0].kind).name);
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
-    if (!is_predicate_read(h_.columns().op_kind[i])) continue;
+    if (!is_predicate_read(columns_of(h_).op_kind[i])) continue;
     const bool mismatch = is_counted(OpId{i}) && mismatches(OpId{i});
     if (!mismatch && contradicted(OpId{i}).empty()) continue;
     return fmt::format(

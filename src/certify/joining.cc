@@ -5,14 +5,15 @@
 #include <algorithm>
 
 #include "certify/reading.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
 Status Reading::join_reads() {
   skips_unclear_ = absences_ == Absences::Certain && !lists_tombstones();
   own_shown_.assign(accesses_.size(), 0);
-  trunks_.assign(h_->columns().trunk_end.size(), Trunk{});
-  elements_.assign(h_->columns().elements.size(), kNoAccess);
+  trunks_.assign(columns_of(*h_).trunk_end.size(), Trunk{});
+  elements_.assign(columns_of(*h_).elements.size(), kNoAccess);
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (auto status = join_trunk(id); !status) return status;
   }
@@ -202,9 +203,9 @@ Status Reading::join_trunk(AccessId read) {
   if (trunk.key.valid()) return error_at(read, "lists of two keys share their elements");
   trunk.key = a.key;
   const std::size_t first = first_element(a.value);
-  const std::size_t count = h_->columns().trunk_end[a.value.trunk()] - first;
+  const std::size_t count = columns_of(*h_).trunk_end[a.value.trunk()] - first;
   for (std::size_t p = 0; p < count; ++p) {
-    const auto found = written_.find({a.key, h_->columns().elements[first + p]});
+    const auto found = written_.find({a.key, columns_of(*h_).elements[first + p]});
     if (found == written_.end()) {
       trunk.unwritten = std::min(trunk.unwritten, p);
       continue;

@@ -59,7 +59,7 @@ class PredicateReads::Comparison {
     std::vector<std::uint32_t> times;
     times.reserve(commits_.size());
     for (const Commit& commit : commits_) {
-      const Instant stamp = r_.latest_[commit.place.key.index()][commit.place.position];
+      const Clock::Moment stamp = r_.latest_[commit.place.key.index()][commit.place.position];
       const auto at = std::lower_bound(stamps_.begin(), stamps_.end(), stamp);
       times.push_back(static_cast<std::uint32_t>(at - stamps_.begin()));
     }
@@ -116,8 +116,8 @@ class PredicateReads::Comparison {
   const History& h_;
   const Moments& moments_;
   const Unseen unseen_;
-  std::vector<Commit> commits_;  // Sorted.
-  std::vector<Instant> stamps_;  // Of them, sorted, all different.
+  std::vector<Commit> commits_;        // Sorted.
+  std::vector<Clock::Moment> stamps_;  // Of them, sorted, all different.
   Differences differences_;
   std::vector<std::uint32_t> places_;
   std::vector<KeyId> keys_;

@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "certify/rows.h"
-#include "history/value_order.h"
+#include "certify/values.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
 PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
     : reading_(reading), h_(reading.history()), seeing_(seeing) {
-  if (reading.evidence() != Evidence::Versions || h_.columns().predicate_reads.empty()) return;
-  const auto reads = h_.columns().predicate_reads;
+  if (reading.evidence() != Evidence::Versions || !h_.has_predicate_reads()) return;
+  const auto reads = columns_of(h_).predicate_reads;
   has_sets_ = std::any_of(reads.begin(), reads.end(),
                           [](const PredicateRead& read) { return read.has_version_set; });
   index_.emplace(h_);
@@ -58,8 +59,7 @@ bool PredicateReads::is_alive(KeyId key, std::uint32_t position) const {
 }
 
 bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t position) const {
-  return is_alive(key, position) &&
-         evaluate(h_, read.predicate, key, value(key, position)) == Truth::True;
+  return is_alive(key, position) && is_settled(h_, read.predicate, key, value(key, position));
 }
 
 void PredicateReads::note_places(KeyId key) {
@@ -72,7 +72,7 @@ void PredicateReads::note_places(KeyId key) {
       latest.emplace_back();  // The initial one is there for everybody.
       continue;
     }
-    const Instant committed = commit(reading_.access(all[i]).txn);
+    const Clock::Moment committed = commit(reading_.access(all[i]).txn);
     latest.push_back(i == 1 ? committed : std::max(latest.back(), committed));
   }
 }
@@ -82,22 +82,20 @@ bool PredicateReads::depend_on_time() const {
                      [&](OpId id) { return !h_.predicate_read(id).has_version_set; });
 }
 
-// If reads see what is committed when they commit, everybody begins and commits at once.
-PredicateReads::Instant PredicateReads::commit(TxnId writer) const {
-  const auto stamp = h_.commit_ts(writer);
-  const bool at_once = seeing_ == Seeing::Commit || (stamp && h_.start_ts(writer) >= stamp);
-  return at_once ? Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Writer, writer.index()}
-                 : Instant{stamp.value_or(kNoTimestamp), Instant::Turn::Commit, 0};
+Clock::Moment PredicateReads::commit(TxnId writer) const {
+  const Timestamp end = h_.commit_ts(writer).value_or(kNoTimestamp);
+  const Timestamp start = h_.start_ts(writer).value_or(kNoTimestamp);
+  return Clock::commit_of({seeing_ == Seeing::Commit ? end : start, end, true}, writer);
 }
 
-PredicateReads::Instant PredicateReads::snapshot(TxnId reader) const {
+Clock::Moment PredicateReads::snapshot(TxnId reader) const {
   const Timestamp start = *h_.start_ts(reader);
   const Timestamp end = h_.commit_ts(reader).value_or(start);
-  if (seeing_ == Seeing::Start && start < end) return {start, Instant::Turn::Begin, 0};
+  bool writes = false;
   for (OpId id = h_.first_op(reader); id < h_.end_op(reader); ++id.value) {
-    if (is_write(h_.op(id).kind)) return {end, Instant::Turn::Writer, reader.index()};
+    writes = writes || is_write(h_.op(id).kind);
   }
-  return {end, Instant::Turn::Reader, 0};
+  return Clock::begin_of({seeing_ == Seeing::Commit ? end : start, end, writes}, reader);
 }
 
 PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(reads) {
@@ -303,13 +301,13 @@ void PredicateReads::apply_own(OpId read, Table& table) const {
 }
 
 std::vector<OpId> PredicateReads::wrong_results() const {
-  std::vector<std::pair<Instant, Place>> commits;
+  std::vector<std::pair<Clock::Moment, Place>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     for (std::uint32_t i = 1; i < versions_[k].size(); ++i) {
       commits.push_back({latest_[k][i], {KeyId{k}, i}});
     }
   }
-  std::vector<std::pair<Instant, OpId>> reads;
+  std::vector<std::pair<Clock::Moment, OpId>> reads;
   for (const OpId id : reads_) {
     if (h_.predicate_read(id).has_version_set) continue;
     reads.emplace_back(snapshot(h_.txn_of(id)), id);

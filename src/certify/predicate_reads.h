@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "certify/clock.h"
 #include "certify/reading.h"
 #include "certify/row_index.h"
 
@@ -88,17 +89,9 @@ class PredicateReads {
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
-  // A place on the timeline. At equal timestamps come first the commits of those that began before,
-  // then whoever begins and commits at once, writers as the history has them, readers last; then
-  // begins.
-  struct Instant {
-    Timestamp stamp;
-    enum class Turn : unsigned char { Commit, Writer, Reader, Begin } turn = Turn::Commit;
-    std::size_t place = 0;  // Of writers.
-    constexpr auto operator<=>(const Instant&) const = default;
-  };
-  [[nodiscard]] Instant commit(TxnId writer) const;
-  [[nodiscard]] Instant snapshot(TxnId reader) const;
+  // If reads see what is committed when they commit, everybody begins and commits at once.
+  [[nodiscard]] Clock::Moment commit(TxnId writer) const;
+  [[nodiscard]] Clock::Moment snapshot(TxnId reader) const;
   // What one read saw, of any key.
   class Sight {
    public:
@@ -114,7 +107,7 @@ class PredicateReads {
 
    private:
     const PredicateReads& reads_;
-    std::optional<Instant> snapshot_;                // Nothing: it has a version set.
+    std::optional<Clock::Moment> snapshot_;          // Nothing: it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
@@ -150,7 +143,7 @@ class PredicateReads {
   std::vector<OpId> reads_;
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
   // By key, beside its versions: the last commit up to here.
-  std::vector<std::vector<Instant>> latest_;
+  std::vector<std::vector<Clock::Moment>> latest_;
   bool has_sets_ = false;  // Whether a read has a version set; only then there is:
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
   std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "history/value_order.h"
+#include "certify/values.h"
 
 namespace ouro::recheck {
 
@@ -40,11 +40,10 @@ Error Reading::error_at(AccessId id, std::string what) const {
 
 void Reading::take_apart() {
   std::vector<KeyId> keys;
-  if (!h_->columns().predicate_reads.empty()) {
+  if (h_->has_predicate_reads()) {
     for (std::size_t k = 0; k < h_->key_count(); ++k) keys.emplace_back(k);
-    std::sort(keys.begin(), keys.end(), [&](KeyId a, KeyId b) {
-      return compare_values(*h_, h_->key_name(a), h_->key_name(b)) < 0;
-    });
+    std::sort(keys.begin(), keys.end(),
+              [&](KeyId a, KeyId b) { return less(*h_, h_->key_name(a), h_->key_name(b)); });
   }
   accesses_.reserve(h_->op_count());
   for (std::size_t t = 0; t < h_->txn_count(); ++t) {
@@ -77,12 +76,11 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
   std::sort(returned.begin(), returned.end());
   auto key = sorted_keys.begin();
   if (!read.lower.is_null()) {
-    key = std::partition_point(key, sorted_keys.end(), [&](KeyId k) {
-      return compare_values(*h_, h_->key_name(k), read.lower) < 0;
-    });
+    key = std::partition_point(key, sorted_keys.end(),
+                               [&](KeyId k) { return less(*h_, h_->key_name(k), read.lower); });
   }
   for (; key != sorted_keys.end(); ++key) {
-    if (!read.upper.is_null() && compare_values(*h_, h_->key_name(*key), read.upper) > 0) break;
+    if (!read.upper.is_null() && less(*h_, read.upper, h_->key_name(*key))) break;
     if (std::binary_search(returned.begin(), returned.end(), *key)) continue;
     accesses_.push_back({op.id, txn, *key, OpKind::Read, Value::null()});
   }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/check.h"
 #include "ouro/history.h"
 #include "ouro/result.h"
@@ -167,7 +168,7 @@ class Reading {
   AccessId list_source(AccessId read, std::size_t others);
   Status join_trunk(AccessId read);
   [[nodiscard]] std::size_t first_element(Value list) const {
-    return list.trunk() == 0 ? 0 : h_->columns().trunk_end[list.trunk() - 1];
+    return list.trunk() == 0 ? 0 : columns_of(*h_).trunk_end[list.trunk() - 1];
   }
   Status read_orders();
   Status read_order(const VersionOrder& stated);

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "certify/clock.h"
 #include "certify/orders.h"
 #include "certify/rules.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
@@ -120,10 +122,7 @@ class Replay {
   // Whether real time wants `txn`, which commits now, before something that came already.
   [[nodiscard]] bool completed_too_early(TxnId txn) const {
     const auto completed = h_.completed(txn);
-    if (!completed || *completed >= last_invoked_) return false;
-    const std::uint64_t gap =
-        static_cast<std::uint64_t>(last_invoked_) - static_cast<std::uint64_t>(*completed);
-    return gap > static_cast<std::uint64_t>(clock_drift_);
+    return completed && precedes_in_time(*completed, last_invoked_, clock_drift_);
   }
 
   const Reading& reading_;
@@ -156,7 +155,7 @@ std::string compare_lists(const Reading& reading, std::span<const TxnId> order) 
     }
   }
   // How far each trunk is known to agree with its list.
-  std::vector<std::size_t> agreed(h.columns().trunk_end.size(), 0);
+  std::vector<std::size_t> agreed(columns_of(h).trunk_end.size(), 0);
   for (const TxnId txn : order) {
     for (AccessId id = reading.first(txn); id < reading.end(txn); ++id) {
       const Access& a = reading.access(id);

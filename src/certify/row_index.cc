@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "history/value_order.h"
+#include "certify/values.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
 
 using Interval = RowIndex::Interval;
-
-// Values are comparable, other than in the order of values, within a class: nulls, numbers, texts.
-int class_of(Value value) {
-  switch (value.kind()) {
-    case ValueKind::Null:
-    case ValueKind::Unobserved:
-      return 0;
-    case ValueKind::Integer:
-    case ValueKind::Wide:
-      return 1;
-    case ValueKind::Text:
-      return 2;
-    default:
-      return 3;
-  }
-}
 
 // The same slots, each once, in intervals that do not touch.
 std::vector<Interval> united(std::vector<Interval> all) {
@@ -88,7 +73,7 @@ RowIndex::RowIndex(const History& history) : h_(history) {
 }
 
 void RowIndex::choose_columns() {
-  const HistoryColumns& c = h_.columns();
+  const HistoryColumns& c = columns_of(h_);
   const auto add = [&](ColumnId id) {
     if (columns_.size() == kMostColumns || find(id) != kNone) return;
     columns_.emplace_back().id = id;
@@ -107,14 +92,13 @@ void RowIndex::fill(Column& column) const {
     if (!is_row(v)) continue;
     sorted.emplace_back(column.id.valid() ? h_.cell(value(v), column.id) : h_.key_name(key(v)), v);
   }
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
-    return compare_values(h_, a.first, b.first) < 0;
-  });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const auto& a, const auto& b) { return less(h_, a.first, b.first); });
   column.slots.assign(count, kNone);
   column.versions.reserve(sorted.size());
   for (const auto& [cell, version] : sorted) {
     const auto slot = static_cast<std::uint32_t>(column.versions.size());
-    if (column.values.empty() || compare_values(h_, column.values.back(), cell) != 0) {
+    if (column.values.empty() || less(h_, column.values.back(), cell)) {
       column.values.push_back(cell);
       column.firsts.push_back(slot);
     }
@@ -126,17 +110,17 @@ void RowIndex::fill(Column& column) const {
 
 KeyId RowIndex::key(Version version) const {
   const std::size_t keys = h_.key_count();
-  return version < keys ? KeyId{version} : h_.columns().op_key[version - keys];
+  return version < keys ? KeyId{version} : columns_of(h_).op_key[version - keys];
 }
 
 Value RowIndex::value(Version version) const {
   const std::size_t keys = h_.key_count();
-  return version < keys ? h_.initial(KeyId{version}) : h_.columns().op_value[version - keys];
+  return version < keys ? h_.initial(KeyId{version}) : columns_of(h_).op_value[version - keys];
 }
 
 bool RowIndex::is_row(Version version) const {
   const std::size_t keys = h_.key_count();
-  const OpKind kind = version < keys ? OpKind::Write : h_.columns().op_kind[version - keys];
+  const OpKind kind = version < keys ? OpKind::Write : columns_of(h_).op_kind[version - keys];
   const bool put = kind == OpKind::Write || kind == OpKind::CasWrite;
   return put && !value(version).is_null();
 }
@@ -150,30 +134,28 @@ std::uint32_t RowIndex::find(ColumnId id) const {
 // ---- slots ----
 
 std::uint32_t RowIndex::at_least(const Column& column, Value bound) const {
-  const auto at =
-      std::partition_point(column.values.begin(), column.values.end(),
-                           [&](Value value) { return compare_values(h_, value, bound) < 0; });
+  const auto at = std::partition_point(column.values.begin(), column.values.end(),
+                                       [&](Value value) { return less(h_, value, bound); });
   return column.firsts[static_cast<std::size_t>(at - column.values.begin())];
 }
 
 std::uint32_t RowIndex::beyond(const Column& column, Value bound) const {
-  const auto at =
-      std::partition_point(column.values.begin(), column.values.end(),
-                           [&](Value value) { return compare_values(h_, value, bound) <= 0; });
+  const auto at = std::partition_point(column.values.begin(), column.values.end(),
+                                       [&](Value value) { return !less(h_, bound, value); });
   return column.firsts[static_cast<std::size_t>(at - column.values.begin())];
 }
 
-std::uint32_t RowIndex::class_first(const Column& column, Value like) const {
-  const auto at =
-      std::partition_point(column.values.begin(), column.values.end(),
-                           [&](Value value) { return class_of(value) < class_of(like); });
+Scalar::Family RowIndex::family(Value value) const { return scalar_of(h_, value).family; }
+
+std::uint32_t RowIndex::family_first(const Column& column, Value like) const {
+  const auto at = std::partition_point(column.values.begin(), column.values.end(),
+                                       [&](Value value) { return family(value) < family(like); });
   return column.firsts[static_cast<std::size_t>(at - column.values.begin())];
 }
 
-std::uint32_t RowIndex::class_end(const Column& column, Value like) const {
-  const auto at =
-      std::partition_point(column.values.begin(), column.values.end(),
-                           [&](Value value) { return class_of(value) <= class_of(like); });
+std::uint32_t RowIndex::family_end(const Column& column, Value like) const {
+  const auto at = std::partition_point(column.values.begin(), column.values.end(),
+                                       [&](Value value) { return family(value) <= family(like); });
   return column.firsts[static_cast<std::size_t>(at - column.values.begin())];
 }
 
@@ -256,7 +238,7 @@ RowIndex::Cover RowIndex::compare(const PredicateNode& node, bool wanted) const 
   switch (node.kind) {
     case PredicateKind::IsNull:
       if (!wanted) return {true, {}};
-      out.intervals.push_back({column, 0, class_end(columns_[column], Value::null())});
+      out.intervals.push_back({column, 0, family_end(columns_[column], Value::null())});
       break;
     case PredicateKind::Between:
       if (wanted) {
@@ -281,10 +263,10 @@ RowIndex::Cover RowIndex::compare(const PredicateNode& node, bool wanted) const 
   return out;
 }
 
-// A comparison is neither true nor false of values of another class, nor with null.
+// A comparison is neither true nor false of values of another family, nor with null.
 void RowIndex::add_comparison(PredicateKind kind, std::uint32_t number, Value bound,
                               Cover& out) const {
-  if (class_of(bound) == 0) return;
+  if (family(bound) == Scalar::Family::None) return;
   const Column& column = columns_[number];
   const auto add = [&](std::uint32_t first, std::uint32_t end) {
     out.intervals.push_back({number, first, end});
@@ -293,16 +275,16 @@ void RowIndex::add_comparison(PredicateKind kind, std::uint32_t number, Value bo
     case PredicateKind::Eq:
       return add(at_least(column, bound), beyond(column, bound));
     case PredicateKind::Ne:
-      add(class_first(column, bound), at_least(column, bound));
-      return add(beyond(column, bound), class_end(column, bound));
+      add(family_first(column, bound), at_least(column, bound));
+      return add(beyond(column, bound), family_end(column, bound));
     case PredicateKind::Lt:
-      return add(class_first(column, bound), at_least(column, bound));
+      return add(family_first(column, bound), at_least(column, bound));
     case PredicateKind::Le:
-      return add(class_first(column, bound), beyond(column, bound));
+      return add(family_first(column, bound), beyond(column, bound));
     case PredicateKind::Gt:
-      return add(beyond(column, bound), class_end(column, bound));
+      return add(beyond(column, bound), family_end(column, bound));
     default:
-      return add(at_least(column, bound), class_end(column, bound));
+      return add(at_least(column, bound), family_end(column, bound));
   }
 }
 

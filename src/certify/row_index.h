@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "certify/values.h"
 #include "ouro/history.h"
 
 namespace ouro::recheck {
@@ -74,8 +75,9 @@ class RowIndex {
   // The first slot whose value is not less than, or greater than, `bound`.
   [[nodiscard]] std::uint32_t at_least(const Column& column, Value bound) const;
   [[nodiscard]] std::uint32_t beyond(const Column& column, Value bound) const;
-  [[nodiscard]] std::uint32_t class_first(const Column& column, Value like) const;
-  [[nodiscard]] std::uint32_t class_end(const Column& column, Value like) const;
+  [[nodiscard]] Scalar::Family family(Value value) const;
+  [[nodiscard]] std::uint32_t family_first(const Column& column, Value like) const;
+  [[nodiscard]] std::uint32_t family_end(const Column& column, Value like) const;
 
   // Where a node is true or, if `wanted` is false, where it is false.
   [[nodiscard]] Cover cover(PredicateId node, bool wanted) const;

@@ -15,6 +15,7 @@
 #include "certify/orders.h"
 #include "certify/predicate_reads.h"
 #include "certify/rows.h"
+#include "history/columns.h"
 #include "history/value_order.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
@@ -363,17 +364,17 @@ History with_results(const History& h, const std::vector<std::vector<KeyVersion>
   auto kept = std::make_shared<Kept>();
   kept->history = h;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    PredicateRead read = h.columns().predicate_reads[i];
+    PredicateRead read = columns_of(h).predicate_reads[i];
     read.first_row = static_cast<std::uint32_t>(kept->rows.size());
     read.row_count = static_cast<std::uint32_t>(rows[i].size());
     read.result = values[i];
     kept->rows.insert(kept->rows.end(), rows[i].begin(), rows[i].end());
     kept->reads.push_back(read);
   }
-  HistoryColumns columns = h.columns();
+  HistoryColumns columns = columns_of(h);
   columns.predicate_reads = kept->reads;
   columns.row_reads = kept->rows;
-  return {columns, kept};
+  return history_of(columns, kept);
 }
 
 class TamperedResults : public ::testing::TestWithParam<Evidence> {};

@@ -4,7 +4,7 @@
 #include <bit>
 #include <string_view>
 
-#include "history/value_order.h"
+#include "certify/values.h"
 
 namespace ouro::recheck {
 
@@ -58,11 +58,11 @@ class Total {
 bool selects(const History& history, OpId id, KeyId key, Value row) {
   const PredicateRead& read = history.predicate_read(id);
   if (history.op(id).kind != OpKind::Scan) {
-    return evaluate(history, read.predicate, key, row) == Truth::True;
+    return is_settled(history, read.predicate, key, row);
   }
   const Value name = history.key_name(key);
-  const bool below = !read.lower.is_null() && compare_values(history, name, read.lower) < 0;
-  const bool above = !read.upper.is_null() && compare_values(history, name, read.upper) > 0;
+  const bool below = !read.lower.is_null() && less(history, name, read.lower);
+  const bool above = !read.upper.is_null() && less(history, read.upper, name);
   return !below && !above;
 }
 
@@ -77,8 +77,8 @@ std::string aggregate(const History& history, const PredicateRead& read,
     const Value value = whole ? history.key_name(row.key) : history.cell(row.value, read.column);
     if (value.is_null()) continue;
     total.add(history, value);
-    if (count == 0 || compare_values(history, value, least) < 0) least = value;
-    if (count == 0 || compare_values(history, value, greatest) > 0) greatest = value;
+    if (count == 0 || less(history, value, least)) least = value;
+    if (count == 0 || less(history, greatest, value)) greatest = value;
     ++count;
   }
   switch (read.aggregate) {

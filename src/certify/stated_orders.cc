@@ -8,12 +8,13 @@
 #include "certify/predicate_reads.h"
 #include "certify/reading.h"
 #include "certify/rules.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 
 Status Reading::read_orders() {
   if (h_->version_orders().empty()) {
-    return h_->columns().commit_ts.empty() ? Status{} : order_by_timestamps();
+    return columns_of(*h_).commit_ts.empty() ? Status{} : order_by_timestamps();
   }
   for (const VersionOrder& stated : h_->version_orders()) {
     if (auto status = read_order(stated); !status) return status;

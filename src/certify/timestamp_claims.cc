@@ -12,6 +12,7 @@
 #include "certify/clock.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
@@ -61,9 +62,9 @@ class Claims {
       case AnomalyKind::RealTimeInversion:
         return txns.size() == 2 && rules_.real_time && breaks_real_time(txns[0], txns[1]);
       case AnomalyKind::MissingTimestamp:
-        return txns.size() == 1 && clock_.takes_part(txns[0]) && !clock_.is_placed(txns[0]);
+        return txns.size() == 1 && clock_.takes_part(txns[0]) && !clock_.is_known(txns[0]);
       case AnomalyKind::InvertedTimestamps:
-        return txns.size() == 1 && clock_.is_placed(txns[0]) && clock_.is_inverted(txns[0]);
+        return txns.size() == 1 && clock_.is_known(txns[0]) && clock_.is_inverted(txns[0]);
       default:
         return false;
     }
@@ -77,7 +78,7 @@ class Claims {
     const TxnId first = h_.txn_of(a);
     const TxnId second = h_.txn_of(b);
     return ouro::is_write(one.kind) && ouro::is_write(two.kind) && one.key == two.key &&
-           first != second && clock_.is_placed(first) && clock_.is_placed(second);
+           first != second && clock_.is_known(first) && clock_.is_known(second);
   }
   [[nodiscard]] bool conflict(OpId a, OpId b) const {
     if (!write_one_key(a, b)) return false;
@@ -93,16 +94,15 @@ class Claims {
     const auto all = h_.session_txns(h_.session(later));
     const auto at = std::find(all.begin(), all.end(), earlier);
     return std::find(at, all.end(), later) != all.end() && later != earlier &&
-           clock_.is_placed(later) && clock_.is_placed(earlier) && !clock_.sees(later, earlier);
+           clock_.is_known(later) && clock_.is_known(earlier) && !clock_.sees(later, earlier);
   }
   [[nodiscard]] bool breaks_real_time(TxnId later, TxnId earlier) const {
     const auto invoked = h_.invoked(later);
     const auto completed = h_.completed(earlier);
-    if (!invoked || !completed || *completed >= *invoked) return false;
-    const std::uint64_t gap =
-        static_cast<std::uint64_t>(*invoked) - static_cast<std::uint64_t>(*completed);
-    if (gap <= static_cast<std::uint64_t>(clock_drift_)) return false;
-    if (!clock_.is_placed(later) || !clock_.is_placed(earlier)) return false;
+    if (!invoked || !completed || !precedes_in_time(*completed, *invoked, clock_drift_)) {
+      return false;
+    }
+    if (!clock_.is_known(later) || !clock_.is_known(earlier)) return false;
     return rules_.commit_to_commit ? !(clock_.commit(earlier) < clock_.commit(later))
                                    : !clock_.sees(later, earlier);
   }
@@ -114,7 +114,7 @@ class Claims {
   }
 
   [[nodiscard]] bool is_list(KeyId key) const {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       if (c.op_key[i] != key || is_predicate_read(c.op_kind[i])) continue;
       if (c.op_kind[i] == OpKind::Append || c.op_value[i].is_list()) return true;
@@ -127,7 +127,7 @@ class Claims {
     const Op read = h_.op(id);
     const TxnId txn = h_.txn_of(id);
     const bool judged = ouro::is_read(read.kind) || read.kind == OpKind::CasFailed;
-    if (!judged || read.value.is_unobserved() || !clock_.is_placed(txn)) {
+    if (!judged || read.value.is_unobserved() || !clock_.is_known(txn)) {
       return {};
     }
     std::optional<Value> earlier;  // What it read last.
@@ -203,7 +203,7 @@ class Claims {
   void for_each_write(TxnId reader, KeyId key, const F& f) const {
     for (std::size_t i = 0; i < h_.txn_count(); ++i) {
       const TxnId txn{i};
-      if (!clock_.is_placed(txn) || !clock_.writes(txn) || !clock_.sees(reader, txn)) continue;
+      if (!clock_.is_known(txn) || !clock_.writes(txn) || !clock_.sees(reader, txn)) continue;
       for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
         const Op op = h_.op(id);
         if (op.key == key && ouro::is_write(op.kind)) f(txn, op.value);
@@ -216,7 +216,7 @@ class Claims {
   [[nodiscard]] absl::flat_hash_set<OpId> wrong_results() const {
     std::vector<std::pair<Clock::Moment, TxnId>> moments;
     for (std::size_t i = 0; i < h_.txn_count(); ++i) {
-      if (!clock_.is_placed(TxnId{i})) continue;
+      if (!clock_.is_known(TxnId{i})) continue;
       moments.emplace_back(clock_.begin(TxnId{i}), TxnId{i});
       moments.emplace_back(clock_.commit(TxnId{i}), TxnId{i});
     }

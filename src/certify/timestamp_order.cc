@@ -11,6 +11,7 @@
 #include "certify/orders.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "history/columns.h"
 
 namespace ouro::recheck {
 namespace {
@@ -20,7 +21,7 @@ class Rerun {
   Rerun(const History& history, const Certificate& certificate)
       : h_(history),
         rules_(rules_of(certificate.verdict.level)),
-        drift_(static_cast<std::uint64_t>(certificate.clock_drift)),
+        drift_(certificate.clock_drift),
         clock_(history, rules_),
         index_(history),
         table_(history, index_),
@@ -28,12 +29,12 @@ class Rerun {
         began_(history.txn_count(), kNever),
         committed_(history.txn_count(), kNever),
         before_(history.txn_count()),
-        agreed_(history.columns().trunk_end.size(), 0),
-        agreed_key_(history.columns().trunk_end.size()) {
+        agreed_(columns_of(history).trunk_end.size(), 0),
+        agreed_key_(columns_of(history).trunk_end.size()) {
     for (std::size_t s = 0; s < h_.session_count(); ++s) {
       TxnId before;
       for (const TxnId txn : h_.session_txns(SessionId{s})) {
-        if (!clock_.is_placed(txn)) continue;
+        if (!clock_.is_known(txn)) continue;
         before_[txn.index()] = before;
         before = txn;
       }
@@ -44,13 +45,13 @@ class Rerun {
     for (std::size_t i = 0; i < h_.txn_count(); ++i) {
       const TxnId txn{i};
       if (!clock_.takes_part(txn)) continue;
-      if (!clock_.is_placed(txn)) return txn_name(txn) + " lacks a timestamp";
+      if (!clock_.is_known(txn)) return txn_name(txn) + " lacks a timestamp";
       if (clock_.is_inverted(txn)) return txn_name(txn) + " starts after it commits";
     }
     std::optional<Clock::Moment> last;
     for (const Event& event : schedule) {
       if (!event.txn.valid() || event.txn.index() >= h_.txn_count() ||
-          !clock_.is_placed(event.txn)) {
+          !clock_.is_known(event.txn)) {
         return "the order has a transaction that has no place in it";
       }
       const Clock::Moment moment =
@@ -63,7 +64,7 @@ class Rerun {
       if (!wrong.empty()) return wrong;
       ++now_;
     }
-    return commits_ == clock_.placed() ? "" : "the order leaves out a transaction";
+    return commits_ == clock_.known() ? "" : "the order leaves out a transaction";
   }
 
  private:
@@ -125,10 +126,7 @@ class Rerun {
     ++commits_;
     if (rules_.real_time && rules_.commit_to_commit) note_invocation(txn);
     const auto completed = h_.completed(txn);
-    if (rules_.real_time && completed &&
-        *completed<last_invoked_&& static_cast<std::uint64_t>(last_invoked_) -
-                   static_cast<std::uint64_t>(*completed)>
-            drift_) {
+    if (rules_.real_time && completed && precedes_in_time(*completed, last_invoked_, drift_)) {
       return txn_name(txn) + " completed before one was invoked that it does not precede";
     }
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
@@ -155,7 +153,7 @@ class Rerun {
 
   const History& h_;
   const Rules rules_;
-  const std::uint64_t drift_;
+  const std::int64_t drift_;
   const Clock clock_;
   std::size_t now_ = 0;
   std::size_t commits_ = 0;

@@ -455,12 +455,12 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
 // more then, so only what they missed may be another matter.
 bool at_commit_too(const History& history, const Anomaly& anomaly) {
   if (anomaly.kind == AnomalyKind::ContradictoryOrder) return false;
-  const Points points(history, SnapshotAt::Commit);
+  const SnapshotMoments moments(history, SnapshotAt::Commit);
   return std::none_of(anomaly.edges.begin(), anomaly.edges.end(), [&](const Edge& edge) {
     if (edge.kind != EdgeKind::ReadWrite || !edge.from_op.valid()) return false;
     if (!has_condition(history.op(edge.from_op).kind)) return false;
     return !history.predicate_read(edge.from_op).has_version_set &&
-           points.commit(edge.to) < points.snapshot(edge.from);
+           moments.commit(edge.to) < moments.snapshot(edge.from);
   });
 }
 

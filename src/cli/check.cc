@@ -221,7 +221,7 @@ class Checker {
     options.memory_limit = static_cast<std::uint64_t>(std::min(flags_.memory_limit, 1e12) * 1e6);
     options.cancelled = &interrupted();
     options.threads = flags_.input.threads;
-    options.clock_drift = static_cast<std::int64_t>(std::min(flags_.clock_drift, 9e18));
+    options.clock_drift = flags_.clock_drift;
     options.evidence = evidence_;
     return options;
   }

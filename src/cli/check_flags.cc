@@ -126,9 +126,7 @@ void declare(CLI::App* app, CheckFlags& flags) {
   app->add_option("--memory-limit", flags.memory_limit, "give up if it takes MB memory [0: never]")
       ->type_name("MB")
       ->check(number_at_least_zero());
-  app->add_option("--clock-drift", flags.clock_drift, "by how much clocks may differ [0]")
-      ->type_name("D")
-      ->check(number_at_least_zero());
+  add_clock_drift(*app, flags.clock_drift);
   app->add_option("--certificate", flags.certificate, "write a proof for 'ouro certify'")
       ->type_name("FILE");
   app->add_option("--examples", flags.examples, "violations of each name to tell [1; 3 with -v]")

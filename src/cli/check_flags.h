@@ -1,6 +1,7 @@
 // What 'ouro check' can be asked.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,9 +30,9 @@ struct CheckFlags {
   bool stream = false;
   bool quiet = false;
   bool verbose = false;
-  double time_limit = 0;    // Seconds; zero: none.
-  double memory_limit = 0;  // 10^6 bytes; zero: none.
-  double clock_drift = 0;   // Of interest to levels with real time only.
+  double time_limit = 0;         // Seconds; zero: none.
+  double memory_limit = 0;       // 10^6 bytes; zero: none.
+  std::int64_t clock_drift = 0;  // Of interest to levels with real time only.
 };
 
 void declare(CLI::App* app, CheckFlags& flags);

@@ -45,10 +45,6 @@ class Scratch {
   std::string path_;
 };
 
-std::int64_t clock_drift_of(const CheckFlags& flags) {
-  return static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
-}
-
 struct Judged {
   StreamDigest::Digest digest;
   StreamSummary summary;
@@ -97,7 +93,7 @@ StreamOptions PieceChecker::options(const std::string& folder) const {
   StreamOptions options;
   options.level = level_;
   options.timeout = std::chrono::milliseconds(0);
-  options.clock_drift = clock_drift_of(flags_);
+  options.clock_drift = flags_.clock_drift;
   options.memory = static_cast<std::size_t>(
       (flags_.memory_limit > 0 ? std::min(flags_.memory_limit, 1e9) : kMegabytes) * 1e6);
   options.folder = folder;
@@ -118,8 +114,7 @@ Result<bool> PieceChecker::feed(HistoryPieces& pieces, Stream& stream, StreamDig
     if (*piece == nullptr) return true;
     if (interrupted() || out_of_time()) return false;
     coming = std::async(std::launch::async, read);
-    const HistoryColumns& c = (*piece)->columns();
-    stamped_ = stamped_ || !c.start_ts.empty() || !c.commit_ts.empty();
+    stamped_ = stamped_ || (*piece)->has_timestamps();
     Status taken = notes_ ? notes_->proof.add(**piece) : Status();
     if (taken.ok()) taken = stream.append(*piece, ++now);
     if (!taken.ok()) {
@@ -169,7 +164,7 @@ Result<Judged> PieceChecker::judge(const std::string& path) {
   if (!notes_ || verdict.outcome == Outcome::Undecided) return judged;
   notes_->proof.add(events);
   judged.certificate = make_certificate(
-      notes_->history, std::move(notes_->proof).close(verdict.outcome), clock_drift_of(flags_));
+      notes_->history, std::move(notes_->proof).close(verdict.outcome), flags_.clock_drift);
   return judged;
 }
 

@@ -56,6 +56,8 @@ int fail(const Error& error);
 CLI::Validator whole_number();
 CLI::Validator number_at_least_zero();
 CLI::Validator share();  // From 0 to 1.
+// --clock-drift of every command that has it: a whole number, and not below zero.
+CLI::Option* add_clock_drift(CLI::App& app, std::int64_t& clock_drift);
 // One of `words`.
 CLI::Validator one_of(std::vector<std::string> words);
 

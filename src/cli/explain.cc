@@ -18,7 +18,7 @@ struct ExplainFlags {
   std::string format;
   std::string level = "serializable";
   std::string evidence = "observed";
-  double clock_drift = 0;
+  std::int64_t clock_drift = 0;
   unsigned threads = 0;
 };
 
@@ -111,7 +111,7 @@ int run_explain(const ExplainFlags& flags) {
   options.cancelled = &interrupted();
   options.threads = flags.threads;
   options.evidence = *evidence;
-  options.clock_drift = static_cast<std::int64_t>(std::min(flags.clock_drift, 9e18));
+  options.clock_drift = flags.clock_drift;
   for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
     std::optional<Result<Precedence>> answer;
     watched("explaining " + display_name(flags.history), OnInterrupt::Wait,
@@ -135,9 +135,7 @@ void add_explain(CLI::App& root, Commands& commands) {
   app->add_option("-l,--level", flags->level, "isolation level [serializable]")->type_name("LEVEL");
   app->add_option("--evidence", flags->evidence, "what counts: observed, versions [observed]")
       ->type_name("WHAT");
-  app->add_option("--clock-drift", flags->clock_drift, "by how much clocks may differ [0]")
-      ->type_name("D")
-      ->check(number_at_least_zero());
+  add_clock_drift(*app, flags->clock_drift);
   app->add_option("-f,--format", flags->format, "format of the history [detected]")
       ->type_name("FORMAT");
   app->add_option("--threads", flags->threads, "threads to use [one per core]")

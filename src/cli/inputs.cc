@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "cli/command.h"
@@ -53,6 +54,21 @@ CLI::Validator number_at_least_zero() {
                                       : fmt::format("'{}' is not a number from 0 up", text);
       },
       "");
+}
+
+CLI::Option* add_clock_drift(CLI::App& app, std::int64_t& clock_drift) {
+  const auto check = [](const std::string& text) {
+    std::int64_t number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, problem] = std::from_chars(text.data(), last, number);
+    const bool whole = problem == std::errc() && end == last && number >= 0;
+    return whole ? std::string()
+                 : fmt::format("'{}' is not a whole number from 0 to {}", text,
+                               std::numeric_limits<std::int64_t>::max());
+  };
+  return app.add_option("--clock-drift", clock_drift, "by how much clocks may differ [0]")
+      ->type_name("D")
+      ->check(CLI::Validator(check, ""));
 }
 
 CLI::Validator share() {

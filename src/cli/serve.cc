@@ -208,10 +208,7 @@ int run_serve(ServeFlags& flags) {
 
 void add_minor_flags(CLI::App& app, ServeFlags& flags) {
   ServeOptions& options = flags.options;
-  app.add_option("--clock-drift", options.stream.clock_drift, "by how much clocks may differ [0]")
-      ->type_name("D")
-      ->check(number_at_least_zero())
-      ->group(kMinor);
+  add_clock_drift(app, options.stream.clock_drift)->group(kMinor);
   app.add_option("--initial", flags.initial, "what keys hold at first [null: nothing]")
       ->type_name("VALUE")
       ->check(null_or_integer())

@@ -113,7 +113,7 @@ class Examining {
   // they returned; so by version orders, where what they left out makes cycles, it is not asked.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone() const {
     if (how_.evidence == Evidence::Observed || is_cancelled()) return {};
-    const bool predicates = !h_.columns().predicate_reads.empty();
+    const bool predicates = h_.has_predicate_reads();
     if (predicates && how_.evidence == Evidence::Versions) return {};
     std::vector<Level> violated;
     for (const Verdict& verdict : out_.verdicts) {

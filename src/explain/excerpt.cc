@@ -11,6 +11,7 @@
 
 #include "check/observed/items.h"
 #include "history/access.h"
+#include "history/columns.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -18,31 +19,8 @@ namespace ouro {
 namespace {
 
 // What the columns of a part point into.
-struct Storage {
+struct Storage : AllColumns<ColumnVector> {
   History whole;
-  std::vector<OpKind> op_kind;
-  std::vector<KeyId> op_key;
-  std::vector<Value> op_value;
-  std::vector<std::uint32_t> op_line;
-  std::vector<std::uint32_t> txn_first_op;
-  std::vector<SessionId> txn_session;
-  std::vector<TxnStatus> txn_status;
-  std::vector<Value> txn_name;
-  std::vector<std::int64_t> invoked, completed;
-  std::vector<Timestamp> start_ts, commit_ts;
-  std::vector<std::uint64_t> txn_position;
-  std::vector<std::uint32_t> txn_file;
-  std::vector<std::uint32_t> session_first;
-  std::vector<TxnId> session_txns;
-  std::vector<Value> session_name;
-  std::vector<Value> key_name;
-  std::vector<KeyVersion> key_initial;
-  std::vector<PredicateRead> predicate_reads;
-  std::vector<KeyVersion> row_reads, version_sets;
-  std::vector<VersionOrder> version_orders;
-  std::vector<Value> versions;
-  std::vector<Value> elements;
-  std::vector<std::uint64_t> trunk_end;
 };
 
 // Appends the entry of `txn` in a column that may be missing.
@@ -70,7 +48,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     }
   }
   find_last_writes();
-  if (h_.columns().predicate_reads.empty()) return;
+  if (!h_.has_predicate_reads()) return;
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     if (knows(KeyId{k}) && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
   }
@@ -80,7 +58,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
 }
 
 void Excerpter::find_last_writes() {
-  const auto kinds = h_.columns().op_kind;
+  const auto kinds = columns_of(h_).op_kind;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (is_open_read(kinds[i])) last_writes_.try_emplace(h_.op(OpId{i}).key);
   }
@@ -205,26 +183,23 @@ class ExcerptMaker {
     }
     out_.txns.assign(txns.begin(), txns.end());
     if (earlier_.valid()) out_.txns.emplace_back();
-    out_.history = History(columns(), s_);
+    out_.history = history_of(columns(), s_);
     return std::move(out_);
   }
 
  private:
   void add_txn(TxnId txn) {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
     const auto [session, added] = sessions_.try_emplace(h_.session(txn), s_->session_name.size());
     if (added) s_->session_name.push_back(h_.session_name(h_.session(txn)));
     s_->txn_session.push_back(session->second);
     s_->txn_status.push_back(h_.status(txn));
-    take(s_->txn_name, c.txn_name, txn);
-    take(s_->invoked, c.invoked, txn);
-    take(s_->completed, c.completed, txn);
-    take(s_->start_ts, c.start_ts, txn);
-    take(s_->commit_ts, c.commit_ts, txn);
+    TxnColumns<ColumnSpan>::each_optional(
+        [&](const auto&, auto& out, const auto& column) { take(out, column, txn); }, *s_, c);
     take(s_->txn_position, c.txn_position, txn);
     take(s_->txn_file, c.txn_file, txn);
-    if (txn == reader_) add_apart(OpKind::Read, apart_, h_.columns().default_initial);
+    if (txn == reader_) add_apart(OpKind::Read, apart_, h_.default_initial());
     const std::size_t first = s_->op_kind.size();
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       if (kept_[id.index()]) add_op(txn, h_.op(id));
@@ -238,16 +213,16 @@ class ExcerptMaker {
 
   // In a session of its own, and nobody reads from it.
   void add_observer() {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
     s_->txn_session.emplace_back(s_->session_name.size());
     s_->session_name.push_back(Value::small(0));
     s_->txn_status.push_back(TxnStatus::Committed);
-    if (!c.txn_name.empty()) s_->txn_name.push_back(Value::null());
-    if (!c.invoked.empty()) s_->invoked.push_back(kNoClock);
-    if (!c.completed.empty()) s_->completed.push_back(kNoClock);
-    if (!c.start_ts.empty()) s_->start_ts.push_back(kNoTimestamp);
-    if (!c.commit_ts.empty()) s_->commit_ts.push_back(kNoTimestamp);
+    TxnColumns<ColumnSpan>::each_optional(
+        [](const auto& missing, auto& out, const auto& column) {
+          if (!column.empty()) out.push_back(missing);
+        },
+        *s_, c);
     if (!c.txn_position.empty()) s_->txn_position.push_back(0);
     if (!c.txn_file.empty()) s_->txn_file.push_back(0);
     add_apart(OpKind::Read, seen_, other_than_initial(1));
@@ -264,14 +239,14 @@ class ExcerptMaker {
     s_->op_kind.push_back(kind);
     s_->op_key.push_back(key);
     s_->op_value.push_back(value);
-    if (!h_.columns().op_line.empty()) s_->op_line.push_back(0);
+    if (!columns_of(h_).op_line.empty()) s_->op_line.push_back(0);
     out_.ops.emplace_back();
   }
 
   // `number` or the next one.
   [[nodiscard]] Value other_than_initial(std::int64_t number) const {
     const Value value = Value::small(number);
-    return h_.columns().default_initial == value ? Value::small(number + 1) : value;
+    return h_.default_initial() == value ? Value::small(number + 1) : value;
   }
 
   void add_op(TxnId txn, const Op& op) {
@@ -330,7 +305,7 @@ class ExcerptMaker {
     s_->op_kind.push_back(op.kind);
     s_->op_key.push_back(key);
     s_->op_value.push_back(value);
-    const auto lines = h_.columns().op_line;
+    const auto lines = columns_of(h_).op_line;
     if (!lines.empty()) s_->op_line.push_back(lines[op.id.index()]);
     out_.ops.push_back(op.id);
   }
@@ -574,7 +549,7 @@ class ExcerptMaker {
   void add_initial_values() {
     for (const auto& [whole, renamed] : keys_) {
       const Value initial = h_.initial(whole);
-      if (initial != h_.columns().default_initial) s_->key_initial.push_back({renamed, initial});
+      if (initial != h_.default_initial()) s_->key_initial.push_back({renamed, initial});
     }
     std::sort(s_->key_initial.begin(), s_->key_initial.end());
   }
@@ -608,34 +583,12 @@ class ExcerptMaker {
     }
   }
 
+  // Predicates and what handles stand for are those of the whole history.
   [[nodiscard]] HistoryColumns columns() const {
-    HistoryColumns c = h_.columns();
-    c.op_kind = s_->op_kind;
-    c.op_key = s_->op_key;
-    c.op_value = s_->op_value;
-    c.op_line = s_->op_line;
-    c.txn_first_op = s_->txn_first_op;
-    c.txn_session = s_->txn_session;
-    c.txn_status = s_->txn_status;
-    c.txn_name = s_->txn_name;
-    c.invoked = s_->invoked;
-    c.completed = s_->completed;
-    c.start_ts = s_->start_ts;
-    c.commit_ts = s_->commit_ts;
-    c.txn_position = s_->txn_position;
-    c.txn_file = s_->txn_file;
-    c.session_first = s_->session_first;
-    c.session_txns = s_->session_txns;
-    c.session_name = s_->session_name;
-    c.key_name = s_->key_name;
-    c.key_initial = s_->key_initial;
-    c.predicate_reads = s_->predicate_reads;
-    c.row_reads = s_->row_reads;
-    c.version_sets = s_->version_sets;
-    c.elements = s_->elements;
-    c.trunk_end = s_->trunk_end;
-    c.version_orders = s_->version_orders;
-    c.versions = s_->versions;
+    HistoryColumns c = columns_of(h_);
+    for_each_column([](auto& view, const auto& own) { view = own; }, c, *s_);
+    static_cast<PredicateColumns<ColumnSpan>&>(c) = columns_of(h_);
+    static_cast<PoolColumns<ColumnSpan>&>(c) = columns_of(h_);
     return c;
   }
 

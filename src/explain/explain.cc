@@ -435,8 +435,7 @@ class Explaining {
       }
       return story;
     }
-    const bool plain =
-        verdict.evidence == Evidence::Observed || history.columns().predicate_reads.empty();
+    const bool plain = verdict.evidence == Evidence::Observed || !history.has_predicate_reads();
     if (verdict.level > Level::Causal && plain) {
       const auto observed =
           Observed::observe(history, budget_, 1, verdict.evidence,

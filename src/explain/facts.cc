@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "history/real_time.h"
+
 namespace ouro {
 
 bool honours_sessions(Level level) {
@@ -62,7 +64,8 @@ void Facts::add_real_time(std::int64_t clock_drift) {
     for (std::size_t j = 0; j < txn_count_; ++j) {
       const auto completed = h.completed(TxnId{i});
       const auto invoked = h.invoked(TxnId{j});
-      if (i == j || !completed || !invoked || *completed >= *invoked - clock_drift) continue;
+      if (i == j || !completed || !invoked) continue;
+      if (!completed_before(*completed, *invoked, clock_drift)) continue;
       if (!o_.counted(TxnId{i}) || !o_.counted(TxnId{j})) continue;
       base_.push_back({.from = TxnId{i}, .to = TxnId{j}, .kind = EdgeKind::RealTime});
     }

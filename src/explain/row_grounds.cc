@@ -146,11 +146,11 @@ std::uint32_t RowGrounds::position(OpId read, SnapshotAt at, KeyId key) const {
   const TxnId txn = h_.txn_of(read);
   const auto versions = rows_->of(key);
   if (!details.has_version_set) {
-    const Points points(h_, at);
-    const Point snapshot = points.snapshot(txn);
+    const SnapshotMoments moments(h_, at);
+    const Moment snapshot = moments.snapshot(txn);
     const auto after =
         std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
-          return points.commit(observed_->txn(version.write)) < snapshot;
+          return moments.commit(observed_->txn(version.write)) < snapshot;
         });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }

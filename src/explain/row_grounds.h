@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "check/observed/observed.h"
-#include "check/versions/points.h"
 #include "check/versions/row_versions.h"
+#include "check/versions/snapshot_moments.h"
 
 namespace ouro {
 

@@ -1,7 +1,10 @@
 // The sections of the native binary format.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -77,5 +80,89 @@ static_assert(sizeof(DiskPredicateRead) == 56);
 struct DiskQuad {
   std::uint32_t a, b, c, d;
 };
+
+// Structs with padding have another shape on disk.
+[[nodiscard]] inline DiskPredicateRead to_disk(const PredicateRead& read) {
+  return {read.lower.bits(),
+          read.upper.bits(),
+          read.result.bits(),
+          read.predicate.value,
+          read.column.value,
+          static_cast<std::uint32_t>(read.aggregate),
+          read.has_version_set ? 1u : 0u,
+          read.first_row,
+          read.row_count,
+          read.first_version,
+          read.version_count};
+}
+[[nodiscard]] inline DiskQuad to_disk(const PredicateNode& node) {
+  return {static_cast<std::uint32_t>(node.kind), node.column.value, node.first, node.count};
+}
+[[nodiscard]] inline DiskQuad to_disk(const VersionOrder& order) {
+  return {order.key.value, order.complete ? 1u : 0u, order.first, order.count};
+}
+inline void from_disk(const DiskPredicateRead& disk, PredicateRead& out) {
+  out.lower = Value::from_bits(disk.lower);
+  out.upper = Value::from_bits(disk.upper);
+  out.result = Value::from_bits(disk.result);
+  out.predicate = PredicateId{disk.predicate};
+  out.column = ColumnId{disk.column};
+  out.aggregate = static_cast<AggregateKind>(std::min<std::uint32_t>(disk.aggregate, 255));
+  out.has_version_set = disk.has_version_set != 0;
+  out.first_row = disk.first_row;
+  out.row_count = disk.row_count;
+  out.first_version = disk.first_version;
+  out.version_count = disk.version_count;
+}
+inline void from_disk(const DiskQuad& disk, PredicateNode& out) {
+  out = {static_cast<PredicateKind>(std::min<std::uint32_t>(disk.a, 255)), ColumnId{disk.b}, disk.c,
+         disk.d};
+}
+inline void from_disk(const DiskQuad& disk, VersionOrder& out) {
+  out = {KeyId{disk.a}, disk.b != 0, disk.c, disk.d};
+}
+
+// Which column lies in which section, in the order of the file. What is not here is made anew when
+// a file is read (sessions), or not kept (places in other files). Calls one of
+//
+//   file.plain(section, column)          as it is in memory
+//   file.split(first, second, column)    pairs: an id and a value, in two sections
+//   file.shaped(section, column)         structs: see to_disk()
+//   file.value(section, value)
+//   file.remarks(section, remarks)
+template <class File, class Columns>
+void for_each_section(File& file, Columns& c) {
+  file.plain(Section::OpKind, c.op_kind);
+  file.plain(Section::OpKey, c.op_key);
+  file.plain(Section::OpValue, c.op_value);
+  file.plain(Section::TxnFirstOp, c.txn_first_op);
+  file.plain(Section::TxnSession, c.txn_session);
+  file.plain(Section::TxnStatus, c.txn_status);
+  file.plain(Section::TxnName, c.txn_name);
+  file.plain(Section::Invoked, c.invoked);
+  file.plain(Section::Completed, c.completed);
+  file.plain(Section::StartTs, c.start_ts);
+  file.plain(Section::CommitTs, c.commit_ts);
+  file.plain(Section::SessionName, c.session_name);
+  file.plain(Section::KeyName, c.key_name);
+  file.value(Section::DefaultInitial, c.default_initial);
+  file.split(Section::InitialKey, Section::InitialValue, c.key_initial);
+  file.shaped(Section::PredicateReads, c.predicate_reads);
+  file.split(Section::RowKey, Section::RowValue, c.row_reads);
+  file.split(Section::VersionSetKey, Section::VersionSetValue, c.version_sets);
+  file.shaped(Section::PredicateNodes, c.predicate_nodes);
+  file.plain(Section::PredicateChildren, c.predicate_children);
+  file.plain(Section::PredicateOperands, c.predicate_operands);
+  file.shaped(Section::VersionOrders, c.version_orders);
+  file.plain(Section::Versions, c.versions);
+  file.plain(Section::TextBytes, c.text_bytes);
+  file.plain(Section::TextEnd, c.text_end);
+  file.split(Section::CellColumn, Section::CellValue, c.cells);
+  file.plain(Section::RowEnd, c.row_end);
+  file.plain(Section::Elements, c.elements);
+  file.plain(Section::TrunkEnd, c.trunk_end);
+  file.plain(Section::ColumnName, c.column_name);
+  file.remarks(Section::Remarks, c.remarks);
+}
 
 }  // namespace ouro

@@ -6,15 +6,22 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/parallel.h"
 #include "base/utf8.h"
+#include "history/columns.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
 
 using Fault = std::optional<std::string>;
+
+template <class T>
+concept HoldsValues = std::is_same_v<T, Value> || std::is_same_v<T, KeyVersion> ||
+    std::is_same_v<T, Cell> || std::is_same_v<T, PredicateRead>;
 
 class Validator {
  public:
@@ -78,23 +85,24 @@ class Validator {
   void find_wide() {
     wide_.assign(c_.text_end.size(), false);
     if (wide_.empty()) return;
-    const auto note = [&](Value value) {
-      if (value.kind() == ValueKind::Wide && value.payload() < wide_.size()) {
-        wide_[value.payload()] = true;
-      }
-    };
-    for (const auto column : {c_.op_value, c_.txn_name, c_.session_name, c_.key_name,
-                              c_.predicate_operands, c_.versions, c_.elements}) {
-      for (const Value value : column) note(value);
+    for_each_column(
+        [&]<class T>(std::span<const T> column) {
+          if constexpr (HoldsValues<T>) {
+            for (const T& entry : column) note_wide(entry);
+          }
+        },
+        c_);
+    note_wide(c_.default_initial);
+  }
+  void note_wide(Value value) {
+    if (value.kind() == ValueKind::Wide && value.payload() < wide_.size()) {
+      wide_[value.payload()] = true;
     }
-    for (const auto list : {c_.key_initial, c_.row_reads, c_.version_sets}) {
-      for (const KeyVersion& entry : list) note(entry.value);
-    }
-    for (const Cell& cell : c_.cells) note(cell.value);
-    for (const PredicateRead& read : c_.predicate_reads) {
-      for (const Value value : {read.lower, read.upper, read.result}) note(value);
-    }
-    note(c_.default_initial);
+  }
+  void note_wide(const KeyVersion& version) { note_wide(version.value); }
+  void note_wide(const Cell& cell) { note_wide(cell.value); }
+  void note_wide(const PredicateRead& read) {
+    for (const Value value : {read.lower, read.upper, read.result}) note_wide(value);
   }
 
   [[nodiscard]] std::string_view text(std::size_t i) const {
@@ -190,9 +198,13 @@ class Validator {
       return "transactions do not cover the operations";
     }
     if (c_.txn_status.size() != n) return "not every transaction has a status";
-    for (const std::size_t size : {c_.txn_name.size(), c_.invoked.size(), c_.completed.size(),
-                                   c_.start_ts.size(), c_.commit_ts.size()}) {
-      if (size != 0 && size != n) return "a column of transactions has the wrong length";
+    bool fits = true;
+    TxnColumns<ColumnSpan>::each_optional(
+        [&](const auto&, const auto& column) { fits &= column.empty() || column.size() == n; }, c_);
+    if (!fits) return "a column of transactions has the wrong length";
+    if (const auto t = first_inverted(c_.invoked, c_.completed)) {
+      return fmt::format("transaction {} {}", *t,
+                         inverted_clocks(c_.invoked[*t], c_.completed[*t]));
     }
     for (const SessionId session : c_.txn_session) {
       if (session.index() >= c_.session_name.size()) return "a transaction has no session";

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "history/columns.h"
 #include "ouro/history.h"
 
 namespace ouro {

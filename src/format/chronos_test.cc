@@ -105,7 +105,7 @@ TEST(ChronosTest, NullIsTheEmptyListAmongLists) {
 TEST(ChronosTest, KeysStartAsZeroOnlyIfReadsShowIt) {
   const auto initial = [](std::string_view ops) {
     const auto history = parse_history("[" + txn(ops) + "]", {.format = Format::Chronos});
-    return history.ok() ? history->text(history->columns().default_initial) : "error";
+    return history.ok() ? history->text(history->default_initial()) : "error";
   };
   EXPECT_EQ(initial(R"({"t":"r","k":1,"v":0},{"t":"w","k":1,"v":2})"), "0");
   EXPECT_EQ(initial(R"({"t":"w","k":1,"v":0},{"t":"r","k":1,"v":0})"), "null");
@@ -226,7 +226,7 @@ TEST(ChronosTest, RealHistoriesHaveTheirTransactions) {
     EXPECT_EQ(history->session_count(), 50u);
     EXPECT_EQ(history->op_count(), 15000u);
     const bool lists = std::string(name) == "format-list";
-    EXPECT_EQ(history->text(history->columns().default_initial), lists ? "null" : "0");
+    EXPECT_EQ(history->text(history->default_initial()), lists ? "null" : "0");
     std::string printed;
     const auto report = print_history(*history, Format::Chronos, printed);
     ASSERT_TRUE(report.ok() && report->warnings.empty());

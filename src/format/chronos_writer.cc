@@ -8,6 +8,7 @@
 #include "format/chronos.h"
 #include "format/place_in_words.h"
 #include "history/access.h"
+#include "history/columns.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -43,7 +44,7 @@ class ChronosSurvey {
   }
 
   [[nodiscard]] std::vector<std::string> warnings() const {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     std::vector<std::string> out;
     const auto warn = [&out](bool when, std::string_view what) {
       if (when) out.emplace_back(what);
@@ -108,12 +109,12 @@ class ChronosSurvey {
 
   // A reader must guess the initial value: 0 if it is read though not written, and null is not.
   Status look_at_initial() {
-    const Value initial = h_.columns().default_initial;
+    const Value initial = h_.default_initial();
     const bool zero_read =
         std::any_of(zero_.begin(), zero_.end(), [](auto use) { return use == 1; });
     const Value guess = zero_read && !null_read_ && !has_list_ ? Value::small(0) : Value::null();
     lost_initial_ = initial == Value::small(0) && guess != initial && !null_read_;
-    if (h_.columns().key_initial.empty() && (guess == initial || lost_initial_)) return {};
+    if (columns_of(h_).key_initial.empty() && (guess == initial || lost_initial_)) return {};
     return error_in("",
                     "cannot write the initial values: in Chronos all keys start as null, or as 0 "
                     "if that is what reads show");

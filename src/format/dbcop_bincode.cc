@@ -11,6 +11,7 @@
 #include "format/byte_order.h"
 #include "format/plain_registers.h"
 #include "format/zero_initial.h"
+#include "history/columns.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -199,7 +200,7 @@ class Reader {
 };
 
 std::optional<std::string_view> remark(const History& history, std::string_view name) {
-  for (const Remark& remark : history.columns().remarks) {
+  for (const Remark& remark : history.remarks()) {
     if (remark.name == name) return remark.text;
   }
   return std::nullopt;
@@ -258,7 +259,7 @@ void warn_of_names(const History& history, WriteReport& report) {
     sessions |= name != Value::small(static_cast<std::int64_t>(s));
   }
   if (sessions) report.warnings.emplace_back("session names are left out");
-  if (!history.columns().txn_name.empty()) {
+  if (!columns_of(history).txn_name.empty()) {
     report.warnings.emplace_back("transaction names are left out");
   }
 }

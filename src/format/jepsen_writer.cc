@@ -17,6 +17,7 @@
 #include "format/jepsen.h"
 #include "format/place_in_words.h"
 #include "history/access.h"
+#include "history/columns.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -56,7 +57,7 @@ class Survey {
   [[nodiscard]] bool use_clocks() const { return any_clock_ && clocks_fit_; }
 
   [[nodiscard]] std::vector<std::string> warnings() const {
-    const HistoryColumns& c = h_.columns();
+    const HistoryColumns& c = columns_of(h_);
     std::vector<std::string> out;
     const auto warn = [&out](bool when, std::string_view what) {
       if (when) out.emplace_back(what);

@@ -10,6 +10,7 @@
 #include "format/binary_sections.h"
 #include "format/binary_validation.h"
 #include "format/native_binary.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -18,13 +19,9 @@ namespace {
 // in another shape on disk.
 struct Loaded {
   Column<char> bytes;
+  std::vector<std::shared_ptr<const void>> converted;
   std::vector<std::uint32_t> session_first;
   std::vector<TxnId> session_txns;
-  std::vector<KeyVersion> key_initial, row_reads, version_sets;
-  std::vector<PredicateRead> predicate_reads;
-  std::vector<PredicateNode> predicate_nodes;
-  std::vector<VersionOrder> version_orders;
-  std::vector<Cell> cells;
   std::vector<std::string> files;
   std::vector<Remark> remarks;
 };
@@ -39,17 +36,64 @@ class Reader {
     if (!bytes.ok()) return std::move(bytes).error();
     l_->bytes = *std::move(bytes);
     if (auto status = read_table(); !status.ok()) return status.error();
-    fill_columns();
+    for_each_section(*this, c_);
     if (failed_) return *failed_;
     if (const auto fault = validate_columns(c_, threads_))
       return error_in(name_, *fault + damaged());
     index_sessions();
     l_->files.push_back(name_);
     c_.files = l_->files;
-    return History(c_, l_);
+    return history_of(c_, l_);
+  }
+
+  // What for_each_section() calls.
+  template <class T>
+  void plain(Section id, std::span<const T>& column) {
+    column = section<T>(id);
+  }
+  template <class T>
+  void split(Section first, Section second, std::span<const T>& column) {
+    const auto ids = section<decltype(id_of(T{}))>(first);
+    const auto values = section<Value>(second);
+    if (ids.size() != values.size()) {
+      failed_ = error_in(
+          name_, fmt::format("sections {} and {} differ in length{}", static_cast<int>(first),
+                             static_cast<int>(second), damaged()));
+      return;
+    }
+    std::vector<T>& out = converted<T>(ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], values[i]});
+    column = out;
+  }
+  template <class T>
+  void shaped(Section id, std::span<const T>& column) {
+    const auto all = section<decltype(to_disk(T{}))>(id);
+    std::vector<T>& out = converted<T>(all.size());
+    for (const auto& disk : all) from_disk(disk, out.emplace_back());
+    column = out;
+  }
+  void value(Section id, Value& value) {
+    const auto one = section<Value>(id);
+    if (!one.empty()) value = one[0];
+  }
+  void remarks(Section id, std::span<const Remark>& remarks) {
+    std::vector<std::string> texts(1);
+    for (const char c : section<char>(id)) {
+      if (c == '\0') {
+        texts.emplace_back();
+      } else {
+        texts.back() += c;
+      }
+    }
+    for (std::size_t i = 0; i + 2 < texts.size(); i += 2) {
+      l_->remarks.push_back({texts[i], texts[i + 1]});
+    }
+    remarks = l_->remarks;
   }
 
  private:
+  static KeyId id_of(const KeyVersion& version) { return version.key; }
+  static ColumnId id_of(const Cell& cell) { return cell.column; }
   static std::string damaged() { return "; the file is damaged, convert it again"; }
 
   Status read_table() {
@@ -112,98 +156,12 @@ class Reader {
     return {reinterpret_cast<const T*>(l_->bytes.data() + entry.offset), entry.count};
   }
 
-  template <class A, class B, class T>
-  std::span<const T> zip(Section first, Section second, std::vector<T>& out) {
-    const auto a = section<A>(first);
-    const auto b = section<B>(second);
-    if (a.size() != b.size()) {
-      failed_ = error_in(
-          name_, fmt::format("sections {} and {} differ in length{}", static_cast<int>(first),
-                             static_cast<int>(second), damaged()));
-      return {};
-    }
-    out.reserve(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) out.push_back({a[i], b[i]});
-    return out;
-  }
-
-  void fill_columns() {
-    c_.op_kind = section<OpKind>(Section::OpKind);
-    c_.op_key = section<KeyId>(Section::OpKey);
-    c_.op_value = section<Value>(Section::OpValue);
-    c_.txn_first_op = section<std::uint32_t>(Section::TxnFirstOp);
-    c_.txn_session = section<SessionId>(Section::TxnSession);
-    c_.txn_status = section<TxnStatus>(Section::TxnStatus);
-    c_.txn_name = section<Value>(Section::TxnName);
-    c_.invoked = section<std::int64_t>(Section::Invoked);
-    c_.completed = section<std::int64_t>(Section::Completed);
-    c_.start_ts = section<Timestamp>(Section::StartTs);
-    c_.commit_ts = section<Timestamp>(Section::CommitTs);
-    c_.session_name = section<Value>(Section::SessionName);
-    c_.key_name = section<Value>(Section::KeyName);
-    const auto initial = section<Value>(Section::DefaultInitial);
-    if (!initial.empty()) c_.default_initial = initial[0];
-    c_.key_initial = zip<KeyId, Value>(Section::InitialKey, Section::InitialValue, l_->key_initial);
-    c_.row_reads = zip<KeyId, Value>(Section::RowKey, Section::RowValue, l_->row_reads);
-    c_.version_sets =
-        zip<KeyId, Value>(Section::VersionSetKey, Section::VersionSetValue, l_->version_sets);
-    c_.cells = zip<ColumnId, Value>(Section::CellColumn, Section::CellValue, l_->cells);
-    c_.predicate_children = section<std::uint32_t>(Section::PredicateChildren);
-    c_.predicate_operands = section<Value>(Section::PredicateOperands);
-    c_.versions = section<Value>(Section::Versions);
-    c_.text_bytes = section<char>(Section::TextBytes);
-    c_.text_end = section<std::uint64_t>(Section::TextEnd);
-    c_.row_end = section<std::uint64_t>(Section::RowEnd);
-    c_.elements = section<Value>(Section::Elements);
-    c_.trunk_end = section<std::uint64_t>(Section::TrunkEnd);
-    c_.column_name = section<Value>(Section::ColumnName);
-    fill_structs();
-    fill_remarks();
-  }
-
-  void fill_structs() {
-    for (const DiskPredicateRead& read : section<DiskPredicateRead>(Section::PredicateReads)) {
-      PredicateRead out;
-      out.lower = Value::from_bits(read.lower);
-      out.upper = Value::from_bits(read.upper);
-      out.result = Value::from_bits(read.result);
-      out.predicate = PredicateId{read.predicate};
-      out.column = ColumnId{read.column};
-      out.aggregate = static_cast<AggregateKind>(std::min<std::uint32_t>(read.aggregate, 255));
-      out.has_version_set = read.has_version_set != 0;
-      out.first_row = read.first_row;
-      out.row_count = read.row_count;
-      out.first_version = read.first_version;
-      out.version_count = read.version_count;
-      l_->predicate_reads.push_back(out);
-    }
-    c_.predicate_reads = l_->predicate_reads;
-    for (const DiskQuad& node : section<DiskQuad>(Section::PredicateNodes)) {
-      l_->predicate_nodes.push_back(
-          {static_cast<PredicateKind>(std::min<std::uint32_t>(node.a, 255)), ColumnId{node.b},
-           node.c, node.d});
-    }
-    c_.predicate_nodes = l_->predicate_nodes;
-    for (const DiskQuad& order : section<DiskQuad>(Section::VersionOrders)) {
-      l_->version_orders.push_back({KeyId{order.a}, order.b != 0, order.c, order.d});
-    }
-    c_.version_orders = l_->version_orders;
-  }
-
-  void fill_remarks() {
-    const auto bytes = section<char>(Section::Remarks);
-    std::vector<std::string> texts(1);
-    for (const char c : bytes) {
-      if (c == '\0') {
-        texts.emplace_back();
-      } else {
-        texts.back() += c;
-      }
-    }
-    for (std::size_t i = 0; i + 2 < texts.size(); i += 2) {
-      l_->remarks.push_back({texts[i], texts[i + 1]});
-    }
-    c_.remarks = l_->remarks;
+  template <class T>
+  std::vector<T>& converted(std::size_t size) {
+    auto column = std::make_shared<std::vector<T>>();
+    column->reserve(size);
+    l_->converted.push_back(column);
+    return *column;
   }
 
   void index_sessions() {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "format/binary_sections.h"
+#include "history/columns.h"
 #include "ouro/history_builder.h"
 #include "tests/files.h"
 
@@ -177,7 +178,7 @@ TEST(NativeBinaryTest, TheFirstBadOperationIsNamedWhateverTheThreads) {
   std::string bytes = large_binary();
   const auto history = parse_history(bytes);
   ASSERT_TRUE(history.ok()) << history.error().to_string();
-  const auto& keys = history->columns().op_key;
+  const auto& keys = columns_of(*history).op_key;
   const std::size_t at =
       bytes.find({reinterpret_cast<const char*>(keys.data()), keys.size_bytes()});
   ASSERT_NE(at, std::string::npos);

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "format/binary_sections.h"
 #include "format/native_binary.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -13,11 +16,40 @@ class Sections {
  public:
   explicit Sections(std::uint32_t version) : version_(version) {}
 
+  // What for_each_section() calls.
   template <class T>
-  void add(Section id, std::span<const T> column) {
+  void plain(Section id, std::span<const T> column) {
     if (column.empty()) return;
     table_.push_back({static_cast<std::uint32_t>(id), sizeof(T), 0, column.size()});
     bytes_.push_back({reinterpret_cast<const char*>(column.data()), column.size_bytes()});
+  }
+  template <class T>
+  void split(Section first, Section second, std::span<const T> column) {
+    std::vector<decltype(id_of(T{}))> ids;
+    std::vector<Value> values;
+    for (const T& entry : column) {
+      ids.push_back(id_of(entry));
+      values.push_back(entry.value);
+    }
+    keep(first, std::move(ids));
+    keep(second, std::move(values));
+  }
+  template <class T>
+  void shaped(Section id, std::span<const T> column) {
+    std::vector<decltype(to_disk(T{}))> out;
+    for (const T& entry : column) out.push_back(to_disk(entry));
+    keep(id, std::move(out));
+  }
+  void value(Section id, const Value& value) { plain(id, std::span(&value, 1)); }
+  void remarks(Section id, std::span<const Remark> remarks) {
+    std::vector<char> out;
+    for (const Remark& remark : remarks) {
+      for (const std::string& text : {remark.name, remark.text}) {
+        out.insert(out.end(), text.begin(), text.end());
+        out.push_back('\0');
+      }
+    }
+    keep(id, std::move(out));
   }
 
   Status write(Output& output) {
@@ -49,6 +81,14 @@ class Sections {
   }
 
  private:
+  static KeyId id_of(const KeyVersion& version) { return version.key; }
+  static ColumnId id_of(const Cell& cell) { return cell.column; }
+  template <class T>
+  void keep(Section id, std::vector<T> column) {
+    const auto kept = std::make_shared<const std::vector<T>>(std::move(column));
+    kept_.push_back(kept);
+    plain(id, std::span<const T>(*kept));
+  }
   static std::uint64_t aligned(std::uint64_t at) {
     return (at + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
   }
@@ -60,105 +100,18 @@ class Sections {
   std::uint32_t version_;
   std::vector<SectionEntry> table_;
   std::vector<std::string_view> bytes_;
+  std::vector<std::shared_ptr<const void>> kept_;  // What was made for the file.
   std::uint64_t written_ = 0;
 };
-
-// Structs with padding go to disk as two columns.
-struct SplitVersions {
-  explicit SplitVersions(std::span<const KeyVersion> versions) {
-    for (const KeyVersion& version : versions) {
-      keys.push_back(version.key);
-      values.push_back(version.value);
-    }
-  }
-  std::vector<KeyId> keys;
-  std::vector<Value> values;
-};
-
-template <class T>
-std::span<const T> view(const std::vector<T>& column) {
-  return column;
-}
-
-std::vector<DiskPredicateRead> disk_reads(std::span<const PredicateRead> reads) {
-  std::vector<DiskPredicateRead> out;
-  for (const PredicateRead& read : reads) {
-    out.push_back({read.lower.bits(), read.upper.bits(), read.result.bits(), read.predicate.value,
-                   read.column.value, static_cast<std::uint32_t>(read.aggregate),
-                   read.has_version_set ? 1u : 0u, read.first_row, read.row_count,
-                   read.first_version, read.version_count});
-  }
-  return out;
-}
 
 }  // namespace
 
 Result<WriteReport> write_native_binary(const History& history, Output& output) {
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   const bool has_cas =
       std::any_of(c.op_kind.begin(), c.op_kind.end(), [](OpKind kind) { return info(kind).first; });
   Sections sections(has_cas ? kBinaryVersionWithCas : kBinaryVersion);
-  sections.add(Section::OpKind, c.op_kind);
-  sections.add(Section::OpKey, c.op_key);
-  sections.add(Section::OpValue, c.op_value);
-  sections.add(Section::TxnFirstOp, c.txn_first_op);
-  sections.add(Section::TxnSession, c.txn_session);
-  sections.add(Section::TxnStatus, c.txn_status);
-  sections.add(Section::TxnName, c.txn_name);
-  sections.add(Section::Invoked, c.invoked);
-  sections.add(Section::Completed, c.completed);
-  sections.add(Section::StartTs, c.start_ts);
-  sections.add(Section::CommitTs, c.commit_ts);
-  sections.add(Section::SessionName, c.session_name);
-  sections.add(Section::KeyName, c.key_name);
-  sections.add(Section::DefaultInitial, std::span(&c.default_initial, 1));
-  const SplitVersions initial(c.key_initial);
-  sections.add(Section::InitialKey, view(initial.keys));
-  sections.add(Section::InitialValue, view(initial.values));
-  const auto reads = disk_reads(c.predicate_reads);
-  sections.add(Section::PredicateReads, view(reads));
-  const SplitVersions rows(c.row_reads);
-  sections.add(Section::RowKey, view(rows.keys));
-  sections.add(Section::RowValue, view(rows.values));
-  const SplitVersions version_sets(c.version_sets);
-  sections.add(Section::VersionSetKey, view(version_sets.keys));
-  sections.add(Section::VersionSetValue, view(version_sets.values));
-  std::vector<DiskQuad> nodes;
-  for (const PredicateNode& node : c.predicate_nodes) {
-    nodes.push_back(
-        {static_cast<std::uint32_t>(node.kind), node.column.value, node.first, node.count});
-  }
-  sections.add(Section::PredicateNodes, view(nodes));
-  sections.add(Section::PredicateChildren, c.predicate_children);
-  sections.add(Section::PredicateOperands, c.predicate_operands);
-  std::vector<DiskQuad> orders;
-  for (const VersionOrder& order : c.version_orders) {
-    orders.push_back({order.key.value, order.complete ? 1u : 0u, order.first, order.count});
-  }
-  sections.add(Section::VersionOrders, view(orders));
-  sections.add(Section::Versions, c.versions);
-  sections.add(Section::TextBytes, c.text_bytes);
-  sections.add(Section::TextEnd, c.text_end);
-  std::vector<ColumnId> cell_columns;
-  std::vector<Value> cell_values;
-  for (const Cell& cell : c.cells) {
-    cell_columns.push_back(cell.column);
-    cell_values.push_back(cell.value);
-  }
-  sections.add(Section::CellColumn, view(cell_columns));
-  sections.add(Section::CellValue, view(cell_values));
-  sections.add(Section::RowEnd, c.row_end);
-  sections.add(Section::Elements, c.elements);
-  sections.add(Section::TrunkEnd, c.trunk_end);
-  sections.add(Section::ColumnName, c.column_name);
-  std::vector<char> remarks;
-  for (const Remark& remark : c.remarks) {
-    for (const std::string& text : {remark.name, remark.text}) {
-      remarks.insert(remarks.end(), text.begin(), text.end());
-      remarks.push_back('\0');
-    }
-  }
-  sections.add(Section::Remarks, view(remarks));
+  for_each_section(sections, c);
   if (auto status = sections.write(output); !status.ok()) return status.error();
   return WriteReport{};
 }

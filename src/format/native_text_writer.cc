@@ -4,6 +4,7 @@
 #include <string>
 
 #include "format/native_text.h"
+#include "history/columns.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -19,11 +20,11 @@ class Writer {
 
   void header() {
     out_ += "{\"ouro\":1,\"initial\":";
-    value(h_.columns().default_initial);
-    if (!h_.columns().remarks.empty()) {
+    value(h_.default_initial());
+    if (!h_.remarks().empty()) {
       out_ += ",\"info\":{";
       const char* separator = "";
-      for (const Remark& remark : h_.columns().remarks) {
+      for (const Remark& remark : h_.remarks()) {
         out_ += std::exchange(separator, ",");
         append_json_string(out_, remark.name);
         out_ += ':';
@@ -208,7 +209,7 @@ class Writer {
 Result<WriteReport> write_native_text(const History& history, Output& output) {
   Writer writer(history, output.buffer());
   writer.header();
-  for (const KeyVersion& entry : history.columns().key_initial) writer.initial(entry);
+  for (const KeyVersion& entry : columns_of(history).key_initial) writer.initial(entry);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     writer.txn(TxnId{t});
     if (auto status = output.drain(); !status.ok()) return status.error();

@@ -8,6 +8,7 @@
 
 #include "format/input.h"
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -151,7 +152,7 @@ Status PlainRegisters::check_initial() {
 }
 
 void PlainRegisters::collect_warnings() {
-  const HistoryColumns& c = h_->columns();
+  const HistoryColumns& c = columns_of(*h_);
   if (unobserved_ != 0) {
     warnings_.push_back(
         fmt::format("{} read(s) without a recorded result are left out", unobserved_));
@@ -197,7 +198,7 @@ NumberedNames number_txns(const History& history) {
 
 void warn_of_remarks(const History& history, std::span<const std::string_view> kept,
                      WriteReport& report) {
-  for (const Remark& remark : history.columns().remarks) {
+  for (const Remark& remark : history.remarks()) {
     if (std::find(kept.begin(), kept.end(), remark.name) != kept.end()) continue;
     report.warnings.push_back(fmt::format("the remark '{}' is left out", remark.name));
   }

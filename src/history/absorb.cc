@@ -154,11 +154,11 @@ void HistoryBuilder::Translator::add_txns() {
     to_.txn_session.push_back(names_.sessions[id.index()]);
   to_.txn_status.append(other_.txn_status.span());
   for (Value& name : other_.txn_name) name = scalar(name);
-  append_optional(to_.txn_name, txns_before_, other_.txn_name, added, Value::null());
-  append_optional(to_.invoked, txns_before_, other_.invoked, added, kNoClock);
-  append_optional(to_.completed, txns_before_, other_.completed, added, kNoClock);
-  append_optional(to_.start_ts, txns_before_, other_.start_ts, added, kNoTimestamp);
-  append_optional(to_.commit_ts, txns_before_, other_.commit_ts, added, kNoTimestamp);
+  TxnColumns<Column>::each_optional(
+      [&](const auto& missing, auto& to, const auto& from) {
+        append_optional(to, txns_before_, from, added, missing);
+      },
+      to_, other_);
   to_.txn_position.append(other_.txn_position.span());
   if (to_.files.size() > 1) {
     to_.txn_file.resize(txns_before_, 0);

@@ -16,7 +16,6 @@ enum class Rule : std::uint8_t {
   MixedRegisterAndList,
   ReadNobodyWrote,
   UnwrittenVersion,
-  ClockInversion,
   TimestampInversion,
   RepeatedWrite,
   AmbiguousDelete,

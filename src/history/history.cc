@@ -5,12 +5,22 @@
 #include <algorithm>
 #include <iterator>
 
+#include "history/columns.h"
 #include "history/json_text.h"
 
 namespace ouro {
 namespace {
 
-constexpr std::uint32_t kEmptyOffsets[1] = {0};
+const HistoryColumns& empty() {
+  static constexpr std::uint32_t kOffsets[1] = {0};
+  static const HistoryColumns columns = [] {
+    HistoryColumns none;
+    none.txn_first_op = kOffsets;
+    none.session_first = kOffsets;
+    return none;
+  }();
+  return columns;
+}
 
 // The piece of `pool` that ends at end[index] and starts where the one before ends.
 template <class T>
@@ -45,38 +55,85 @@ std::string Place::to_string() const {
   return std::string(file);
 }
 
-History::History() {
-  c_.txn_first_op = kEmptyOffsets;
-  c_.session_first = kEmptyOffsets;
+History::History(std::shared_ptr<const HistoryColumns> all)
+    : op_kind_(all->op_kind),
+      op_key_(all->op_key),
+      op_value_(all->op_value),
+      txn_first_op_(all->txn_first_op),
+      txn_session_(all->txn_session),
+      txn_status_(all->txn_status),
+      invoked_(all->invoked),
+      completed_(all->completed),
+      start_ts_(all->start_ts),
+      commit_ts_(all->commit_ts),
+      session_first_(all->session_first),
+      session_txns_(all->session_txns),
+      key_name_(all->key_name),
+      predicate_reads_(all->predicate_reads),
+      row_reads_(all->row_reads),
+      version_sets_(all->version_sets),
+      predicate_nodes_(all->predicate_nodes),
+      predicate_children_(all->predicate_children),
+      predicate_operands_(all->predicate_operands),
+      all_(std::move(all)) {}
+
+// Points at columns that are there as long as the program, so it shares nothing.
+History::History()
+    : History(std::shared_ptr<const HistoryColumns>(std::shared_ptr<const void>(), &empty())) {}
+
+History HistoryAccess::history(const HistoryColumns& columns, std::shared_ptr<const void> owner) {
+  struct Owned {
+    HistoryColumns columns;
+    std::shared_ptr<const void> owner;
+  };
+  const auto owned = std::make_shared<const Owned>(Owned{columns, std::move(owner)});
+  return History(std::shared_ptr<const HistoryColumns>(owned, &owned->columns));
 }
 
-History::History(const HistoryColumns& columns, std::shared_ptr<const void> owner)
-    : c_(columns), owner_(std::move(owner)) {}
+Value History::txn_name(TxnId txn) const {
+  return all_->txn_name.empty() ? Value::null() : all_->txn_name[txn.index()];
+}
+
+Value History::session_name(SessionId session) const { return all_->session_name[session.index()]; }
+
+Value History::default_initial() const { return all_->default_initial; }
+
+std::span<const VersionOrder> History::version_orders() const { return all_->version_orders; }
+
+std::span<const Value> History::versions(const VersionOrder& order) const {
+  return all_->versions.subspan(order.first, order.count);
+}
+
+std::string_view History::column_name(ColumnId column) const {
+  return string(all_->column_name[column.index()]);
+}
+
+std::span<const Remark> History::remarks() const { return all_->remarks; }
 
 TxnId History::txn_of(OpId op) const {
-  const auto after = std::upper_bound(c_.txn_first_op.begin(), c_.txn_first_op.end(), op.value);
-  return TxnId{static_cast<std::size_t>(after - c_.txn_first_op.begin() - 1)};
+  const auto after = std::upper_bound(txn_first_op_.begin(), txn_first_op_.end(), op.value);
+  return TxnId{static_cast<std::size_t>(after - txn_first_op_.begin() - 1)};
 }
 
 Value History::initial(KeyId key) const {
   const auto at =
-      std::lower_bound(c_.key_initial.begin(), c_.key_initial.end(), key,
+      std::lower_bound(all_->key_initial.begin(), all_->key_initial.end(), key,
                        [](const KeyVersion& entry, KeyId wanted) { return entry.key < wanted; });
-  return at != c_.key_initial.end() && at->key == key ? at->value : c_.default_initial;
+  return at != all_->key_initial.end() && at->key == key ? at->value : all_->default_initial;
 }
 
 std::string_view History::string(Value value) const {
-  const auto bytes = piece(c_.text_bytes, c_.text_end, value.payload());
+  const auto bytes = piece(all_->text_bytes, all_->text_end, value.payload());
   return {bytes.data(), bytes.size()};
 }
 
 std::span<const Cell> History::row(Value value) const {
-  return piece(c_.cells, c_.row_end, value.payload());
+  return piece(all_->cells, all_->row_end, value.payload());
 }
 
 std::span<const Value> History::list(Value value) const {
   if (value.length() == 0) return {};
-  return piece(c_.elements, c_.trunk_end, value.trunk()).first(value.length());
+  return piece(all_->elements, all_->trunk_end, value.trunk()).first(value.length());
 }
 
 Value History::cell(Value value, ColumnId column) const {
@@ -101,26 +158,26 @@ std::string History::label(Value name) const {
 
 Place History::place(TxnId txn) const {
   Place place;
-  if (!txn.valid() || c_.files.empty()) return place;
-  place.file = c_.files[c_.txn_file.empty() ? 0 : c_.txn_file[txn.index()]];
-  if (!c_.txn_position.empty()) {
-    place.unit = c_.place_unit;
-    place.position = c_.txn_position[txn.index()];
+  if (!txn.valid() || all_->files.empty()) return place;
+  place.file = all_->files[all_->txn_file.empty() ? 0 : all_->txn_file[txn.index()]];
+  if (!all_->txn_position.empty()) {
+    place.unit = all_->place_unit;
+    place.position = all_->txn_position[txn.index()];
   }
   return place;
 }
 
 Place History::place(OpId op) const {
   Place place = this->place(txn_of(op));
-  if (!c_.op_line.empty()) {
+  if (!all_->op_line.empty()) {
     place.unit = PlaceUnit::Line;
-    place.position = c_.op_line[op.index()];
+    place.position = all_->op_line[op.index()];
   }
   return place;
 }
 
 std::string_view History::file() const {
-  return c_.files.empty() ? std::string_view() : std::string_view(c_.files[0]);
+  return all_->files.empty() ? std::string_view() : std::string_view(all_->files[0]);
 }
 
 }  // namespace ouro

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <string>
 
+#include "history/columns.h"
+#include "history/real_time.h"
 #include "history/storage.h"
 
 namespace ouro {
@@ -202,11 +204,11 @@ TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
     backfill(s.txn_file, txn.index(), std::uint32_t{0});
     s.txn_file.push_back(static_cast<std::uint32_t>(s.files.size() - 1));
   }
-  if (!s.txn_name.empty()) s.txn_name.push_back(Value::null());
-  if (!s.invoked.empty()) s.invoked.push_back(kNoClock);
-  if (!s.completed.empty()) s.completed.push_back(kNoClock);
-  if (!s.start_ts.empty()) s.start_ts.push_back(kNoTimestamp);
-  if (!s.commit_ts.empty()) s.commit_ts.push_back(kNoTimestamp);
+  TxnColumns<Column>::each_optional(
+      [](const auto& missing, auto& column) {
+        if (!column.empty()) column.push_back(missing);
+      },
+      s);
   return txn;
 }
 
@@ -385,6 +387,11 @@ Result<History> HistoryBuilder::freeze() && {
     error.what = "the history has more than 4294967294 operations; split it";
     return error;
   }
+  if (const auto txn = first_inverted(s.invoked.span(), s.completed.span())) {
+    return s.error_about(*txn, "the transaction " +
+                                   inverted_clocks(s.invoked[*txn], s.completed[*txn]) +
+                                   "; correct its clocks, or leave one out");
+  }
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
 
   // Transactions stand in session order within their session, so a stable counting sort does it.
@@ -405,27 +412,35 @@ Result<History> HistoryBuilder::freeze() && {
     s.trunk_end.push_back(s.elements.size());
   }
   interner_.reset();
-  s.op_kind.shrink();
-  s.op_key.shrink();
-  s.op_value.shrink();
-  s.op_line.shrink();
+  OpColumns<Column>::each([](auto& column) { column.shrink(); }, s);
   const HistoryColumns view = s.view();
-  return History(view, std::move(storage_));
+  return history_of(view, std::move(storage_));
 }
 
 // ---- storage ----
 
 // Columns keep the memory they have: the next transactions are as many.
 void HistoryBuilder::Storage::keep_names() {
-  const auto clear = [](auto&... columns) { (columns.clear(), ...); };
-  clear(op_kind, op_key, op_value, op_line);
-  clear(txn_first_op, txn_session, txn_status, txn_name, invoked, completed, start_ts, commit_ts,
-        txn_position, txn_file);
-  clear(predicate_reads, row_reads, version_sets, predicate_nodes, predicate_children,
-        predicate_operands, version_orders, versions);
-  clear(files, remarks);
+  const auto clear = [](auto& column) { column.clear(); };
+  OpColumns<Column>::each(clear, *this);
+  TxnColumns<Column>::each(clear, *this);
+  PredicateReadColumns<Column>::each(clear, *this);
+  PredicateColumns<Column>::each(clear, *this);
+  VersionOrderColumns<Column>::each(clear, *this);
+  files.clear();
+  remarks.clear();
   default_initial = Value::null();
   place_unit = PlaceUnit::None;
+}
+
+Error HistoryBuilder::Storage::error_about(std::size_t txn, std::string what) const {
+  Error error;
+  const std::size_t file = txn_file.empty() ? 0 : txn_file[txn];
+  if (file < files.size()) error.file = files[file];
+  if (place_unit == PlaceUnit::Line) error.line = txn_position[txn];
+  if (place_unit == PlaceUnit::Byte) error.offset = txn_position[txn];
+  error.what = std::move(what);
+  return error;
 }
 
 std::string_view HistoryBuilder::Storage::string(Value value) const {
@@ -439,41 +454,8 @@ std::span<const Cell> HistoryBuilder::Storage::row(Value value) const {
 
 HistoryColumns HistoryBuilder::Storage::view() const {
   HistoryColumns c;
-  c.op_kind = op_kind.span();
-  c.op_key = op_key.span();
-  c.op_value = op_value.span();
-  c.op_line = op_line.span();
-  c.txn_first_op = txn_first_op.span();
-  c.txn_session = txn_session.span();
-  c.txn_status = txn_status.span();
-  c.txn_name = txn_name.span();
-  c.invoked = invoked.span();
-  c.completed = completed.span();
-  c.start_ts = start_ts.span();
-  c.commit_ts = commit_ts.span();
-  c.txn_position = txn_position.span();
-  c.txn_file = txn_file.span();
-  c.session_first = session_first.span();
-  c.session_txns = session_txns.span();
-  c.session_name = session_name.span();
-  c.key_name = key_name.span();
-  c.key_initial = key_initial.span();
+  for_each_column([](auto& view, const auto& column) { view = column.span(); }, c, *this);
   c.default_initial = default_initial;
-  c.predicate_reads = predicate_reads.span();
-  c.row_reads = row_reads.span();
-  c.version_sets = version_sets.span();
-  c.predicate_nodes = predicate_nodes.span();
-  c.predicate_children = predicate_children.span();
-  c.predicate_operands = predicate_operands.span();
-  c.version_orders = version_orders.span();
-  c.versions = versions.span();
-  c.text_bytes = text_bytes.span();
-  c.text_end = text_end.span();
-  c.cells = cells.span();
-  c.row_end = row_end.span();
-  c.elements = elements.span();
-  c.trunk_end = trunk_end.span();
-  c.column_name = column_name.span();
   c.place_unit = place_unit;
   c.files = files;
   c.remarks = remarks;

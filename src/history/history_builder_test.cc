@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "history/columns.h"
+
 namespace ouro {
 namespace {
 
@@ -46,7 +48,7 @@ TEST(HistoryBuilderTest, AgreeingListReadsShareOneTrunk) {
   }
   builder.read_list(x, std::vector{builder.integer(7)});
   const History history = *std::move(builder).freeze();
-  EXPECT_EQ(history.columns().elements.size(), 101u);
+  EXPECT_EQ(columns_of(history).elements.size(), 101u);
   EXPECT_EQ(history.list(history.op(OpId{49}).value).size(), 50u);
   EXPECT_EQ(history.text(history.op(OpId{100}).value), "[7]");
 }
@@ -108,8 +110,8 @@ std::vector<T> copy(std::span<const T> column) {
 TEST(HistoryBuilderTest, AbsorbingIsTheSameAsBuildingInOneGo) {
   const History one = built_in(1);
   const History two = built_in(2);
-  const auto& a = one.columns();
-  const auto& b = two.columns();
+  const auto& a = columns_of(one);
+  const auto& b = columns_of(two);
   EXPECT_EQ(copy(a.op_kind), copy(b.op_kind));
   EXPECT_EQ(copy(a.op_key), copy(b.op_key));
   EXPECT_EQ(copy(a.txn_first_op), copy(b.txn_first_op));
@@ -161,7 +163,7 @@ void fill(HistoryBuilder& builder, int round) {
 std::string columns_of(HistoryBuilder&& builder) {
   const auto history = std::move(builder).freeze();
   EXPECT_TRUE(history.ok());
-  const HistoryColumns& c = history->columns();
+  const HistoryColumns& c = columns_of(*history);
   std::string out;
   const auto add = [&out](const auto& column) {
     out.append(reinterpret_cast<const char*>(column.data()), column.size_bytes());

@@ -22,8 +22,6 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "record all writes and initial values; if they are all there, the database made it up"},
     {"unwritten-version", Severity::Error, "a version order lists a value that nobody wrote",
      "record all writes, or correct the version order"},
-    {"clock-inversion", Severity::Error, "a transaction completed before it was invoked",
-     "check the clocks and their units"},
     {"timestamp-inversion", Severity::Error, "a transaction committed before its snapshot",
      "check that start_ts and commit_ts are not swapped"},
     {"repeated-write", Severity::Warning, "a transaction wrote the same value to a key twice",

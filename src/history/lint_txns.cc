@@ -32,10 +32,6 @@ void lint_clocks(const History& history, Findings& findings) {
     const TxnId txn{i};
     const auto invoked = history.invoked(txn);
     const auto completed = history.completed(txn);
-    if (invoked && completed && *completed < *invoked) {
-      findings.add(Rule::ClockInversion, txn,
-                   [&] { return fmt::format("invoked {}, completed {}", *invoked, *completed); });
-    }
     // Nobody knows when a transaction of unknown outcome completed, if it did.
     const bool wants_completed = history.status(txn) != TxnStatus::Unknown;
     if (completed && !wants_completed) {

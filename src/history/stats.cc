@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -22,19 +23,10 @@ Busiest busiest(const std::vector<std::uint64_t>& counts) {
   return {.key = KeyId{static_cast<std::size_t>(at - counts.begin())}, .count = *at};
 }
 
-template <class... Spans>
-std::uint64_t total_bytes(const Spans&... spans) {
-  return (std::uint64_t{0} + ... + spans.size_bytes());
-}
-
-std::uint64_t memory_bytes(const HistoryColumns& c) {
-  return total_bytes(c.op_kind, c.op_key, c.op_value, c.op_line, c.txn_first_op, c.txn_session,
-                     c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,
-                     c.txn_position, c.txn_file, c.session_first, c.session_txns, c.session_name,
-                     c.key_name, c.key_initial, c.predicate_reads, c.row_reads, c.version_sets,
-                     c.predicate_nodes, c.predicate_children, c.predicate_operands,
-                     c.version_orders, c.versions, c.text_bytes, c.text_end, c.cells, c.row_end,
-                     c.elements, c.trunk_end, c.column_name);
+std::uint64_t memory_bytes(const HistoryColumns& all) {
+  std::uint64_t bytes = 0;
+  for_each_column([&](const auto& column) { bytes += column.size_bytes(); }, all);
+  return bytes;
 }
 
 void count_txns(const History& history, Stats& stats) {
@@ -99,7 +91,7 @@ Stats count(const History& history) {
     ++stats.version_orders;
     stats.complete_version_orders += order.complete;
   }
-  stats.memory_bytes = memory_bytes(history.columns());
+  stats.memory_bytes = memory_bytes(columns_of(history));
   return stats;
 }
 

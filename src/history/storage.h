@@ -9,50 +9,14 @@
 #include <vector>
 
 #include "base/column.h"
+#include "history/columns.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
 
-struct HistoryBuilder::Storage {
-  Column<OpKind> op_kind;
-  Column<KeyId> op_key;
-  Column<Value> op_value;
-  Column<std::uint32_t> op_line;
-
-  Column<std::uint32_t> txn_first_op;  // One entry too many after freeze() only.
-  Column<SessionId> txn_session;
-  Column<TxnStatus> txn_status;
-  Column<Value> txn_name;
-  Column<std::int64_t> invoked, completed;
-  Column<Timestamp> start_ts, commit_ts;
-  Column<std::uint64_t> txn_position;
-  Column<std::uint32_t> txn_file;
-
-  Column<std::uint32_t> session_first;
-  Column<TxnId> session_txns;
-  Column<Value> session_name;
-
-  Column<Value> key_name;
-  Column<KeyVersion> key_initial;
+// Of txn_first_op the last entry comes with freeze() only.
+struct HistoryBuilder::Storage : AllColumns<Column> {
   Value default_initial;
-
-  Column<PredicateRead> predicate_reads;
-  Column<KeyVersion> row_reads, version_sets;
-  Column<PredicateNode> predicate_nodes;
-  Column<std::uint32_t> predicate_children;
-  Column<Value> predicate_operands;
-
-  Column<VersionOrder> version_orders;
-  Column<Value> versions;
-
-  Column<char> text_bytes;
-  Column<std::uint64_t> text_end;
-  Column<Cell> cells;
-  Column<std::uint64_t> row_end;
-  Column<Value> elements;
-  Column<std::uint64_t> trunk_end;
-  Column<Value> column_name;
-
   PlaceUnit place_unit = PlaceUnit::None;
   std::vector<std::string> files;
   std::vector<Remark> remarks;
@@ -60,6 +24,8 @@ struct HistoryBuilder::Storage {
   // Leaves nothing but names and texts.
   void keep_names();
 
+  // An error that names where the transaction stands in its source.
+  [[nodiscard]] Error error_about(std::size_t txn, std::string what) const;
   [[nodiscard]] std::string_view string(Value value) const;
   [[nodiscard]] std::span<const Cell> row(Value value) const;
   // The columns as a History sees them.

@@ -124,7 +124,7 @@ void write_facts(JsonWriter& json, const Checked& checked) {
   }
   json.begin_array().value("checked in").value(duration(checked.seconds)).end_array();
   json.end_array().key("remarks").begin_array();
-  for (const Remark& remark : checked.history->columns().remarks) {
+  for (const Remark& remark : checked.history->remarks()) {
     constexpr std::size_t kLongRemark = 400;
     if (remark.text.size() > kLongRemark || remark.name == "nemesis") continue;
     json.begin_array().value(remark.name).value(remark.text).end_array();

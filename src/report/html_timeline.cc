@@ -207,7 +207,7 @@ class Timeline {
 };
 
 std::string_view remark_of(const History& history, std::string_view name) {
-  for (const Remark& remark : history.columns().remarks) {
+  for (const Remark& remark : history.remarks()) {
     if (remark.name == name) return remark.text;
   }
   return {};

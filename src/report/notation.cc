@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "history/columns.h"
 #include "history/json_text.h"
 #include "ouro/stats.h"
 
@@ -147,7 +148,7 @@ std::string whereabouts(const History& history, TxnId txn) {
   const Place place = history.place(txn);
   if (place.unit == PlaceUnit::None) {
     out += fmt::format(", transaction {}", txn.value + 1);
-  } else if (history.columns().files.size() > 1) {
+  } else if (columns_of(history).files.size() > 1) {
     out += ", " + place.to_string();
   } else {
     out += fmt::format(", {} {}", place.unit == PlaceUnit::Line ? "line" : "byte", place.position);

@@ -98,7 +98,7 @@ void append_other_order(std::string& out, const History& history, std::span<cons
   const std::string keeps = verdicts.size() == 1
                                 ? fmt::format("is {}", info(verdicts.front().level).name)
                                 : "violates none of these levels";
-  if (history.columns().predicate_reads.empty()) {
+  if (!history.has_predicate_reads()) {
     out += fmt::format(
         "\n  In another order than that of its {} the history {}: see --evidence\n"
         "  observed. But then the database did not do what its own {}.\n",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/registry.h"
+#include "history/columns.h"
 
 namespace ouro::serving {
 namespace {
@@ -44,14 +45,14 @@ Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::stri
     if (!parsed.ok()) return parsed.error();
     batch.history = std::make_shared<const History>(*std::move(parsed));
   }
-  const HistoryColumns& all = batch.history->columns();
+  const HistoryColumns& all = columns_of(*batch.history);
   if (!all.version_orders.empty() || !all.key_initial.empty()) {
     return error_in(name,
                     "the batch has version orders or initial values of single keys, for which a "
                     "service has no use; leave them out");
   }
   const Value initial = rules.initial ? Value::small(*rules.initial) : Value::null();
-  const Value said = batch.history->columns().default_initial;
+  const Value said = batch.history->default_initial();
   if (said != initial && !said.is_null() && format != Format::Chronos) {
     return error_in(name,
                     fmt::format("the batch says that keys hold {} at first; start the service "
@@ -59,9 +60,9 @@ Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::stri
                                 batch.history->text(said), batch.history->text(said)));
   }
   if (said != initial) {
-    HistoryColumns columns = batch.history->columns();
+    HistoryColumns columns = columns_of(*batch.history);
     columns.default_initial = initial;
-    batch.history = std::make_shared<const History>(columns, batch.history);
+    batch.history = std::make_shared<const History>(history_of(columns, batch.history));
   }
   if (!rules.durable) return batch;
   if (format == Format::NativeBinary && said == initial) {

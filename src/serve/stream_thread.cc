@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "history/columns.h"
+
 namespace ouro::serving {
 namespace {
 
@@ -94,7 +96,7 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
     ++vitals_.repeated;
   } else {
     ++vitals_.batches;
-    for (const TxnStatus status : batch.history->columns().txn_status) {
+    for (const TxnStatus status : columns_of(*batch.history).txn_status) {
       ++vitals_.txns[static_cast<std::size_t>(status)];
     }
     vitals_.checks.add(std::chrono::duration<double>(ended - begun).count());

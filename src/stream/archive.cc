@@ -494,9 +494,10 @@ bool Archive::prepare_late(KeyState& key, const Moment& begin) {
 
 bool Archive::recall(KeyState& key, const Moment& begin) {
   std::vector<const Epoch*> left = epochs_with(key);
-  const bool gone = key.first_epoch < first_kept_ && !newest_dropped_.before_time(begin);
+  const bool gone =
+      key.first_epoch < first_kept_ && newest_dropped_.timestamp() >= begin.timestamp();
   const auto needed = std::partition(left.begin(), left.end(), [&](const Epoch* epoch) {
-    return epoch->newest.before_time(begin);
+    return epoch->newest.timestamp() < begin.timestamp();
   });
   const bool list = key.kind == KeyKind::List;
   const bool stub = list ? has_stub<ListVersion>(key) : has_stub<Version>(key);

@@ -45,7 +45,7 @@ class Archive {
   // Brings back what a transaction that begins at `begin` needs to know of the key. False if some
   // of it is gone for good.
   bool prepare(KeyState& key, const Moment& begin) {
-    return guard_.before_time(begin) || prepare_late(key, begin);
+    return guard_.timestamp() < begin.timestamp() || prepare_late(key, begin);
   }
   // Brings back the details of the version that a read at `begin` should return, if possible; of a
   // list, of all that is before it.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro::stream {
 namespace {
@@ -26,45 +27,15 @@ bool fits(std::span<const Timestamp> stamps) {
   });
 }
 
-Moment moment_of(Timestamp ts, Tie tie, Arrival arrival, bool commit) {
-  return {ts.physical, static_cast<std::uint32_t>(ts.logical),
-          Moment::order_of(tie, arrival, commit)};
-}
-
 }  // namespace
 
 std::span<const Value> elements(const History& history, Value value) {
   return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
-Standing standing_of(const History& history, TxnId txn, Arrival arrival,
-                     const TimelineRules& rules) {
-  Standing out;
-  auto starts = history.start_ts(txn);
-  auto commits = history.commit_ts(txn);
-  const TxnStatus status = history.status(txn);
-  out.takes_part = status == TxnStatus::Committed || (status == TxnStatus::Unknown && commits);
-  if (!out.takes_part) return out;
-  bool writes = false;
-  const auto kinds = history.columns().op_kind;
-  for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
-    writes |= is_write(kinds[op.index()]);
-  }
-  // Who writes nothing may have no commit timestamp of its own.
-  if (!commits && !writes) commits = starts;
-  out.missing = !commits || (rules.snapshots && !starts);
-  if (out.missing) return out;
-  out.inverted = starts && *starts > *commits;
-  if (out.inverted || !rules.snapshots) starts = commits;
-  if (*starts < *commits) {
-    out.begin = moment_of(*starts, Tie::Begin, arrival, false);
-    out.commit = moment_of(*commits, Tie::Commit, arrival, true);
-    return out;
-  }
-  const Tie tie = writes ? Tie::Writer : Tie::ReadOnly;
-  out.begin = moment_of(*commits, tie, arrival, false);
-  out.commit = moment_of(*commits, tie, arrival, true);
-  return out;
+TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
+                      const TimelineRules& rules) {
+  return ouro::moments_of(history, txn, writes(history, txn), arrival, rules.snapshots);
 }
 
 Status BatchReader::enter(const History& batch) {
@@ -86,7 +57,7 @@ Status BatchReader::enter(const History& batch) {
 }
 
 Status BatchReader::check_batch(const History& batch) const {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   Place place;
   place.file = batch.file();
   if (!initials_.agrees(batch)) {
@@ -102,7 +73,7 @@ Status BatchReader::check_batch(const History& batch) const {
 
 // Which keys are lists. As long as there are none anywhere, nothing needs to be looked up.
 Status BatchReader::check_kinds(const History& batch) {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   new_lists_.clear();
   bool lists = has_lists_;
   for (std::size_t i = 0; i < c.op_kind.size() && !lists; ++i) {
@@ -165,15 +136,15 @@ void BatchReader::find_keys(const History& batch) {
 }
 
 void BatchReader::prefetch_keys(TxnId txn) const {
-  if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
-  const auto keys = batch_->columns().op_key;
+  if (batch_->has_predicate_reads()) return;  // They have no key.
+  const auto keys = columns_of(*batch_).op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     keys_.prefetch_state(touched_[keys[op.index()].index()].key);
   }
 }
 
 void BatchReader::prefetch_tails(TxnId txn) const {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   if (!c.predicate_reads.empty()) return;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     const KeyState* const key = touched_[c.op_key[op.index()].index()].key;
@@ -190,10 +161,10 @@ const Arriving& BatchReader::take(TxnId txn, Arrival arrival) {
   out_.written.clear();
   out_.hidden.clear();
   out_.inner.clear();
-  static_cast<Standing&>(out_) = standing_of(*batch_, txn, arrival, rules_);
+  static_cast<TxnMoments&>(out_) = moments_of(*batch_, txn, arrival, rules_);
   out_.txn = txn;
   out_.arrival = arrival;
-  if (out_.has_place()) {
+  if (out_.known()) {
     take_ops(txn, arrival);
   } else {
     hide_ops(txn);
@@ -212,7 +183,7 @@ void BatchReader::hide_ops(TxnId txn) {
 }
 
 void BatchReader::take_ops(TxnId txn, Arrival arrival) {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   first_op_ = batch_->first_op(txn).value;
   const std::uint32_t end = batch_->end_op(txn).value;
   for (std::uint32_t i = first_op_; i < end; ++i) {
@@ -264,7 +235,7 @@ void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Valu
   if (first) {
     out_.reads.push_back({touched.key, op, seen, false});
   } else if (seen != touched.value) {
-    const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
+    const OpKind before = columns_of(*batch_).op_kind[first_op_ + touched.op];
     out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
                           op, touched.op});
   }
@@ -279,14 +250,14 @@ void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32
   if (first) {
     out_.reads.push_back({touched.key, op, other, true});
   } else if (other == touched.value) {
-    const OpKind before = batch_->columns().op_kind[first_op_ + touched.op];
+    const OpKind before = columns_of(*batch_).op_kind[first_op_ + touched.op];
     out_.inner.push_back({is_write(before) ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead,
                           op, touched.op});
   }
 }
 
 void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
-  const HistoryColumns& c = batch_->columns();
+  const HistoryColumns& c = columns_of(*batch_);
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
     const std::uint32_t i = first_op_ + op;
@@ -296,7 +267,7 @@ void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
 
 // As ListReplay::judge(), but for what others appended, which is judged later.
 void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value) {
-  gather_own(batch_->columns().op_key[first_op_ + op], touched.read, op);
+  gather_own(columns_of(*batch_).op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);
   const bool ends_with_own =
       shown.size() >= own_.size() &&
@@ -304,7 +275,7 @@ void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value
   const bool again = touched.read != kNone;
   bool right = ends_with_own;
   if (again) {
-    const Value last = batch_->columns().op_value[first_op_ + touched.read];
+    const Value last = columns_of(*batch_).op_value[first_op_ + touched.read];
     const auto before = elements(*batch_, last);
     right = right && shown.size() == before.size() + own_.size() &&
             std::equal(before.begin(), before.end(), shown.begin());

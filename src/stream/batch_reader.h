@@ -39,30 +39,21 @@ struct InnerFinding {
   std::uint32_t other_op = 0;
 };
 
-// A write that is no version: overwritten in its own transaction, or of one that has no place. It
+// A write that is no version: overwritten in its own transaction, or of one without moments. It
 // can only explain a read that should not have seen it.
 struct HiddenWrite {
   KeyState* key = nullptr;
   std::uint64_t value = 0;
 };
 
-// Where a transaction stands, as check/timeline/timeline.h has it.
-struct Standing {
-  bool takes_part = false;
-  bool missing = false;  // It lacks a timestamp, hence has no moments.
-  bool inverted = false;
-  Moment begin;
-  Moment commit;
-
-  [[nodiscard]] bool has_place() const { return takes_part && !missing; }
-};
-[[nodiscard]] Standing standing_of(const History& history, TxnId txn, Arrival arrival,
-                                   const TimelineRules& rules);
+// When a transaction begins and commits.
+[[nodiscard]] TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
+                                    const TimelineRules& rules);
 
 // Of a list read. The empty list is also read as null.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
 
-struct Arriving : Standing {
+struct Arriving : TxnMoments {
   TxnId txn;
   Arrival arrival = 0;
   std::vector<std::uint32_t> predicate_reads;  // Operations, counted within the transaction.

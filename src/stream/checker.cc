@@ -138,8 +138,8 @@ void Checker::check_real_time(const Arriving& txn) {
   const auto clock = h.invoked(txn.txn);
   if (!clock) return;
   bool known = true;
-  const Moment& place = rules_.commit_to_commit ? txn.commit : txn.begin;
-  const Arrival missed = real_time_.invoke(*clock, place, txn.arrival, known);
+  const Moment& moment = rules_.commit_to_commit ? txn.commit : txn.begin;
+  const Arrival missed = real_time_.invoke(*clock, moment, txn.arrival, known);
   if (!known) lost_ = true;
   if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
 }
@@ -237,12 +237,12 @@ void Checker::hide(const Arriving& txn) {
     auto& [first, second] = hidden_[{write.key->name, write.value}];
     if (first.txn == txn.arrival || second.txn == txn.arrival) continue;
     const auto better_than = [&](const Hidden& known) {
-      return known.txn == kNobody || (!known.has_place && txn.has_place());
+      return known.txn == kNobody || (!known.has_moments && txn.known());
     };
     if (better_than(first)) {
-      second = std::exchange(first, {txn.arrival, txn.has_place()});
+      second = std::exchange(first, {txn.arrival, txn.known()});
     } else if (better_than(second)) {
-      second = {txn.arrival, txn.has_place()};
+      second = {txn.arrival, txn.known()};
     }
   }
 }
@@ -386,8 +386,8 @@ Moment Checker::watermark() {
   for (Arrival a = first; a < window_.next(); a += step) {
     const auto txn = window_.find(a);
     if (!txn) continue;
-    const Standing standing = standing_of(*txn->history, txn->txn, a, rules_);
-    if (standing.has_place()) begins.push_back(standing.begin);
+    const TxnMoments moments = moments_of(*txn->history, txn->txn, a, rules_);
+    if (moments.known()) begins.push_back(moments.begin);
   }
   if (begins.empty()) return {std::numeric_limits<std::int64_t>::max(), 0, 0};
   const auto at = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / kFew);

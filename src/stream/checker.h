@@ -69,7 +69,7 @@ class Checker {
   };
   struct Hidden {
     Arrival txn = kNobody;
-    bool has_place = false;
+    bool has_moments = false;
   };
   // Those that explain a read best: the first two, in case that one is the reader itself.
   using HiddenPair = std::array<Hidden, 2>;

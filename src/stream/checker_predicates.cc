@@ -1,5 +1,6 @@
 // What the checker does with predicate reads.
 
+#include "history/columns.h"
 #include "stream/checker.h"
 
 namespace ouro::stream {
@@ -8,7 +9,7 @@ namespace ouro::stream {
 // must still be there. With a limit to memory it may be gone soon; so then they are kept as soon as
 // there are any.
 Status Checker::admit_predicates(const History& batch) const {
-  const bool asks = !batch.columns().predicate_reads.empty();
+  const bool asks = batch.has_predicate_reads();
   if (predicates_.on() || !asks || !archive_.has_dropped()) return {};
   Error error;
   error.file = std::string(batch.file());
@@ -20,7 +21,7 @@ Status Checker::admit_predicates(const History& batch) const {
 
 void Checker::enter_predicates(const std::shared_ptr<const History>& batch,
                                const std::vector<KeyId>& changed) {
-  const HistoryColumns& c = batch->columns();
+  const HistoryColumns& c = columns_of(*batch);
   if (!predicates_.on()) {
     const bool soon = options_.memory > 0 && !c.row_end.empty() && batch->txn_count() > 0 &&
                       !archive_.has_dropped();

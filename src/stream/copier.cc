@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -34,7 +36,7 @@ void Copier::add(const Source& source) {
 void Copier::add_op(const History& h, OpId id) {
   const Op op = h.op(id);
   if (is_predicate_read(op.kind)) return add_predicate_read(h, op);
-  const auto lines = h.columns().op_line;
+  const auto lines = columns_of(h).op_line;
   const std::uint32_t line = lines.empty() ? 0 : lines[id.index()];
   const KeyId key = this->key(h, op.key);
   if (op.value.is_list()) {

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -93,7 +95,7 @@ std::uint64_t ListHash::value() const {
 
 void Fingerprints::enter(const History& batch) {
   batch_ = &batch;
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   texts_.assign(c.text_end.size(), 0);
   rows_.assign(c.row_end.size(), 0);
   trunks_.clear();

@@ -1,10 +1,12 @@
 #include "stream/initials.h"
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 
 bool Initials::agrees(const History& batch) const {
   if (!known_ || batch.txn_count() == 0) return true;
-  const Value said = batch.columns().default_initial;
+  const Value said = batch.default_initial();
   if (said.is_null() || said.kind() == ValueKind::Integer) return said.bits() == all_.print;
   Fingerprints prints;
   prints.enter(batch);
@@ -12,7 +14,7 @@ bool Initials::agrees(const History& batch) const {
 }
 
 std::vector<KeyId> Initials::enter(const History& batch, Fingerprints& prints) {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   const bool says = batch.txn_count() > 0 || !c.default_initial.is_null();
   std::vector<KeyId> changed;
   if (known_ && c.key_initial.empty() && batch.txn_count() > 0) return changed;

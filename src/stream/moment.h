@@ -1,15 +1,9 @@
-// Where on the timeline a transaction begins or commits, and what stands there.
-//
-// The order is that of check/timeline/timeline.h: by timestamp, at equal timestamps by what
-// happens, then in the order of arrival. All of it is known when the transaction arrives, so a
-// moment never changes, whoever comes later.
+// What stands at a moment of the timeline: a version of a key, or a read of it.
 #pragma once
 
-#include <compare>
 #include <cstdint>
-#include <limits>
 
-#include "ouro/history.h"
+#include "history/moment.h"
 
 namespace ouro::stream {
 
@@ -18,28 +12,10 @@ namespace ouro::stream {
 using Arrival = std::uint64_t;
 inline constexpr Arrival kNobody = (std::uint64_t{1} << 61) - 1;
 
-// What goes first at equal timestamps.
-enum class Tie : std::uint8_t { Commit, Writer, ReadOnly, Begin };
-
-struct Moment {
-  std::int64_t physical = std::numeric_limits<std::int64_t>::min();
-  std::uint32_t logical = 0;
-  std::uint64_t order = 0;  // The tie, the arrival, and whether it is a commit.
-
-  constexpr auto operator<=>(const Moment&) const = default;
-
-  [[nodiscard]] static constexpr std::uint64_t order_of(Tie tie, Arrival arrival, bool commit) {
-    return static_cast<std::uint64_t>(tie) << 62 | arrival << 1 | (commit ? 1 : 0);
-  }
-  [[nodiscard]] static constexpr Arrival arrival_of(std::uint64_t order) { return order << 2 >> 3; }
-  [[nodiscard]] constexpr Arrival arrival() const { return arrival_of(order); }
-  [[nodiscard]] constexpr bool same_time(const Moment& other) const {
-    return physical == other.physical && logical == other.logical;
-  }
-  [[nodiscard]] constexpr bool before_time(const Moment& other) const {
-    return physical != other.physical ? physical < other.physical : logical < other.logical;
-  }
-};
+// Versions and reads are kept by the million, so they have 32 bits for what a Moment has 64 for.
+[[nodiscard]] constexpr std::uint32_t stored_logical(const Moment& moment) {
+  return static_cast<std::uint32_t>(moment.logical);
+}
 
 // What a transaction wrote to one key. Registers have nothing else to say.
 struct Version {
@@ -53,7 +29,7 @@ struct Version {
   std::uint64_t value = 0;  // What a read right after it should return; see Fingerprints.
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
-  [[nodiscard]] Arrival arrival() const { return Moment::arrival_of(order); }
+  [[nodiscard]] Arrival arrival() const { return Moment::number_of(order); }
   [[nodiscard]] std::int64_t low() const { return start_physical; }
   [[nodiscard]] Moment begin() const {
     const bool later = start_physical != physical || start_logical != logical;
@@ -98,7 +74,7 @@ struct Read {
   std::uint64_t value = 0;
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
-  [[nodiscard]] Arrival arrival() const { return Moment::arrival_of(order); }
+  [[nodiscard]] Arrival arrival() const { return Moment::number_of(order); }
   [[nodiscard]] static std::int64_t low() { return 0; }
   [[nodiscard]] std::uint32_t op() const { return (op_and_wrong & ~kOpen) >> 1; }
   [[nodiscard]] bool open() const { return (op_and_wrong & kOpen) != 0; }

@@ -78,8 +78,8 @@ void Predicates::install_all(Sheet& sheet, Arrival first) {
     for (std::size_t k = 0; k < h.key_count(); ++k) key_of(sheet, KeyId{k});
   }
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
-    const Standing standing = standing_of(h, TxnId{t}, first + t, rules_);
-    if (standing.has_place()) install(sheet, TxnId{t}, standing.commit);
+    const TxnMoments moments = moments_of(h, TxnId{t}, first + t, rules_);
+    if (moments.known()) install(sheet, TxnId{t}, moments.commit);
   }
 }
 
@@ -219,7 +219,7 @@ Asked Predicates::make(Sheet& sheet, TxnId txn, std::uint32_t op) {
 
 const Asked* Predicates::asked(Reads::iterator read) {
   if (read->second.asked != nullptr) return read->second.asked.get();
-  const auto source = find_(read->first.begin.arrival());
+  const auto source = find_(read->first.begin.number());
   if (!source) return nullptr;
   Sheet& sheet = sheet_of(source->history);
   read->second.asked = std::make_unique<Asked>(make(sheet, source->txn, read->first.op));
@@ -328,7 +328,7 @@ std::vector<Change> Predicates::take_changes(bool& lost) {
     }
     const bool wrong = at->second.wrong > 0;
     if (wrong == touched.was_wrong && !(wrong && touched.changed)) continue;
-    changes.push_back({place.begin.arrival(), place.op, touched.was_wrong, wrong});
+    changes.push_back({place.begin.number(), place.op, touched.was_wrong, wrong});
   }
   touched_.clear();
   lost |= std::exchange(lost_, false);
@@ -358,7 +358,7 @@ Predicates::Expected Predicates::expected(const Moment& begin, std::uint32_t op)
     const RowVersion* const version = RowTable::version(key, begin);
     if (version == nullptr || version->is_initial() || judge.owns(key)) return;
     if (out.writers.size() == kWriters) return;
-    out.writers.push_back(version->at().arrival());
+    out.writers.push_back(version->at().number());
   };
   for (const KeyVersion& row : rows) add_writer(table_.at(row.key));
   for (const Asked::Returned& row : what->returned) {

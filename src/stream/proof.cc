@@ -18,10 +18,6 @@
 namespace ouro {
 namespace {
 
-using stream::Moment;
-using stream::Standing;
-using stream::Tie;
-
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 // As many as HistoryBuilder takes.
 constexpr std::uint64_t kMostOps = kNone - 1;
@@ -73,56 +69,52 @@ class Claims {
   std::size_t withdrawn_ = 0;
 };
 
-// Where transactions stand, by number.
-class Places {
+// When transactions begin and commit, by number.
+class Moments {
  public:
-  explicit Places(const TimelineRules& rules) : rules_(rules) {}
+  explicit Moments(const TimelineRules& rules) : rules_(rules) {}
 
   void add(const History& batch) {
     for (std::size_t t = 0; t < batch.txn_count(); ++t) {
-      const Standing standing = stream::standing_of(batch, TxnId{t}, flags_.size(), rules_);
-      const bool writes = standing.commit.order >> 62 == static_cast<std::uint64_t>(Tie::Writer);
-      if (rules_.snapshots) start_.push_back(standing.begin.physical);
-      commit_.push_back(standing.commit.physical);
-      count_ += standing.has_place() ? 1 : 0;
-      add_logical(standing);
+      const TxnMoments moments = stream::moments_of(batch, TxnId{t}, flags_.size(), rules_);
+      const bool writes = moments.commit.tie() == Tie::Writer;
+      if (rules_.snapshots) start_.push_back(moments.begin.physical);
+      commit_.push_back(moments.commit.physical);
+      count_ += moments.known() ? 1 : 0;
+      add_logical(moments);
       flags_.push_back(
-          static_cast<std::uint8_t>((standing.has_place() ? kPlaced : 0) | (writes ? kWrites : 0)));
+          static_cast<std::uint8_t>((moments.known() ? kKnown : 0) | (writes ? kWrites : 0)));
     }
   }
 
   [[nodiscard]] std::size_t size() const { return flags_.size(); }
-  [[nodiscard]] std::size_t count() const { return count_; }  // Of those that have a place.
-  [[nodiscard]] bool has(std::size_t txn) const { return (flags_[txn] & kPlaced) != 0; }
+  [[nodiscard]] std::size_t count() const { return count_; }  // Of those whose moments are known.
+  [[nodiscard]] bool has(std::size_t txn) const { return (flags_[txn] & kKnown) != 0; }
   // REQUIRES: has(txn).
   [[nodiscard]] Moment moment(std::size_t txn, bool commit) const {
     const auto logical = [&](const Column<std::uint32_t>& column) {
-      return column.empty() ? 0 : column[txn];
+      return column.empty() ? 0 : std::int64_t{column[txn]};
     };
-    Moment at{commit_[txn], logical(commit_logical_), 0};
-    Tie tie = (flags_[txn] & kWrites) != 0 ? Tie::Writer : Tie::ReadOnly;
-    if (rules_.snapshots) {
-      const Moment begin{start_[txn], logical(start_logical_), 0};
-      if (begin != at) tie = commit ? Tie::Commit : Tie::Begin;
-      if (!commit) at = begin;
-    }
-    at.order = Moment::order_of(tie, txn, commit);
-    return at;
+    const Timestamp end{commit_[txn], logical(commit_logical_)};
+    const Timestamp start =
+        rules_.snapshots ? Timestamp{start_[txn], logical(start_logical_)} : end;
+    const Lifetime life = lifetime(start, end, (flags_[txn] & kWrites) != 0, txn);
+    return commit ? life.commit : life.begin;
   }
 
  private:
-  static constexpr std::uint8_t kPlaced = 1;
+  static constexpr std::uint8_t kKnown = 1;
   static constexpr std::uint8_t kWrites = 2;
 
-  void add_logical(const Standing& standing) {
-    const bool any = standing.begin.logical != 0 || standing.commit.logical != 0;
+  void add_logical(const TxnMoments& moments) {
+    const bool any = moments.begin.logical != 0 || moments.commit.logical != 0;
     if (!any && commit_logical_.empty()) return;
     if (rules_.snapshots) {
       start_logical_.resize(flags_.size(), 0);
-      start_logical_.push_back(standing.begin.logical);
+      start_logical_.push_back(stream::stored_logical(moments.begin));
     }
     commit_logical_.resize(flags_.size(), 0);
-    commit_logical_.push_back(standing.commit.logical);
+    commit_logical_.push_back(stream::stored_logical(moments.commit));
   }
 
   const TimelineRules rules_;
@@ -138,7 +130,7 @@ class Places {
 
 struct StreamProof::State {
   State(Level asked, std::size_t wanted)
-      : level(asked), examples(wanted), rules(timeline_rules(asked)), places(rules) {}
+      : level(asked), examples(wanted), rules(timeline_rules(asked)), moments(rules) {}
 
   [[nodiscard]] Claim claim_of(const StreamEvent& event) const {
     const Anomaly& anomaly = event.verdict.anomalies.front();
@@ -155,8 +147,8 @@ struct StreamProof::State {
     return claim;
   }
 
-  // Where check() looks for it.
-  [[nodiscard]] Moment place_of(AnomalyKind kind, const Claim& claim) const {
+  // When, on the timeline, check() finds it.
+  [[nodiscard]] Moment moment_of(AnomalyKind kind, const Claim& claim) const {
     const std::uint32_t txn = claim.txns[0];
     if (kind == AnomalyKind::MissingTimestamp || kind == AnomalyKind::InvertedTimestamps) {
       return {0, 0, txn};
@@ -164,15 +156,15 @@ struct StreamProof::State {
     const bool commit = kind == AnomalyKind::WriteConflict ||
                         kind == AnomalyKind::DuplicateTimestamp ||
                         (kind == AnomalyKind::RealTimeInversion && rules.commit_to_commit);
-    return places.moment(txn, commit);
+    return moments.moment(txn, commit);
   }
 
   void add_anomalies(Verdict& verdict) {
     for (std::size_t k = 0; k < kAnomalyKindCount; ++k) {
       const auto kind = static_cast<AnomalyKind>(k);
       const auto less = [&](const Claim& a, const Claim& b) {
-        return std::tuple(place_of(kind, a), a.ops, a.txns) <
-               std::tuple(place_of(kind, b), b.ops, b.txns);
+        return std::tuple(moment_of(kind, a), a.ops, a.txns) <
+               std::tuple(moment_of(kind, b), b.ops, b.txns);
       };
       for (const Claim& claim : claims[k].first(examples, less)) {
         Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = {}};
@@ -189,43 +181,43 @@ struct StreamProof::State {
 
   void add_order(Verdict& verdict) const {
     if (rules.snapshots) return add_schedule(verdict);
-    verdict.order.reserve(places.count());
-    for (std::size_t t = 0; t < places.size(); ++t) {
-      if (places.has(t)) verdict.order.emplace_back(t);
+    verdict.order.reserve(moments.count());
+    for (std::size_t t = 0; t < moments.size(); ++t) {
+      if (moments.has(t)) verdict.order.emplace_back(t);
     }
     sort(verdict.order.begin(), verdict.order.end(),
-         [&](TxnId txn) { return places.moment(txn.index(), true); });
+         [&](TxnId txn) { return moments.moment(txn.index(), true); });
   }
 
   // Begins and commits are about sorted each, so they are sorted apart.
   void add_schedule(Verdict& verdict) const {
     std::vector<Event>& all = verdict.schedule;
-    all.reserve(2 * places.count());
+    all.reserve(2 * moments.count());
     for (const bool commit : {false, true}) {
-      for (std::size_t t = 0; t < places.size(); ++t) {
-        if (places.has(t)) all.push_back({TxnId{t}, commit});
+      for (std::size_t t = 0; t < moments.size(); ++t) {
+        if (moments.has(t)) all.push_back({TxnId{t}, commit});
       }
     }
     const auto moment = [&](const Event& event) {
-      return places.moment(event.txn.index(), event.commit);
+      return moments.moment(event.txn.index(), event.commit);
     };
-    const auto commits = all.begin() + static_cast<std::ptrdiff_t>(places.count());
+    const auto commits = all.begin() + static_cast<std::ptrdiff_t>(moments.count());
     sort(all.begin(), commits, moment);
     sort(commits, all.end(), moment);
     std::inplace_merge(all.begin(), commits, all.end(),
                        [&](const Event& a, const Event& b) { return moment(a) < moment(b); });
   }
 
-  template <class Iterator, class Place>
-  static void sort(Iterator begin, Iterator end, const Place& place) {
-    const auto less = [&](const auto& a, const auto& b) { return place(a) < place(b); };
+  template <class Iterator, class When>
+  static void sort(Iterator begin, Iterator end, const When& when) {
+    const auto less = [&](const auto& a, const auto& b) { return when(a) < when(b); };
     if (!std::is_sorted(begin, end, less)) std::sort(begin, end, less);
   }
 
   Level level;
   std::size_t examples;
   TimelineRules rules;
-  Places places;
+  Moments moments;
   Column<std::uint32_t> first_op;
   std::uint64_t op_count = 0;
   std::array<Claims, kAnomalyKindCount> claims;
@@ -239,14 +231,14 @@ StreamProof::~StreamProof() = default;
 
 Status StreamProof::add(const History& batch) {
   State& s = *state_;
-  if (s.op_count + batch.op_count() > kMostOps || s.places.size() + batch.txn_count() > kMostOps) {
+  if (s.op_count + batch.op_count() > kMostOps || s.moments.size() + batch.txn_count() > kMostOps) {
     Error error;
     error.what =
         "more than 4294967294 operations, which nobody reads whole to check a certificate; leave "
         "out --certificate, or split the history";
     return error;
   }
-  s.places.add(batch);
+  s.moments.add(batch);
   for (std::size_t t = 0; t < batch.txn_count(); ++t) {
     s.first_op.push_back(static_cast<std::uint32_t>(s.op_count) + batch.first_op(TxnId{t}).value);
   }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 
+#include "history/real_time.h"
 #include "ouro/history.h"
 
 namespace ouro::stream {
@@ -14,35 +16,36 @@ bool RealTime::complete(std::int64_t clock, const Moment& commit, Arrival txn) {
   if (next != stairs_.begin() && commit < std::prev(next)->second.commit) return true;
   next = stairs_.lower_bound(clock);
   while (next != stairs_.end() && next->second.commit < commit) next = stairs_.erase(next);
-  const bool last = next == stairs_.end();
-  const Wide until = last ? 0 : Wide{next->first} + drift_;
+  std::optional<std::int64_t> next_stair;
+  if (next != stairs_.end()) next_stair = next->first;
   stairs_.insert({clock, {commit, txn}});
-  const Wide from = Wide{clock} + drift_;  // Invoked behind this.
-  if (from >= std::numeric_limits<std::int64_t>::max()) return true;
-  const auto first = static_cast<std::int64_t>(from) + 1;
-  for (auto at = invoked_.lower_bound({first, 0}); at != invoked_.end(); ++at) {
-    if (!last && at->first.first > until) break;
+  const auto first = first_invoked_behind(clock, drift_);
+  if (!first) return true;
+  for (auto at = invoked_.lower_bound({*first, 0}); at != invoked_.end(); ++at) {
+    if (next_stair && completed_before(*next_stair, at->first.first, drift_)) break;
     Invoked& invoked = at->second;
-    if (commit < invoked.place) continue;
+    if (commit < invoked.moment) continue;
     changes_.push_back({at->first.second, invoked.missed, txn});
     invoked.missed = txn;
   }
-  return forgotten_invoked_ < first;
+  return forgotten_invoked_ < *first;
 }
 
-Arrival RealTime::judge(std::int64_t clock, const Moment& place) const {
-  const Wide limit = Wide{clock} - drift_;  // Completed before this.
-  if (limit <= std::numeric_limits<std::int64_t>::min()) return kNobody;
-  const auto behind = stairs_.lower_bound(static_cast<std::int64_t>(limit));
+Arrival RealTime::judge(std::int64_t clock, const Moment& moment) const {
+  const auto last = last_completed_before(clock, drift_);
+  if (!last) return kNobody;
+  const auto behind = stairs_.upper_bound(*last);
   if (behind == stairs_.begin()) return kNobody;
   const Stair& latest = std::prev(behind)->second;
-  return latest.commit < place ? kNobody : latest.txn;
+  return latest.commit < moment ? kNobody : latest.txn;
 }
 
-Arrival RealTime::invoke(std::int64_t clock, const Moment& place, Arrival txn, bool& known) {
-  const Arrival missed = judge(clock, place);
-  invoked_.insert({{clock, txn}, {place, missed}});
-  if (forgotten_stair_ != kNoClock && Wide{clock} - drift_ <= forgotten_stair_) known = false;
+Arrival RealTime::invoke(std::int64_t clock, const Moment& moment, Arrival txn, bool& known) {
+  const Arrival missed = judge(clock, moment);
+  invoked_.insert({{clock, txn}, {moment, missed}});
+  if (forgotten_stair_ != kNoClock && !completed_before(forgotten_stair_, clock, drift_)) {
+    known = false;
+  }
   return missed;
 }
 
@@ -63,8 +66,8 @@ void RealTime::forget_before(Arrival first) {
     at = invoked_.erase(at);
   }
   // Of the stairs before all that waits the last one stays.
-  const Wide limit = Wide{oldest} - drift_;
-  while (stairs_.size() > 1 && std::next(stairs_.begin())->first < limit) {
+  while (stairs_.size() > 1 &&
+         completed_before(std::next(stairs_.begin())->first, oldest, drift_)) {
     forgotten_stair_ = std::max(forgotten_stair_, stairs_.begin()->first);
     stairs_.erase(stairs_.begin());
   }

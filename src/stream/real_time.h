@@ -20,7 +20,7 @@ namespace ouro::stream {
 
 class RealTime {
  public:
-  explicit RealTime(std::int64_t clock_drift) : drift_(static_cast<std::uint64_t>(clock_drift)) {}
+  explicit RealTime(std::int64_t clock_drift) : drift_(clock_drift) {}
 
   // A transaction that should have followed `other`; kNobody: none.
   struct Change {
@@ -33,9 +33,9 @@ class RealTime {
   // that it may concern were forgotten.
   bool complete(std::int64_t clock, const Moment& commit, Arrival txn);
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
-  // A transaction was invoked, and stands at `place`. Whom it should have followed and does not, or
+  // A transaction was invoked; who completed before must commit before its `moment`. Whom
   // kNobody. `known`: set to false if that was forgotten.
-  Arrival invoke(std::int64_t clock, const Moment& place, Arrival txn, bool& known);
+  Arrival invoke(std::int64_t clock, const Moment& moment, Arrival txn, bool& known);
   // The same as judged now. REQUIRES: it was invoked.
   [[nodiscard]] Arrival missed_by(std::int64_t clock, Arrival txn) const;
 
@@ -52,14 +52,13 @@ class RealTime {
     Arrival txn = kNobody;
   };
   struct Invoked {
-    Moment place;
+    Moment moment;
     Arrival missed = kNobody;
   };
-  __extension__ using Wide = __int128;
 
-  [[nodiscard]] Arrival judge(std::int64_t clock, const Moment& place) const;
+  [[nodiscard]] Arrival judge(std::int64_t clock, const Moment& moment) const;
 
-  Wide drift_;
+  std::int64_t drift_;
   absl::btree_map<std::int64_t, Stair> stairs_;  // By when they completed.
   absl::btree_map<std::pair<std::int64_t, Arrival>, Invoked> invoked_;
   std::vector<Change> changes_;

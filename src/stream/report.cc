@@ -128,7 +128,7 @@ OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
     const auto& [first, second] = found->second;
     const Hidden& hidden = first.txn != reader ? first : second;
-    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_place && hidden.txn < writer))) {
+    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_moments && hidden.txn < writer))) {
       writer = hidden.txn;
     }
   }
@@ -225,7 +225,7 @@ std::optional<Source> Checker::find(Arrival arrival) {
 }
 
 Moment Checker::begin_of(const Source& txn, Arrival arrival) const {
-  return standing_of(*txn.history, txn.txn, arrival, rules_).begin;
+  return moments_of(*txn.history, txn.txn, arrival, rules_).begin;
 }
 
 }  // namespace ouro::stream

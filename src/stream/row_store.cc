@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 
 void RowStore::refresh() {
-  HistoryColumns c;
+  HistoryColumns c = columns_of(History());  // No transaction, no session.
   c.key_name = key_name_;
   c.predicate_nodes = nodes_;
   c.predicate_children = children_;
@@ -15,14 +17,14 @@ void RowStore::refresh() {
   c.cells = cells_;
   c.row_end = row_end_;
   c.column_name = column_name_;
-  view_ = History(c, nullptr);
+  view_ = history_of(c, nullptr);
   stale_ = false;
 }
 
 void RowStore::read_from(const History& source) {
   source_ = &source;
   columns_of_source_.clear();
-  for (std::size_t i = 0; i < source.columns().column_name.size(); ++i) {
+  for (std::size_t i = 0; i < columns_of(source).column_name.size(); ++i) {
     columns_of_source_.push_back(column(source.column_name(ColumnId{i})));
   }
 }

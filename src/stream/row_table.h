@@ -44,7 +44,8 @@ struct RowVersion {
   [[nodiscard]] static std::int64_t low() { return 0; }
   [[nodiscard]] Seen seen() const { return {value, print, alive != 0}; }
   static RowVersion of(const Moment& at, const Seen& seen) {
-    return {at.physical, at.logical, seen.alive ? 1u : 0u, at.order, seen.value, seen.print};
+    return {at.physical, stored_logical(at), seen.alive ? 1u : 0u,
+            at.order,    seen.value,         seen.print};
   }
 };
 

@@ -32,7 +32,7 @@ bool Timelines::add(const OuterRead& outer, const Moment& begin) {
   const std::uint64_t held = version == nullptr ? first_value(key) : version->value;
   const bool wrong = (outer.value != held) != outer.open;
   const std::uint32_t bits = outer.op << 1 | (wrong ? 1u : 0u) | (outer.open ? Read::kOpen : 0u);
-  const Read read{begin.physical, begin.logical, bits, begin.order, outer.value};
+  const Read read{begin.physical, stored_logical(begin), bits, begin.order, outer.value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
   return wrong;
 }
@@ -43,8 +43,8 @@ void Timelines::add(const KeyWrite& write, const Moment& begin, const Moment& co
   overlaps_.clear();
   ties_.clear();
   former_ties_.clear();
-  const Version version{commit.physical, commit.logical, begin.logical,
-                        commit.order,    begin.physical, write.value};
+  const Version version{commit.physical, stored_logical(commit), stored_logical(begin),
+                        commit.order,    begin.physical,         write.value};
   if (write.key->kind != KeyKind::List) return add_version(*write.key, version, conflicts);
   ListVersion list{version};
   list.own_hash = write.appended.hash();
@@ -89,7 +89,7 @@ void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Curso
 template <class V>
 void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added) {
   const V& version = versions.at(added);
-  const auto tied = [](const V& a, const V& b) { return a.at().same_time(b.at()); };
+  const auto tied = [](const V& a, const V& b) { return a.at().timestamp() == b.at().timestamp(); };
   const V* before = nullptr;
   if (added != versions.begin()) before = &versions.at(versions.before(added));
   if (before != nullptr && tied(*before, version)) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "history/columns.h"
+
 namespace ouro::stream {
 
 void Window::add_batch(std::shared_ptr<const History> batch) {
@@ -58,7 +60,7 @@ void Window::restart(Arrival first, Arrival next) {
 }
 
 std::size_t bytes_of(const History& batch) {
-  const HistoryColumns& c = batch.columns();
+  const HistoryColumns& c = columns_of(batch);
   const auto all = [](const auto&... columns) { return (columns.size_bytes() + ... + 0); };
   return all(c.op_kind, c.op_key, c.op_value, c.op_line, c.txn_first_op, c.txn_session,
              c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,

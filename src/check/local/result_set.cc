@@ -128,7 +128,7 @@ class ResultSets {
 std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed) {
   const History& h = observed.history();
   std::vector<PredicateFlaw> flaws;
-  if (h.columns().predicate_reads.empty()) return flaws;
+  if (!h.has_predicate_reads()) return flaws;
   ResultSets sets(h);
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     if (observed.counted(TxnId{t})) sets.txn(TxnId{t}, flaws);

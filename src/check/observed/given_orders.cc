@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -152,7 +153,7 @@ class GivenOrders::Reader {
 Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,
                                       const Budget& budget) {
   const History& h = observed.history();
-  if (h.version_orders().empty() && !h.columns().commit_ts.empty()) {
+  if (h.version_orders().empty() && !columns_of(h).commit_ts.empty()) {
     return Reader(observed, budget).by_timestamps();
   }
   std::vector<VersionOrder> orders(h.version_orders().begin(), h.version_orders().end());

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "history/columns.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -44,7 +45,7 @@ class KeyRange {
 }  // namespace
 
 Items::Items(const History& history, const Budget& budget) {
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
@@ -94,7 +95,7 @@ void Items::flatten(const History& history, const Budget& budget) {
 }
 
 bool scans_list_tombstones(const History& history) {
-  if (history.columns().predicate_reads.empty()) return false;
+  if (!history.has_predicate_reads()) return false;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones;
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});

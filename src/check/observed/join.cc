@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -21,7 +22,7 @@ std::string Join::name(ItemId item) const {
 // "line 12", or the whole place if it is in another file.
 std::string Join::where(ItemId item) const {
   const Place place = h_.place(items_.op(item));
-  if (place.unit == PlaceUnit::Line && h_.columns().files.size() == 1) {
+  if (place.unit == PlaceUnit::Line && columns_of(h_).files.size() == 1) {
     return fmt::format("line {}", place.position);
   }
   if (place.unit == PlaceUnit::None) {

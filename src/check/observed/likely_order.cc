@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/sort_within.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -34,12 +35,12 @@ bool interleaved(const HistoryColumns& c) {
 }  // namespace
 
 bool order_is_vague(const History& history) {
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   return !full(c.commit_ts, kNoTimestamp) && !full(c.completed, kNoClock) && !interleaved(c);
 }
 
 std::vector<Node> likely_commit_order(const History& history, const Budget& budget) {
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   if (full(c.commit_ts, kNoTimestamp)) return sorted_by(c.commit_ts, budget);
   if (full(c.completed, kNoClock)) return sorted_by(c.completed, budget);
   std::vector<double> progress(history.txn_count());

@@ -9,6 +9,7 @@
 
 #include "check/observed/join.h"
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -41,7 +42,7 @@ void Join::resolve_trunk(Value list) {
   const auto [at, added] = trunks_.try_emplace(list.trunk());
   if (!added) return;
   Trunk& trunk = at->second;
-  const HistoryColumns& c = h_.columns();
+  const HistoryColumns& c = columns_of(h_);
   const std::size_t first = o_.first_element(list);
   const std::size_t count = c.trunk_end[list.trunk()] - first;
   std::vector<ItemId> sorted(count);

@@ -8,6 +8,7 @@
 #include "check/observed/join.h"
 #include "check/observed/key_ranges.h"
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -27,9 +28,9 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
     return error;
   }
   constexpr std::uint64_t kStepsPerItem = 8;
-  budget.charge(kStepsPerItem * o.items_.size() + history.columns().elements.size());
+  budget.charge(kStepsPerItem * o.items_.size() + columns_of(history).elements.size());
   o.source_.assign(o.items_.size(), kNone);
-  o.element_item_.resize(history.columns().elements.size());
+  o.element_item_.resize(columns_of(history).elements.size());
 
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
@@ -117,7 +118,7 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
   const std::size_t txns = history_->txn_count();
   counted_.assign(txns, false);
   std::vector<TxnId> seen;  // Unknown transactions whose reads are still to be followed.
-  std::vector<std::uint32_t> shown(history_->columns().trunk_end.size(), 0);  // Of each trunk.
+  std::vector<std::uint32_t> shown(columns_of(*history_).trunk_end.size(), 0);  // Of each trunk.
   const auto count_in = [&](ItemId write) {
     if (!write.valid()) return;
     const TxnId writer = txn(write);

@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "base/column.h"
 #include "check/observed/items.h"
+#include "history/columns.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -167,7 +168,7 @@ class Observed {
   Observed(const History& history, const Budget& budget)
       : history_(&history), items_(history, budget) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
-    return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
+    return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }
   void join_keys(std::span<Join> joins, unsigned threads, const Budget& budget);
   void join_range(std::size_t first, std::span<const Access> accesses, Join& join);

@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -141,7 +142,7 @@ void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift, const Budg
     const auto clock = h.invoked(txn);
     if (!clock || !o_.counted(txn)) return;
     const auto after = std::partition_point(completed.begin(), completed.end(), [&](const auto& c) {
-      return c.first < *clock - clock_drift;
+      return completed_before(c.first, *clock, clock_drift);
     });
     if (after == completed.begin()) return;
     const Node time = first_time_ + static_cast<Node>(after - completed.begin() - 1);

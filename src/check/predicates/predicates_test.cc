@@ -11,7 +11,7 @@
 #include "ouro/check.h"
 #include "ouro/format.h"
 #include "ouro/history_builder.h"
-#include "tests/timeline_oracle.h"
+#include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {

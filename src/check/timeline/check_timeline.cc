@@ -7,6 +7,7 @@
 #include "check/timeline/predicates.h"
 #include "check/timeline/replay.h"
 #include "check/timeline/timeline.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -26,7 +27,7 @@ void add_order(Verdict& verdict, const Timeline& timeline, bool snapshots) {
 
 Result<Verdict> check_timeline(const History& history, Level level, const Budget& budget,
                                const CheckOptions& options) {
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   if (c.start_ts.empty() && c.commit_ts.empty() && history.txn_count() > 0) {
     Error error;
     error.what =

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "history/columns.h"
+
 namespace ouro {
 namespace {
 
@@ -37,7 +39,7 @@ void look_at_write(const History& history, const Timeline& timeline, TxnId txn, 
 
 void look_through(const History& history, const Timeline& timeline,
                   std::vector<ExampleSearch>& searches) {
-  const auto keys = history.columns().op_key;
+  const auto keys = columns_of(history).op_key;
   const auto wanted = [&](KeyId key) {
     return std::any_of(searches.begin(), searches.end(),
                        [&](const ExampleSearch& search) { return search.key == key; });

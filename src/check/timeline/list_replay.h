@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/history.h"
 
 namespace ouro {
@@ -15,7 +16,7 @@ namespace ouro {
 class TrunkAgreement {
  public:
   explicit TrunkAgreement(const History& history)
-      : h_(history), known_(history.columns().trunk_end.size()) {}
+      : h_(history), known_(columns_of(history).trunk_end.size()) {}
 
   // Whether the first `count` elements of `read` are the first ones of `list`, that of `key`.
   bool agrees(KeyId key, Value read, std::size_t count, const std::vector<Value>& list) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/radix_sort.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -24,9 +25,13 @@ void add(AnomalyKind kind, TxnId txn, std::uint32_t at, TxnId before, Violations
   violations.keep({.kind = kind, .at = at, .txn = txn, .other = before, .expected = {}});
 }
 
-// Signed numbers as unsigned ones that order the same way.
-std::uint64_t unsigned_order(std::int64_t number) {
-  return static_cast<std::uint64_t>(number) ^ (std::uint64_t{1} << 63);
+// Signed numbers as unsigned ones that order the same way, and back.
+constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+std::uint64_t unsigned_order(std::int64_t clock) {
+  return static_cast<std::uint64_t>(clock) ^ kSign;
+}
+std::int64_t clock_of(const RadixEntry& entry) {
+  return static_cast<std::int64_t>(entry.key ^ kSign);
 }
 
 }  // namespace
@@ -66,13 +71,12 @@ void check_real_time(const History& history, const Timeline& timeline, bool comm
   }
   radix_sort(invoked);
   radix_sort(completed);
-  const auto drift = static_cast<std::uint64_t>(clock_drift);
   std::vector<Latest> before(history.txn_count());
   Latest latest;
   auto next = completed.begin();
   for (const RadixEntry& entry : invoked) {
-    for (; next != completed.end() && next->key < entry.key && entry.key - next->key > drift;
-         ++next) {
+    const std::int64_t now = clock_of(entry);
+    for (; next != completed.end() && completed_before(clock_of(*next), now, clock_drift); ++next) {
       latest.include(TxnId{next->value}, timeline.commit(TxnId{next->value}));
     }
     before[entry.value] = latest;

@@ -8,6 +8,7 @@
 #include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -91,7 +92,7 @@ class PredicateReplay {
 
 void replay_predicates(const History& history, const Timeline& timeline, const ListKeys& lists,
                        unsigned threads, const Budget& budget, Violations& violations) {
-  if (history.columns().predicate_reads.empty()) return;
+  if (!history.has_predicate_reads()) return;
   std::vector<bool> has_predicates(history.txn_count(), false);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
@@ -99,7 +100,7 @@ void replay_predicates(const History& history, const Timeline& timeline, const L
     }
   }
   const std::size_t parts =
-      history.columns().predicate_reads.size() < 100 ? 1 : thread_count(threads);
+      columns_of(history).predicate_reads.size() < 100 ? 1 : thread_count(threads);
   std::vector<Violations> found(parts, violations.empty_copy());
   std::vector<std::uint64_t> looked_at(parts);
   for_each_part(parts, [&](std::size_t part) {

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "check/timeline/list_replay.h"
 #include "history/access.h"
+#include "history/columns.h"
 
 namespace ouro {
 
@@ -38,7 +39,7 @@ bool any_list(const HistoryColumns& c, unsigned threads) {
 
 Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
   ListKeys lists;
-  const HistoryColumns& c = history.columns();
+  const HistoryColumns& c = columns_of(history);
   if (!any_list(c, threads)) return lists;
   lists.number_.assign(history.key_count(), kRegister);
   for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
@@ -82,9 +83,9 @@ class Shard {
   Shard(const History& history, const Timeline& timeline, const ListKeys& lists, unsigned bits,
         std::size_t part, Violations& violations)
       : h_(history),
-        kinds_(history.columns().op_kind),
-        keys_(history.columns().op_key),
-        values_(history.columns().op_value),
+        kinds_(columns_of(history).op_kind),
+        keys_(columns_of(history).op_key),
+        values_(columns_of(history).op_value),
         timeline_(timeline),
         numbers_(lists),
         bits_(bits),

@@ -7,11 +7,13 @@
 
 #include "base/parallel.h"
 #include "base/radix_sort.h"
+#include "history/columns.h"
+#include "history/moment.h"
 
 namespace ouro {
 namespace {
 
-// Timestamps as numbers that order the same way, with two bits left below them.
+// Timestamps as numbers that order the same way, with two bits left below them for the tie.
 class Ranks {
  public:
   void include(Timestamp ts) {
@@ -52,11 +54,6 @@ class Ranks {
   std::vector<Timestamp> all_;
 };
 
-constexpr std::uint64_t kCommit = 0;  // What goes first at equal timestamps; see the header.
-constexpr std::uint64_t kWriter = 1;
-constexpr std::uint64_t kReadOnly = 2;
-constexpr std::uint64_t kBegin = 3;
-
 }  // namespace
 
 TimelineRules timeline_rules(Level level) {
@@ -78,34 +75,24 @@ TimelineRules timeline_rules(Level level) {
   }
 }
 
-// When each transaction that has a place begins and commits.
+// The timestamps at which each transaction begins and commits.
 struct Timeline::Stamps {
   Stamps(const History& history, const TimelineRules& rules, const std::vector<bool>& writes,
          Violations& violations)
       : start(history.txn_count(), kNoTimestamp), commit(history.txn_count(), kNoTimestamp) {
     for (std::size_t t = 0; t < history.txn_count(); ++t) {
       const TxnId txn{t};
-      auto starts = history.start_ts(txn);
-      auto commits = history.commit_ts(txn);
-      const TxnStatus status = history.status(txn);
-      if (status == TxnStatus::Aborted || (status == TxnStatus::Unknown && !commits)) continue;
+      const TxnMoments moments = moments_of(history, txn, writes[t], t, rules.snapshots);
       const auto wrong = [&](AnomalyKind kind) {
         if (violations.add(kind)) {
           violations.keep({.kind = kind, .at = txn.value, .txn = txn, .expected = {}});
         }
       };
-      // Who writes nothing may have no commit timestamp of its own.
-      if (!commits && !writes[t]) commits = starts;
-      if (!commits || (rules.snapshots && !starts)) {
-        wrong(AnomalyKind::MissingTimestamp);
-        continue;
-      }
-      if (starts && *starts > *commits) {
-        wrong(AnomalyKind::InvertedTimestamps);
-        starts = commits;
-      }
-      start[t] = rules.snapshots ? *starts : *commits;
-      commit[t] = *commits;
+      if (moments.missing) wrong(AnomalyKind::MissingTimestamp);
+      if (moments.inverted) wrong(AnomalyKind::InvertedTimestamps);
+      if (!moments.known()) continue;
+      start[t] = moments.begin.timestamp();
+      commit[t] = moments.commit.timestamp();
       ranks.include(start[t]);
       ranks.include(commit[t]);
     }
@@ -120,7 +107,7 @@ struct Timeline::Stamps {
   }
 
   std::vector<Timestamp> start;
-  std::vector<Timestamp> commit;  // kNoTimestamp: it has no place.
+  std::vector<Timestamp> commit;  // kNoTimestamp: it is left out.
   Ranks ranks;
 };
 
@@ -137,7 +124,7 @@ Timeline::Timeline(const History& history, const TimelineRules& rules, unsigned 
 }
 
 void Timeline::find_writers(const History& history) {
-  const auto kinds = history.columns().op_kind;
+  const auto kinds = columns_of(history).op_kind;
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const std::size_t end = history.end_op(TxnId{t}).index();
     for (std::size_t i = history.first_op(TxnId{t}).index(); i < end; ++i) {
@@ -153,11 +140,14 @@ void Timeline::order(const History& history, const Stamps& stamps, unsigned thre
   std::vector<RadixEntry> commits;  // Of the others.
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     if (stamps.commit[t] == kNoTimestamp) continue;
-    const bool later = stamps.start[t] < stamps.commit[t];
-    const std::uint64_t kind = later ? kBegin : writes_[t] ? kWriter : kReadOnly;
+    const Lifetime life = lifetime(stamps.start[t], stamps.commit[t], writes_[t], t);
+    const auto key = [&](const Moment& moment) {
+      return stamps.ranks.number(moment.timestamp()) << 2 |
+             static_cast<std::uint64_t>(moment.tie());
+    };
     const auto txn = static_cast<std::uint32_t>(t);
-    begins.push_back({stamps.ranks.number(stamps.start[t]) << 2 | kind, txn});
-    if (later) commits.push_back({stamps.ranks.number(stamps.commit[t]) << 2 | kCommit, txn});
+    begins.push_back({key(life.begin), txn});
+    if (life.begin.tie() == Tie::Begin) commits.push_back({key(life.commit), txn});
   }
   const std::size_t parts = begins.size() < 10'000 ? 1 : std::min(2u, thread_count(threads));
   for_each_part(parts, [&](std::size_t part) {
@@ -173,7 +163,7 @@ void Timeline::order(const History& history, const Stamps& stamps, unsigned thre
   for (const RadixEntry& begin : begins) {
     for (; next != commits.end() && next->key < begin.key; ++next) add(next->value, true);
     add(begin.value, false);
-    if ((begin.key & 3) != kBegin) add(begin.value, true);
+    if ((begin.key & 3) != static_cast<std::uint64_t>(Tie::Begin)) add(begin.value, true);
   }
   for (; next != commits.end(); ++next) add(next->value, true);
 }

@@ -1,16 +1,4 @@
-// The order of begins and commits that a history's timestamps give.
-//
-// At the levels of snapshots a transaction begins at its start timestamp and commits at its commit
-// timestamp. At the serial levels it does both at once, at its commit timestamp. Where timestamps
-// are equal, in this order:
-//
-//   0. commits of transactions that began before,
-//   1. transactions that write and begin and commit right then, one after the other,
-//   2. those that only read and do so,
-//   3. begins of transactions that commit later;
-//
-// so a commit precedes the begin of whoever starts at that timestamp. What is left to order goes in
-// the order of the history.
+// All begins and commits of a history in the order of their moments (history/moment.h).
 #pragma once
 
 #include <cstdint>
@@ -34,8 +22,8 @@ struct TimelineRules {
 
 class Timeline {
  public:
-  // Notes missing and inverted timestamps in `violations`. A transaction whose
-  // timestamps are missing has no place; one that starts after it commits is put at its commit.
+  // Notes missing and inverted timestamps in `violations`. A transaction whose timestamps are
+  // missing is left out; one that starts after it commits does both at its commit.
   Timeline(const History& history, const TimelineRules& rules, unsigned threads,
            Violations& violations);
 
@@ -48,8 +36,7 @@ class Timeline {
   [[nodiscard]] Step step(std::size_t position) const {
     return {TxnId{steps_[position] >> 1}, (steps_[position] & 1) != 0};
   }
-  // Whether the transaction takes part, which committed ones do, and unknown ones with a commit
-  // timestamp; and has a place.
+  // Whether the transaction takes part, and its moments are known.
   [[nodiscard]] bool has(TxnId txn) const { return commit_[txn.index()] != kNowhere; }
   [[nodiscard]] bool writes(TxnId txn) const { return writes_[txn.index()]; }
   // Whether the writer that commits right before it does so at the same timestamp.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/format_testing.h"
+#include "history/columns.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
@@ -121,7 +122,7 @@ TEST(TimelineTest, CountsOnEveryTinyHistoryAreThoseOfTheDefinition) {
   const auto expect_right = [&](const std::string& text) {
     if (++number % kSlowdown != 0) return;
     const History history = history_of(text);
-    if (history.columns().start_ts.empty() && history.columns().commit_ts.empty()) return;
+    if (columns_of(history).start_ts.empty() && columns_of(history).commit_ts.empty()) return;
     ++count;
     for (const Level level : kSnapshotAndSerialLevels) {
       ASSERT_EQ(complaint(history, level), "") << info(level).name << "\n" << text;

@@ -56,7 +56,7 @@ Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId 
 
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
-  if (h.columns().predicate_reads.empty()) return;
+  if (!h.has_predicate_reads()) return;
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     const TxnId txn{t};
     if (!observed.counted(txn)) continue;

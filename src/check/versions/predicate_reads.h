@@ -19,7 +19,7 @@
 
 #include "base/budget.h"
 #include "check/observed/observed.h"
-#include "check/versions/points.h"
+#include "check/versions/snapshot_moments.h"
 
 namespace ouro {
 

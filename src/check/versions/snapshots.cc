@@ -16,20 +16,20 @@ namespace ouro {
 namespace {
 
 struct Commit {
-  Point at;
+  Moment at;
   RowVersions::Place place;
   constexpr auto operator<=>(const Commit&) const = default;
 };
 
 // All versions but the initial ones, in the order of their commits.
 std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows,
-                               const Points& points) {
+                               const SnapshotMoments& moments) {
   const History& h = observed.history();
   std::vector<Commit> out;
   for (std::size_t k = 0; k < h.key_count(); ++k) {
     const auto versions = rows.of(KeyId{k});
     for (std::uint32_t i = 1; i < versions.size(); ++i) {
-      out.push_back({points.commit(observed.txn(versions[i].write)), {KeyId{k}, i}});
+      out.push_back({moments.commit(observed.txn(versions[i].write)), {KeyId{k}, i}});
     }
   }
   std::sort(out.begin(), out.end());
@@ -88,11 +88,11 @@ std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVe
   const History& h = observed.history();
   const auto lists = ListKeys::of(h, threads);
   if (!lists.ok()) return {};  // Observed::observe() would have refused the history.
-  const Points points(h, at);
-  const std::vector<Commit> commits = commits_of(observed, rows, points);
-  std::vector<std::pair<Point, PredicateReads::Seen>> in_order;
+  const SnapshotMoments moments(h, at);
+  const std::vector<Commit> commits = commits_of(observed, rows, moments);
+  std::vector<std::pair<Moment, PredicateReads::Seen>> in_order;
   for (const PredicateReads::Seen& seen : reads) {
-    in_order.emplace_back(points.snapshot(seen.txn), seen);
+    in_order.emplace_back(moments.snapshot(seen.txn), seen);
   }
   std::stable_sort(in_order.begin(), in_order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -131,7 +131,7 @@ class SnapshotEdges {
       : o_(observed),
         h_(observed.history()),
         rows_(rows),
-        points_(h_, at),
+        moments_(h_, at),
         positions_(positions),
         overwrites_(overwrites) {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -142,11 +142,13 @@ class SnapshotEdges {
     latest_before_.resize(writers_.size());
     earliest_behind_.resize(writers_.size());
     for (std::size_t i = 0; i < writers_.size(); ++i) {
-      latest_before_[i] = i == 0 ? point(i) : std::max(latest_before_[i - 1], point(i));
+      latest_before_[i] =
+          i == 0 ? committed_at(i) : std::max(latest_before_[i - 1], committed_at(i));
     }
     for (std::size_t i = writers_.size(); i-- > 0;) {
-      earliest_behind_[i] =
-          i + 1 == writers_.size() ? point(i) : std::min(earliest_behind_[i + 1], point(i));
+      earliest_behind_[i] = i + 1 == writers_.size()
+                                ? committed_at(i)
+                                : std::min(earliest_behind_[i + 1], committed_at(i));
     }
   }
 
@@ -155,7 +157,7 @@ class SnapshotEdges {
                     std::vector<PredicateEdge>& out) const {
     std::uint32_t work = 1;
     const TxnId reader = reads.front().txn;
-    const Point snapshot = points_.snapshot(reader);
+    const Moment snapshot = moments_.snapshot(reader);
     const std::uint32_t begun = positions_.begin[reader.index()];
     const auto here = static_cast<std::size_t>(
         std::partition_point(writers_.begin(), writers_.end(),
@@ -163,18 +165,18 @@ class SnapshotEdges {
         writers_.begin());
     for (std::size_t i = here; overwrites_ && i-- > 0 && latest_before_[i] > snapshot;) {
       ++work;
-      if (point(i) > snapshot) compare(reads, writers_[i], true, out);
+      if (committed_at(i) > snapshot) compare(reads, writers_[i], true, out);
     }
     for (std::size_t i = here; i < writers_.size() && earliest_behind_[i] < snapshot; ++i) {
       ++work;
-      if (point(i) < snapshot) compare(reads, writers_[i], false, out);
+      if (committed_at(i) < snapshot) compare(reads, writers_[i], false, out);
     }
     return work;
   }
 
  private:
   [[nodiscard]] std::uint32_t committed(TxnId txn) const { return positions_.commit[txn.index()]; }
-  [[nodiscard]] Point point(std::size_t i) const { return points_.commit(writers_[i]); }
+  [[nodiscard]] Moment committed_at(std::size_t i) const { return moments_.commit(writers_[i]); }
 
   // Adds an edge if something that `writer` wrote changes what one of the reads matches.
   void compare(std::span<const PredicateReads::Seen> reads, TxnId writer, bool overwrites,
@@ -210,12 +212,12 @@ class SnapshotEdges {
   const Observed& o_;
   const History& h_;
   const RowVersions& rows_;
-  const Points points_;
+  const SnapshotMoments moments_;
   const Positions& positions_;
   const bool overwrites_;
-  std::vector<TxnId> writers_;          // By their place in the order; with timestamps.
-  std::vector<Point> latest_before_;    // Of those up to one.
-  std::vector<Point> earliest_behind_;  // Of those from one on.
+  std::vector<TxnId> writers_;           // By their place in the order; with timestamps.
+  std::vector<Moment> latest_before_;    // Of those up to one.
+  std::vector<Moment> earliest_behind_;  // Of those from one on.
 };
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "check/versions/points.h"
 #include "check/versions/predicate_reads.h"
 #include "check/versions/row_versions.h"
+#include "check/versions/snapshot_moments.h"
 
 namespace ouro {
 

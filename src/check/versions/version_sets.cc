@@ -15,7 +15,7 @@ class VersionSetReader {
       : o_(observed),
         h_(observed.history()),
         rows_(rows),
-        points_(h_, at),
+        moments_(h_, at),
         seen_(h_.key_count(), Seen{}),
         followed_(h_.txn_count()),
         preceded_(h_.txn_count()) {}
@@ -27,7 +27,7 @@ class VersionSetReader {
     if (read.has_version_set) {
       note_version_set(seen.txn, seen.op, read);
     } else {
-      snapshot_ = points_.snapshot(seen.txn);
+      snapshot_ = moments_.snapshot(seen.txn);
     }
     if (walk(seen.txn, seen.op, read.predicate)) return;
     rows_.select(read.predicate, matches_);
@@ -140,7 +140,7 @@ class VersionSetReader {
     const auto versions = rows_.of(key);
     const auto after = std::partition_point(
         versions.begin() + 1, versions.end(),
-        [&](const auto& version) { return points_.commit(o_.txn(version.write)) < snapshot_; });
+        [&](const auto& version) { return moments_.commit(o_.txn(version.write)) < snapshot_; });
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 
@@ -208,8 +208,8 @@ class VersionSetReader {
   const Observed& o_;
   const History& h_;
   const RowVersions& rows_;
-  const Points points_;
-  Point snapshot_;  // Of the read at hand, if it has no version set.
+  const SnapshotMoments moments_;
+  Moment snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
   std::vector<Seen> seen_;       // By key.
   std::vector<TxnId> followed_;  // By writer: the last reader that has an edge from it,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "history/columns.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
@@ -45,10 +46,10 @@ History restate(const History& history, const std::vector<Order>& orders) {
                              .count = static_cast<std::uint32_t>(order.versions.size())});
     owner->versions.insert(owner->versions.end(), order.versions.begin(), order.versions.end());
   }
-  HistoryColumns columns = history.columns();
+  HistoryColumns columns = columns_of(history);
   columns.version_orders = owner->orders;
   columns.versions = owner->versions;
-  return {columns, owner};
+  return history_of(columns, owner);
 }
 
 struct Statement {
@@ -239,7 +240,7 @@ TEST(VersionsTest, FiguresOfThePapersAreAsTheySay) {
     if (entry.path().extension() != ".jsonl") continue;
     const auto history = read_history(entry.path().string());
     ASSERT_TRUE(history.ok()) << history.error().to_string();
-    const auto remarks = history->columns().remarks;
+    const auto remarks = history->remarks();
     const auto expect = std::find_if(remarks.begin(), remarks.end(),
                                      [](const Remark& remark) { return remark.name == "expect"; });
     ASSERT_NE(expect, remarks.end()) << entry.path();

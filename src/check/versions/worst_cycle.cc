@@ -15,6 +15,8 @@
 
 #include "graph/digraph.h"
 #include "history/access.h"
+#include "history/columns.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -144,9 +146,10 @@ class CycleLines {
     for (std::uint32_t m = 0; m < member_count(); ++m) {
       const auto completed = h_.completed(members_[m]);
       if (!completed) continue;
-      const auto later = std::partition_point(
-          invoked.begin(), invoked.end(),
-          [&](const auto& other) { return other.first - clock_drift <= *completed; });
+      const auto later =
+          std::partition_point(invoked.begin(), invoked.end(), [&](const auto& other) {
+            return !completed_before(*completed, other.first, clock_drift);
+          });
       if (later == invoked.end()) continue;
       const auto station = base + static_cast<std::uint32_t>(later - invoked.begin());
       add_entry({m, station, EdgeKind::RealTime, rules_.time_to_commit, {}, {}});
@@ -419,7 +422,7 @@ CycleKind kind_of(std::span<const Edge> cycle) {
 
 bool has_complete_orders(const History& history) {
   const bool stated = !history.version_orders().empty();
-  if (!stated && history.columns().commit_ts.empty()) return false;
+  if (!stated && columns_of(history).commit_ts.empty()) return false;
   std::vector<bool> ordered(history.key_count(), !stated);
   for (const VersionOrder& order : history.version_orders()) {
     if (!order.complete || ordered[order.key.index()]) return false;

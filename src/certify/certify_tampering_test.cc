@@ -1,4 +1,4 @@
-// Certificates: those of the engines are accepted, whatever is changed in them is noticed.
+// Whatever is changed in a certificate, or in the history, what is accepted is true.
 
 #include <gtest/gtest.h>
 
@@ -10,149 +10,13 @@
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
-#include "ouro/generate.h"
 #include "tests/case_file.h"
-#include "tests/engine_levels.h"
+#include "tests/certifying.h"
 #include "tests/oracle.h"
 #include "tests/small_histories.h"
 
 namespace ouro::oracle {
 namespace {
-
-const std::vector<Level>& all_levels() {
-  static const std::vector<Level> kLevels(kDecidableLevels.begin(), kDecidableLevels.end());
-  return kLevels;
-}
-
-// Why the certificates of the engines' verdicts, written and read again, are not all accepted.
-std::string complaint_about_certificates(const History& history, std::int64_t clock_drift = 0) {
-  const auto verdicts = check(history, all_levels(), {.clock_drift = clock_drift});
-  if (!verdicts.ok()) return verdicts.error().to_string();
-  for (const Verdict& verdict : *verdicts) {
-    const std::string text = print_certificate(make_certificate(history, verdict, clock_drift));
-    const std::string name(info(verdict.level).name);
-    const auto certificate = parse_certificate(text);
-    if (!certificate.ok()) return name + ": " + certificate.error().to_string() + "\n" + text;
-    const auto checked = certify(history, *certificate);
-    if (!checked.ok()) return name + ": " + checked.error().to_string();
-    if (!checked->accepted) return name + ": " + checked->reason + "\n" + text;
-    if (print_certificate(*certificate) != text) return name + ": prints differently\n" + text;
-  }
-  return "";
-}
-
-bool accepted(const History& history, const Certificate& certificate) {
-  const auto checked = certify(history, certificate);
-  return checked.ok() && checked->accepted;
-}
-
-// ---- verdicts of the engines ----
-
-TEST(CertifyTest, EveryVerdictOnSmallHistoriesIsAccepted) {
-  const Shape kShapes[] = {
-      {.txns = 3, .ops = 2, .keys = 2, .sessions = 3, .stride = 7 * kSlowdown},
-      {.txns = 2, .ops = 3, .keys = 2, .sessions = 2, .stride = 3 * kSlowdown},
-      {.txns = 4, .ops = 2, .keys = 2, .sessions = 2, .stride = 501 * kSlowdown},
-      {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 211 * kSlowdown, .cas = true},
-  };
-  for (const Shape& shape : kShapes) {
-    const std::size_t count = for_each_history(shape, [](const History& history) {
-      if (HasFatalFailure()) return;
-      ASSERT_EQ(complaint_about_certificates(history), "") << to_string(history);
-    });
-    EXPECT_GT(count, 10'000 / kSlowdown);
-  }
-}
-
-TEST(CertifyTest, EveryVerdictOnRandomHistoriesIsAccepted) {
-  for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
-    const History history = random_history(seed, mixed_shape(seed));
-    ASSERT_EQ(complaint_about_certificates(history), "") << "seed " << seed << "\n"
-                                                         << to_string(history);
-  }
-}
-
-TEST(CertifyTest, TheClockDriftIsPartOfTheClaim) {
-  for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
-    RandomShape shape = mixed_shape(seed);
-    shape.clocks = 1;
-    const History history = random_history(seed, shape);
-    ASSERT_EQ(complaint_about_certificates(history, 20), "") << "seed " << seed << "\n"
-                                                             << to_string(history);
-    for (const Level level : {Level::Gsi, Level::StrongSi, Level::StrictSerializable}) {
-      const auto verdict = check(history, level, {.clock_drift = 20});
-      ASSERT_TRUE(verdict.ok());
-      if (accepted(history, make_certificate(history, *verdict, 0))) {
-        ASSERT_EQ(allowed(history, level), verdict->outcome == Outcome::Holds) << "seed " << seed;
-      }
-    }
-  }
-}
-
-// Nobody but the certifier looks at the proofs of violations, so these histories have many choices.
-TEST(CertifyTest, RefutationsAreAccepted) {
-  std::size_t refuted = 0;
-  std::size_t derived = 0;
-  for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
-    const RandomShape shape{.min_txns = 6,
-                            .max_txns = 14,
-                            .max_ops = 5,
-                            .keys = 3,
-                            .sessions = 6,
-                            .writers_per_key = 14,
-                            .rmw = 0.1,
-                            .lag = 0.5,
-                            .stray = 0.15,
-                            .wrong = 0};
-    const History history = random_history(seed, shape);
-    ASSERT_EQ(complaint_about_certificates(history), "") << "seed " << seed << "\n"
-                                                         << to_string(history);
-    const auto verdicts = check(history, all_levels());
-    for (const Verdict& verdict : *verdicts) {
-      refuted += verdict.refutation.steps.empty() ? 0 : 1;
-      derived += verdict.refutation.steps.size() > 1 ? 1 : 0;
-    }
-  }
-  EXPECT_GT(refuted, 300u / kSlowdown);
-  EXPECT_GT(derived, 100u / kSlowdown);
-}
-
-TEST(CertifyTest, VerdictsOnLargeHistoriesAreAccepted) {
-  const auto options = [](WorkloadKind workload, Level store, std::vector<PlantedFault> faults) {
-    GenerateOptions out;
-    out.workload = workload;
-    out.store = store;
-    out.sessions = 20;
-    out.txns = 10'000 / kSlowdown;
-    out.keys = 2'000 / kSlowdown;
-    out.rmw_share = 0.2;
-    out.abort_share = 0.02;
-    out.unknown_share = 0.02;
-    out.clocks = true;
-    out.faults = std::move(faults);
-    return out;
-  };
-  const GenerateOptions kAll[] = {
-      options(WorkloadKind::General, Level::Si, {}),
-      options(WorkloadKind::General, Level::StrictSerializable, {}),
-      options(WorkloadKind::BlindWRw, Level::Si, {}),
-      options(WorkloadKind::ListAppend, Level::Si, {}),
-      options(WorkloadKind::General, Level::Si, {{Fault::LongFork, 0.001}}),
-      options(WorkloadKind::General, Level::StrictSerializable,
-              {{Fault::CausalityViolation, 0.001}}),
-      options(WorkloadKind::ListAppend, Level::StrictSerializable, {{Fault::LostUpdate, 0.001}}),
-      options(WorkloadKind::General, Level::StrictSerializable,
-              {{Fault::RealTimeViolation, 0.001}}),
-  };
-  for (const GenerateOptions& one : kAll) {
-    const auto history = generate(one);
-    ASSERT_TRUE(history.ok()) << history.error().to_string();
-    EXPECT_EQ(complaint_about_certificates(*history).substr(0, 1000), "")
-        << info(one.store).name << ", history " << &one - kAll;
-  }
-}
-
-// ---- tampering ----
 
 // What an accepted certificate claims must be true, so a wrong claim must be rejected whatever
 // the certificate says, and an order must pass the oracle.
@@ -409,15 +273,6 @@ TEST(CertifyTest, AChangedReadOrWriteIsNoticedWithoutTheFingerprint) {
     }
   }
   EXPECT_GT(rejected, tried / 10);
-}
-
-TEST(CertifyTest, ATruncatedCertificateIsAnError) {
-  const History history = history_of("T1: r x nil, w x 1\nT2: r x nil, w x 2");
-  const std::string text = print_certificate(make_certificate(history, *check(history, Level::Si)));
-  ASSERT_TRUE(parse_certificate(text).ok());
-  for (std::size_t length = 0; length + 2 < text.size(); ++length) {
-    EXPECT_FALSE(parse_certificate(text.substr(0, length)).ok()) << length;
-  }
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+// The order of the timestamps is accepted where it explains the reads, and no other.
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "format/format_testing.h"
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/history_builder.h"
+#include "tests/case_file.h"
+#include "tests/certifying.h"
+#include "tests/random_timeline.h"
+#include "tests/small_histories.h"
+#include "tests/timeline_oracle.h"
+
+namespace ouro::oracle {
+namespace {
+
+// The order in which the timestamps put everybody, whatever the reads say.
+Verdict ordered_by_timestamps(const History& history, Level level) {
+  Verdict verdict;
+  verdict.level = level;
+  verdict.evidence = Evidence::Timestamps;
+  verdict.outcome = Outcome::Holds;
+  // Without reads the engine gives the order for the asking.
+  HistoryBuilder builder;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    builder.begin_txn(builder.session(std::int64_t(t)));
+    builder.status(history.status(txn));
+    builder.timestamps(history.start_ts(txn).value_or(kNoTimestamp),
+                       history.commit_ts(txn).value_or(kNoTimestamp));
+    bool writes = false;
+    for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+      writes |= is_write(history.op(op).kind);
+    }
+    if (writes) builder.write(builder.key(std::int64_t(t)), Value::small(1));
+  }
+  const Verdict bare = timeline_verdict(*std::move(builder).freeze(),
+                                        has_snapshots(level) ? Level::Si : Level::Serializable);
+  verdict.order = bare.order;
+  verdict.schedule = bare.schedule;
+  return verdict;
+}
+
+TEST(TimestampOrderTest, TheOrderOfTheTimestampsIsAcceptedWhereItExplainsTheReads) {
+  std::size_t rejected = 0;
+  for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
+    TimelineShape shape = mixed_timeline(seed);
+    shape.missing = shape.inverted = 0;
+    const History history = random_timeline(seed, shape);
+    for (const Level level : kSnapshotAndSerialLevels) {
+      const bool right = TimestampOracle(history, level).counts().empty();
+      const Verdict verdict = ordered_by_timestamps(history, level);
+      ASSERT_EQ(accepted(history, verdict), right)
+          << "seed " << seed << " at " << info(level).name << "\n"
+          << native(history);
+      rejected += right ? 0 : 1;
+    }
+  }
+  EXPECT_GT(rejected, 10'000 / kSlowdown);
+}
+
+TEST(TimestampOrderTest, AnotherOrderIsRejected) {
+  const History history = history_of("T1 {1,2}: w x 1\nT2 {3,4}: w y 2\nT3 unknown {5,6}: w z 1\n");
+  Verdict verdict = timeline_verdict(history, Level::Serializable);
+  ASSERT_TRUE(accepted(history, verdict));
+  std::swap(verdict.order[0], verdict.order[1]);
+  EXPECT_FALSE(accepted(history, verdict));
+  std::swap(verdict.order[0], verdict.order[1]);
+  verdict.order.pop_back();
+  EXPECT_FALSE(accepted(history, verdict));
+  verdict.order.push_back(TxnId{1});
+  EXPECT_FALSE(accepted(history, verdict));
+  verdict = timeline_verdict(history, Level::Si);
+  ASSERT_TRUE(accepted(history, verdict));
+  std::swap(verdict.schedule[1], verdict.schedule[2]);
+  EXPECT_FALSE(accepted(history, verdict));
+}
+
+}  // namespace
+}  // namespace ouro::oracle

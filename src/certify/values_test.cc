@@ -1,0 +1,197 @@
+// The certifier's order of values and truth of predicates against those of the engines. Neither
+// knows the other, so what both get wrong must be wrong in docs/predicates.md.
+
+#include "certify/values.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "certify/rows.h"
+#include "check/aggregate.h"
+#include "history/value_order.h"
+#include "ouro/history_builder.h"
+
+namespace ouro::recheck {
+namespace {
+
+class RandomValues {
+ public:
+  explicit RandomValues(std::uint64_t seed) : random_(seed) {}
+
+  // Values of every family, those next to each other and at the ends of what fits among them.
+  Value scalar() {
+    constexpr std::int64_t kEdge = std::int64_t{1} << 60;
+    constexpr std::int64_t kNumbers[] = {0,          1,         -1,        2,
+                                         kEdge - 1,  kEdge,     kEdge + 1, -kEdge,
+                                         -kEdge - 1, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    constexpr std::uint64_t kLarge[] = {std::uint64_t{1} << 63, UINT64_MAX - 1, UINT64_MAX};
+    const std::string kTexts[] = {"", "1", "a", "aa", "b", "B", "\xc3\xa9", "null"};
+    switch (below(8)) {
+      case 0:
+        return Value::null();
+      case 1:
+      case 2:
+        return b_.text(kTexts[below(std::size(kTexts))]);
+      case 3:
+        return b_.unsigned_integer(kLarge[below(std::size(kLarge))]);
+      default:
+        return b_.integer(kNumbers[below(std::size(kNumbers))]);
+    }
+  }
+
+  Value row() {
+    std::vector<HistoryBuilder::NamedCell> cells;
+    for (const char* const column : {"a", "b"}) {
+      if (below(4) != 0) cells.emplace_back(column, scalar());
+    }
+    return below(6) == 0 ? scalar() : b_.row(cells);
+  }
+
+  PredicateId predicate(int depth) {
+    if (depth > 0 && below(3) != 0) {
+      const auto kind = static_cast<PredicateKind>(1 + below(3));  // And, Or, Not.
+      std::vector<PredicateId> parts;
+      const std::size_t count = kind == PredicateKind::Not ? 1 : below(4);
+      for (std::size_t i = 0; i < count; ++i) parts.push_back(predicate(depth - 1));
+      return b_.combine(kind, parts);
+    }
+    constexpr auto kFirst = static_cast<std::size_t>(PredicateKind::Eq);
+    constexpr auto kLast = static_cast<std::size_t>(PredicateKind::IsNull);
+    const auto kind = static_cast<PredicateKind>(kFirst + below(kLast - kFirst + 2));
+    if (kind > PredicateKind::IsNull) return b_.always();
+    std::vector<Value> operands{scalar()};
+    if (kind == PredicateKind::Between) operands.push_back(scalar());
+    if (kind == PredicateKind::IsNull) operands.clear();
+    while (kind == PredicateKind::In && below(2) == 0) operands.push_back(scalar());
+    if (kind == PredicateKind::In && below(4) == 0) operands.clear();
+    const ColumnId columns[] = {ColumnId{}, b_.column("a"), b_.column("b")};
+    return b_.compare(kind, columns[below(3)], operands);
+  }
+
+  // Writes of many rows, then a select and aggregates of each kind for each predicate.
+  History history() {
+    b_.begin_txn(b_.session("s"));
+    for (int i = 0; i < 20; ++i) {
+      const Value name = scalar();
+      b_.write(b_.key(name.is_null() ? b_.text("no") : name), row());
+    }
+    const ColumnId columns[] = {ColumnId{}, b_.column("a"), b_.column("b")};
+    for (int i = 0; i < 20; ++i) {
+      const PredicateId asked = predicate(3);
+      b_.select(asked, {});
+      for (const AggregateKind kind :
+           {AggregateKind::Count, AggregateKind::Sum, AggregateKind::Min, AggregateKind::Max}) {
+        b_.aggregate(kind, columns[below(3)], asked, Value::unobserved(), {});
+      }
+    }
+    return *std::move(b_).freeze();
+  }
+
+ private:
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+
+  std::mt19937_64 random_;
+  HistoryBuilder b_;
+};
+
+TEST(ValuesTest, TheOrderIsThatOfTheEngines) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const History h = RandomValues(seed).history();
+    std::vector<Value> values{Value::null(), Value::unobserved()};
+    for (std::size_t i = 0; i < h.op_count(); ++i) {
+      const Op op = h.op(OpId{i});
+      if (op.kind != OpKind::Write) continue;
+      values.push_back(op.value);
+      values.push_back(h.key_name(op.key));
+      if (op.value.kind() != ValueKind::Row) continue;
+      for (const Cell& cell : h.row(op.value)) values.push_back(cell.value);
+    }
+    for (const Value a : values) {
+      for (const Value b : values) {
+        ASSERT_EQ(less(h, a, b), compare_values(h, a, b) < 0) << h.text(a) << " " << h.text(b);
+      }
+    }
+  }
+}
+
+TEST(ValuesTest, PredicatesAreTrueFalseOrUnknownAsForTheEngines) {
+  std::array<std::size_t, 3> seen{};
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const History h = RandomValues(seed).history();
+    for (std::size_t i = 0; i < h.op_count(); ++i) {
+      if (h.op(OpId{i}).kind != OpKind::Select) continue;
+      const PredicateId predicate = h.predicate_read(OpId{i}).predicate;
+      for (std::size_t w = 0; w < h.op_count() && h.op(OpId{w}).kind == OpKind::Write; ++w) {
+        const Op row = h.op(OpId{w});
+        const Truth truth = evaluate(h, predicate, row.key, row.value);
+        ASSERT_EQ(is_settled(h, predicate, row.key, row.value, true), truth == Truth::True)
+            << "seed " << seed << ", operation " << i << ", row " << h.text(row.value);
+        ASSERT_EQ(is_settled(h, predicate, row.key, row.value, false), truth == Truth::False)
+            << "seed " << seed << ", operation " << i << ", row " << h.text(row.value);
+        ++seen[static_cast<std::size_t>(truth)];
+      }
+    }
+  }
+  for (const std::size_t count : seen) EXPECT_GT(count, 5'000u);
+}
+
+TEST(ValuesTest, AggregatesAreThoseOfTheEngines) {
+  std::size_t sums = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const History h = RandomValues(seed).history();
+    std::vector<KeyVersion> rows;
+    for (std::size_t i = 0; i < h.op_count(); ++i) {
+      const Op op = h.op(OpId{i});
+      if (op.kind == OpKind::Write) rows.push_back({op.key, op.value});
+      if (op.kind != OpKind::Aggregate) continue;
+      const PredicateRead& read = h.predicate_read(op.id);
+      std::vector<KeyVersion> selected;
+      for (const KeyVersion& row : rows) {
+        if (is_settled(h, read.predicate, row.key, row.value)) selected.push_back(row);
+      }
+      const std::string mine = recheck::aggregate(h, read, selected);
+      ASSERT_EQ(mine, ouro::aggregate(h, read, selected)) << "seed " << seed << " " << i;
+      sums += read.aggregate == AggregateKind::Sum && mine != "null";
+    }
+  }
+  EXPECT_GT(sums, 200u);
+}
+
+// The lines of docs/predicates.md, "Truth", that surprise.
+TEST(ValuesTest, NothingIsKnownOfNullsAndOfOtherFamilies) {
+  HistoryBuilder b;
+  b.begin_txn(b.session("s"));
+  const KeyId key = b.key("k");
+  const std::vector<HistoryBuilder::NamedCell> cells = {{"c", Value::small(1)}};
+  const Value row = b.row(cells);
+  b.write(key, row);
+  const ColumnId c = b.column("c");
+  const auto compared = [&](PredicateKind kind, std::vector<Value> operands) {
+    return b.compare(kind, c, operands);
+  };
+  const PredicateId unknown[] = {
+      compared(PredicateKind::Eq, {Value::null()}), compared(PredicateKind::Ne, {b.text("1")}),
+      compared(PredicateKind::Between, {Value::small(0), Value::null()}),
+      compared(PredicateKind::In, {Value::small(2), Value::null()}),
+      b.compare(PredicateKind::Eq, b.column("other"), std::vector<Value>{Value::small(1)})};
+  const PredicateId yes[] = {compared(PredicateKind::In, {Value::null(), Value::small(1)}),
+                             b.combine(PredicateKind::And, {}),
+                             b.compare(PredicateKind::IsNull, b.column("other"), {})};
+  const PredicateId no[] = {compared(PredicateKind::Between, {Value::small(2), Value::null()}),
+                            compared(PredicateKind::In, {}), b.combine(PredicateKind::Or, {})};
+  for (const PredicateId predicate : unknown) b.select(predicate, {});
+  const History h = *std::move(b).freeze();
+  for (const PredicateId predicate : unknown) {
+    EXPECT_FALSE(is_settled(h, predicate, key, row, true)) << predicate.value;
+    EXPECT_FALSE(is_settled(h, predicate, key, row, false)) << predicate.value;
+  }
+  for (const PredicateId predicate : yes) EXPECT_TRUE(is_settled(h, predicate, key, row));
+  for (const PredicateId predicate : no) EXPECT_TRUE(is_settled(h, predicate, key, row, false));
+}
+
+}  // namespace
+}  // namespace ouro::recheck

@@ -1,0 +1,245 @@
+// Every column of a history, listed once.
+//
+// A history is columns: arrays with one entry for each operation, transaction, key, … Who fills
+// them (HistoryBuilder), reads or writes them (.ouro files), copies or counts them goes through the
+// lists here, so that a new column is known to all of them. The public History has functions
+// instead.
+//
+// A group of columns is a template over how a column is kept: a History looks at spans, others own
+// arrays. Each group says its columns twice, as members and in each(); a static_assert below fails
+// if one is missing there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+template <template <class> class Keep>
+struct OpColumns {
+  Keep<OpKind> op_kind;
+  Keep<KeyId> op_key;
+  Keep<Value> op_value;         // Predicate reads: the number of their PredicateRead.
+  Keep<std::uint32_t> op_line;  // Optional: formats with one operation a line.
+
+  // Calls visit(column...) for each column, with that of each of `lists`.
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.op_kind...);
+    visit(lists.op_key...);
+    visit(lists.op_value...);
+    visit(lists.op_line...);
+  }
+};
+
+template <template <class> class Keep>
+struct TxnColumns {
+  Keep<std::uint32_t> txn_first_op;  // txn_count + 1.
+  Keep<SessionId> txn_session;
+  Keep<TxnStatus> txn_status;
+  Keep<Value> txn_name;              // Optional.
+  Keep<std::int64_t> invoked;        // Optional; kNoClock where missing.
+  Keep<std::int64_t> completed;      // Optional.
+  Keep<Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
+  Keep<Timestamp> commit_ts;         // Optional.
+  Keep<std::uint64_t> txn_position;  // Optional.
+  Keep<std::uint32_t> txn_file;      // Optional: more than one source file.
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.txn_first_op...);
+    visit(lists.txn_session...);
+    visit(lists.txn_status...);
+    each_optional([&](const auto&, auto&... columns) { visit(columns...); }, lists...);
+    visit(lists.txn_position...);
+    visit(lists.txn_file...);
+  }
+  // What transactions may or may not have: calls visit(missing, column...), where `missing` stands
+  // for those that have none. If none has any, the column is empty.
+  template <class Visit, class... Lists>
+  static constexpr void each_optional(const Visit& visit, Lists&... lists) {
+    visit(Value::null(), lists.txn_name...);
+    visit(kNoClock, lists.invoked...);
+    visit(kNoClock, lists.completed...);
+    visit(kNoTimestamp, lists.start_ts...);
+    visit(kNoTimestamp, lists.commit_ts...);
+  }
+};
+
+template <template <class> class Keep>
+struct SessionColumns {
+  Keep<std::uint32_t> session_first;  // session_count + 1, into session_txns.
+  Keep<TxnId> session_txns;
+  Keep<Value> session_name;
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.session_first...);
+    visit(lists.session_txns...);
+    visit(lists.session_name...);
+  }
+};
+
+template <template <class> class Keep>
+struct KeyColumns {
+  Keep<Value> key_name;
+  Keep<KeyVersion> key_initial;  // Keys whose initial value is not the default; sorted.
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.key_name...);
+    visit(lists.key_initial...);
+  }
+};
+
+template <template <class> class Keep>
+struct PredicateReadColumns {
+  Keep<PredicateRead> predicate_reads;
+  Keep<KeyVersion> row_reads;
+  Keep<KeyVersion> version_sets;
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.predicate_reads...);
+    visit(lists.row_reads...);
+    visit(lists.version_sets...);
+  }
+};
+
+template <template <class> class Keep>
+struct PredicateColumns {
+  Keep<PredicateNode> predicate_nodes;
+  Keep<std::uint32_t> predicate_children;
+  Keep<Value> predicate_operands;
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.predicate_nodes...);
+    visit(lists.predicate_children...);
+    visit(lists.predicate_operands...);
+  }
+};
+
+template <template <class> class Keep>
+struct VersionOrderColumns {
+  Keep<VersionOrder> version_orders;
+  Keep<Value> versions;
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.version_orders...);
+    visit(lists.versions...);
+  }
+};
+
+// What handles of texts, large numbers and rows stand for.
+template <template <class> class Keep>
+struct PoolColumns {
+  Keep<char> text_bytes;  // Text and Wide values, back to back.
+  Keep<std::uint64_t> text_end;
+  Keep<Cell> cells;  // Row values, back to back, by column.
+  Keep<std::uint64_t> row_end;
+  Keep<Value> column_name;  // Text values.
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.text_bytes...);
+    visit(lists.text_end...);
+    visit(lists.cells...);
+    visit(lists.row_end...);
+    visit(lists.column_name...);
+  }
+};
+
+template <template <class> class Keep>
+struct ListColumns {
+  Keep<Value> elements;  // Trunks of lists, back to back.
+  Keep<std::uint64_t> trunk_end;
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.elements...);
+    visit(lists.trunk_end...);
+  }
+};
+
+// All of them.
+template <template <class> class Keep>
+struct AllColumns : OpColumns<Keep>,
+                    TxnColumns<Keep>,
+                    SessionColumns<Keep>,
+                    KeyColumns<Keep>,
+                    PredicateReadColumns<Keep>,
+                    PredicateColumns<Keep>,
+                    VersionOrderColumns<Keep>,
+                    PoolColumns<Keep>,
+                    ListColumns<Keep> {
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    OpColumns<Keep>::each(visit, lists...);
+    TxnColumns<Keep>::each(visit, lists...);
+    SessionColumns<Keep>::each(visit, lists...);
+    KeyColumns<Keep>::each(visit, lists...);
+    PredicateReadColumns<Keep>::each(visit, lists...);
+    PredicateColumns<Keep>::each(visit, lists...);
+    VersionOrderColumns<Keep>::each(visit, lists...);
+    PoolColumns<Keep>::each(visit, lists...);
+    ListColumns<Keep>::each(visit, lists...);
+  }
+};
+
+template <class T>
+using ColumnSpan = std::span<const T>;
+template <class T>
+using ColumnVector = std::vector<T>;
+
+// Calls visit(column...) for every column, with that of each of `lists`: HistoryColumns or other
+// AllColumns, however they are kept.
+template <class Visit, class... Lists>
+constexpr void for_each_column(const Visit& visit, Lists&... lists) {
+  AllColumns<ColumnSpan>::each(visit, lists...);
+}
+
+static_assert(
+    [] {
+      AllColumns<ColumnSpan> all;
+      std::size_t bytes = 0;
+      for_each_column([&](const auto& column) { bytes += sizeof(column); }, all);
+      return bytes;
+    }() == sizeof(AllColumns<ColumnSpan>),
+    "a column is missing in each() of its group");
+
+// What a History looks at. Optional columns are empty when nobody filled them.
+struct HistoryColumns : AllColumns<ColumnSpan> {
+  Value default_initial;
+  PlaceUnit place_unit = PlaceUnit::None;
+  std::span<const std::string> files;
+  std::span<const Remark> remarks;
+};
+
+// The way from a History to its columns and back.
+struct HistoryAccess {
+  [[nodiscard]] static const HistoryColumns& columns(const History& history) {
+    return *history.all_;
+  }
+  [[nodiscard]] static History history(const HistoryColumns& columns,
+                                       std::shared_ptr<const void> owner);
+};
+
+[[nodiscard]] inline const HistoryColumns& columns_of(const History& history) {
+  return HistoryAccess::columns(history);
+}
+// REQUIRES: `columns` point into `owner`, and are consistent (HistoryBuilder::freeze and the binary
+// reader see to it).
+[[nodiscard]] inline History history_of(const HistoryColumns& columns,
+                                        std::shared_ptr<const void> owner) {
+  return HistoryAccess::history(columns, std::move(owner));
+}
+
+}  // namespace ouro

@@ -1,0 +1,24 @@
+#include "history/real_time.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+std::optional<std::size_t> first_inverted(std::span<const std::int64_t> invoked,
+                                          std::span<const std::int64_t> completed) {
+  // A missing invocation is the least number, so it is never behind a completion.
+  for (std::size_t t = 0; t < std::min(invoked.size(), completed.size()); ++t) {
+    if (invoked[t] > completed[t] && completed[t] != kNoClock) return t;
+  }
+  return std::nullopt;
+}
+
+std::string inverted_clocks(std::int64_t invoked, std::int64_t completed) {
+  return fmt::format("completed at {}, before it was invoked at {}", completed, invoked);
+}
+
+}  // namespace ouro

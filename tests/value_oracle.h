@@ -1,0 +1,22 @@
+// Values and predicates for the oracles: docs/predicates.md word by word, independently of the
+// engines and of certify/.
+#pragma once
+
+#include <optional>
+
+#include "ouro/history.h"
+
+namespace ouro::oracle {
+
+// Below zero, zero or above, as `a` is less than, equal to or greater than `b`. Nothing if they do
+// not compare: one is null, or one a number and the other a text.
+[[nodiscard]] std::optional<int> compared_values(const History& history, Value a, Value b);
+
+// Whether the key is within the bounds of a scan. Numbers are before texts.
+[[nodiscard]] bool in_range(const History& history, const PredicateRead& scan, KeyId key);
+
+// SQL's logic, with nullopt for unknown.
+[[nodiscard]] std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key,
+                                           Value row);
+
+}  // namespace ouro::oracle
