@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/engine_levels.h"
 #include "tests/observed.h"
 
 namespace ouro::oracle {
@@ -39,7 +40,7 @@ class Store {
     const auto invoked = history_.invoked(seen_.txns[b].id);
     return completed && invoked && *completed + options_.clock_drift < *invoked;
   }
-  [[nodiscard]] bool is_serial() const { return level_ >= Level::RepeatableRead; }
+  [[nodiscard]] bool is_serial() const { return is_serial_level(level_); }
   [[nodiscard]] bool may_begin(std::size_t txn) const;
   [[nodiscard]] bool may_commit(std::size_t txn) const;
   [[nodiscard]] bool reads_fit(std::size_t txn) const;
@@ -56,10 +57,8 @@ class Store {
 };
 
 bool Store::may_begin(std::size_t txn) const {
-  const bool keeps_sessions = level_ == Level::Prefix || level_ == Level::SessionSi ||
-                              level_ == Level::StrongSi || level_ == Level::SessionSerializable ||
-                              level_ == Level::StrictSerializable;
-  const bool keeps_time = level_ == Level::StrongSi || level_ == Level::StrictSerializable;
+  const bool keeps_sessions = level_ == Level::Prefix || has_sessions(level_);
+  const bool keeps_time = has_real_time(level_) && !orders_commits_by_time(level_);
   for (std::size_t other = 1; other < phase_.size(); ++other) {
     if (other == txn) continue;
     if (is_serial() && phase_[other] == Phase::Running) return false;
@@ -113,7 +112,7 @@ bool Store::may_commit(std::size_t txn) const {
     if (now != versions_.end() && now->second.size() != seen_count) return false;
   }
   for (std::size_t other = 1; other < phase_.size(); ++other) {
-    if (other != txn && level_ == Level::Gsi && phase_[other] != Phase::Done &&
+    if (other != txn && orders_commits_by_time(level_) && phase_[other] != Phase::Done &&
         precedes_in_time(other, txn)) {
       return false;
     }
@@ -145,7 +144,9 @@ bool Store::run() {
 
 }  // namespace
 
-bool is_replayable(Level level) { return level >= Level::Prefix && level != Level::ParallelSi; }
+bool is_replayable(Level level) {
+  return level == Level::Prefix || is_snapshot_level(level) || is_serial_level(level);
+}
 
 bool replays(const History& history, Level level, const OracleOptions& options) {
   const Observed seen = observe(history);

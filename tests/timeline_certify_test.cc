@@ -83,11 +83,6 @@ Verdict claim(Level level, const Anomaly& anomaly) {
   return verdict;
 }
 
-bool has_snapshots(Level level) {
-  return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
-         level == Level::StrongSi;
-}
-
 // Every kind of wrong read, of every operation.
 void expect_true_claims_about_reads(const History& history, Level level) {
   const TimestampOracle oracle(history, level);
@@ -114,7 +109,7 @@ void expect_true_claims_about_writes(const History& history, Level level) {
       const TxnId second = history.txn_of(b.id);
       const bool both = is_write(a.kind) && is_write(b.kind) && a.key == b.key && first != second &&
                         oracle.has(first) && oracle.has(second);
-      const bool overlap = both && has_snapshots(level) && !oracle.sees(first, second) &&
+      const bool overlap = both && is_snapshot_level(level) && !oracle.sees(first, second) &&
                            !oracle.sees(second, first);
       const bool tie = both && history.commit_ts(first) == history.commit_ts(second);
       Anomaly anomaly{.kind = AnomalyKind::WriteConflict,
@@ -207,7 +202,7 @@ Verdict order_of(const History& history, Level level) {
     if (writes) builder.write(builder.key(std::int64_t(t)), Value::small(1));
   }
   const Verdict bare = timeline_verdict(*std::move(builder).freeze(),
-                                        has_snapshots(level) ? Level::Si : Level::Serializable);
+                                        is_snapshot_level(level) ? Level::Si : Level::Serializable);
   verdict.order = bare.order;
   verdict.schedule = bare.schedule;
   return verdict;

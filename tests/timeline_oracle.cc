@@ -257,7 +257,7 @@ void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) 
       const auto completed = h_.completed(other);
       const auto invoked = h_.invoked(txn);
       if (!completed || !invoked || *invoked - *completed <= drift_) continue;
-      real_time |= level_ == Level::Gsi ? !commits_before_commit(other, txn) : !seen;
+      real_time |= orders_commits_by_time(level_) ? !commits_before_commit(other, txn) : !seen;
     }
     if (session && has_sessions(level_)) ++counts[AnomalyKind::SessionInversion];
     if (real_time && has_real_time(level_)) ++counts[AnomalyKind::RealTimeInversion];

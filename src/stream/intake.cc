@@ -44,8 +44,7 @@ std::span<const Value> elements(const History& history, Value value) {
   return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
-Standing standing_of(const History& history, TxnId txn, Arrival arrival,
-                     const TimelineRules& rules) {
+Standing standing_of(const History& history, TxnId txn, Arrival arrival, const LevelRules& rules) {
   Standing out;
   auto starts = history.start_ts(txn);
   auto commits = history.commit_ts(txn);
@@ -59,10 +58,10 @@ Standing standing_of(const History& history, TxnId txn, Arrival arrival,
   }
   // Who writes nothing may have no commit timestamp of its own.
   if (!commits && !writes) commits = starts;
-  out.missing = !commits || (rules.snapshots && !starts);
+  out.missing = !commits || (rules.begins_apart() && !starts);
   if (out.missing) return out;
   out.inverted = starts && *starts > *commits;
-  if (out.inverted || !rules.snapshots) starts = commits;
+  if (out.inverted || !rules.begins_apart()) starts = commits;
   if (*starts < *commits) {
     out.begin = moment_of(*starts, Tie::Begin, arrival, false);
     out.commit = moment_of(*commits, Tie::Commit, arrival, true);

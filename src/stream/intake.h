@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
 #include "ouro/history.h"
 #include "ouro/result.h"
 #include "stream/cold_keys.h"
@@ -56,7 +56,7 @@ struct Standing {
   [[nodiscard]] bool has_place() const { return takes_part && !missing; }
 };
 [[nodiscard]] Standing standing_of(const History& history, TxnId txn, Arrival arrival,
-                                   const TimelineRules& rules);
+                                   const LevelRules& rules);
 
 // Of a list read. The empty list is also read as null.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
@@ -73,7 +73,7 @@ struct Arriving : Standing {
 
 class Intake {
  public:
-  Intake(KeyTable& keys, ColdKeys& cold, const Initials& initials, const TimelineRules& rules)
+  Intake(KeyTable& keys, ColdKeys& cold, const Initials& initials, const LevelRules& rules)
       : keys_(keys), cold_(cold), initials_(initials), rules_(rules) {}
 
   // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.
@@ -120,7 +120,7 @@ class Intake {
   KeyTable& keys_;
   ColdKeys& cold_;
   const Initials& initials_;
-  const TimelineRules rules_;
+  const LevelRules& rules_;
   bool has_lists_ = false;
   std::vector<KeyId> new_lists_;
   const History* batch_ = nullptr;

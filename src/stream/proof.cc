@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/column.h"
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
 #include "ouro/stream.h"
 #include "stream/intake.h"
 #include "stream/moment.h"
@@ -76,13 +76,13 @@ class Claims {
 // Where transactions stand, by number.
 class Places {
  public:
-  explicit Places(const TimelineRules& rules) : rules_(rules) {}
+  explicit Places(const LevelRules& rules) : rules_(rules) {}
 
   void add(const History& batch) {
     for (std::size_t t = 0; t < batch.txn_count(); ++t) {
       const Standing standing = stream::standing_of(batch, TxnId{t}, flags_.size(), rules_);
       const bool writes = standing.commit.order >> 62 == static_cast<std::uint64_t>(Tie::Writer);
-      if (rules_.snapshots) start_.push_back(standing.begin.physical);
+      if (rules_.begins_apart()) start_.push_back(standing.begin.physical);
       commit_.push_back(standing.commit.physical);
       count_ += standing.has_place() ? 1 : 0;
       add_logical(standing);
@@ -101,7 +101,7 @@ class Places {
     };
     Moment at{commit_[txn], logical(commit_logical_), 0};
     Tie tie = (flags_[txn] & kWrites) != 0 ? Tie::Writer : Tie::ReadOnly;
-    if (rules_.snapshots) {
+    if (rules_.begins_apart()) {
       const Moment begin{start_[txn], logical(start_logical_), 0};
       if (begin != at) tie = commit ? Tie::Commit : Tie::Begin;
       if (!commit) at = begin;
@@ -117,7 +117,7 @@ class Places {
   void add_logical(const Standing& standing) {
     const bool any = standing.begin.logical != 0 || standing.commit.logical != 0;
     if (!any && commit_logical_.empty()) return;
-    if (rules_.snapshots) {
+    if (rules_.begins_apart()) {
       start_logical_.resize(flags_.size(), 0);
       start_logical_.push_back(standing.begin.logical);
     }
@@ -125,7 +125,7 @@ class Places {
     commit_logical_.push_back(standing.commit.logical);
   }
 
-  const TimelineRules rules_;
+  const LevelRules& rules_;
   Column<std::int64_t> start_;  // At the levels of snapshots.
   Column<std::int64_t> commit_;
   Column<std::uint32_t> start_logical_;   // Empty as long as all are zero.
@@ -138,7 +138,7 @@ class Places {
 
 struct StreamProof::State {
   State(Level asked, std::size_t wanted)
-      : level(asked), examples(wanted), rules(timeline_rules(asked)), places(rules) {}
+      : level(asked), examples(wanted), rules(ouro::rules(asked)), places(rules) {}
 
   [[nodiscard]] Claim claim_of(const StreamEvent& event) const {
     const Anomaly& anomaly = event.verdict.anomalies.front();
@@ -163,7 +163,7 @@ struct StreamProof::State {
     }
     const bool commit = kind == AnomalyKind::WriteConflict ||
                         kind == AnomalyKind::DuplicateTimestamp ||
-                        (kind == AnomalyKind::RealTimeInversion && rules.commit_to_commit);
+                        (kind == AnomalyKind::RealTimeInversion && rules.time_to_commit());
     return places.moment(txn, commit);
   }
 
@@ -188,7 +188,7 @@ struct StreamProof::State {
   }
 
   void add_order(Verdict& verdict) const {
-    if (rules.snapshots) return add_schedule(verdict);
+    if (rules.begins_apart()) return add_schedule(verdict);
     verdict.order.reserve(places.count());
     for (std::size_t t = 0; t < places.size(); ++t) {
       if (places.has(t)) verdict.order.emplace_back(t);
@@ -224,7 +224,7 @@ struct StreamProof::State {
 
   Level level;
   std::size_t examples;
-  TimelineRules rules;
+  const LevelRules& rules;
   Places places;
   Column<std::uint32_t> first_op;
   std::uint64_t op_count = 0;

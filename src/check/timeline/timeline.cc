@@ -59,28 +59,9 @@ constexpr std::uint64_t kBegin = 3;
 
 }  // namespace
 
-TimelineRules timeline_rules(Level level) {
-  switch (level) {
-    case Level::Si:
-      return {.snapshots = true};
-    case Level::SessionSi:
-      return {.snapshots = true, .sessions = true};
-    case Level::Gsi:
-      return {.snapshots = true, .real_time = true, .commit_to_commit = true};
-    case Level::StrongSi:
-      return {.snapshots = true, .sessions = true, .real_time = true};
-    case Level::SessionSerializable:
-      return {.sessions = true};
-    case Level::StrictSerializable:
-      return {.sessions = true, .real_time = true};
-    default:
-      return {};
-  }
-}
-
 // When each transaction that has a place begins and commits.
 struct Timeline::Stamps {
-  Stamps(const History& history, const TimelineRules& rules, const std::vector<bool>& writes,
+  Stamps(const History& history, const LevelRules& rules, const std::vector<bool>& writes,
          Violations& violations)
       : start(history.txn_count(), kNoTimestamp), commit(history.txn_count(), kNoTimestamp) {
     for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -96,7 +77,7 @@ struct Timeline::Stamps {
       };
       // Who writes nothing may have no commit timestamp of its own.
       if (!commits && !writes[t]) commits = starts;
-      if (!commits || (rules.snapshots && !starts)) {
+      if (!commits || (rules.begins_apart() && !starts)) {
         wrong(AnomalyKind::MissingTimestamp);
         continue;
       }
@@ -104,7 +85,7 @@ struct Timeline::Stamps {
         wrong(AnomalyKind::InvertedTimestamps);
         starts = commits;
       }
-      start[t] = rules.snapshots ? *starts : *commits;
+      start[t] = rules.begins_apart() ? *starts : *commits;
       commit[t] = *commits;
       ranks.include(start[t]);
       ranks.include(commit[t]);
@@ -124,7 +105,7 @@ struct Timeline::Stamps {
   Ranks ranks;
 };
 
-Timeline::Timeline(const History& history, const TimelineRules& rules, unsigned threads,
+Timeline::Timeline(const History& history, const LevelRules& rules, unsigned threads,
                    Violations& violations)
     : begin_(history.txn_count(), kNowhere),
       commit_(history.txn_count(), kNowhere),

@@ -1,0 +1,226 @@
+#include "check/several_levels.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <optional>
+
+#include "base/level_rules.h"
+#include "base/parallel.h"
+#include "check/one_level.h"
+#include "check/versions/predicate_reads.h"
+
+namespace ouro {
+namespace {
+
+// Decides several levels, the strongest first: if it holds, so do all that it implies. Without
+// limits, two of which neither implies the other are decided at once. With a time limit, one that
+// takes too long is put off, so that it does not keep the others from being decided; it may be
+// answered by then, as a weaker one is violated.
+class LevelByLevel {
+ public:
+  LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
+      : observed_(observed), budget_(budget), options_(options) {}
+
+  std::vector<Verdict> run(std::span<const Level> levels) {
+    verdicts_.resize(levels.size());
+    beside_.resize(levels.size());
+    std::vector<std::size_t> order(levels.size());
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      verdicts_[i].level = levels[i];
+      order[i] = i;
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return InListOrder()(levels[b], levels[a]);
+    });
+    for (std::size_t done = 0; done < order.size(); ++done) {
+      const std::size_t here = order[done];
+      const Verdict* holds = find(Outcome::Holds, levels[here]);
+      const bool last = done + 1 == order.size();
+      verdicts_[here] = holds != nullptr            ? weakened(*holds, levels[here])
+                        : beside_[here].has_value() ? *std::move(beside_[here])
+                        : last                      ? decide(levels[here])
+                        : options_.time_limit.count() > 0
+                            ? try_soon(levels[here])
+                            : decide_with_another(levels, std::span(order).subspan(done));
+    }
+    for (std::size_t i = order.size(); i-- > 0;) {
+      Verdict& verdict = verdicts_[order[i]];
+      if (verdict.outcome == Outcome::Undecided) settle(verdict);
+    }
+    for (Verdict& verdict : verdicts_) verdict.evidence = options_.evidence;
+    return std::move(verdicts_);
+  }
+
+ private:
+  // A verdict that answers `level`: of a stronger one that holds or a weaker one that does not.
+  [[nodiscard]] const Verdict* find(Outcome outcome, Level level) const {
+    for (const Verdict& verdict : verdicts_) {
+      const bool answers =
+          outcome == Outcome::Holds ? implies(verdict.level, level) : implies(level, verdict.level);
+      if (verdict.outcome == outcome && answers) return &verdict;
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] Verdict decide(Level level) {
+    return decide_level(observed_, level, budget_, options_);
+  }
+
+  // Decides the first of `order`; beside it, on another thread, the next one that must be decided
+  // however the first turns out.
+  [[nodiscard]] Verdict decide_with_another(std::span<const Level> levels,
+                                            std::span<const std::size_t> order) {
+    const Level level = levels[order[0]];
+    const auto other = std::find_if(order.begin() + 1, order.end(), [&](std::size_t i) {
+      return !beside_[i] && !implies(level, levels[i]) &&
+             find(Outcome::Holds, levels[i]) == nullptr;
+    });
+    if (other == order.end() || !worth_a_thread()) return decide(level);
+    Verdict verdict;
+    for_each_part(2, [&](std::size_t part) {
+      if (part == 0) {
+        verdict = decide(level);
+      } else {
+        beside_[*other] = decide(levels[*other]);
+      }
+    });
+    return verdict;
+  }
+
+  // Not where memory is limited: two levels at once take twice as much. Nor with predicate reads:
+  // each level has edges of its own for them.
+  [[nodiscard]] bool worth_a_thread() const {
+    constexpr std::size_t kManyItems = 20'000;
+    return !observed_.stopped() && observed_.items().size() >= kManyItems &&
+           observed_.predicates().empty() && options_.memory_limit == 0 &&
+           thread_count(options_.threads) > 1;
+  }
+
+  // With a share of the time.
+  [[nodiscard]] Verdict try_soon(Level level) {
+    constexpr int kShare = 4;
+    const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
+                       options_.cancelled, options_.memory_limit);
+    return budget_.exhausted() ? Verdict{.level = level}
+                               : decide_level(observed_, level, share, options_);
+  }
+
+  void settle(Verdict& verdict) {
+    const Level level = verdict.level;
+    if (const Verdict* holds = find(Outcome::Holds, level)) {
+      verdict = weakened(*holds, level);
+    } else if (const Verdict* violated = find(Outcome::Violated, level)) {
+      verdict = *violated;
+      verdict.level = level;
+    } else if (!budget_.exhausted()) {
+      verdict = decide(level);
+    }
+    if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+  }
+
+  Observed& observed_;
+  const Budget& budget_;
+  const CheckOptions& options_;
+  std::vector<Verdict> verdicts_;
+  std::vector<std::optional<Verdict>> beside_;  // Decided before their turn.
+};
+
+// Decides several levels by as few of them as possible: first the strongest, as most databases keep
+// what they promise; once that fails, whichever tells most about the others however it turns out.
+// With a time limit none may take more than a share of it before all had their turn; and once one
+// took too long, those that need no search come first, as they are quick.
+class OutcomesOnly {
+ public:
+  OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
+      : observed_(observed), budget_(budget), options_(options) {}
+
+  std::vector<Verdict> run(std::span<const Level> levels) {
+    std::vector<Verdict> verdicts;
+    for (const Level level : levels) {
+      verdicts.push_back({.level = level, .evidence = options_.evidence});
+    }
+    if (options_.time_limit.count() > 0) ask_each(verdicts, kShare);
+    ask_each(verdicts, 1);
+    for (Verdict& verdict : verdicts) {
+      if (verdict.outcome == Outcome::Undecided) verdict.reason = stop_reason(budget_, options_);
+    }
+    return verdicts;
+  }
+
+ private:
+  static constexpr int kShare = 4;
+
+  // Gives every level that is open one turn, of the `share`th part of the time.
+  void ask_each(std::vector<Verdict>& verdicts, int share) {
+    std::vector<Level> slow;
+    for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
+         open = undecided(verdicts, slow)) {
+      const Level next = choose(open, !slow.empty());
+      const Outcome outcome = decide(next, share);
+      if (outcome == Outcome::Undecided) slow.push_back(next);
+      violated_ |= outcome == Outcome::Violated;
+      for (Verdict& verdict : verdicts) {
+        const bool follows =
+            outcome == Outcome::Holds ? implies(next, verdict.level) : implies(verdict.level, next);
+        if (follows && outcome != Outcome::Undecided) verdict.outcome = outcome;
+      }
+    }
+  }
+
+  [[nodiscard]] Outcome decide(Level level, int share) {
+    if (share == 1) return decide_level(observed_, level, budget_, options_).outcome;
+    const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
+                      options_.cancelled, options_.memory_limit);
+    return decide_level(observed_, level, part, options_).outcome;
+  }
+
+  [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
+    if (slow) {
+      // Of those that need no search, the strongest.
+      std::vector<Level> quick;
+      std::copy_if(open.begin(), open.end(), std::back_inserter(quick),
+                   [](Level level) { return rules(level).is(LevelFamily::CommitOrder); });
+      if (!quick.empty()) return *std::max_element(quick.begin(), quick.end(), InListOrder());
+    }
+    return violated_ || slow ? most_telling(open)
+                             : *std::max_element(open.begin(), open.end(), InListOrder());
+  }
+
+  static std::vector<Level> undecided(std::span<const Verdict> verdicts,
+                                      std::span<const Level> but) {
+    std::vector<Level> out;
+    for (const Verdict& verdict : verdicts) {
+      const bool left_out = std::find(but.begin(), but.end(), verdict.level) != but.end();
+      if (verdict.outcome == Outcome::Undecided && !left_out) out.push_back(verdict.level);
+    }
+    return out;
+  }
+
+  static Level most_telling(std::span<const Level> open) {
+    const auto told = [&](Level level) {
+      const auto weaker = std::count_if(open.begin(), open.end(),
+                                        [&](Level other) { return implies(level, other); });
+      const auto stronger = std::count_if(open.begin(), open.end(),
+                                          [&](Level other) { return implies(other, level); });
+      return std::min(weaker, stronger);
+    };
+    return *std::max_element(open.begin(), open.end(),
+                             [&](Level a, Level b) { return told(a) < told(b); });
+  }
+
+  Observed& observed_;
+  const Budget& budget_;
+  const CheckOptions& options_;
+  bool violated_ = false;  // Whether any is.
+};
+
+}  // namespace
+
+std::vector<Verdict> decide_levels(Observed& observed, std::span<const Level> levels,
+                                   const Budget& budget, const CheckOptions& options) {
+  return options.outcomes_only ? OutcomesOnly(observed, budget, options).run(levels)
+                               : LevelByLevel(observed, budget, options).run(levels);
+}
+
+}  // namespace ouro
