@@ -1,5 +1,5 @@
 // What a small history says before any level is asked: which transactions count, who read from
-// whom, and what is wrong in plain sight (DESIGN §1).
+// whom, and what is wrong in plain sight (docs/levels.md, "Words").
 //
 // Written for clarity, not speed, and independently of the engines: tests compare them with it.
 #pragma once

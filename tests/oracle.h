@@ -1,5 +1,5 @@
 // The oracle: decides every level for small histories by trying everything, straight from the
-// definitions in DESIGN §1 and §2. Too simple to be wrong; the engines are tested against it.
+// definitions in docs/levels.md. Too simple to be wrong; the engines are tested against it.
 //
 // rc, ra, cc, pc: all commit orders. The others: all version orders. So about eight transactions
 // and four writers of a key are the practical limit.

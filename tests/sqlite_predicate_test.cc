@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "check/aggregate.h"
+#include "check/predicates/aggregate.h"
 #include "history/value_order.h"
 #include "ouro/history_builder.h"
 #include "tests/small_histories.h"

@@ -39,21 +39,38 @@ const std::vector<Room>& house() {
   return rooms;
 }
 
-const Room* find_room(std::string_view name) {
-  const auto found = std::find_if(house().begin(), house().end(),
-                                  [&](const Room& room) { return room.name == name; });
-  return found == house().end() ? nullptr : &*found;
+// The folders of check/. Files directly in check/ choose the engine and include any folder; so no
+// folder includes them.
+const std::vector<Room>& engines() {
+  static const std::vector<Room> folders = {
+      {"check/observed", {}},
+      {"check/predicates", {}},
+      {"check/timeline", {"check/predicates"}},
+      {"check/versions", {"check/observed", "check/timeline"}},
+      {"check/local", {"check/observed", "check/predicates"}},
+      {"check/weak", {"check/observed"}},
+      {"check/polygraph", {"check/versions"}},
+      {"check", {"check/local", "check/weak", "check/polygraph"}},
+  };
+  return folders;
 }
 
-// All rooms that `name` may include, itself among them.
-std::set<std::string_view> open_to(std::string_view name) {
+const Room* find_room(const std::vector<Room>& rooms, std::string_view name) {
+  const auto found =
+      std::find_if(rooms.begin(), rooms.end(), [&](const Room& room) { return room.name == name; });
+  return found == rooms.end() ? nullptr : &*found;
+}
+const Room* find_room(std::string_view name) { return find_room(house(), name); }
+
+// All of `rooms` that `name` may include, itself among them.
+std::set<std::string_view> open_to(const std::vector<Room>& rooms, std::string_view name) {
   std::set<std::string_view> open;
   std::vector<std::string_view> pending = {name};
   while (!pending.empty()) {
     const std::string_view next = pending.back();
     pending.pop_back();
     if (!open.insert(next).second) continue;
-    const std::vector<std::string_view>& doors = find_room(next)->doors;
+    const std::vector<std::string_view>& doors = find_room(rooms, next)->doors;
     pending.insert(pending.end(), doors.begin(), doors.end());
   }
   return open;
@@ -75,6 +92,12 @@ std::string_view room_of(std::string_view path) {
   return path.starts_with("src/") ? top_folder(path.substr(4)) : std::string_view{};
 }
 
+// The folder of a path: "check/weak" of "check/weak/weak.h".
+std::string_view folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -89,6 +112,25 @@ std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+struct Include {
+  std::string name;
+  bool quoted = false;
+  std::size_t line = 0;
+};
+
+std::vector<Include> includes_of(std::string_view text) {
+  static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]*)[>"].*)re");
+  std::vector<Include> found;
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    std::cmatch match;
+    if (!std::regex_match(line.data(), line.data() + line.size(), match, include)) continue;
+    found.push_back({match[2].str(), match[1].str() == "\"", number});
+  }
+  return found;
 }
 
 std::string complain(std::string_view path, std::size_t line, std::string_view what) {
@@ -119,6 +161,19 @@ std::string check_cli_include(std::string_view included, bool quoted) {
       included);
 }
 
+// What is wrong with a file of check/ including another; empty if nothing.
+std::string check_engine_include(std::string_view path, std::string_view included) {
+  const std::string_view from = folder_of(path.substr(4));
+  const std::string_view to = folder_of(included);
+  for (const std::string_view folder : {from, to}) {
+    if (find_room(engines(), folder) == nullptr) {
+      return fmt::format("{}/ is no folder that tests/tidy.cc knows; give it doors there", folder);
+    }
+  }
+  if (open_to(engines(), from).contains(to)) return {};
+  return fmt::format("{}/ may not include {}/ (see src/README.md, check/)", from, to);
+}
+
 std::string check_include(std::string_view path, std::string_view included, bool quoted) {
   const std::string_view folder = top_folder(included);
   const std::string_view room = room_of(path);
@@ -134,7 +189,8 @@ std::string check_include(std::string_view path, std::string_view included, bool
   }
   if (find_room(room) == nullptr) return fmt::format("{}/ is no room of the house", room);
   if (find_room(folder) != nullptr) {
-    if (open_to(room).contains(folder)) return {};
+    if (room == "check" && folder == "check") return check_engine_include(path, included);
+    if (open_to(house(), room).contains(folder)) return {};
     return fmt::format("{}/ may not include {}/ (see docs/ARCHITECTURE.md, The house)", room,
                        folder);
   }
@@ -155,14 +211,49 @@ std::vector<std::string_view> rooms() {
 Complaints check_doors(std::string_view path, std::string_view text) {
   Complaints complaints;
   if (is_test(path)) return complaints;
-  static const std::regex include(R"re(^\s*#\s*include\s*([<"])([^>"]*)[>"].*)re");
-  std::size_t number = 0;
-  for (const std::string_view line : split_lines(text)) {
-    ++number;
-    std::cmatch match;
-    if (!std::regex_match(line.data(), line.data() + line.size(), match, include)) continue;
-    const std::string what = check_include(path, match[2].str(), match[1].str() == "\"");
-    if (!what.empty()) complaints.push_back(complain(path, number, what));
+  for (const Include& include : includes_of(text)) {
+    const std::string what = check_include(path, include.name, include.quoted);
+    if (!what.empty()) complaints.push_back(complain(path, include.line, what));
+  }
+  return complaints;
+}
+
+Complaints check_folder_cycles(std::span<const Source> sources) {
+  struct Step {
+    const Source* source;
+    Include include;
+  };
+  std::map<std::pair<std::string, std::string>, Step> steps;  // The first between two folders.
+  std::map<std::string, std::set<std::string>> next;
+  for (const Source& source : sources) {
+    if (!source.path.starts_with("src/") || is_test(source.path)) continue;
+    const std::string from(folder_of(std::string_view(source.path).substr(4)));
+    for (const Include& include : includes_of(source.text)) {
+      const std::string to(folder_of(include.name));
+      if (!include.quoted || to == from || find_room(top_folder(include.name)) == nullptr) continue;
+      steps.try_emplace({from, to}, Step{&source, include});
+      next[from].insert(to);
+    }
+  }
+  const auto reaches = [&](const std::string& from, const std::string& to) {
+    std::set<std::string> seen;
+    std::vector<std::string> pending = {from};
+    while (!pending.empty()) {
+      const std::string here = pending.back();
+      pending.pop_back();
+      if (here == to) return true;
+      if (!seen.insert(here).second) continue;
+      pending.insert(pending.end(), next[here].begin(), next[here].end());
+    }
+    return false;
+  };
+  Complaints complaints;
+  for (const auto& [folders, step] : steps) {
+    if (!reaches(folders.second, folders.first)) continue;
+    complaints.push_back(complain(step.source->path, step.include.line,
+                                  fmt::format("{}/ and {}/ include each other; move what both need "
+                                              "to a folder below",
+                                              folders.first, folders.second)));
   }
   return complaints;
 }
@@ -316,8 +407,20 @@ Complaints check_own_rules(std::string_view path, std::string_view text) {
 Complaints check_type_names(std::span<const Source> sources) {
   static const std::regex space(R"(^namespace ([\w:]+) \{)");
   static const std::regex type(R"(^(?:struct|class|enum class) (\w+)(?: final)?(?: : .*)? \{)");
+  struct Type {
+    std::string full_name;
+    std::string path;
+  };
+  const auto meet = [](std::string_view a, std::string_view b) {
+    if (a.starts_with("tests/") || b.starts_with("tests/")) return false;
+    if (a.starts_with("bench/") || b.starts_with("bench/")) return false;
+    if (a.starts_with("include/") || b.starts_with("include/")) return true;
+    if (find_room(room_of(a)) == nullptr || find_room(room_of(b)) == nullptr) return false;
+    return open_to(house(), room_of(a)).contains(room_of(b)) ||
+           open_to(house(), room_of(b)).contains(room_of(a));
+  };
   Complaints complaints;
-  std::map<std::string, std::string> first;  // Where each type is.
+  std::map<std::string, std::vector<Type>> known;  // By name without the namespace.
   for (const Source& source : sources) {
     if (!source.path.ends_with(".h")) continue;
     std::string where;
@@ -328,11 +431,16 @@ Complaints check_type_names(std::span<const Source> sources) {
       const char* end = line.data() + line.size();
       if (std::regex_search(line.data(), end, match, space)) where = match[1].str();
       if (!std::regex_search(line.data(), end, match, type)) continue;
+      std::vector<Type>& others = known[match[1].str()];
       const std::string name = where + "::" + match[1].str();
-      const auto [known, is_new] = first.try_emplace(name, source.path);
-      if (is_new) continue;
-      complaints.push_back(complain(source.path, number,
-                                    fmt::format("{} is also a type of {}", name, known->second)));
+      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& one) {
+        return one.full_name == name || meet(one.path, source.path);
+      });
+      if (other != others.end()) {
+        complaints.push_back(complain(source.path, number,
+                                      fmt::format("{} is also a type of {}", name, other->path)));
+      }
+      others.push_back({name, source.path});
     }
   }
   return complaints;

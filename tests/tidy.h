@@ -27,7 +27,8 @@ inline constexpr int kMaxColumns = 100;
 
 // Rooms include only the rooms whose doors are open to them; the public headers only the standard
 // library and themselves; the command line only the public headers and what it prints and parses
-// with; benchmarks no room. Tests (x_test.cc, tests/) may include anything.
+// with; benchmarks no room. The folders of check/ are small rooms with doors of their own. Tests
+// (x_test.cc, tests/) may include anything.
 [[nodiscard]] Complaints check_doors(std::string_view path, std::string_view text);
 
 // The library neither prints nor exits. `path` decides: src/cli/ and tests may.
@@ -54,8 +55,12 @@ struct Source {
   std::string text;
 };
 
+// No two folders of src/ include each other, be it through others. Tests do not count.
+[[nodiscard]] Complaints check_folder_cycles(std::span<const Source> sources);
+
 // No two headers give one name to two types of a namespace: a program that links both would
-// silently use the code of one for the other.
+// silently use the code of one for the other. Nor to types of different namespaces if one header is
+// public, or its room may include the other's: on the way through both a name means one thing.
 [[nodiscard]] Complaints check_type_names(std::span<const Source> sources);
 
 // How long things are; the key is a path, or "path name" for a function. Of functions with one

@@ -73,6 +73,11 @@ TEST(TidyTest, FindsTheSourcesItIsToCheck) {
 }
 
 TEST(TidyTest, RoomsIncludeOnlyRoomsWithAnOpenDoor) { expect_clean(check_doors); }
+TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
+  const Complaints complaints = check_folder_cycles(sources());
+  EXPECT_TRUE(complaints.empty()) << all(complaints);
+}
+
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
@@ -190,8 +195,32 @@ TEST(TidyDoorsTest, DoorsAreTransitiveAndOneWay) {
   EXPECT_THAT(check_doors("src/workload/zipf.cc", "#include \"format/native.h\"\n"), SizeIs(1));
 }
 
-TEST(TidyDoorsTest, EnginesShareTheirRoom) {
-  EXPECT_THAT(check_doors("src/check/weak/rc.cc", "#include \"check/local/local.h\"\n"), IsEmpty());
+TEST(TidyDoorsTest, FoldersOfCheckAreSmallRooms) {
+  const char* const observed = "#include \"check/observed/observed.h\"\n";
+  const char* const weak = "#include \"check/weak/weak.h\"\n";
+  EXPECT_THAT(check_doors("src/check/weak/rc.cc", observed), IsEmpty());
+  EXPECT_THAT(check_doors("src/check/polygraph/encoding.h", observed), IsEmpty());
+  EXPECT_THAT(check_doors("src/check/check.cc", weak), IsEmpty());
+  EXPECT_THAT(check_doors("src/check/observed/observed.h", weak),
+              ElementsAre("src/check/observed/observed.h:1: error: check/observed/ may not include "
+                          "check/weak/ (see src/README.md, check/)"));
+  EXPECT_THAT(check_doors("src/check/weak/rc.cc", "#include \"check/check.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/check/attic/old.cc", observed),
+              ElementsAre(HasSubstr("check/attic/ is no folder")));
+}
+
+TEST(TidyDoorsTest, FoldersThatIncludeEachOtherAreFound) {
+  const std::vector<Source> sources = {
+      {"src/check/a/x.h", "#include \"check/b/x.h\"\n"},
+      {"src/check/b/x.h", "#include \"base/column.h\"\n\n#include \"check/x.h\"\n"},
+      {"src/check/x.h", "#include <vector>\n#include \"check/a/x.h\"\n#include \"ouro/x.h\"\n"},
+      {"src/check/c/x.h", "#include \"check/a/x.h\"\n#include \"check/c/y.h\"\n"},
+      {"src/check/a/x_test.cc", "#include \"check/c/x.h\"\n"}};
+  EXPECT_THAT(check_folder_cycles(sources),
+              ElementsAre("src/check/x.h:2: error: check/ and check/a/ include each other; move "
+                          "what both need to a folder below",
+                          HasSubstr("src/check/a/x.h:1:"), HasSubstr("src/check/b/x.h:3:")));
+  EXPECT_THAT(check_folder_cycles(std::span(sources).first(2)), IsEmpty());
 }
 
 TEST(TidyDoorsTest, TestsGoAnywhere) {
@@ -298,6 +327,20 @@ TEST(TidyTypesTest, TheSecondTypeOfANameIsFound) {
       {"src/b/z.cc", "namespace ouro {\nclass Lid {\n};\n}\n"}};
   EXPECT_THAT(check_type_names(sources),
               ElementsAre("src/b/z.h:4: error: ouro::Box is also a type of src/a/x.h"));
+}
+
+TEST(TidyTypesTest, ANameMeansOneThingInRoomsThatMeet) {
+  const auto box_in = [](std::string path, const std::string& space) {
+    return Source{std::move(path), "namespace ouro::" + space + " {\nstruct Box {\n};\n}\n"};
+  };
+  const auto complaints_of = [](std::vector<Source> sources) { return check_type_names(sources); };
+  EXPECT_THAT(complaints_of({box_in("src/stream/x.h", "a"), box_in("src/serve/x.h", "b")}),
+              ElementsAre("src/serve/x.h:2: error: ouro::b::Box is also a type of src/stream/x.h"));
+  EXPECT_THAT(complaints_of({box_in("include/ouro/x.h", "a"), box_in("src/db/x.h", "b")}),
+              SizeIs(1));
+  EXPECT_THAT(complaints_of({box_in("src/certify/x.h", "a"), box_in("src/check/x.h", "b")}),
+              IsEmpty());
+  EXPECT_THAT(complaints_of({box_in("src/db/x.h", "a"), box_in("tests/x.h", "b")}), IsEmpty());
 }
 
 TEST(TidySizesTest, FunctionsAreMeasuredFromSignatureToClosingBrace) {

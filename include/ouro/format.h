@@ -21,7 +21,7 @@ namespace ouro {
 
 enum class Format : std::uint8_t {
   Detect,        // Reading only: look at the content.
-  Native,        // JSON Lines, DESIGN §6; the lingua franca.
+  Native,        // JSON Lines (docs/formats.md); what all other formats can be converted to.
   NativeBinary,  // .ouro
   JepsenEdn,     // Elle's list-append and rw-register.
   JepsenJson,    // elle-cli's twin of it.

@@ -74,7 +74,7 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,
                                    const Precedence& answer);
 
-// As DESIGN §6 and docs/json.md say, with a line break at the end.
+// As docs/json.md says, with a line break at the end.
 [[nodiscard]] std::string to_json(const History& history, const Verdict& verdict,
                                   const ReportOptions& options = {});
 [[nodiscard]] std::string to_json(const History& history, std::span<const Verdict> verdicts,

@@ -2,20 +2,18 @@
 // prove anything is for certify() to say.
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <charconv>
 #include <limits>
 
 #include "format/input.h"
+#include "format/json_tree.h"
 #include "ouro/certificate.h"
 
 namespace ouro {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::object;
+using Json = JsonTree::Node;
 
 class Parser {
  public:
@@ -45,12 +43,10 @@ class Parser {
   }
 
   void line(std::string_view text) {
-    object fields;
-    if (json_.parse(text.data(), text.size()).get(fields) != simdjson::SUCCESS) {
-      return fail("expected a JSON object");
-    }
+    if (!json_.parse(text) || !json_.root().is_map()) return fail("expected a JSON object");
+    const Json fields = json_.root();
     if (line_ == 1) return header(fields);
-    const auto has = [&](std::string_view key) { return !fields[key].error(); };
+    const auto has = [&](std::string_view key) { return fields.member(key).exists(); };
     if (has("order")) return order(fields);
     if (has("schedule")) return schedule(fields);
     if (has("anomaly")) return anomaly(fields);
@@ -64,38 +60,35 @@ class Parser {
   static constexpr std::int64_t kMany = 0xffffffff;
 
   // Members.
-  std::int64_t whole(const object& fields, std::string_view key, std::int64_t most,
+  std::int64_t whole(const Json& fields, std::string_view key, std::int64_t most,
                      bool optional = false) {
-    std::int64_t number = 0;
-    const auto found = fields[key];
-    if (optional && found.error() == simdjson::NO_SUCH_FIELD) return 0;
-    if (found.get(number) != simdjson::SUCCESS || number < 0 || number > most) {
+    const Json found = fields.member(key);
+    if (optional && !found.exists()) return 0;
+    const auto number = found.integer();
+    if (!number || *number < 0 || *number > most) {
       fail(fmt::format("\"{}\" must be a whole number", key));
       return 0;
     }
-    return number;
+    return *number;
   }
-  std::string_view text(const object& fields, std::string_view key) {
-    std::string_view out;
-    if (fields[key].get(out) != simdjson::SUCCESS) fail(fmt::format("\"{}\" must be text", key));
-    return out;
+  std::string_view text(const Json& fields, std::string_view key) {
+    const auto found = fields.member(key).text();
+    if (!found) fail(fmt::format("\"{}\" must be text", key));
+    return found.value_or(std::string_view());
   }
   // Calls f with each element of a list.
   template <class F>
-  void elements(const object& fields, std::string_view key, const F& f) {
-    array list;
-    if (fields[key].get(list) != simdjson::SUCCESS) {
-      return fail(fmt::format("\"{}\" must be a list", key));
-    }
-    for (const element item : list) f(item);
+  void elements(const Json& fields, std::string_view key, const F& f) {
+    const Json list = fields.member(key);
+    if (!list.is_list()) return fail(fmt::format("\"{}\" must be a list", key));
+    list.for_each(f);
   }
   // Calls f with each number of a list; they may be negative, not zero.
   template <class F>
-  void numbers(const object& fields, std::string_view key, const F& f) {
-    elements(fields, key, [&](const element& item) {
-      std::int64_t number = 0;
-      if (item.get(number) != simdjson::SUCCESS || number == 0 || number > kMany ||
-          number < -kMany) {
+  void numbers(const Json& fields, std::string_view key, const F& f) {
+    elements(fields, key, [&](const Json& item) {
+      const std::int64_t number = item.integer().value_or(0);
+      if (number == 0 || number > kMany || number < -kMany) {
         return fail(fmt::format("\"{}\" must have whole numbers other than 0", key));
       }
       f(number);
@@ -107,7 +100,7 @@ class Parser {
     return number <= 0 ? IdType{} : IdType{static_cast<std::size_t>(number - 1)};
   }
 
-  void header(const object& fields) {
+  void header(const Json& fields) {
     Verdict& verdict = certificate_.verdict;
     if (whole(fields, "ouro-certificate", kMany) != 1) return fail("no certificate of version 1");
     const std::string_view level_name = text(fields, "level");
@@ -136,12 +129,12 @@ class Parser {
     if (error != std::errc{} || stopped != end) fail("\"history\" must be a hexadecimal number");
   }
 
-  void order(const object& fields) {
+  void order(const Json& fields) {
     numbers(fields, "order",
             [&](std::int64_t number) { certificate_.verdict.order.push_back(id<TxnId>(number)); });
   }
 
-  void schedule(const object& fields) {
+  void schedule(const Json& fields) {
     numbers(fields, "schedule", [&](std::int64_t number) {
       const TxnId txn = id<TxnId>(number < 0 ? -number : number);
       certificate_.verdict.schedule.push_back({txn, number < 0});
@@ -149,7 +142,7 @@ class Parser {
     });
   }
 
-  void anomaly(const object& fields) {
+  void anomaly(const Json& fields) {
     Anomaly out;
     const std::string_view word = text(fields, "anomaly");
     std::size_t kind = 0;
@@ -171,17 +164,16 @@ class Parser {
     certificate_.verdict.anomalies.push_back(std::move(out));
   }
 
-  std::vector<Edge> cycle(const object& fields) {
+  std::vector<Edge> cycle(const Json& fields) {
     std::vector<Edge> edges;
-    elements(fields, "cycle", [&](const element& item) {
-      object edge;
-      if (item.get(edge) != simdjson::SUCCESS) return fail("an edge must be an object");
-      edges.push_back(this->edge(edge));
+    elements(fields, "cycle", [&](const Json& item) {
+      if (!item.is_map()) return fail("an edge must be an object");
+      edges.push_back(edge(item));
     });
     return edges;
   }
 
-  Edge edge(const object& fields) {
+  Edge edge(const Json& fields) {
     Edge out;
     const std::string_view word = text(fields, "kind");
     std::size_t kind = 0;
@@ -203,7 +195,7 @@ class Parser {
     return out;
   }
 
-  void choice(const object& fields) {
+  void choice(const Json& fields) {
     std::vector<std::int64_t> parts;
     numbers(fields, "choice", [&](std::int64_t number) { parts.push_back(number); });
     if (parts.size() != 3) return fail("\"choice\" must be a key and two transactions");
@@ -211,13 +203,13 @@ class Parser {
         {id<KeyId>(parts[0]), id<TxnId>(parts[1]), id<TxnId>(parts[2])});
   }
 
-  void step(const object& fields) {
+  void step(const Json& fields) {
     RefutationStep out;
     numbers(fields, "exclude", [&](std::int64_t number) {
       const std::int64_t choice = (number < 0 ? -number : number) - 1;
       out.excluded.push_back({static_cast<std::uint32_t>(choice), number < 0});
     });
-    if (!fields["cycle"].error()) {
+    if (fields.member("cycle").exists()) {
       out.cycle = cycle(fields);
     } else {
       numbers(fields, "premises", [&](std::int64_t number) {
@@ -230,7 +222,7 @@ class Parser {
 
   static constexpr std::size_t kEdgeKinds = 6;
   std::string name_;
-  simdjson::dom::parser json_;
+  JsonTree json_;
   Certificate certificate_;
   std::string what_;
   std::uint64_t line_ = 0;

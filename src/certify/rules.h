@@ -1,4 +1,4 @@
-// What a level is made of, as far as certificates go (DESIGN §2, in begin/commit form).
+// What a level is made of, as far as certificates go (docs/levels.md, "In begins and commits").
 #pragma once
 
 #include "ouro/level.h"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/level_rules.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/one_level.h"
 #include "check/several_levels.h"
 #include "check/timeline/check_timeline.h"
@@ -63,27 +63,38 @@ Error ambiguous(const Observed& observed) {
                               h.key_label(observed.items().key(observed.unclear()))));
 }
 
+// Predicate reads matter only by version orders.
+Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
+                                       const Budget& budget, const CheckOptions& options) {
+  if (options.evidence != Evidence::Versions || observed.stopped()) return PredicateReads();
+  return PredicateReads::read(observed, at, budget, options.threads);
+}
+
 // What holds with one source for every read holds. But a violation may come from having taken the
 // wrong one for a key that a scan did not list. So those that are violated are decided again
 // without such reads; what holds then is ambiguous.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
-  auto observed = Observed::observe(history, budget, options.threads, options.evidence, at);
+  auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return std::move(observed).error();
+  auto predicates = read_predicates(*observed, at, budget, options);
+  if (!predicates.ok()) return std::move(predicates).error();
   Judgement out;
-  out.verdicts = decide_levels(*observed, levels, budget, options);
-  out.stopped = observed->stopped();
+  out.verdicts = decide_levels(*observed, *predicates, levels, budget, options);
+  out.stopped = observed->stopped() || predicates->stopped();
   if (out.stopped) return out;
-  out.has_snapshots = observed->predicates().has_snapshots();
-  out.fits = observed->predicates().snapshots_fit();
+  out.has_snapshots = predicates->has_snapshots();
+  out.fits = predicates->snapshots_fit();
   const std::vector<Level> violated = violated_of(out.verdicts);
   const bool assumed = observed->unclear().valid() && !options.scans_list_tombstones &&
                        !scans_list_tombstones(history);
   if (violated.empty() || !assumed) return out;
   auto certain =
-      Observed::observe(history, budget, options.threads, options.evidence, at, Absences::Certain);
+      Observed::observe(history, budget, options.threads, options.evidence, Absences::Certain);
   if (!certain.ok()) return std::move(certain).error();
-  std::vector<Verdict> again = decide_levels(*certain, violated, budget, options);
+  predicates = read_predicates(*certain, at, budget, options);
+  if (!predicates.ok()) return std::move(predicates).error();
+  std::vector<Verdict> again = decide_levels(*certain, *predicates, violated, budget, options);
   std::size_t next = 0;
   for (Verdict& verdict : out.verdicts) {
     if (verdict.outcome != Outcome::Violated) continue;

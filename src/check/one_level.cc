@@ -9,7 +9,6 @@
 #include "base/level_rules.h"
 #include "check/local/local.h"
 #include "check/polygraph/polygraph.h"
-#include "check/versions/predicate_reads.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -31,11 +30,11 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
   return edges.size() > known;
 }
 
-Verdict decide(const Observed& observed, Level level, const Budget& budget,
-               const CheckOptions& options) {
+Verdict decide(const Observed& observed, const PredicateReads& predicates, Level level,
+               const Budget& budget, const CheckOptions& options) {
   Verdict verdict{.level = level};
-  if (observed.stopped()) return verdict;
-  add_wrong_reads(verdict, observed, options.examples);
+  if (observed.stopped() || predicates.stopped()) return verdict;
+  add_wrong_reads(verdict, observed, predicates.flaws(), options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   return rules(level).is(LevelFamily::CommitOrder)
              ? check_weak(observed, level, budget, options)
@@ -69,26 +68,26 @@ Verdict weakened(const Verdict& stronger, Level level) {
   return verdict;
 }
 
-Verdict decide_level(Observed& observed, Level level, const Budget& budget,
-                     const CheckOptions& options) {
-  if (observed.stopped() || observed.predicates().empty()) {
-    return decide(observed, level, budget, options);
+Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+                     const Budget& budget, const CheckOptions& options) {
+  if (observed.stopped() || predicates.stopped() || predicates.empty()) {
+    return decide(observed, predicates, level, budget, options);
   }
   if (rules(level).is(LevelFamily::Parallel)) {
     // What holds at a stronger level needs only the edges that its order does not keep.
-    const Verdict stronger = decide_level(observed, Level::SessionSi, budget, options);
+    const Verdict stronger = decide_level(observed, predicates, Level::SessionSi, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
-    observed.set_predicate_edges(observed.predicates().all(observed, budget, options.threads));
-    return decide(observed, level, budget, options);
+    observed.set_predicate_edges(predicates.all(observed, budget, options.threads));
+    return decide(observed, predicates, level, budget, options);
   }
   std::vector<PredicateEdge> edges;
   const bool overwrites = rules(level).phantoms_count();
   for (;;) {
     observed.set_predicate_edges(edges);
-    Verdict verdict = decide(observed, level, budget, options);
+    Verdict verdict = decide(observed, predicates, level, budget, options);
     if (verdict.outcome != Outcome::Holds) return verdict;
     const auto broken =
-        observed.predicates().broken(observed, positions_of(observed, verdict), overwrites, budget);
+        predicates.broken(observed, positions_of(observed, verdict), overwrites, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }

@@ -4,15 +4,16 @@
 #include <string>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
+#include "check/versions/predicate_reads.h"
 #include "ouro/check.h"
 
 namespace ouro {
 
 // Decides `level` by the engine of its family. Predicate reads are added on demand: the level is
 // decided with more and more of the edges that they ask for, until its order keeps them all.
-[[nodiscard]] Verdict decide_level(Observed& observed, Level level, const Budget& budget,
-                                   const CheckOptions& options);
+[[nodiscard]] Verdict decide_level(Observed& observed, const PredicateReads& predicates,
+                                   Level level, const Budget& budget, const CheckOptions& options);
 
 // What a verdict that holds says about a weaker level: the order is the same. Where the weaker
 // level has begins and the stronger one does not, everybody begins just before committing.

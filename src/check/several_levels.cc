@@ -8,7 +8,6 @@
 #include "base/level_rules.h"
 #include "base/parallel.h"
 #include "check/one_level.h"
-#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 namespace {
@@ -19,8 +18,9 @@ namespace {
 // answered by then, as a weaker one is violated.
 class LevelByLevel {
  public:
-  LevelByLevel(Observed& observed, const Budget& budget, const CheckOptions& options)
-      : observed_(observed), budget_(budget), options_(options) {}
+  LevelByLevel(Observed& observed, const PredicateReads& predicates, const Budget& budget,
+               const CheckOptions& options)
+      : observed_(observed), predicates_(predicates), budget_(budget), options_(options) {}
 
   std::vector<Verdict> run(std::span<const Level> levels) {
     verdicts_.resize(levels.size());
@@ -64,7 +64,7 @@ class LevelByLevel {
   }
 
   [[nodiscard]] Verdict decide(Level level) {
-    return decide_level(observed_, level, budget_, options_);
+    return decide_level(observed_, predicates_, level, budget_, options_);
   }
 
   // Decides the first of `order`; beside it, on another thread, the next one that must be decided
@@ -92,9 +92,8 @@ class LevelByLevel {
   // each level has edges of its own for them.
   [[nodiscard]] bool worth_a_thread() const {
     constexpr std::size_t kManyItems = 20'000;
-    return !observed_.stopped() && observed_.items().size() >= kManyItems &&
-           observed_.predicates().empty() && options_.memory_limit == 0 &&
-           thread_count(options_.threads) > 1;
+    return !observed_.stopped() && observed_.items().size() >= kManyItems && predicates_.empty() &&
+           options_.memory_limit == 0 && thread_count(options_.threads) > 1;
   }
 
   // With a share of the time.
@@ -103,7 +102,7 @@ class LevelByLevel {
     const Budget share(std::max(options_.time_limit / kShare, std::chrono::milliseconds(1)),
                        options_.cancelled, options_.memory_limit);
     return budget_.exhausted() ? Verdict{.level = level}
-                               : decide_level(observed_, level, share, options_);
+                               : decide_level(observed_, predicates_, level, share, options_);
   }
 
   void settle(Verdict& verdict) {
@@ -120,6 +119,7 @@ class LevelByLevel {
   }
 
   Observed& observed_;
+  const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
   std::vector<Verdict> verdicts_;
@@ -132,8 +132,9 @@ class LevelByLevel {
 // took too long, those that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
-  OutcomesOnly(Observed& observed, const Budget& budget, const CheckOptions& options)
-      : observed_(observed), budget_(budget), options_(options) {}
+  OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,
+               const CheckOptions& options)
+      : observed_(observed), predicates_(predicates), budget_(budget), options_(options) {}
 
   std::vector<Verdict> run(std::span<const Level> levels) {
     std::vector<Verdict> verdicts;
@@ -169,10 +170,10 @@ class OutcomesOnly {
   }
 
   [[nodiscard]] Outcome decide(Level level, int share) {
-    if (share == 1) return decide_level(observed_, level, budget_, options_).outcome;
+    if (share == 1) return decide_level(observed_, predicates_, level, budget_, options_).outcome;
     const Budget part(std::max(options_.time_limit / share, std::chrono::milliseconds(1)),
                       options_.cancelled, options_.memory_limit);
-    return decide_level(observed_, level, part, options_).outcome;
+    return decide_level(observed_, predicates_, level, part, options_).outcome;
   }
 
   [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
@@ -210,6 +211,7 @@ class OutcomesOnly {
   }
 
   Observed& observed_;
+  const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
   bool violated_ = false;  // Whether any is.
@@ -217,10 +219,11 @@ class OutcomesOnly {
 
 }  // namespace
 
-std::vector<Verdict> decide_levels(Observed& observed, std::span<const Level> levels,
-                                   const Budget& budget, const CheckOptions& options) {
-  return options.outcomes_only ? OutcomesOnly(observed, budget, options).run(levels)
-                               : LevelByLevel(observed, budget, options).run(levels);
+std::vector<Verdict> decide_levels(Observed& observed, const PredicateReads& predicates,
+                                   std::span<const Level> levels, const Budget& budget,
+                                   const CheckOptions& options) {
+  return options.outcomes_only ? OutcomesOnly(observed, predicates, budget, options).run(levels)
+                               : LevelByLevel(observed, predicates, budget, options).run(levels);
 }
 
 }  // namespace ouro

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
+#include "check/versions/predicate_reads.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -14,7 +15,9 @@ namespace ouro {
 // A verdict for each of `levels`, in their order. With CheckOptions::outcomes_only those that
 // follow from others have an outcome and nothing that proves it. What is not decided when the
 // budget is exhausted says why.
-[[nodiscard]] std::vector<Verdict> decide_levels(Observed& observed, std::span<const Level> levels,
+[[nodiscard]] std::vector<Verdict> decide_levels(Observed& observed,
+                                                 const PredicateReads& predicates,
+                                                 std::span<const Level> levels,
                                                  const Budget& budget, const CheckOptions& options);
 
 }  // namespace ouro

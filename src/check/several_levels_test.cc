@@ -40,11 +40,12 @@ TEST(SeveralLevelsTest, SayWhatEachLevelSaysAlone) {
       options.outcomes_only = outcomes_only;
       auto observed = Observed::observe(history, budget, 1);
       ASSERT_TRUE(observed.ok());
-      const auto verdicts = decide_levels(*observed, asked, budget, options);
+      const auto verdicts = decide_levels(*observed, PredicateReads(), asked, budget, options);
       ASSERT_EQ(verdicts.size(), asked.size());
       for (std::size_t i = 0; i < asked.size(); ++i) {
         EXPECT_EQ(verdicts[i].level, asked[i]);
-        EXPECT_EQ(verdicts[i].outcome, decide_level(*observed, asked[i], budget, options).outcome)
+        EXPECT_EQ(verdicts[i].outcome,
+                  decide_level(*observed, PredicateReads(), asked[i], budget, options).outcome)
             << info(asked[i]).name << '\n'
             << text;
       }
@@ -63,7 +64,8 @@ TEST(SeveralLevelsTest, WhatIsNotDecidedSaysWhy) {
     options.outcomes_only = outcomes_only;
     options.cancelled = &cancelled;
     const Budget budget(options.time_limit, &cancelled);
-    for (const Verdict& verdict : decide_levels(*observed, observable_levels(), budget, options)) {
+    for (const Verdict& verdict :
+         decide_levels(*observed, PredicateReads(), observable_levels(), budget, options)) {
       if (verdict.outcome != Outcome::Undecided) continue;  // Needed no search.
       EXPECT_EQ(verdict.reason, "interrupted") << info(verdict.level).name;
     }

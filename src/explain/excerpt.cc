@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "check/items.h"
+#include "check/observed/items.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/budget.h"
 #include "base/level_rules.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/versions/worst_cycle.h"
 #include "explain/cases.h"
 #include "explain/core.h"
@@ -425,7 +425,7 @@ class Explaining {
         verdict.evidence == Evidence::Observed || history.columns().predicate_reads.empty();
     if (!rules(verdict.level).is(LevelFamily::CommitOrder) && plain) {
       const auto observed =
-          Observed::observe(history, budget_, 1, verdict.evidence, SnapshotAt::Start,
+          Observed::observe(history, budget_, 1, verdict.evidence,
                             scans_list_tombstones_ ? Absences::Assumed : Absences::Certain);
       if (observed.ok() && !observed->stopped()) {
         auto cases = cases_at(*observed, verdict.level);

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "ouro/explain.h"
 
 namespace ouro {

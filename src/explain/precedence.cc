@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "base/level_rules.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "explain/excerpt.h"
 #include "explain/lift.h"
 #include "ouro/explain.h"

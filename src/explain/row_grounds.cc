@@ -12,11 +12,12 @@ namespace ouro {
 RowGrounds::RowGrounds(const History& history) : h_(history) {
   auto observed = Observed::observe(history, Budget(), 1, Evidence::Versions);
   if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
-  if (observed->predicates().has_snapshots()) {
-    const auto later =
-        Observed::observe(history, Budget(), 1, Evidence::Versions, SnapshotAt::Commit);
-    const bool at_commit = later.ok() && later->predicates().snapshots_fit();
-    if (at_commit && !observed->predicates().snapshots_fit()) moments_.clear();
+  const auto reads = PredicateReads::read(*observed, SnapshotAt::Start, Budget(), 1);
+  if (!reads.ok()) return;
+  if (reads->has_snapshots()) {
+    const auto later = PredicateReads::read(*observed, SnapshotAt::Commit, Budget(), 1);
+    const bool at_commit = later.ok() && later->snapshots_fit();
+    if (at_commit && !reads->snapshots_fit()) moments_.clear();
     if (at_commit) moments_.push_back(SnapshotAt::Commit);
   }
   observed_ = *std::move(observed);

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/versions/points.h"
 #include "check/versions/row_versions.h"
 

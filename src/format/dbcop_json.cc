@@ -3,166 +3,142 @@
 #include "format/dbcop_json.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "format/json_diagnosis.h"
+#include "format/json_tokens.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
 namespace {
 
-using simdjson::ondemand::json_type;
-using Json = simdjson::ondemand::value;
-
+// Members and elements are read as they come. Functions that take a token read the value that it
+// begins, to its end; all return false after a complaint.
 class DbcopJsonReader {
  public:
   DbcopJsonReader(const std::string& text, std::string_view file, HistoryBuilder& builder)
-      : text_(text), file_(file), b_(builder) {}
+      : text_(text), file_(file), t_(text, file), b_(builder) {}
 
   Status parse() {
-    const auto code = parser_.iterate(text_.data(), text_.size(), text_.capacity()).get(document_);
-    if (code != simdjson::SUCCESS) what_ = simdjson::error_message(code);
-    bool ok = code == simdjson::SUCCESS && document();
-    const char* rest = nullptr;
-    if (ok && document_.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
-      ok = fail("more than one value in the file");
-    }
-    if (ok) return {};
-    if (const auto fault = diagnose_json(text_)) {
-      return error_at_line(file_, line_of(fault->offset), fault->what);
-    }
-    return error_at_line(file_, line_of(offset_), what_);
+    Token token;
+    if (next(token) && document(token) && next(token)) return {};
+    JsonTokens again(text_, file_);
+    if (auto fault = json_fault(again)) return *std::move(fault);
+    return error_at_line(file_, t_.line(last_), what_);
   }
 
  private:
-  // All of these return false after a complaint.
-  bool document() {
-    json_type type;
-    if (const auto code = document_.type().get(type)) return fail(code, "an array or an object");
-    if (type == json_type::array) {
-      simdjson::ondemand::array array;
-      if (const auto code = document_.get_array().get(array)) return fail(code, "sessions");
-      return sessions(array);
-    }
-    simdjson::ondemand::object object;
-    if (const auto code = document_.get_object().get(object)) {
-      return fail(code, "an array of sessions, or an object with \"data\"");
-    }
-    bool has_data = false;
-    for (auto field : object) {
-      std::string_view name;
-      Json json;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
-      const std::string kept(name);
-      if (const auto code = field.value().get(json)) return fail(code, "a value");
-      if (kept == "data") {
-        if (has_data) return fail("\"data\" appears twice");
-        has_data = true;
-        simdjson::ondemand::array array;
-        if (const auto code = json.get_array().get(array)) return fail(code, "\"data\": sessions");
-        if (!sessions(array)) return false;
-      } else if (kept == "params" ? !parameters(json) : !remark(kept, json)) {
-        return false;
-      }
-    }
-    return has_data || fail("the object has no \"data\", the array of sessions");
-  }
-
-  bool parameters(Json json) {
-    simdjson::ondemand::object object;
-    if (const auto code = json.get_object().get(object)) return fail(code, "\"params\": an object");
-    for (auto field : object) {
-      std::string_view name;
-      std::uint64_t number = 0;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
-      const std::string kept(name);
-      if (const auto code = field.value().get_uint64().get(number)) {
-        return fail(code, fmt::format("an unsigned integer for \"{}\"", kept));
-      }
-      b_.remark(kept, std::to_string(number));
-    }
+  bool next(Token& token) {
+    if (!t_.next(token)) return fail(t_.error().what);
+    last_ = token;
     return true;
   }
 
-  bool remark(const std::string& name, Json json) {
+  // Calls f(name, token) with the first token of each member's value. REQUIRES: a map was opened.
+  template <class F>
+  bool members(const F& f) {
+    for (Token token;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      const std::string name(token.text);
+      if (!next(token) || !f(name, token)) return false;
+    }
+  }
+  // The same for elements.
+  template <class F>
+  bool elements(const F& f) {
+    for (Token token;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      if (!f(token)) return false;
+    }
+  }
+
+  bool document(const Token& token) {
+    if (token.kind == TokenKind::OpenList) return sessions();
+    if (token.kind != TokenKind::OpenMap) {
+      return fail("expected an array of sessions, or an object with \"data\"");
+    }
+    bool has_data = false;
+    const auto field = [&](const std::string& name, const Token& value) {
+      if (name != "data") return name == "params" ? parameters(value) : remark(name, value);
+      if (std::exchange(has_data, true)) return fail("\"data\" appears twice");
+      if (value.kind != TokenKind::OpenList) return fail("expected \"data\": sessions");
+      return sessions();
+    };
+    if (!members(field)) return false;
+    return has_data || fail("the object has no \"data\", the array of sessions");
+  }
+
+  bool parameters(const Token& token) {
+    if (token.kind != TokenKind::OpenMap) return fail("expected \"params\": an object");
+    return members([&](const std::string& name, const Token& value) {
+      const auto number = unsigned_of(value);
+      if (!number) return fail(fmt::format("expected an unsigned integer for \"{}\"", name));
+      b_.remark(name, std::to_string(*number));
+      return true;
+    });
+  }
+
+  bool remark(const std::string& name, const Token& token) {
     if (name != "info" && name != "start" && name != "end") {
       return fail(
           fmt::format("unknown field '{}'; expected params, info, start, end or data", name));
     }
-    std::string_view text;
-    if (const auto code = json.get_string().get(text)) {
-      return fail(code, fmt::format("a string for \"{}\"", name));
+    if (token.kind != TokenKind::String) {
+      return fail(fmt::format("expected a string for \"{}\"", name));
     }
-    if (!text.empty()) b_.remark(name, text);
+    if (!token.text.empty()) b_.remark(name, token.text);
     return true;
   }
 
-  bool sessions(simdjson::ondemand::array array) {
+  bool sessions() {
     std::int64_t number = 0;
-    for (auto element : array) {
-      simdjson::ondemand::array txns;
-      if (const auto code = element.get_array().get(txns)) {
-        return fail(code, "a session: an array of transactions");
+    return elements([&](const Token& token) {
+      if (token.kind != TokenKind::OpenList) {
+        return fail("expected a session: an array of transactions");
       }
       const SessionId session = b_.session(number++);
-      for (auto txn_element : txns) {
-        simdjson::ondemand::object object;
-        if (const auto code = txn_element.get_object().get(object)) {
-          return fail(code, "a transaction: {\"events\":[…],\"committed\":true}");
-        }
-        if (!txn(session, object)) return false;
-      }
-    }
-    return true;
+      return elements([&](const Token& open) {
+        if (open.kind == TokenKind::OpenMap) return txn(session, open);
+        return fail("expected a transaction: {\"events\":[…],\"committed\":true}");
+      });
+    });
   }
 
-  bool txn(SessionId session, simdjson::ondemand::object object) {
-    b_.begin_txn(session, line_here());
+  bool txn(SessionId session, const Token& open) {
+    b_.begin_txn(session, t_.line(open));
     bool has_events = false;
     std::optional<bool> committed;
-    for (auto field : object) {
-      std::string_view name;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
+    const auto field = [&](const std::string& name, const Token& value) {
       if (name == "events" && !has_events) {
         has_events = true;
-        simdjson::ondemand::array array;
-        if (const auto code = field.value().get_array().get(array))
-          return fail(code, "\"events\": an array");
-        for (auto element : array) {
-          Json json;
-          if (const auto code = element.get(json)) return fail(code, "an event");
-          if (!event(json)) return false;
-        }
-      } else if (name == "committed" && !committed) {
-        bool value = false;
-        if (const auto code = field.value().get_bool().get(value)) {
-          return fail(code, "true or false for \"committed\"");
-        }
-        committed = value;
-      } else {
-        return fail(
-            fmt::format("unexpected field '{}'; a transaction has \"events\" and "
-                        "\"committed\", once each",
-                        name));
+        if (value.kind != TokenKind::OpenList) return fail("expected \"events\": an array");
+        return elements([&](const Token& token) { return event(token); });
       }
-    }
+      if (name == "committed" && !committed) {
+        committed = value.kind == TokenKind::True;
+        return *committed || value.kind == TokenKind::False ||
+               fail("expected true or false for \"committed\"");
+      }
+      return fail(
+          fmt::format("unexpected field '{}'; a transaction has \"events\" and "
+                      "\"committed\", once each",
+                      name));
+    };
+    if (!members(field)) return false;
     if (!has_events || !committed) return fail("the transaction lacks \"events\" or \"committed\"");
     if (!*committed) b_.status(TxnStatus::Aborted);
     return true;
   }
 
-  bool event(Json json) {
-    json_type type;
-    if (const auto code = json.type().get(type)) return fail(code, "an event");
+  bool event(const Token& token) {
     variable_ = version_ = Value::unobserved();
     bool is_write = false;
-    if (!(type == json_type::array ? short_event(json, is_write) : long_event(json, is_write))) {
-      return false;
-    }
+    const bool is_short = token.kind == TokenKind::OpenList;
+    if (!(is_short ? short_event(is_write) : long_event(token, is_write))) return false;
     if (variable_.is_unobserved() || version_.is_unobserved()) {
       return fail("the event lacks its variable or its version");
     }
@@ -172,136 +148,79 @@ class DbcopJsonReader {
     return true;
   }
 
-  bool short_event(Json json, bool& is_write) {
-    simdjson::ondemand::array array;
-    if (const auto code = json.get_array().get(array)) return fail(code, "an event");
+  bool short_event(bool& is_write) {
     int count = 0;
-    for (auto element : array) {
-      Json part;
-      if (const auto code = element.get(part)) return fail(code, "a value");
-      if (count == 0) {
-        std::string_view word;
-        if (const auto code = part.get_string().get(word)) return fail(code, "\"r\" or \"w\"");
-        is_write = word == "w";
-        if (!is_write && word != "r")
-          return fail(fmt::format("unknown event '{}'; expected r or w", word));
-      } else if (count > 2) {
-        return fail("an event has three parts, like [\"r\",0,1]");
-      } else if (count == 1 ? !variable(part) : !version(part)) {
-        return false;
+    return elements([&](const Token& part) {
+      switch (count++) {
+        case 0:
+          if (part.kind != TokenKind::String) return fail("expected \"r\" or \"w\"");
+          is_write = part.text == "w";
+          return is_write || part.text == "r" ||
+                 fail(fmt::format("unknown event '{}'; expected r or w", part.text));
+        case 1:
+          return variable(part);
+        case 2:
+          return version(part);
+        default:
+          return fail("an event has three parts, like [\"r\",0,1]");
       }
-      ++count;
-    }
-    return true;
+    });
   }
 
-  bool long_event(Json json, bool& is_write) {
-    simdjson::ondemand::object object;
-    if (const auto code = json.get_object().get(object)) {
-      return fail(code, "an event: {\"Read\":{…}}, {\"Write\":{…}} or [\"r\",0,1]");
+  bool long_event(const Token& token, bool& is_write) {
+    if (token.kind != TokenKind::OpenMap) {
+      return fail("expected an event: {\"Read\":{…}}, {\"Write\":{…}} or [\"r\",0,1]");
     }
     int count = 0;
-    for (auto field : object) {
-      std::string_view word;
-      if (const auto code = field.unescaped_key().get(word)) return fail(code, "Read or Write");
+    const auto field = [&](const std::string& word, const Token& details) {
       is_write = word == "Write";
-      if (!is_write && word != "Read")
+      if (!is_write && word != "Read") {
         return fail(fmt::format("unknown event '{}'; expected Read or Write", word));
+      }
       if (count++ != 0) return fail("an event is one Read or one Write");
-      simdjson::ondemand::object details;
-      if (const auto code = field.value().get_object().get(details)) {
-        return fail(code, "{\"variable\":…,\"version\":…}");
+      if (details.kind != TokenKind::OpenMap) {
+        return fail("expected {\"variable\":…,\"version\":…}");
       }
-      if (!event_details(details)) return false;
-    }
-    return count == 1 || fail("an empty event");
-  }
-
-  bool event_details(simdjson::ondemand::object object) {
-    for (auto field : object) {
-      std::string_view name;
-      Json json;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
-      const bool is_variable = name == "variable";
-      if (!is_variable && name != "version") {
+      return members([&](const std::string& name, const Token& value) {
+        if (name == "variable") return variable(value);
+        if (name == "version") return version(value);
         return fail(fmt::format("unknown field '{}'; expected variable or version", name));
-      }
-      if (const auto code = field.value().get(json)) return fail(code, "a value");
-      if (is_variable ? !variable(json) : !version(json)) return false;
-    }
-    return true;
+      });
+    };
+    return members(field) && (count == 1 || fail("an empty event"));
   }
 
-  bool variable(Json json) {
-    std::uint64_t number = 0;
-    std::string_view name;
-    if (json.get_uint64().get(number) == simdjson::SUCCESS) {
-      variable_ = b_.unsigned_integer(number);
+  bool variable(const Token& token) {
+    if (token.kind == TokenKind::String) {
+      variable_ = b_.text(token.text);
       return true;
     }
-    if (const auto code = json.get_string().get(name)) {
-      return fail(code, "a variable: an unsigned integer or a string");
-    }
-    variable_ = b_.text(name);
+    const auto number = unsigned_of(token);
+    if (!number) return fail("expected a variable: an unsigned integer or a string");
+    variable_ = b_.unsigned_integer(*number);
     return true;
   }
 
-  bool version(Json json) {
-    std::uint64_t number = 0;
-    if (json.get_uint64().get(number) == simdjson::SUCCESS) {
-      version_ = b_.unsigned_integer(number);
-      return true;
+  bool version(const Token& token) {
+    const auto number = unsigned_of(token);
+    if (!number && token.kind != TokenKind::Nil) {
+      return fail("expected a version: an unsigned integer or null");
     }
-    bool is_null = false;
-    if (const auto code = json.is_null().get(is_null)) return fail(code, "a version");
-    if (!is_null) return fail("expected a version: an unsigned integer or null");
-    version_ = Value::null();
+    version_ = number ? b_.unsigned_integer(*number) : Value::null();
     return true;
-  }
-
-  // ---- places ----
-
-  [[nodiscard]] std::size_t offset_here() {
-    const char* at = nullptr;
-    if (document_.current_location().get(at) != simdjson::SUCCESS) return text_.size();
-    return std::min(text_.size(), static_cast<std::size_t>(at - text_.data()));
-  }
-  // Counts on from the last call: calls come in the order of the text.
-  std::uint64_t line_here() {
-    const std::size_t offset = offset_here();
-    if (offset < counted_) return line_;
-    line_ += static_cast<std::uint64_t>(
-        std::count(text_.begin() + static_cast<std::ptrdiff_t>(counted_),
-                   text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-    counted_ = offset;
-    return line_;
-  }
-  [[nodiscard]] std::uint64_t line_of(std::size_t offset) const {
-    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(offset, text_.size()));
-    return 1 + static_cast<std::uint64_t>(std::count(text_.begin(), end, '\n'));
   }
 
   bool fail(std::string what) {
     what_ = std::move(what);
-    offset_ = offset_here();
     return false;
-  }
-  bool fail(simdjson::error_code code, std::string_view expected) {
-    if (code == simdjson::INCORRECT_TYPE || code == simdjson::NUMBER_ERROR) {
-      return fail(fmt::format("expected {}", expected));
-    }
-    return fail(fmt::format("expected {} ({})", expected, simdjson::error_message(code)));
   }
 
   const std::string& text_;
   std::string_view file_;
+  JsonTokens t_;
   HistoryBuilder& b_;
-  simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document document_;
+  Token last_;
   std::string what_;
-  std::size_t offset_ = 0;
-  std::size_t counted_ = 0;
-  std::uint64_t line_ = 1;
   Value variable_;
   Value version_;
 };

@@ -46,7 +46,7 @@ TEST(DbcopJsonTest, ErrorsNameLineAndRemedy) {
     return error_as(kDbcopJson, "[[\n" + std::string(txn) + "]]");
   };
   EXPECT_EQ(error(R"({"events":[["w",0:1]],"committed":true})"),
-            "h:2: expected ',' or ']', found ':'");
+            "h:2: column 18: expected ',' or ']', found ':'");
   EXPECT_EQ(error(R"({"events":[]})"), "h:2: the transaction lacks \"events\" or \"committed\"");
   EXPECT_EQ(error(R"({"events":[],"commited":true})"),
             "h:2: unexpected field 'commited'; a transaction has \"events\" and \"committed\", "

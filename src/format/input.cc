@@ -160,10 +160,6 @@ class ZstdSource : public ByteSource {
   bool in_frame_ = false;
 };
 
-bool starts_with(std::string_view bytes, std::string_view magic) {
-  return bytes.substr(0, magic.size()) == magic;
-}
-
 // Asks for memory in few large pages instead of many small ones: on first touch each page costs.
 // Only a hint, so that failure does not matter.
 void want_large_pages(char* bytes, std::size_t size) {
@@ -188,6 +184,9 @@ Status fill(ByteSource& source, std::string& head, std::size_t size) {
 }
 
 }  // namespace
+
+bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+bool is_zstd(std::string_view head) { return head.starts_with("\x28\xb5\x2f\xfd"); }
 
 Error error_at_line(std::string_view name, std::uint64_t line, std::string what) {
   return {.file = std::string(name), .line = line, .offset = {}, .what = std::move(what)};
@@ -226,8 +225,8 @@ Result<Input> Input::memory(std::string_view bytes, std::string_view name) {
 Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> raw) {
   std::string magic;
   if (auto status = fill(*raw, magic, 4); !status.ok()) return status.error();
-  const bool gzip = starts_with(magic, "\x1f\x8b");
-  const bool zstd = starts_with(magic, "\x28\xb5\x2f\xfd");
+  const bool gzip = is_gzip(magic);
+  const bool zstd = is_zstd(magic);
   std::unique_ptr<ByteSource> source =
       std::make_unique<PrefixedSource>(std::move(magic), std::move(raw));
   if (gzip) source = std::make_unique<GzipSource>(std::move(source), name);
@@ -242,7 +241,7 @@ Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> raw) {
 
 void Input::skip_byte_order_mark() {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
-  if (!starts_with(head_, kMark)) return;
+  if (!head_.starts_with(kMark)) return;
   head_.erase(0, kMark.size());
   plain_file_ = -1;  // Its first bytes are not the content's.
 }

@@ -151,7 +151,9 @@ bool JsonTokens::top(Token& token) {
     token.kind = TokenKind::End;
     return true;
   }
-  if (!first_ && top_ != Top::Many) return fail_expected("the end of the input");
+  if (!first_ && top_ != Top::Many) {
+    return fail_expected(top_ == Top::Line ? "the end of the line" : "the end of the input");
+  }
   first_ = false;
   return value(token);
 }
@@ -252,6 +254,14 @@ bool JsonTokens::long_number(Token& token, const char* start) {
   token.kind = fits ? TokenKind::Integer : TokenKind::Number;
   token.text = {start, static_cast<std::size_t>(at_ - start)};
   return true;
+}
+
+std::optional<Error> json_fault(JsonTokens& tokens) {
+  Token token;
+  while (tokens.next(token)) {
+    if (token.kind == TokenKind::End) return std::nullopt;
+  }
+  return tokens.error();
 }
 
 }  // namespace ouro

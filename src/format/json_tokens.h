@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +18,7 @@ class JsonTokens final : public TokenReader {
  public:
   enum class Top {
     One,   // The text is one value.
+    Line,  // The same, and one line.
     Many,  // Any number of values, one behind the other.
     // A piece of one array. All but the last may end behind an element, all but the first begin
     // with a comma or the closing bracket.
@@ -27,6 +29,7 @@ class JsonTokens final : public TokenReader {
   JsonTokens(std::string_view text, std::string_view file, Top top = Top::One,
              std::uint64_t first_line = 1, std::uint64_t first_column = 1)
       : TokenReader(text, file, first_line, first_column), top_(top) {
+    if (top == Top::Line) end_name_ = "the end";
     if (top != Top::Middle && top != Top::Rest) return;
     push(TokenKind::OpenList);
     expect_ = Expect::CommaOrClose;
@@ -108,5 +111,9 @@ class JsonTokens final : public TokenReader {
   std::uint64_t maps_ = 0;
   std::vector<std::uint64_t> outer_;
 };
+
+// The first fault of what `tokens` read, to its end; nothing if it is JSON. For messages: a fault
+// of the JSON goes before a complaint about what it says.
+[[nodiscard]] std::optional<Error> json_fault(JsonTokens& tokens);
 
 }  // namespace ouro

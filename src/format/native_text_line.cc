@@ -1,6 +1,6 @@
 // Lines are read token by token, straight into the builder: nothing is copied, and nothing but the
-// builder allocates. When a line is refused there is time to look again: a fault of its JSON, which
-// json_diagnosis describes best, goes before a complaint about what the JSON says.
+// builder allocates. When a line is refused there is time to look again: a fault of its JSON goes
+// before a complaint about what the JSON says.
 
 #include "format/native_text_line.h"
 
@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/edit_distance.h"
-#include "format/json_diagnosis.h"
 
 namespace ouro {
 namespace {
@@ -48,9 +47,9 @@ Status NativeLineParser::parse(std::string_view text, std::uint64_t line) {
   if (document()) [[likely]]
     return {};
   std::string what = std::exchange(what_, {});
-  if (const auto fault = diagnose_json(text)) {
-    what = fmt::format("column {}: {}", fault->offset + 1, fault->what);
-  }
+  const std::string alone(text);
+  JsonTokens again(alone, file_, JsonTokens::Top::Line, line);
+  if (auto fault = json_fault(again)) return *std::move(fault);
   return error_at_line(file_, line, std::move(what));
 }
 

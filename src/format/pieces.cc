@@ -6,6 +6,7 @@
 
 #include "format/blocks.h"
 #include "format/native_text.h"
+#include "format/registry.h"
 
 namespace ouro {
 
@@ -72,8 +73,7 @@ HistoryPieces::~HistoryPieces() = default;
 Result<HistoryPieces> HistoryPieces::open(const std::string& path, std::size_t bytes) {
   auto input = Input::open(path);
   if (!input.ok()) return input.error();
-  input->skip_byte_order_mark();
-  if (!detect_native_text(input->head()) && !input->head().empty()) {
+  if (detect_format(*input) != Format::Native && !input->head().empty()) {
     return error_in(input->name(),
                     "only the native text format is read piece by piece; convert it with 'ouro "
                     "convert', or read it whole");

@@ -26,11 +26,13 @@ namespace {
 constexpr FormatEntry kTable[] = {
     {.info = {Format::Native, "native", "Ouro's JSON Lines, one transaction a line", ".jsonl",
               true},
+     .first_bytes = "{",
      .detect = detect_native_text,
      .read = read_native_text,
      .write = write_native_text},
     {.info = {Format::NativeBinary, "ouro", "Ouro's binary columns, loads at disk speed", ".ouro",
               true},
+     .first_bytes = "O",
      .detect = detect_native_binary,
      .read = read_native_binary,
      .write = write_native_binary},
@@ -44,6 +46,7 @@ constexpr FormatEntry kTable[] = {
      .detect = detect_jepsen_json,
      .read = read_jepsen_json},
     {.info = {Format::Chronos, "chronos", "TimeKiller's JSON, for Chronos and Aion", ".json", true},
+     .first_bytes = "[",
      .detect = detect_chronos,
      .read = read_chronos,
      .write = write_chronos},
@@ -88,6 +91,10 @@ const FormatEntry* entry(Format format) {
   return nullptr;
 }
 
+bool is_text(Format format) {
+  return format != Format::DbcopBincode && format != Format::NativeBinary;
+}
+
 bool is_folder(const std::string& path) {
   struct stat status {};
   return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -126,15 +133,6 @@ Result<History> read_folder(const std::string& path, const ReadOptions& options)
   return chosen->read_folder(path, options.threads);
 }
 
-// Editors put a byte order mark in front of text, and it means nothing there; a binary format may
-// begin with the same bytes.
-void skip_byte_order_mark(Input& input, Format format) {
-  const bool binary = format == Format::Detect
-                          ? detect_dbcop_bincode(input.head())
-                          : format == Format::DbcopBincode || format == Format::NativeBinary;
-  if (!binary) input.skip_byte_order_mark();
-}
-
 Error unknown_format(const Input& input) {
   constexpr std::string_view kWanted = "a history has a transaction a line";
   const std::string_view head = input.head();
@@ -147,27 +145,49 @@ Error unknown_format(const Input& input) {
 }
 
 Result<History> read_input(Input& input, const ReadOptions& options) {
-  skip_byte_order_mark(input, options.format);
   const FormatEntry* chosen = nullptr;
-  if (options.format != Format::Detect) {
+  if (options.format == Format::Detect) {
+    chosen = entry(detect_format(input));
+    if (chosen == nullptr) return unknown_format(input);
+  } else {
+    if (is_text(options.format)) input.skip_byte_order_mark();
     chosen = entry(options.format);
     if (chosen->read == nullptr) {
       return error_in(input.name(),
                       fmt::format("is a file, but a '{}' history is a folder", chosen->info.name));
     }
   }
-  for (const FormatEntry& candidate : kTable) {
-    if (chosen == nullptr && candidate.detect != nullptr && candidate.detect(input.head())) {
-      chosen = &candidate;
-    }
-  }
-  if (chosen == nullptr) return unknown_format(input);
   return chosen->read(input, options.threads);
 }
 
 }  // namespace
 
 std::span<const FormatEntry> format_table() { return kTable; }
+
+Format detect_format(std::string_view head, std::span<const Format> among) {
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  const auto possible = [&](const FormatEntry& candidate) {
+    if (candidate.detect == nullptr) return false;
+    const bool wanted = among.empty() ||
+                        std::find(among.begin(), among.end(), candidate.info.format) != among.end();
+    return wanted && (candidate.first_bytes.empty() ||
+                      (start != head.npos && candidate.first_bytes.find(head[start]) != head.npos));
+  };
+  if (!among.empty() && std::count_if(std::begin(kTable), std::end(kTable), possible) == 1) {
+    return std::find_if(std::begin(kTable), std::end(kTable), possible)->info.format;
+  }
+  for (const FormatEntry& candidate : kTable) {
+    if (possible(candidate) && candidate.detect(head)) return candidate.info.format;
+  }
+  return Format::Detect;
+}
+
+// Editors put a byte order mark in front of text, and it means nothing there; a binary format may
+// begin with the same bytes.
+Format detect_format(Input& input) {
+  if (!detect_dbcop_bincode(input.head())) input.skip_byte_order_mark();
+  return detect_format(input.head());
+}
 
 std::vector<FormatInfo> formats() {
   std::vector<FormatInfo> infos;

@@ -14,8 +14,10 @@ namespace ouro {
 struct FormatEntry {
   FormatInfo info;
 
-  // Files: whether content that starts with `head` (at most 64 KiB) is of this format. Entries are
-  // asked in the order of the table; the first that says yes is it.
+  // Files: the bytes of which one comes first, spaces aside; empty: it may be any.
+  std::string_view first_bytes = {};
+  // Whether content that starts with `head` (at most 64 KiB) is of this format. Entries are asked
+  // in the order of the table; the first that says yes is it.
   bool (*detect)(std::string_view head) = nullptr;
   Result<History> (*read)(Input& input, unsigned threads) = nullptr;
 
@@ -28,5 +30,12 @@ struct FormatEntry {
 };
 
 [[nodiscard]] std::span<const FormatEntry> format_table();
+
+// The format of content that starts with `head`; Format::Detect if it is of none. If it must be
+// one `among` some, and by its first byte can be one of these only, that is the answer: so a part
+// of the first line is enough.
+[[nodiscard]] Format detect_format(std::string_view head, std::span<const Format> among = {});
+// The same for a file; leaves out a byte order mark in front of text. REQUIRES: nothing was read.
+[[nodiscard]] Format detect_format(Input& input);
 
 }  // namespace ouro

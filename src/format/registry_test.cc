@@ -53,6 +53,22 @@ TEST(RegistryTest, BinaryFormatsHaveNoByteOrderMark) {
             "h: byte 0: this is no .ouro file");
 }
 
+TEST(RegistryTest, ThereIsOneDetector) {
+  EXPECT_EQ(detect_format("{\"session\":1,\"ops\":[]}"), Format::Native);
+  EXPECT_EQ(detect_format("w(1,2,3,4)\n"), Format::Plume);
+  EXPECT_EQ(detect_format("OUROBIN\n"), Format::NativeBinary);
+  EXPECT_EQ(detect_format("nothing of ours"), Format::Detect);
+}
+
+TEST(RegistryTest, AmongFewFormatsTheFirstByteMayBeEnough) {
+  constexpr Format kFew[] = {Format::Native, Format::NativeBinary, Format::Chronos};
+  EXPECT_EQ(detect_format(" {\"se", kFew), Format::Native);
+  EXPECT_EQ(detect_format("\n[", kFew), Format::Chronos);
+  EXPECT_EQ(detect_format("OURO", kFew), Format::NativeBinary);
+  EXPECT_EQ(detect_format("w(1,2,3,4)\n", kFew), Format::Detect);
+  EXPECT_EQ(detect_format("{\"se"), Format::Detect) << "it may be of another format";
+}
+
 TEST(RegistryTest, NothingToReadIsSaidAsSuch) {
   EXPECT_EQ(text_or_error(parse_history("", {}, "h")),
             "h: is empty; a history has a transaction a line");

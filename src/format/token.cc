@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <charconv>
+
 #include "base/count_lines.h"
 
 namespace ouro {
@@ -111,6 +113,18 @@ std::string Token::describe() const {
   }
 }
 
+std::optional<std::uint64_t> unsigned_of(const Token& token) {
+  if (token.kind == TokenKind::Integer && token.number >= 0) {
+    return static_cast<std::uint64_t>(token.number);
+  }
+  if (token.kind != TokenKind::Number) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = token.text.data() + token.text.size();
+  const auto [stop, error] = std::from_chars(token.text.data(), end, number);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
 bool TokenReader::skip_to(std::size_t wanted) {
   Token token;
   while (depth() > wanted) {
@@ -143,7 +157,7 @@ bool TokenReader::fail(const char* at, std::string_view what) {
 
 bool TokenReader::fail_expected(std::string_view expected) {
   const auto c = static_cast<unsigned char>(*at_);
-  const std::string found = at_ == end_            ? "the end of the input"
+  const std::string found = at_ == end_            ? std::string(end_name_)
                             : c > 0x20 && c < 0x7f ? fmt::format("'{}'", *at_)
                                                    : fmt::format("byte {:#04x}", c);
   return fail(at_, fmt::format("expected {}, found {}", expected, found));

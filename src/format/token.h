@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,9 @@ struct Token {
   // "a map", "the number 7": for messages.
   [[nodiscard]] std::string describe() const;
 };
+
+// An integer from 0 to 2^64 - 1; nothing if the token is something else.
+[[nodiscard]] std::optional<std::uint64_t> unsigned_of(const Token& token);
 
 class TokenReader {
  public:
@@ -118,6 +122,7 @@ class TokenReader {
     return true;
   }
 
+  std::string_view end_name_ = "the end of the input";  // In messages.
   const char* at_;
   const char* end_;
   const char* readable_;  // The end of what may be looked at, behind `end_`.

@@ -3,21 +3,17 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <utility>
 #include <vector>
 
 #include "format/input.h"
-#include "format/json_diagnosis.h"
+#include "format/json_tokens.h"
 #include "format/log_folder.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
 namespace {
-
-using simdjson::ondemand::json_type;
-using Json = simdjson::ondemand::value;
 
 class ViperReader {
  public:
@@ -25,6 +21,7 @@ class ViperReader {
   Status log(const std::string& text, std::string_view file, const LogFile& log) {
     b_.file(file, PlaceUnit::Line);
     session_ = session_of(log, b_);
+    readable_ = text.data() + text.size() + Input::kPadding;
     std::uint64_t line = 1;
     for (std::size_t at = 0; at < text.size(); ++line) {
       std::size_t end = text.find('\n', at);
@@ -64,62 +61,61 @@ class ViperReader {
   Status parse_line(std::string_view text, std::string_view file, std::uint64_t line) {
     what_.clear();
     line_ = line;
-    simdjson::ondemand::document document;
-    simdjson::ondemand::object object;
-    auto code =
-        parser_.iterate(text.data(), text.size(), text.size() + Input::kPadding).get(document);
-    if (code == simdjson::SUCCESS) code = document.get_object().get(object);
-    const char* rest = nullptr;
-    bool ok = code == simdjson::SUCCESS ? txn(object) : fail(code, "a JSON object");
-    if (ok && document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) {
+    bool initial = false;
+    // Whether the transaction is the initial one may come behind its operations, so look first.
+    bool ok = text.find("isInitial") == text.npos || (start(text) && look_for_initial(initial));
+    ok = ok && start(text) && txn(initial);
+    if (ok && t_.overran()) ok = fail("the line ends within its object");
+    if (ok && t_.rest().find_first_not_of(" \t\r") != std::string_view::npos) {
       ok = fail("more than one value in a line");
     }
     if (ok) return {};
-    if (const auto fault = diagnose_json(text)) {
-      return error_at_line(file, line,
-                           fmt::format("column {}: {}", fault->offset + 1, fault->what));
-    }
+    const std::string alone(text);
+    JsonTokens again(alone, file, JsonTokens::Top::Line, line);
+    if (auto fault = json_fault(again)) return *std::move(fault);
     return error_at_line(file, line, what_);
   }
 
-  // All of these return false after a complaint.
+  // All of these return false after a complaint. Those that take a token read the value that it
+  // begins, to its end.
 
-  // Whether the transaction is the initial one may come behind its operations, so look first.
-  bool txn(simdjson::ondemand::object object) {
-    bool initial = false;
-    if (!look_for_initial(object, initial)) return false;
-    if (const auto code = object.reset().error()) return fail(code, "a transaction");
+  bool next(Token& token) { return t_.next(token) || fail(t_.error().what); }
+  bool start(std::string_view text) {
+    t_.restart(text, readable_);
+    Token token;
+    return next(token) && (token.kind == TokenKind::OpenMap || fail("expected a JSON object"));
+  }
+
+  bool txn(bool initial) {
     if (!initial) b_.begin_txn(session_, line_);
     has_initial_ |= initial;
     bool has_value = false;
     std::int64_t invoked = kNoClock;
     std::int64_t completed = kNoClock;
-    for (auto field : object) {
-      std::string_view name;
-      Json json;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
-      const std::string kept(name);
-      if (const auto code = field.value().get(json)) return fail(code, "a value");
+    Token token;
+    for (;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) break;
+      const std::string name(token.text);
+      if (!next(token)) return false;
       bool ok = true;
-      bool ignored = false;
       std::int64_t time = 0;
-      if (kept == "value") {
+      if (name == "value") {
         if (std::exchange(has_value, true)) return fail("\"value\" appears twice");
-        ok = mops(json, initial);
-      } else if (kept == "preBeginTS") {
-        ok = clock(json, invoked);
-      } else if (kept == "postCommitTS") {
-        ok = clock(json, completed);
-      } else if (kept == "postBeginTS" || kept == "preCommitTS") {
-        ok = clock(json, time);
-      } else if (kept == "isInitial" || kept == "isFinal") {
-        const auto code = json.get_bool().get(ignored);
-        ok = code == simdjson::SUCCESS || fail(code, fmt::format("true or false for \"{}\"", kept));
+        ok = mops(token, initial);
+      } else if (name == "preBeginTS") {
+        ok = clock(token, invoked);
+      } else if (name == "postCommitTS") {
+        ok = clock(token, completed);
+      } else if (name == "postBeginTS" || name == "preCommitTS") {
+        ok = clock(token, time);
+      } else if (name == "isInitial" || name == "isFinal") {
+        ok = is_bool(token) || fail(fmt::format("expected true or false for \"{}\"", name));
       } else {
         return fail(
             fmt::format("unknown field '{}'; expected value, isInitial, isFinal, preBeginTS, "
                         "postBeginTS, preCommitTS or postCommitTS",
-                        kept));
+                        name));
       }
       if (!ok) return false;
     }
@@ -128,76 +124,81 @@ class ViperReader {
     return true;
   }
 
-  bool look_for_initial(simdjson::ondemand::object& object, bool& initial) {
-    for (auto field : object) {
-      std::string_view name;
-      if (const auto code = field.unescaped_key().get(name)) return fail(code, "a field name");
-      if (name != "isInitial") continue;
-      if (const auto code = field.value().get_bool().get(initial)) {
-        return fail(code, "true or false for \"isInitial\"");
-      }
+  bool look_for_initial(bool& initial) {
+    for (Token token;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      const bool wanted = token.text == "isInitial";
+      if (!next(token)) return false;
+      if (wanted && !is_bool(token)) return fail("expected true or false for \"isInitial\"");
+      if (wanted) initial = token.kind == TokenKind::True;
+      if (!t_.skip(token)) return fail(t_.error().what);
     }
-    return true;
   }
 
-  bool clock(Json json, std::int64_t& out) {
-    const auto code = json.get_int64().get(out);
-    return code == simdjson::SUCCESS || fail(code, "a time: a 64-bit integer");
+  static bool is_bool(const Token& token) {
+    return token.kind == TokenKind::True || token.kind == TokenKind::False;
   }
 
-  bool mops(Json json, bool initial) {
-    simdjson::ondemand::array array;
-    if (const auto code = json.get_array().get(array)) return fail(code, "\"value\": an array");
-    for (auto element : array) {
-      simdjson::ondemand::array parts;
-      if (const auto code = element.get_array().get(parts)) {
-        return fail(code,
-                    "an operation like [\"r\",key,value,false]; logs with an object per "
-                    "operation are not supported");
+  bool clock(const Token& token, std::int64_t& out) {
+    out = token.number;
+    return token.kind == TokenKind::Integer || fail("expected a time: a 64-bit integer");
+  }
+
+  bool mops(Token& token, bool initial) {
+    if (token.kind != TokenKind::OpenList) return fail("expected \"value\": an array");
+    for (;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      if (token.kind != TokenKind::OpenList) {
+        return fail(
+            "expected an operation like [\"r\",key,value,false]; logs with an object per "
+            "operation are not supported");
       }
       Mop mop;
       rows_.clear();
-      if (!parse_mop(parts, mop)) return false;
+      if (!parse_mop(mop)) return false;
       if (initial ? !add_initial(mop) : !add(mop)) return false;
     }
-    return true;
   }
 
-  bool parse_mop(simdjson::ondemand::array parts, Mop& mop) {
+  bool parse_mop(Mop& mop) {
     std::size_t count = 0;
     std::string word;
     std::size_t wanted = 0;
-    bool ignored = false;
-    for (auto element : parts) {
-      Json json;
-      if (const auto code = element.get(json)) return fail(code, "a value");
-      bool ok = true;
+    for (Token token;; ++count) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) break;
       if (count == 0) {
-        std::string_view name;
-        if (const auto code = json.get_string().get(name)) return fail(code, "an operation's name");
-        word = name;
-        ok = parse_word(word, mop.word, wanted);
+        if (token.kind != TokenKind::String) return fail("expected an operation's name");
+        word = token.text;
+        if (!parse_word(word, mop.word, wanted)) return false;
       } else if (count >= wanted) {
         return fail(fmt::format("too many parts in an operation '{}'; expected {}", word, wanted));
-      } else if (mop.word == Word::Range) {
-        ok = count == 1 ? bound(json, mop.lower) : count == 2 ? bound(json, mop.upper) : rows(json);
-      } else if (count == 1) {
-        ok = name(json, mop.key);
-      } else if (count == 2) {
-        ok = value(json, mop.value);
-      } else if (count == 3 && wanted == 6) {
-        ok = value(json, mop.read_value);
-      } else {
-        // isDead does not matter, the value tells; succ comes last where there is one.
-        const bool last = count + 1 == wanted && mop.word != Word::Read;
-        ok = boolean(json, last ? mop.success : ignored);
+      } else if (!parse_part(token, count, wanted, mop)) {
+        return false;
       }
-      if (!ok) return false;
-      ++count;
     }
     if (count == 0) return fail("an empty operation");
     return count == wanted ||
            fail(fmt::format("operation '{}' has {} parts; expected {}", word, count, wanted));
+  }
+
+  // Part `count`, from 1, of `wanted` ones.
+  bool parse_part(Token& token, std::size_t count, std::size_t wanted, Mop& mop) {
+    if (mop.word == Word::Range) {
+      return count == 1   ? bound(token, mop.lower)
+             : count == 2 ? bound(token, mop.upper)
+                          : rows(token);
+    }
+    if (count == 1) return name(token, mop.key);
+    if (count == 2) return value(token, mop.value);
+    if (count == 3 && wanted == 6) return value(token, mop.read_value);
+    if (!is_bool(token)) return fail("expected true or false");
+    // isDead does not matter, the value tells; succ comes last where there is one.
+    const bool last = count + 1 == wanted && mop.word != Word::Read;
+    if (last) mop.success = token.kind == TokenKind::True;
+    return true;
   }
 
   bool parse_word(std::string_view word, Word& out, std::size_t& parts) {
@@ -245,73 +246,65 @@ class ViperReader {
     return true;
   }
 
-  bool rows(Json json) {
-    constexpr std::string_view kExpected = "rows like [{\"id\":1,\"sk\":1,\"val\":5}]";
-    simdjson::ondemand::array array;
-    if (const auto code = json.get_array().get(array)) return fail(code, kExpected);
-    for (auto element : array) {
-      simdjson::ondemand::object object;
-      if (const auto code = element.get_object().get(object)) return fail(code, kExpected);
+  bool rows(Token& token) {
+    const auto odd = [this] { return fail("expected rows like [{\"id\":1,\"sk\":1,\"val\":5}]"); };
+    if (token.kind != TokenKind::OpenList) return odd();
+    for (;;) {
+      if (!next(token)) return false;
+      if (token.kind == TokenKind::Close) return true;
+      if (token.kind != TokenKind::OpenMap) return odd();
       Value id = Value::unobserved();
       Value sort_key = Value::unobserved();
       Value version = Value::unobserved();
-      for (auto field : object) {
-        std::string_view field_name;
-        Json part;
-        if (const auto code = field.unescaped_key().get(field_name)) return fail(code, kExpected);
-        const bool is_id = field_name == "id";
-        const bool is_sort_key = field_name == "sk";
-        if (!is_id && !is_sort_key && field_name != "val")
-          return fail(fmt::format("expected {}", kExpected));
-        if (const auto code = field.value().get(part)) return fail(code, kExpected);
-        if (!(is_id ? name(part, id) : is_sort_key ? name(part, sort_key) : value(part, version)))
+      for (;;) {
+        if (!next(token)) return false;
+        if (token.kind == TokenKind::Close) break;
+        const bool is_id = token.text == "id";
+        const bool is_sort_key = token.text == "sk";
+        if (!is_id && !is_sort_key && token.text != "val") return odd();
+        if (!next(token)) return false;
+        if (!(is_id         ? name(token, id)
+              : is_sort_key ? name(token, sort_key)
+                            : value(token, version))) {
           return false;
+        }
       }
-      if (id.is_unobserved() || version.is_unobserved())
-        return fail(fmt::format("expected {}", kExpected));
+      if (id.is_unobserved() || version.is_unobserved()) return odd();
       if (!sort_key.is_unobserved() && sort_key != id) {
         return fail(
             "a row's \"sk\" differs from its \"id\": ranges over other columns are not supported");
       }
       rows_.push_back({b_.key(id), version});
     }
-    return true;
   }
 
-  bool boolean(Json json, bool& out) {
-    const auto code = json.get_bool().get(out);
-    return code == simdjson::SUCCESS || fail(code, "true or false");
-  }
-
-  bool scalar(Json json, Value& out, std::string_view expected) {
-    std::int64_t number = 0;
-    std::uint64_t large = 0;
-    std::string_view text;
-    if (json.get_int64().get(number) == simdjson::SUCCESS) {
-      out = b_.integer(number);
-    } else if (json.get_uint64().get(large) == simdjson::SUCCESS) {
-      out = b_.unsigned_integer(large);
-    } else if (const auto code = json.get_string().get(text)) {
-      return fail(code, expected);
+  bool scalar(const Token& token, Value& out, std::string_view expected) {
+    if (token.kind == TokenKind::Integer) {
+      out = b_.integer(token.number);
+    } else if (token.kind == TokenKind::String) {
+      out = b_.text(token.text);
+    } else if (const auto large = unsigned_of(token)) {
+      out = b_.unsigned_integer(*large);
     } else {
-      out = b_.text(text);
+      return fail(fmt::format("expected {}", expected));
     }
     return true;
   }
 
-  bool name(Json json, Value& out) { return scalar(json, out, "a key: an integer or a string"); }
+  bool name(const Token& token, Value& out) {
+    return scalar(token, out, "a key: an integer or a string");
+  }
 
-  bool bound(Json json, Value& out) {
-    std::string_view text;
-    if (json.get_string().get(text) == simdjson::SUCCESS) {
-      out = text == "nil" ? Value::null() : b_.text(text);
+  bool bound(const Token& token, Value& out) {
+    if (token.kind == TokenKind::String && token.text == "nil") {
+      out = Value::null();
       return true;
     }
-    return scalar(json, out, "a bound: a key or \"nil\"");
+    return scalar(token, out, "a bound: a key or \"nil\"");
   }
 
-  bool value(Json json, Value& out) {
-    if (!scalar(json, out, "a value: an integer")) return false;
+  bool value(const Token& token, Value& out) {
+    if (!scalar(token, out, "a value: an integer")) return false;
     if (out.kind() == ValueKind::Text) return fail("expected a value: an integer");
     if (out == Value::small(0)) out = Value::null();
     return true;
@@ -321,15 +314,10 @@ class ViperReader {
     if (what_.empty()) what_ = std::move(what);
     return false;
   }
-  bool fail(simdjson::error_code code, std::string_view expected) {
-    if (code == simdjson::INCORRECT_TYPE || code == simdjson::NUMBER_ERROR) {
-      return fail(fmt::format("expected {}", expected));
-    }
-    return fail(fmt::format("expected {} ({})", expected, simdjson::error_message(code)));
-  }
 
   HistoryBuilder b_;
-  simdjson::ondemand::parser parser_;
+  JsonTokens t_{std::string_view("", 0), ""};
+  const char* readable_ = nullptr;  // The end of what may be looked at.
   std::string what_;
   std::uint64_t line_ = 0;
   SessionId session_;

@@ -1,4 +1,4 @@
-// Verdicts for machines: DESIGN §6, described for users in docs/json.md.
+// Verdicts for machines: what docs/json.md describes.
 //
 // Transactions are named by their index in the history, from 0; the initial one is null. Every
 // transaction also has the label that the sentences use.

@@ -10,7 +10,7 @@
 #include "db/server.h"
 #include "run/annotate.h"
 #include "run/feeder.h"
-#include "run/journal.h"
+#include "run/history_file.h"
 #include "run/nemesis.h"
 #include "run/runner.h"
 #include "run/sim_database.h"
@@ -21,7 +21,7 @@ namespace {
 
 using running::Annotation;
 using running::Feeder;
-using running::Journal;
+using running::HistoryFile;
 using running::Nemesis;
 using running::NemesisOptions;
 using running::Runner;
@@ -119,9 +119,9 @@ std::string header(const RunOptions& options, const db::Database& database) {
 // Writes down what the simulated store's own sessions do.
 class PlayRecorder {
  public:
-  PlayRecorder(Journal& journal, Feeder* feeder, const Runner& runner, std::size_t slot,
+  PlayRecorder(HistoryFile& file, Feeder* feeder, const Runner& runner, std::size_t slot,
                bool evidence)
-      : journal_(journal), feeder_(feeder), runner_(runner), slot_(slot), evidence_(evidence) {}
+      : file_(file), feeder_(feeder), runner_(runner), slot_(slot), evidence_(evidence) {}
 
   void begun(std::uint32_t actor) { invoked_[actor] = runner_.now(); }
 
@@ -146,12 +146,12 @@ class PlayRecorder {
                         .start = evidence_ ? performed.start : kNoTimestamp,
                         .commit = evidence_ ? performed.commit : kNoTimestamp},
                        line_);
-    journal_.add(slot_, line_);
+    file_.add(slot_, line_);
     if (feeder_ != nullptr) feeder_->add(line_, 0);
   }
 
  private:
-  Journal& journal_;
+  HistoryFile& file_;
   Feeder* feeder_;
   const Runner& runner_;
   std::size_t slot_;
@@ -172,11 +172,11 @@ class Run {
 
   Result<RunReport> go() {
     const std::uint32_t clients = options_.workload.sessions;
-    auto journal = Journal::create(options_.history, clients + kExtraSlots);
-    if (!journal.ok()) return journal.error();
+    auto file = HistoryFile::create(options_.history, clients + kExtraSlots);
+    if (!file.ok()) return file.error();
     if (auto fed = connect_feeder(); !fed) return fed.error();
-    Runner runner(options_, database_, **journal, feeder_.get());
-    PlayRecorder plays(**journal, feeder_.get(), runner, clients + 1, options_.evidence);
+    Runner runner(options_, database_, **file, feeder_.get());
+    PlayRecorder plays(**file, feeder_.get(), runner, clients + 1, options_.evidence);
     if (opened_.simulated) {
       opened_.simulated->set_witness(
           {.begun = [&](std::uint32_t actor) { plays.begun(actor); },
@@ -185,13 +185,13 @@ class Run {
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
     // Only now does the database know its version.
-    (*journal)->add(clients, header(options_, database_));
+    (*file)->add(clients, header(options_, database_));
     if (status && feeder_) feeder_->start(database_);
     if (status) status = runner.load();
     if (status) status = run_disturbed(runner);
     report_.end = runner.progress();
     if (prepared) finish_feeding();
-    if (auto closed = (*journal)->close(); status && !closed) status = closed;
+    if (auto closed = (*file)->close(); status && !closed) status = closed;
     if (status) status = add_evidence(runner.open_lines());
     if (auto finished = database_.finish(); !finished) {
       report_.notes.push_back(finished.error().to_string());

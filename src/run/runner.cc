@@ -105,14 +105,14 @@ class Runner::Worker {
     if (!options_.record) return;
     frame.status = TxnStatus::Unknown;
     transcript_.format(frame, line_);
-    if (line_.size() > Journal::kSlotBytes) transcript_.format_writes(frame, line_);
-    if (line_.size() <= Journal::kSlotBytes) runner_.journal_.announce(number_, line_);
+    if (line_.size() > HistoryFile::kSlotBytes) transcript_.format_writes(frame, line_);
+    if (line_.size() <= HistoryFile::kSlotBytes) runner_.file_.announce(number_, line_);
   }
 
   void record(const Transcript::Frame& frame, const Played& played) {
     if (transcript_.empty() || !options_.record) return;
     transcript_.format(frame, line_);
-    const std::uint64_t line = runner_.journal_.add(number_, line_);
+    const std::uint64_t line = runner_.file_.add(number_, line_);
     runner_.feed(line_, frame, played.trace);
     const bool unknown = played.status == TxnStatus::Unknown;
     if (played.trace.token == 0 || (played.status == TxnStatus::Aborted)) return;
@@ -157,10 +157,10 @@ class Runner::Worker {
   std::string line_;
 };
 
-Runner::Runner(const RunOptions& options, db::Database& database, Journal& journal, Feeder* feeder)
+Runner::Runner(const RunOptions& options, db::Database& database, HistoryFile& file, Feeder* feeder)
     : options_(options),
       database_(database),
-      journal_(journal),
+      file_(file),
       feeder_(feeder),
       model_(model_of(info(options.workload.workload))) {}
 
@@ -169,7 +169,7 @@ std::int64_t Runner::now() const {
 }
 
 bool Runner::over() const {
-  if (stop_ || (options_.stop != nullptr && *options_.stop) || journal_.failed()) return true;
+  if (stop_ || (options_.stop != nullptr && *options_.stop) || file_.failed()) return true;
   return deadline_ && Clock::now() >= *deadline_;
 }
 
@@ -257,7 +257,7 @@ Status Runner::load() {
     }
     transcript.format(frame, line);
     if (!options_.record) continue;
-    const std::uint64_t number = journal_.add(seat, line);
+    const std::uint64_t number = file_.add(seat, line);
     feed(line, frame, played.trace);
     if (played.trace.token != 0 && options_.evidence) {
       open_lines_.push_back({number, played.trace.token, false, {}});

@@ -1,4 +1,4 @@
-// Threads of clients, each with its own connection and plan, that record into one journal.
+// Threads of clients, each with its own connection and plan, that record into one file.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@
 #include "db/database.h"
 #include "ouro/run.h"
 #include "run/feeder.h"
-#include "run/journal.h"
+#include "run/history_file.h"
 #include "run/player.h"
 #include "run/transcript.h"
 #include "workload/client.h"
 
 namespace ouro::running {
 
-// What evidence or resolution may still change about a line of the journal.
+// What evidence or resolution may still change about a line of the file.
 struct OpenLine {
   std::uint64_t line = 0;
   std::uint64_t token = 0;
@@ -30,9 +30,9 @@ struct OpenLine {
 
 class Runner {
  public:
-  // All must outlive it; `feeder` may be null. The journal has a slot for each client and
+  // All must outlive it; `feeder` may be null. The file has a slot for each client and
   // one more.
-  Runner(const RunOptions& options, db::Database& database, Journal& journal,
+  Runner(const RunOptions& options, db::Database& database, HistoryFile& file,
          Feeder* feeder = nullptr);
 
   // Loads the keys that the workload wants to be there, as transactions of their own.
@@ -60,12 +60,12 @@ class Runner {
   // A connection to the node of `client`, tried for as long as the run lasts.
   std::unique_ptr<db::Connection> connect(std::size_t client);
   void note_reason(const std::string& reason);
-  // Passes a line of the journal on to the feeder, if there is one.
+  // Passes a line of the file on to the feeder, if there is one.
   void feed(const std::string& line, const Transcript::Frame& frame, const db::Trace& trace);
 
   const RunOptions& options_;
   db::Database& database_;
-  Journal& journal_;
+  HistoryFile& file_;
   Feeder* feeder_;
   db::Model model_;
   Clock::time_point made_ = Clock::now();

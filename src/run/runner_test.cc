@@ -36,14 +36,14 @@ RunOptions small_run(std::uint64_t seed) {
 History record(const RunOptions& options, FaultyDatabase& database, std::vector<OpenLine>& open) {
   const std::string path = temporary("runner");
   {
-    auto journal = *Journal::create(path, options.workload.sessions + 2);
-    Runner runner(options, database, *journal);
+    auto file = *HistoryFile::create(path, options.workload.sessions + 2);
+    Runner runner(options, database, *file);
     const Status loaded = runner.load();
     EXPECT_TRUE(loaded.ok());
     const Status status = runner.run();
     EXPECT_TRUE(status.ok()) << status.error().to_string();
     open = runner.open_lines();
-    EXPECT_TRUE(journal->close().ok());
+    EXPECT_TRUE(file->close().ok());
   }
   const auto changes = annotations(open, {}, database);
   EXPECT_TRUE(annotate(path, changes, {}, db::Model::Registers).ok());
@@ -131,8 +131,8 @@ TEST(RunnerTest, ADatabaseThatAlwaysFailsEndsTheRunWithItsReason) {
   RunOptions options = small_run(1);
   options.workload.read_share = 0;
   const std::string path = temporary("runner-fails");
-  auto journal = *Journal::create(path, options.workload.sessions + 2);
-  Runner runner(options, database, *journal);
+  auto file = *HistoryFile::create(path, options.workload.sessions + 2);
+  Runner runner(options, database, *file);
   const Status status = runner.run();
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(status.error().what, HasSubstr("transactions keep failing: told to"));
@@ -162,18 +162,18 @@ TEST(AnnotateTest, TimesResolutionsAndVersionSetsComeIntoTheirLines) {
   const std::string path = temporary("annotate");
   std::vector<OpenLine> open;
   {
-    auto journal = *Journal::create(path, 1);
+    auto file = *HistoryFile::create(path, 1);
     Transcript transcript;
     std::string line;
-    journal->add(0, "{\"ouro\":1}\n");
+    file->add(0, "{\"ouro\":1}\n");
     transcript.write_row(1, {7, 8, 9});
     transcript.format({.session = 1}, line);
-    open.push_back({journal->add(0, line), 10, false, {}});
+    open.push_back({file->add(0, line), 10, false, {}});
     transcript.clear();
     transcript.select({{.column = 1, .lower = 0, .upper = 9}}, {});
     transcript.aggregate(AggregateKind::Max, 2, {}, 9);
     transcript.format({.session = 2, .status = TxnStatus::Unknown}, line);
-    const std::uint64_t number = journal->add(0, line);
+    const std::uint64_t number = file->add(0, line);
     open.push_back({number, 20, true, transcript.predicate_ends(line)});
   }
   db::Recovered recovered;

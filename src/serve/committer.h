@@ -14,9 +14,9 @@
 
 #include "ouro/result.h"
 #include "ouro/stream.h"
+#include "serve/batch_queue.h"
 #include "serve/event_hub.h"
 #include "serve/input_log.h"
-#include "serve/intake.h"
 
 namespace ouro::serving {
 

@@ -1,11 +1,11 @@
 #include "serve/event_text.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <string_view>
 #include <utility>
 
+#include "format/json_tree.h"
 #include "ouro/explain.h"
 #include "ouro/format.h"
 #include "ouro/report.h"
@@ -90,21 +90,26 @@ EventText tell(const StreamEvent& event, Telling telling) {
 }
 
 bool parse_event(const std::string& line, EventText& event) {
-  simdjson::dom::parser parser;
-  simdjson::dom::element root;
-  std::string_view kind, anomaly, headline;
-  if (parser.parse(line).get(root) != simdjson::SUCCESS ||
-      root["event"].get(event.number) != simdjson::SUCCESS ||
-      root["kind"].get(kind) != simdjson::SUCCESS ||
-      root["anomaly"].get(anomaly) != simdjson::SUCCESS ||
-      root["headline"].get(headline) != simdjson::SUCCESS ||
-      root["reported"].get(event.reported) != simdjson::SUCCESS) {
+  JsonTree tree;
+  if (!tree.parse(line)) return false;
+  const auto member = [&](std::string_view name) { return tree.root().member(name); };
+  const auto number_of = [&](std::string_view name, std::uint64_t& out) {
+    const auto number = member(name).integer();
+    out = static_cast<std::uint64_t>(number.value_or(0));
+    return number && *number >= 0;
+  };
+  const auto kind = member("kind").text();
+  const auto anomaly = member("anomaly").text();
+  const auto headline = member("headline").text();
+  const auto reported = member("reported").number();
+  if (!number_of("event", event.number) || !kind || !anomaly || !headline || !reported) {
     return false;
   }
-  event.withdrawn = kind == "withdrawal";
-  if (event.withdrawn && root["withdraws"].get(event.withdraws) != simdjson::SUCCESS) return false;
-  event.anomaly = anomaly;
-  event.headline = headline;
+  event.reported = *reported;
+  event.withdrawn = *kind == "withdrawal";
+  if (event.withdrawn && !number_of("withdraws", event.withdraws)) return false;
+  event.anomaly = *anomaly;
+  event.headline = *headline;
   event.line = line;
   return true;
 }

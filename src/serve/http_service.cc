@@ -60,14 +60,15 @@ std::string host_of(std::string_view text) {
 }  // namespace
 
 struct HttpService::Server {
-  Server(Options options_given, Intake& intake_given, EventHub& hub_given, Monitor& monitor_given)
+  Server(Options options_given, BatchQueue& queue_given, EventHub& hub_given,
+         Monitor& monitor_given)
       : options(std::move(options_given)),
-        intake(intake_given),
+        queue(queue_given),
         hub(hub_given),
         monitor(monitor_given) {}
 
   const Options options;
-  Intake& intake;
+  BatchQueue& queue;
   EventHub& hub;
   Monitor& monitor;
   httplib::Server http;
@@ -143,7 +144,7 @@ void HttpService::Server::check(const Request& request, Response& response,
     static_cast<void>(parse_number(request.get_header_value("Content-Length"), size));
   }
   const auto deadline = std::chrono::steady_clock::now() + kQueuePatience;
-  auto reservation = intake.reserve(std::min(size, options.body_limit), deadline);
+  auto reservation = queue.reserve(std::min(size, options.body_limit), deadline);
   if (!reservation) {
     static_cast<void>(content([](const char*, std::size_t) { return true; }));
     response.set_header("Retry-After", "1");
@@ -176,7 +177,7 @@ void HttpService::Server::submit(const Request& request, Response& response, Bat
   const auto promise = std::make_shared<std::promise<Receipt>>();
   batch.done = [promise](const Receipt& receipt) { promise->set_value(receipt); };
   auto answer = promise->get_future();
-  if (!intake.submit(std::move(batch))) {
+  if (!queue.submit(std::move(batch))) {
     response.set_header("Retry-After", "1");
     return refuse(response, 503, "the service is stopping; send it again later");
   }
@@ -264,8 +265,8 @@ void HttpService::Server::add_routes() {
   });
 }
 
-HttpService::HttpService(Options options, Intake& intake, EventHub& hub, Monitor& monitor)
-    : server_(std::make_unique<Server>(std::move(options), intake, hub, monitor)) {}
+HttpService::HttpService(Options options, BatchQueue& queue, EventHub& hub, Monitor& monitor)
+    : server_(std::make_unique<Server>(std::move(options), queue, hub, monitor)) {}
 
 HttpService::~HttpService() { stop(); }
 

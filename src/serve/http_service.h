@@ -7,8 +7,8 @@
 
 #include "net/address.h"
 #include "ouro/result.h"
+#include "serve/batch_queue.h"
 #include "serve/event_hub.h"
-#include "serve/intake.h"
 #include "serve/monitor.h"
 #include "serve/parse_batch.h"
 
@@ -22,13 +22,13 @@ class HttpService {
     BatchRules rules;
   };
   // All must outlive it.
-  HttpService(Options options, Intake& intake, EventHub& hub, Monitor& monitor);
+  HttpService(Options options, BatchQueue& queue, EventHub& hub, Monitor& monitor);
   // Stops.
   ~HttpService();
 
   // Starts to listen. Returns the port.
   [[nodiscard]] Result<std::uint16_t> start(const net::Address& address);
-  // Takes nothing more; requests under way are answered. REQUIRES: the intake goes on until then.
+  // Takes nothing more; requests under way are answered. REQUIRES: the queue goes on until then.
   void stop();
 
  private:

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "ouro/result.h"
-#include "serve/intake.h"
+#include "serve/batch_queue.h"
 
 namespace ouro::serving {
 

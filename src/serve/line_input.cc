@@ -95,7 +95,7 @@ bool LineFeed::submit_each(std::string_view lines, const FilePosition& position)
 
 bool LineFeed::submit_parsed(ParsedBatch parsed, std::string_view lines,
                              const FilePosition& position, bool alone) {
-  auto reservation = intake_.reserve(lines.size());
+  auto reservation = queue_.reserve(lines.size());
   if (!reservation) return false;
   Batch batch;
   batch.history = std::move(parsed.history);
@@ -116,7 +116,7 @@ bool LineFeed::submit_parsed(ParsedBatch parsed, std::string_view lines,
     answer->receipt = receipt;
     answer->came.notify_all();
   };
-  if (!intake_.submit(std::move(batch))) return false;
+  if (!queue_.submit(std::move(batch))) return false;
   std::unique_lock lock(answer->mutex);
   answer->came.wait(lock, [&] { return answer->receipt.has_value(); });
   if (!answer->receipt->error) return true;
@@ -125,8 +125,8 @@ bool LineFeed::submit_parsed(ParsedBatch parsed, std::string_view lines,
   return true;
 }
 
-void read_input(int file, const LineOptions& options, Intake& intake, Monitor& monitor) {
-  LineFeed feed(options, intake, monitor);
+void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor) {
+  LineFeed feed(options, queue, monitor);
   std::vector<char> buffer(kReadBytes);
   std::string other;  // Content that does not consist of lines.
   bool first = true;
@@ -154,7 +154,7 @@ void read_input(int file, const LineOptions& options, Intake& intake, Monitor& m
     if (options.note) options.note(parsed.error().to_string());
     return;
   }
-  auto reservation = intake.reserve(other.size());
+  auto reservation = queue.reserve(other.size());
   if (!reservation) return;
   Batch batch;
   batch.history = std::move(parsed->history);
@@ -164,7 +164,7 @@ void read_input(int file, const LineOptions& options, Intake& intake, Monitor& m
   batch.done = [note = options.note](const Receipt& receipt) {
     if (receipt.error && note) note(receipt.error->to_string());
   };
-  static_cast<void>(intake.submit(std::move(batch)));
+  static_cast<void>(queue.submit(std::move(batch)));
 }
 
 namespace {
@@ -172,8 +172,8 @@ namespace {
 // The file under a name, which may become another one.
 class Follower {
  public:
-  Follower(std::string path, const LineOptions& options, Intake& intake, Monitor& monitor)
-      : path_(std::move(path)), options_(options), feed_(options, intake, monitor) {}
+  Follower(std::string path, const LineOptions& options, BatchQueue& queue, Monitor& monitor)
+      : path_(std::move(path)), options_(options), feed_(options, queue, monitor) {}
   ~Follower() { close(); }
 
   void follow(const std::optional<FilePosition>& begin) {
@@ -247,8 +247,8 @@ class Follower {
 }  // namespace
 
 void follow_file(const std::string& path, const std::optional<FilePosition>& begin,
-                 const LineOptions& options, Intake& intake, Monitor& monitor) {
-  Follower(path, options, intake, monitor).follow(begin);
+                 const LineOptions& options, BatchQueue& queue, Monitor& monitor) {
+  Follower(path, options, queue, monitor).follow(begin);
 }
 
 }  // namespace ouro::serving

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "serve/intake.h"
+#include "serve/batch_queue.h"
 #include "serve/monitor.h"
 #include "serve/parse_batch.h"
 
@@ -27,8 +27,8 @@ struct LineOptions {
 // Turns bytes into batches.
 class LineFeed {
  public:
-  LineFeed(const LineOptions& options, Intake& intake, Monitor& monitor)
-      : options_(options), intake_(intake), monitor_(monitor) {}
+  LineFeed(const LineOptions& options, BatchQueue& queue, Monitor& monitor)
+      : options_(options), queue_(queue), monitor_(monitor) {}
 
   // Takes more bytes; `position` is where the file is behind them. False: nothing more is accepted.
   bool add(std::string_view bytes, const FilePosition& position = {});
@@ -45,7 +45,7 @@ class LineFeed {
   void complain(std::string_view what);
 
   const LineOptions options_;
-  Intake& intake_;
+  BatchQueue& queue_;
   Monitor& monitor_;
   std::string rest_;       // A line whose end is still to come.
   bool skipping_ = false;  // The rest of a line that is too long.
@@ -53,12 +53,12 @@ class LineFeed {
 };
 
 // Reads `file` to its end, or until told to stop. Lines as they come; other formats as a whole.
-void read_input(int file, const LineOptions& options, Intake& intake, Monitor& monitor);
+void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 
 // Reads `path` as it grows, until told to stop, from `begin` on if that is still the same file. If
 // the file is replaced, it is read to its end and then the new one; if it is cut, from its
 // beginning.
 void follow_file(const std::string& path, const std::optional<FilePosition>& begin,
-                 const LineOptions& options, Intake& intake, Monitor& monitor);
+                 const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 
 }  // namespace ouro::serving

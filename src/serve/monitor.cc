@@ -128,7 +128,7 @@ std::string Monitor::metrics() const {
   text.sample("{result=\"repeated\"}", vitals_.repeated);
   text.sample("{result=\"rejected\"}", rejected_.load());
   text.single("resident_bytes", "gauge", "Memory of the process.", resident_bytes());
-  text.single("queue_bytes", "gauge", "Input that waits for the check.", intake_.bytes());
+  text.single("queue_bytes", "gauge", "Input that waits for the check.", queue_.bytes());
   text.single("lag_seconds", "gauge", "From arrival to verdict, of the last batch.",
               vitals_.lag_seconds);
   text.histogram("check_duration_seconds", "How long it took to check a batch.", vitals_.checks);
@@ -156,7 +156,7 @@ std::string Monitor::summary() const {
   json.member("keys_left", stream.keys_left).member("keys_back", stream.keys_back);
   json.member("keys", stream.keys).member("stream_bytes", stream.memory);
   json.member("memory_limit", options_.memory).member("disk_bytes", stream.disk);
-  json.member("resident_bytes", resident_bytes()).member("queue_bytes", intake_.bytes());
+  json.member("resident_bytes", resident_bytes()).member("queue_bytes", queue_.bytes());
   json.member("lag_seconds", vitals_.lag_seconds).member("batches", vitals_.batches);
   json.member("rejected", rejected_.load()).member("repeated", vitals_.repeated);
   json.member("events", hub_.last());

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "ouro/stream.h"
+#include "serve/batch_queue.h"
 #include "serve/event_hub.h"
-#include "serve/intake.h"
 
 namespace ouro::serving {
 
@@ -31,7 +31,8 @@ class Durations {
   double sum_ = 0;
 };
 
-// What the engine tells of itself; counters are of this process, but for those of the stream.
+// What the stream thread tells of itself; counters are of this process, but for those of the
+// stream.
 struct Vitals {
   StreamSummary stream;
   std::array<std::uint64_t, 3> txns{};  // By TxnStatus.
@@ -43,8 +44,8 @@ struct Vitals {
 
 class Monitor {
  public:
-  Monitor(const StreamOptions& options, const Intake& intake, const EventHub& hub)
-      : options_(options), intake_(intake), hub_(hub) {}
+  Monitor(const StreamOptions& options, const BatchQueue& queue, const EventHub& hub)
+      : options_(options), queue_(queue), hub_(hub) {}
 
   void update(const Vitals& vitals);
   // A batch or line could not be read or taken.
@@ -69,7 +70,7 @@ class Monitor {
   static constexpr std::size_t kSamples = 180;
 
   const StreamOptions options_;
-  const Intake& intake_;
+  const BatchQueue& queue_;
   const EventHub& hub_;
   std::atomic<std::uint64_t> rejected_{0};
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

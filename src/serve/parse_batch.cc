@@ -4,17 +4,12 @@
 
 #include <utility>
 
+#include "format/registry.h"
+
 namespace ouro::serving {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
-
-Error error_in(std::string_view name, std::string what) {
-  Error error;
-  error.file = name;
-  error.what = std::move(what);
-  return error;
-}
 
 // The content between the brackets of an array, if there is none inside.
 bool is_empty_array(std::string_view bytes) {
@@ -25,25 +20,22 @@ bool is_empty_array(std::string_view bytes) {
          bytes.find_first_not_of(kSpace, close + 1) == bytes.npos;
 }
 
-bool is_compressed(std::string_view bytes) {
-  return bytes.starts_with("\x1f\x8b") || bytes.starts_with("\x28\xb5\x2f\xfd");
-}
-
 }  // namespace
 
 Format format_of(std::string_view bytes, std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
   if (type == "application/x-ndjson" || type == "application/jsonl") return Format::Native;
   if (type == "application/vnd.ouro") return Format::NativeBinary;
-  const std::size_t first = bytes.find_first_not_of(kSpace);
-  if (first == bytes.npos || bytes[first] == '{') return Format::Native;
-  if (bytes[first] == '[') return Format::Chronos;
+  if (bytes.find_first_not_of(kSpace) == bytes.npos) return Format::Native;
+  constexpr Format kTaken[] = {Format::Native, Format::NativeBinary, Format::Chronos};
+  const Format detected = detect_format(bytes, kTaken);
+  if (detected != Format::Detect) return detected;
   return type == "application/json" ? Format::Chronos : Format::NativeBinary;
 }
 
 Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::string_view name,
                                 const BatchRules& rules) {
-  if (is_compressed(bytes)) return error_in(name, "compressed; send it as it is");
+  if (is_gzip(bytes) || is_zstd(bytes)) return error_in(name, "compressed; send it as it is");
   ParsedBatch batch;
   if (format == Format::Chronos && is_empty_array(bytes)) {
     batch.history = std::make_shared<const History>();

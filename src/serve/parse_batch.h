@@ -19,8 +19,9 @@ struct BatchRules {
   std::optional<std::int64_t> initial;  // What keys hold at first; nothing: they are absent.
 };
 
-// The format of a batch, by what the client says of it (a Content-Type, maybe empty) and else by
-// its first byte: JSON arrays are Chronos's, lines of objects native text, the rest native binary.
+// The format of a batch: what the client says of it (a Content-Type, maybe empty), else which of
+// native text, native binary and Chronos it is by its first byte. Of bytes that are none of them
+// the error of the one returned tells what is wrong.
 [[nodiscard]] Format format_of(std::string_view bytes, std::string_view content_type);
 
 struct ParsedBatch {

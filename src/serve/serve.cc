@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "net/address.h"
-#include "serve/engine.h"
+#include "serve/batch_queue.h"
 #include "serve/event_hub.h"
 #include "serve/http_service.h"
-#include "serve/intake.h"
 #include "serve/line_input.h"
 #include "serve/monitor.h"
 #include "serve/state_folder.h"
+#include "serve/stream_thread.h"
 #include "serve/tcp_server.h"
 #include "serve/webhook.h"
 
@@ -54,12 +54,12 @@ class Service {
   Result<ServeReport> run() {
     if (auto ready = open(); !ready) return ready.error();
     if (auto started = start_inputs(); !started) {
-      engine_->refuse(started.error());
+      stream_thread_->refuse(started.error());
       stop();
       return started.error();
     }
     Result<StreamSummary> summary = StreamSummary{};
-    std::thread checker([&] { summary = engine_->run(); });
+    std::thread checker([&] { summary = stream_thread_->run(); });
     if (options_.ready) options_.ready(addresses_);
     wait();
     stop_inputs();
@@ -101,16 +101,16 @@ class Service {
     } else if (options_.note && listens()) {
       options_.note("no state folder: a restart forgets everything; see --state");
     }
-    intake_.emplace(options_.queue_limit);
+    queue_.emplace(options_.queue_limit);
     hub_.emplace(EventHub::Options{.file = state_ ? state_->events_file() : "",
                                    .file_limit = options_.events_limit,
                                    .delivers = !options_.webhook.empty(),
                                    .event = options_.event,
                                    .event_after = options_.event_after});
     if (auto opened = hub_->open(); !opened) return opened;
-    monitor_.emplace(options_.stream, *intake_, *hub_);
-    engine_.emplace(options_, state_ ? &*state_ : nullptr, *intake_, *hub_, *monitor_);
-    if (auto opened = engine_->open(); !opened) return opened;
+    monitor_.emplace(options_.stream, *queue_, *hub_);
+    stream_thread_.emplace(options_, state_ ? &*state_ : nullptr, *queue_, *hub_, *monitor_);
+    if (auto opened = stream_thread_->open(); !opened) return opened;
     if (options_.webhook.empty()) return {};
     auto webhook = Webhook::start({.url = options_.webhook,
                                    .file = state_ ? state_->webhook_file() : "",
@@ -124,21 +124,21 @@ class Service {
   Status start_inputs() {
     const BatchRules rules{.durable = state_.has_value(), .initial = options_.initial};
     for (const std::string& path : options_.follow) {
-      readers_.emplace_back([this, path, rules, begin = engine_->position_of(path)] {
-        follow_file(path, begin, line_options(path, rules), *intake_, *monitor_);
+      readers_.emplace_back([this, path, rules, begin = stream_thread_->position_of(path)] {
+        follow_file(path, begin, line_options(path, rules), *queue_, *monitor_);
       });
     }
     if (options_.input >= 0) {
       reading_ = true;
       readers_.emplace_back([this, rules] {
-        read_input(options_.input, line_options("standard input", rules), *intake_, *monitor_);
+        read_input(options_.input, line_options("standard input", rules), *queue_, *monitor_);
         reading_ = false;
       });
     }
     if (!options_.tcp.empty()) {
       auto address = net::parse_address(options_.tcp);
       if (!address.ok()) return address.error();
-      tcp_.emplace(TcpServer::Options{options_.token, options_.body_limit, rules}, *intake_,
+      tcp_.emplace(TcpServer::Options{options_.token, options_.body_limit, rules}, *queue_,
                    *monitor_);
       const auto port = tcp_->start(*address);
       if (!port.ok()) return port.error();
@@ -148,7 +148,7 @@ class Service {
     if (options_.http.empty()) return {};
     auto address = net::parse_address(options_.http);
     if (!address.ok()) return address.error();
-    http_.emplace(HttpService::Options{options_.token, options_.body_limit, rules}, *intake_, *hub_,
+    http_.emplace(HttpService::Options{options_.token, options_.body_limit, rules}, *queue_, *hub_,
                   *monitor_);
     const auto port = http_->start(*address);
     if (!port.ok()) return port.error();
@@ -172,7 +172,7 @@ class Service {
 
   // Until somebody wants us to end, or nothing can come any more.
   void wait() const {
-    while (!(options_.stop != nullptr && *options_.stop) && !engine_->failed() &&
+    while (!(options_.stop != nullptr && *options_.stop) && !stream_thread_->failed() &&
            (listens() || reading_)) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -190,7 +190,7 @@ class Service {
     stopping_ = true;
     for (std::thread& reader : std::exchange(readers_, {})) reader.join();
     if (tcp_) tcp_->stop();
-    intake_->close();
+    queue_->close();
   }
 
   [[nodiscard]] ServeReport report(const StreamSummary& summary) const {
@@ -210,10 +210,10 @@ class Service {
   const Clock::time_point started_ = Clock::now();
   // In the order in which they are made; each uses those above.
   std::optional<StateFolder> state_;
-  std::optional<Intake> intake_;
+  std::optional<BatchQueue> queue_;
   std::optional<EventHub> hub_;
   std::optional<Monitor> monitor_;
-  std::optional<Engine> engine_;
+  std::optional<StreamThread> stream_thread_;
   std::unique_ptr<Webhook> webhook_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> reading_{false};

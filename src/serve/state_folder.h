@@ -22,13 +22,13 @@
 #include "ouro/result.h"
 #include "ouro/stream.h"
 #include "serve/input_log.h"
-#include "serve/seen.h"
+#include "serve/seen_batches.h"
 
 namespace ouro::serving {
 
 // What the service knows besides the stream.
 struct Progress {
-  Seen seen;
+  SeenBatches seen;
   std::map<std::string, FilePosition> positions;  // By path.
   std::uint64_t given = 0;                        // Transactions given to the stream.
   std::int64_t time = 0;                          // The last that the stream was told.

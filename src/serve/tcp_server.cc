@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <simdjson.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <deque>
 #include <future>
 
+#include "format/json_tree.h"
 #include "report/json_writer.h"
 
 namespace ouro::serving {
@@ -86,7 +86,7 @@ class TcpServer::Connection {
           fmt::format("a frame of {} bytes; the limit is {}", size, server_.options_.body_limit)));
       return false;
     }
-    auto reservation = server_.intake_.reserve(size);
+    auto reservation = server_.queue_.reserve(size);
     if (!reservation) return false;
     std::string bytes(size, '\0');
     if (!receive(bytes.data(), size)) return false;
@@ -99,29 +99,27 @@ class TcpServer::Connection {
   }
 
   bool hello(const std::string& bytes) {
-    simdjson::dom::parser parser;
-    simdjson::dom::element root;
-    std::string_view token, client;
-    std::uint64_t next = 1;
-    if (parser.parse(bytes).get(root) != simdjson::SUCCESS) {
+    JsonTree tree;
+    if (!tree.parse(bytes)) {
       answer_now(refusal("a hello that is no JSON"));
       return false;
     }
-    const auto field = [&](const char* pointer, auto& out) {
-      return root.at_pointer(pointer).get(out) == simdjson::SUCCESS;
-    };
-    static_cast<void>(field("/hello/token", token));
+    const JsonTree::Node said = tree.root().member("hello");
+    const std::string_view token = said.member("token").text().value_or("");
+    const std::string_view client = said.member("client").text().value_or("");
     if (!server_.options_.token.empty() && !net::same_secret(token, server_.options_.token)) {
       answer_now(refusal("wrong token"));
       return false;
     }
-    if (field("/hello/client", client) && client.size() > kMaxClientName) {
+    if (client.size() > kMaxClientName) {
       answer_now(refusal("the name of the client is too long"));
       return false;
     }
     greeted_ = true;
     id_.client = client;
-    if (field("/hello/next", next)) id_.number = next;
+    if (const auto next = said.member("next").integer(); next && *next >= 0) {
+      id_.number = static_cast<std::uint64_t>(*next);
+    }
     answer_now("{\"ok\":true}");
     return true;
   }
@@ -147,7 +145,7 @@ class TcpServer::Connection {
                 .done = [this, slot, txns, id](const Receipt& receipt) {
                   answer(slot, receipt_text(receipt, txns, id));
                 }};
-    if (server_.intake_.submit(std::move(batch))) return true;
+    if (server_.queue_.submit(std::move(batch))) return true;
     answer(slot, refusal("the service is stopping; send it again later"));
     return false;
   }
@@ -216,8 +214,8 @@ class TcpServer::Connection {
   std::thread reader_, writer_;
 };
 
-TcpServer::TcpServer(Options options, Intake& intake, Monitor& monitor)
-    : options_(std::move(options)), intake_(intake), monitor_(monitor) {}
+TcpServer::TcpServer(Options options, BatchQueue& queue, Monitor& monitor)
+    : options_(std::move(options)), queue_(queue), monitor_(monitor) {}
 
 TcpServer::~TcpServer() { stop(); }
 

@@ -15,7 +15,7 @@
 
 #include "net/address.h"
 #include "ouro/result.h"
-#include "serve/intake.h"
+#include "serve/batch_queue.h"
 #include "serve/monitor.h"
 #include "serve/parse_batch.h"
 
@@ -28,13 +28,13 @@ class TcpServer {
     std::size_t body_limit = 0;
     BatchRules rules;
   };
-  TcpServer(Options options, Intake& intake, Monitor& monitor);
+  TcpServer(Options options, BatchQueue& queue, Monitor& monitor);
   // Stops.
   ~TcpServer();
 
   // Starts to accept. Returns the port.
   [[nodiscard]] Result<std::uint16_t> start(const net::Address& address);
-  // Reads no more, answers what was read, and closes. REQUIRES: the intake goes on until then.
+  // Reads no more, answers what was read, and closes. REQUIRES: the queue goes on until then.
   void stop();
 
  private:
@@ -43,7 +43,7 @@ class TcpServer {
   void forget_ended();
 
   const Options options_;
-  Intake& intake_;
+  BatchQueue& queue_;
   Monitor& monitor_;
   int socket_ = -1;
   std::atomic<bool> stopping_{false};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "check/aggregate.h"
-#include "check/predicate_bounds.h"
+#include "check/predicates/aggregate.h"
+#include "check/predicates/predicate_bounds.h"
 #include "history/value_order.h"
 
 namespace ouro::stream {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <utility>
 
+#include "stream/checker.h"
 #include "stream/codec.h"
-#include "stream/engine.h"
 
 namespace ouro::stream {
 namespace {
@@ -157,26 +157,26 @@ void restore_map(Map& map, Decoder& in) {
 
 }  // namespace
 
-Status Engine::save(const std::string& file) {
+Status Checker::save(const std::string& file) {
   if (Status status = begin_checkpoint(file); !status.ok()) return status;
   const Status written = write_checkpoint();
   return written.ok() ? end_checkpoint() : written;
 }
 
-Status Engine::begin_save(const std::string& file) {
+Status Checker::begin_save(const std::string& file) {
   if (Status status = begin_checkpoint(file); !status.ok()) return status;
   if (!twin_.begin([this] { return write_checkpoint(); })) written_ = write_checkpoint();
   return {};
 }
 
-std::optional<Status> Engine::saved() {
+std::optional<Status> Checker::saved() {
   if (twin_.at_work()) written_ = twin_.ended();
   if (!written_) return std::nullopt;
   const Status written = *std::exchange(written_, std::nullopt);
   return written.ok() ? end_checkpoint() : written;
 }
 
-Status Engine::begin_checkpoint(const std::string& file) {
+Status Checker::begin_checkpoint(const std::string& file) {
   twin_.stop();
   written_.reset();
   if (Status status = archive_.finish_sweep(); !status.ok()) return status;
@@ -188,7 +188,7 @@ Status Engine::begin_checkpoint(const std::string& file) {
   return {};
 }
 
-Status Engine::write_checkpoint() {
+Status Checker::write_checkpoint() {
   FileEncoder out(checkpoint_ + kNew);
   out.text(kMagic);
   save_options(out);
@@ -202,7 +202,7 @@ Status Engine::write_checkpoint() {
   return out.finish();
 }
 
-Status Engine::end_checkpoint() {
+Status Checker::end_checkpoint() {
   std::error_code failed;
   std::filesystem::rename(checkpoint_ + kNew, checkpoint_, failed);
   if (failed) return failure(checkpoint_, "cannot be replaced: " + failed.message());
@@ -213,7 +213,7 @@ Status Engine::end_checkpoint() {
   return {};
 }
 
-Status Engine::restore(const std::string& file) {
+Status Checker::restore(const std::string& file) {
   std::error_code failed;
   const auto size = std::filesystem::file_size(file, failed);
   std::string bytes(failed ? 0 : size, '\0');
@@ -252,7 +252,7 @@ Status Engine::restore(const std::string& file) {
   return {};
 }
 
-void Engine::save_options(Encoder& out) const {
+void Checker::save_options(Encoder& out) const {
   out.text(std::string(info(options_.level).name));
   out.number(options_.timeout.count());
   out.number(options_.clock_drift);
@@ -260,7 +260,7 @@ void Engine::save_options(Encoder& out) const {
   out.text(options_.folder);
 }
 
-bool Engine::restore_options(Decoder& in) const {
+bool Checker::restore_options(Decoder& in) const {
   bool same = in.text() == info(options_.level).name;
   same &= in.number<decltype(options_.timeout)::rep>() == options_.timeout.count();
   same &= in.number<std::int64_t>() == options_.clock_drift;
@@ -269,9 +269,9 @@ bool Engine::restore_options(Decoder& in) const {
   return same && in.ok();
 }
 
-void Engine::save_books(Encoder& out) {
+void Checker::save_books(Encoder& out) {
   initials_.save(out);
-  out.number(intake_.has_lists());
+  out.number(reader_.has_lists());
   out.number(now_.count());
   out.number<std::uint64_t>(sweep_at_);
   out.number(summary_);
@@ -288,9 +288,9 @@ void Engine::save_books(Encoder& out) {
   for (const StreamEvent& event : events_) save_event(event, out);
 }
 
-void Engine::restore_books(Decoder& in) {
+void Checker::restore_books(Decoder& in) {
   initials_.restore(in);
-  intake_.restore(in.number<bool>());
+  reader_.restore(in.number<bool>());
   now_ = StreamTime(in.number<StreamTime::rep>());
   sweep_at_ = in.number<std::uint64_t>();
   summary_ = in.number<StreamSummary>();
@@ -309,7 +309,7 @@ void Engine::restore_books(Decoder& in) {
   }
 }
 
-void Engine::save_window(Encoder& out) {
+void Checker::save_window(Encoder& out) {
   out.number(window_.first());
   out.number(window_.next());
   for (Arrival a = window_.first(); a < window_.next(); ++a) out.number(window_.at(a));
@@ -320,7 +320,7 @@ void Engine::save_window(Encoder& out) {
   }
 }
 
-void Engine::restore_window(Decoder& in) {
+void Checker::restore_window(Decoder& in) {
   const auto first = in.number<Arrival>();
   const auto next = in.number<Arrival>();
   if (!in.ok()) return;
@@ -333,7 +333,7 @@ void Engine::restore_window(Decoder& in) {
   }
 }
 
-void Engine::save_keys(Encoder& out) {
+void Checker::save_keys(Encoder& out) {
   out.number<std::uint64_t>(keys_.size());
   const auto save_key = [&](KeyState& key, std::uint64_t) {
     out.number(key.name);
@@ -353,7 +353,7 @@ void Engine::save_keys(Encoder& out) {
   for (std::size_t part = 0; part < KeyTable::kParts; ++part) keys_.for_each(part, save_key);
 }
 
-void Engine::restore_keys(Decoder& in) {
+void Checker::restore_keys(Decoder& in) {
   const auto count = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto name = in.number<Name>();

@@ -135,7 +135,8 @@ KeyState* ColdKeys::find_or_add(const Name& name) {
   return known != nullptr ? known : keys_.find_or_add(name, name.hash());
 }
 
-// As Intake finds them: in three strides, so that neither the table nor the states are waited for.
+// As BatchReader finds them: in three strides, so that neither the table nor the states are waited
+// for.
 Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes,
                          std::span<KeyState*> states) {
   constexpr std::size_t kStride = 12;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "check/timeline/rows.h"
-#include "stream/intake.h"
+#include "stream/batch_reader.h"
 
 namespace ouro::stream {
 namespace {

@@ -1,6 +1,6 @@
 // The proof of what a stream found, for those who read the history whole.
 //
-// The engine forgets what nobody needs any more; a proof needs all of it, but little: of each
+// The checker forgets what nobody needs any more; a proof needs all of it, but little: of each
 // transaction when it begins and commits, and the number of its first operation.
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "base/column.h"
 #include "base/level_rules.h"
 #include "ouro/stream.h"
-#include "stream/intake.h"
+#include "stream/batch_reader.h"
 #include "stream/moment.h"
 
 namespace ouro {

@@ -1,8 +1,8 @@
-// What the engine says of its findings, and what it takes back.
+// What the checker says of its findings, and what it takes back.
 
 #include <algorithm>
 
-#include "stream/engine.h"
+#include "stream/checker.h"
 
 namespace ouro::stream {
 namespace {
@@ -34,15 +34,15 @@ std::string joined(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void Engine::report(const Finding& finding, StreamTime arrived) {
+void Checker::report(const StreamViolation& violation, StreamTime arrived) {
   StreamEvent& event = events_.emplace_back();
   event.number = ++event_count_;
   event.arrived = arrived;
   event.reported = now_;
-  tell(finding, options_.level, initials_, find_, event);
+  tell(violation, options_.level, initials_, find_, event);
 }
 
-void Engine::withdraw(const Reported& earlier) {
+void Checker::withdraw(const Reported& earlier) {
   const auto found = reported_.find(earlier);
   if (found == reported_.end()) return;
   StreamEvent& event = events_.emplace_back();
@@ -63,7 +63,7 @@ void Engine::withdraw(const Reported& earlier) {
   event.verdict.outcome = Outcome::Holds;
 }
 
-void Engine::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
+void Checker::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
   reported_[{txn, 0, AnomalyKind::RealTimeInversion}] = event_count_ + 1;
   report({.kind = AnomalyKind::RealTimeInversion,
           .txn = txn,
@@ -74,17 +74,17 @@ void Engine::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
          arrived);
 }
 
-void Engine::report_inner(const Arriving& txn, const InnerFinding& inner) {
+void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
   ++summary_.counts[static_cast<std::size_t>(inner.kind)];
   const auto source = find(txn.arrival);
   const History& h = *source->history;
   const std::size_t first = h.first_op(source->txn).index();
   const Op read = h.op(OpId{first + inner.op});
   const Op before = h.op(OpId{first + inner.other_op});
-  KeyState& key = *intake_.key(read.key);
+  KeyState& key = *reader_.key(read.key);
   const auto writer_of = [&](const Op& op) {
     if (op.kind != OpKind::Read) return kNobody;
-    return source_of(key, txn.arrival, intake_.fingerprint(op.value)).txn;
+    return source_of(key, txn.arrival, reader_.fingerprint(op.value)).txn;
   };
   report({.kind = inner.kind,
           .txn = txn.arrival,
@@ -96,32 +96,32 @@ void Engine::report_inner(const Arriving& txn, const InnerFinding& inner) {
          now_);
 }
 
-void Engine::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
+void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
   reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
-  Finding finding{.kind = AnomalyKind::SnapshotMismatch,
-                  .txn = txn,
-                  .op = op,
-                  .other_op = {},
-                  .source = {},
-                  .expected = {}};
+  StreamViolation violation{.kind = AnomalyKind::SnapshotMismatch,
+                            .txn = txn,
+                            .op = op,
+                            .other_op = {},
+                            .source = {},
+                            .expected = {}};
   if (const auto source = find(txn)) {
     const Moment begin = begin_of(*source, txn);
     archive_.detail(key, begin);
-    finding.expected = expected_text(key, *source, op, begin);
+    violation.expected = expected_text(key, *source, op, begin);
     const Version* const version = Timelines::expected(key, begin);
     if (version != nullptr && !version->is_stub()) {
       const Arrival writer = version->arrival();
       const auto written = find(writer);
-      finding.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
+      violation.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
     }
     const Read* const read = Timelines::find_read(key, begin);
-    if (read != nullptr) finding.source = source_of(key, txn, read->value);
+    if (read != nullptr) violation.source = source_of(key, txn, read->value);
   }
-  report(finding, arrived);
+  report(violation, arrived);
 }
 
 // Offline this is any write of the value, the first one of a transaction with a place if there is.
-OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
+OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (key.kind == KeyKind::List) return {};
   Arrival writer = first_writer(key.registers, reader, value);
   if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
@@ -136,26 +136,26 @@ OpOf Engine::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   return {writer, source ? write_of(*source, key.name, value) : OpOf::kNone};
 }
 
-void Engine::report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash) {
+void Checker::report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash) {
   const auto first = find(clash.first);
   const auto second = find(clash.second);
-  Finding finding{.kind = kind, .other_op = {}, .source = {}, .expected = {}};
+  StreamViolation violation{.kind = kind, .other_op = {}, .source = {}, .expected = {}};
   if (kind == AnomalyKind::WriteConflict) {
-    finding.txn = clash.first;
-    finding.op = first ? first_write(*first, key.name) : OpOf::kNone;
-    finding.other_op = {clash.second, second ? first_write(*second, key.name) : OpOf::kNone};
+    violation.txn = clash.first;
+    violation.op = first ? first_write(*first, key.name) : OpOf::kNone;
+    violation.other_op = {clash.second, second ? first_write(*second, key.name) : OpOf::kNone};
   } else {
-    finding.txn = clash.second;
-    finding.op = second ? first_write(*second, key.name) : OpOf::kNone;
-    finding.other_op = {clash.first, first ? last_write(*first, key.name) : OpOf::kNone};
-    reported_[{finding.txn, finding.op, kind}] = event_count_ + 1;
+    violation.txn = clash.second;
+    violation.op = second ? first_write(*second, key.name) : OpOf::kNone;
+    violation.other_op = {clash.first, first ? last_write(*first, key.name) : OpOf::kNone};
+    reported_[{violation.txn, violation.op, kind}] = event_count_ + 1;
   }
-  report(finding, now_);
+  report(violation, now_);
 }
 
 // What the replay of check/timeline says the operation should have returned.
-std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_t op,
-                                  const Moment& begin) {
+std::string Checker::expected_text(KeyState& key, const Source& txn, std::uint32_t op,
+                                   const Moment& begin) {
   const History& h = *txn.history;
   const OpId first = h.first_op(txn.txn);
   const KeyId id = h.op(OpId{first.index() + op}).key;
@@ -180,7 +180,7 @@ std::string Engine::expected_text(KeyState& key, const Source& txn, std::uint32_
   return joined(texts);
 }
 
-std::string Engine::version_text(KeyState& key, const Moment& begin) {
+std::string Checker::version_text(KeyState& key, const Moment& begin) {
   const Version* const version = Timelines::expected(key, begin);
   if (version == nullptr && !key.has_stub) return initials_.text(key.name);
   const Value value = Value::from_bits(version == nullptr ? key.stub : version->value);
@@ -193,7 +193,7 @@ std::string Engine::version_text(KeyState& key, const Moment& begin) {
 }
 
 // The list that others committed before `begin`; only the end of a long one.
-std::vector<std::string> Engine::list_texts(KeyState& key, const Moment& begin) {
+std::vector<std::string> Checker::list_texts(KeyState& key, const Moment& begin) {
   std::vector<std::string> backwards;
   auto& versions = key.lists;
   auto c = versions.lower_bound(begin);
@@ -217,12 +217,12 @@ std::vector<std::string> Engine::list_texts(KeyState& key, const Moment& begin) 
   return backwards;
 }
 
-std::optional<Source> Engine::find(Arrival arrival) {
+std::optional<Source> Checker::find(Arrival arrival) {
   auto found = window_.find(arrival);
   return found || !archive_.is_open() ? found : archive_.find(arrival);
 }
 
-Moment Engine::begin_of(const Source& txn, Arrival arrival) const {
+Moment Checker::begin_of(const Source& txn, Arrival arrival) const {
   return standing_of(*txn.history, txn.txn, arrival, rules_).begin;
 }
 

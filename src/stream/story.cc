@@ -9,14 +9,15 @@
 #include "stream/copier.h"
 
 namespace ouro::stream {
-void tell(const Finding& finding, Level level, Initials& initials, const FindTxn& find,
+void tell(const StreamViolation& violation, Level level, Initials& initials, const FindTxn& find,
           StreamEvent& event) {
-  const std::array all = {finding.txn, finding.other, finding.other_op.txn, finding.source.txn};
+  const std::array all = {violation.txn, violation.other, violation.other_op.txn,
+                          violation.source.txn};
   std::map<Arrival, TxnId> known;  // In order of arrival, as in a history of all.
   for (const Arrival txn : all) {
     if (txn != kNobody) known.try_emplace(txn);
   }
-  for (const Arrival txn : finding.witnesses) {
+  for (const Arrival txn : violation.witnesses) {
     if (txn != kNobody) known.try_emplace(txn);
   }
   Copier copier(&initials);
@@ -30,13 +31,13 @@ void tell(const Finding& finding, Level level, Initials& initials, const FindTxn
   }
   auto frozen = copier.freeze();  // Fails for billions of operations only.
   event.history = std::make_shared<const History>(frozen.ok() ? *std::move(frozen) : History());
-  event.kind = finding.kind;
+  event.kind = violation.kind;
   event.verdict.level = level;
   event.verdict.evidence = Evidence::Timestamps;
   event.verdict.outcome = Outcome::Violated;
-  event.verdict.counts[static_cast<std::size_t>(finding.kind)] = 1;
-  Anomaly anomaly{.kind = finding.kind, .txns = {}, .ops = {}, .edges = {}};
-  anomaly.expected = finding.expected;
+  event.verdict.counts[static_cast<std::size_t>(violation.kind)] = 1;
+  Anomaly anomaly{.kind = violation.kind, .txns = {}, .ops = {}, .edges = {}};
+  anomaly.expected = violation.expected;
   for (const Arrival arrival : all) {
     const auto found = known.find(arrival);
     if (found == known.end() || !found->second.valid()) continue;
@@ -44,7 +45,7 @@ void tell(const Finding& finding, Level level, Initials& initials, const FindTxn
       anomaly.txns.push_back(found->second);
     }
   }
-  for (const OpOf& op : {OpOf{finding.txn, finding.op}, finding.other_op, finding.source}) {
+  for (const OpOf& op : {OpOf{violation.txn, violation.op}, violation.other_op, violation.source}) {
     const auto found = known.find(op.txn);
     if (op.op == OpOf::kNone || found == known.end() || !found->second.valid()) continue;
     anomaly.ops.push_back(OpId{event.history->first_op(found->second).index() + op.op});

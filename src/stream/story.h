@@ -25,7 +25,7 @@ struct OpOf {
 };
 
 // As Violation in check/timeline/violations.h, with transactions by their arrival.
-struct Finding {
+struct StreamViolation {
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
   Arrival txn = kNobody;
   std::uint32_t op = OpOf::kNone;  // Of `txn`.
@@ -38,7 +38,7 @@ struct Finding {
 };
 
 // Fills history and verdict. A transaction that cannot be found is left out.
-void tell(const Finding& finding, Level level, Initials& initials, const FindTxn& find,
+void tell(const StreamViolation& violation, Level level, Initials& initials, const FindTxn& find,
           StreamEvent& event);
 
 // Which operation of a transaction writes the key: the first or the last one, or kNone.

@@ -4,13 +4,13 @@
 
 #include <utility>
 
-#include "stream/engine.h"
+#include "stream/checker.h"
 
 namespace ouro {
 
 struct Stream::State {
-  explicit State(const StreamOptions& options) : engine(options) {}
-  stream::Engine engine;
+  explicit State(const StreamOptions& options) : checker(options) {}
+  stream::Checker checker;
 };
 
 namespace {
@@ -40,30 +40,30 @@ Stream::~Stream() = default;
 Result<Stream> Stream::open(const StreamOptions& options) {
   if (Status status = check_options(options); !status.ok()) return status.error();
   auto state = std::make_unique<State>(options);
-  if (Status status = state->engine.open(); !status.ok()) return status.error();
+  if (Status status = state->checker.open(); !status.ok()) return status.error();
   return Stream(std::move(state));
 }
 
 Result<Stream> Stream::restore(const StreamOptions& options, const std::string& file) {
   if (Status status = check_options(options); !status.ok()) return status.error();
   auto state = std::make_unique<State>(options);
-  if (Status status = state->engine.restore(file); !status.ok()) return status.error();
+  if (Status status = state->checker.restore(file); !status.ok()) return status.error();
   return Stream(std::move(state));
 }
 
 Status Stream::append(std::shared_ptr<const History> batch, StreamTime now) {
-  return state_->engine.append(std::move(batch), now);
+  return state_->checker.append(std::move(batch), now);
 }
-void Stream::advance(StreamTime now) { state_->engine.advance(now); }
-std::vector<StreamEvent> Stream::poll() { return state_->engine.poll(); }
-StreamSummary Stream::summary() const { return state_->engine.summary(); }
+void Stream::advance(StreamTime now) { state_->checker.advance(now); }
+std::vector<StreamEvent> Stream::poll() { return state_->checker.poll(); }
+StreamSummary Stream::summary() const { return state_->checker.summary(); }
 StreamSummary Stream::finish() {
-  state_->engine.finish();
-  return state_->engine.summary();
+  state_->checker.finish();
+  return state_->checker.summary();
 }
-bool Stream::sweeping() const { return state_->engine.sweeping(); }
-Status Stream::save(const std::string& file) { return state_->engine.save(file); }
-Status Stream::begin_save(const std::string& file) { return state_->engine.begin_save(file); }
-std::optional<Status> Stream::saved() { return state_->engine.saved(); }
+bool Stream::sweeping() const { return state_->checker.sweeping(); }
+Status Stream::save(const std::string& file) { return state_->checker.save(file); }
+Status Stream::begin_save(const std::string& file) { return state_->checker.begin_save(file); }
+std::optional<Status> Stream::saved() { return state_->checker.saved(); }
 
 }  // namespace ouro

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "stream/batch_reader.h"
 #include "stream/initials.h"
-#include "stream/intake.h"
 #include "stream/key_table.h"
 #include "stream/moment.h"
 

@@ -41,7 +41,8 @@ void add_flaw(Verdict& verdict, const History& history, const PredicateFlaw& fla
 
 }  // namespace
 
-void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t examples) {
+void add_wrong_reads(Verdict& verdict, const Observed& observed,
+                     std::span<const PredicateFlaw> flaws, std::size_t examples) {
   for (const WrongRead& wrong : observed.wrong_reads()) {
     if (!violates(wrong.kind, verdict.level)) continue;
     verdict.outcome = Outcome::Violated;
@@ -50,7 +51,7 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed, std::size_t exa
     }
   }
   absl::flat_hash_set<OpId> mismatches;
-  for (const PredicateFlaw& flaw : observed.predicates().flaws()) {
+  for (const PredicateFlaw& flaw : flaws) {
     if (flaw.kind == AnomalyKind::ResultSetMismatch) mismatches.insert(flaw.read);
     add_flaw(verdict, observed.history(), flaw, examples);
   }

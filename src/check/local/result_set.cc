@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "check/aggregate.h"
 #include "check/local/local.h"
+#include "check/predicates/aggregate.h"
 #include "history/value_order.h"
 
 namespace ouro {

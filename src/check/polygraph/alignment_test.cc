@@ -6,7 +6,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "check/likely_order.h"
+#include "check/observed/likely_order.h"
 #include "ouro/format.h"
 #include "ouro/generate.h"
 

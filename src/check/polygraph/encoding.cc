@@ -7,7 +7,6 @@
 #include "base/parallel.h"
 #include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
-#include "check/versions/predicate_reads.h"
 
 namespace ouro {
 namespace {

@@ -24,7 +24,7 @@
 
 #include "base/budget.h"
 #include "base/column.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "graph/digraph.h"
 #include "ouro/level.h"
 #include "solver/solver.h"

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "check/commit_graph.h"
-#include "check/versions/predicate_reads.h"
-
 namespace ouro {
 
 Explainer::Explainer(const Encoding& encoding, const Search* search)

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "check/versions/predicate_reads.h"
-
 namespace ouro {
 
 Guide::Next ParallelSi::next(Solver& solver) {

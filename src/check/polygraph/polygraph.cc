@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "check/likely_order.h"
+#include "check/observed/likely_order.h"
 #include "check/polygraph/alignment.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"

@@ -1,7 +1,7 @@
 // Decides the strong levels from reads and writes alone.
 #pragma once
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "ouro/check.h"
 
 namespace ouro {

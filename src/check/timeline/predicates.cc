@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "check/aggregate.h"
+#include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
 
 namespace ouro {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "check/predicate_bounds.h"
+#include "check/predicates/predicate_bounds.h"
 #include "history/value_order.h"
 
 namespace ouro {

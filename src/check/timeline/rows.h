@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "check/predicate_bounds.h"
+#include "check/predicates/predicate_bounds.h"
 #include "check/timeline/replay.h"
 #include "ouro/history.h"
 

@@ -53,26 +53,6 @@ Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId 
 
 }  // namespace
 
-bool explain_predicate(const Observed& observed, TxnId from, TxnId to, bool overwrites, Edge& out) {
-  const auto edges = observed.predicate_edges();
-  const TxnId reader = overwrites ? from : to;
-  const TxnId writer = overwrites ? to : from;
-  auto at = std::partition_point(edges.begin(), edges.end(),
-                                 [&](const PredicateEdge& edge) { return edge.reader < reader; });
-  for (; at != edges.end() && at->reader == reader; ++at) {
-    if (at->overwrites != overwrites || observed.txn(at->write) != writer) continue;
-    const OpId write = observed.items().op(at->write);
-    out = {.from = from,
-           .to = to,
-           .kind = overwrites ? EdgeKind::ReadWrite : EdgeKind::WriteRead,
-           .key = observed.items().key(at->write),
-           .from_op = overwrites ? at->read : write,
-           .to_op = overwrites ? write : at->read};
-    return true;
-  }
-  return false;
-}
-
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
   if (h.columns().predicate_reads.empty()) return;
@@ -120,6 +100,7 @@ Result<PredicateReads> PredicateReads::read(const Observed& observed, SnapshotAt
     std::move(wrong.begin(), wrong.end(), std::back_inserter(out.flaws_));
   }
   out.rows_ = std::move(rows);
+  out.stopped_ = budget.exhausted();
   return out;
 }
 

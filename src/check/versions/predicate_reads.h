@@ -15,24 +15,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "check/versions/points.h"
 
 namespace ouro {
 
 class RowVersions;
-
-// A version set that has what nobody may see, or a result that is not what a snapshot implies.
-struct PredicateFlaw {
-  AnomalyKind kind = AnomalyKind::ResultSetMismatch;
-  OpId read;
-  OpId write;            // Of the version; invalid: nobody wrote it, or it is about the result.
-  std::string expected;  // Of a result: what it should be, as JSON.
-};
 
 // Where transactions begin and commit in some order.
 struct Positions {
@@ -44,10 +35,13 @@ class PredicateReads {
  public:
   // Those of transactions that count and whose snapshot is known. The error is a row without a
   // complete version order, or with one that contradicts the timestamps, where some read needs it;
-  // or one of which it is unclear when it was absent.
+  // or one of which it is unclear when it was absent. They saw what was committed `at` that
+  // moment. An exhausted budget leaves stopped() true and the rest meaningless.
+  // REQUIRES: `observed` is by version orders and did not stop.
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads);
 
+  [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
   [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }
   // Whether timestamps say what some of them saw; and whether that gives what all of these
@@ -81,13 +75,9 @@ class PredicateReads {
       links_;  // Of the former: all there are, but that version orders imply.
   std::vector<PredicateFlaw> flaws_;
   SnapshotAt at_ = SnapshotAt::Start;
+  bool stopped_ = false;
   bool snapshots_fit_ = true;
   std::shared_ptr<const RowVersions> rows_;  // If there are any reads.
 };
-
-// Fills in `out` if one of the observed edges makes `from` precede `to`: as an overwritten read of
-// `from`, or as a read of `to`.
-[[nodiscard]] bool explain_predicate(const Observed& observed, TxnId from, TxnId to,
-                                     bool overwrites, Edge& out);
 
 }  // namespace ouro

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "check/commit_graph.h"
 #include "history/value_order.h"
 
 namespace ouro {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "check/observed.h"
-#include "check/predicate_bounds.h"
+#include "check/observed/observed.h"
+#include "check/predicates/predicate_bounds.h"
 
 namespace ouro {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "check/aggregate.h"
+#include "check/predicates/aggregate.h"
 #include "check/timeline/rows.h"
 #include "history/value_order.h"
 

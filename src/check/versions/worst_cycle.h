@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "ouro/check.h"
 
 namespace ouro {

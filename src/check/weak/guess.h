@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/level_rules.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
 #include "graph/digraph.h"
 
 namespace ouro {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/level_rules.h"
-#include "check/likely_order.h"
+#include "check/observed/likely_order.h"
 #include "check/weak/guess.h"
 
 namespace ouro {

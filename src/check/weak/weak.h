@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "check/commit_graph.h"
-#include "check/observed.h"
+#include "check/observed/observed.h"
+#include "check/weak/commit_graph.h"
 #include "check/weak/guess.h"
 
 namespace ouro {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "check/observed.h"
+#include "check/observed/observed.h"
 
 namespace ouro {
 

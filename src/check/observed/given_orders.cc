@@ -1,0 +1,245 @@
+#include "check/observed/given_orders.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/parallel.h"
+
+namespace ouro {
+namespace {
+
+constexpr std::size_t kFewWrites = 10'000;  // Too few to be worth another thread.
+constexpr std::uint32_t kAFewKeys = 64;     // A key may have many versions.
+
+}  // namespace
+
+// Looks the listed values up among the writes of their key.
+class GivenOrders::Reader {
+ public:
+  Reader(const Observed& observed, const Budget& budget)
+      : o_(observed), h_(observed.history()), ticker_(budget, kAFewKeys) {}
+
+  // Replaces `writes` and `positions` by those of an order, or tells what is wrong with it.
+  std::optional<Error> read(const VersionOrder& order, std::span<ItemId> writes,
+                            std::span<std::uint32_t> positions) {
+    if (ticker_.tick()) return std::nullopt;
+    if (order.key != key_) note_writes(order.key);
+    const auto items = o_.items_of(order.key);
+    std::optional<Value> twice;
+    std::size_t next = 0;
+    for (const Value version : h_.versions(order)) {
+      const auto write = writes_.find(version);
+      if (write == writes_.end()) return unknown(order.key, version);
+      if (write->second.writers > 1) return ambiguous(order.key, version);
+      positions[next] = write->second.position;
+      writes[next++] = items[write->second.position];
+      // The place of the order itself serves as its name.
+      if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
+    }
+    if (twice) return error(order.key, *twice, "is listed twice; list every version once");
+    return std::nullopt;
+  }
+
+  // Complete orders by commit timestamps.
+  Result<GivenOrders> by_timestamps() {
+    GivenOrders out;
+    std::vector<std::pair<Timestamp, std::uint32_t>> placed;  // Writes of a key, by position.
+    for (std::size_t k = 0; k < h_.key_count() && !ticker_.tick(); ++k) {
+      placed.clear();
+      const auto items = o_.items_of(KeyId{k});
+      const auto links = o_.links_of(KeyId{k});
+      for (std::uint32_t i = 0; i < links.size(); ++i) {
+        if (links[i].source != KeyLink::kFinalWrite) continue;
+        const TxnStatus status = h_.status(links[i].txn);
+        const auto at = h_.commit_ts(links[i].txn);
+        if (status == TxnStatus::Committed && !at) return without_place(items[i]);
+        if (status != TxnStatus::Aborted && at) placed.emplace_back(*at, i);
+      }
+      std::sort(placed.begin(), placed.end());
+      const std::size_t first = out.writes_.size();
+      for (std::size_t i = 0; i < placed.size(); ++i) {
+        const ItemId item = items[placed[i].second];
+        if (i > 0 && placed[i - 1].first == placed[i].first) return without_place(item);
+        out.list(item, placed[i].second);
+      }
+      out.parts_.push_back({KeyId{k}, true, first, placed.size()});
+    }
+    return out;
+  }
+
+ private:
+  struct Write {
+    std::uint32_t position = 0;  // Of the last one of the value, among the items of the key.
+    TxnId txn;
+    std::uint32_t writers = 0;  // Aborted ones count only if there are no others.
+    bool aborted = false;
+    const VersionOrder* listed_in = nullptr;  // The last order that has it.
+  };
+
+  // Values lie all over the history; fetched before anything else, they are waited for together.
+  void fetch_values() {
+    const auto items = o_.items_of(key_);
+    const auto links = o_.links_of(key_);
+    positions_.resize(links.size());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      positions_[count] = static_cast<std::uint32_t>(i);
+      count += links[i].is_write() ? 1 : 0;
+    }
+    positions_.resize(count);
+    values_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) values_[i] = o_.items().value(items[positions_[i]]);
+  }
+
+  void note_writes(KeyId key) {
+    key_ = key;
+    writes_.clear();
+    fetch_values();
+    const auto links = o_.links_of(key);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const TxnId txn = links[positions_[i]].txn;
+      const bool aborted = h_.status(txn) == TxnStatus::Aborted;
+      Write& write = writes_[values_[i]];
+      if (write.writers > 0 && aborted && !write.aborted) continue;
+      if (write.writers > 0 && write.aborted && !aborted) write.writers = 0;
+      if (write.writers == 0 || write.txn != txn) ++write.writers;
+      write.position = positions_[i];
+      write.txn = txn;
+      write.aborted = aborted;
+    }
+  }
+
+  [[nodiscard]] Error error(KeyId key, Value version, std::string_view what) const {
+    Error error;
+    error.file = std::string(h_.file());
+    error.what = fmt::format("version {} in the version order of {} {}", h_.text(version),
+                             h_.key_label(key), what);
+    return error;
+  }
+  [[nodiscard]] Error without_place(ItemId write) const {
+    return error_at(
+        h_, o_.items().op(write),
+        fmt::format("the history has no version orders, and no commit_ts of its own that orders "
+                    "this write of {}; give both, or check with --evidence timestamps or observed",
+                    h_.key_label(o_.items().key(write))));
+  }
+  [[nodiscard]] Error unknown(KeyId key, Value version) const {
+    if (version == h_.initial(key)) {
+      return error(key, version, "is the initial one, which always comes first; leave it out");
+    }
+    return error(key, version,
+                 "was written by no transaction; add the transaction or leave the version out");
+  }
+  [[nodiscard]] Error ambiguous(KeyId key, Value version) const {
+    return error(key, version,
+                 "was written by several transactions; give every delete a value of its own");
+  }
+
+  const Observed& o_;
+  const History& h_;
+  BudgetTicker ticker_;
+  KeyId key_;                                 // At hand.
+  absl::flat_hash_map<Value, Write> writes_;  // Of that.
+  std::vector<std::uint32_t> positions_;      // Of its writes, and
+  std::vector<Value> values_;                 // what they wrote.
+};
+
+Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,
+                                      const Budget& budget) {
+  const History& h = observed.history();
+  if (h.version_orders().empty() && !h.columns().commit_ts.empty()) {
+    return Reader(observed, budget).by_timestamps();
+  }
+  std::vector<VersionOrder> orders(h.version_orders().begin(), h.version_orders().end());
+  std::stable_sort(orders.begin(), orders.end(),
+                   [](const VersionOrder& a, const VersionOrder& b) { return a.key < b.key; });
+  GivenOrders out;
+  std::size_t all = 0;
+  for (const VersionOrder& order : orders) {
+    out.parts_.push_back({order.key, order.complete, all, order.count});
+    all += order.count;
+  }
+  out.writes_.resize(all);
+  out.positions_.resize(all);
+  const std::size_t shares = all < kFewWrites ? 1 : thread_count(threads);
+  std::vector<std::optional<Error>> errors(shares);
+  for_each_part(shares, [&](std::size_t share) {
+    Reader reader(observed, budget);
+    for (std::size_t i = 0; i < orders.size() && !errors[share]; ++i) {
+      const Part& part = out.parts_[i];
+      if (part.first * shares / (all + 1) != share) continue;
+      errors[share] = reader.read(orders[i], std::span(out.writes_).subspan(part.first, part.count),
+                                  std::span(out.positions_).subspan(part.first, part.count));
+    }
+  });
+  for (auto& error : errors) {
+    if (error) return *std::move(error);
+  }
+  return out;
+}
+
+void GivenOrders::add_to(const Observed& observed, std::vector<WrongRead>& wrong,
+                         std::vector<VersionStep>& steps, const Budget& budget) const {
+  const auto before = static_cast<std::ptrdiff_t>(steps.size());
+  steps.reserve(steps.size() + writes_.size());
+  BudgetTicker ticker(budget, kAFewKeys);
+  for (const Part& part : parts_) {
+    if (ticker.tick()) return;
+    add_steps(observed, part, steps);
+    find_missing(observed, part, wrong);
+  }
+  if (before == 0) return;
+  std::inplace_merge(steps.begin(), steps.begin() + before, steps.end(),
+                     [&](const VersionStep& a, const VersionStep& b) {
+                       return observed.items().key(a.to) < observed.items().key(b.to);
+                     });
+}
+
+void GivenOrders::add_steps(const Observed& observed, const Part& part,
+                            std::vector<VersionStep>& steps) const {
+  const auto links = observed.links_of(part.key);
+  ItemId last;
+  TxnId last_txn;
+  for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+    const TxnId txn = links[positions_[i]].txn;
+    if (!observed.counted(txn)) continue;
+    if (last_txn != txn && (last.valid() || part.complete)) {
+      steps.push_back({.from = last, .to = writes_[i], .read = {}, .adjacent = part.complete});
+    }
+    last = writes_[i];
+    last_txn = txn;
+  }
+}
+
+void GivenOrders::find_missing(const Observed& observed, const Part& part,
+                               std::vector<WrongRead>& wrong) const {
+  const auto items = observed.items_of(part.key);
+  const auto links = observed.links_of(part.key);
+  std::size_t final_ones = 0;
+  for (std::size_t i = part.first; i < part.first + part.count; ++i) {
+    const KeyLink& link = links[positions_[i]];
+    const bool counted = observed.counted(link.txn);
+    if (!counted) wrong.push_back({AnomalyKind::VersionOrderMismatch, writes_[i], {}});
+    final_ones += counted && link.source == KeyLink::kFinalWrite ? 1 : 0;
+  }
+  if (!part.complete) return;
+  const auto belongs = [&](const KeyLink& link) {
+    return link.source == KeyLink::kFinalWrite && observed.counted(link.txn);
+  };
+  const auto all = std::count_if(links.begin(), links.end(), belongs);
+  if (static_cast<std::size_t>(all) == final_ones) return;
+  const auto listed = std::span(writes_).subspan(part.first, part.count);
+  const absl::flat_hash_set<ItemId> known(listed.begin(), listed.end());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (belongs(links[i]) && !known.contains(items[i])) {
+      wrong.push_back({AnomalyKind::VersionOrderMismatch, items[i], {}});
+    }
+  }
+}
+
+}  // namespace ouro

@@ -1,0 +1,154 @@
+// Joins the reads of a list to its appends.
+//
+// Reads of one key are prefixes of few trunks (history_builder.h), so elements are looked up once
+// per trunk, not once per read.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/observed/join.h"
+
+namespace ouro {
+
+// REQUIRES: the writes are in the table, and their sources are known.
+void Join::list_key() {
+  list_keys_.push_back(accesses_[0].key);
+  trunks_.clear();
+  for (const Access& access : accesses_) resolve_trunk(access.value);
+  for_each_group([&](std::uint32_t first, std::uint32_t end) { read_list_group(first, end); });
+}
+
+bool Join::check_list_kinds() {
+  for (const auto& [value, item, txn, key, kind, aborted] : accesses_) {
+    if (kind == OpKind::Append && value.is_null()) {
+      fail(item,
+           fmt::format("append of null to {}; elements must be unique values", h_.key_label(key)));
+      return false;
+    }
+    if (kind == OpKind::Append || value.is_list()) continue;
+    if (kind == OpKind::Read && (value.is_null() || value.is_unobserved())) continue;
+    fail(item, fmt::format("{} is a list elsewhere, but {} a single value here; a key is either a "
+                           "register or a list",
+                           h_.key_label(key), kind == OpKind::Read ? "read as" : "written as"));
+    return false;
+  }
+  return true;
+}
+
+void Join::resolve_trunk(Value list) {
+  if (!list.is_list() || list.length() == 0) return;
+  const auto [at, added] = trunks_.try_emplace(list.trunk());
+  if (!added) return;
+  Trunk& trunk = at->second;
+  const HistoryColumns& c = h_.columns();
+  const std::size_t first = o_.first_element(list);
+  const std::size_t count = c.trunk_end[list.trunk()] - first;
+  std::vector<ItemId> sorted(count);
+  for (std::uint32_t p = 0; p < count; ++p) {
+    const std::uint32_t append = find(c.elements[first + p]);
+    const ItemId item = append == kNoWrite ? ItemId{} : accesses_[append].item;
+    o_.element_item_[first + p] = item;
+    sorted[p] = item;
+    if (!item.valid()) {
+      trunk.thin_air = std::min(trunk.thin_air, p);
+    } else if (accesses_[append].aborted) {
+      trunk.aborted = std::min(trunk.aborted, p);
+    }
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const bool repeats = std::adjacent_find(sorted.begin(), sorted.end(), [](ItemId a, ItemId b) {
+                         return a == b && a.valid();
+                       }) != sorted.end();
+  if (!repeats) return;
+  absl::flat_hash_map<ItemId, std::uint32_t> seen;
+  for (std::uint32_t p = 0; p < count; ++p) {
+    const ItemId item = o_.element_item_[first + p];
+    if (item.valid() && !seen.try_emplace(item, p).second) {
+      trunk.duplicate = p;
+      return;
+    }
+  }
+}
+
+// Whether the list ends with exactly the appends that its transaction made before it, `own`, and
+// shows none of the transaction's appends elsewhere.
+bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> own) {
+  const TxnId txn = o_.txn(item);
+  const std::size_t length = list.is_list() ? list.length() : 0;
+  for (std::size_t p = 0; p < length; ++p) {
+    const ItemId element = o_.append_of(list, p);
+    if (element.valid() && o_.txn(element) == txn && element > item) {
+      find_wrong(AnomalyKind::FutureRead, item, element);
+      return false;
+    }
+  }
+  bool right = length >= own.size();
+  for (std::size_t p = 0; right && p < length; ++p) {
+    const ItemId element = o_.append_of(list, p);
+    const std::size_t tail = length - own.size();
+    right = p < tail ? !element.valid() || o_.txn(element) != txn : element == own[p - tail];
+  }
+  if (!right) find_wrong(AnomalyKind::Internal, item, own.back());
+  return right;
+}
+
+void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
+  const auto group = accesses_.subspan(first, end - first);
+  const bool appends =
+      std::any_of(group.begin(), group.end(), [](const Access& a) { return a.is_write(); });
+  own_.clear();
+  ItemId earlier;
+  std::span<const Value> before;  // What the earlier read showed of others' appends.
+  std::size_t own_at_earlier = 0;
+  for (std::uint32_t i = first; i < end; ++i) {
+    const auto& [list, item, txn, key, kind, aborted] = accesses_[i];
+    if (is_write(kind)) {
+      own_.push_back(item);
+      continue;
+    }
+    if (aborted || list.is_unobserved()) continue;
+    if (appends && !shows_own_appends(item, list, own_)) continue;
+    std::span<const Value> elements;
+    if (list.is_list()) elements = h_.list(list);
+    const auto others = elements.first(elements.size() - own_.size());
+    if (earlier.valid() &&
+        !std::equal(before.begin(), before.end(), others.begin(), others.end())) {
+      const bool between = own_.size() != own_at_earlier;
+      find_wrong(between ? AnomalyKind::Internal : AnomalyKind::NonRepeatableRead, item, earlier);
+    }
+    const std::uint32_t source = list_source(item, list);
+    set_source(item, source);
+    sources_[i] = source < Observed::kInitial ? position(ItemId{source}) : source;
+    earlier = item;
+    before = others;
+    own_at_earlier = own_.size();
+  }
+}
+
+// Of an item of the key, among its accesses.
+std::uint32_t Join::position(ItemId item) const {
+  const auto at = std::partition_point(accesses_.begin(), accesses_.end(),
+                                       [&](const Access& access) { return access.item < item; });
+  return static_cast<std::uint32_t>(at - accesses_.begin());
+}
+
+// Where the part of a list that others wrote comes from; reports what is wrong with it.
+std::uint32_t Join::list_source(ItemId item, Value list) {
+  if (!list.is_list() || list.length() == own_.size()) return Observed::kInitial;
+  const auto others = static_cast<std::uint32_t>(list.length() - own_.size());
+  const Trunk& trunk = trunks_.at(list.trunk());
+  if (trunk.duplicate < list.length()) {
+    find_wrong(AnomalyKind::DuplicateElements, item, o_.append_of(list, trunk.duplicate));
+  }
+  if (trunk.thin_air < others) find_wrong(AnomalyKind::ThinAirRead, item, {});
+  if (trunk.aborted < others) {
+    find_wrong(AnomalyKind::AbortedRead, item, o_.append_of(list, trunk.aborted));
+  }
+  if (trunk.thin_air < others || trunk.aborted < others) return Observed::kNone;
+  const ItemId last = o_.append_of(list, others - 1);
+  if (!o_.final(last)) find_wrong(AnomalyKind::IntermediateRead, item, last);
+  return o_.source_[last.index()];
+}
+
+}  // namespace ouro

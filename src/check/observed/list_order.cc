@@ -1,0 +1,114 @@
+// The version orders that list reads reveal: the longest read of a key is its order, and what that
+// read does not show comes later.
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "check/observed/observed.h"
+
+namespace ouro {
+namespace {
+
+class ListOrder {
+ public:
+  ListOrder(const Observed& observed, std::vector<WrongRead>& wrong_reads,
+            std::vector<VersionStep>& steps, const Budget& budget)
+      : o_(observed),
+        items_(observed.items()),
+        ticker_(budget),
+        wrong_reads_(wrong_reads),
+        steps_(steps) {}
+
+  void key(KeyId key) {
+    const auto items = o_.items_of(key);
+    find_longest(items);
+    if (!longest_.valid() || ticker_.tick()) return;
+    compare_reads(items);
+    position_.clear();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items_.is_write(items[i])) position_.emplace(items[i], i);
+    }
+    shown_.assign(items.size(), false);
+    const Value list = items_.value(longest_);
+    ItemId last;
+    for (std::size_t p = 0; p < list.length(); ++p) {
+      const ItemId append = o_.append_of(list, p);
+      if (!append.valid()) return;  // Nobody wrote it: reported already, and no order to learn.
+      check_program_order(items, append);
+      if (!last.valid() || o_.txn(last) != o_.txn(append)) {
+        steps_.push_back({last, append, longest_, true});
+      }
+      last = append;
+      shown_[position_.at(append)] = true;
+    }
+    place_unread(items, last);
+  }
+
+ private:
+  [[nodiscard]] bool relevant(ItemId item) const {
+    return items_.is_read(item) && items_.value(item).is_list() && o_.counted(o_.txn(item)) &&
+           items_.value(item).length() != 0;
+  }
+
+  void find_longest(std::span<const ItemId> items) {
+    longest_ = {};
+    for (const ItemId item : items) {
+      if (!relevant(item)) continue;
+      if (!longest_.valid() || items_.value(item).length() > items_.value(longest_).length()) {
+        longest_ = item;
+      }
+    }
+  }
+
+  void compare_reads(std::span<const ItemId> items) {
+    const Value longest = items_.value(longest_);
+    const auto whole = o_.history().list(longest);
+    for (const ItemId item : items) {
+      if (ticker_.tick()) return;
+      if (!relevant(item) || items_.value(item).trunk() == longest.trunk()) continue;
+      const auto list = o_.history().list(items_.value(item));
+      if (!std::equal(list.begin(), list.end(), whole.begin())) {
+        wrong_reads_.push_back({AnomalyKind::IncompatibleOrder, item, longest_});
+      }
+    }
+  }
+
+  // A transaction's appends must show in the order in which it made them.
+  void check_program_order(std::span<const ItemId> items, ItemId append) {
+    for (std::size_t at = position_.at(append); at > 0; --at) {
+      const ItemId before = items[at - 1];
+      if (o_.txn(before) != o_.txn(append)) return;
+      if (!items_.is_write(before)) continue;
+      if (!shown_[at - 1])
+        wrong_reads_.push_back({AnomalyKind::IncompatibleOrder, longest_, append});
+      return;
+    }
+  }
+
+  void place_unread(std::span<const ItemId> items, ItemId last) {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (shown_[i] || !items_.is_write(items[i])) continue;
+      if (!o_.counted(o_.txn(items[i])) || o_.txn(items[i]) == o_.txn(last)) continue;
+      steps_.push_back({last, items[i], longest_});
+    }
+  }
+
+  const Observed& o_;
+  const Items& items_;
+  BudgetTicker ticker_;
+  std::vector<WrongRead>& wrong_reads_;
+  std::vector<VersionStep>& steps_;
+  ItemId longest_;
+  absl::flat_hash_map<ItemId, std::size_t> position_;  // Of the key's appends among its items.
+  std::vector<bool> shown_;                            // Beside the key's items.
+};
+
+}  // namespace
+
+void Observed::order_lists(const std::vector<KeyId>& keys, const Budget& budget) {
+  ListOrder order(*this, wrong_reads_, version_steps_, budget);
+  for (const KeyId key : keys) order.key(key);
+}
+
+}  // namespace ouro

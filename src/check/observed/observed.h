@@ -1,0 +1,191 @@
+// What a history shows: every read joined to the write it returned.
+//
+// This is the common ground of all black-box engines. It resolves which unknown transactions
+// count, tells external reads from reads of own writes, and lists what is wrong in plain sight.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/budget.h"
+#include "base/column.h"
+#include "check/observed/items.h"
+#include "ouro/check.h"
+
+namespace ouro {
+
+// Something wrong that two items show.
+struct WrongRead {
+  AnomalyKind kind = AnomalyKind::Internal;
+  ItemId item;   // The read.
+  ItemId other;  // The write, or the read it contradicts; invalid for reads nobody wrote.
+  constexpr auto operator<=>(const WrongRead&) const = default;
+};
+
+// `to` follows `from` in the version order of their key: a read of a list shows it, or shows `from`
+// and not `to`; or the history says so.
+struct VersionStep {
+  ItemId from;  // Writes, of different transactions; invalid: `to` is the first of the key.
+  ItemId to;
+  ItemId read;            // Invalid: the history says so.
+  bool adjacent = false;  // Nothing stands between them.
+  constexpr auto operator<=>(const VersionStep&) const = default;
+};
+
+// An item among those of its key, with what most passes by key ask for: they would wait for memory
+// if they had to look it up by item.
+struct KeyLink {
+  TxnId txn;
+  // Of an external read the write it returned, as a position among the items of the key, or
+  // Observed::kInitial. Otherwise one of the codes below, or kOwn or kNone.
+  std::uint32_t source = 0;
+  static constexpr std::uint32_t kFinalWrite = 0xfffffff8;
+  static constexpr std::uint32_t kOtherWrite = 0xfffffff9;
+  [[nodiscard]] bool is_write() const { return source >= kFinalWrite; }
+};
+
+// An input error at the place of an operation.
+[[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
+
+// A predicate read follows a writer, or precedes it; check/versions/ finds these.
+struct PredicateEdge {
+  TxnId reader;
+  OpId read;     // A select or an aggregate.
+  ItemId write;  // Of a version that changes what it matches.
+  bool overwrites = false;
+};
+
+// A version set that has what nobody may see, or a result that is not what a snapshot implies.
+struct PredicateFlaw {
+  AnomalyKind kind = AnomalyKind::ResultSetMismatch;
+  OpId read;
+  OpId write;            // Of the version; invalid: nobody wrote it, or it is about the result.
+  std::string expected;  // Of a result: what it should be, as JSON.
+};
+
+// What a scan did not list may be deleted or never have been there: then either the latter is
+// assumed, or nothing.
+enum class Absences : std::uint8_t { Assumed, Certain };
+
+class Join;
+struct Access;
+
+class Observed {
+ public:
+  // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
+  // be read unambiguously: two transactions wrote the same value to one key, a key is both a
+  // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
+  // stopped() true and the rest meaningless. The history's version orders count only if that is
+  // the `evidence`.
+  // Cost: expected linear, 20 bytes an operation (36 while it runs).
+  static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
+                                  Evidence evidence = Evidence::Observed,
+                                  Absences absences = Absences::Assumed);
+
+  [[nodiscard]] const History& history() const { return *history_; }
+  [[nodiscard]] const Items& items() const { return items_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  // Whether the transaction takes part: committed, or unknown and seen by one that takes part, or
+  // in a version order.
+  [[nodiscard]] bool counted(TxnId txn) const { return counted_[txn.index()]; }
+  [[nodiscard]] std::size_t counted_count() const { return counted_count_; }
+
+  [[nodiscard]] TxnId txn(ItemId item) const { return item_txn_[item.index()]; }
+  // Whether a read returned another transaction's write, or the initial value.
+  [[nodiscard]] bool external(ItemId read) const { return source_[read.index()] <= kInitial; }
+  // The write that an external read returned; invalid: the initial value. For a list, the last
+  // append of others that it shows: a list read is external even behind own appends.
+  [[nodiscard]] ItemId write(ItemId read) const {
+    const std::uint32_t source = source_[read.index()];
+    return source == kInitial ? ItemId{} : ItemId{source};
+  }
+  // Who wrote what an external read returned; may be kInitialTxn.
+  [[nodiscard]] TxnId writer(ItemId read) const {
+    const ItemId write = this->write(read);
+    return write.valid() ? txn(write) : kInitialTxn;
+  }
+  // Whether no later write of the same transaction goes to the same key.
+  [[nodiscard]] bool final(ItemId write) const { return source_[write.index()] == write.value; }
+
+  // All items of a key, sorted.
+  [[nodiscard]] std::span<const ItemId> items_of(KeyId key) const {
+    return key_items_.span().subspan(key_first_[key.index()],
+                                     key_first_[key.index() + 1] - key_first_[key.index()]);
+  }
+
+  // Beside them.
+  [[nodiscard]] std::span<const KeyLink> links_of(KeyId key) const {
+    return key_links_.span().subspan(key_first_[key.index()],
+                                     key_first_[key.index() + 1] - key_first_[key.index()]);
+  }
+  // How many items the keys before `key` have; `key` may be one behind the last.
+  [[nodiscard]] std::size_t items_before(KeyId key) const { return key_first_[key.index()]; }
+
+  // The append that put each element of a list there, beside HistoryColumns::elements; invalid:
+  // nobody did.
+  [[nodiscard]] ItemId append_of(Value list, std::size_t position) const {
+    return element_item_[first_element(list) + position];
+  }
+
+  // In the order of their items. Those of transactions that do not take part are left out.
+  [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
+  // A key that a scan did not list, of which that may mean more than one thing, although one was
+  // taken: it was never there, or one of several deletes left a tombstone. Invalid: there is none.
+  [[nodiscard]] ItemId unclear() const { return unclear_; }
+  // By versions: those edges of predicate reads that were found to matter, by reader.
+  [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
+  void set_predicate_edges(std::vector<PredicateEdge> edges) {
+    predicate_edges_ = std::move(edges);
+  }
+  // What is known of version orders, key by key.
+  [[nodiscard]] std::span<const VersionStep> version_steps() const { return version_steps_; }
+  [[nodiscard]] std::span<const VersionStep> version_steps(KeyId key) const;
+
+  // Values of source_ that are no item. For a write, the source is its transaction's last write of
+  // the key.
+  static constexpr std::uint32_t kInitial = 0xfffffff0;
+  static constexpr std::uint32_t kOwn = 0xfffffff1;   // A read of an own write.
+  static constexpr std::uint32_t kNone = 0xfffffff2;  // Not observed, or wrong in plain sight.
+
+ private:
+  friend class Join;
+  Observed(const History& history, const Budget& budget)
+      : history_(&history), items_(history, budget) {}
+  [[nodiscard]] std::size_t first_element(Value list) const {
+    return list.trunk() == 0 ? 0 : history_->columns().trunk_end[list.trunk() - 1];
+  }
+  void join_keys(std::span<Join> joins, unsigned threads, const Budget& budget);
+  void join_range(std::size_t first, std::span<const Access> accesses, Join& join);
+  void resolve_unknown(std::span<const ItemId> installed);
+  void order_lists(const std::vector<KeyId>& keys, const Budget& budget);
+  void keep_counted_wrong_reads();
+
+  const History* history_;
+  Items items_;
+  bool stopped_ = false;
+  std::vector<bool> counted_;
+  std::size_t counted_count_ = 0;
+  Column<TxnId> item_txn_;
+  std::vector<std::uint32_t> source_;
+  std::vector<std::uint32_t> key_first_;
+  Column<ItemId> key_items_;
+  Column<KeyLink> key_links_;
+  std::vector<ItemId> element_item_;
+  std::vector<WrongRead> wrong_reads_;
+  ItemId unclear_;
+  std::vector<VersionStep> version_steps_;
+  std::vector<PredicateEdge> predicate_edges_;
+};
+
+// The last write of `key` by `txn`; invalid if there is none.
+[[nodiscard]] ItemId final_write(const Observed& observed, TxnId txn, KeyId key);
+
+// Fills in `out` if one of observed.predicate_edges() makes `from` precede `to`: as an overwritten
+// read of `from`, or as a read of `to`.
+[[nodiscard]] bool explain_predicate(const Observed& observed, TxnId from, TxnId to,
+                                     bool overwrites, Edge& out);
+
+}  // namespace ouro

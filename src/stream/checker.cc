@@ -1,0 +1,396 @@
+#include "stream/checker.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ouro::stream {
+namespace {
+
+// Keys that a sweep goes on with for every transaction.
+constexpr std::size_t kSweptPerTxn = 30;
+constexpr std::size_t kSweptPerOp = 16;  // … and for every operation, if that is more.
+// Cold keys that are merged for every operation: each that leaves is written four to six times.
+constexpr std::size_t kMergedPerOp = 8;
+
+std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
+  return summary.counts[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+Checker::Checker(const StreamOptions& options)
+    : options_(options),
+      rules_(rules(options.level)),
+      reader_(keys_, cold_, initials_, rules_),
+      timelines_(pool_, initials_),
+      real_time_(options.clock_drift),
+      predicates_(pool_, cold_, initials_, rules_,
+                  [this](Arrival arrival) { return find(arrival); }),
+      find_([this](Arrival arrival) { return find(arrival); }) {
+  if (options.memory > 0) {
+    keys_.be_thrifty();
+    pool_.set_step(sizeof(KeyState));
+  } else {
+    pool_.work_ahead();
+  }
+}
+
+Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
+  if (Status status = admit_predicates(*batch); !status.ok()) return status;
+  if (Status status = reader_.enter(*batch); !status.ok()) return status;
+  now_ = std::max(now_, now);
+  const History& h = *batch;
+  enter_initials(batch);
+  if (h.txn_count() > 0) window_.add_batch(batch);
+  batch_sessions_.clear();
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+  }
+  for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
+    batch_sessions_.push_back(&sessions_[name_of(h, h.session_name(SessionId{s}))]);
+  }
+  constexpr std::size_t kAhead = 4;
+  const std::size_t count = h.txn_count();
+  for (std::size_t t = 0; t < count; ++t) {
+    if (t + 2 * kAhead < count) reader_.prefetch_keys(TxnId{t + 2 * kAhead});
+    if (t + kAhead < count) reader_.prefetch_tails(TxnId{t + kAhead});
+    arrive(reader_.take(TxnId{t}, window_.next()));
+  }
+  predicates_.tidy();
+  limit_memory(count, h.op_count());
+  if (auto error = archive_.take_error()) return *error;
+  if (auto error = cold_.take_error()) return *error;
+  if (auto error = predicates_.archive().take_error()) return *error;
+  return {};
+}
+
+void Checker::enter_initials(const std::shared_ptr<const History>& batch) {
+  const std::vector<KeyId> changed = initials_.enter(*batch, reader_.fingerprints());
+  enter_predicates(batch, changed);
+  // Lists are empty at the start, whatever is said of them; but what is one now may not have been.
+  std::vector<KeyId> again;
+  for (const KeyId id : changed) {
+    if (reader_.key(id)->kind != KeyKind::List) again.push_back(id);
+  }
+  const bool any = !initials_.all().value.is_null() || !initials_.own().empty();
+  if (any) again.insert(again.end(), reader_.new_lists().begin(), reader_.new_lists().end());
+  for (const KeyId id : again) {
+    KeyState& key = *reader_.key(id);
+    if (!prepare(key, Moment())) continue;
+    timelines_.judge_first_reads(key);
+    for (const Change& change : timelines_.changes()) apply(change, key);
+  }
+  if (lost_) ++summary_.lost_stragglers;
+  straggles_ = lost_ = false;
+}
+
+void Checker::arrive(const Arriving& txn) {
+  OpenTxn& open = window_.open(now_);
+  if (!txn.hidden.empty()) hide(txn);
+  if (!txn.takes_part) {
+    ++summary_.left_out;
+    return;
+  }
+  const History& h = *window_.batches().back().history;
+  ++summary_.txns;
+  summary_.operations += h.end_op(txn.txn).value - h.first_op(txn.txn).value;
+  if (txn.missing || txn.inverted) {
+    const AnomalyKind kind =
+        txn.missing ? AnomalyKind::MissingTimestamp : AnomalyKind::InvertedTimestamps;
+    ++count_of(summary_, kind);
+    report({.kind = kind, .txn = txn.arrival, .other_op = {}, .source = {}, .expected = {}}, now_);
+  }
+  if (txn.missing) return;
+  if (rules_.sessions) check_session(txn);
+  if (rules_.clocks()) check_real_time(txn);
+  check_reads(txn, open);
+  for (const KeyWrite& write : txn.written) install(txn, write);
+  if (predicates_.on()) check_predicates(txn, open);
+  if (straggles_ || lost_) ++summary_.stragglers;
+  if (lost_) ++summary_.lost_stragglers;
+  straggles_ = lost_ = false;
+}
+
+void Checker::check_session(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  Session& session = *batch_sessions_[h.session(txn.txn).index()];
+  if (session.txn != kNobody && txn.begin < session.commit) {
+    ++count_of(summary_, AnomalyKind::SessionInversion);
+    report({.kind = AnomalyKind::SessionInversion,
+            .txn = txn.arrival,
+            .other = session.txn,
+            .other_op = {},
+            .source = {},
+            .expected = {}},
+           now_);
+  }
+  if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
+}
+
+void Checker::check_real_time(const Arriving& txn) {
+  const History& h = *window_.batches().back().history;
+  if (const auto clock = h.completed(txn.txn)) {
+    if (!real_time_.complete(*clock, txn.commit, txn.arrival)) lost_ = true;
+    for (const RealTime::Change& change : real_time_.changes()) apply(change);
+  }
+  const auto clock = h.invoked(txn.txn);
+  if (!clock) return;
+  bool known = true;
+  const Moment& place = rules_.time_to_commit() ? txn.commit : txn.begin;
+  const Arrival missed = real_time_.invoke(*clock, place, txn.arrival, known);
+  if (!known) lost_ = true;
+  if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
+}
+
+void Checker::apply(const RealTime::Change& change) {
+  const bool anew = change.was == kNobody;
+  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
+  if (window_.is_open(change.txn)) {
+    OpenTxn& open = window_.at(change.txn);
+    open.changed = now_;
+    if (anew) ++summary_.provisional;
+    open.untimely = 1;
+    return;
+  }
+  straggles_ = true;
+  if (!anew) withdraw({change.txn, 0, AnomalyKind::RealTimeInversion});
+  report_untimely(change.txn, change.other, now_);
+}
+
+void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
+  for (const OuterRead& read : txn.reads) {
+    if (!prepare(*read.key, txn.begin)) continue;
+    if (!timelines_.add(*read.key, txn.begin, read.op, read.value)) continue;
+    ++open.wrong;
+    ++summary_.provisional;
+    ++count_of(summary_, AnomalyKind::SnapshotMismatch);
+  }
+  for (const InnerFinding& inner : txn.inner) report_inner(txn, inner);
+}
+
+void Checker::install(const Arriving& txn, const KeyWrite& write) {
+  if (!prepare(*write.key, txn.begin)) return;
+  timelines_.add(write, txn.begin, txn.commit, rules_.begins_apart());
+  KeyState& key = *write.key;
+  for (const Clash& clash : timelines_.overlaps()) {
+    ++count_of(summary_, AnomalyKind::WriteConflict);
+    report_clash(AnomalyKind::WriteConflict, key, clash);
+  }
+  for (const Clash& clash : timelines_.former_ties()) {
+    --count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    if (const auto second = find(clash.second)) {
+      withdraw({clash.second, first_write(*second, key.name), AnomalyKind::DuplicateTimestamp});
+    }
+  }
+  for (const Clash& clash : timelines_.ties()) {
+    ++count_of(summary_, AnomalyKind::DuplicateTimestamp);
+    report_clash(AnomalyKind::DuplicateTimestamp, key, clash);
+  }
+  for (const Change& change : timelines_.changes()) apply(change, key);
+}
+
+void Checker::apply(const Change& change, KeyState& key) {
+  if (!count(change, AnomalyKind::SnapshotMismatch)) return;
+  if (change.wrong) report_read(key, change.txn, change.op, now_);
+}
+
+bool Checker::count(const Change& change, AnomalyKind kind) {
+  std::uint64_t& count = count_of(summary_, kind);
+  if (change.wrong) ++count;
+  if (change.was_wrong) --count;
+  if (!window_.is_open(change.txn)) {
+    straggles_ = true;
+    if (change.was_wrong) withdraw({change.txn, change.op, kind});
+    return true;
+  }
+  if (change.wrong == change.was_wrong) return false;
+  OpenTxn& open = window_.at(change.txn);
+  const bool was = open.wrong > 0;
+  open.wrong += change.wrong ? 1 : -1;
+  summary_.provisional += change.wrong ? 1 : -1;
+  open.changed = now_;
+  if (was == (open.wrong > 0)) return false;
+  count_flip(open);
+  return false;
+}
+
+void Checker::count_flip(OpenTxn& open) {
+  constexpr std::size_t kMost = std::tuple_size_v<decltype(summary_.flipped)>;
+  ++summary_.flips;
+  if (open.flips == 0) ++summary_.flipped_txns;
+  if (open.flips > 0) --summary_.flipped[std::min<std::size_t>(open.flips, kMost) - 1];
+  ++open.flips;
+  ++summary_.flipped[std::min<std::size_t>(open.flips, kMost) - 1];
+  std::size_t bucket = 0;
+  for (StreamTime limit = std::chrono::milliseconds(1);
+       bucket + 1 < summary_.flip_waits.size() && now_ - open.flipped >= limit; limit *= 10) {
+    ++bucket;
+  }
+  ++summary_.flip_waits[bucket];
+  open.flipped = now_;
+}
+
+void Checker::hide(const Arriving& txn) {
+  for (const HiddenWrite& write : txn.hidden) {
+    auto& [first, second] = hidden_[{write.key->name, write.value}];
+    if (first.txn == txn.arrival || second.txn == txn.arrival) continue;
+    const auto better_than = [&](const Hidden& known) {
+      return known.txn == kNobody || (!known.has_place && txn.has_place());
+    };
+    if (better_than(first)) {
+      second = std::exchange(first, {txn.arrival, txn.has_place()});
+    } else if (better_than(second)) {
+      second = {txn.arrival, txn.has_place()};
+    }
+  }
+}
+
+void Checker::advance(StreamTime now) {
+  now_ = std::max(now_, now);
+  while (window_.size() > 0 && window_.at(window_.first()).arrived + options_.timeout <= now_) {
+    close_first(now_);
+  }
+  limit_memory(0, 0);
+}
+
+void Checker::finish() {
+  while (window_.size() > 0) close_first(now_);
+}
+
+void Checker::close_first(StreamTime now) {
+  const Arrival first = window_.first();
+  const OpenTxn open = window_.at(first);
+  window_.close_first();
+  now_ = now;
+  if (open.untimely != 0) {
+    --summary_.provisional;
+    const auto source = find(first);
+    const auto clock = source ? source->history->invoked(source->txn) : std::nullopt;
+    if (clock) report_untimely(first, real_time_.missed_by(*clock, first), open.changed);
+  }
+  if (open.wrong > 0) {
+    summary_.provisional -= open.wrong;
+    report_wrong_reads(first, open.changed);
+  }
+  if (open.asks == 0) return;
+  if (const auto source = find(first)) predicates_.close(begin_of(*source, first));
+}
+
+void Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
+  const auto source = find(arrival);
+  if (!source) return;
+  const History& h = *source->history;
+  const Moment begin = begin_of(*source, arrival);
+  const OpId first = h.first_op(source->txn);
+  for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
+    const std::uint32_t op = id.value - first.value;
+    if (is_predicate_read(h.op(id).kind) && predicates_.wrong(begin, op)) {
+      report_predicate(arrival, op, begin, arrived);
+    }
+    if (h.op(id).kind != OpKind::Read) continue;
+    const Name name = name_of(h, h.key_name(h.op(id).key));
+    KeyState* const key = cold_.find_or_add(name);
+    static_cast<void>(archive_.prepare(*key, begin));
+    const Read* const read = Timelines::find_read(*key, begin);
+    if (read == nullptr || read->op() != op || !read->wrong()) continue;
+    report_read(*key, arrival, op, arrived);
+  }
+}
+
+std::vector<StreamEvent> Checker::poll() { return std::exchange(events_, {}); }
+
+std::size_t Checker::memory() const {
+  return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
+         real_time_.bytes() + predicates_.bytes() + initials_.bytes() +
+         sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
+         reported_.capacity() * 32;
+}
+
+StreamSummary Checker::summary() const {
+  StreamSummary now = summary_;
+  now.window_txns = window_.size();
+  now.keys = keys_.size();
+  now.memory = memory();
+  const RowArchive& rows = predicates_.archive();
+  now.disk = archive_.disk_bytes() + cold_.disk_bytes() + rows.disk_bytes();
+  now.spilled = archive_.spilled() + rows.spilled();
+  now.recalled = archive_.recalled() + rows.recalled();
+  now.keys_left = cold_.left();
+  now.keys_back = cold_.came_back();
+  return now;
+}
+
+Status Checker::open() {
+  if (options_.memory == 0) return {};
+  if (Status status = archive_.open(options_.folder); !status.ok()) return status;
+  if (Status status = cold_.open(options_.folder, options_.memory); !status.ok()) return status;
+  return predicates_.archive().open(options_.folder);
+}
+
+void Checker::limit_memory(std::size_t txns, std::size_t ops) {
+  if (!archive_.is_open()) return;
+  const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
+  const Arrival first = archive_.drop_before(now_ - kept);
+  RowArchive& rows = predicates_.archive();
+  if (rows.is_open()) rows.drop_before(now_ - kept);
+  if (first > 0) {
+    absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
+  }
+  if (options_.memory == 0) return;
+  sweep(std::max(txns * kSweptPerTxn, ops * kSweptPerOp));
+  if (Status status = cold_.merge(ops * kMergedPerOp); !status.ok()) {
+    archive_.set_error(status.error());
+  }
+  // What a merge needed and gave back is no reason to wait.
+  sweep_at_ = std::min(sweep_at_, memory() + grows_by());
+}
+
+void Checker::sweep(std::size_t work) {
+  const std::size_t limit = memory_limit();
+  Status status;
+  if (!archive_.sweeping()) {
+    if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
+    absl::erase_if(hidden_, [&](const auto& entry) {
+      return std::none_of(entry.second.begin(), entry.second.end(), [&](const Hidden& hidden) {
+        return hidden.txn != kNobody && window_.is_open(hidden.txn);
+      });
+    });
+    real_time_.forget_before(window_.first());
+    const Moment until = watermark();
+    if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
+    // Below this, the next sweep is worth it by the time that it is due.
+    const auto excess = [this, most = limit / 2] { return memory() - std::min(memory(), most); };
+    if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
+    hurry_at_ = std::max(limit, memory() + limit / 4);
+  }
+  // Faster than memory fills.
+  if (memory() > limit - limit / 16 * 3) work *= 3;
+  if (status.ok() && archive_.sweeping()) {
+    status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
+  }
+  if (!status.ok()) archive_.set_error(status.error());
+  // What the window itself takes cannot be moved; to sweep again at once would be in vain.
+  if (!archive_.sweeping()) sweep_at_ = memory() + grows_by();
+}
+
+// Before nearly all that arrived lately. That some stand before it does no harm: what they need
+// comes back. So what waits for its time-out need not stay, only what others still ask for.
+Moment Checker::watermark() {
+  constexpr std::size_t kSamples = 512;
+  constexpr std::size_t kFew = 64;  // One in so many.
+  std::vector<Moment> begins;
+  const Arrival first = window_.lately();
+  const std::size_t step = (window_.next() - first) / kSamples + 1;
+  for (Arrival a = first; a < window_.next(); a += step) {
+    const auto txn = window_.find(a);
+    if (!txn) continue;
+    const Standing standing = standing_of(*txn->history, txn->txn, a, rules_);
+    if (standing.has_place()) begins.push_back(standing.begin);
+  }
+  if (begins.empty()) return {std::numeric_limits<std::int64_t>::max(), 0, 0};
+  const auto at = begins.begin() + static_cast<std::ptrdiff_t>(begins.size() / kFew);
+  std::nth_element(begins.begin(), at, begins.end());
+  return *at;
+}
+
+}  // namespace ouro::stream

@@ -1,0 +1,72 @@
+// What the checker does with predicate reads.
+
+#include "stream/checker.h"
+
+namespace ouro::stream {
+
+// Rows are kept from the first predicate read on. What was before is gone through again, which
+// must still be there. With a limit to memory it may be gone soon; so then they are kept as soon as
+// there are any.
+Status Checker::admit_predicates(const History& batch) const {
+  const bool asks = !batch.columns().predicate_reads.empty();
+  if (predicates_.on() || !asks || !archive_.has_dropped()) return {};
+  Error error;
+  error.file = std::string(batch.file());
+  error.what =
+      "the first scan, select or aggregate comes after the retention of what was written before; "
+      "begin with one, or with rows, or give a longer retention";
+  return error;
+}
+
+void Checker::enter_predicates(const std::shared_ptr<const History>& batch,
+                               const std::vector<KeyId>& changed) {
+  const HistoryColumns& c = batch->columns();
+  if (!predicates_.on()) {
+    const bool soon = options_.memory > 0 && !c.row_end.empty() && batch->txn_count() > 0 &&
+                      !archive_.has_dropped();
+    if (c.predicate_reads.empty() && !soon) return;
+    predicates_.turn_on(window_.next(), options_.memory, now_);
+  }
+  predicates_.enter(batch, reader_.fingerprints());
+  for (const KeyId key : changed) predicates_.set_initial(key);
+  apply_predicates();
+}
+
+void Checker::check_predicates(const Arriving& txn, OpenTxn& open) {
+  for (const std::uint32_t op : txn.predicate_reads) {
+    open.asks = 1;
+    const std::optional<bool> wrong = predicates_.add(txn.txn, txn.begin, op);
+    if (!wrong) lost_ = true;
+    if (!wrong.value_or(false)) continue;
+    ++open.wrong;
+    ++summary_.provisional;
+    ++summary_.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
+  }
+  if (!txn.written.empty()) predicates_.install(txn.txn, txn.commit);
+  apply_predicates();
+}
+
+void Checker::apply_predicates() {
+  for (const Change& change : predicates_.take_changes(lost_)) {
+    if (!count(change, AnomalyKind::ResultSetMismatch) || !change.wrong) continue;
+    const auto source = find(change.txn);
+    if (!source) continue;
+    report_predicate(change.txn, change.op, begin_of(*source, change.txn), now_);
+  }
+}
+
+void Checker::report_predicate(Arrival txn, std::uint32_t op, const Moment& begin,
+                               StreamTime arrived) {
+  Predicates::Expected expected = predicates_.expected(begin, op);
+  reported_[{txn, op, AnomalyKind::ResultSetMismatch}] = event_count_ + 1;
+  report({.kind = AnomalyKind::ResultSetMismatch,
+          .txn = txn,
+          .op = op,
+          .other_op = {},
+          .source = {},
+          .witnesses = std::move(expected.writers),
+          .expected = std::move(expected.text)},
+         arrived);
+}
+
+}  // namespace ouro::stream
