@@ -80,6 +80,7 @@ class Parser {
  private:
   void history_line(std::string_view text);
   void verdict_line(std::string_view text);
+  static void check_lattice(const Verdicts& stated, Evidence evidence);
   void initial_line(std::string_view text);
   void transaction(std::string_view header, std::string_view ops);
   void attribute(std::string_view text);
@@ -116,7 +117,21 @@ Case Parser::parse(std::string_view text) {
   auto history = std::move(builder_).freeze();
   if (!history.ok()) throw Mistake{history.error().what};
   case_.history = *std::move(history);
+  check_lattice(case_.verdicts, Evidence::Observed);
+  check_lattice(case_.by_timestamps, Evidence::Timestamps);
   return std::move(case_);
+}
+
+// Verdicts that the lattice contradicts are a mistake of whoever wrote them.
+void Parser::check_lattice(const Verdicts& stated, Evidence evidence) {
+  for (const auto& [level, outcome] : stated) {
+    for (const auto& [weaker, other] : stated) {
+      if (outcome != Outcome::Holds || other != Outcome::Violated) continue;
+      if (!implies(level, weaker, evidence)) continue;
+      throw Mistake{quoted(info(level).name) + " holds, so " + quoted(info(weaker).name) +
+                    " cannot be violated"};
+    }
+  }
 }
 
 void Parser::history_line(std::string_view text) {
@@ -335,6 +350,15 @@ std::string header(const History& history, TxnId txn) {
 }  // namespace
 
 std::string_view word(AnomalyKind kind) { return kAnomalyWords[static_cast<std::size_t>(kind)]; }
+
+std::optional<Outcome> follows(const Verdicts& stated, Level level, Evidence evidence) {
+  for (const auto& [other, outcome] : stated) {
+    const bool answers = outcome == Outcome::Holds ? implies(other, level, evidence)
+                                                   : implies(level, other, evidence);
+    if (answers) return outcome;
+  }
+  return std::nullopt;
+}
 
 Result<Case> parse_case(std::string_view text, std::string_view name) {
   Parser parser;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,15 +24,23 @@
 
 namespace ouro::oracle {
 
+// What a case states; not every level is named.
+using Verdicts = std::map<Level, Outcome, InListOrder>;
+
 struct Case {
   std::string story;  // The first comment.
   History history;
-  std::map<Level, Outcome> verdicts;
+  Verdicts verdicts;
   std::set<AnomalyKind> shows;
   // By timestamps; empty if the case says nothing about them.
-  std::map<Level, Outcome> by_timestamps;
+  Verdicts by_timestamps;
   std::set<AnomalyKind> shows_by_timestamps;
 };
+
+// What the lattice makes of what was stated: of a level that is not named, a stronger one that
+// holds or a weaker one that is violated; nothing if neither was stated.
+[[nodiscard]] std::optional<Outcome> follows(const Verdicts& stated, Level level,
+                                             Evidence evidence = Evidence::Observed);
 
 // Parses a case; `name` stands for the file in messages.
 [[nodiscard]] Result<Case> parse_case(std::string_view text, std::string_view name);

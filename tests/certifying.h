@@ -43,9 +43,5 @@ inline Verdict timeline_verdict(const History& history, Level level) {
   return *check(history, level, options);
 }
 
-inline bool has_snapshots(Level level) {
-  return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
-         level == Level::StrongSi;
-}
 
 }  // namespace ouro::oracle

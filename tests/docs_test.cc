@@ -262,6 +262,15 @@ TEST(DocsTest, DocumentsThatTheProgramPointsToExist) {
   for (const std::string& page : pages) EXPECT_TRUE(fs::exists(kRoot / "docs" / page)) << page;
 }
 
+TEST(DocsTest, TheSchemaOfVerdictsHasTheLevelsThatThereAre) {
+  std::string names;
+  for (const LevelInfo& level : levels()) {
+    names += (names.empty() ? "\"" : ", \"") + std::string(level.name) + '"';
+  }
+  const std::string line = "\"level\": {\"enum\": [" + names + "]}";
+  EXPECT_NE(slurp(kRoot / "docs/check.schema.json").find(line), std::string::npos) << line;
+}
+
 TEST(DocsTest, NoLevelAnomalyOrFormatIsLeftOut) {
   const auto level_anchors = anchors(read_document(kRoot / "docs/levels.md"));
   for (const LevelInfo& level : levels()) {

@@ -10,18 +10,18 @@ namespace ouro::oracle {
 
 // Tests compare engines with the oracle at every level that ouro::decidable names, and fail if
 // that is not exactly this set. A new engine adds its levels here.
-inline const std::set<Level> kDecidableLevels = {Level::ReadCommitted,
-                                                 Level::ReadAtomic,
-                                                 Level::Causal,
-                                                 Level::Prefix,
-                                                 Level::ParallelSi,
-                                                 Level::Si,
-                                                 Level::SessionSi,
-                                                 Level::Gsi,
-                                                 Level::StrongSi,
-                                                 Level::Serializable,
-                                                 Level::SessionSerializable,
-                                                 Level::StrictSerializable};
+inline const std::set<Level, InListOrder> kDecidableLevels = {Level::ReadCommitted,
+                                                              Level::ReadAtomic,
+                                                              Level::Causal,
+                                                              Level::Prefix,
+                                                              Level::ParallelSi,
+                                                              Level::Si,
+                                                              Level::SessionSi,
+                                                              Level::Gsi,
+                                                              Level::StrongSi,
+                                                              Level::Serializable,
+                                                              Level::SessionSerializable,
+                                                              Level::StrictSerializable};
 
 // Those with one snapshot a transaction and those with one order for all: what timestamps decide,
 // and what Z3 is asked.
@@ -33,10 +33,19 @@ inline constexpr std::array kSnapshotAndSerialLevels = {Level::Si,
                                                         Level::SessionSerializable,
                                                         Level::StrictSerializable};
 
-// Of these levels.
+// Those that are about a commit order only: whose definitions know no version order.
+inline bool is_weak_level(Level level) {
+  return level == Level::ReadCommitted || level == Level::ReadAtomic || level == Level::Causal;
+}
+
+// Of kSnapshotAndSerialLevels and repeatable-read.
 inline bool is_snapshot_level(Level level) {
   return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
          level == Level::StrongSi;
+}
+inline bool is_serial_level(Level level) {
+  return level == Level::RepeatableRead || level == Level::Serializable ||
+         level == Level::SessionSerializable || level == Level::StrictSerializable;
 }
 inline bool has_sessions(Level level) {
   return level == Level::SessionSi || level == Level::StrongSi ||
@@ -45,5 +54,7 @@ inline bool has_sessions(Level level) {
 inline bool has_real_time(Level level) {
   return level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable;
 }
+// Whether real time orders commits only: a transaction need not see what had completed before.
+inline bool orders_commits_by_time(Level level) { return level == Level::Gsi; }
 
 }  // namespace ouro::oracle

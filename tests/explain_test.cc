@@ -16,6 +16,7 @@
 #include "ouro/certificate.h"
 #include "ouro/format.h"
 #include "tests/case_file.h"
+#include "tests/engine_levels.h"
 #include "tests/oracle.h"
 #include "tests/random_rows.h"
 #include "tests/random_timeline.h"
@@ -323,7 +324,7 @@ std::string certifier_complaint(const History& history, const Story& story) {
   if (story.cases.size() != 1 || !story.cases[0].given.empty()) return "";  // No cycle by itself.
   const std::vector<Edge>& cycle = story.cases[0].cycle;
   const bool retold =
-      story.level <= Level::Causal && std::any_of(cycle.begin(), cycle.end(), [](const Edge& edge) {
+      is_weak_level(story.level) && std::any_of(cycle.begin(), cycle.end(), [](const Edge& edge) {
         return edge.kind == EdgeKind::ReadWrite;
       });
   if (retold) return "";  // Proofs of these levels have no such edges.

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <vector>
 
+#include "history/value_order.h"
+#include "tests/engine_levels.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
 #include "tests/value_oracle.h"
@@ -530,7 +532,10 @@ constexpr Level kVersionOrderLevels[] = {Level::ParallelSi,        Level::Si,
                                          Level::Serializable,      Level::SessionSerializable,
                                          Level::StrictSerializable};
 
-bool is_version_order_level(Level level) { return level >= Level::ParallelSi; }
+bool is_version_order_level(Level level) {
+  return std::find(std::begin(kVersionOrderLevels), std::end(kVersionOrderLevels), level) !=
+         std::end(kVersionOrderLevels);
+}
 
 // Steps to the next combination of one permutation per key; false after the last.
 bool next_combination(VersionOrders& orders) {
@@ -591,7 +596,7 @@ bool agrees(const Order& order, const Relation& relation) {
 bool version_orders_prove(const Relations& r, Level level, const Order& order) {
   if (!satisfies(r, level)) return false;
   if (level == Level::ParallelSi) return agrees(order, r.known.so | r.known.wr | r.ww);
-  if (level >= Level::RepeatableRead) return agrees(order, transaction_graph(r, level));
+  if (is_serial_level(level)) return agrees(order, transaction_graph(r, level));
   Relation graph = begin_commit_graph(r, level);
   for (std::size_t i = 1; i < order.size(); ++i) {
     graph.add(commit_node(order[i - 1]), commit_node(order[i]));

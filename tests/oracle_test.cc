@@ -4,7 +4,6 @@
 
 #include <array>
 #include <iostream>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,10 +21,10 @@ class LatticeTally {
  public:
   void count(const LevelSet& allowed) {
     for (const LevelInfo& level : levels()) {
-      ++counts_[static_cast<std::size_t>(level.level)][allowed.has(level.level) ? 0 : 1];
+      ++counts_[index(level.level)][allowed.has(level.level) ? 0 : 1];
       for (const LevelInfo& other : levels()) {
         if (allowed.has(level.level) && !allowed.has(other.level)) {
-          ++apart_[{level.level, other.level}];
+          ++apart_[index(level.level)][index(other.level)];
         }
       }
     }
@@ -33,7 +32,7 @@ class LatticeTally {
   // At least `least` of either verdict at every level; prints the counts.
   void expect_both_verdicts(std::size_t least) const {
     for (const LevelInfo& level : levels()) {
-      const auto& [holds, violated] = counts_[static_cast<std::size_t>(level.level)];
+      const auto& [holds, violated] = counts_[index(level.level)];
       std::cout << "  " << level.name << ": " << holds << " hold, " << violated << " violated\n";
       EXPECT_GE(holds, least) << level.name;
       EXPECT_GE(violated, least) << level.name;
@@ -47,16 +46,18 @@ class LatticeTally {
         const bool same = holds.level == Level::RepeatableRead
                               ? implies(Level::Serializable, violated.level)
                               : implies(holds.level, violated.level);
-        const auto found = apart_.find({holds.level, violated.level});
-        const std::size_t count = found == apart_.end() ? 0 : found->second;
+        const std::size_t count = apart_[index(holds.level)][index(violated.level)];
         EXPECT_EQ(count > 0, !same) << holds.name << " without " << violated.name;
       }
     }
   }
 
  private:
+  static std::size_t index(Level level) { return static_cast<std::size_t>(level); }
+
   std::array<std::array<std::size_t, 2>, kLevelCount> counts_{};
-  std::map<std::pair<Level, Level>, std::size_t> apart_;  // The first holds, the second does not.
+  // How often the first of two levels held and the second did not.
+  std::array<std::array<std::size_t, kLevelCount>, kLevelCount> apart_{};
 };
 
 // The implication that `allowed` breaks, as text; empty if none.

@@ -257,8 +257,9 @@ TEST_F(PiecesTest, TheCommandWritesCertificates) {
                                      "2000",      "--timestamps", "--clocks", "-o",        path};
     if (!fault.empty()) args.insert(args.end(), {"--fault", fault});
     ASSERT_EQ(run_program(args).status, 0);
-    for (const std::string level : {"si", "session-si", "gsi", "strong-si", "serializable",
-                                    "session-serializable", "strict-serializable"}) {
+    for (const LevelInfo& each : levels()) {
+      if (!decidable(each.level, Evidence::Timestamps)) continue;
+      const std::string level(each.name);
       SCOPED_TRACE(level + " " + fault);
       const Ran offline = run(level, whole, false);
       const Ran online = run(level, proof, true);

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/engine_levels.h"
 #include "tests/observed.h"
 
 namespace ouro::oracle {
@@ -38,7 +39,7 @@ class Store {
     return oracle::precedes_in_time(history_, seen_.txns[a].id, seen_.txns[b].id,
                                     options_.clock_drift);
   }
-  [[nodiscard]] bool is_serial() const { return level_ >= Level::RepeatableRead; }
+  [[nodiscard]] bool is_serial() const { return is_serial_level(level_); }
   [[nodiscard]] bool may_begin(std::size_t txn) const;
   [[nodiscard]] bool may_commit(std::size_t txn) const;
   [[nodiscard]] bool reads_fit(std::size_t txn) const;
@@ -55,10 +56,8 @@ class Store {
 };
 
 bool Store::may_begin(std::size_t txn) const {
-  const bool keeps_sessions = level_ == Level::Prefix || level_ == Level::SessionSi ||
-                              level_ == Level::StrongSi || level_ == Level::SessionSerializable ||
-                              level_ == Level::StrictSerializable;
-  const bool keeps_time = level_ == Level::StrongSi || level_ == Level::StrictSerializable;
+  const bool keeps_sessions = level_ == Level::Prefix || has_sessions(level_);
+  const bool keeps_time = has_real_time(level_) && !orders_commits_by_time(level_);
   for (std::size_t other = 1; other < phase_.size(); ++other) {
     if (other == txn) continue;
     if (is_serial() && phase_[other] == Phase::Running) return false;
@@ -112,7 +111,7 @@ bool Store::may_commit(std::size_t txn) const {
     if (now != versions_.end() && now->second.size() != seen_count) return false;
   }
   for (std::size_t other = 1; other < phase_.size(); ++other) {
-    if (other != txn && level_ == Level::Gsi && phase_[other] != Phase::Done &&
+    if (other != txn && orders_commits_by_time(level_) && phase_[other] != Phase::Done &&
         precedes_in_time(other, txn)) {
       return false;
     }
@@ -144,7 +143,9 @@ bool Store::run() {
 
 }  // namespace
 
-bool is_replayable(Level level) { return level >= Level::Prefix && level != Level::ParallelSi; }
+bool is_replayable(Level level) {
+  return level == Level::Prefix || is_snapshot_level(level) || is_serial_level(level);
+}
 
 bool replays(const History& history, Level level, const OracleOptions& options) {
   return any_sources(history, [&](const Sources& sources) {

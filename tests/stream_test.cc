@@ -11,6 +11,7 @@
 
 #include "format/format_testing.h"
 #include "ouro/format.h"
+#include "tests/engine_levels.h"
 #include "tests/random_timeline.h"
 #include "tests/stream_trial.h"
 #include "tests/this_build.h"
@@ -24,13 +25,7 @@ constexpr Level kLevels[] = {Level::Si, Level::SessionSi, Level::Serializable,
                              Level::SessionSerializable};
 
 // What is forgotten of real time does not come back from disk.
-constexpr Level kAllLevels[] = {Level::Si,
-                                Level::SessionSi,
-                                Level::Gsi,
-                                Level::StrongSi,
-                                Level::Serializable,
-                                Level::SessionSerializable,
-                                Level::StrictSerializable};
+constexpr auto& kAllLevels = kSnapshotAndSerialLevels;
 
 TimelineShape shape_of(std::uint64_t seed) {
   TimelineShape shape = mixed_timeline(seed);
@@ -203,7 +198,7 @@ TEST(StreamTest, GoesOnAfterACrashAsIfThereWasNone) {
     if (seed % 3 == 0) history = with_initials(history, seed);
     const Trial trial = random_trial(history, seed, arrivals_of(seed));
     StreamOptions options;
-    options.level = kAllLevels[seed % 7];
+    options.level = kAllLevels[seed % kAllLevels.size()];
     options.timeout = milliseconds(seed % 8);
     options.memory = seed % 5 == 0 && seed % 7 < 2 ? 1 : 0;
     options.folder = scratch_folder();

@@ -479,6 +479,46 @@ Complaints check_words(std::string_view path, std::string_view text) {
   return complaints;
 }
 
+Complaints check_level_order(std::string_view path, std::string_view text) {
+  Complaints complaints;
+  if (path == "src/base/level.cc" || path == "include/ouro/level.h") return complaints;
+  static const std::string level = R"((?:\w+::)*Level::\w+)";
+  static const std::string named = R"((?:\w+(?:\.|->|\(\)\.))*(?:\w*_)?level_?)";
+  static const std::string value = "(?:" + level + "|" + named + R"(|static_cast<[\w:]+>\((?:)" +
+                                   level + "|" + named + R"()\)))";
+  static const std::string less = "(?:<|<=|>|>=|<=>)";
+  static const std::regex ordered(
+      "(?:^|[^\\w:.>])" + value + " " + less + " |" + " " + less + " " + level +
+      "\\b|std::(?:min|max|clamp)\\((?:[^;]*\\b" + level + "|" + named + ",)" +
+      R"(|std::(?:multi)?(?:set<(?:\w+::)*Level>|map<(?:\w+::)*Level, \w+>))");
+  std::size_t number = 0;
+  const std::string code = blank_non_code(text);
+  for (const std::string_view line : split_lines(code)) {
+    ++number;
+    if (!std::regex_search(line.data(), line.data() + line.size(), ordered)) continue;
+    complaints.push_back(complain(
+        path, number,
+        "levels are not a line; ask implies() or the level's row, or sort with InListOrder"));
+  }
+  return complaints;
+}
+
+Complaints check_own_rules(std::string_view path, std::string_view text) {
+  static const std::regex judges(
+      R"(src/certify/.*|tests/(oracle|replay|timeline_oracle|z3_oracle|observed)\.(cc|h))");
+  Complaints complaints;
+  if (!std::regex_match(path.begin(), path.end(), judges)) return complaints;
+  std::size_t number = 0;
+  for (const std::string_view line : split_lines(text)) {
+    ++number;
+    if (line.find("#include \"base/level_rules.h\"") == std::string_view::npos) continue;
+    complaints.push_back(complain(path, number,
+                                  "what re-checks verdicts has rules of its own, not those of the "
+                                  "engines in base/level_rules.h"));
+  }
+  return complaints;
+}
+
 Complaints check_type_names(std::span<const Source> sources) {
   static const std::regex space(R"(^namespace ([\w:]+) \{)");
   static const std::regex type(R"(^(?:struct|class|enum class) (\w+)(?: final)?(?: : .*)? \{)");

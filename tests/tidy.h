@@ -57,6 +57,14 @@ inline constexpr int kMaxColumns = 100;
 [[nodiscard]] Complaints check_op_kinds(std::string_view path, std::string_view text);
 [[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
 
+// Nobody compares levels by the order of their enumerators, which says nothing about levels of
+// which neither implies the other; outside src/base/level.cc, which has the table. The header of
+// Level forbids most of it; this finds the casts around that, and says what to do instead.
+[[nodiscard]] Complaints check_level_order(std::string_view path, std::string_view text);
+
+// What re-checks a verdict does not read the table of levels that the engines decide by.
+[[nodiscard]] Complaints check_own_rules(std::string_view path, std::string_view text);
+
 // A file of the project.
 struct Source {
   std::string path;  // From the root of the repository.

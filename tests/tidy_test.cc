@@ -83,6 +83,8 @@ TEST(TidyTest, ReportsDoNotSearch) { expect_clean(check_searches); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
 TEST(TidyTest, NobodyComparesKindsOfOperationsByTheirOrder) { expect_clean(check_op_kinds); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
+TEST(TidyTest, NobodyComparesLevelsByTheOrderOfTheEnum) { expect_clean(check_level_order); }
+TEST(TidyTest, WhatReChecksVerdictsHasRulesOfItsOwn) { expect_clean(check_own_rules); }
 
 TEST(TidyTest, DocumentsArePointedToInOnePlace) { expect_clean(check_documents); }
 
@@ -146,6 +148,50 @@ TEST(TidyTest, TheDocumentedHouseHasAllRooms) {
 }
 
 // The checks: each can fail.
+
+TEST(TidyLevelsTest, ComparingLevelsByTheEnumIsFound) {
+  for (const char* line : {
+           "if (level >= Level::Prefix) return;",
+           "if (level_ <= other) return;",
+           "return verdict.level < other.level;",
+           "return Level::Causal < level;",
+           "return static_cast<int>(level) > 3;",
+           "return static_cast<std::size_t>(Level::Si) <= which;",
+           "return levels[i] > ouro::Level::Si;",
+           "return std::min(claims(), Level::Si);",
+           "return std::max(level, other);",
+           "std::set<Level> levels;",
+           "std::map<Level, Outcome> verdicts;",
+       }) {
+    EXPECT_THAT(check_level_order("src/report/x.cc", std::string(line) + "\n"),
+                ElementsAre(HasSubstr("src/report/x.cc:1: error: levels are not a line")))
+        << line;
+    EXPECT_THAT(check_level_order("src/base/level.cc", line), IsEmpty());
+  }
+}
+
+TEST(TidyLevelsTest, OtherUsesOfLevelsAreFine) {
+  for (const char* line : {
+           "if (level == Level::Prefix) return;",
+           "std::vector<Level> levels{Level::Si, Level::Gsi};",
+           "std::set<Level, InListOrder> levels;",
+           "std::map<Level, Outcome, InListOrder> verdicts;",
+           "out << Level::Si << level << '\\n';",
+           "counts[static_cast<std::size_t>(level)] > 3;",
+           "status = std::max(status, Checker(flags, level).check_one(path));",
+           "if (implies(level, Level::Si) && level_count > 3) return;",
+       }) {
+    EXPECT_THAT(check_level_order("src/report/x.cc", std::string(line) + "\n"), IsEmpty()) << line;
+  }
+}
+
+TEST(TidyLevelsTest, TheEnginesTableIsNotForThoseWhoReCheck) {
+  const std::string text = "#include <set>\n#include \"base/level_rules.h\"\n";
+  for (const char* path : {"src/certify/rules.h", "tests/oracle.cc", "tests/replay.cc"}) {
+    EXPECT_THAT(check_own_rules(path, text), ElementsAre(HasSubstr(":2: error: what re-checks")));
+  }
+  EXPECT_THAT(check_own_rules("src/check/check.cc", text), IsEmpty());
+}
 
 TEST(TidyDoorsTest, AClosedDoorIsNamedWithFileAndLine) {
   EXPECT_THAT(check_doors("src/graph/scc.cc",

@@ -190,7 +190,7 @@ void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) 
       const bool seen = other != txn && commits_before_begin(other, txn);
       if (h_.session(other) == h_.session(txn) && other < txn) session |= !seen;
       if (!precedes_in_time(h_, other, txn, drift_)) continue;
-      real_time |= level_ == Level::Gsi ? !commits_before_commit(other, txn) : !seen;
+      real_time |= orders_commits_by_time(level_) ? !commits_before_commit(other, txn) : !seen;
     }
     if (session && has_sessions(level_)) ++counts[AnomalyKind::SessionInversion];
     if (real_time && has_real_time(level_)) ++counts[AnomalyKind::RealTimeInversion];

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tests/case_file.h"
+#include "tests/engine_levels.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
 
@@ -93,7 +94,7 @@ bool EdgeJudge::is_true_wr(const Edge& edge) const {
 bool EdgeJudge::is_true_ww(const Edge& edge) const {
   if (!is_write_of(edge.from_op, edge.from, edge.key)) return false;
   if (!is_write_of(edge.to_op, edge.to, edge.key) || edge.to == kInitialTxn) return false;
-  return edge.from == kInitialTxn || level_ > Level::Causal ||
+  return edge.from == kInitialTxn || !is_weak_level(level_) ||
          lists_show(*find(edge.from), *find(edge.to), edge.key);
 }
 
@@ -101,14 +102,14 @@ bool EdgeJudge::is_true_rw(const Edge& edge) const {
   const ExternalRead* const read = find_read(edge.from, edge.from_op);
   if (read == nullptr || read->key != edge.key || edge.to == edge.from) return false;
   if (!is_write_of(edge.to_op, edge.to, edge.key) || edge.to == kInitialTxn) return false;
-  return read->from == 0 || level_ > Level::Causal ||
+  return read->from == 0 || !is_weak_level(level_) ||
          lists_show(read->from, *find(edge.to), edge.key);
 }
 
 bool EdgeJudge::is_true_rt(const Edge& edge) const {
   const auto completed = history_.completed(edge.from);
   const auto invoked = history_.invoked(edge.to);
-  return level_ > Level::Causal && completed && invoked && *completed < *invoked;
+  return !is_weak_level(level_) && completed && invoked && *completed < *invoked;
 }
 
 Relation EdgeJudge::so_and_wr() const {
@@ -130,7 +131,7 @@ bool EdgeJudge::premise_holds(const Edge& edge, TxnId reader) const {
   if (level_ == Level::ReadCommitted) return saw_from && edge.saw < edge.read;
   const Relation direct = so_and_wr();
   const Relation premise = level_ == Level::ReadAtomic ? direct : direct.closure();
-  return level_ > Level::Causal || premise.has(*find(edge.from), *find(reader));
+  return !is_weak_level(level_) || premise.has(*find(edge.from), *find(reader));
 }
 
 bool EdgeJudge::is_forced(const Edge& edge) const {

@@ -112,7 +112,7 @@ bool allows_by_snapshots(const Question& question, Level level) {
       [&](std::size_t a, std::size_t b) { solver.add(commit[a] < begin[b]); });
   if (has_real_time(level)) {
     question.for_each_in_real_time([&](std::size_t a, std::size_t b) {
-      solver.add(commit[a] < (level == Level::Gsi ? commit[b] : begin[b]));
+      solver.add(commit[a] < (orders_commits_by_time(level) ? commit[b] : begin[b]));
     });
   }
   return satisfiable(solver);
@@ -217,11 +217,8 @@ bool can_encode(Z3Encoding encoding, Level level) {
     case Level::SessionSerializable:
     case Level::StrictSerializable:
       return true;
-    case Level::Gsi:
-    case Level::StrongSi:
-      return encoding == Z3Encoding::Snapshots;
     default:
-      return false;
+      return encoding == Z3Encoding::Snapshots && is_snapshot_level(level);
   }
 }
 

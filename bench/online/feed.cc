@@ -139,7 +139,7 @@ struct Feed::State {
     const auto gap = static_cast<std::int64_t>(1'000'000'000 / options.rate);
     clock += gap;
     txn->session = static_cast<std::uint32_t>(begun++ % kSessions);
-    const bool serial = options.level >= Level::Serializable;
+    const bool serial = implies(options.level, Level::Serializable);
     txn->start = clock;
     txn->commit = serial ? clock : clock + kShortest + static_cast<std::int64_t>(below(kLongest));
     commit_until(txn->start);

@@ -1,6 +1,11 @@
 // Isolation levels: names, one-line definitions, and which implies which.
+//
+// Levels form a lattice, not a line: some are neither weaker nor stronger than each other. So two
+// levels cannot be compared with `<` (it does not compile); ask implies().
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,7 +14,7 @@
 
 namespace ouro {
 
-// Weaker before stronger.
+// Weaker before stronger: a level stands behind all that it implies.
 enum class Level : std::uint8_t {
   ReadCommitted,
   ReadAtomic,
@@ -26,7 +31,15 @@ enum class Level : std::uint8_t {
   StrictSerializable,
 };
 
-inline constexpr std::size_t kLevelCount = 13;
+inline constexpr std::size_t kLevelCount =
+    static_cast<std::size_t>(Level::StrictSerializable) + 1;  // The last one.
+
+// The order of the enumerators says nothing about two levels of which neither implies the other.
+bool operator<(Level, Level) = delete;
+bool operator<=(Level, Level) = delete;
+bool operator>(Level, Level) = delete;
+bool operator>=(Level, Level) = delete;
+std::strong_ordering operator<=>(Level, Level) = delete;
 
 struct LevelInfo {
   Level level = Level::Serializable;
@@ -49,5 +62,14 @@ struct LevelInfo {
 [[nodiscard]] bool implies(Level stronger, Level weaker);
 // The levels directly below `level`: those it implies with none in between.
 [[nodiscard]] std::span<const Level> directly_below(Level level);
+// Whether any other level implies `level`.
+[[nodiscard]] bool has_stronger(Level level);
+
+// Sorts levels as levels() lists them: to print them, to keep them in a sorted container, or to go
+// through them so that each comes after all that it implies. Of two levels of which neither implies
+// the other, it says nothing.
+struct InListOrder {
+  [[nodiscard]] bool operator()(Level a, Level b) const;
+};
 
 }  // namespace ouro

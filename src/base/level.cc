@@ -2,81 +2,207 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <string>
 #include <vector>
 
 #include "base/edit_distance.h"
+#include "base/level_rules.h"
 
 namespace ouro {
 namespace {
 
-constexpr std::array<LevelInfo, kLevelCount> kLevels{{
-    {Level::ReadCommitted, "read-committed", "rc",
-     "only committed data is read, and reads of one transaction never go back in commit order"},
-    {Level::ReadAtomic, "read-atomic", "ra",
-     "a transaction sees all of another's writes or none of them"},
-    {Level::Causal, "causal", "cc",
-     "a transaction that sees an effect sees everything that caused it"},
-    {Level::Prefix, "prefix", "pc",
-     "every transaction sees a prefix of one commit order; updates may be lost"},
-    {Level::ParallelSi, "parallel-si", "psi",
-     "snapshots and no lost updates, but sites may disagree on the order of independent writes"},
-    {Level::Si, "si", "",
-     "every transaction reads from one snapshot, and concurrent writers of a key do not both "
-     "commit"},
-    {Level::SessionSi, "session-si", "sssi", "si, and a session sees what it did before"},
-    {Level::Gsi, "gsi", "", "si, and commits ordered in real time commit in that order"},
-    {Level::StrongSi, "strong-si", "",
-     "si, and a transaction sees everything committed before it began"},
-    {Level::RepeatableRead, "repeatable-read", "rr",
-     "serializable but for predicates: no cycle with item anti-dependencies (PL-2.99)"},
-    {Level::Serializable, "serializable", "ser",
-     "as if transactions ran one after the other, in some order"},
-    {Level::SessionSerializable, "session-serializable", "session-ser",
-     "serializable in an order that keeps the order of every session"},
-    {Level::StrictSerializable, "strict-serializable", "strict-ser",
-     "serializable in an order that keeps sessions and real time"},
+// In the order of the enumerators.
+constexpr std::array<LevelRow, kLevelCount> kRows{{
+    {
+        .info = {Level::ReadCommitted, "read-committed", "rc",
+                 "only committed data is read, and reads of one transaction never go back in "
+                 "commit order"},
+        .below = {},
+        .elle = "read-committed",
+        .other_names = {"pl-2"},
+        .rules = {.family = LevelFamily::CommitOrder,
+                  .premise = Premise::EarlierReads,
+                  .sessions = true,
+                  .lost_updates = true,
+                  .rereads_differ = true,
+                  .store = StoreKind::ReadRules},
+        .drawn = {.x = 260, .row = 6},
+    },
+    {
+        .info = {Level::ReadAtomic, "read-atomic", "ra",
+                 "a transaction sees all of another's writes or none of them"},
+        .below = {Level::ReadCommitted},
+        .elle = "read-atomic",
+        .other_names = {},
+        .rules = {.family = LevelFamily::CommitOrder,
+                  .premise = Premise::DirectPast,
+                  .sessions = true,
+                  .lost_updates = true,
+                  .store = StoreKind::ReadRules},
+        .drawn = {.x = 260, .row = 5},
+    },
+    {
+        .info = {Level::Causal, "causal", "cc",
+                 "a transaction that sees an effect sees everything that caused it"},
+        .below = {Level::ReadAtomic},
+        .elle = "causal-cerone",
+        .other_names = {"causal-consistency"},
+        .rules = {.family = LevelFamily::CommitOrder,
+                  .premise = Premise::WholePast,
+                  .sessions = true,
+                  .lost_updates = true,
+                  .store = StoreKind::Replicated},
+        .drawn = {.x = 260, .row = 4},
+    },
+    {
+        .info = {Level::Prefix, "prefix", "pc",
+                 "every transaction sees a prefix of one commit order; updates may be lost"},
+        .below = {Level::Causal},
+        .elle = "prefix",
+        .other_names = {"consistent-prefix", "prefix-consistency"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .sessions = true,
+                  .lost_updates = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 190, .row = 3},
+    },
+    {
+        .info = {Level::ParallelSi, "parallel-si", "psi",
+                 "snapshots and no lost updates, but sites may disagree on the order of "
+                 "independent writes"},
+        .below = {Level::Causal},
+        .elle = "parallel-snapshot-isolation",
+        .other_names = {"parallel-snapshot-isolation"},
+        .rules = {.family = LevelFamily::Parallel,
+                  .sessions = true,
+                  .store = StoreKind::Replicated},
+        .drawn = {.x = 330, .row = 3},
+    },
+    {
+        .info = {Level::Si, "si", "",
+                 "every transaction reads from one snapshot, and concurrent writers of a key do "
+                 "not both commit"},
+        .below = {},
+        .elle = "snapshot-isolation",
+        .other_names = {"snapshot-isolation", "snapshot", "pl-si"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .by_timestamps = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 480, .row = 6},
+    },
+    {
+        .info = {Level::SessionSi, "session-si", "sssi",
+                 "si, and a session sees what it did before"},
+        .below = {Level::Prefix, Level::ParallelSi, Level::Si},
+        .elle = "strong-session-snapshot-isolation",
+        .other_names = {"strong-session-si", "strong-session-snapshot-isolation"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .sessions = true,
+                  .by_timestamps = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 320, .row = 2},
+    },
+    {
+        .info = {Level::Gsi, "gsi", "",
+                 "si, and commits ordered in real time commit in that order"},
+        .below = {Level::Si},
+        .elle = "generalized-snapshot-isolation",
+        .other_names = {"generalized-snapshot-isolation"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .real_time = RealTimeRule::CommitsLater,
+                  .by_timestamps = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 60, .row = 2},
+    },
+    {
+        .info = {Level::StrongSi, "strong-si", "",
+                 "si, and a transaction sees everything committed before it began"},
+        .below = {Level::SessionSi, Level::Gsi},
+        .elle = "strong-snapshot-isolation",
+        .other_names = {"strong-snapshot-isolation"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .sessions = true,
+                  .real_time = RealTimeRule::SeesIt,
+                  .by_timestamps = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 190, .row = 1},
+    },
+    {
+        .info = {Level::RepeatableRead, "repeatable-read", "rr",
+                 "serializable but for predicates: no cycle with item anti-dependencies (PL-2.99)"},
+        .below = {},
+        .elle = "repeatable-read",
+        .other_names = {"pl-2.99"},
+        .rules = {.family = LevelFamily::Serial, .phantoms = true, .by_observation = false},
+        .drawn = {.x = 640, .row = 3},
+    },
+    {
+        .info = {Level::Serializable, "serializable", "ser",
+                 "as if transactions ran one after the other, in some order"},
+        .below = {Level::Si, Level::RepeatableRead},
+        .elle = "serializable",
+        .other_names = {"pl-3", "conflict-serializable"},
+        .rules = {.family = LevelFamily::Serial, .by_timestamps = true, .store = StoreKind::Serial},
+        .drawn = {.x = 620, .row = 2},
+    },
+    {
+        .info = {Level::SessionSerializable, "session-serializable", "session-ser",
+                 "serializable in an order that keeps the order of every session"},
+        .below = {Level::SessionSi, Level::Serializable},
+        .elle = "strong-session-serializable",
+        .other_names = {"strong-session-serializable"},
+        .rules = {.family = LevelFamily::Serial,
+                  .sessions = true,
+                  .by_timestamps = true,
+                  .store = StoreKind::Serial},
+        .drawn = {.x = 530, .row = 1},
+    },
+    {
+        .info = {Level::StrictSerializable, "strict-serializable", "strict-ser",
+                 "serializable in an order that keeps sessions and real time"},
+        .below = {Level::StrongSi, Level::SessionSerializable},
+        .elle = "strict-serializable",
+        .other_names = {"strong-serializable", "strict", "pl-ss"},
+        .rules = {.family = LevelFamily::Serial,
+                  .sessions = true,
+                  .real_time = RealTimeRule::SeesIt,
+                  .by_timestamps = true,
+                  .store = StoreKind::Serial},
+        .drawn = {.x = 360, .row = 0},
+    },
 }};
 
-struct Alias {
-  std::string_view name;
-  Level level;
-};
+constexpr std::size_t index_of(Level level) { return static_cast<std::size_t>(level); }
 
-// What Elle, Jepsen, Adya and users of PostgreSQL say.
-constexpr Alias kAliases[] = {
-    {"pl-2", Level::ReadCommitted},
-    {"causal-consistency", Level::Causal},
-    {"consistent-prefix", Level::Prefix},
-    {"prefix-consistency", Level::Prefix},
-    {"parallel-snapshot-isolation", Level::ParallelSi},
-    {"snapshot-isolation", Level::Si},
-    {"snapshot", Level::Si},
-    {"pl-si", Level::Si},
-    {"generalized-snapshot-isolation", Level::Gsi},
-    {"strong-session-si", Level::SessionSi},
-    {"strong-session-snapshot-isolation", Level::SessionSi},
-    {"strong-snapshot-isolation", Level::StrongSi},
-    {"pl-2.99", Level::RepeatableRead},
-    {"pl-3", Level::Serializable},
-    {"conflict-serializable", Level::Serializable},
-    {"strong-session-serializable", Level::SessionSerializable},
-    {"strong-serializable", Level::StrictSerializable},
-    {"strict", Level::StrictSerializable},
-    {"pl-ss", Level::StrictSerializable},
-};
+constexpr bool rows_are_in_order() {
+  for (std::size_t i = 0; i < kLevelCount; ++i) {
+    if (index_of(kRows[i].info.level) != i) return false;
+    for (const Level below : kRows[i].below.span()) {
+      if (index_of(below) >= i) return false;
+    }
+  }
+  return true;
+}
+static_assert(rows_are_in_order(), "a row for each level, behind those of all that it implies");
 
-// The edges of the lattice, from DESIGN §2.
-constexpr Level kBelowRa[] = {Level::ReadCommitted};
-constexpr Level kBelowCc[] = {Level::ReadAtomic};
-constexpr Level kBelowPcOrPsi[] = {Level::Causal};
-constexpr Level kBelowSessionSi[] = {Level::Prefix, Level::ParallelSi, Level::Si};
-constexpr Level kBelowGsi[] = {Level::Si};
-constexpr Level kBelowStrongSi[] = {Level::SessionSi, Level::Gsi};
-constexpr Level kBelowSer[] = {Level::Si, Level::RepeatableRead};
-constexpr Level kBelowSessionSer[] = {Level::SessionSi, Level::Serializable};
-constexpr Level kBelowStrictSer[] = {Level::StrongSi, Level::SessionSerializable};
+constexpr std::array<LevelInfo, kLevelCount> infos() {
+  std::array<LevelInfo, kLevelCount> out{};
+  for (std::size_t i = 0; i < kLevelCount; ++i) out[i] = kRows[i].info;
+  return out;
+}
+constexpr std::array<LevelInfo, kLevelCount> kInfos = infos();
+
+// Bit j of entry i: level i implies level j.
+constexpr std::array<std::uint32_t, kLevelCount> implications() {
+  static_assert(kLevelCount <= 32);
+  std::array<std::uint32_t, kLevelCount> implied{};
+  for (std::size_t i = 0; i < kLevelCount; ++i) {  // Weaker first, so one round suffices.
+    implied[i] = 1u << i;
+    for (const Level below : kRows[i].below.span()) implied[i] |= implied[index_of(below)];
+  }
+  return implied;
+}
+constexpr std::array<std::uint32_t, kLevelCount> kImplied = implications();
 
 std::string normalised(std::string_view name) {
   std::string out(name);
@@ -87,79 +213,52 @@ std::string normalised(std::string_view name) {
   return out;
 }
 
-// Bit j of entry i: level i implies level j.
-std::array<std::uint32_t, kLevelCount> implications() {
-  std::array<std::uint32_t, kLevelCount> implied{};
-  for (const LevelInfo& level : kLevels) {  // Weaker first, so one round suffices.
-    const auto i = static_cast<std::size_t>(level.level);
-    implied[i] = 1u << i;
-    for (const Level below : directly_below(level.level)) {
-      implied[i] |= implied[static_cast<std::size_t>(below)];
-    }
-  }
-  return implied;
-}
-
 }  // namespace
 
-std::span<const LevelInfo> levels() { return kLevels; }
+const LevelRow& row_of(Level level) { return kRows[index_of(level)]; }
 
-const LevelInfo& info(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+std::span<const LevelInfo> levels() { return kInfos; }
+
+const LevelInfo& info(Level level) { return kInfos[index_of(level)]; }
 
 std::optional<Level> find_level(std::string_view name) {
   const std::string wanted = normalised(name);
   if (wanted.empty()) return std::nullopt;
-  for (const LevelInfo& level : kLevels) {
-    if (wanted == level.name || wanted == level.alias) return level.level;
-  }
-  for (const Alias& alias : kAliases) {
-    if (wanted == alias.name) return alias.level;
+  for (const LevelRow& row : kRows) {
+    const auto others = row.other_names.span();
+    if (wanted == row.info.name || wanted == row.info.alias ||
+        std::find(others.begin(), others.end(), wanted) != others.end()) {
+      return row.info.level;
+    }
   }
   return std::nullopt;
 }
 
 std::string_view closest_level(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const LevelInfo& level : kLevels) {
-    names.push_back(level.name);
-    if (!level.alias.empty()) names.push_back(level.alias);
+  for (const LevelRow& row : kRows) {
+    names.push_back(row.info.name);
+    if (!row.info.alias.empty()) names.push_back(row.info.alias);
   }
-  for (const Alias& alias : kAliases) names.push_back(alias.name);
+  for (const LevelRow& row : kRows) {
+    const auto others = row.other_names.span();
+    names.insert(names.end(), others.begin(), others.end());
+  }
   return closest(normalised(name), names);
 }
 
 bool implies(Level stronger, Level weaker) {
-  static const auto implied = implications();
-  return (implied[static_cast<std::size_t>(stronger)] >> static_cast<unsigned>(weaker) & 1) != 0;
+  return (kImplied[index_of(stronger)] >> index_of(weaker) & 1) != 0;
 }
 
-std::span<const Level> directly_below(Level level) {
-  switch (level) {
-    case Level::ReadCommitted:
-    case Level::Si:
-    case Level::RepeatableRead:
-      return {};
-    case Level::ReadAtomic:
-      return kBelowRa;
-    case Level::Causal:
-      return kBelowCc;
-    case Level::Prefix:
-    case Level::ParallelSi:
-      return kBelowPcOrPsi;
-    case Level::SessionSi:
-      return kBelowSessionSi;
-    case Level::Gsi:
-      return kBelowGsi;
-    case Level::StrongSi:
-      return kBelowStrongSi;
-    case Level::Serializable:
-      return kBelowSer;
-    case Level::SessionSerializable:
-      return kBelowSessionSer;
-    case Level::StrictSerializable:
-      return kBelowStrictSer;
-  }
-  return {};
+std::span<const Level> directly_below(Level level) { return row_of(level).below.span(); }
+
+bool has_stronger(Level level) {
+  return std::any_of(kInfos.begin(), kInfos.end(), [&](const LevelInfo& other) {
+    return other.level != level && implies(other.level, level);
+  });
 }
+
+bool InListOrder::operator()(Level a, Level b) const { return index_of(a) < index_of(b); }
 
 }  // namespace ouro

@@ -2,8 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <concepts>
+#include <set>
+#include <string>
+
+#include "base/level_rules.h"
+
 namespace ouro {
 namespace {
+
+// Only what says so compares levels.
+template <class T>
+concept Ordered = requires(T a, T b) {
+  a < b;
+}
+|| requires(T a, T b) { a > b; }
+|| requires(T a, T b) { a <= b; }
+|| requires(T a, T b) { a >= b; }
+|| requires(T a, T b) { a <=> b; };
+static_assert(!Ordered<Level> && std::equality_comparable<Level>);
 
 TEST(LevelTest, EveryNameAndAliasFindsItsLevel) {
   for (const LevelInfo& level : levels()) {
@@ -35,6 +53,75 @@ TEST(LevelTest, ImplicationsAreThoseOfTheDesign) {
   EXPECT_FALSE(implies(Level::Serializable, Level::ReadAtomic));
   EXPECT_FALSE(implies(Level::Gsi, Level::SessionSi));
   EXPECT_FALSE(implies(Level::ReadCommitted, Level::ReadAtomic));
+  EXPECT_FALSE(has_stronger(Level::StrictSerializable));
+  EXPECT_TRUE(has_stronger(Level::RepeatableRead));
+}
+
+TEST(LevelTest, ListOrderHasTheWeakerFirst) {
+  for (const LevelInfo& a : levels()) {
+    for (const LevelInfo& b : levels()) {
+      if (a.level == b.level || !implies(a.level, b.level)) continue;
+      EXPECT_TRUE(InListOrder()(b.level, a.level)) << a.name << " implies " << b.name;
+      EXPECT_FALSE(InListOrder()(a.level, b.level));
+    }
+  }
+}
+
+TEST(LevelRowTest, NoNameMeansTwoLevels) {
+  std::set<std::string_view> names;
+  for (const LevelInfo& level : levels()) {
+    const LevelRow& row = row_of(level.level);
+    EXPECT_EQ(row.info.name, level.name);
+    EXPECT_TRUE(names.insert(level.name).second) << level.name;
+    if (!level.alias.empty()) {
+      EXPECT_TRUE(names.insert(level.alias).second) << level.alias;
+    }
+    for (const std::string_view other : row.other_names.span()) {
+      EXPECT_TRUE(names.insert(other).second) << other;
+      EXPECT_EQ(find_level(other), level.level);
+    }
+    EXPECT_FALSE(row.elle.empty()) << level.name;
+    EXPECT_TRUE(std::none_of(level.name.begin(), level.name.end(), ::isupper));
+  }
+}
+
+// What a level asks for, all that imply it ask for.
+TEST(LevelRowTest, StrongerLevelsAskForMore) {
+  for (const LevelInfo& stronger : levels()) {
+    for (const LevelInfo& weaker : levels()) {
+      if (!implies(stronger.level, weaker.level)) continue;
+      SCOPED_TRACE(std::string(stronger.name) + " implies " + std::string(weaker.name));
+      const LevelRules& more = rules(stronger.level);
+      const LevelRules& less = rules(weaker.level);
+      EXPECT_TRUE(more.sessions || !less.sessions);
+      EXPECT_TRUE(more.clocks() || !less.clocks());
+      EXPECT_TRUE(less.real_time != RealTimeRule::SeesIt || more.real_time == RealTimeRule::SeesIt);
+      EXPECT_TRUE(less.lost_updates || !more.lost_updates);
+      EXPECT_TRUE(less.phantoms || !more.phantoms);
+      EXPECT_TRUE(less.rereads_differ || !more.rereads_differ);
+    }
+  }
+}
+
+TEST(LevelRowTest, FamiliesHaveWhatTheirEnginesAskFor) {
+  for (const LevelInfo& level : levels()) {
+    const LevelRules& row = rules(level.level);
+    EXPECT_EQ(row.is(LevelFamily::CommitOrder), row.premise != Premise::None) << level.name;
+    EXPECT_TRUE(!row.by_timestamps || row.begins_apart() || row.is(LevelFamily::Serial));
+    EXPECT_TRUE(!row.time_to_commit() || row.begins_apart()) << "else there is one moment only";
+  }
+}
+
+TEST(LevelRowTest, TheDrawingHasEachLevelAboveThoseItImplies) {
+  std::set<std::pair<int, int>> places;
+  for (const LevelInfo& level : levels()) {
+    const LevelPlace& place = row_of(level.level).drawn;
+    EXPECT_TRUE(places.emplace(place.x, place.row).second) << level.name;
+    EXPECT_TRUE(place.x > 0 && place.x < 720) << level.name;
+    for (const Level below : directly_below(level.level)) {
+      EXPECT_GT(row_of(below).drawn.row, place.row) << level.name;
+    }
+  }
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ void expect_true_claims_about_writes(const History& history, Level level) {
       const TxnId second = history.txn_of(b.id);
       const bool both = is_write(a.kind) && is_write(b.kind) && a.key == b.key && first != second &&
                         oracle.has(first) && oracle.has(second);
-      const bool overlap = both && has_snapshots(level) && !oracle.sees(first, second) &&
+      const bool overlap = both && is_snapshot_level(level) && !oracle.sees(first, second) &&
                            !oracle.sees(second, first);
       const bool tie = both && history.commit_ts(first) == history.commit_ts(second);
       Anomaly anomaly{.kind = AnomalyKind::WriteConflict,

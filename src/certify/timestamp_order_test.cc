@@ -38,7 +38,7 @@ Verdict ordered_by_timestamps(const History& history, Level level) {
     if (writes) builder.write(builder.key(std::int64_t(t)), Value::small(1));
   }
   const Verdict bare = timeline_verdict(*std::move(builder).freeze(),
-                                        has_snapshots(level) ? Level::Si : Level::Serializable);
+                                        is_snapshot_level(level) ? Level::Si : Level::Serializable);
   verdict.order = bare.order;
   verdict.schedule = bare.schedule;
   return verdict;

@@ -39,7 +39,7 @@ std::string complaint_at_any_level(const History& history, const CheckOptions& o
 }
 
 TEST(EngineTest, DecidableLevelsAreThoseTheTestsExpect) {
-  std::set<Level> found;
+  std::set<Level, InListOrder> found;
   for (const LevelInfo& level : levels()) {
     if (decidable(level.level)) found.insert(level.level);
   }

@@ -40,7 +40,8 @@ class PostgresDatabase final : public Database {
   // A serializable transaction may come before one that committed earlier: it had read what that
   // one overwrote.
   Level claims_by_timestamps() const override {
-    return flavour_ == PostgresFlavour::Postgres ? std::min(claims(), Level::Si) : claims();
+    const bool weaker = flavour_ == PostgresFlavour::Postgres && implies(claims(), Level::Si);
+    return weaker ? Level::Si : claims();
   }
   Features features() const override;
   std::size_t node_count() const override { return url_.hosts.size(); }

@@ -8,6 +8,8 @@
 #include <limits>
 #include <queue>
 
+#include "base/level_rules.h"
+
 namespace ouro {
 namespace {
 
@@ -37,14 +39,14 @@ struct Arc {
 class Graph {
  public:
   Graph(std::span<const Fact> facts, std::size_t txns, Level level)
-      : facts_(facts), level_(level), arcs_(2 * txns) {
-    const bool split = level == Level::Prefix || (level >= Level::Si && level <= Level::StrongSi);
+      : facts_(facts), rules_(rules(level)), arcs_(2 * txns) {
+    const bool split = rules_.begins_apart();
     for (std::size_t t = 0; split && t < txns; ++t) arcs_[2 * t].push_back({2 * t + 1, kNoFact, 0});
     for (std::uint32_t i = 0; i < facts.size(); ++i) {
       const auto [from, to] = split ? between_events(facts[i].edge) : plain(facts[i].edge);
       add(from, to, i);
-      const bool parallel = level == Level::ParallelSi;
-      if (parallel && facts[i].edge.kind != EdgeKind::ReadWrite) add(from + 1, to + 1, i);
+      if (!rules_.rw_orders() && facts[i].edge.kind != EdgeKind::ReadWrite)
+        add(from + 1, to + 1, i);
     }
   }
 
@@ -52,7 +54,7 @@ class Graph {
     Cycle best;
     best.cost = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t start = 0; start < arcs_.size(); ++start) {
-      if (level_ == Level::ParallelSi && start % 2 == 1) continue;
+      if (!rules_.rw_orders() && start % 2 == 1) continue;
       search(start, best.cost);
       for (std::size_t end : ends(start)) {
         if (distance_[end] < best.cost) best = walk(start, end);
@@ -74,19 +76,19 @@ class Graph {
     const std::size_t from = 2 * edge.from.index();
     const std::size_t to = 2 * edge.to.index();
     if (edge.kind == EdgeKind::ReadWrite) return {from, to + 1};
-    const bool to_commit = (edge.kind == EdgeKind::WriteWrite && level_ == Level::Prefix) ||
-                           (edge.kind == EdgeKind::RealTime && level_ == Level::Gsi);
+    const bool to_commit = (edge.kind == EdgeKind::WriteWrite && rules_.lost_updates) ||
+                           (edge.kind == EdgeKind::RealTime && rules_.time_to_commit());
     return {from + 1, to_commit ? to + 1 : to};
   }
 
   // One node per transaction; at psi a second one for behind the overwritten read.
   [[nodiscard]] Ends plain(const Edge& edge) const {
-    const bool passed = level_ == Level::ParallelSi && edge.kind == EdgeKind::ReadWrite;
+    const bool passed = !rules_.rw_orders() && edge.kind == EdgeKind::ReadWrite;
     return {2 * edge.from.index(), 2 * edge.to.index() + (passed ? 1 : 0)};
   }
 
   [[nodiscard]] std::vector<std::size_t> ends(std::size_t start) const {
-    if (level_ == Level::ParallelSi) return {start, start + 1};
+    if (!rules_.rw_orders()) return {start, start + 1};
     return {start};
   }
 
@@ -132,7 +134,7 @@ class Graph {
   };
 
   std::span<const Fact> facts_;
-  Level level_;
+  const LevelRules& rules_;
   std::vector<std::vector<Arc>> arcs_;
   std::vector<std::uint64_t> distance_;
   std::vector<Via> via_;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/budget.h"
+#include "base/level_rules.h"
 #include "check/check_within.h"
 #include "check/observed/observed.h"
 #include "check/versions/worst_cycle.h"
@@ -49,7 +50,8 @@ class Explaining {
         first_(verdict),
         options_(options),
         budget_(options.time_limit, options.cancelled, 0, options.work_limit),
-        worst_first_(verdict.evidence == Evidence::Versions && verdict.level > Level::Causal &&
+        worst_first_(verdict.evidence == Evidence::Versions &&
+                     !rules(verdict.level).is(LevelFamily::CommitOrder) &&
                      has_complete_orders(history)),
         scans_list_tombstones_(scans_list_tombstones(history)) {
     out_.level = verdict.level;
@@ -125,7 +127,8 @@ class Explaining {
                                               const Verdict& verdict) const {
     const bool searched = !verdict.anomalies.empty() &&
                           verdict.anomalies.front().kind == AnomalyKind::ContradictoryOrder;
-    if (!searched || verdict.level == Level::Prefix || history.op_count() > kManyToCheck) return {};
+    if (!searched || rules(verdict.level).lost_updates || history.op_count() > kManyToCheck)
+      return {};
     return suspected_lost_updates(history, options_.examples);
   }
 
@@ -382,7 +385,7 @@ class Explaining {
     Level worst = worst_level(part.history, kind);
     if (auto all = all_they_did(history, part.txns, kind)) {
       const Level whole = worst_level(all->history, kind);
-      if (whole < worst && tells(all->history)) {
+      if (InListOrder()(whole, worst) && tells(all->history)) {
         worst = whole;
         part = *std::move(all);
       }
@@ -436,7 +439,7 @@ class Explaining {
       return story;
     }
     const bool plain = verdict.evidence == Evidence::Observed || !history.has_predicate_reads();
-    if (verdict.level > Level::Causal && plain) {
+    if (!rules(verdict.level).is(LevelFamily::CommitOrder) && plain) {
       const auto observed =
           Observed::observe(history, budget_, 1, verdict.evidence,
                             scans_list_tombstones_ ? Absences::Assumed : Absences::Certain);

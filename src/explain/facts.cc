@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/level_rules.h"
 #include "history/real_time.h"
 
 namespace ouro {
-
-bool honours_sessions(Level level) {
-  return level != Level::Si && level != Level::Gsi && level != Level::Serializable &&
-         level != Level::RepeatableRead;
-}
-
-bool honours_clocks(Level level) {
-  return level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable;
-}
 
 WriteOrders::WriteOrders(std::span<const std::size_t> writers) {
   for (const std::size_t size : writers) {
@@ -40,8 +32,8 @@ void WriteOrders::put(std::size_t key, std::size_t first, std::size_t second, Pr
 
 Facts::Facts(const Observed& observed, Level level, std::int64_t clock_drift)
     : o_(observed), txn_count_(observed.history().txn_count()), known_({}) {
-  if (honours_sessions(level)) add_sessions();
-  if (honours_clocks(level)) add_real_time(clock_drift);
+  if (rules(level).sessions) add_sessions();
+  if (rules(level).clocks()) add_real_time(clock_drift);
   add_keys();
 }
 

@@ -97,8 +97,4 @@ class Facts {
   WriteOrders known_;
 };
 
-// Whether the level looks at the order of sessions, or at clocks.
-[[nodiscard]] bool honours_sessions(Level level);
-[[nodiscard]] bool honours_clocks(Level level);
-
 }  // namespace ouro

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "check/observed/observed.h"
 #include "explain/excerpt.h"
 #include "explain/lift.h"
@@ -15,7 +16,8 @@
 namespace ouro {
 namespace {
 
-bool by_commit_order(Level level) { return level <= Level::Prefix; }
+// Where updates may get lost, a writer need not have seen the version before its own.
+bool by_commit_order(Level level) { return rules(level).lost_updates; }
 
 // What the question added, in a history that has it.
 class Added {

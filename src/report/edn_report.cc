@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/level_rules.h"
 #include "history/access.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
@@ -13,24 +14,6 @@
 
 namespace ouro {
 namespace {
-
-// What Elle calls a level.
-std::string_view elle_name(Level level) {
-  constexpr std::string_view kNames[kLevelCount] = {"read-committed",
-                                                    "read-atomic",
-                                                    "causal-cerone",
-                                                    "prefix",
-                                                    "parallel-snapshot-isolation",
-                                                    "snapshot-isolation",
-                                                    "strong-session-snapshot-isolation",
-                                                    "generalized-snapshot-isolation",
-                                                    "strong-snapshot-isolation",
-                                                    "repeatable-read",
-                                                    "serializable",
-                                                    "strong-session-serializable",
-                                                    "strict-serializable"};
-  return kNames[static_cast<std::size_t>(level)];
-}
 
 // Elle says process where we say session.
 std::string elle_id(const Story& story) {
@@ -152,7 +135,7 @@ std::string edn(const History& history, const Story& story) {
 std::string level_set(std::span<const Level> levels) {
   std::string out = "#{";
   for (const Level level : levels) {
-    out += fmt::format("{}:{}", out.size() > 2 ? " " : "", elle_name(level));
+    out += fmt::format("{}:{}", out.size() > 2 ? " " : "", row_of(level).elle);
   }
   return out + '}';
 }

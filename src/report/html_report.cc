@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
 #include "ouro/stats.h"
@@ -168,7 +169,8 @@ std::string lattice() {
     json.begin_object().member("name", level.name).member("alias", level.alias);
     json.member("definition", level.definition).key("below").begin_array();
     for (const Level below : directly_below(level.level)) json.value(info(below).name);
-    json.end_array().end_object();
+    const LevelPlace& drawn = row_of(level.level).drawn;
+    json.end_array().member("x", drawn.x).member("row", drawn.row).end_object();
   }
   json.end_array();
   return std::move(json).finish();

@@ -1,6 +1,8 @@
-// The lattice of levels, drawn and in words.
+// The lattice of levels: a table of what implies what, and definitions in words.
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "ouro/report.h"
 #include "ouro/version.h"
@@ -8,28 +10,6 @@
 
 namespace ouro {
 namespace {
-
-// Drawn by hand; levels_report_test compares it with directly_below().
-constexpr std::string_view kLattice = R"(
-                      strict-serializable
-                      /                 \
-              strong-si              session-serializable
-              /       \                /            \
-           gsi         \              /         serializable
-            |           \            /           /        \
-            |            session-si             /     repeatable-read
-            |           /     |    \           /
-            |      prefix     |     \         /
-            |          \  parallel-si\       /
-            |           \     |       \     /
-            |            causal        |   |
-            |              |           |   |
-            |         read-atomic      |   |
-            |              |           |   |
-            |        read-committed    |   |
-            |                          |   |
-            '------------------------- si -'
-)";
 
 constexpr std::size_t kWidth = 78;
 
@@ -51,16 +31,29 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out + line + '\n';
 }
 
-bool in_name(char c) { return (c >= 'a' && c <= 'z') || c == '-'; }
-
-// Where the lattice shows the level; there is a blank before it.
-std::size_t place_of(std::string_view lattice, std::string_view name) {
-  std::size_t at = lattice.find(name);
-  while (at != std::string_view::npos &&
-         (lattice[at - 1] != ' ' || in_name(lattice[at + name.size()]))) {
-    at = lattice.find(name, at + 1);
+// "session-si, serializable"; a dash for none.
+std::string names_below(Level level) {
+  std::string out;
+  for (const Level below : directly_below(level)) {
+    out += out.empty() ? "" : ", ";
+    out += info(below).name;
   }
-  return at;
+  return out.empty() ? "-" : out;
+}
+
+// A line for each level, the strongest first: what `mark_of` has to say (one column), its name and
+// the levels directly below it.
+template <class F>
+std::string lattice_table(const F& mark_of) {
+  std::size_t width = 0;
+  for (const LevelInfo& level : levels()) width = std::max(width, level.name.size());
+  std::string out = fmt::format("\n    {:{}}  {}\n", "level", width, "directly implies");
+  for (std::size_t i = levels().size(); i-- > 0;) {
+    const LevelInfo& level = levels()[i];
+    out += fmt::format("  {} {:{}}  {}\n", mark_of(level.level), level.name, width,
+                       names_below(level.level));
+  }
+  return out;
 }
 
 }  // namespace
@@ -68,25 +61,25 @@ std::size_t place_of(std::string_view lattice, std::string_view name) {
 std::string marked_lattice(std::span<const Verdict> verdicts, bool colour) {
   constexpr std::string_view kMarks[] = {"✓", "✗", "?"};
   constexpr std::string_view kColours[] = {"\033[32m", "\033[1;31m", "\033[1;33m"};
-  std::string out(kLattice);
-  for (const Verdict& verdict : verdicts) {
-    const std::size_t at = place_of(out, info(verdict.level).name);
-    if (at == std::string::npos) continue;
-    const auto outcome = static_cast<std::size_t>(verdict.outcome);
-    out.replace(at - 1, 1,
-                colour ? fmt::format("{}{}\033[0m", kColours[outcome], kMarks[outcome])
-                       : std::string(kMarks[outcome]));
-  }
-  return out + "\n  ✓ holds   ✗ violated   ? undecided\n";
+  const std::string table = lattice_table([&](Level level) -> std::string {
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.level != level) continue;
+      const auto outcome = static_cast<std::size_t>(verdict.outcome);
+      if (!colour) return std::string(kMarks[outcome]);
+      return fmt::format("{}{}\033[0m", kColours[outcome], kMarks[outcome]);
+    }
+    return " ";
+  });
+  return table + "\n  ✓ holds   ✗ violated   ? undecided\n";
 }
 
 std::string describe_levels() {
-  std::string out = "Isolation levels; a level implies those that hang below it.\n";
-  out += kLattice;
-  out += "\n  * decided by this version\n\n";
+  std::string out = "Isolation levels, and what each directly implies; the rest follows.\n";
+  const auto decided = [](Level level) { return decidable(level) ? '*' : ' '; };
+  out += lattice_table(decided) + "\n  * decided by what clients observed\n\n";
   for (const LevelInfo& level : levels()) {
     const std::string alias = level.alias.empty() ? "" : fmt::format(" ({})", level.alias);
-    out += fmt::format("{} {}{}\n", decidable(level.level) ? '*' : ' ', level.name, alias);
+    out += fmt::format("{} {}{}\n", decided(level.level), level.name, alias);
     out += wrapped(level.definition, 6);
   }
   return out;

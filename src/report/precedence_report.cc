@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "ouro/report.h"
 #include "report/narrator.h"
 
@@ -42,9 +43,10 @@ void append_cases(std::string& out, const Narrator& narrator, const Story& story
 
 // What it means that neither must precede the other; each order was tried.
 std::string_view open_phrase(Level level) {
-  if (level == Level::ParallelSi) return "neither must see the other";
-  const bool snapshots = level >= Level::Si && level <= Level::StrongSi;
-  if (snapshots) return "neither must commit before the other begins";
+  const LevelRules& level_rules = rules(level);
+  if (level_rules.is(LevelFamily::Parallel)) return "neither must see the other";
+  if (level_rules.begins_apart() && !level_rules.lost_updates)
+    return "neither must commit before the other begins";
   return "some orders that explain the history have the one first, some the other";
 }
 

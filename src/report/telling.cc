@@ -109,7 +109,7 @@ std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
     for (const Story& story : explanation.stories) add_violated(out, story);
   }
   std::sort(out.begin(), out.end(),
-            [](const Verdict& a, const Verdict& b) { return a.level < b.level; });
+            [](const Verdict& a, const Verdict& b) { return InListOrder()(a.level, b.level); });
   return out;
 }
 

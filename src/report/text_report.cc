@@ -130,8 +130,7 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
   append_other_order(out, history, {&verdict, 1}, options);
   if (!options.others.empty()) {
     append_answer(out, {&verdict, 1}, {&explanation, 1}, options);
-  } else if (verdict.outcome == Outcome::Holds && verdict.level != Level::StrictSerializable &&
-             !options.whole) {
+  } else if (verdict.outcome == Outcome::Holds && has_stronger(verdict.level) && !options.whole) {
     out += "\n  Stronger levels were not asked; --level all names the strongest that hold.\n";
   }
   append_closing(out, history, options);

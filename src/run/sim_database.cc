@@ -5,6 +5,7 @@
 #include <charconv>
 #include <mutex>
 
+#include "base/level_rules.h"
 #include "workload/fault_player.h"
 #include "workload/fault_script.h"
 #include "workload/isolation.h"
@@ -256,7 +257,7 @@ Result<std::unique_ptr<SimDatabase>> open_sim(db::Url url, std::uint64_t seed) {
   const std::string rate = url.take("rate", "0.01");
   if (auto left = url.nothing_left("fault, rate"); !left) return left.error();
   const auto level = find_level(url.path.empty() ? "serializable" : url.path);
-  if (!level || *level == Level::RepeatableRead) {
+  if (!level || rules(*level).store == StoreKind::None) {
     return bad(url,
                fmt::format("no simulated store keeps '{}'; 'ouro levels' lists levels", url.path));
   }

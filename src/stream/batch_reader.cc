@@ -33,9 +33,8 @@ std::span<const Value> elements(const History& history, Value value) {
   return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }
 
-TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
-                      const TimelineRules& rules) {
-  return ouro::moments_of(history, txn, writes(history, txn), arrival, rules.snapshots);
+TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival, const LevelRules& rules) {
+  return ouro::moments_of(history, txn, writes(history, txn), arrival, rules.begins_apart());
 }
 
 Status BatchReader::enter(const History& batch) {
@@ -244,7 +243,8 @@ void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Valu
 }
 
 // Nobody knows what it returned, so what comes later cannot contradict it.
-void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value) {
+void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op,
+                                 Value value) {
   touched.key->kind = KeyKind::Register;
   const std::uint64_t other = values_.of(value);
   if (first) {

@@ -6,7 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
+#include "ouro/check.h"
 #include "ouro/history.h"
 #include "ouro/result.h"
 #include "stream/cold_keys.h"
@@ -48,7 +49,7 @@ struct HiddenWrite {
 
 // When a transaction begins and commits.
 [[nodiscard]] TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
-                                    const TimelineRules& rules);
+                                    const LevelRules& rules);
 
 // Of a list read. The empty list is also read as null.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
@@ -65,7 +66,7 @@ struct Arriving : TxnMoments {
 
 class BatchReader {
  public:
-  BatchReader(KeyTable& keys, ColdKeys& cold, const Initials& initials, const TimelineRules& rules)
+  BatchReader(KeyTable& keys, ColdKeys& cold, const Initials& initials, const LevelRules& rules)
       : keys_(keys), cold_(cold), initials_(initials), rules_(rules) {}
 
   // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.
@@ -113,7 +114,7 @@ class BatchReader {
   KeyTable& keys_;
   ColdKeys& cold_;
   const Initials& initials_;
-  const TimelineRules rules_;
+  const LevelRules& rules_;
   bool has_lists_ = false;
   std::vector<KeyId> new_lists_;
   const History* batch_ = nullptr;

@@ -22,7 +22,7 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
 
 Checker::Checker(const StreamOptions& options)
     : options_(options),
-      rules_(timeline_rules(options.level)),
+      rules_(rules(options.level)),
       reader_(keys_, cold_, initials_, rules_),
       timelines_(pool_, initials_),
       real_time_(options.clock_drift),
@@ -104,7 +104,7 @@ void Checker::arrive(const Arriving& txn) {
   }
   if (txn.missing) return;
   if (rules_.sessions) check_session(txn);
-  if (rules_.real_time) check_real_time(txn);
+  if (rules_.clocks()) check_real_time(txn);
   check_reads(txn, open);
   for (const KeyWrite& write : txn.written) install(txn, write);
   if (predicates_.on()) check_predicates(txn, open);
@@ -138,7 +138,7 @@ void Checker::check_real_time(const Arriving& txn) {
   const auto clock = h.invoked(txn.txn);
   if (!clock) return;
   bool known = true;
-  const Moment& moment = rules_.commit_to_commit ? txn.commit : txn.begin;
+  const Moment& moment = rules_.time_to_commit() ? txn.commit : txn.begin;
   const Arrival missed = real_time_.invoke(*clock, moment, txn.arrival, known);
   if (!known) lost_ = true;
   if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
@@ -172,7 +172,7 @@ void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
 
 void Checker::install(const Arriving& txn, const KeyWrite& write) {
   if (!prepare(*write.key, txn.begin)) return;
-  timelines_.add(write, txn.begin, txn.commit, rules_.snapshots);
+  timelines_.add(write, txn.begin, txn.commit, rules_.begins_apart());
   KeyState& key = *write.key;
   for (const Clash& clash : timelines_.overlaps()) {
     ++count_of(summary_, AnomalyKind::WriteConflict);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
 #include "ouro/stream.h"
 #include "stream/archive.h"
 #include "stream/batch_reader.h"
@@ -145,7 +145,7 @@ class Checker {
   void restore_keys(Decoder& in);
 
   StreamOptions options_;
-  TimelineRules rules_;
+  const LevelRules& rules_;
   Pool pool_;
   KeyTable keys_{pool_};
   ColdKeys cold_{pool_, keys_};

@@ -253,7 +253,7 @@ Status Checker::restore(const std::string& file) {
 }
 
 void Checker::save_options(Encoder& out) const {
-  out.number(options_.level);
+  out.text(std::string(info(options_.level).name));
   out.number(options_.timeout.count());
   out.number(options_.clock_drift);
   out.number(options_.retention.count());
@@ -261,7 +261,7 @@ void Checker::save_options(Encoder& out) const {
 }
 
 bool Checker::restore_options(Decoder& in) const {
-  bool same = in.number<Level>() == options_.level;
+  bool same = in.text() == info(options_.level).name;
   same &= in.number<decltype(options_.timeout)::rep>() == options_.timeout.count();
   same &= in.number<std::int64_t>() == options_.clock_drift;
   same &= in.number<decltype(options_.retention)::rep>() == options_.retention.count();

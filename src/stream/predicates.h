@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
 #include "ouro/stream.h"
 #include "stream/asked.h"
 #include "stream/cold_keys.h"
@@ -29,8 +29,7 @@ namespace ouro::stream {
 
 class Predicates {
  public:
-  Predicates(Pool& pool, ColdKeys& keys, Initials& initials, const TimelineRules& rules,
-             FindTxn find)
+  Predicates(Pool& pool, ColdKeys& keys, Initials& initials, const LevelRules& rules, FindTxn find)
       : keys_(keys),
         initials_(initials),
         rules_(rules),
@@ -117,7 +116,7 @@ class Predicates {
 
   ColdKeys& keys_;
   Initials& initials_;
-  const TimelineRules rules_;
+  const LevelRules& rules_;
   FindTxn find_;
   bool on_ = false;
   bool lost_ = false;

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/column.h"
-#include "check/timeline/timeline.h"
+#include "base/level_rules.h"
 #include "ouro/stream.h"
 #include "stream/batch_reader.h"
 #include "stream/moment.h"
@@ -72,13 +72,13 @@ class Claims {
 // When transactions begin and commit, by number.
 class Moments {
  public:
-  explicit Moments(const TimelineRules& rules) : rules_(rules) {}
+  explicit Moments(const LevelRules& rules) : rules_(rules) {}
 
   void add(const History& batch) {
     for (std::size_t t = 0; t < batch.txn_count(); ++t) {
       const TxnMoments moments = stream::moments_of(batch, TxnId{t}, flags_.size(), rules_);
       const bool writes = moments.commit.tie() == Tie::Writer;
-      if (rules_.snapshots) start_.push_back(moments.begin.physical);
+      if (rules_.begins_apart()) start_.push_back(moments.begin.physical);
       commit_.push_back(moments.commit.physical);
       count_ += moments.known() ? 1 : 0;
       add_logical(moments);
@@ -97,7 +97,7 @@ class Moments {
     };
     const Timestamp end{commit_[txn], logical(commit_logical_)};
     const Timestamp start =
-        rules_.snapshots ? Timestamp{start_[txn], logical(start_logical_)} : end;
+        rules_.begins_apart() ? Timestamp{start_[txn], logical(start_logical_)} : end;
     const Lifetime life = lifetime(start, end, (flags_[txn] & kWrites) != 0, txn);
     return commit ? life.commit : life.begin;
   }
@@ -109,7 +109,7 @@ class Moments {
   void add_logical(const TxnMoments& moments) {
     const bool any = moments.begin.logical != 0 || moments.commit.logical != 0;
     if (!any && commit_logical_.empty()) return;
-    if (rules_.snapshots) {
+    if (rules_.begins_apart()) {
       start_logical_.resize(flags_.size(), 0);
       start_logical_.push_back(stream::stored_logical(moments.begin));
     }
@@ -117,7 +117,7 @@ class Moments {
     commit_logical_.push_back(stream::stored_logical(moments.commit));
   }
 
-  const TimelineRules rules_;
+  const LevelRules& rules_;
   Column<std::int64_t> start_;  // At the levels of snapshots.
   Column<std::int64_t> commit_;
   Column<std::uint32_t> start_logical_;   // Empty as long as all are zero.
@@ -130,7 +130,7 @@ class Moments {
 
 struct StreamProof::State {
   State(Level asked, std::size_t wanted)
-      : level(asked), examples(wanted), rules(timeline_rules(asked)), moments(rules) {}
+      : level(asked), examples(wanted), rules(ouro::rules(asked)), moments(rules) {}
 
   [[nodiscard]] Claim claim_of(const StreamEvent& event) const {
     const Anomaly& anomaly = event.verdict.anomalies.front();
@@ -155,7 +155,7 @@ struct StreamProof::State {
     }
     const bool commit = kind == AnomalyKind::WriteConflict ||
                         kind == AnomalyKind::DuplicateTimestamp ||
-                        (kind == AnomalyKind::RealTimeInversion && rules.commit_to_commit);
+                        (kind == AnomalyKind::RealTimeInversion && rules.time_to_commit());
     return moments.moment(txn, commit);
   }
 
@@ -180,7 +180,7 @@ struct StreamProof::State {
   }
 
   void add_order(Verdict& verdict) const {
-    if (rules.snapshots) return add_schedule(verdict);
+    if (rules.begins_apart()) return add_schedule(verdict);
     verdict.order.reserve(moments.count());
     for (std::size_t t = 0; t < moments.size(); ++t) {
       if (moments.has(t)) verdict.order.emplace_back(t);
@@ -216,7 +216,7 @@ struct StreamProof::State {
 
   Level level;
   std::size_t examples;
-  TimelineRules rules;
+  const LevelRules& rules;
   Moments moments;
   Column<std::uint32_t> first_op;
   std::uint64_t op_count = 0;

@@ -1,7 +1,7 @@
 // Who had completed, by the clocks of the clients, when a transaction was invoked, and committed
 // last of those.
 //
-// That transaction must commit before the one invoked begins (or, at gsi, commits). Of the
+// That transaction must commit before the one invoked begins (or commits: RealTimeRule). Of the
 // completions only those matter that commit later than all completed before them: a staircase. A
 // completion that comes late concerns the transactions invoked behind it, up to the next stair.
 #pragma once

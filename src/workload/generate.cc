@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/level_rules.h"
 #include "workload/fault_script.h"
 #include "workload/options.h"
 #include "workload/simulation.h"
@@ -52,8 +53,9 @@ std::optional<std::string> bad_option(const GenerateOptions& options) {
     return fmt::format("workload {} needs a real database; use ouro run",
                        info(options.workload).name);
   }
-  if (options.store == Level::RepeatableRead) {
-    return "there is no repeatable-read store; use a serializable one, or si with planted faults";
+  if (rules(options.store).store == StoreKind::None) {
+    return fmt::format("there is no {} store; use a serializable one, or si with planted faults",
+                       info(options.store).name);
   }
   for (const PlantedFault& planted : options.faults) {
     if (auto what = bad_fault(options, planted)) return what;

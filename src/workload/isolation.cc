@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
+
 namespace ouro::workload {
 
 void Isolation::begin_unchecked(OpenTxn& txn) {
@@ -39,24 +41,16 @@ bool Isolation::pinned_are_newest(const OpenTxn& txn) const {
 }
 
 std::unique_ptr<Isolation> make_isolation(Level level, StoreState& store) {
-  switch (level) {
-    case Level::ReadCommitted:
-    case Level::ReadAtomic:
+  switch (rules(level).store) {
+    case StoreKind::ReadRules:
       return make_read_rules(level, store);
-    case Level::Causal:
-    case Level::ParallelSi:
+    case StoreKind::Replicated:
       return make_replicated(level, store);
-    case Level::Prefix:
-    case Level::Si:
-    case Level::SessionSi:
-    case Level::Gsi:
-    case Level::StrongSi:
+    case StoreKind::Snapshots:
       return make_snapshots(level, store);
-    case Level::Serializable:
-    case Level::SessionSerializable:
-    case Level::StrictSerializable:
+    case StoreKind::Serial:
       return make_serial(level, store);
-    case Level::RepeatableRead:
+    case StoreKind::None:
       break;
   }
   return nullptr;

@@ -13,6 +13,7 @@
 // overwrote the earlier.
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "workload/isolation.h"
 
 namespace ouro::workload {
@@ -21,7 +22,7 @@ namespace {
 class ReadRules final : public Isolation {
  public:
   ReadRules(Level level, StoreState& store)
-      : Isolation(store), atomic_(level == Level::ReadAtomic) {}
+      : Isolation(store), atomic_(rules(level).premise != Premise::EarlierReads) {}
 
   void begin(OpenTxn& txn) override {
     txn.start = store_.timeline.begin(0, store_.last_commit[txn.session]);

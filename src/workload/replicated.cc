@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/level_rules.h"
 #include "workload/isolation.h"
 
 namespace ouro::workload {
@@ -29,7 +30,7 @@ std::size_t replica_of(std::uint32_t session) { return session % kReplicas; }
 class Replicated final : public Isolation {
  public:
   Replicated(Level level, StoreState& store)
-      : Isolation(store), refuses_conflicts_(level == Level::ParallelSi) {}
+      : Isolation(store), refuses_conflicts_(!rules(level).lost_updates) {}
 
   void begin(OpenTxn& txn) override {
     txn.start = store_.timeline.begin(0, store_.last_commit[txn.session]);

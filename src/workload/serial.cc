@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/level_rules.h"
 #include "workload/isolation.h"
 
 namespace ouro::workload {
@@ -21,8 +22,8 @@ class Serial final : public Isolation {
  public:
   Serial(Level level, StoreState& store)
       : Isolation(store),
-        lags_(level != Level::StrictSerializable),
-        keeps_sessions_(level != Level::Serializable),
+        lags_(rules(level).real_time != RealTimeRule::SeesIt),
+        keeps_sessions_(rules(level).sessions),
         last_read_(store.versions.key_count(), 0) {}
 
   void begin(OpenTxn& txn) override {

@@ -1,13 +1,14 @@
 // Prefix consistency and the snapshot isolation family: a snapshot is a prefix of the commits.
 //
-//                 snapshot                                 conflicts
-//   pc            a while ago, after the session's last    none: updates get lost
-//   si, gsi       a while ago                              first committer wins
-//   session-si    a while ago, after the session's last    first committer wins
-//   strong-si     the moment of the begin                  first committer wins
+//   the level has      the store
+//   sessions           takes the snapshot after the session's last commit
+//   RealTimeRule::SeesIt   takes it at the moment of the begin; else a while ago
+//   no lost_updates    refuses to commit if another writer of a key came first
 //
-// Commits happen in real time, so si and gsi are one store. A transaction that lost a conflict but
-// read nothing that changed since may as well have begun now, and commits.
+// Commits happen in real time, so levels that differ only in their order (si and gsi) are one
+// store. A transaction that lost a conflict but read nothing that changed since may as well have
+// begun now, and commits.
+#include "base/level_rules.h"
 #include "workload/isolation.h"
 
 namespace ouro::workload {
@@ -17,9 +18,9 @@ class Snapshots final : public Isolation {
  public:
   Snapshots(Level level, StoreState& store)
       : Isolation(store),
-        lags_(level != Level::StrongSi),
-        keeps_sessions_(level == Level::Prefix || level == Level::SessionSi),
-        refuses_conflicts_(level != Level::Prefix) {}
+        lags_(rules(level).real_time != RealTimeRule::SeesIt),
+        keeps_sessions_(rules(level).sessions),
+        refuses_conflicts_(!rules(level).lost_updates) {}
 
   void begin(OpenTxn& txn) override {
     const std::int64_t lag = lags_ ? Timeline::draw_lag(store_.random) : 0;

@@ -2,11 +2,13 @@
 
 #include <absl/container/flat_hash_set.h>
 
+#include "base/level_rules.h"
+
 namespace ouro {
 namespace {
 
 bool violates(AnomalyKind kind, Level level) {
-  return kind != AnomalyKind::NonRepeatableRead || level != Level::ReadCommitted;
+  return kind != AnomalyKind::NonRepeatableRead || !rules(level).rereads_differ;
 }
 
 Anomaly anomaly_of(const Observed& observed, const WrongRead& wrong) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/level_rules.h"
 #include "base/parallel.h"
 #include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
@@ -18,43 +19,13 @@ constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
                    unsigned threads, const Budget& budget)
     : o_(observed) {
-  RealTime real_time = RealTime::None;
-  switch (level) {
-    case Level::Prefix:
-      split_ = sessions_ = ww_to_commit_ = true;
-      chained_ = false;
-      break;
-    case Level::ParallelSi:
-      sessions_ = true;
-      overwrites_ = false;
-      break;
-    case Level::Si:
-      split_ = true;
-      break;
-    case Level::SessionSi:
-      split_ = sessions_ = true;
-      break;
-    case Level::Gsi:
-      split_ = true;
-      real_time = RealTime::CommitToCommit;
-      break;
-    case Level::StrongSi:
-      split_ = sessions_ = true;
-      real_time = RealTime::CommitToBegin;
-      break;
-    case Level::RepeatableRead:
-      phantoms_ = true;
-      break;
-    case Level::SessionSerializable:
-      sessions_ = true;
-      break;
-    case Level::StrictSerializable:
-      sessions_ = true;
-      real_time = RealTime::Txns;
-      break;
-    default:
-      break;
-  }
+  const LevelRules& level_rules = rules(level);
+  split_ = level_rules.begins_apart();
+  sessions_ = level_rules.sessions;
+  ww_to_commit_ = level_rules.lost_updates;
+  chained_ = !level_rules.lost_updates;
+  overwrites_ = level_rules.rw_orders();
+  phantoms_ = level_rules.phantoms;
   if (split_ && !chains) chained_ = false;
   const std::size_t txns = o_.history().txn_count();
   first_readers_ = static_cast<Node>(split_ ? txns * 2 : txns);
@@ -67,7 +38,7 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   add_predicates(budget);
   add_keys(threads, budget);
   first_time_ = static_cast<Node>(node_count_);
-  if (real_time != RealTime::None) add_real_time(real_time, clock_drift, budget);
+  if (level_rules.clocks()) add_real_time(level_rules.time_to_commit(), clock_drift, budget);
   stopped_ = budget.exhausted();
 }
 
@@ -123,7 +94,7 @@ void Encoding::add_predicates(const Budget& budget) {
 
 // A chain of nodes, one for each completed transaction in order of time; a transaction hangs behind
 // the last one that completed, by more than the drift, before it was invoked.
-void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift, const Budget& budget) {
+void Encoding::add_real_time(bool to_commit, std::int64_t clock_drift, const Budget& budget) {
   const History& h = o_.history();
   std::vector<std::pair<std::int64_t, TxnId>> completed;
   for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
@@ -146,7 +117,7 @@ void Encoding::add_real_time(RealTime kind, std::int64_t clock_drift, const Budg
     });
     if (after == completed.begin()) return;
     const Node time = first_time_ + static_cast<Node>(after - completed.begin() - 1);
-    add_arc(time, kind == RealTime::CommitToCommit ? commit(txn) : begin(txn));
+    add_arc(time, to_commit ? commit(txn) : begin(txn));
   });
 }
 

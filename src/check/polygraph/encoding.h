@@ -101,11 +101,9 @@ class Encoding {
   void for_each_chain_at(Node node, const F& f) const;
 
  private:
-  enum class RealTime : std::uint8_t { None, Txns, CommitToCommit, CommitToBegin };
-
   void add_sessions(const Budget& budget);
   void add_predicates(const Budget& budget);
-  void add_real_time(RealTime kind, std::int64_t clock_drift, const Budget& budget);
+  void add_real_time(bool to_commit, std::int64_t clock_drift, const Budget& budget);
   void add_keys(unsigned threads, const Budget& budget);
   void join(std::span<KeyChains> parts, std::span<const std::size_t> first_key,
             const Budget& budget);

@@ -125,7 +125,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   if (budget.exhausted()) return verdict;
   Solver solver(order, budget);
   ParallelSi parallel(encoding, order, search, budget);
-  Guide& guide = level == Level::ParallelSi ? static_cast<Guide&>(parallel) : search;
+  Guide& guide = encoding.overwrites() ? static_cast<Guide&>(search) : parallel;
   switch (solver.solve(guide)) {
     case Solution::Found:
       add_certificate(verdict, encoding, order, budget);

@@ -6,7 +6,7 @@
 
 namespace ouro {
 
-// Checks `level`: pc, psi, si, session-si, gsi, strong-si, ser, session-ser or strict-ser.
+// Checks `level`: any but those of LevelFamily::CommitOrder.
 // REQUIRES: no finding of `observed` violates the level.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                                       const CheckOptions& options);

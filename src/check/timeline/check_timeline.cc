@@ -44,12 +44,12 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
   if (!lists.ok()) return lists.error();
 
   Verdict verdict{.level = level, .evidence = Evidence::Timestamps};
-  const TimelineRules rules = timeline_rules(level);
+  const LevelRules& rules = ouro::rules(level);
   Violations violations(options.examples);
   const Timeline timeline(history, rules, options.threads, violations);
   if (rules.sessions) check_sessions(history, timeline, violations);
-  if (rules.real_time) {
-    check_real_time(history, timeline, rules.commit_to_commit, options.clock_drift, violations);
+  if (rules.clocks()) {
+    check_real_time(history, timeline, rules.time_to_commit(), options.clock_drift, violations);
   }
   replay(history, timeline, *lists, options.threads, budget, violations);
   replay_predicates(history, timeline, *lists, options.threads, budget, violations);
@@ -58,7 +58,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
   verdict.counts = violations.counts();
   verdict.outcome = violations.none() ? Outcome::Holds : Outcome::Violated;
   if (verdict.outcome == Outcome::Holds) {
-    add_order(verdict, timeline, rules.snapshots);
+    add_order(verdict, timeline, rules.begins_apart());
   } else {
     verdict.anomalies =
         anomalies_of(history, timeline, std::move(violations).first_examples(), options.examples);

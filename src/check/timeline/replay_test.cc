@@ -21,10 +21,10 @@ std::string words_of(const Violations& violations) {
   return out;
 }
 
-std::string replayed(std::string_view text, const TimelineRules& rules = {.snapshots = true}) {
+std::string replayed(std::string_view text, Level level = Level::Si) {
   const History history = oracle::history_of(text);
   Violations violations(10);
-  const Timeline timeline(history, rules, 1, violations);
+  const Timeline timeline(history, rules(level), 1, violations);
   const auto lists = ListKeys::of(history, 1);
   if (!lists.ok()) return "error";
   replay(history, timeline, *lists, 1, Budget(), violations);
@@ -34,7 +34,7 @@ std::string replayed(std::string_view text, const TimelineRules& rules = {.snaps
 TEST(TimelineStepsTest, CommitsComeBeforeBeginsAtTheSameTime) {
   const History history = oracle::history_of("T1 {1,5}: w x 1\nT2 {5,9}: r x 1");
   Violations violations(10);
-  const Timeline timeline(history, {.snapshots = true}, 1, violations);
+  const Timeline timeline(history, rules(Level::Si), 1, violations);
   EXPECT_LT(timeline.commit(TxnId{0}), timeline.begin(TxnId{1}));
   EXPECT_EQ(timeline.size(), 4u);
   EXPECT_TRUE(timeline.writes(TxnId{0}));
@@ -54,8 +54,9 @@ TEST(ReplayTest, AReadReturnsWhatItsSnapshotHolds) {
 }
 
 TEST(ReplayTest, WithoutSnapshotsReadsSeeTheStateAtTheCommit) {
-  EXPECT_EQ(replayed("T1 {1,5}: w x 1\nT2 {3,7}: r x 1", {}), "");
-  EXPECT_EQ(replayed("T1 {1,5}: w x 1\nT2 {3,7}: r x nil", {}), "snapshot-mismatch ");
+  EXPECT_EQ(replayed("T1 {1,5}: w x 1\nT2 {3,7}: r x 1", Level::Serializable), "");
+  EXPECT_EQ(replayed("T1 {1,5}: w x 1\nT2 {3,7}: r x nil", Level::Serializable),
+            "snapshot-mismatch ");
 }
 
 TEST(ReplayTest, WritersOfAKeyMustNotOverlap) {
@@ -82,7 +83,7 @@ TEST(ReplayTest, NoKeyIsARegisterAndAList) {
 std::string preceded(std::string_view text, bool sessions, std::int64_t drift = 0) {
   const History history = oracle::history_of(text);
   Violations violations(10);
-  const Timeline timeline(history, {.snapshots = true}, 1, violations);
+  const Timeline timeline(history, rules(Level::Si), 1, violations);
   if (sessions) {
     check_sessions(history, timeline, violations);
   } else {

@@ -56,33 +56,14 @@ class Ranks {
 
 }  // namespace
 
-TimelineRules timeline_rules(Level level) {
-  switch (level) {
-    case Level::Si:
-      return {.snapshots = true};
-    case Level::SessionSi:
-      return {.snapshots = true, .sessions = true};
-    case Level::Gsi:
-      return {.snapshots = true, .real_time = true, .commit_to_commit = true};
-    case Level::StrongSi:
-      return {.snapshots = true, .sessions = true, .real_time = true};
-    case Level::SessionSerializable:
-      return {.sessions = true};
-    case Level::StrictSerializable:
-      return {.sessions = true, .real_time = true};
-    default:
-      return {};
-  }
-}
-
 // The timestamps at which each transaction begins and commits.
 struct Timeline::Stamps {
-  Stamps(const History& history, const TimelineRules& rules, const std::vector<bool>& writes,
+  Stamps(const History& history, const LevelRules& rules, const std::vector<bool>& writes,
          Violations& violations)
       : start(history.txn_count(), kNoTimestamp), commit(history.txn_count(), kNoTimestamp) {
     for (std::size_t t = 0; t < history.txn_count(); ++t) {
       const TxnId txn{t};
-      const TxnMoments moments = moments_of(history, txn, writes[t], t, rules.snapshots);
+      const TxnMoments moments = moments_of(history, txn, writes[t], t, rules.begins_apart());
       const auto wrong = [&](AnomalyKind kind) {
         if (violations.add(kind)) {
           violations.keep({.kind = kind, .at = txn.value, .txn = txn, .expected = {}});
@@ -111,7 +92,7 @@ struct Timeline::Stamps {
   Ranks ranks;
 };
 
-Timeline::Timeline(const History& history, const TimelineRules& rules, unsigned threads,
+Timeline::Timeline(const History& history, const LevelRules& rules, unsigned threads,
                    Violations& violations)
     : begin_(history.txn_count(), kNowhere),
       commit_(history.txn_count(), kNowhere),

@@ -4,27 +4,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/level_rules.h"
 #include "check/timeline/violations.h"
 #include "ouro/history.h"
-#include "ouro/level.h"
 
 namespace ouro {
 
-// What a level asks of the timeline.
-struct TimelineRules {
-  bool snapshots = false;         // Reads see the state at the start, not at the commit.
-  bool sessions = false;          // A transaction sees what its session did before.
-  bool real_time = false;         // It sees, or follows, what completed before it was invoked …
-  bool commit_to_commit = false;  // … of which only the order of commits counts.
-};
-// REQUIRES: decidable(level, Evidence::Timestamps).
-[[nodiscard]] TimelineRules timeline_rules(Level level);
-
 class Timeline {
  public:
-  // Notes missing and inverted timestamps in `violations`. A transaction whose timestamps are
-  // missing is left out; one that starts after it commits does both at its commit.
-  Timeline(const History& history, const TimelineRules& rules, unsigned threads,
+  // REQUIRES: `rules` are of a level that timestamps decide. Notes missing and inverted timestamps
+  // in `violations`. A transaction whose timestamps are missing is left out; one that starts after
+  // it commits does both at its commit.
+  Timeline(const History& history, const LevelRules& rules, unsigned threads,
            Violations& violations);
 
   struct Step {

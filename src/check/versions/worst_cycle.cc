@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/level_rules.h"
 #include "graph/digraph.h"
 #include "history/access.h"
 #include "history/columns.h"
@@ -24,50 +25,14 @@ namespace {
 constexpr std::uint64_t kMostSteps = 20'000'000;  // About a second.
 constexpr std::uint32_t kNoMember = 0xffffffff;
 
-// What a level makes of edges; compare check/polygraph/encoding.h.
-struct CycleRules {
-  bool sessions = false;
-  bool real_time = false;
-  bool split = false;           // Begins and commits are apart: no two rw in a row.
-  bool ww_to_commit = false;    // What was overwritten need not have been seen …
-  bool time_to_commit = false;  // … or what had completed.
-  bool overwrites = true;       // Cycles with rw are forbidden.
-  bool phantoms = false;        // Those with rw of predicates are not.
-};
-
-CycleRules cycle_rules(Level level) {
-  switch (level) {
-    case Level::Prefix:
-      return {.sessions = true, .split = true, .ww_to_commit = true};
-    case Level::ParallelSi:
-      return {.sessions = true, .overwrites = false};
-    case Level::Si:
-      return {.split = true};
-    case Level::SessionSi:
-      return {.sessions = true, .split = true};
-    case Level::Gsi:
-      return {.real_time = true, .split = true, .time_to_commit = true};
-    case Level::StrongSi:
-      return {.sessions = true, .real_time = true, .split = true};
-    case Level::RepeatableRead:
-      return {.phantoms = true};
-    case Level::SessionSerializable:
-      return {.sessions = true};
-    case Level::StrictSerializable:
-      return {.sessions = true, .real_time = true};
-    default:
-      return {};
-  }
-}
-
 // The edges among the transactions of a component, which are meant by their number in it.
 class CycleLines {
  public:
-  CycleLines(const Observed& observed, const CycleRules& rules, std::int64_t clock_drift,
+  CycleLines(const Observed& observed, const LevelRules& rules, std::int64_t clock_drift,
              std::span<const TxnId> members)
       : o_(observed), h_(observed.history()), rules_(rules), members_(members) {
     if (rules.sessions) add_sessions();
-    if (rules.real_time) add_time(clock_drift);
+    if (rules.clocks()) add_time(clock_drift);
     add_keys();
     add_predicates();
     std::stable_sort(entries_.begin(), entries_.end(),
@@ -152,7 +117,7 @@ class CycleLines {
           });
       if (later == invoked.end()) continue;
       const auto station = base + static_cast<std::uint32_t>(later - invoked.begin());
-      add_entry({m, station, EdgeKind::RealTime, rules_.time_to_commit, {}, {}});
+      add_entry({m, station, EdgeKind::RealTime, rules_.time_to_commit(), {}, {}});
     }
   }
 
@@ -199,7 +164,7 @@ class CycleLines {
       const OpId op = o_.items().op(items[item]);
       const std::uint32_t station = add_station(writer, op, i > 0);
       if (i + 1 == writers.size()) continue;
-      add_entry({writer, station + 1, EdgeKind::WriteWrite, rules_.ww_to_commit, key, op});
+      add_entry({writer, station + 1, EdgeKind::WriteWrite, rules_.lost_updates, key, op});
     }
     for (std::uint32_t i = 0; i < links.size(); ++i) {
       const std::uint32_t source = links[i].source;
@@ -229,7 +194,7 @@ class CycleLines {
   void add_read(KeyId key, ItemId item, std::uint32_t reader, std::uint32_t read,
                 std::uint32_t base,
                 std::span<const std::pair<std::uint32_t, std::uint32_t>> writers) {
-    if (!rules_.overwrites || (rules_.phantoms && o_.items().is_absence(item))) return;
+    if (!rules_.rw_orders() || (rules_.phantoms && o_.items().is_absence(item))) return;
     const auto later = std::partition_point(writers.begin(), writers.end(),
                                             [&](const auto& w) { return w.first <= read; });
     if (later == writers.end()) return;
@@ -248,7 +213,7 @@ class CycleLines {
       if (!edge.overwrites) {
         const std::uint32_t station = add_station(reader, edge.read, false);
         add_entry({writer, station, EdgeKind::WriteRead, false, key, write});
-      } else if (rules_.overwrites && !rules_.phantoms) {
+      } else if (rules_.rw_orders() && !rules_.phantoms) {
         const std::uint32_t station = add_station(writer, write, false);
         add_entry({reader, station, EdgeKind::ReadWrite, true, key, edge.read});
       }
@@ -257,7 +222,7 @@ class CycleLines {
 
   const Observed& o_;
   const History& h_;
-  const CycleRules rules_;
+  const LevelRules& rules_;
   const std::span<const TxnId> members_;
   std::vector<Station> stations_;
   std::vector<Entry> entries_;      // By transaction.
@@ -441,15 +406,15 @@ bool has_complete_orders(const History& history) {
 
 std::vector<Edge> worst_cycle(const Observed& observed, Level level, std::int64_t clock_drift,
                               std::span<const TxnId> component, const Budget& budget) {
-  const CycleRules rules = cycle_rules(level);
-  const CycleLines lines(observed, rules, clock_drift, component);
+  const LevelRules& level_rules = rules(level);
+  const CycleLines lines(observed, level_rules, clock_drift, component);
   if (!lines.complete()) return {};
   CycleSearch search(lines, budget);
   constexpr std::array kKinds{CycleKind::Overwrites, CycleKind::Flow, CycleKind::Single,
                               CycleKind::Nonadjacent, CycleKind::Any};
   for (const CycleKind kind : kKinds) {
-    if (kind > CycleKind::Flow && !rules.overwrites) break;
-    if (kind == CycleKind::Any && rules.split) break;
+    if (kind > CycleKind::Flow && !level_rules.rw_orders()) break;
+    if (kind == CycleKind::Any && level_rules.begins_apart()) break;
     if (auto cycle = search.run(kind); !cycle.empty()) return cycle;
   }
   return {};

@@ -18,7 +18,8 @@ std::vector<TxnId> session_predecessors(const Observed& observed) {
   return before;
 }
 
-Guess::Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget)
+Guess::Guess(const Observed& observed, std::vector<Node> order, Premise premise,
+             const Budget& budget)
     : o_(&observed), order_(std::move(order)), rank_(order_.size()) {
   for (std::size_t i = 0; i < order_.size(); ++i) rank_[order_[i]] = static_cast<std::uint32_t>(i);
   constexpr std::uint64_t kStepsPerItem = 3;
@@ -26,7 +27,7 @@ Guess::Guess(const Observed& observed, std::vector<Node> order, Level level, con
   if (budget.exhausted() || !respects_all_but_reads()) return;
   respects_known_ = true;
   replay(budget);
-  if (respects_known_) find_suspects(level, budget);
+  if (respects_known_) find_suspects(premise, budget);
 }
 
 bool Guess::respects_all_but_reads() const {
@@ -81,8 +82,8 @@ void Guess::replay(const Budget& budget) {
 // A transaction saw what its earlier reads returned (rc), or what all of them returned and what its
 // session did before (ra); and, as the order respects those, the last of that is also the last of
 // its whole past (cc).
-void Guess::find_suspects(Level level, const Budget& budget) {
-  const bool by_read = level == Level::ReadCommitted;
+void Guess::find_suspects(Premise premise, const Budget& budget) {
+  const bool by_read = premise == Premise::EarlierReads;
   const Items& items = o_->items();
   std::vector<TxnId> before;
   if (!by_read && !stale_.empty()) before = session_predecessors(*o_);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/level_rules.h"
 #include "check/observed/observed.h"
 #include "graph/digraph.h"
 
@@ -23,7 +24,7 @@ class Guess {
  public:
   // `order` has every transaction once. Cost: linear, 4 bytes an item. Of no use once the budget is
   // exhausted.
-  Guess(const Observed& observed, std::vector<Node> order, Level level, const Budget& budget);
+  Guess(const Observed& observed, std::vector<Node> order, Premise premise, const Budget& budget);
 
   // Whether the order respects session order, reads-from, the orders that lists reveal, and what
   // predicate reads saw. Otherwise nothing below holds.
@@ -50,7 +51,7 @@ class Guess {
  private:
   [[nodiscard]] bool respects_all_but_reads() const;
   void replay(const Budget& budget);
-  void find_suspects(Level level, const Budget& budget);
+  void find_suspects(Premise premise, const Budget& budget);
 
   const Observed* o_;
   std::vector<Node> order_;

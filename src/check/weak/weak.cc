@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/level_rules.h"
 #include "check/observed/likely_order.h"
 #include "check/weak/guess.h"
 
 namespace ouro {
 namespace {
 
-AnomalyKind kind_at(Level level) {
-  switch (level) {
-    case Level::ReadCommitted:
+AnomalyKind kind_at(Premise premise) {
+  switch (premise) {
+    case Premise::EarlierReads:
       return AnomalyKind::CommitOrderCycle;
-    case Level::ReadAtomic:
+    case Premise::DirectPast:
       return AnomalyKind::FracturedRead;
     default:
       return AnomalyKind::CausalityViolation;
@@ -49,23 +50,28 @@ void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph
   }
 }
 
-// After so many guesses, rc and ra infer all that the level forces, which takes one sort to decide.
+// After so many guesses, rules about less than the whole past infer all that the level forces,
+// which takes one sort to decide.
 constexpr int kGuesses = 3;
 
 class WeakCheck {
  public:
   WeakCheck(const Observed& observed, Level level, const Budget& budget,
             const CheckOptions& options)
-      : o_(observed), level_(level), budget_(budget), options_(options), verdict_{.level = level} {}
+      : o_(observed),
+        premise_(rules(level).premise),
+        budget_(budget),
+        options_(options),
+        verdict_{.level = level} {}
 
   Verdict run() {
-    Guess guess(o_, likely_commit_order(o_.history(), budget_), level_, budget_);
+    Guess guess(o_, likely_commit_order(o_.history(), budget_), premise_, budget_);
     if (!guess.respects_known()) {
       if (!sort()) return std::move(verdict_);
-      guess = Guess(o_, std::move(order_), level_, budget_);
+      guess = Guess(o_, std::move(order_), premise_, budget_);
     }
     for (int guesses = 1;; ++guesses) {
-      const bool all = guesses > kGuesses && level_ != Level::Causal;
+      const bool all = guesses > kGuesses && premise_ != Premise::WholePast;
       const std::vector<ForcedEdge> more = infer(all ? nullptr : &guess);
       if (budget_.exhausted()) return std::move(verdict_);
       if (more.empty()) return holds(guess.order());
@@ -73,16 +79,16 @@ class WeakCheck {
       forced_.insert(forced_.end(), more.begin(), more.end());
       if (!sort()) return std::move(verdict_);
       if (all) return holds(order_);
-      guess = Guess(o_, std::move(order_), level_, budget_);
+      guess = Guess(o_, std::move(order_), premise_, budget_);
     }
   }
 
  private:
   [[nodiscard]] std::vector<ForcedEdge> infer(const Guess* guess) const {
-    switch (level_) {
-      case Level::ReadCommitted:
+    switch (premise_) {
+      case Premise::EarlierReads:
         return infer_read_committed(o_, guess, budget_);
-      case Level::ReadAtomic:
+      case Premise::DirectPast:
         return infer_read_atomic(o_, guess, budget_);
       default:
         return infer_causal(o_, *guess, budget_, options_.threads);
@@ -109,10 +115,10 @@ class WeakCheck {
   // All cycles that the level's rule closes, not only those that were found on the way.
   void report_forced(const Digraph& graph) {
     const auto add = [&](const Digraph& whole) {
-      add_cycles(verdict_, *commit_graph_, whole, kind_at(level_), forced_, options_.examples,
+      add_cycles(verdict_, *commit_graph_, whole, kind_at(premise_), forced_, options_.examples,
                  budget_);
     };
-    if (level_ == Level::Causal) return add(graph);
+    if (premise_ == Premise::WholePast) return add(graph);
     std::vector<ForcedEdge> all = infer(nullptr);
     if (budget_.exhausted()) return add(graph);
     forced_ = std::move(all);
@@ -123,7 +129,7 @@ class WeakCheck {
     for (const ForcedEdge& edge : edges) {
       if (edge.to != kInitialTxn) continue;
       if (!commit_graph_) commit_graph_.emplace(o_, budget_);
-      add_anomaly(verdict_, *commit_graph_, kind_at(level_), commit_graph_->explain_initial(edge),
+      add_anomaly(verdict_, *commit_graph_, kind_at(premise_), commit_graph_->explain_initial(edge),
                   options_.examples);
     }
     return verdict_.outcome == Outcome::Violated;
@@ -139,7 +145,7 @@ class WeakCheck {
   }
 
   const Observed& o_;
-  Level level_;
+  Premise premise_;
   const Budget& budget_;
   const CheckOptions& options_;
   Verdict verdict_;

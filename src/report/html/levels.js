@@ -1,13 +1,9 @@
 // The lattice of isolation levels with the verdicts. A level that nobody asked for is marked faintly
-// if another one answers for it.
+// if another one answers for it. Where each level stands (x, row) comes with the lattice.
 
-const kPlaces = {
-  'strict-serializable': [360, 0], 'strong-si': [190, 1], 'session-serializable': [530, 1],
-  'gsi': [60, 2], 'session-si': [320, 2], 'serializable': [620, 2],
-  'prefix': [190, 3], 'parallel-si': [330, 3], 'repeatable-read': [640, 3],
-  'causal': [260, 4], 'read-atomic': [260, 5], 'read-committed': [260, 6], 'si': [480, 6],
-};
 const kRowHeight = 58;
+const levelY = level => 30 + level.row * kRowHeight;
+const levelWidth = level => level.name.length * 7.2 + 40;
 
 // Which verdicts follow from those that are known: what is weaker than a level that holds holds, what
 // is stronger than a violated one is violated.
@@ -36,36 +32,39 @@ function impliedOutcomes(lattice, known) {
   return implied;
 }
 
-function latticeLine(from, to) {
-  const [x1, r1] = kPlaces[from];
-  const [x2, r2] = kPlaces[to];
-  const y1 = 30 + r1 * kRowHeight;
-  const y2 = 30 + r2 * kRowHeight;
-  if (to === 'si' && from === 'gsi') {
+// The line from a level to one directly below it. Over many rows it goes straight down and then along
+// the bottom if no level stands in that column, else it bends around them.
+function latticeLine(lattice, from, to) {
+  const [x1, y1, x2, y2] = [from.x, levelY(from), to.x, levelY(to)];
+  if (to.row - from.row <= 2) return `M${x1} ${y1} L${x2} ${y2}`;
+  const inTheWay = level => level.row > from.row && Math.abs(level.x - x1) < levelWidth(level) / 2;
+  if (!lattice.some(inTheWay)) {
     return `M${x1} ${y1} V${y2 - 4} Q${x1} ${y2 + 34} ${x1 + 50} ${y2 + 34} H${x2 - 60} Q${x2 - 14} ${y2 + 34} ${x2} ${y2}`;
   }
-  if (r2 - r1 > 2) return `M${x1} ${y1} C${(x1 + x2) / 2 + 40} ${y1 + 50} ${x2} ${y2 - 190} ${x2} ${y2}`;
-  return `M${x1} ${y1} L${x2} ${y2}`;
+  return `M${x1} ${y1} C${(x1 + x2) / 2 + 40} ${y1 + 50} ${x2} ${y2 - 190} ${x2} ${y2}`;
 }
 
 function latticePicture(lattice, history) {
   const known = new Map(history.levels.map(level => [level.name, level.outcome]));
   const implied = history.evidence === 'observed' ? impliedOutcomes(lattice, known) : new Map();
   const remarks = new Map(history.levels.map(level => [level.name, level.remark]));
-  const picture = svg('svg', {viewBox: '0 0 720 430', class: 'lattice', role: 'img',
+  const height = 82 + kRowHeight * Math.max(...lattice.map(level => level.row));
+  const picture = svg('svg', {viewBox: `0 0 720 ${height}`, class: 'lattice', role: 'img',
                               'aria-label': 'Isolation levels; the table beside says the same'});
+  const named = new Map(lattice.map(level => [level.name, level]));
   for (const level of lattice) {
     for (const below of level.below) {
-      picture.append(svg('path', {class: 'bond', d: latticeLine(level.name, below), fill: 'none'}));
+      const line = latticeLine(lattice, level, named.get(below));
+      picture.append(svg('path', {class: 'bond', d: line, fill: 'none'}));
     }
   }
-  for (const {name, definition} of lattice) {
-    const [x, row] = kPlaces[name];
-    const y = 30 + row * kRowHeight;
+  for (const level of lattice) {
+    const {name, definition, x} = level;
+    const y = levelY(level);
     const outcome = known.get(name) ?? implied.get(name) ?? 'none';
     const how = known.has(name) ? '' : implied.has(name) ? ' implied' : ' unasked';
     const mark = kOutcomes[outcome]?.mark ?? '·';
-    const w = name.length * 7.2 + 40;
+    const w = levelWidth(level);
     picture.append(svg('g', {class: `level ${outcome}${how}`, 'data-level': name},
         svg('title', {}, [definition, remarks.get(name), history.undecidable[name]].filter(Boolean).join(' — ')),
         svg('rect', {x: x - w / 2, y: y - 15, width: w, height: 30, rx: 15}),

@@ -1,0 +1,133 @@
+#include "check/one_level.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "base/level_rules.h"
+#include "check/local/local.h"
+#include "check/open_reads.h"
+#include "check/polygraph/polygraph.h"
+#include "check/weak/weak.h"
+
+namespace ouro {
+namespace {
+
+// Adds to `edges`, sorted by reader, those that are not among them; false if all are.
+bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
+  const auto place = [](const PredicateEdge& e) {
+    return std::tie(e.reader, e.write, e.overwrites, e.read);
+  };
+  const std::size_t known = edges.size();
+  edges.insert(edges.end(), more.begin(), more.end());
+  std::sort(edges.begin(), edges.end(),
+            [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) < place(b); });
+  const auto end = std::unique(
+      edges.begin(), edges.end(),
+      [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) == place(b); });
+  edges.erase(end, edges.end());
+  return edges.size() > known;
+}
+
+Verdict decide(const Observed& observed, const PredicateReads& predicates, Level level,
+               const Budget& budget, const CheckOptions& options) {
+  constexpr std::uint64_t kSteps = 1000;  // However small the history is.
+  budget.charge(kSteps);
+  Verdict verdict{.level = level};
+  if (observed.stopped() || predicates.stopped()) return verdict;
+  add_wrong_reads(verdict, observed, predicates.flaws(), options.examples);
+  if (verdict.outcome == Outcome::Violated) return verdict;
+  return rules(level).is(LevelFamily::CommitOrder)
+             ? check_weak(observed, level, budget, options)
+             : check_polygraph(observed, level, budget, options);
+}
+
+// Where the certificate of a level that holds has everybody.
+Positions positions_of(const Observed& observed, const Verdict& verdict) {
+  Positions positions;
+  positions.begin.resize(observed.history().txn_count());
+  std::uint32_t next = 0;
+  for (const TxnId txn : verdict.order) positions.begin[txn.index()] = next++;
+  positions.commit = positions.begin;
+  for (const Event& event : verdict.schedule) {
+    (event.commit ? positions.commit : positions.begin)[event.txn.index()] = next++;
+  }
+  return positions;
+}
+
+// Decides a level, with more and more of what predicate reads ask for, until its order keeps all.
+Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates, Level level,
+                               const Budget& budget, const CheckOptions& options) {
+  if (observed.stopped() || predicates.stopped() || predicates.empty()) {
+    return decide(observed, predicates, level, budget, options);
+  }
+  if (rules(level).is(LevelFamily::Parallel)) {
+    // What holds at a stronger level needs only the edges that its order does not keep.
+    const Verdict stronger =
+        decide_with_predicates(observed, predicates, Level::SessionSi, budget, options);
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+    observed.set_predicate_edges(predicates.all(observed, budget, options.threads));
+    return decide(observed, predicates, level, budget, options);
+  }
+  std::vector<PredicateEdge> edges;
+  const bool overwrites = rules(level).phantoms_count();
+  for (;;) {
+    observed.set_predicate_edges(edges);
+    Verdict verdict = decide(observed, predicates, level, budget, options);
+    if (verdict.outcome != Outcome::Holds) return verdict;
+    const auto broken =
+        predicates.broken(observed, positions_of(observed, verdict), overwrites, budget);
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (!merge(broken, edges)) return verdict;
+  }
+}
+
+}  // namespace
+
+Verdict weakened(const Verdict& stronger, Level level) {
+  Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
+  verdict.sources = stronger.sources;
+  if (!rules(level).begins_apart()) return verdict;
+  verdict.schedule = stronger.schedule;
+  if (!verdict.schedule.empty()) return verdict;
+  for (const TxnId txn : verdict.order) {
+    verdict.schedule.push_back({txn, false});
+    verdict.schedule.push_back({txn, true});
+  }
+  return verdict;
+}
+
+Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
+                                       const Budget& budget, const CheckOptions& options) {
+  if (options.evidence != Evidence::Versions || observed.stopped()) return PredicateReads();
+  return PredicateReads::read(observed, at, budget, options.threads);
+}
+
+Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+                     const Budget& budget, const CheckOptions& options) {
+  const auto without = [&](Observed& seen) {
+    if (&seen == &observed) {
+      return decide_with_predicates(seen, predicates, level, budget, options);
+    }
+    const auto anew = read_predicates(seen, predicates.at(), budget, options);
+    if (anew.ok()) return decide_with_predicates(seen, *anew, level, budget, options);
+    Verdict verdict{.level = level};
+    verdict.reason = anew.error().what;
+    return verdict;
+  };
+  return decide_open_reads(observed, without, budget, options);
+}
+
+std::string stop_reason(const Budget& budget, const CheckOptions& options) {
+  if (budget.was_cancelled()) return "interrupted";
+  if (budget.out_of_memory()) {
+    return fmt::format("memory limit of {} MB reached", options.memory_limit / 1'000'000);
+  }
+  if (budget.out_of_work()) return "work limit reached";
+  return fmt::format("time limit of {} s reached",
+                     static_cast<double>(options.time_limit.count()) / 1000);
+}
+
+}  // namespace ouro
