@@ -169,8 +169,7 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
 std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
   for (const ReadSource& said : sources) {
     if (!reading.is_open(said.read)) return "it says what a read returned that tells so itself";
-    const auto all = reading.candidates(said.read);
-    if (std::find(all.begin(), all.end(), said.writer) == all.end()) {
+    if (!reading.is_candidate(said.read, said.writer)) {
       return "it says that a failed compare-and-set read what it cannot have read";
     }
   }

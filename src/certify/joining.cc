@@ -91,7 +91,12 @@ void Reading::join_open(AccessId read) {
       flaw(AnomalyKind::NonRepeatableRead, read, own.read);
     }
     own.open.push_back(read);
-    if (candidates(a.op).empty()) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
+    const auto& writes = writes_of_.at(a.key);
+    const bool possible = is_candidate(a.op, kInitialTxn) ||
+                          std::any_of(writes.begin(), writes.end(), [&](AccessId write) {
+                            return is_candidate(a.op, accesses_[write].txn);
+                          });
+    if (!possible) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
     return;
   }
   source_[read] = said->second == kInitialTxn ? kNoAccess : last_write(said->second, a.key);
@@ -114,17 +119,21 @@ bool Reading::is_open(OpId op) const {
 }
 
 std::vector<TxnId> Reading::candidates(OpId open_read) const {
-  const Op read = h_->op(open_read);
-  const TxnId reader = h_->txn_of(open_read);
   std::vector<TxnId> out;
-  if (h_->initial(read.key) != read.value) out.push_back(kInitialTxn);
-  const auto found = writes_of_.find(read.key);
-  if (found == writes_of_.end()) return out;
-  for (const AccessId write : found->second) {
-    const Access& a = accesses_[write];
-    if (a.txn != reader && a.value != read.value) out.push_back(a.txn);
+  if (is_candidate(open_read, kInitialTxn)) out.push_back(kInitialTxn);
+  for (const AccessId write : writes_of_.at(h_->op(open_read).key)) {
+    if (is_candidate(open_read, accesses_[write].txn)) out.push_back(accesses_[write].txn);
   }
   return out;
+}
+
+bool Reading::is_candidate(OpId open_read, TxnId writer) const {
+  const Op read = h_->op(open_read);
+  if (writer == kInitialTxn) return h_->initial(read.key) != read.value;
+  if (writer.index() >= h_->txn_count() || h_->status(writer) == TxnStatus::Aborted) return false;
+  const AccessId write = last_write(writer, read.key);
+  return writer != h_->txn_of(open_read) && write != kNoAccess &&
+         accesses_[write].value != read.value;
 }
 
 OpId Reading::first_open() const {

@@ -161,8 +161,8 @@ class Parser {
   void sources(const Json& fields, std::string_view key, std::vector<ReadSource>& out) {
     elements(fields, key, [&](const Json& item) {
       if (!item.is_map()) return fail("a source must be an object");
-      out.push_back({id<OpId>(whole(item, "read", kMany)),
-                     id<TxnId>(whole(item, "writer", kMany, true))});
+      out.push_back(
+          {id<OpId>(whole(item, "read", kMany)), id<TxnId>(whole(item, "writer", kMany, true))});
     });
   }
 

@@ -63,6 +63,8 @@ class Reading {
   [[nodiscard]] bool is_open(OpId op) const;
   // Whose last write such a read may have returned; kInitialTxn among them for the initial version.
   [[nodiscard]] std::vector<TxnId> candidates(OpId open_read) const;
+  // Whether `writer` is among them.
+  [[nodiscard]] bool is_candidate(OpId open_read, TxnId writer) const;
   // One of a transaction that counts of which nobody said what it returned; invalid: there is none.
   [[nodiscard]] OpId first_open() const;
 

@@ -12,6 +12,7 @@
 
 #include "ouro/check.h"
 #include "ouro/generate.h"
+#include "ouro/history_builder.h"
 #include "tests/case_file.h"
 #include "tests/engine_levels.h"
 #include "tests/oracle.h"
@@ -94,6 +95,25 @@ std::string interrupted(const History& history, Interrupter& interrupter, std::m
     if (!wrong.empty()) return std::string(info(verdict.level).name) + ": " + wrong;
   }
   return "";
+}
+
+// Each of many writes may be what the compare-and-set read, and each is refuted by itself.
+TEST(LimitsTest, TooManyWaysToReadAreUndecided) {
+  HistoryBuilder builder;
+  builder.default_initial(Value::small(0));
+  const KeyId x = builder.key("x");
+  for (std::int64_t i = 1; i <= 1200; ++i) {
+    builder.begin_txn(builder.session("a"));
+    builder.write(x, Value::small(i));
+  }
+  builder.begin_txn(builder.session("a"));
+  builder.cas(x, Value::small(1200), Value::small(1201), false);
+  const History history = *std::move(builder).freeze();
+  const auto verdict = check(history, Level::SessionSerializable);
+  ASSERT_TRUE(verdict.ok());
+  EXPECT_EQ(verdict->outcome, Outcome::Undecided);
+  EXPECT_EQ(verdict->reason, "1000 ways tried to say what failed compare-and-sets read");
+  EXPECT_EQ(check(history, Level::Serializable)->outcome, Outcome::Holds);
 }
 
 TEST(LimitsTest, AnInterruptedCheckIsUndecidedOrAgreesWithTheOracle) {

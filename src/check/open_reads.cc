@@ -1,5 +1,6 @@
 #include "check/open_reads.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,12 +80,15 @@ class OpenReads {
     Sources all = sources;
     ItemId next;        // The first that the order does not fit,
     ItemId first_open;  // or, if it fits all, the first.
+    absl::flat_hash_map<KeyId, Writes> writes;
     for (const ItemId read : observed.open_reads()) {
       if (!observed.counted(observed.txn(read))) continue;
       if (!first_open.valid()) first_open = read;
-      const auto candidates = by_preference(observed, places, read);
-      if (!next.valid() && !is_latest(observed, places, read, candidates[0])) next = read;
-      all.push_back(source(observed, read, candidates[0]));
+      const auto [of_key, added] = writes.try_emplace(observed.items().key(read));
+      if (added) of_key->second = writes_by_commit(observed, places, of_key->first);
+      const Guess guess = latest_that_fits(observed, places, of_key->second, read);
+      if (!next.valid() && !guess.is_latest) next = read;
+      all.push_back(source(observed, read, guess.write));
     }
     if (!first_open.valid()) {
       verdict.sources = sources;
@@ -98,6 +102,45 @@ class OpenReads {
       pending_.back().push_back(source(observed, read, *write));
     }
     return std::nullopt;
+  }
+
+  using Writes = std::vector<std::pair<std::uint32_t, ItemId>>;  // With where they commit.
+  struct Guess {
+    ItemId write;            // Invalid: the initial version.
+    bool is_latest = false;  // Nobody else wrote the key between it and the read.
+  };
+
+  // The last writes of a key by those that take part.
+  static Writes writes_by_commit(const Observed& observed, const Places& places, KeyId key) {
+    Writes out;
+    for (const ItemId item : observed.items_of(key)) {
+      const bool counts = observed.items().is_write(item) && observed.final(item) &&
+                          observed.counted(observed.txn(item));
+      if (counts) out.emplace_back(places.commit(observed.txn(item)), item);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  // What the order suggests that an open read returned. If nothing before it fits, any version.
+  static Guess latest_that_fits(const Observed& observed, const Places& places,
+                                const Writes& writes, ItemId read) {
+    const Items& items = observed.items();
+    const auto fits = [&](Value held) {
+      return read_fits(items.kind(read), items.value(read), held);
+    };
+    const std::uint32_t now = places.begin(observed.txn(read));
+    auto at = std::partition_point(writes.begin(), writes.end(),
+                                   [&](const auto& write) { return write.first < now; });
+    bool is_latest = true;
+    while (at != writes.begin()) {
+      --at;
+      if (observed.txn(at->second) == observed.txn(read)) continue;
+      if (fits(items.value(at->second))) return {at->second, is_latest};
+      is_latest = false;
+    }
+    if (fits(observed.history().initial(items.key(read)))) return {ItemId{}, is_latest};
+    return {observed.candidates(read).front(), false};
   }
 
   // A guess of all sources at once. Only that it holds is of use.
@@ -122,7 +165,6 @@ class OpenReads {
   }
 
   // The candidates before the read, the latest first; then those behind it, the earliest first.
-  // REQUIRES: there is one, or the history is wrong in plain sight.
   static std::vector<ItemId> by_preference(const Observed& observed, const Places& places,
                                            ItemId read) {
     std::vector<ItemId> out = observed.candidates(read);
@@ -133,18 +175,6 @@ class OpenReads {
     };
     std::stable_sort(out.begin(), out.end(), [&](ItemId a, ItemId b) { return rank(a) < rank(b); });
     return out;
-  }
-
-  // Whether `write` is before `read`, and no other write of the key comes between them.
-  static bool is_latest(const Observed& observed, const Places& places, ItemId read, ItemId write) {
-    const std::uint32_t now = places.begin(observed.txn(read));
-    const std::uint32_t at = places.commit(write.valid() ? observed.txn(write) : kInitialTxn);
-    if (at >= now) return false;
-    const auto links = observed.links_of(observed.items().key(read));
-    return std::none_of(links.begin(), links.end(), [&](const KeyLink& link) {
-      const bool counts = link.is_write() && observed.counted(link.txn);
-      return counts && places.commit(link.txn) > at && places.commit(link.txn) < now;
-    });
   }
 
   [[nodiscard]] Verdict undecided(std::string reason) const {

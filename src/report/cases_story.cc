@@ -74,12 +74,28 @@ std::string Narrator::premise(const Case& each) const {
   return out + ":";
 }
 
+// A sentence for each read that the cases are about.
+std::vector<std::string> Narrator::open_reads() const {
+  std::set<OpId> reads;
+  for (const Case& each : story_.cases) {
+    for (const ReadSource& said : each.sources) reads.insert(said.read);
+  }
+  std::vector<std::string> out;
+  for (const OpId read : reads) {
+    const Op op = history_.op(read);
+    out.push_back(fmt::format("{}'s {}, so it read something else than {}.",
+                              label(history_.txn_of(read)), notation(history_, op),
+                              assignment(history_, op.key, op.value)));
+  }
+  return out;
+}
+
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
   const bool alone =
       story_.cases.size() == 1 && story_.cases[0].given.empty() && story_.cases[0].sources.empty();
   if (alone) return sentences(story_.cases[0].cycle);
-  std::vector<std::string> out;
+  std::vector<std::string> out = open_reads();
   const std::size_t told = std::min(story_.cases.size(), kCasesTold);
   for (std::size_t i = 0; i < told; ++i) {
     const Case& each = story_.cases[i];

@@ -101,6 +101,7 @@ std::string edn_step(const History& history, const Narrator& narrator, const Edg
   if (edge.key.valid()) out += fmt::format(", :key {}", edn(history, history.key_name(edge.key)));
   const auto value = [&](std::string_view name, OpId op) {
     if (!op.valid() || is_predicate_read(history.op(op).kind)) return;
+    if (is_open_read(history.op(op).kind)) return;  // It tells only what it did not return.
     out += fmt::format(", :{} {}", name, edn(history, history.op(op).value));
   };
   value("value", edge.from_op);

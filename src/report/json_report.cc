@@ -91,7 +91,9 @@ void write_edge(JsonWriter& json, const History& history, const Narrator& narrat
   json.member("kind", name(edge.kind));
   if (edge.key.valid()) json.member("key", history, history.key_name(edge.key));
   const OpId op = telling_op(edge);
-  if (op.valid() && !is_predicate_read(history.op(op).kind)) {
+  const bool tells =
+      op.valid() && !is_predicate_read(history.op(op).kind) && !is_open_read(history.op(op).kind);
+  if (tells) {
     json.member("value", history, history.op(op).value);
   }
   if (edge.kind == EdgeKind::Forced && edge.read.valid()) {

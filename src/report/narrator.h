@@ -33,6 +33,7 @@ class Narrator {
   // "If T1 wrote x first:"; "In any case:" without an assumption.
   [[nodiscard]] std::string premise(const Case& each) const;
   [[nodiscard]] std::string sources_premise(const Case& each) const;
+  [[nodiscard]] std::vector<std::string> open_reads() const;
   // What the `i`th edge of a cycle says: "But T2 < T1, because …: a contradiction."
   [[nodiscard]] std::string sentence(std::span<const Edge> cycle, std::size_t i) const;
   // A sentence for each edge of a cycle, the last one with the contradiction; of a long cycle those

@@ -52,12 +52,8 @@ void Recorder::add_scan(const DoneOp* scan) {
 
 void Recorder::add_op(const OpenTxn& txn, const DoneOp& op, const Versions& versions) {
   const KeyId id = key(op.key);
-  if (op.kind == OpKind::Write) {
-    builder_.write(id, Value::small(op.value));
-  } else if (op.kind == OpKind::Delete) {
-    builder_.remove(id, Value::small(op.value));
-  } else if (op.kind == OpKind::Append) {
-    builder_.append(id, Value::small(op.value));
+  if (is_write(op.kind)) {
+    builder_.add(op.kind, id, Value::small(op.value));
   } else if (!lists_) {
     builder_.read(id, op.value == 0 ? Value::null() : Value::small(op.value));
   } else {
