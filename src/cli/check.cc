@@ -49,16 +49,6 @@ std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
   return out.asked.empty() ? std::nullopt : std::optional(out);
 }
 
-// The level that reads alone decide in place of `level`: itself, or the weakest above it. Without
-// what predicates left out nothing can be a phantom, so there repeatable-read is serializable.
-Level by_reads(Level level) {
-  for (const LevelInfo& other : levels()) {
-    const bool decided = decidable(other.level, Evidence::Observed);
-    if (decided && implies(other.level, level)) return other.level;
-  }
-  return level;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -14,6 +14,16 @@
 namespace ouro {
 namespace {
 
+// The level that reads alone decide in place of `level`: itself, or the weakest above it. Without
+// what predicates left out nothing can be a phantom, so there repeatable-read is serializable.
+Level by_reads(Level level) {
+  for (const LevelInfo& other : levels()) {
+    const bool decided = decidable(other.level, Evidence::Observed);
+    if (decided && implies(other.level, level)) return other.level;
+  }
+  return level;
+}
+
 using std::chrono::milliseconds;
 
 // What a courtesy may cost, in steps: about a second, or so many times the work of the check.
@@ -118,11 +128,9 @@ class Examining {
     std::vector<Level> violated;
     for (const Verdict& verdict : out_.verdicts) {
       if (verdict.outcome != Outcome::Violated) continue;
-      // Without what predicates left out, nothing can be a phantom.
-      const bool items = verdict.level == Level::RepeatableRead;
-      violated.push_back(items ? Level::Serializable : verdict.level);
+      violated.push_back(by_reads(verdict.level));
     }
-    std::sort(violated.begin(), violated.end());
+    std::sort(violated.begin(), violated.end(), InListOrder());
     violated.erase(std::unique(violated.begin(), violated.end()), violated.end());
     if (violated.empty()) return {};
     begin(ExamineStage::ReadsAlone);
