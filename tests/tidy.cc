@@ -369,7 +369,7 @@ Complaints check_searches(std::string_view path, std::string_view text) {
   if (room_of(path) != "report" || is_test(path)) return complaints;
   static const std::regex search(
       R"((^|[^\w.>])((ouro::)?(check|check_within|explain|examine|precedence|counterexample|look_for))"
-      R"(\s*\(|Budget\b|Observed\b))");
+      R"(\s*\(|Budget\b|Observed::))");
   std::size_t number = 0;
   const std::string code = blank_non_code(text);
   for (const std::string_view line : split_lines(code)) {
