@@ -57,7 +57,7 @@ Standing standing_of(const History& history, TxnId txn, Arrival arrival,
   for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
     writes |= is_write(kinds[op.index()]);
   }
-  // Who writes nothing may have no commit timestamp of its own.
+  // A transaction that only reads need not have a commit timestamp.
   if (!commits && !writes) commits = starts;
   out.missing = !commits || (rules.snapshots && !starts);
   if (out.missing) return out;
@@ -145,7 +145,7 @@ Status BatchReader::check_kinds(const History& batch) {
   return {};
 }
 
-// In three strides, so that neither the table nor the states are waited for.
+// In three passes that prefetch for each other, so that memory is not waited for.
 void BatchReader::find_keys(const History& batch) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
@@ -172,7 +172,8 @@ void BatchReader::find_keys(const History& batch) {
 }
 
 void BatchReader::prefetch_keys(TxnId txn) const {
-  if (!batch_->columns().predicate_reads.empty()) return;  // They have no key.
+  if (!batch_->columns().predicate_reads.empty())
+    return;  // Their operations have no key to prefetch.
   const auto keys = batch_->columns().op_key;
   for (OpId op = batch_->first_op(txn); op < batch_->end_op(txn); ++op.value) {
     keys_.prefetch_state(touched_[keys[op.index()].index()].key);
@@ -284,7 +285,7 @@ void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   }
 }
 
-// As ListReplay::judge(), but for what others appended, which is judged later.
+// Does what ListReplay::judge() does, except for what others appended: that is judged later.
 void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   gather_own(batch_->columns().op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);

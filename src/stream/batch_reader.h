@@ -38,8 +38,8 @@ struct InnerFinding {
   std::uint32_t other_op = 0;
 };
 
-// A write that is no version: overwritten in its own transaction, or of one that has no place. It
-// can only explain a read that should not have seen it.
+// A write that is no version: its own transaction overwrote it, or its transaction has no place on
+// the timeline. It is kept only to name the writer if somebody reads it.
 struct HiddenWrite {
   KeyState* key = nullptr;
   std::uint64_t value = 0;
@@ -58,7 +58,7 @@ struct Standing {
 [[nodiscard]] Standing standing_of(const History& history, TxnId txn, Arrival arrival,
                                    const TimelineRules& rules);
 
-// Of a list read. The empty list is also read as null.
+// The elements of a list read. Null is the empty list.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
 
 struct Arriving : Standing {
@@ -87,9 +87,9 @@ class BatchReader {
   [[nodiscard]] KeyState* key(KeyId id) const { return touched_[id.index()].key; }
   [[nodiscard]] std::uint64_t fingerprint(Value value) { return values_.of(value); }
   [[nodiscard]] Fingerprints& fingerprints() { return values_; }
-  // Keys that the batch shows to be lists, which nobody knew.
+  // Keys that this batch is the first to show to be lists.
   [[nodiscard]] const std::vector<KeyId>& new_lists() const { return new_lists_; }
-  // For a stream that goes on.
+  // For a stream that was restored from a checkpoint.
   void restore(bool has_lists) { has_lists_ = has_lists; }
   [[nodiscard]] bool has_lists() const { return has_lists_; }
 
@@ -100,7 +100,7 @@ class BatchReader {
     KeyState* key = nullptr;
     Arrival by = kNobody;
     std::uint64_t value = 0;        // What it read or wrote last.
-    std::uint32_t op = 0;           // That operation.
+    std::uint32_t op = 0;           // The operation that read or wrote it.
     std::uint32_t written = kNone;  // Index into Arriving::written.
     std::uint32_t read = kNone;     // Of a list: its last read.
   };
@@ -128,7 +128,7 @@ class BatchReader {
   std::vector<Name> names_;
   std::vector<std::uint64_t> hashes_;
   std::vector<KeyState*> states_;  // As ColdKeys found them.
-  std::vector<Touched> touched_;   // By the batch's keys.
+  std::vector<Touched> touched_;   // By KeyId of the batch.
   std::vector<Value> own_;
   std::uint32_t first_op_ = 0;
   Arriving out_;

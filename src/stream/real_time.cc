@@ -17,7 +17,7 @@ bool RealTime::complete(std::int64_t clock, const Moment& commit, Arrival txn) {
   const bool last = next == stairs_.end();
   const Wide until = last ? 0 : Wide{next->first} + drift_;
   stairs_.insert({clock, {commit, txn}});
-  const Wide from = Wide{clock} + drift_;  // Invoked behind this.
+  const Wide from = Wide{clock} + drift_;  // It concerns transactions invoked after this.
   if (from >= std::numeric_limits<std::int64_t>::max()) return true;
   const auto first = static_cast<std::int64_t>(from) + 1;
   for (auto at = invoked_.lower_bound({first, 0}); at != invoked_.end(); ++at) {
@@ -31,7 +31,7 @@ bool RealTime::complete(std::int64_t clock, const Moment& commit, Arrival txn) {
 }
 
 Arrival RealTime::judge(std::int64_t clock, const Moment& place) const {
-  const Wide limit = Wide{clock} - drift_;  // Completed before this.
+  const Wide limit = Wide{clock} - drift_;  // Those that completed before this must have committed.
   if (limit <= std::numeric_limits<std::int64_t>::min()) return kNobody;
   const auto behind = stairs_.lower_bound(static_cast<std::int64_t>(limit));
   if (behind == stairs_.begin()) return kNobody;
@@ -62,7 +62,7 @@ void RealTime::forget_before(Arrival first) {
     forgotten_invoked_ = std::max(forgotten_invoked_, at->first.first);
     at = invoked_.erase(at);
   }
-  // Of the stairs before all that waits the last one stays.
+  // Of the stairs that completed before anything still waiting was invoked only the last matters.
   const Wide limit = Wide{oldest} - drift_;
   while (stairs_.size() > 1 && std::next(stairs_.begin())->first < limit) {
     forgotten_stair_ = std::max(forgotten_stair_, stairs_.begin()->first);
