@@ -26,7 +26,8 @@ class Journal {
     bool removed = false;
   };
   struct Txn {
-    std::uint64_t id = 0;  // The database's; zero: it wrote nothing, or nobody knows.
+    // The database's number; zero: it wrote nothing, or its number is unknown.
+    std::uint64_t id = 0;
     End end = End::Open;
     bool has_snapshot = false;
     Snapshot snapshot;
@@ -39,7 +40,7 @@ class Journal {
 
   Txn& begin() { return txns_.emplace_back(); }
   [[nodiscard]] Txn& last() { return txns_.back(); }
-  // Of the last transaction; never zero.
+  // The token of the last transaction; never zero.
   [[nodiscard]] std::uint64_t token() const {
     return (std::uint64_t{number_} + 1) << kShift | (txns_.size() - 1);
   }

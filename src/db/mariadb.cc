@@ -136,7 +136,7 @@ Status MariaDbDatabase::prepare(const Schema& schema) {
   return wait_for_table();
 }
 
-// Who is there, and how it tells the order of commits.
+// Asks the server what it is, and how it tells the order of commits.
 Status MariaDbDatabase::look_around(MariaDbLink& link) {
   bool tidb = false;
   std::string version;
@@ -167,7 +167,7 @@ Status MariaDbDatabase::look_around(MariaDbLink& link) {
   return {};
 }
 
-// Until all nodes have it.
+// Waits until all nodes have the table.
 Status MariaDbDatabase::wait_for_table() {
   for (std::size_t node = 0; node < node_count(); ++node) {
     std::string problem;

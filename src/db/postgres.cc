@@ -75,7 +75,8 @@ class PostgresDatabase final : public Database {
   PostgresDialect dialect_;
   std::vector<bool> read_only_;
   std::unique_ptr<PostgresLink> control_;
-  std::string slot_;  // Empty: none. Goes away with the connection that made it.
+  // The replication slot; empty: none. The server removes it with the connection that made it.
+  std::string slot_;
   Journals journals_;
   std::mutex mutex_;
   std::vector<std::int64_t> start_times_;  // Of the server, whenever it was started anew.
@@ -148,7 +149,7 @@ Status PostgresDatabase::prepare(const Schema& schema) {
   return {};
 }
 
-// Who is there, and which nodes are standbys.
+// Asks each node what it is, and which nodes are standbys.
 Status PostgresDatabase::look_around() {
   PostgresRows rows;
   if (Status asked = run_control("SELECT version()", &rows); !asked.ok()) return asked;
@@ -243,7 +244,7 @@ std::uint64_t PostgresDatabase::incarnation(std::int64_t start_time) {
 }
 
 // Whether the server, having crashed, gave the number of `id` to another transaction. Then `id` had
-// left no trace, least of all a commit. Nothing: nobody knows.
+// left no trace, least of all a commit. Nothing: that cannot be told.
 std::optional<bool> PostgresDatabase::given_again(std::uint64_t id) {
   PostgresRows rows;
   if (!run_control(kStartTime, &rows).ok()) return std::nullopt;

@@ -67,7 +67,8 @@ class Components {
     const auto first = std::find(path_.rbegin(), path_.rend(), root).base() - 1;
     const bool loop = std::count(g_.out(root).begin(), g_.out(root).end(), root) != 0;
     if (path_.end() - first > 1 || loop) found_.emplace_back(first, path_.end());
-    for (auto at = first; at != path_.end(); ++at) low_[*at] = kNoNode;  // Done with.
+    for (auto at = first; at != path_.end(); ++at)
+      low_[*at] = kNoNode;  // Their component is complete.
     path_.erase(first, path_.end());
   }
 
@@ -170,7 +171,8 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
     for (std::size_t run = next_run++; run < runs && !budget.exhausted(); run = next_run++) {
       const std::span<const Arc> own(dealt.get() + run_first[run],
                                      run_first[run + 1] - run_first[run]);
-      // What is here the next free place of a node is in the end where the next one's begin.
+      // next[node] is the next free place for arcs of the node. When all are in place, that is
+      // where the arcs of the next node begin.
       std::uint64_t* const next = first_.data() + 1;
       for (const Arc& arc : own) ++next[arc.from];
       std::uint64_t at = run_first[run];
@@ -219,7 +221,7 @@ struct Waiting {
 
 std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> preferred,
                                     const Budget& budget) {
-  constexpr std::size_t kAhead = 8;  // Nodes; see below.
+  constexpr std::size_t kAhead = 8;  // How many nodes ahead memory is fetched.
   const std::size_t nodes = graph.node_count();
   std::vector<Waiting> standing(nodes);
   const bool counted = for_each_within(budget, 0, nodes, [&](std::size_t i) {

@@ -75,7 +75,7 @@ class DynamicOrder {
   void reorder();
 
   Digraph out_;
-  std::optional<Digraph> in_;  // Once it is needed.
+  std::optional<Digraph> in_;  // The reverse of out_; made when it is needed first.
   const Budget& budget_;
   BudgetTicker ticker_;
   unsigned threads_;

@@ -58,12 +58,12 @@ class Feeder {
   const Options options_;
   net::HttpClient client_;
   std::string name_;          // What the service knows us by.
-  std::uint64_t number_ = 0;  // Of the last batch.
+  std::uint64_t number_ = 0;  // The number of the last batch.
   db::Database* database_ = nullptr;
   std::unordered_map<std::uint64_t, db::Recovered::Times> times_;  // By token.
   std::thread sender_;
 
-  std::mutex mutex_;  // For all below.
+  std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   std::deque<Line> waiting_;
   bool finishing_ = false;

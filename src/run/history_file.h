@@ -41,7 +41,7 @@ class HistoryFile {
   // Whether something could not be written; close() tells what. Nothing more is worth adding.
   [[nodiscard]] bool failed() const { return failed_; }
 
-  // Everything is in the file, or why not.
+  // Waits until everything is in the file. The error is why some of it is not.
   Status close();
 
   static constexpr std::size_t kSlotBytes = 16 * 1024;
@@ -64,7 +64,7 @@ class HistoryFile {
   std::size_t memory_bytes_ = 0;
   std::size_t clients_ = 0;
 
-  std::mutex mutex_;  // For all below, and for adding.
+  std::mutex mutex_;  // Guards all members below, and adding.
   std::mutex writing_;
   std::condition_variable wake_;
   std::uint64_t lines_ = 0;

@@ -36,7 +36,7 @@ class Nemesis {
  public:
   // Starts at once. `now` is the clients' clock. REQUIRES: both outlive it; troubles are not empty.
   Nemesis(db::Server& server, NemesisOptions options, std::function<std::int64_t()> now);
-  // Ends, if nobody did.
+  // Calls end() if nobody did.
   ~Nemesis();
   Nemesis(const Nemesis&) = delete;
   Nemesis& operator=(const Nemesis&) = delete;

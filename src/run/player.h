@@ -88,7 +88,7 @@ class Player {
   bool accounts_;
   Numbers numbers_;
 
-  // Used again and again.
+  // Buffers, kept so that they are allocated once.
   std::vector<std::pair<db::Key, db::Number>> balances_;  // Read in this transaction.
   std::vector<db::KeyNumber> numbers_found_;
   std::vector<db::KeyRow> rows_found_;

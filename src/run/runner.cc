@@ -79,7 +79,7 @@ class Runner::Worker {
       if (played.status != TxnStatus::Aborted || played.by_choice || attempt >= options_.retries) {
         return true;
       }
-      // Who collided once should not collide again at once.
+      // Waits a random moment, so that clients that collided do not collide again at once.
       const auto pause = std::chrono::microseconds(choices_.below(200 << std::min(attempt, 6U)));
       runner_.sleep_until(Clock::now() + pause);
       if (runner_.over()) return false;
@@ -199,7 +199,7 @@ std::unique_ptr<db::Connection> Runner::connect(std::size_t client) {
     auto connection = database_.connect(node);
     if (connection.ok()) return *std::move(connection);
     if (!std::exchange(told, true)) note_reason("no connection");
-    // Before the first commit nobody ever got through, most likely.
+    // Without a single commit the database has most likely been unreachable all the time.
     const auto patience = std::chrono::seconds(10);
     if (committed_ == 0 && Clock::now() - started_ > patience) {
       give_up(std::move(connection).error());

@@ -43,7 +43,7 @@ class Runner {
   [[nodiscard]] RunProgress progress() const;
   [[nodiscard]] std::uint64_t retried() const { return retried_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> reasons() const;
-  // After run().
+  // Call these after run().
   [[nodiscard]] std::vector<OpenLine>& open_lines() { return open_lines_; }
   // Nanoseconds since the runner was made: the clients' clock.
   [[nodiscard]] std::int64_t now() const;
@@ -80,7 +80,7 @@ class Runner {
   std::atomic<std::uint64_t> retried_{0};
   std::atomic<std::size_t> running_{0};
 
-  mutable std::mutex mutex_;  // For all below.
+  mutable std::mutex mutex_;  // Guards all members below.
   std::map<std::string, std::uint64_t> reasons_;
   std::vector<OpenLine> open_lines_;
   std::optional<Error> error_;

@@ -66,7 +66,7 @@ class Store final : public SimDatabase, private workload::Stage {
  private:
   friend class SimConnection;
 
-  // All below: under the lock.
+  // REQUIRES, for all below: the lock is held.
   void begin(OpenTxn& txn) {
     play_faults();
     txn.reset();
@@ -88,7 +88,7 @@ class Store final : public SimDatabase, private workload::Stage {
   bool commit(OpenTxn& txn) { return isolation_->commit(txn); }
 
   void grow(Key key) { state_->versions.grow(static_cast<std::size_t>(key) + 1); }
-  // What the value that the store calls `value` is outside.
+  // The number that clients know for `value` of the store.
   [[nodiscard]] Number number_of(std::uint32_t value) const {
     return value <= numbers_.size() && numbers_[value - 1] != 0
                ? numbers_[value - 1]

@@ -45,13 +45,13 @@ class Reservation {
 
 constexpr std::size_t kMaxClientName = 200;  // Bytes.
 
-// Names a batch across repetitions; without a client nothing is recognised.
+// By this a batch is recognised if it is sent again. Without a client none is.
 struct BatchId {
   std::string client;
   std::uint64_t number = 0;
 };
 
-// How far a growing file was read once a batch of it is in.
+// How far a growing file has been read when a batch of it was applied.
 struct FilePosition {
   std::string path;  // Empty: the batch is from no file.
   std::uint64_t device = 0;
@@ -88,7 +88,7 @@ class BatchQueue {
   // False: nothing more is accepted, and `done` was not called.
   bool submit(Batch batch);
 
-  // What waits, in order; waits for something at most `patience`.
+  // All batches that wait, in order. If there are none, waits for one at most `patience`.
   [[nodiscard]] std::vector<Batch> take(std::chrono::milliseconds patience);
   // From here on nothing is accepted; what waits can still be taken.
   void close();

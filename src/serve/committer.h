@@ -25,7 +25,7 @@ class Committer {
   struct Group {
     std::vector<std::pair<std::function<void(const Receipt&)>, Receipt>> answers;
     std::vector<StreamEvent> events;
-    bool durable = true;  // Something of it was logged.
+    bool durable = true;  // Something of the group was logged, so it must be synced first.
   };
 
   explicit Committer(EventHub& hub);
@@ -45,7 +45,7 @@ class Committer {
   void settle(std::vector<Group>& groups, const Status& stored);
 
   EventHub& hub_;
-  mutable std::mutex mutex_;  // For all below.
+  mutable std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   std::vector<Group> waiting_;
   const LogWriter* log_ = nullptr;

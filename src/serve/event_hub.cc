@@ -8,13 +8,13 @@
 namespace ouro::serving {
 namespace {
 
-// Kept in memory; with a file the others are read from there.
+// How many events are kept in memory; with a file, older ones are read from there.
 constexpr std::size_t kKeptEvents = 10'000;
 constexpr std::size_t kKeptBytes = std::size_t{32} << 20;
 constexpr std::size_t kRecent = 50;
-// Stories take about a millisecond each. Behind this many events, only the facts are told, …
+// Stories take about a millisecond each. If more events than this wait, only facts are told.
 constexpr std::size_t kManyPending = 1'000;
-// … and behind so many the check has to wait.
+// If more events than this wait, the check waits.
 constexpr std::size_t kMaxPending = 20'000;
 
 }  // namespace

@@ -33,7 +33,8 @@ class EventHub {
     std::uint64_t file_limit = std::uint64_t{1} << 30;  // Bytes.
     bool delivers = false;  // Nothing is dropped from the file that delivered() does not name.
     std::function<void(const std::string& line)> event;  // For each new event; may be empty.
-    std::uint64_t event_after = ~std::uint64_t{0};  // … and for those in the file after this.
+    std::uint64_t event_after =
+        ~std::uint64_t{0};  // Also called for events in the file with a larger number than this.
   };
   explicit EventHub(Options options) : options_(std::move(options)) {}
   ~EventHub();
@@ -50,7 +51,7 @@ class EventHub {
   // Ends waiting; nothing may be published any more.
   void stop();
 
-  // Of the last event told.
+  // The number of the last event told.
   [[nodiscard]] std::uint64_t last() const;
   // The lines of up to `count` events after number `after`; if some are no longer kept, from the
   // first that is. Waits at most `patience` for one.
@@ -63,7 +64,7 @@ class EventHub {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   struct Overview {
-    std::vector<EventText> recent;                    // Without lines; the latest first.
+    std::vector<EventText> recent;                    // The latest first, without their lines.
     std::map<std::string, std::uint64_t> violations;  // By anomaly, since the service began.
     std::uint64_t withdrawals = 0;
     std::uint64_t backlog = 0;
@@ -78,7 +79,7 @@ class EventHub {
   const Options options_;
   std::thread teller_;
 
-  mutable std::mutex mutex_;  // For all below.
+  mutable std::mutex mutex_;  // Guards all members below.
   mutable std::condition_variable changed_;
   std::deque<StreamEvent> pending_;
   bool telling_ = false;
@@ -88,7 +89,7 @@ class EventHub {
   std::uint64_t last_ = 0;       // The last number told.
   EventLog log_;
   std::uint64_t delivered_ = 0;
-  std::deque<EventText> kept_;  // The latest, with lines.
+  std::deque<EventText> kept_;  // The latest events, with their lines.
   std::size_t kept_bytes_ = 0;
   std::map<std::string, std::uint64_t> violations_;
   std::uint64_t withdrawals_ = 0;

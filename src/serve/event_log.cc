@@ -77,7 +77,7 @@ Status EventLog::open(const std::string& path, std::uint64_t limit) {
   current_.first = expected;
   if (Status loaded = load(path_, current_); !loaded) return loaded;
   if (current_.first != expected) return stranger(path_);
-  // A line that was cut off is told again.
+  // A line that a crash cut off is removed; its event will be published again.
   if (::ftruncate(current_.fd, static_cast<off_t>(current_.bytes())) != 0 ||
       ::lseek(current_.fd, 0, SEEK_END) < 0) {
     return system_error(path_, "cannot write events");
@@ -119,7 +119,7 @@ Status EventLog::drop_older() {
   older_ = std::exchange(current_, {});
   if (Status begun = begin_current(); !begun) return begun;
   current_.first = older_.first + older_.ends.size();
-  // The new names, too, must be on disk.
+  // The folder must be synced, too, or the new names may be lost.
   const auto folder = std::filesystem::path(path_).parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
   Status synced;

@@ -52,7 +52,7 @@ class EventLog {
   struct Part {
     int fd = -1;
     std::uint64_t first = 1;          // The number of its first line.
-    std::vector<std::uint64_t> ends;  // Of its lines, in bytes.
+    std::vector<std::uint64_t> ends;  // Where each of its lines ends, in bytes.
     [[nodiscard]] std::uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
   };
   [[nodiscard]] std::string older_path() const;

@@ -14,7 +14,7 @@
 namespace ouro::serving {
 namespace {
 
-// More of a single event helps nobody.
+// How much of one event is told at most.
 constexpr std::size_t kMaxTransactionBytes = 256 * 1024;
 constexpr std::size_t kNamedSessions = 4;
 

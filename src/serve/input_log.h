@@ -21,9 +21,9 @@ struct LogRecord {
     Batch = 1,     // append(): `history`, `id`, `position`.
     Advance = 2,   // advance()
     Finish = 3,    // finish()
-    Seen = 4,      // From before this log: `id` was applied, …
-    Floor = 5,     // … so were all of its client up to this number, …
-    Position = 6,  // … and a file was read so far.
+    Seen = 4,      // Known from before this log: the batch `id` was applied.
+    Floor = 5,     // Known from before: all batches of the client up to this number were applied.
+    Position = 6,  // Known from before: a file was read up to `position`.
   };
   Kind kind = Kind::Advance;
   std::int64_t time = 0;   // What the stream was told; Batch, Advance, Finish.

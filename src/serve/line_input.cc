@@ -240,7 +240,7 @@ class Follower {
   const LineOptions& options_;
   LineFeed feed_;
   int file_ = -1;
-  bool told_ = false;  // That it is not there.
+  bool told_ = false;  // Whether it was noted that the file is not there.
   FilePosition at_;
 };
 

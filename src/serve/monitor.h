@@ -58,7 +58,7 @@ class Monitor {
   [[nodiscard]] std::string summary() const;
 
  private:
-  // One for each second.
+  // What is kept of each second.
   struct Sample {
     std::uint64_t txns = 0;
     double lag_seconds = 0;
@@ -75,7 +75,7 @@ class Monitor {
   std::atomic<std::uint64_t> rejected_{0};
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
-  mutable std::mutex mutex_;  // For all below.
+  mutable std::mutex mutex_;  // Guards all members below.
   Vitals vitals_;
   std::deque<Sample> samples_;
   std::chrono::steady_clock::time_point sampled_ = started_;

@@ -13,11 +13,11 @@ namespace ouro::serving {
 
 class SeenBatches {
  public:
-  static constexpr std::size_t kNumbers = 256;     // Of a client.
+  static constexpr std::size_t kNumbers = 256;     // So many numbers are kept of each client.
   static constexpr std::size_t kClients = 10'000;  // The one that was silent longest goes first.
 
   struct Client {
-    std::uint64_t floor = 0;  // It and all below count as seen.
+    std::uint64_t floor = 0;  // This number and all below count as seen.
     std::set<std::uint64_t> above;
     std::uint64_t last_use = 0;
   };

@@ -92,7 +92,7 @@ class Service {
                        options_.initial ? std::to_string(*options_.initial) : "null");
   }
 
-  // Everything but what lets clients in.
+  // Opens everything except the inputs.
   Status open() {
     if (!options_.state.empty()) {
       auto state = StateFolder::open(options_.state, settings());
@@ -170,7 +170,7 @@ class Service {
     return !options_.http.empty() || !options_.tcp.empty() || !options_.follow.empty();
   }
 
-  // Until somebody wants us to end, or nothing can come any more.
+  // Waits until the service is told to stop, or all inputs have ended.
   void wait() const {
     while (!(options_.stop != nullptr && *options_.stop) && !stream_thread_->failed() &&
            (listens() || reading_)) {

@@ -172,7 +172,7 @@ Result<StreamSummary> StreamThread::finish() {
 bool StreamThread::checkpoint_is_due() const {
   if (state_ == nullptr || !changed_) return false;
   const auto pause = Clock::now() - checkpointed_;
-  // Better between two sweeps; but not for ever.
+  // A checkpoint waits for the end of a sweep, but not for ever.
   if (stream_->sweeping() && pause < 2 * options_.checkpoint) return false;
   return pause >= options_.checkpoint ||
          (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
@@ -214,7 +214,7 @@ Status StreamThread::begin_log() {
 void StreamThread::end_checkpoint(const Status& saved) {
   saving_ = false;
   if (saved) return state_->remove_old_logs();
-  // The logs have everything, only longer.
+  // Nothing is lost: the logs still have everything, they are only longer.
   if (options_.note && !std::exchange(told_trouble_, true)) {
     options_.note("no checkpoint: " + saved.error().to_string());
   }

@@ -50,7 +50,7 @@ class StreamThread {
   [[nodiscard]] Status step();
   [[nodiscard]] Result<StreamSummary> finish();
   [[nodiscard]] bool checkpoint_is_due() const;
-  // At once, or while the stream goes on.
+  // Saves a checkpoint at once; or begins one, while the stream goes on.
   [[nodiscard]] Status checkpoint();
   [[nodiscard]] Status begin_checkpoint();
   // What saving needs: all that was done so far is on disk.
@@ -71,9 +71,9 @@ class StreamThread {
   Vitals vitals_;
   std::optional<Committer> committer_;
   std::atomic<bool> failed_{false};
-  bool logged_ = false;   // Something that is not flushed.
-  bool changed_ = false;  // Since the last checkpoint, …
-  bool saving_ = false;   // … or since this one was begun.
+  bool logged_ = false;   // Something was logged since the last flush.
+  bool changed_ = false;  // Something was done since the last checkpoint began.
+  bool saving_ = false;   // A checkpoint is being saved.
   bool told_trouble_ = false;
   Clock::time_point told_monitor_{};
   Clock::time_point checkpointed_ = Clock::now();

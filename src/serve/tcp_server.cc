@@ -75,7 +75,7 @@ class TcpServer::Connection {
     changed_.notify_all();
   }
 
-  // False: no more.
+  // False: the connection has ended.
   bool read_frame() {
     unsigned char head[4];
     if (!receive(reinterpret_cast<char*>(head), sizeof head)) return false;
@@ -192,7 +192,8 @@ class TcpServer::Connection {
       lock.unlock();
       const bool sent = net::send_all(socket_, out);
       lock.lock();
-      // Nobody listens: what is read is still taken, and counted by the next connection.
+      // The client no longer listens. What was read is still taken; if the client sends it again,
+      // it is recognised.
       broken_ = broken_ || !sent;
     }
     ::shutdown(socket_, SHUT_RDWR);
@@ -205,7 +206,7 @@ class TcpServer::Connection {
   BatchId id_{.client = {}, .number = 1};
   std::atomic<bool> ended_{false};
 
-  std::mutex mutex_;  // For all below.
+  std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   std::deque<std::optional<std::string>> answers_;
   std::size_t first_ = 0;  // Slot of the first in `answers_`.

@@ -30,7 +30,7 @@ class Webhook {
  private:
   Webhook(Options options, EventHub& hub, net::HttpClient client, std::uint64_t delivered);
   void deliver_all();
-  // False: not now.
+  // False: it was not taken; try again later.
   [[nodiscard]] bool deliver(const EventHub::Line& line);
   void rest(std::chrono::milliseconds pause);
   void note(const std::string& text) const;

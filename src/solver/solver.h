@@ -123,8 +123,8 @@ class Solver {
   std::vector<bool> seen_;
   std::vector<double> activity_;
   double bump_ = 1;
-  std::vector<std::uint8_t> last_;           // As value_, from when the choice was made last.
-  std::vector<std::vector<Watch>> watches_;  // By literal that became false.
+  std::vector<std::uint8_t> last_;           // The value that the choice had last; as in value_.
+  std::vector<std::vector<Watch>> watches_;  // By the literal whose becoming false concerns them.
   std::vector<Literal> trail_;
   std::vector<std::uint32_t> level_start_;  // Into trail_.
   std::vector<std::size_t> arcs_before_;    // Added arcs when the level began.

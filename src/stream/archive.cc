@@ -22,7 +22,7 @@ std::string group_key(std::uint64_t group) {
   return key;
 }
 
-// Behind those of all groups.
+// The key of a batch. It sorts after the keys of all groups, since 't' follows 'k'.
 std::string batch_key(Arrival first) {
   std::string key = "t";
   append_big_endian(key, first);
@@ -182,7 +182,7 @@ Status Archive::sweep(std::size_t keys) {
     if (status.ok()) continue;
     Sweep& s = *sweep_;
     if (s.phase == Phase::Leave) {
-      cold_.abandon();  // They stay.
+      cold_.abandon();  // The keys stay in memory.
       s.left = false;
       s.phase = Phase::Erase;
       s.part = 0;
@@ -199,7 +199,7 @@ Status Archive::sweep(std::size_t keys) {
 Status Archive::step(std::size_t& keys) {
   Sweep& s = *sweep_;
   const auto spend = [&](std::size_t count) { keys -= std::min(keys, count + 1); };
-  // Those that need no more than a look cost less.
+  // Looking at a key costs about a quarter of writing it.
   const std::size_t in_part = keys_.size() / KeyTable::kParts / 4;
   switch (s.phase) {
     case Phase::WriteKeys:
@@ -230,7 +230,8 @@ void Archive::sort_part() {
   });
 }
 
-// Gathers what of the next part of the table is to be written; how many keys it has.
+// Gathers the keys of the next part of the table that have something to write. Returns how many
+// keys the part has in all.
 std::size_t Archive::gather_part() {
   part_.clear();
   std::size_t count = 0;
@@ -298,7 +299,8 @@ std::size_t Archive::age_of(const KeyState& key) const {
   return std::min<std::size_t>(now - std::min(now, key.last_epoch), kAges - 1);
 }
 
-// Which keys leave: as many as it takes, the oldest first, and of the last age any.
+// Decides which keys leave: as many as are needed to free enough memory, those touched longest ago
+// first. Of the last age that is needed only a share leaves, chosen by hash.
 Status Archive::begin_leaving() {
   Sweep& s = *sweep_;
   s.part = 0;
@@ -323,7 +325,7 @@ bool Archive::leaves(const KeyState& key, std::uint64_t hash) const {
   if (!ColdKeys::may_leave(key)) return false;
   const std::size_t age = age_of(key);
   if (age != sweep_->leave_age) return age > sweep_->leave_age;
-  // Others in every sweep.
+  // Mixes the epoch in, so that every sweep chooses other keys.
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   return (hash ^ sweep_->epoch.number) * kOdd <= sweep_->share;
 }
@@ -350,7 +352,8 @@ Status Archive::leave_part() {
   return {};
 }
 
-// Keys that left, and those that were only ever read as initial: a new state asks the disk again.
+// Erases the keys that left, and those of which nothing is known but reads of the initial value: if
+// such a key is named again, its new state looks it up on disk.
 void Archive::erase_part() {
   Sweep& s = *sweep_;
   keys_.erase_if(s.part++, [&](const KeyState& key) {
@@ -362,7 +365,7 @@ void Archive::erase_part() {
   guard_ = newest_;
 }
 
-// Some of them; after the last the epoch is complete.
+// Writes some of the batches. After the last one the epoch is complete.
 Status Archive::write_batches() {
   constexpr std::size_t kTxns = 2000;
   Sweep& s = *sweep_;
@@ -528,7 +531,8 @@ void Archive::detail(KeyState& key, const Moment& begin) {
     for (const Epoch* epoch : left) {
       if (!load(key, *epoch)) return;
     }
-    // Whatever has older versions has this one, too, so it is there if any is.
+    // An epoch that has an older version of the list has the version of the stub, too. So if
+    // anything was loaded, the stub is no longer needed.
     if (key.lists.size() > before) remove_stub<ListVersion>(key);
     return;
   }
@@ -536,7 +540,7 @@ void Archive::detail(KeyState& key, const Moment& begin) {
   if (!key.has_stub || versions.lower_bound(begin) != versions.begin()) return;
   remove_stub<Version>(key);
   static_cast<void>(load_version_before<Version>(key, begin, left));
-  key.has_stub = versions.lower_bound(begin) == versions.begin();  // It is gone.
+  key.has_stub = versions.lower_bound(begin) == versions.begin();  // The version is gone for good.
 }
 
 std::optional<Source> Archive::find(Arrival arrival) {

@@ -2,9 +2,9 @@
 //
 // A sweep moves everything before some moment out of memory: versions, reads, and the batches that
 // transactions came in. Of each key the newest version stays, without its details: a stub. That is
-// all an on-time transaction asks for. Whoever begins before something that was moved gets it back
-// first, so that the rest of the stream need not know. What came back is in memory for good: the
-// next sweep moves it again, to another epoch.
+// all an on-time transaction asks for. If a transaction begins before something that was moved,
+// that is brought back first, so that the rest of the stream need not know. What came back counts
+// as never moved: the next sweep writes it again, to another epoch.
 //
 // A sweep goes in small steps, so that nobody has to wait: first all is written, then it is taken
 // out of memory, but for keys that someone late touched in between. If that is not enough, keys of
@@ -43,7 +43,7 @@ class Archive {
   [[nodiscard]] bool is_open() const { return store_ != nullptr; }
 
   // Brings back what a transaction that begins at `begin` needs to know of the key. False if some
-  // of it is gone for good.
+  // of it was dropped.
   bool prepare(KeyState& key, const Moment& begin) {
     return guard_.timestamp() < begin.timestamp() || prepare_late(key, begin);
   }
@@ -52,12 +52,12 @@ class Archive {
   void detail(KeyState& key, const Moment& begin);
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
 
-  // Moves all that is before `until`, and all batches but those that came lately: begins to. The
-  // errors are a disk that fails; then all is still there. `excess`: how many bytes too many are in
-  // use when it is called.
+  // Begins to move all that is before `until`, and all batches but the recent ones. The errors are
+  // a disk that fails; then everything is still in memory. `excess` returns by how many bytes
+  // memory exceeds its limit.
   Status begin_sweep(const Moment& until, StreamTime now, std::function<std::size_t()> excess);
   [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
-  // Goes on, for about so many keys.
+  // Goes on with the sweep, for about `keys` keys.
   Status sweep(std::size_t keys);
   Status finish_sweep();
   // Forgets epochs written before `until`. Returns the first arrival that may still be there.
@@ -66,7 +66,7 @@ class Archive {
   [[nodiscard]] bool has_dropped() const { return first_kept_ > 1; }
 
   void save(Encoder& out) const;
-  // `limited`: whether there will be more sweeps.
+  // `limited`: the stream has a memory limit, so there will be more sweeps.
   Status restore(Decoder& in, const std::string& folder, bool limited);
   // See Dropped.
   void begin_checkpoint() { dropped_.begin_checkpoint(); }
@@ -82,7 +82,7 @@ class Archive {
            (sweep_ == nullptr ? 0 : sweep_->keys.capacity() * sizeof(KeyState*));
   }
   void set_error(Error error) { error_ = std::move(error); }
-  // Something went wrong on disk since the last call.
+  // What went wrong on disk since the last call, if anything.
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
 
  private:
@@ -90,7 +90,7 @@ class Archive {
     std::uint32_t number = 0;
     Moment newest;  // Of all its versions and reads.
     StreamTime written{0};
-    Arrival first_txn = 0;  // Whose batches it has.
+    Arrival first_txn = 0;  // It has the batches of first_txn to end_txn - 1.
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;
   };
@@ -102,16 +102,16 @@ class Archive {
     Moment until;
     std::function<std::size_t()> excess;
     std::unique_ptr<VersionStore::Writer> writer;
-    std::size_t part = 0;         // Of the table, to write, let go or erase next.
-    std::size_t batches = 0;      // To write.
-    std::size_t batch = 0;        // Next.
-    std::vector<KeyState*> keys;  // Written.
-    std::size_t key = 0;          // To forget next.
+    std::size_t part = 0;         // Of the table: the one to write, let leave or erase next.
+    std::size_t batches = 0;      // How many batches are to be written.
+    std::size_t batch = 0;        // The batch to write next.
+    std::vector<KeyState*> keys;  // Those that were written.
+    std::size_t key = 0;          // Index of the one to forget next.
     // Keys of which only the stub is left, by how many sweeps ago they were touched.
     std::array<std::uint64_t, kAges> idle{};
-    bool left = false;          // Keys left, so …
-    std::size_t leave_age = 0;  // … those that are older, and of this age …
-    std::uint64_t share = 0;    // … so many of 2^64.
+    bool left = false;          // Some keys leave: …
+    std::size_t leave_age = 0;  // … all that were touched longer ago, and of this age …
+    std::uint64_t share = 0;    // … those whose mixed hash is at most this.
   };
 
   bool prepare_late(KeyState& key, const Moment& begin);
@@ -134,7 +134,7 @@ class Archive {
   Status write_batches();
   template <class V>
   static bool has_before(KeyState& key, const Moment& until);
-  // Adds what of the key is before `until`.
+  // Adds what of the key is before `until` to the group.
   template <class V>
   void encode_before(KeyState& key, const Moment& until, Epoch& epoch);
   template <class V>
@@ -154,16 +154,19 @@ class Archive {
   std::unique_ptr<VersionStore> store_;
   std::deque<Epoch> epochs_;
   std::uint32_t next_epoch_ = 1;
-  Moment newest_;          // On disk.
-  Moment guard_;           // Who begins behind this concerns nothing on disk or on the way there.
-  Moment newest_dropped_;  // What is gone is not behind this.
+  Moment newest_;  // The newest moment of anything on disk.
+  // A transaction that begins after this needs nothing that is on disk or being written.
+  Moment guard_;
+  Moment newest_dropped_;  // No later moment was dropped.
   std::uint32_t first_kept_ = 1;
-  // Chunks that came back, so the ones on disk are no longer true.
+  // What came back: in this epoch, what it has of this key no longer counts.
   absl::flat_hash_set<std::pair<std::uint32_t, Name>> back_;
-  std::deque<std::pair<Arrival, std::shared_ptr<const History>>> recent_;  // Batches read last.
+  // The batches that were read from disk last.
+  std::deque<std::pair<Arrival, std::shared_ptr<const History>>> recent_;
   Dropped dropped_;
   std::unique_ptr<Sweep> sweep_;
-  std::vector<std::pair<std::uint64_t, KeyState*>> part_;  // Of the table, by hash.
+  // The keys of a part of the table, sorted by hash.
+  std::vector<std::pair<std::uint64_t, KeyState*>> part_;
   Encoder group_;
   std::uint64_t disk_bytes_ = 0;
   std::uint64_t spilled_ = 0;

@@ -18,7 +18,7 @@ void Aside::share(std::size_t pieces, const Work& work) {
   try {
     if (!alone && !helper_.joinable()) helper_ = std::thread([this] { help(); });
   } catch (const std::system_error&) {
-    alone = true;  // Too many threads.
+    alone = true;  // The system allows no more threads.
   }
   work_ = &work;
   pieces_ = pieces;
@@ -30,7 +30,7 @@ void Aside::share(std::size_t pieces, const Work& work) {
   }
   do_some(0);
   std::unique_lock lock(mutex_);
-  waits_ = false;  // Who has not begun need not.
+  waits_ = false;  // All pieces are taken, so a helper that has not begun need not begin.
   changed_.wait(lock, [this] { return !helps_; });
 }
 

@@ -15,7 +15,7 @@ namespace ouro::stream {
 
 class Aside {
  public:
-  // What to do: the piece, and who does it (0: who called, 1: the other).
+  // The work: the number of the piece, and the thread that does it (0: the caller, 1: the helper).
   using Work = std::function<void(std::size_t piece, std::size_t who)>;
 
   Aside() = default;
@@ -32,8 +32,8 @@ class Aside {
   std::thread helper_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool waits_ = false;  // There is work that the helper has not seen, …
-  bool helps_ = false;  // … or that it is at.
+  bool waits_ = false;  // There is work that the helper has not begun.
+  bool helps_ = false;  // The helper is at work.
   bool ends_ = false;
   const Work* work_ = nullptr;
   std::size_t pieces_ = 0;

@@ -42,7 +42,7 @@ class Judge {
   Judge(RowTable& table, const Asked& asked, const Moment& begin)
       : table_(table), asked_(asked), begin_(begin) {}
 
-  // Whether its transaction wrote the key before, so that others do not matter.
+  // Whether its transaction wrote the key before, so that versions of others do not matter.
   [[nodiscard]] bool owns(const RowKey& key) const { return own(key) != nullptr; }
   [[nodiscard]] Seen seen(const RowKey& key) const;
   [[nodiscard]] bool selects(const RowKey& key, const Seen& seen) const;
@@ -50,7 +50,7 @@ class Judge {
   [[nodiscard]] bool wrong(const RowKey& key, const Seen& seen) const {
     return wrong(key, seen, selects(key, seen));
   }
-  // How many keys' shares are. REQUIRES: not an aggregate.
+  // How many keys have a wrong share. REQUIRES: not an aggregate.
   [[nodiscard]] std::uint32_t wrong_keys() const;
   // The rows that it should have returned, by key.
   [[nodiscard]] std::vector<KeyVersion> selected() const;

@@ -108,7 +108,7 @@ Status BatchReader::check_kinds(const History& batch) {
   return {};
 }
 
-// In three strides, so that neither the table nor the states are waited for.
+// In three passes that prefetch for each other, so that memory is not waited for.
 void BatchReader::find_keys(const History& batch) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
@@ -265,7 +265,7 @@ void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   }
 }
 
-// As ListReplay::judge(), but for what others appended, which is judged later.
+// Does what ListReplay::judge() does, except for what others appended: that is judged later.
 void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   gather_own(columns_of(*batch_).op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);

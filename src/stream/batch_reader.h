@@ -51,7 +51,7 @@ struct HiddenWrite {
 [[nodiscard]] TxnMoments moments_of(const History& history, TxnId txn, Arrival arrival,
                                     const LevelRules& rules);
 
-// Of a list read. The empty list is also read as null.
+// The elements of a list read. Null is the empty list.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
 
 struct Arriving : TxnMoments {
@@ -80,9 +80,9 @@ class BatchReader {
   [[nodiscard]] KeyState* key(KeyId id) const { return touched_[id.index()].key; }
   [[nodiscard]] std::uint64_t fingerprint(Value value) { return values_.of(value); }
   [[nodiscard]] Fingerprints& fingerprints() { return values_; }
-  // Keys that the batch shows to be lists, which nobody knew.
+  // Keys that this batch is the first to show to be lists.
   [[nodiscard]] const std::vector<KeyId>& new_lists() const { return new_lists_; }
-  // For a stream that goes on.
+  // For a stream that was restored from a checkpoint.
   void restore(bool has_lists) { has_lists_ = has_lists; }
   [[nodiscard]] bool has_lists() const { return has_lists_; }
 
@@ -93,7 +93,7 @@ class BatchReader {
     KeyState* key = nullptr;
     Arrival by = kNobody;
     std::uint64_t value = 0;        // What it read or wrote last.
-    std::uint32_t op = 0;           // That operation.
+    std::uint32_t op = 0;           // The operation that read or wrote it.
     std::uint32_t written = kNone;  // Index into Arriving::written.
     std::uint32_t read = kNone;     // Of a list: its last read.
   };
@@ -122,7 +122,7 @@ class BatchReader {
   std::vector<Name> names_;
   std::vector<std::uint64_t> hashes_;
   std::vector<KeyState*> states_;  // As ColdKeys found them.
-  std::vector<Touched> touched_;   // By the batch's keys.
+  std::vector<Touched> touched_;   // By KeyId of the batch.
   std::vector<Value> own_;
   std::uint32_t first_op_ = 0;
   Arriving out_;

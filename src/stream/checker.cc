@@ -10,7 +10,8 @@ namespace {
 
 // Keys that a sweep goes on with for every transaction.
 constexpr std::size_t kSweptPerTxn = 30;
-constexpr std::size_t kSweptPerOp = 16;  // … and for every operation, if that is more.
+constexpr std::size_t kSweptPerOp =
+    16;  // The same for every operation; the larger of the two counts.
 // Cold keys that are merged for every operation: each that leaves is written four to six times.
 constexpr std::size_t kMergedPerOp = 8;
 
@@ -343,7 +344,7 @@ void Checker::limit_memory(std::size_t txns, std::size_t ops) {
   if (Status status = cold_.merge(ops * kMergedPerOp); !status.ok()) {
     archive_.set_error(status.error());
   }
-  // What a merge needed and gave back is no reason to wait.
+  // Memory that a merge used and gave back does not count.
   sweep_at_ = std::min(sweep_at_, memory() + grows_by());
 }
 
@@ -360,26 +361,27 @@ void Checker::sweep(std::size_t work) {
     real_time_.forget_before(window_.first());
     const Moment until = watermark();
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
-    // Below this, the next sweep is worth it by the time that it is due.
+    // With less in use than this, enough will have gathered when the next sweep is due.
     const auto excess = [this, most = limit / 2] { return memory() - std::min(memory(), most); };
     if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
-  // Faster than memory fills.
+  // Sweep faster than memory fills.
   if (memory() > limit - limit / 16 * 3) work *= 3;
   if (status.ok() && archive_.sweeping()) {
     status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
   }
   if (!status.ok()) archive_.set_error(status.error());
-  // What the window itself takes cannot be moved; to sweep again at once would be in vain.
+  // What the window itself takes cannot be moved, so sweeping again at once would free nothing.
   if (!archive_.sweeping()) sweep_at_ = memory() + grows_by();
 }
 
-// Before nearly all that arrived lately. That some stand before it does no harm: what they need
-// comes back. So what waits for its time-out need not stay, only what others still ask for.
+// A moment before which nearly none of the recent transactions began. A few may begin earlier,
+// which does no harm: what they need is brought back. So transactions that wait for their time-out
+// do not keep what is before the watermark in memory.
 Moment Checker::watermark() {
   constexpr std::size_t kSamples = 512;
-  constexpr std::size_t kFew = 64;  // One in so many.
+  constexpr std::size_t kFew = 64;  // One in so many may begin before the watermark.
   std::vector<Moment> begins;
   const Arrival first = window_.lately();
   const std::size_t step = (window_.next() - first) / kSamples + 1;

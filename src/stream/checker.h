@@ -42,7 +42,7 @@ class Checker {
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
 
-  // As those of Stream.
+  // The same as Stream has.
   [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
   Status save(const std::string& file);
   Status begin_save(const std::string& file);
@@ -51,7 +51,7 @@ class Checker {
   Status restore(const std::string& file);
 
  private:
-  // Who of a session committed last.
+  // The transaction of a session that committed last.
   struct Session {
     Moment commit;
     Arrival txn = kNobody;
@@ -71,7 +71,7 @@ class Checker {
     Arrival txn = kNobody;
     bool has_moments = false;
   };
-  // Those that explain a read best: the first two, in case that one is the reader itself.
+  // The two writers that explain a read best: two, as one of them may be the reader itself.
   using HiddenPair = std::array<Hidden, 2>;
 
   // Judges reads again whose keys hold something else at the start than was known.
@@ -84,12 +84,12 @@ class Checker {
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
   void apply(const Change& change, KeyState& key);
-  // Counts it; whether it is of a transaction that is final, so that it must be told.
+  // Counts the change. True if its transaction is final, so that the change must be reported.
   bool count(const Change& change, AnomalyKind kind);
   void count_flip(OpenTxn& open);
   void hide(const Arriving& txn);
 
-  // Predicate reads. The error is one that comes too late to be the first.
+  // Predicate reads. The error is a first predicate read that comes when what was before is gone.
   [[nodiscard]] Status admit_predicates(const History& batch) const;
   void enter_predicates(const std::shared_ptr<const History>& batch,
                         const std::vector<KeyId>& changed);
@@ -103,12 +103,12 @@ class Checker {
     lost_ = true;
     return false;
   }
-  // For so many transactions and operations at once: how much of it may be done now.
+  // Goes on with sweeping, in proportion to the transactions and operations that just arrived.
   void limit_memory(std::size_t txns, std::size_t ops);
   void sweep(std::size_t work);
-  // The rest is for what is not in the accounts: gaps in the pool, the program, writing to disk.
+  // An eighth is left for what memory() does not count: gaps in the pool, the program, buffers.
   [[nodiscard]] std::size_t memory_limit() const { return options_.memory - options_.memory / 8; }
-  // From one sweep to the next, at least.
+  // How much memory must grow, at least, before the next sweep.
   [[nodiscard]] std::size_t grows_by() const { return memory_limit() / 8; }
   [[nodiscard]] Moment watermark();
   [[nodiscard]] std::size_t memory() const;
@@ -130,10 +130,10 @@ class Checker {
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
   [[nodiscard]] Moment begin_of(const Source& txn, Arrival arrival) const;
 
-  // All for `file` but to write it, …
+  // Prepares everything for a checkpoint in `file`; then writes it; then puts it in place of the
+  // last one.
   Status begin_checkpoint(const std::string& file);
   Status write_checkpoint();
-  // … and to put it in place of the last one.
   Status end_checkpoint();
   void save_options(Encoder& out) const;
   [[nodiscard]] bool restore_options(Decoder& in) const;
@@ -156,21 +156,21 @@ class Checker {
   Window window_;
   Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;
-  std::size_t sweep_at_ = 0;  // Bytes: when the next sweep is worth it, …
-  std::size_t hurry_at_ = 0;  // … and when this one must come to an end.
+  std::size_t sweep_at_ = 0;  // A sweep begins when so many bytes are in use.
+  std::size_t hurry_at_ = 0;  // The sweep under way is finished at once when so many bytes are.
   absl::flat_hash_map<Name, Session> sessions_;
   std::vector<Session*> batch_sessions_;
   absl::flat_hash_map<Reported, std::uint64_t> reported_;
   absl::flat_hash_map<std::pair<Name, std::uint64_t>, HiddenPair> hidden_;
   FindTxn find_;
   StreamTime now_{0};
-  bool straggles_ = false;  // The transaction at hand changes what was final, …
-  bool lost_ = false;       // … or what is gone.
+  bool straggles_ = false;  // The transaction at hand changes what was final.
+  bool lost_ = false;       // The transaction at hand concerns something that was dropped.
   StreamSummary summary_;
   std::vector<StreamEvent> events_;
   std::uint64_t event_count_ = 0;
-  std::string checkpoint_;         // The file that is being written, or was last, …
-  std::optional<Status> written_;  // … and how that ended, if saved() is still to tell.
+  std::string checkpoint_;         // The file that is being written, or was written last.
+  std::optional<Status> written_;  // How writing it ended, until saved() has told it.
   Twin twin_;
 };
 

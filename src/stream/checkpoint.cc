@@ -31,7 +31,8 @@ Error failure(const std::string& file, std::string what) {
 class FileEncoder : public Encoder {
  public:
   explicit FileEncoder(const std::string& file) : file_(file) {
-    ::unlink(file.c_str());  // Who still writes there, writes to nobody.
+    ::unlink(file.c_str());  // If another process still writes that file, it goes on with one that
+                             // has no name.
     fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd_ < 0) failed_ = errno;
   }
@@ -71,7 +72,7 @@ class FileEncoder : public Encoder {
   Checksum checksum_;
 };
 
-// A new name of a file is safe only when its folder is.
+// The new name of a file survives a crash only if its folder was synced.
 void sync_folder(const std::string& file) {
   const auto parent = std::filesystem::path(file).parent_path();
   const int fd = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_CLOEXEC);

@@ -36,7 +36,7 @@ class Encoder {
     if (buffer_.size() >= kFull) full();
   }
   void text(std::string_view text) { array(std::span<const char>(text.data(), text.size())); }
-  // What is there, and a new beginning.
+  // What was encoded so far; and an empty buffer again.
   [[nodiscard]] std::string_view view() const { return buffer_; }
   void clear() { buffer_.clear(); }
 
@@ -52,7 +52,7 @@ class Decoder {
   explicit Decoder(std::string_view bytes) : left_(bytes) {}
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return ok_ && left_.empty(); }
-  // Passes over an array of things of that size.
+  // Skips an array whose elements have that size.
   void skip(std::size_t size) {
     const auto count = number<std::uint64_t>();
     if (count > left_.size() / size) ok_ = false;
@@ -98,7 +98,8 @@ class Decoder {
 void encode(const History& history, Encoder& out);
 [[nodiscard]] std::shared_ptr<const History> decode_history(Decoder& in);
 
-// For files, to tell whether they are whole. Of the bytes, however they are cut.
+// A checksum, to tell whether a file is whole. It does not depend on how the bytes are cut into
+// calls of add().
 class Checksum {
  public:
   void add(std::string_view bytes);
@@ -111,7 +112,7 @@ class Checksum {
   }
 
   std::uint64_t state_ = 0x2545f4914f6cdd1d;
-  std::uint64_t pending_ = 0;  // Of an unfinished word.
+  std::uint64_t pending_ = 0;  // The bytes of a word that is not complete yet.
   std::uint64_t count_ = 0;    // Bytes in all.
 };
 

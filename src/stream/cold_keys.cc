@@ -135,8 +135,8 @@ KeyState* ColdKeys::find_or_add(const Name& name) {
   return known != nullptr ? known : keys_.find_or_add(name, name.hash());
 }
 
-// As BatchReader finds them: in three strides, so that neither the table nor the states are waited
-// for.
+// In three passes that prefetch for each other, as BatchReader does it, so that memory is not
+// waited for.
 Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes,
                          std::span<KeyState*> states) {
   constexpr std::size_t kStride = 12;
@@ -187,7 +187,8 @@ void ColdKeys::search(std::size_t piece, Searcher& searcher) {
           (*run)->find(std::span(wanted_).subspan(first, count), searcher.search, searcher.found);
       if (searcher.found.size() - before == count) return;
     }
-  } catch (const std::bad_alloc&) {  // May be in the other thread, where nobody would catch it.
+  } catch (const std::bad_alloc&) {  // Caught here, as this may run in the helper thread, where
+                                     // nobody else would.
     Error error;
     error.what = "out of memory while keys come back from disk";
     searcher.status = std::move(error);
@@ -297,7 +298,7 @@ Status ColdKeys::begin_merge(std::size_t first) {
   merge->first = first;
   merge->count = inputs.size();
   merge->number = number;
-  merge->keys = keys * 2 / 3;  // The others are copies, about.
+  merge->keys = keys * 2 / 3;  // About a third are copies that are out of date.
   merge->work = std::make_unique<RunMerge>(std::move(inputs), *std::move(writer));
   merge_ = std::move(merge);
   return {};
@@ -327,7 +328,7 @@ Status ColdKeys::end_merge() {
   }
   const auto begin = runs_.begin() + static_cast<std::ptrdiff_t>(merge->first);
   const auto end = begin + static_cast<std::ptrdiff_t>(merge->count);
-  // Not both at once: filters are large.
+  // Two filters at once would take too much memory.
   for (auto run = begin; run != end; ++run) (*run)->forget_filter();
   auto merged = Run::open(path(info->number), *info);
   if (!merged.ok()) {
@@ -356,7 +357,8 @@ std::uint64_t ColdKeys::disk_bytes() const {
 }
 
 std::size_t ColdKeys::bytes() const {
-  // Who of the searchers found them does not matter: the account must be the same each time.
+  // Counts what all searchers found together: which of them found a key depends on chance, and the
+  // memory in use must be the same for the same calls.
   std::size_t sum = wanted_.capacity() * (sizeof(Wanted) + sizeof(FoundKey));
   for (const auto& run : runs_) sum += run->bytes();
   if (leaving_ != nullptr) sum += leaving_->bytes();

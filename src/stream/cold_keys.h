@@ -51,7 +51,7 @@ class ColdKeys {
                     std::span<KeyState*> states) {
     return runs_.empty() ? Status() : look_up(names, hashes, states);
   }
-  // The key, brought back if need be; null: there is none.
+  // The key, brought back from disk if it is there only; null if nobody knows it.
   [[nodiscard]] KeyState* find(const Name& name);
   KeyState* find_or_add(const Name& name);
 
@@ -63,9 +63,9 @@ class ColdKeys {
   // REQUIRES: ascending by hash, then name; may_leave().
   Status leave(const KeyState& key, std::uint64_t hash);
   Status end();
-  void abandon();  // Instead of end().
+  void abandon();  // Call it instead of end() to give up; the keys stay in memory.
 
-  // Goes on merging runs, for about so many keys.
+  // Goes on merging runs, for about `keys` keys.
   Status merge(std::size_t keys);
 
   void save(Encoder& out) const;
@@ -83,17 +83,18 @@ class ColdKeys {
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
 
  private:
-  // What one of two threads that look for keys uses.
+  // What each of the two threads that look for keys has for itself.
   struct Searcher {
     Run::Search search;
     std::vector<FoundKey> found;
     Status status;
   };
   struct Merge {
-    std::size_t first = 0;  // Of the runs.
+    std::size_t first = 0;  // Index of the first run that is merged.
     std::size_t count = 0;
     std::uint32_t number = 0;
-    std::uint64_t keys = 0;  // Still to merge, at the pace of the calls.
+    // How many merge() has still to be called for before the result is used.
+    std::uint64_t keys = 0;
     std::unique_ptr<RunMerge> work;
   };
 
@@ -103,7 +104,7 @@ class ColdKeys {
   void search(std::size_t piece, Searcher& searcher);
   KeyState* revive(const ColdKey& cold, std::uint64_t hash);
   [[nodiscard]] std::string path(std::uint32_t number) const;
-  // Of a run of about so many keys, when so many runs are older: bits for each key.
+  // How many bits of filter each key gets in a run of `keys` keys with `older` runs before it.
   [[nodiscard]] double filter_bits(std::uint64_t keys, std::size_t older) const;
   Result<std::unique_ptr<RunWriter>> new_run(std::uint32_t number, std::uint64_t keys,
                                              std::size_t older);
@@ -116,13 +117,13 @@ class ColdKeys {
   Pool& pool_;
   KeyTable& keys_;
   std::string folder_;
-  std::size_t filter_bytes_ = 0;            // At most, of all filters.
+  std::size_t filter_bytes_ = 0;            // The most that all filters together may take.
   std::vector<std::unique_ptr<Run>> runs_;  // The oldest first.
   std::uint32_t next_run_ = 1;
   std::unique_ptr<RunWriter> leaving_;
   std::uint32_t leaving_number_ = 0;
   std::unique_ptr<Merge> merge_;
-  bool may_merge_ = false;  // There is a new run since it was last asked.
+  bool may_merge_ = false;  // A run was added since first_to_merge() was asked last.
   Dropped dropped_;
   std::vector<Wanted> wanted_;
   std::array<Searcher, 2> searchers_;

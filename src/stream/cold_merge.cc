@@ -19,7 +19,7 @@ RunMerge::RunMerge(std::vector<const Run*> runs, std::unique_ptr<RunWriter> writ
   try {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error&) {
-    work();  // Too many threads: then here and now.
+    work();  // The system allows no more threads: merge here and now.
   }
 }
 

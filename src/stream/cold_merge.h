@@ -20,16 +20,16 @@ class RunMerge {
  public:
   // `runs`: the oldest first. They must stay until finish(), or until it is gone.
   RunMerge(std::vector<const Run*> runs, std::unique_ptr<RunWriter> writer);
-  // Gives up, if it is not done.
+  // Gives up if the merge is not done.
   ~RunMerge();
   RunMerge(const RunMerge&) = delete;
   RunMerge& operator=(const RunMerge&) = delete;
 
-  // Waits until it is done. Once.
+  // Waits until it is done. REQUIRES: it was not called before.
   Result<RunInfo> finish();
   // Whether finish() would return an error, if that is known already.
   [[nodiscard]] bool failed() const { return failed_.load(std::memory_order_relaxed); }
-  // At most.
+  // The most memory that it may take.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
@@ -43,7 +43,7 @@ class RunMerge {
   Result<RunInfo> result_;
   std::atomic<bool> gives_up_ = false;
   std::atomic<bool> failed_ = false;
-  std::thread thread_;  // The last: it uses all others.
+  std::thread thread_;  // The last member, because it uses all others.
 };
 
 }  // namespace ouro::stream

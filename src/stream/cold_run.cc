@@ -30,7 +30,7 @@ std::uint64_t sum_of(const std::byte* page) {
       sums_of_sums[i] += sums[i];
     }
   };
-  // Without the sum itself.
+  // The first word is the sum itself, so it is left out.
   std::memcpy(words.data() + 1, page + 8, 24);
   add();
   for (std::size_t at = 32; at < kPage; at += 32) {
@@ -62,7 +62,7 @@ bool for_probes(std::uint64_t hash, std::uint32_t probes, const Visit& visit) {
   return true;
 }
 
-// REQUIRES: there is one.
+// REQUIRES: a key begins at `bytes`.
 ColdKey key_at(const std::byte* bytes) {
   ColdKey key;
   auto* const to = reinterpret_cast<std::byte*>(&key);
@@ -84,7 +84,8 @@ RunWriter::RunWriter(std::uint32_t number, std::uint64_t keys, double filter_bit
   info_.number = number;
   info_.probes = static_cast<std::uint32_t>(std::clamp(std::lround(filter_bits * 0.69), 1L, 6L));
   info_.blocks = static_cast<std::uint64_t>(bits / (sizeof(FilterBlock) * 8)) + 1;
-  expect_pages(keys / ((kPage - sizeof(PageHead)) / 32) + 1);  // Lists need more.
+  expect_pages(keys / ((kPage - sizeof(PageHead)) / 32) +
+               1);  // Lists take two places, so there may be more pages.
 }
 
 Status RunWriter::open(const std::string& path) {
@@ -283,7 +284,7 @@ Status Run::find(std::span<Wanted> wanted, Search& search, std::vector<FoundKey>
     __builtin_prefetch(firsts_.data() + scaled(wanted[i].hash, firsts_.size()));
   }
   alignas(64) std::array<std::byte, kPage> bytes;
-  std::size_t held = firsts_.size();  // The page at hand.
+  std::size_t held = firsts_.size();  // The page that is in `bytes`.
   for (Candidate& candidate : search.candidates) {
     Wanted& one = *candidate.wanted;
     candidate.page = page_of(one.hash);

@@ -92,7 +92,7 @@ class RunWriter {
 struct Wanted {
   std::uint64_t hash = 0;
   Name name;
-  std::uint32_t number = 0;  // Whose it is, for who asks.
+  std::uint32_t number = 0;  // Whatever the caller wants to find it by; copied to FoundKey.
   bool found = false;
 };
 struct FoundKey {
@@ -102,12 +102,12 @@ struct FoundKey {
 
 class Run {
  public:
-  // Keys that may be there.
+  // A key that the filter says may be there.
   struct Candidate {
     std::size_t page = 0;
     Wanted* wanted = nullptr;
   };
-  // For find(), to be used again.
+  // Buffers of find(), kept by the caller so that they are allocated once.
   struct Search {
     std::vector<Candidate> candidates;
     std::vector<Candidate> waiting;
@@ -120,7 +120,8 @@ class Run {
   // are asked for before one is waited for. REQUIRES: ascending by hash.
   // For several threads at once, each with a Search of its own.
   Status find(std::span<Wanted> wanted, Search& search, std::vector<FoundKey>& found) const;
-  // From here on all is looked up without it: for a run that is about to go.
+  // Frees the filter, for a run that is about to be replaced. Later calls of find() read pages
+  // instead.
   void forget_filter() { filter_ = Pages(); }
   [[nodiscard]] std::size_t bytes() const { return filter_.size() + firsts_.capacity() * 4; }
 
@@ -139,9 +140,9 @@ class Run {
     const Run* run_;
     std::vector<std::byte> buffer_;
     std::uint64_t page_ = 0;   // To read next.
-    std::size_t at_ = 0;       // Within the buffer, …
-    std::size_t end_ = 0;      // … of the page at hand, …
-    std::size_t loaded_ = 0;   // … and of what was read.
+    std::size_t at_ = 0;       // Where the next key is in the buffer.
+    std::size_t end_ = 0;      // Where the keys of the current page end.
+    std::size_t loaded_ = 0;   // How many bytes of the buffer are filled.
     std::size_t page_at_ = 0;  // Where the next page begins.
     ColdKey key_;
     std::uint64_t hash_ = 0;

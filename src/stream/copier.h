@@ -22,9 +22,9 @@ class Copier {
   void say_initial(const History& h, KeyId id, Value own) {
     builder_.initial(key(h, id), copy(h, own));
   }
-  // Adds all of it.
+  // Adds the whole transaction.
   void add(const Source& source);
-  // To say more of the transaction added last.
+  // For adding to the transaction that was added last.
   [[nodiscard]] HistoryBuilder& builder() { return builder_; }
   [[nodiscard]] Result<History> freeze() { return std::move(builder_).freeze(); }
 

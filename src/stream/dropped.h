@@ -10,7 +10,7 @@ namespace ouro::stream {
 class Dropped {
  public:
   void add(std::uint32_t number) { numbers_.push_back(number); }
-  // There is a checkpoint, so files must stay until there is another.
+  // Call it if there is a checkpoint: from then on files stay until the next one replaced it.
   void keep() { keeps_ = true; }
   // A checkpoint is being written, which mentions none of those that are here now.
   void begin_checkpoint() {
@@ -34,7 +34,8 @@ class Dropped {
 
  private:
   std::vector<std::uint32_t> numbers_;
-  std::size_t unmentioned_ = 0;  // Of them, from the first on.
+  // How many of the first files the checkpoint being written does not mention.
+  std::size_t unmentioned_ = 0;
   bool keeps_ = false;
 };
 

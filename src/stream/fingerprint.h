@@ -39,7 +39,7 @@ class ListHash {
   void append(std::uint64_t other, std::uint64_t length);
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::uint64_t length() const { return length_; }
-  // What the list is as a value. The empty one is null, as which it is also read.
+  // The list as a value. The empty list is null, because some databases return null for it.
   [[nodiscard]] std::uint64_t value() const;
 
   ListHash() = default;
@@ -67,7 +67,7 @@ class Fingerprints {
   std::uint64_t of_row(Value value);
 
   const History* batch_ = nullptr;
-  std::vector<std::uint64_t> texts_;  // Zero: not yet.
+  std::vector<std::uint64_t> texts_;  // Zero: not computed yet.
   std::vector<std::uint64_t> rows_;
   std::vector<std::vector<std::uint64_t>> trunks_;  // Hashes of prefixes, from length one.
 };

@@ -26,7 +26,7 @@ std::vector<KeyId> Initials::enter(const History& batch, Fingerprints& prints) {
   for (const KeyVersion& own : c.key_initial) {
     if (set(batch, own.key, own.value, prints)) changed.push_back(own.key);
   }
-  // Nobody else remembers who is named by such a batch alone, but it is a row if it holds
+  // A key that only this line names is remembered by nobody else, but it is a row if it holds
   // something.
   if (batch.txn_count() > 0 || c.default_initial.is_null()) return changed;
   for (std::size_t k = 0; k < batch.key_count(); ++k) {

@@ -21,7 +21,7 @@ namespace ouro::stream {
 class Initials {
  public:
   struct Initial {
-    Value value;  // Of view().
+    Value value;  // A value of view().
     std::uint64_t print = Value::null().bits();
   };
   struct Own : Initial {
@@ -59,7 +59,7 @@ class Initials {
 
   RowStore store_;
   Initial all_;
-  bool known_ = false;  // Some batch has said so.
+  bool known_ = false;  // Some batch has said what all keys hold.
   absl::flat_hash_map<Name, Own> own_;
 };
 

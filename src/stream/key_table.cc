@@ -26,7 +26,9 @@ KeyState* KeyTable::find(const Name& name, std::uint64_t hash) const {
 KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (KeyState* const known = find(name, hash)) return known;
   Part& part = parts_[part_of(hash)];
-  // Filled by a half to three quarters, not the same everywhere: else all parts would grow at once.
+  // Parts grow when they are filled by a half to three quarters, each at another point: otherwise
+  // all
+  // would grow at the same time.
   const std::size_t full = part.count / 256 * (128 + part_of(hash) * 64 / kParts);
   if (part.used >= full) resize(part_of(hash), grown(part.count, thrifty_));
   KeyState* const state = new_state();
@@ -49,7 +51,7 @@ KeyTable::Part KeyTable::new_part(std::size_t number, std::size_t slots) {
   const std::size_t bytes = slots * sizeof(Slot);
   Part part;
   part.count = slots;
-  // Parts that shrank would find traces of the past.
+  // A part that shrank would find old slots if it came back to memory it had shared.
   part.apart = thrifty_ || parts_[number].apart || slots < parts_[number].count;
   if (part.apart) {
     part.memory = std::make_shared<Pages>(bytes);

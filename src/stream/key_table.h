@@ -45,7 +45,7 @@ struct KeyState {
   KeyKind kind : 2 = KeyKind::Unknown;
   bool has_stub : 1 = false;
   bool has_stored_versions : 1 = false;
-  bool touched : 1 = false;  // By someone late, since a sweep wrote it.
+  bool touched : 1 = false;  // A late transaction touched it since a sweep wrote it.
   bool leaving : 1 = false;  // It was written to a run of cold keys by the last sweep that did so.
 
   void prefetch_times() const {
@@ -144,7 +144,7 @@ class KeyTable {
   struct Part {
     std::shared_ptr<Pages> memory;
     Slot* slots = nullptr;
-    std::size_t count = 0;  // Of slots.
+    std::size_t count = 0;  // How many slots are taken.
     std::size_t used = 0;
     bool apart = false;  // Its memory is not shared, and never will be.
     // Where a hash should be, by the bits behind those that say which part.
@@ -209,7 +209,7 @@ void KeyTable::erase_if(std::size_t number, const Gone& gone) {
   for (const Slot& slot : stay) free_slot(part, slot.hash) = slot;
   for (const Slot& slot : erased) release(slot.state);
   part.used = stay.size();
-  // Not at once: where keys leave, others come.
+  // Shrink late: where keys leave, others usually arrive.
   const std::size_t enough = part.used * 2 / kFirstSlots * kFirstSlots + kFirstSlots;
   if (enough < part.count / 3) resize(number, enough);
 }

@@ -19,7 +19,8 @@ inline constexpr Arrival kNobody = (std::uint64_t{1} << 61) - 1;
 
 // What a transaction wrote to one key. Registers have nothing else to say.
 struct Version {
-  static constexpr bool kLent = true;  // There may be room for one beside the key; see Sequence.
+  // A Sequence may keep its first version in the key's own memory.
+  static constexpr bool kLent = true;
 
   std::int64_t physical = 0;  // Of the commit.
   std::uint32_t logical = 0;

@@ -29,7 +29,7 @@ Pages::Pages(std::size_t bytes) : bytes_(bytes) {
   if (before > 0) munmap(data_, before);
   data_ += before;
   if (before < spare) munmap(data_ + bytes, spare - before);
-  madvise(data_, bytes, MADV_HUGEPAGE);  // A wish; it may fail.
+  madvise(data_, bytes, MADV_HUGEPAGE);  // Only a wish: it may fail.
 }
 
 Pages::~Pages() {
@@ -59,7 +59,7 @@ Pages ReadyPages::take() {
   try {
     if (!maker_.joinable()) maker_ = std::thread([this] { make_ready(); });
   } catch (const std::system_error&) {
-    return Pages(bytes_);  // Too many threads.
+    return Pages(bytes_);  // The system allows no more threads.
   }
   if (ready_.empty()) return Pages(bytes_);
   Pages piece = std::move(ready_.back());
@@ -83,7 +83,7 @@ void ReadyPages::make_ready() {
       lock.lock();
       ready_.push_back(std::move(piece));
     } catch (const std::bad_alloc&) {
-      return;  // Whoever needs it will see.
+      return;  // Whoever needs the memory gets the same exception.
     }
   }
 }

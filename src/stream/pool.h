@@ -44,7 +44,7 @@ class ReadyPages {
   ~ReadyPages();
   ReadyPages(const ReadyPages&) = delete;
   ReadyPages& operator=(const ReadyPages&) = delete;
-  // Never waits: if none is ready, one that is not.
+  // Never waits: if no piece is ready, returns one that was not touched yet.
   Pages take();
 
  private:
@@ -67,7 +67,7 @@ class Pool {
   // Few sizes, multiples of this: what is free was used for something else, and else would stay
   // free when the proportions change. REQUIRES: a multiple of 8; nothing was taken yet.
   void set_step(std::size_t bytes);
-  // From here on a second thread makes memory ready, once there is much.
+  // From here on a second thread makes memory ready, once the pool is large.
   void work_ahead() { works_ahead_ = true; }
 
   // REQUIRES: `bytes` is a multiple of 8, not zero and at most kLargest.
@@ -96,7 +96,8 @@ class Pool {
   Pages next_piece();
 
   static constexpr std::size_t kSizes = kLargest / 8 + 1;
-  std::array<std::uint16_t, kSizes> rounded_;  // By an eighth of the bytes.
+  // The size to take instead; indexed by an eighth of the bytes asked for.
+  std::array<std::uint16_t, kSizes> rounded_;
   std::array<Free*, kSizes> free_{};
   std::vector<Pages> pieces_;
   std::byte* next_ = nullptr;

@@ -10,7 +10,7 @@
 namespace ouro::stream {
 namespace {
 
-// The same in every run, since it is saved.
+// A fixed hash: it goes to checkpoints, so it must be the same in every run.
 std::uint64_t hash_of(std::string_view text) {
   Checksum sum;
   sum.add(text);
@@ -25,7 +25,7 @@ void Predicates::turn_on(Arrival txns, std::size_t memory, StreamTime now) {
   constexpr Moment kEnd{std::numeric_limits<std::int64_t>::max(), 0, 0};
   on_ = true;
   set_initials();
-  std::size_t swept = 0;  // Bytes that were left then.
+  std::size_t swept = 0;  // How many bytes were left after the last sweep.
   for (Arrival next = 0; next < txns;) {
     const auto source = find_(next);
     if (!source) {
@@ -46,7 +46,7 @@ Seen Predicates::seen_of(const Initials::Initial& initial) {
   return {table_.store().add(initial.value), initial.print, !initial.value.is_null()};
 }
 
-// Before there are any reads.
+// REQUIRES: there are no reads yet.
 void Predicates::set_initials() {
   table_.set_initial(seen_of(initials_.all()));
   for (const auto& [name, own] : initials_.own()) {

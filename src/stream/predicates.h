@@ -44,9 +44,10 @@ class Predicates {
 
   // The transactions that come next are of this batch. REQUIRES: on(), here and below.
   void enter(std::shared_ptr<const History> batch, Fingerprints& prints);
-  // What a key of the batch holds at the start is not what it was.
+  // A key of the batch turned out to hold something else at the start.
   void set_initial(KeyId key);
-  // Adds a read; whether it is wrong, as far as we know. Nothing: what it needs is gone.
+  // Adds a read. Returns whether it is wrong by what is known now; nothing if what it needs was
+  // dropped.
   std::optional<bool> add(TxnId txn, const Moment& begin, std::uint32_t op);
   // Adds what the transaction wrote.
   void install(TxnId txn, const Moment& commit);
@@ -54,16 +55,16 @@ class Predicates {
   // should have been judged again is gone.
   [[nodiscard]] std::vector<Change> take_changes(bool& lost);
 
-  // Whether the read is there and wrong.
+  // Whether the read is known, and wrong.
   [[nodiscard]] bool wrong(const Moment& begin, std::uint32_t op);
-  // What it should have returned, as JSON, and some of those who wrote that, or what hides the
-  // rest.
+  // What the read should have returned, as JSON, and some of the writers of these rows, or of what
+  // replaced the rows that came back.
   struct Expected {
     std::string text;
     std::vector<Arrival> writers;
   };
   [[nodiscard]] Expected expected(const Moment& begin, std::uint32_t op);
-  // The transaction is final.
+  // Call it when the transaction that begins there is final.
   void close(const Moment& begin);
   // Gives back memory that is no longer used, if that is worth it.
   void tidy();
@@ -89,14 +90,14 @@ class Predicates {
   };
   struct Touched {
     bool was_wrong = false;
-    bool changed = false;  // What it should have returned.
+    bool changed = false;  // Whether what it should have returned changed.
   };
   using Reads = PlacedReads;
 
   void use(Sheet& sheet);
   Sheet& sheet_of(const std::shared_ptr<const History>& batch);
   RowKey& key_of(Sheet& sheet, KeyId key);
-  // A value of initials_ in the table.
+  // A value of initials_ as a value of the table.
   [[nodiscard]] Seen seen_of(const Initials::Initial& initial);
   void set_initials();
   void install_all(Sheet& sheet, Arrival first);
@@ -110,7 +111,7 @@ class Predicates {
                const Seen& before, const Seen& now);
   void drop_list(RowKey& key);
   Touched& touch(Reads::iterator read);
-  // Judges all of it; whether what it should have returned changed.
+  // Judges the whole read. Returns whether what it should have returned changed.
   bool judge_aggregate(const ReadPlace& place, PlacedRead& read, const Asked& asked);
   void release_all();
 
@@ -126,9 +127,9 @@ class Predicates {
   Sheet current_;
   Sheet recalled_;
   Fingerprints recalled_prints_;
-  const Sheet* used_ = nullptr;  // What the store reads from.
+  const Sheet* used_ = nullptr;  // The batch that the store reads from now.
   absl::btree_map<ReadPlace, Touched> touched_;
-  std::vector<ReadPlace> made_;  // Those that may have an Asked.
+  std::vector<ReadPlace> made_;  // Reads that may have an Asked.
   std::size_t compact_at_ = kSmallStore;
   static constexpr std::size_t kSmallStore = std::size_t{4} << 20;  // Bytes.
   static constexpr std::size_t kManyPredicates = std::size_t{1} << 18;

@@ -21,12 +21,14 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 // As many as HistoryBuilder takes.
 constexpr std::uint64_t kMostOps = kNone - 1;
-// Of a kind that is never withdrawn so many are kept, to choose the first on the timeline from.
+// Of violations of a kind that is never withdrawn so many are kept; the first ones on the timeline
+// are chosen from these.
 constexpr std::size_t kKept = 64;
 
-// A violation, by numbers of the history of all batches; those behind the last are kNone.
+// A violation. Transactions and operations are numbered as in the history of all batches; unused
+// places are kNone.
 struct Claim {
-  std::uint64_t number = 0;  // Of its event.
+  std::uint64_t number = 0;  // The number of its event.
   std::array<std::uint32_t, 3> txns{kNone, kNone, kNone};
   std::array<std::uint32_t, 3> ops{kNone, kNone, kNone};
 
@@ -38,7 +40,7 @@ bool is_withdrawable(AnomalyKind kind) {
          kind == AnomalyKind::RealTimeInversion || kind == AnomalyKind::DuplicateTimestamp;
 }
 
-// Those of one kind, as they were reported.
+// The claims of one kind, in the order they were reported.
 class Claims {
  public:
   [[nodiscard]] bool wants_more(AnomalyKind kind) const {
@@ -55,7 +57,7 @@ class Claims {
     std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
     withdrawn_ = 0;
   }
-  // The first ones by `less`, in order.
+  // The first `count` of them in the order of `less`.
   template <class Less>
   [[nodiscard]] std::vector<Claim> first(std::size_t count, const Less& less) {
     std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
@@ -121,7 +123,7 @@ class Moments {
   Column<std::int64_t> start_;  // At the levels of snapshots.
   Column<std::int64_t> commit_;
   Column<std::uint32_t> start_logical_;   // Empty as long as all are zero.
-  Column<std::uint32_t> commit_logical_;  // The same.
+  Column<std::uint32_t> commit_logical_;  // Empty as long as all are zero.
   Column<std::uint8_t> flags_;
   std::size_t count_ = 0;
 };

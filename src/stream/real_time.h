@@ -62,7 +62,7 @@ class RealTime {
   absl::btree_map<std::int64_t, Stair> stairs_;  // By when they completed.
   absl::btree_map<std::pair<std::int64_t, Arrival>, Invoked> invoked_;
   std::vector<Change> changes_;
-  // What was forgotten was invoked, or completed, not after these.
+  // The latest times at which something that was forgotten was invoked, or completed.
   std::int64_t forgotten_invoked_ = kNoClock;
   std::int64_t forgotten_stair_ = kNoClock;
 };

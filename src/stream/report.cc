@@ -121,7 +121,8 @@ void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTi
   report(violation, arrived);
 }
 
-// Offline this is any write of the value, the first one of a transaction with a place if there is.
+// Who wrote the value. check() names any writer of it, preferably the first one with a place on the
+// timeline; here it is the same.
 OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (key.kind == KeyKind::List) return {};
   Arrival writer = first_writer(key.registers, reader, value);

@@ -31,7 +31,7 @@ struct ReadPlace {
 };
 
 struct PlacedRead {
-  std::uint32_t wrong = 0;       // How many keys' shares are; of an aggregate, whether it is.
+  std::uint32_t wrong = 0;  // How many keys have a wrong share; of an aggregate: 1 if it is wrong.
   std::uint64_t expected = 0;    // Of an aggregate: a hash of what it should have returned.
   std::unique_ptr<Asked> asked;  // Null: to be made again when it is needed.
 };
@@ -71,7 +71,7 @@ class RowArchive {
  private:
   struct Slab {
     std::uint32_t number = 0;
-    Moment newest;  // Until when any of it was of use.
+    Moment newest;  // The last moment at which any of it was of use.
     StreamTime written{0};
     std::uint64_t bytes = 0;
   };
@@ -100,7 +100,7 @@ class RowArchive {
   std::unique_ptr<VersionStore> store_;
   std::vector<Slab> slabs_;
   std::uint32_t next_ = 1;
-  Moment newest_;  // Of all slabs, those that are gone included.
+  Moment newest_;  // The newest of all slabs, those that were dropped included.
   std::optional<Moment> newest_dropped_;
   Dropped dropped_;
   std::uint64_t disk_bytes_ = 0;

@@ -33,7 +33,7 @@ class RowIndex {
   [[nodiscard]] bool has(ColumnId column) const { return columns_.contains(column); }
   // Columns that are asked for get an index, but not any number of them.
   [[nodiscard]] bool has_room() const { return columns_.size() < kMostColumns; }
-  // Then all rows are to be given to fill(). REQUIRES: !has(column).
+  // Adds an index; the caller must then give all rows to fill(). REQUIRES: !has(column).
   void begin(ColumnId column) { columns_.try_emplace(column); }
   void fill(const History& all, ColumnId column, const Newest& row) {
     change(all, column, columns_[column], row, true);

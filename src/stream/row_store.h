@@ -21,7 +21,7 @@ namespace ouro::stream {
 
 class RowStore {
  public:
-  // All of it. Valid until something is added.
+  // Everything in the store, as a history. Valid until something is added.
   [[nodiscard]] const History& view() {
     if (stale_) refresh();
     return view_;

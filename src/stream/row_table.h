@@ -21,7 +21,7 @@ namespace ouro::stream {
 
 // What a key holds at some moment.
 struct Seen {
-  Value value;  // Of the store.
+  Value value;  // A value of the store.
   std::uint64_t print = Value::null().bits();
   bool alive = false;  // False: deleted, or never there.
 
@@ -31,7 +31,7 @@ struct Seen {
 struct RowVersion {
   static constexpr bool kLent = false;
 
-  std::int64_t physical = 0;  // Of the commit.
+  std::int64_t physical = 0;  // The commit timestamp.
   std::uint32_t logical = 0;
   std::uint32_t alive = 0;
   std::uint64_t order = 0;
@@ -39,7 +39,7 @@ struct RowVersion {
   std::uint64_t print = 0;
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
-  // Whether it is what the key holds at the start, instead of what all others do.
+  // Whether it is what this key holds at the start, where that differs from what other keys hold.
   [[nodiscard]] bool is_initial() const { return at() == Moment(); }
   [[nodiscard]] static std::int64_t low() { return 0; }
   [[nodiscard]] Seen seen() const { return {value, print, alive != 0}; }
@@ -51,9 +51,9 @@ struct RowVersion {
 
 struct RowKey {
   Name name;
-  KeyId id;               // Of the store; also its number in the table.
-  bool list = false;      // Hence no row.
-  bool returned = false;  // By some predicate read.
+  KeyId id;               // An id of the store; also its number in the table.
+  bool list = false;      // Then it is no row.
+  bool returned = false;  // Some predicate read returned it.
   Sequence<RowVersion> versions;
 };
 
@@ -65,13 +65,13 @@ class RowTable {
   RowTable& operator=(const RowTable&) = delete;
 
   [[nodiscard]] RowStore& store() { return store_; }
-  // What keys hold at the start that have no version for that.
+  // What a key holds at the start if first() has nothing else.
   void set_initial(const Seen& seen) { initial_ = seen; }
   [[nodiscard]] const Seen& initial() const { return initial_; }
 
   [[nodiscard]] RowKey* find(const Name& name) const;
   [[nodiscard]] RowKey& at(KeyId id) { return keys_[id.index()]; }
-  // REQUIRES: it is not there. `id` was added to the store just now.
+  // REQUIRES: the key is not in the table; `id` was just added to the store.
   RowKey& add(const Name& name, KeyId id);
   void add(RowKey& key, const RowVersion& version);
   // The version that is the key's own initial value, or null.
@@ -116,9 +116,9 @@ class RowTable {
     return ByName{&store_}(&keys_[a.index()], &keys_[b.index()]);
   }
 
-  // Leaves out of the store what nobody needs: all but keys and versions.
+  // Replaces the store by one with nothing but the keys and versions of the table.
   void compact();
-  // Of all but the versions themselves, which are in the pool.
+  // Without the versions, which are counted by the pool.
   [[nodiscard]] std::size_t bytes() const {
     return store_.bytes() + index_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
   }

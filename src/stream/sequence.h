@@ -63,7 +63,7 @@ class Sequence {
   [[nodiscard]] Cursor lower_bound(const Moment& moment) const {
     constexpr std::uint32_t kNear = 4;
     const T* const newest = items();
-    // Mostly behind the last one, or nearly so.
+    // The place is mostly behind the last item, or close to it, so look there first.
     std::uint32_t slot = count(0);
     const std::uint32_t near = slot > kNear ? slot - kNear : 0;
     while (slot > near && !(newest[slot - 1].at() < moment)) --slot;
@@ -78,7 +78,7 @@ class Sequence {
 
   // Puts `item` before `c`; returns where it is. Other cursors are no longer valid.
   Cursor insert(Cursor c, const T& item, Pool& pool) {
-    // Behind the end of a leaf is before the next; the former may have room.
+    // The first place of a leaf is also the end of the leaf before, which may have room.
     if (c.slot == 0 && c != begin() && count(c.leaf + 1) < kLeaf) {
       c = {c.leaf + 1, count(c.leaf + 1)};
     }
@@ -124,7 +124,7 @@ class Sequence {
   }
 
  private:
-  static constexpr std::uint32_t kMany = 255;  // There is a directory.
+  static constexpr std::uint32_t kMany = 255;  // Stands for: there is a directory.
   static constexpr std::uint32_t kLent = 254;
   struct Leaf {
     T* items = nullptr;
@@ -242,7 +242,7 @@ class Sequence {
     all.insert(all.end() - static_cast<std::ptrdiff_t>(c.leaf) + 1, added);
     return after_split(c, kStay);
   }
-  // At the end of all without moving anything.
+  // Appending moves nothing.
   Cursor split_newest(Cursor c, Pool& pool) {
     const bool last = c.slot == kLeaf;
     const std::uint32_t stay = last ? kLeaf : kLeaf / 2;

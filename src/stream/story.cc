@@ -13,7 +13,8 @@ void tell(const StreamViolation& violation, Level level, Initials& initials, con
           StreamEvent& event) {
   const std::array all = {violation.txn, violation.other, violation.other_op.txn,
                           violation.source.txn};
-  std::map<Arrival, TxnId> known;  // In order of arrival, as in a history of all.
+  // By arrival, which is their order in a history of all transactions.
+  std::map<Arrival, TxnId> known;
   for (const Arrival txn : all) {
     if (txn != kNobody) known.try_emplace(txn);
   }
@@ -29,7 +30,7 @@ void tell(const StreamViolation& violation, Level level, Initials& initials, con
       txn = TxnId{count++};
     }
   }
-  auto frozen = copier.freeze();  // Fails for billions of operations only.
+  auto frozen = copier.freeze();  // Fails only for billions of operations.
   event.history = std::make_shared<const History>(frozen.ok() ? *std::move(frozen) : History());
   event.kind = violation.kind;
   event.verdict.level = level;

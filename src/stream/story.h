@@ -24,15 +24,17 @@ struct OpOf {
   std::uint32_t op = kNone;
 };
 
-// As Violation in check/timeline/violations.h, with transactions by their arrival.
+// The same as Violation in check/timeline/violations.h, but transactions are named by their
+// arrival.
 struct StreamViolation {
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
   Arrival txn = kNobody;
-  std::uint32_t op = OpOf::kNone;  // Of `txn`.
-  Arrival other = kNobody;         // Of whole transactions.
-  OpOf other_op;                   // What it contradicts.
-  OpOf source;                     // Who wrote what was read.
-  // No part of the anomaly, but of its history: who wrote what was read.
+  std::uint32_t op = OpOf::kNone;  // An operation of `txn`.
+  Arrival other =
+      kNobody;    // The other transaction, where the violation is about whole transactions.
+  OpOf other_op;  // The operation that `op` contradicts.
+  OpOf source;    // The write that `op` returned.
+  // Transactions that the history shows though the anomaly does not name them.
   std::vector<Arrival> witnesses = {};
   std::string expected;
 };
@@ -44,7 +46,7 @@ void tell(const StreamViolation& violation, Level level, Initials& initials, con
 // Which operation of a transaction writes the key: the first or the last one, or kNone.
 [[nodiscard]] std::uint32_t first_write(const Source& txn, const Name& key);
 [[nodiscard]] std::uint32_t last_write(const Source& txn, const Name& key);
-// The same, if it writes `value`.
+// An operation that writes `value` to the key, or kNone.
 [[nodiscard]] std::uint32_t write_of(const Source& txn, const Name& key, std::uint64_t value);
 
 }  // namespace ouro::stream

@@ -16,7 +16,7 @@
 
 namespace ouro::stream {
 
-// A read that is to be told of: its judgement changed, or what it should have returned did.
+// A read to be reported: whether it is wrong has changed, or what it should have returned.
 struct Change {
   Arrival txn = 0;
   std::uint32_t op = 0;
@@ -43,7 +43,7 @@ class Timelines {
   // Fills changes(). REQUIRES: all that is known of the key is in memory.
   void judge_first_reads(KeyState& key);
 
-  // Of the last version.
+  // What the version added last changed.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   [[nodiscard]] const std::vector<Clash>& overlaps() const { return overlaps_; }
   [[nodiscard]] const std::vector<Clash>& ties() const { return ties_; }
@@ -62,7 +62,7 @@ class Timelines {
   template <class V>
   void find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added);
   void judge(Read& read, std::uint64_t expected);
-  // What there is before all versions.
+  // What a read before all versions should return.
   [[nodiscard]] std::uint64_t first_value(const KeyState& key) const {
     if (key.kind == KeyKind::List) return Value::null().bits();
     return key.has_stub ? key.stub : initials_.of(key.name).print;

@@ -40,7 +40,7 @@ Status status_of(std::string_view told) {
   return error;
 }
 
-// Nothing that this process does at its end is for the copy: no handlers, no buffers.
+// Ends the copy without running exit handlers or flushing buffers: those belong to this process.
 [[noreturn]] void end_copy() {
   while (true) ::kill(::getpid(), SIGKILL);
 }
@@ -71,7 +71,7 @@ Status status_of(std::string_view told) {
 bool Twin::begin(const std::function<Status()>& work) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-  // Until the copy has said what it does with them.
+  // No signal until the copy has chosen to ignore them.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

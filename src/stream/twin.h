@@ -26,16 +26,16 @@ class Twin {
   // False: the system allows no copy. REQUIRES: !at_work().
   [[nodiscard]] bool begin(const std::function<Status()>& work);
   [[nodiscard]] bool at_work() const { return pid_ > 0; }
-  // How the work ended; nothing while it goes on. REQUIRES: at_work().
+  // How the work ended; nothing while it is under way. REQUIRES: at_work().
   [[nodiscard]] std::optional<Status> ended();
-  // Ends it, whatever it is at.
+  // Kills the copy, whatever it is doing.
   void stop();
 
  private:
   void forget();
 
   pid_t pid_ = 0;
-  int answer_ = -1;  // Where it tells how it ended.
+  int answer_ = -1;  // The pipe through which it tells how it ended.
   std::string told_;
 };
 

@@ -18,15 +18,16 @@ namespace ouro::stream {
 // A transaction whose reads are not yet final.
 struct OpenTxn {
   StreamTime arrived{0};
-  StreamTime changed{0};           // When the judgement of a read changed last, …
-  StreamTime flipped{0};           // … and that of the transaction.
-  std::uint32_t wrong = 0;         // How many reads are wrong, as far as we know.
-  std::uint32_t flips : 30 = 0;    // How often it went from none to some or back.
-  std::uint32_t asks : 1 = 0;      // It has predicate reads.
-  std::uint32_t untimely : 1 = 0;  // It misses one that had completed before.
+  StreamTime changed{0};         // When the judgement of one of its reads changed last.
+  StreamTime flipped{0};         // When the judgement of the whole transaction changed last.
+  std::uint32_t wrong = 0;       // How many reads are wrong by what is known now.
+  std::uint32_t flips : 30 = 0;  // How often `wrong` became zero, or was zero no longer.
+  std::uint32_t asks : 1 = 0;    // It has predicate reads.
+  // It misses a transaction that had completed before it was invoked.
+  std::uint32_t untimely : 1 = 0;
 };
 
-// A transaction, where it came from.
+// A transaction, as a part of the batch it came in.
 struct Source {
   std::shared_ptr<const History> history;
   TxnId txn;
@@ -45,9 +46,9 @@ class Window {
   [[nodiscard]] Arrival first() const { return first_; }  // The oldest that is not final.
   [[nodiscard]] Arrival next() const { return next_; }
   [[nodiscard]] std::size_t size() const { return next_ - first_; }
-  // The first of the last quarter of those that wait.
+  // The recent transactions begin here: the last quarter of those that wait.
   [[nodiscard]] Arrival lately() const { return next_ - (size() + 3) / 4; }
-  // REQUIRES: it waits.
+  // REQUIRES: first() <= arrival < next().
   [[nodiscard]] OpenTxn& at(Arrival arrival) { return (*chunk(arrival))[arrival % kChunk]; }
   [[nodiscard]] bool is_open(Arrival arrival) const { return arrival >= first_; }
   void close_first() {
@@ -75,16 +76,17 @@ class Window {
   static constexpr std::size_t kChunk = 512;
   using Chunk = std::array<OpenTxn, kChunk>;
 
-  // Null if there is none.
+  // The chunk of `arrival`; null if it was not made or was dropped.
   [[nodiscard]] std::unique_ptr<Chunk>& chunk(Arrival arrival) {
     return ring_[arrival / kChunk & (ring_.size() - 1)];
   }
-  // That of next_.
+  // Makes the chunk that next_ belongs to.
   void add_chunk();
-  // The one before first_.
+  // Drops the chunk before the one of first_.
   void drop_chunk();
 
-  // Those that wait, by their numbers, in a ring of chunks: a row that grows need not be copied.
+  // The transactions that wait, by arrival, in a ring of chunks, so that growing copies none of
+  // them.
   std::vector<std::unique_ptr<Chunk>> ring_ = std::vector<std::unique_ptr<Chunk>>(4);
   std::unique_ptr<Chunk> spare_;
   std::size_t chunks_ = 0;
@@ -94,7 +96,7 @@ class Window {
   std::size_t batch_bytes_ = 0;
 };
 
-// What a batch takes in memory, about.
+// About how many bytes a batch takes in memory.
 [[nodiscard]] std::size_t bytes_of(const History& batch);
 
 }  // namespace ouro::stream

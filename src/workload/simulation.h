@@ -65,8 +65,8 @@ class Simulation final : private Stage {
   std::vector<std::pair<Chance, const FaultScript*>> faults_;
 
   std::vector<OpenTxn> txns_;        // One per session.
-  std::vector<std::uint32_t> open_;  // Sessions inside a transaction,
-  std::vector<std::uint32_t> idle_;  // and the others.
+  std::vector<std::uint32_t> open_;  // Sessions that are inside a transaction.
+  std::vector<std::uint32_t> idle_;  // Sessions that are not.
   std::uint64_t begun_ = 0;
   std::uint64_t open_limit_milli_;
   Client::KeyPair in_play_;
