@@ -38,10 +38,3 @@ ouro_driver(postgres pq libpq-fe.h postgresql)
 ouro_driver(mariadb mariadb mysql.h mariadb)
 list(REMOVE_ITEM OURO_DRIVER_INCLUDES /usr/include)
 configure_file(cmake/built_in.h.in generated/db/built_in.h)
-# A stream with a memory limit keeps what does not fit in RocksDB's tables.
-set(OURO_STREAM_LIBRARIES)
-if(OURO_HAS_ROCKSDB)
-  set_source_files_properties(src/stream/version_store.cc PROPERTIES
-    COMPILE_DEFINITIONS OURO_WITH_ROCKSDB)
-  set(OURO_STREAM_LIBRARIES rocksdb)
-endif()

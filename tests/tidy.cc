@@ -450,8 +450,8 @@ Complaints check_type_names(std::span<const Source> sources) {
       if (!std::regex_search(line.data(), end, match, type)) continue;
       std::vector<Type>& others = known[match[1].str()];
       const std::string name = where + "::" + match[1].str();
-      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& type) {
-        return type.full_name == name || meet(type.path, source.path);
+      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& one) {
+        return one.full_name == name || meet(one.path, source.path);
       });
       if (other != others.end()) {
         complaints.push_back(complain(source.path, number,

@@ -49,7 +49,7 @@ void encode_until(const Sequence<T>& all, typename Sequence<T>::Cursor from,
 }  // namespace
 
 Status Archive::open(const std::string& folder) {
-  auto store = open_version_store(folder, first_kept_, next_epoch_ - 1);
+  auto store = VersionStore::open(folder, first_kept_, next_epoch_ - 1);
   if (!store.ok()) return store.error();
   store_ = *std::move(store);
   return {};

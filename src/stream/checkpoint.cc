@@ -17,7 +17,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 6\n";
+constexpr std::string_view kMagic = "ouro stream 7\n";
 constexpr const char* kNew = ".new";  // Behind the name of a file that is being written.
 
 Error failure(const std::string& file, std::string what) {

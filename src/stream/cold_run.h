@@ -1,8 +1,8 @@
 // Keys that left memory, in a file that is written once: sorted by hash, in pages, with a filter.
 //
 // A run is looked at for keys that mostly are not in it, one by one and in no order of their names,
-// and is merged with others from front to end. So it is no table of RocksDB: what is known here
-// makes it smaller and faster. Keys have a size of 32 bytes (lists 64) and hashes that are spread
+// and is merged with others from front to end. What is known here makes it smaller and faster than
+// the tables of version_store.h. Keys have a size of 32 bytes (lists 64) and hashes that are spread
 // evenly. The page of a hash is found by a guess and a short search in the first hashes of all
 // pages, 4 bytes for each 31 keys; so finding a key takes one read of 1 kB. The filter says of
 // most keys that are not there that they are not, from one cache line: its blocks are in the order
@@ -25,6 +25,7 @@
 #include "stream/codec.h"
 #include "stream/fingerprint.h"
 #include "stream/pool.h"
+#include "stream/run_file.h"
 
 namespace ouro::stream {
 
@@ -50,29 +51,6 @@ struct RunInfo {
   std::uint64_t bytes = 0;       // Of the file.
   std::uint64_t filter_sum = 0;  // Checksums.
   std::uint64_t index_sum = 0;
-};
-
-// What is read or written at once, from front to end.
-inline constexpr std::size_t kRunBuffer = std::size_t{256} << 10;
-
-// An open file, closed in the end. Errors name it.
-class RunFile {
- public:
-  RunFile() = default;
-  ~RunFile();
-  RunFile(const RunFile&) = delete;
-  RunFile& operator=(const RunFile&) = delete;
-  Status open(const std::string& path, int flags);
-  Status read(void* bytes, std::size_t count, std::uint64_t at) const;
-  // False: it is not in the system's cache, and was asked for.
-  bool read_cached(void* bytes, std::size_t count, std::uint64_t at) const;
-  Status write(const void* bytes, std::size_t count, std::uint64_t at) const;
-  Status sync() const;
-  [[nodiscard]] Error failure(const char* what) const;
-
- private:
-  std::string path_;
-  int fd_ = -1;
 };
 
 // One block of a filter.

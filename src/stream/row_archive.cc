@@ -21,7 +21,7 @@ std::string part_key(std::uint64_t number) {
 Status RowArchive::open(const std::string& folder) {
   std::uint32_t first = next_;
   for (const Slab& slab : slabs_) first = std::min(first, slab.number);
-  auto store = open_version_store(folder + "/rows", first, next_ - 1);
+  auto store = VersionStore::open(folder + "/rows", first, next_ - 1);
   if (!store.ok()) return store.error();
   store_ = *std::move(store);
   return {};
