@@ -2,6 +2,7 @@
 #
 # Component "program" is what the Debian package holds; "development" is for those who link Ouro.
 include(CMakePackageConfigHelpers)
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # Tests need not be built to install.
 
 install(TARGETS ouro RUNTIME COMPONENT program)
 # The manual and the completions are made by the program, so that they tell what it does.
