@@ -102,7 +102,7 @@ TEST(RowVersionsTest, ASelectFindsTheVersionsThatMatch) {
   RowVersions rows(t.observed());
   const PredicateId predicate = t.history().predicate_read(OpId{2}).predicate;
   rows.prepare(predicate);
-  std::vector<RowVersions::Place> places;
+  std::vector<RowVersions::KeyPosition> places;
   rows.select(predicate, places);
   ASSERT_EQ(places.size(), 1u);
   EXPECT_EQ(places[0].position, 1u);

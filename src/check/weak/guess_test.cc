@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/level_rules.h"
 #include "check/weak/read_set.h"
 #include "check/weak/written_keys.h"
 #include "tests/tiny.h"
@@ -11,7 +12,7 @@ namespace {
 
 std::string suspects_of(std::string_view text, Level level, std::vector<Node> order) {
   Tiny t(text);
-  const Guess guess(t.observed(), std::move(order), level, Budget());
+  const Guess guess(t.observed(), std::move(order), rules(level).premise, Budget());
   if (!guess.respects_known()) return "no order";
   std::string out;
   for (const ItemId read : guess.suspects()) out += t.name(read) + ' ';
@@ -41,7 +42,7 @@ TEST(GuessTest, AtReadCommittedOnlyEarlierReadsWereSeen) {
 
 TEST(GuessTest, VersionsFollowEachOtherInTheGuessedOrder) {
   Tiny t("T1: w x 1\nT2: w x 2");
-  const Guess guess(t.observed(), {1, 0}, Level::Causal, Budget());
+  const Guess guess(t.observed(), {1, 0}, rules(Level::Causal).premise, Budget());
   EXPECT_EQ(t.name(guess.next(t.key("x"), {})), "T2.1");
   EXPECT_EQ(t.name(guess.next(t.key("x"), t.item(2, 1))), "T1.1");
   EXPECT_EQ(t.name(guess.next(t.key("x"), t.item(1, 1))), "-");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "tests/tiny.h"
 
 namespace ouro {
@@ -15,7 +16,7 @@ std::string forced_by(Level level, std::string_view text) {
   Tiny t(text);
   std::vector<Node> nodes(t.history().txn_count());
   for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i] = static_cast<Node>(i);
-  const Guess guess(t.observed(), nodes, level, Budget());
+  const Guess guess(t.observed(), nodes, rules(level).premise, Budget());
   const auto edges = level == Level::ReadCommitted ? infer_read_committed(t.observed(), nullptr, {})
                      : level == Level::ReadAtomic  ? infer_read_atomic(t.observed(), nullptr, {})
                                                    : infer_causal(t.observed(), guess, {}, 1);
