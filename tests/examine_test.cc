@@ -18,6 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 constexpr char kLostUpdate[] = R"({"session":1,"ops":[["r","x",null],["w","x",1]]}
@@ -54,8 +55,8 @@ TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
     EXPECT_NE(verdict.outcome, Outcome::Undecided);
   }
   EXPECT_THAT(others, Contains(Level::Causal));
-  EXPECT_THAT(others, Contains(Level::Serializable));
-  EXPECT_THAT(others, Not(Contains(Level::SessionSi))) << "that follows from si";
+  EXPECT_THAT(others, Contains(Level::ParallelSi));
+  EXPECT_THAT(others, Not(Contains(Level::Serializable))) << "that follows from si";
   ASSERT_THAT(out.explanations, SizeIs(1));
   EXPECT_EQ(name(out.explanations[0].stories.at(0)), "lost update");
   EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::OtherLevels,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -28,6 +29,13 @@ std::string without_times(const std::string& text) {
   static const std::regex junit(R"rx(time="[0-9.]+")rx");
   const std::string rest = std::regex_replace(text, json, "$1TIME");
   return std::regex_replace(std::regex_replace(rest, words, "TIME"), junit, "TIME");
+}
+
+// Where two texts part.
+std::string difference(const std::string& a, const std::string& b) {
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const std::size_t from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(at - 200, 0));
+  return from > b.size() ? a : a.substr(from, 400) + "\n----\n" + b.substr(from, 400);
 }
 
 class SameBytesTest : public testing::Test {
@@ -62,51 +70,45 @@ class SameBytesTest : public testing::Test {
     return file;
   }
 
-  // What a command prints and writes at so many threads, which are all under way at once, to keep
-  // each other waiting.
-  void expect_same(const std::vector<std::string>& arguments, const std::string& says = "") {
-    struct Run {
-      unsigned threads;
-      std::string pages;
-      std::unique_ptr<Program> program;
+  enum class Pages { Written, None };
+
+  // What a command prints and writes with one thread and with four, which are both under way at
+  // once, to keep each other waiting.
+  void expect_same(const std::vector<std::string>& arguments, const std::string& says,
+                   Pages wanted = Pages::Written) {
+    static constexpr const char* kForms[] = {"html", "dot", "sarif", "junit"};
+    constexpr std::array kThreads = {1, 4};
+    std::vector<std::unique_ptr<Program>> programs;
+    const auto page = [&](int threads, const std::string& form) {
+      return path(std::to_string(threads) + "." + form);
     };
-    std::vector<Run> runs;
-    for (const unsigned threads : {1u, 4u, 1u, 4u}) {
-      const std::string pages = path("pages" + std::to_string(runs.size()));
-      std::vector<std::string> all = {kOuroBinary, "check"};
+    for (const int threads : kThreads) {
+      std::vector<std::string> all = {kOuroBinary, "check", "--threads", std::to_string(threads)};
       all.insert(all.end(), arguments.begin(), arguments.end());
-      const std::string number = std::to_string(threads);
-      for (const auto& [flag, file] :
-           std::initializer_list<std::pair<std::string, std::string>>{{"--html", pages + ".html"},
-                                                                      {"--dot", pages + ".dot"},
-                                                                      {"--sarif", pages + ".sarif"},
-                                                                      {"--junit", pages + ".xml"},
-                                                                      {"--threads", number}}) {
-        all.insert(all.end(), {flag, file});
+      for (const std::string form : kForms) {
+        if (wanted == Pages::Written) all.insert(all.end(), {"--" + form, page(threads, form)});
       }
-      runs.push_back({threads, pages, std::make_unique<Program>(all)});
-      runs.back().program->close_input();
+      programs.push_back(std::make_unique<Program>(all));
+      programs.back()->close_input();
     }
-    std::string first;
-    for (Run& run : runs) {
-      const Ran ran = run.program->wait();
+    std::vector<std::string> told;
+    for (std::size_t i = 0; i < kThreads.size(); ++i) {
+      const Ran ran = programs[i]->wait();
       EXPECT_LT(ran.status, 254) << ran.err;
-      std::string told = std::to_string(ran.status) + '\n' + without_times(ran.out) + ran.err;
-      for (const char* form : {".html", ".dot", ".sarif", ".xml"}) {
-        told += without_times(slurp(run.pages + form));
+      told.push_back(std::to_string(ran.status) + '\n' + without_times(ran.out) + ran.err);
+      EXPECT_THAT(told.back(), HasSubstr(says));
+      for (const std::string form : kForms) {
+        if (wanted == Pages::Written) told.back() += without_times(slurp(page(kThreads[i], form)));
       }
-      EXPECT_THAT(told, HasSubstr(says));
-      if (first.empty()) first = told;
-      EXPECT_TRUE(told == first) << testing::PrintToString(arguments) << " tells something else at "
-                                 << run.threads << " threads:\n"
-                                 << ran.out;
     }
+    EXPECT_TRUE(told[0] == told[1]) << testing::PrintToString(arguments) << " tells another story\n"
+                                    << difference(told[0], told[1]);
   }
   // As text and as JSON.
   void expect_same_in_all_forms(std::vector<std::string> arguments, const std::string& says = "") {
     expect_same(arguments, says);
     arguments.emplace_back("--json");
-    expect_same(arguments);
+    expect_same(arguments, "", Pages::None);
   }
 
   const fs::path folder_ = temporary("same-bytes");
@@ -121,7 +123,7 @@ TEST_F(SameBytesTest, OfSmallHistories) {
 }
 
 TEST_F(SameBytesTest, OfHistoriesThatHoldAndThatDoNot) {
-  const std::string fine = generated("fine.jsonl", {"-n", "5000", "--keys", "500"});
+  const std::string fine = generated("fine.jsonl", {"-n", "12000", "--keys", "2000"});
   expect_same_in_all_forms({"-l", "cc", fine}, "holds causal");
   const std::string weak =
       generated("weak.jsonl", {"-n", "3000", "--keys", "50", "-l", "causal", "--clocks"});
@@ -135,11 +137,11 @@ TEST_F(SameBytesTest, OfHistoriesThatHoldAndThatDoNot) {
 TEST_F(SameBytesTest, ByTimestampsAndVersionOrders) {
   const std::string file =
       generated("stamped.jsonl", {"-n", "8000", "--keys", "300", "-l", "si", "--timestamps",
-                                  "--version-orders", "--fault", "lost-update=0.001", "--clocks"});
+                                  "--version-orders", "--fault", "lost-update=0.0003", "--clocks"});
   expect_same_in_all_forms({"--evidence", "timestamps", "-l", "si", file}, "VIOLATED si by time");
   expect_same_in_all_forms({"--evidence", "timestamps", "-l", "all", file}, "VIOLATED");
   expect_same_in_all_forms({"--evidence", "versions", "-l", "all", file}, "VIOLATED");
-  expect_same({"--evidence", "versions", "-l", "si", "--shows", "lost-update", file});
+  expect_same({"--evidence", "versions", "-l", "si", "--shows", "lost-update", file}, "VIOLATED");
 }
 
 TEST_F(SameBytesTest, OfPredicateReads) {
@@ -154,12 +156,18 @@ TEST_F(SameBytesTest, OfPredicateReads) {
   }
 }
 
-// Limits are reached here: an hour would not be enough to decide all levels, or to explain each
-// violation in the shortest way.
-TEST_F(SameBytesTest, WhereLimitsAreReached) {
+// To decide all levels here takes much longer than anybody would wait.
+TEST_F(SameBytesTest, WhereLevelsAreLeftUndecided) {
   const std::string hard = by_session("hard.jsonl", {"-n", "3000", "--keys", "30", "--read-share",
-                                                     "0.3", "--sessions", "40", "--ops", "4"});
-  expect_same_in_all_forms({"-l", "session-ser", hard}, "holds session-serializable");
+                                                     "0.3", "--sessions", "1000", "--ops", "4"});
+  expect_same_in_all_forms({"-l", "cc", hard},
+                           "Undecided: prefix (not within the work given to other levels).");
+}
+
+// And so does it to tell so many stories.
+TEST_F(SameBytesTest, WhereStoriesAreLeftOut) {
+  const std::string weak = generated("weak.jsonl", {"-n", "3000", "--keys", "50", "-l", "causal"});
+  expect_same({"-l", "si", "--examples", "500", weak}, "There may be more");
 }
 
 }  // namespace

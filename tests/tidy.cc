@@ -288,7 +288,7 @@ Complaints check_searches(std::string_view path, std::string_view text) {
   if (room_of(path) != "report" || is_test(path)) return complaints;
   static const std::regex search(
       R"((^|[^\w.>])((ouro::)?(check|check_within|explain|examine|precedence|counterexample|look_for))"
-      R"(\s*\(|Budget\b|Observed\b))");
+      R"(\s*\(|Budget\b|Observed::))");
   std::size_t number = 0;
   const std::string code = blank_non_code(text);
   for (const std::string_view line : split_lines(code)) {
@@ -413,8 +413,8 @@ Complaints check_type_names(std::span<const Source> sources) {
       if (!std::regex_search(line.data(), end, match, type)) continue;
       std::vector<Type>& others = known[match[1].str()];
       const std::string name = where + "::" + match[1].str();
-      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& type) {
-        return type.full_name == name || meet(type.path, source.path);
+      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& each) {
+        return each.full_name == name || meet(each.path, source.path);
       });
       if (other != others.end()) {
         complaints.push_back(complain(source.path, number,

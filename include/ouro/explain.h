@@ -159,7 +159,7 @@ struct Explanation {
 
 struct ExplainOptions {
   std::size_t examples = 1;                      // Stories of each pattern.
-  std::uint64_t work_limit = 100'000'000;        // For all of it, as in CheckOptions; zero: none.
+  std::uint64_t work_limit = 200'000'000;        // For all of it, as in CheckOptions; zero: none.
   std::chrono::milliseconds time_limit{0};       // Likewise; what is told may depend on it.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon.
   std::int64_t clock_drift = 0;                  // As check() was told.

@@ -77,7 +77,7 @@ class Budget {
   [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
 
  private:
-  static constexpr std::uint64_t kLeastWork = 50'000;
+  static constexpr std::uint64_t kLeastWork = 100'000;
 
   [[nodiscard]] Milliseconds time_share(unsigned share) const {
     if (time_limit_.count() == 0) return {};

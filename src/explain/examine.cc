@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // What a courtesy may cost, in steps: about a second, or so many times the work of the check.
-constexpr std::uint64_t kLeastCourtesy = 50'000'000;
+constexpr std::uint64_t kLeastCourtesy = 100'000'000;
 constexpr std::uint64_t kTimesTheCheck = 5;
 
 constexpr std::size_t kExamplesToLookIn = 20;  // For an anomaly that is expected.

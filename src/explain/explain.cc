@@ -26,7 +26,8 @@ namespace {
 constexpr std::size_t kManyToCheck = 1'000'000;  // Too many to check again without those told.
 constexpr std::size_t kManyOfPart = 5'000;       // Too many to shrink a part of them at leisure.
 constexpr std::size_t kManyAnomalies = 1000;     // To be removed before that.
-constexpr std::uint64_t kStepsPerExcerpt = 4;    // For each operation of what it is an excerpt of.
+constexpr std::uint64_t kStepsPerLook = 4;       // To go through a history, for each operation,
+constexpr std::uint64_t kStepsPerExcerpt = 30;   // … or to cut something out of it.
 
 bool is_cycle(AnomalyKind kind) {
   return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
@@ -100,7 +101,7 @@ class Explaining {
   // whole. Whether a story was added.
   bool tell(const History& history, const Verdict& verdict, const Excerpt* part) {
     const std::size_t before = out_.stories.size();
-    budget_.charge(history.op_count());
+    budget_.charge(kStepsPerLook * history.op_count());
     for (const Anomaly& suspect : suspects(history, verdict)) {
       if (!budget_.exhausted()) tell_suspect(history, verdict, suspect, part);
     }
@@ -263,7 +264,7 @@ class Explaining {
         expect_all(verdict, *story);
         return *std::move(story);
       }
-      budget_.charge(history.op_count());
+      budget_.charge(kStepsPerLook * history.op_count());
       if (budget_.exhausted()) break;
     }
     Story story = told(history, verdict, anomaly);
@@ -287,7 +288,7 @@ class Explaining {
   [[nodiscard]] Story local_story(const History& history, const Verdict& verdict,
                                   const Anomaly& anomaly) const {
     Story story = told(history, verdict, anomaly);
-    budget_.charge(history.op_count());
+    budget_.charge(kStepsPerLook * history.op_count());
     story.txns = anomaly.txns;
     story.ops = anomaly.ops;
     for (const TxnId txn : anomaly.txns) {

@@ -15,7 +15,7 @@ DynamicOrder::DynamicOrder(Digraph known, std::optional<Digraph> back, std::span
     : out_(std::move(known)),
       in_(std::move(back)),
       budget_(budget),
-      ticker_(budget, 4096, 4),
+      ticker_(budget, 4096, 6),
       threads_(threads),
       position_(order.size()),
       first_out_(order.size(), -1),

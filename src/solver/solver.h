@@ -54,7 +54,7 @@ class Solver {
  public:
   // REQUIRES: `order` and `budget` outlive the solver.
   Solver(DynamicOrder& order, const Budget& budget)
-      : order_(order), decisions_(budget, 256, 20), conflicts_(budget, 8, 200) {}
+      : order_(order), decisions_(budget, 256, 40), conflicts_(budget, 8, 200) {}
 
   // A new choice between two sides; returns its number, counting from zero. Literals that are not
   // `opposite` stand for `first`.
