@@ -440,8 +440,8 @@ Relations relations(const History& history, const Observed& seen, const Known& k
 std::size_t begin_node(std::size_t txn) { return 2 * txn; }
 std::size_t commit_node(std::size_t txn) { return 2 * txn + 1; }
 
-// The graph of docs/levels.md, "In begins and commits": `see` are the edges that make a transaction visible to
-// another, `commit_before` those that only order commits.
+// The graph of docs/levels.md, "In begins and commits": `see` are the edges that make a transaction
+// visible to another, `commit_before` those that only order commits.
 Relation begin_commit_graph(const Relation& see, const Relation& commit_before,
                             const Relation& rw) {
   const std::size_t n = rw.size();

@@ -182,10 +182,6 @@ TEST(InvertedClocksTest, AreErrorsOfTheInputInEveryFormatWithClocks) {
                      "[[\"w\",1,1]],\"time\":14}\n",
                      Format::JepsenJson),
             "h:2: " + what);
-  EXPECT_EQ(error_of(R"([{"value":[],"preBeginTS":15,"postCommitTS":14}])"
-                     "\n",
-                     Format::Viper),
-            "h:1: " + what);
 }
 
 TEST(InvertedClocksTest, ABinaryFileWithThemIsRefused) {

@@ -171,8 +171,8 @@ bool is_oracle(std::string_view path) {
 // Whoever judges the engines has nothing of theirs. The certifier reads files, and histories as
 // they lie in memory; the oracles read public headers only.
 std::string check_judge_include(std::string_view path, std::string_view included) {
-  static const std::set<std::string_view> shared = {"format/input.h", "format/output.h",
-                                                    "history/columns.h"};
+  static const std::set<std::string_view> shared = {"format/input.h", "format/json_tree.h",
+                                                    "format/output.h", "history/columns.h"};
   if (find_room(top_folder(included)) == nullptr) return {};
   if (is_oracle(path)) return fmt::format("an oracle may include no room, hence not {}", included);
   if (top_folder(included) == "certify" || shared.contains(included)) return {};
@@ -417,8 +417,8 @@ Complaints check_type_names(std::span<const Source> sources) {
       if (!std::regex_search(line.data(), end, match, type)) continue;
       std::vector<Type>& others = known[match[1].str()];
       const std::string name = where + "::" + match[1].str();
-      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& type) {
-        return type.full_name == name || meet(type.path, source.path);
+      const auto other = std::find_if(others.begin(), others.end(), [&](const Type& one) {
+        return one.full_name == name || meet(one.path, source.path);
       });
       if (other != others.end()) {
         complaints.push_back(complain(source.path, number,

@@ -189,12 +189,14 @@ TEST(TidyDoorsTest, JudgesShareNothingWithTheEngines) {
   EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"history/value_order.h\"\n"),
               ElementsAre(HasSubstr("src/certify/rows.cc:1: error: certify/ may not include "
                                     "history/value_order.h")));
-  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"check/aggregate.h\"\n"), SizeIs(1));
+  EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"check/predicates/aggregate.h\"\n"),
+              SizeIs(1));
   EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"history/moment.h\"\n"), SizeIs(1));
   EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"base/radix_sort.h\"\n"), SizeIs(1));
   EXPECT_THAT(check_doors("src/certify/writer.cc", "#include \"format/output.h\"\n"), IsEmpty());
-  EXPECT_THAT(check_doors("src/certify/rows_test.cc", "#include \"check/aggregate.h\"\n"),
-              IsEmpty());
+  EXPECT_THAT(
+      check_doors("src/certify/rows_test.cc", "#include \"check/predicates/aggregate.h\"\n"),
+      IsEmpty());
   for (const char* const oracle : {"tests/oracle.cc", "tests/observed.cc", "tests/value_oracle.h",
                                    "tests/timeline_oracle.cc"}) {
     EXPECT_THAT(check_doors(oracle, "#include \"history/value_order.h\"\n"), SizeIs(1));

@@ -36,7 +36,7 @@ class PredicateReads::Comparison {
 
   struct Commit {
     std::size_t at = 0;
-    Place place;
+    KeyPosition place;
     constexpr auto operator<=>(const Commit&) const = default;
   };
 

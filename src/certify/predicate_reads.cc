@@ -171,8 +171,8 @@ RowIndex::Version PredicateReads::row_version(KeyId key, std::uint32_t position)
   return write == kNoAccess ? index_->initial(key) : index_->written(reading_.access(write).op);
 }
 
-std::vector<PredicateReads::Place> PredicateReads::matching(OpId id) const {
-  std::vector<Place> out;
+std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const {
+  std::vector<KeyPosition> out;
   const PredicateRead& read = h_.predicate_read(id);
   const RowIndex::Cover cover = index_->cover(id);
   for (std::size_t k = 0; cover.everything && k < versions_.size(); ++k) {
@@ -196,12 +196,13 @@ std::vector<PredicateReads::Place> PredicateReads::matching(OpId id) const {
 }
 
 // `matching` is all that matches of one key.
-void PredicateReads::link(std::span<const Place> matching, std::uint32_t seen,
+void PredicateReads::link(std::span<const KeyPosition> matching, std::uint32_t seen,
                           std::vector<Link>& out) const {
   const KeyId key = matching[0].key;
   const auto all = versions(key);
   const auto at = static_cast<std::size_t>(
-      std::lower_bound(matching.begin(), matching.end(), Place{key, seen}) - matching.begin());
+      std::lower_bound(matching.begin(), matching.end(), KeyPosition{key, seen}) -
+      matching.begin());
   if (at == matching.size() || matching[at].position != seen) {
     if (at > 0) out.push_back({all[matching[at - 1].position + 1], true});
     if (at < matching.size()) out.push_back({all[matching[at].position], false});
@@ -221,7 +222,7 @@ void PredicateReads::link(std::span<const Place> matching, std::uint32_t seen,
 std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
   std::vector<Link> out;
   const Sight sight(*this, id);
-  const std::vector<Place> all = matching(id);
+  const std::vector<KeyPosition> all = matching(id);
   for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
     while (end < all.size() && all[end].key == all[first].key) ++end;
     const auto seen = sight.seen(all[first].key);
@@ -252,7 +253,7 @@ std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
 std::vector<KeyId> PredicateReads::never_absent(OpId id) const {
   std::vector<KeyId> out;
   const Sight sight(*this, id);
-  for (const Place& place : matching(id)) {
+  for (const KeyPosition& place : matching(id)) {
     if (!out.empty() && out.back() == place.key) continue;
     if (sight.wrote_before(place.key) || sight.lists(place.key)) continue;
     if (!place_.contains({place.key, Value::null()})) out.push_back(place.key);
@@ -301,7 +302,7 @@ void PredicateReads::apply_own(OpId read, Table& table) const {
 }
 
 std::vector<OpId> PredicateReads::wrong_results() const {
-  std::vector<std::pair<Clock::Moment, Place>> commits;
+  std::vector<std::pair<Clock::Moment, KeyPosition>> commits;
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     for (std::uint32_t i = 1; i < versions_[k].size(); ++i) {
       commits.push_back({latest_[k][i], {KeyId{k}, i}});

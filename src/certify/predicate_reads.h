@@ -114,15 +114,17 @@ class PredicateReads {
   void order_versions();
   void note_places(KeyId key);
   [[nodiscard]] RowIndex::Version row_version(KeyId key, std::uint32_t position) const;
-  // The versions that the read matches, in the order of their keys.
-  struct Place {
+  // A version: which one of its key, oldest first.
+  struct KeyPosition {
     KeyId key;
     std::uint32_t position = 0;
-    constexpr auto operator<=>(const Place&) const = default;
+    constexpr auto operator<=>(const KeyPosition&) const = default;
   };
-  [[nodiscard]] std::vector<Place> matching(OpId read) const;
+  // The versions that the read matches, in the order of their keys.
+  [[nodiscard]] std::vector<KeyPosition> matching(OpId read) const;
   void apply_own(OpId read, Table& table) const;
-  void link(std::span<const Place> matching, std::uint32_t seen, std::vector<Link>& out) const;
+  void link(std::span<const KeyPosition> matching, std::uint32_t seen,
+            std::vector<Link>& out) const;
   class Comparison;
   // Where the read and the version stand among those of the key; nothing if the read does not
   // depend on it.

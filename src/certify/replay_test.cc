@@ -67,7 +67,7 @@ TEST(ReplayTest, SessionsAndClocksAreKeptWhereTheLevelHasThem) {
 
 TEST(ReplayTest, ListsGrowInTheOrderOfCommits) {
   const History history =
-      oracle::history_of("T1 @a: append x 1\nT2 @b: append x 2\nT3 @c: r x [2,1]\n");
+      oracle::history_of("T1 @a: append x 1\nT2 @b: append x 2\nT3 @c: r x [2 1]\n");
   EXPECT_EQ(replayed(history, Level::Serializable, "b2 c2 b1 c1 b3 c3"), "");
   EXPECT_NE(replayed(history, Level::Serializable, "b1 c1 b2 c2 b3 c3"), "");
 }

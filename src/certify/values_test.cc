@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "certify/rows.h"
-#include "check/aggregate.h"
+#include "check/predicates/aggregate.h"
 #include "history/value_order.h"
 #include "ouro/history_builder.h"
 

@@ -42,7 +42,7 @@ bool RowGrounds::judged(OpId read) const {
 std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
   const PredicateId predicate = h_.predicate_read(read).predicate;
   rows_->prepare(predicate);
-  std::vector<RowVersions::Place> matches;
+  std::vector<RowVersions::KeyPosition> matches;
   rows_->select(predicate, matches);
   absl::flat_hash_map<KeyId, Op> owned;  // The last own write before the read.
   for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
@@ -54,8 +54,9 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
     if (!rows_->of(key).empty()) out.push_back(own(read, write));
   }
   for (auto first = matches.begin(); first != matches.end();) {
-    const auto end = std::find_if(first, matches.end(),
-                                  [&](const RowVersions::Place& p) { return p.key != first->key; });
+    const auto end = std::find_if(first, matches.end(), [&](const RowVersions::KeyPosition& p) {
+      return p.key != first->key;
+    });
     const std::size_t moments = h_.predicate_read(read).has_version_set ? 1 : moments_.size();
     for (std::size_t i = 0; i < moments && !owned.contains(first->key); ++i) {
       out.push_back(row(read, moments_[i], {first, end}));
@@ -84,11 +85,12 @@ RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
 }
 
 RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
-                                std::span<const RowVersions::Place> matches) const {
+                                std::span<const RowVersions::KeyPosition> matches) const {
   const KeyId key = matches.front().key;
   const auto versions = rows_->of(key);
   const auto match = [&](std::uint32_t position) {
-    return std::binary_search(matches.begin(), matches.end(), RowVersions::Place{key, position});
+    return std::binary_search(matches.begin(), matches.end(),
+                              RowVersions::KeyPosition{key, position});
   };
   const std::uint32_t seen = position(read, at, key);
   Row out{.key = key,

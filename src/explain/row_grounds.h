@@ -55,7 +55,7 @@ class RowGrounds {
   [[nodiscard]] std::vector<Row> ground(OpId read);
   [[nodiscard]] Row own(OpId read, const Op& write) const;
   [[nodiscard]] Row row(OpId read, SnapshotAt at,
-                        std::span<const RowVersions::Place> matches) const;
+                        std::span<const RowVersions::KeyPosition> matches) const;
   [[nodiscard]] std::uint32_t position(OpId read, SnapshotAt at, KeyId key) const;
   [[nodiscard]] bool misses(OpId read, KeyId key) const;
   [[nodiscard]] OpId write(const RowVersions::Version& version) const;

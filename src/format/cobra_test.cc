@@ -27,7 +27,9 @@ std::string read_log(std::string_view bytes) {
   HistoryBuilder builder;
   builder.file("T1.log", PlaceUnit::Byte);
   const auto status = parse_cobra_log(bytes, "T1.log", builder.session(1), builder);
-  return status.ok() ? native(*std::move(builder).freeze()) : status.error().to_string();
+  if (!status.ok()) return status.error().to_string();
+  const auto history = std::move(builder).freeze();
+  return history.ok() ? native(*history) : history.error().to_string();
 }
 
 class CobraFolderTest : public testing::Test {
@@ -82,6 +84,13 @@ TEST(CobraTest, ClocksAreFoundWhereTheyWereRecorded) {
       R"({"session":1,"id":5,"invoked":1600000000000,"completed":1600000000007,"ops":[["w",1,9]]}
 {"session":1,"id":6,"invoked":1600000000008,"completed":1600000000009,"ops":[]}
 )");
+}
+
+TEST(CobraTest, ATransactionThatEndsBeforeItBeginsIsAnError) {
+  EXPECT_EQ(read_log(record('S', {5, 1600000000000}) + record('C', {5, 1600000000007}) +
+                     record('S', {6, 1600000000008}) + record('C', {6, 1600000000006})),
+            "T1.log: byte 34: the transaction completed at 1600000000006, before it was invoked at "
+            "1600000000008; correct its clocks, or leave one out");
 }
 
 TEST(CobraTest, ErrorsNameTheByteAndTheRemedy) {

@@ -31,6 +31,12 @@ TEST(ViperTest, ReadsEveryOperation) {
 )");
 }
 
+TEST(ViperTest, ATransactionThatEndsBeforeItBeginsIsAnError) {
+  EXPECT_EQ(read_viper_log("{\"value\":[]}\n{\"preBeginTS\":4,\"postCommitTS\":3,\"value\":[]}\n"),
+            "J1.log:2: the transaction completed at 3, before it was invoked at 4; correct its "
+            "clocks, or leave one out");
+}
+
 TEST(ViperTest, ClocksAreTheOutermostTimes) {
   EXPECT_EQ(
       read_viper_log(

@@ -207,7 +207,7 @@ namespace {
 
 // What topological_order() asks of a node, in one place: in large graphs every question waits for
 // memory.
-struct Standing {
+struct Waiting {
   std::uint32_t waiting = 0;  // How many arcs into it come from nodes still to be put in order.
   std::uint32_t rank = 0;     // Its place in the preferred order.
 };
@@ -218,7 +218,7 @@ std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> 
                                     const Budget& budget) {
   constexpr std::size_t kAhead = 8;  // Nodes; see below.
   const std::size_t nodes = graph.node_count();
-  std::vector<Standing> standing(nodes);
+  std::vector<Waiting> standing(nodes);
   const bool counted = for_each_within(budget, 0, nodes, [&](std::size_t i) {
     for (const Node to : graph.out(static_cast<Node>(i))) ++standing[to].waiting;
     standing[preferred[i]].rank = static_cast<std::uint32_t>(i);

@@ -127,7 +127,8 @@ OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (const auto found = hidden_.find({key.name, value}); found != hidden_.end()) {
     const auto& [first, second] = found->second;
     const Hidden& hidden = first.txn != reader ? first : second;
-    if (hidden.txn != kNobody && (writer == kNobody || (hidden.has_moments && hidden.txn < writer))) {
+    if (hidden.txn != kNobody &&
+        (writer == kNobody || (hidden.has_moments && hidden.txn < writer))) {
       writer = hidden.txn;
     }
   }

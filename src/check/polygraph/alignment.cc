@@ -54,7 +54,8 @@ class Alignment {
   }
 
  private:
-  struct Place {
+  // A transaction with the time that we believe it had.
+  struct Dated {
     float time = 0;  // From 0 to 1, or a little beyond.
     SessionId session;
   };
@@ -64,7 +65,7 @@ class Alignment {
     float weight = 0;
   };
 
-  [[nodiscard]] static std::size_t gap(const Place& a, const Place& b) {
+  [[nodiscard]] static std::size_t gap(const Dated& a, const Dated& b) {
     return a.session == b.session ? 0 : 1;
   }
 
@@ -87,8 +88,8 @@ class Alignment {
     std::array<double, 2> count{};
     std::array<double, 2> total{};
     for_each_within(budget_, 0, places_.size(), [&](std::size_t t) {
-      const Place& here = places_[t];
-      for_each_later(TxnId{t}, [&](const Place& other) {
+      const Dated& here = places_[t];
+      for_each_later(TxnId{t}, [&](const Dated& other) {
         ++count[gap(here, other)];
         total[gap(here, other)] += other.time - here.time;
       });
@@ -101,15 +102,15 @@ class Alignment {
   }
 
   void move(TxnId txn) {
-    Place& here = places_[txn.index()];
+    Dated& here = places_[txn.index()];
     float weights = kAnchor;
     float sum = kAnchor * guess_[txn.index()];
-    for_each_later(txn, [&](const Place& other) {
+    for_each_later(txn, [&](const Dated& other) {
       const Gap& between = gaps_[gap(here, other)];
       weights += between.weight;
       sum += between.weight * (other.time - between.mean);
     });
-    for_each_earlier(txn, [&](const Place& other) {
+    for_each_earlier(txn, [&](const Dated& other) {
       const Gap& between = gaps_[gap(here, other)];
       weights += between.weight;
       sum += between.weight * (other.time + between.mean);
@@ -122,7 +123,7 @@ class Alignment {
   const Digraph& back_;
   const Budget& budget_;
   std::vector<float> guess_;  // By transaction.
-  std::vector<Place> places_;
+  std::vector<Dated> places_;
   std::array<Gap, 2> gaps_;
 };
 

@@ -16,7 +16,7 @@ Rows::Rows(const History& history, const ListKeys& lists) : h_(history) {
   place_.assign(history.key_count(), kNone);
   for (std::size_t i = 0; i < keys_.size(); ++i) {
     const Value initial = history.initial(keys_[i]);
-    place_[keys_[i].index()] = static_cast<Place>(i);
+    place_[keys_[i].index()] = static_cast<RowNumber>(i);
     rows_.push_back({initial, !initial.is_null()});
   }
 }
@@ -24,7 +24,7 @@ Rows::Rows(const History& history, const ListKeys& lists) : h_(history) {
 bool Rows::less(Value a, Value b) const { return compare_values(h_, a, b) < 0; }
 
 void Rows::set(KeyId key, Row row) {
-  const Place place = place_[key.index()];
+  const RowNumber place = place_[key.index()];
   for (auto& [column, index] : indexes_) index_row(index, column, place, false);
   rows_[place] = row;
   for (auto& [column, index] : indexes_) index_row(index, column, place, true);
@@ -32,7 +32,7 @@ void Rows::set(KeyId key, Row row) {
 
 // ---- indexes ----
 
-void Rows::index_row(ColumnIndex& index, ColumnId column, Place place, bool add) const {
+void Rows::index_row(ColumnIndex& index, ColumnId column, RowNumber place, bool add) const {
   if (!rows_[place].alive) return;
   const auto number = index_number(h_, h_.cell(rows_[place].value, column));
   if (!number) return;
@@ -46,27 +46,29 @@ void Rows::index_row(ColumnIndex& index, ColumnId column, Place place, bool add)
 Rows::ColumnIndex& Rows::index_of(ColumnId column) {
   const auto [at, added] = indexes_.try_emplace(column);
   if (!added) return at->second;
-  for (Place place = 0; place < rows_.size(); ++place) index_row(at->second, column, place, true);
+  for (RowNumber place = 0; place < rows_.size(); ++place)
+    index_row(at->second, column, place, true);
   return at->second;
 }
 
 // The places of keys from `lower` to `upper`, both included; null: open.
-std::pair<Rows::Place, Rows::Place> Rows::range(Value lower, Value upper) const {
+std::pair<Rows::RowNumber, Rows::RowNumber> Rows::range(Value lower, Value upper) const {
   const auto first = std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
     return !lower.is_null() && less(h_.key_name(key), lower);
   });
   const auto end = std::partition_point(first, keys_.end(), [&](KeyId key) {
     return upper.is_null() || !less(upper, h_.key_name(key));
   });
-  return {static_cast<Place>(first - keys_.begin()), static_cast<Place>(end - keys_.begin())};
+  return {static_cast<RowNumber>(first - keys_.begin()),
+          static_cast<RowNumber>(end - keys_.begin())};
 }
 
 // ---- what a predicate leaves ----
 
-std::vector<Rows::Place> Rows::lookup(const Bounds& bounds) {
+std::vector<Rows::RowNumber> Rows::lookup(const Bounds& bounds) {
   const ColumnIndex& index = index_of(bounds.column);
   const std::int64_t upper = upper_number(bounds);
-  std::vector<Place> places;
+  std::vector<RowNumber> places;
   for (auto at = index.lower_bound({lower_number(bounds), 0});
        at != index.end() && at->first <= upper; ++at) {
     places.push_back(at->second);
@@ -76,8 +78,8 @@ std::vector<Rows::Place> Rows::lookup(const Bounds& bounds) {
 }
 
 // Places, sorted, that have all rows that can be selected.
-std::vector<Rows::Place> Rows::candidates(OpKind kind, const PredicateRead& read) {
-  std::pair<Place, Place> keys{0, static_cast<Place>(keys_.size())};
+std::vector<Rows::RowNumber> Rows::candidates(OpKind kind, const PredicateRead& read) {
+  std::pair<RowNumber, RowNumber> keys{0, static_cast<RowNumber>(keys_.size())};
   if (kind == OpKind::Scan) {
     keys = range(read.lower, read.upper);
   } else {
@@ -96,14 +98,14 @@ std::vector<Rows::Place> Rows::candidates(OpKind kind, const PredicateRead& read
       return lookup(*best);
     }
   }
-  std::vector<Place> places(keys.first < keys.second ? keys.second - keys.first : 0);
+  std::vector<RowNumber> places(keys.first < keys.second ? keys.second - keys.first : 0);
   std::iota(places.begin(), places.end(), keys.first);
   return places;
 }
 
 std::vector<KeyVersion> Rows::selected(OpKind kind, const PredicateRead& read) {
   std::vector<KeyVersion> out;
-  for (const Place place : candidates(kind, read)) {
+  for (const RowNumber place : candidates(kind, read)) {
     const Row& row = rows_[place];
     if (!row.alive) continue;
     const bool match = kind == OpKind::Scan ||

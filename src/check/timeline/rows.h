@@ -39,21 +39,21 @@ class Rows {
   [[nodiscard]] std::vector<KeyVersion> returned(const PredicateRead& read) const;
 
  private:
-  using Place = std::uint32_t;  // In keys_ and rows_.
-  using ColumnIndex = absl::btree_set<std::pair<std::int64_t, Place>>;
+  using RowNumber = std::uint32_t;  // In keys_ and rows_.
+  using ColumnIndex = absl::btree_set<std::pair<std::int64_t, RowNumber>>;
 
-  [[nodiscard]] std::vector<Place> candidates(OpKind kind, const PredicateRead& read);
-  [[nodiscard]] std::pair<Place, Place> range(Value lower, Value upper) const;
-  [[nodiscard]] std::vector<Place> lookup(const Bounds& bounds);
+  [[nodiscard]] std::vector<RowNumber> candidates(OpKind kind, const PredicateRead& read);
+  [[nodiscard]] std::pair<RowNumber, RowNumber> range(Value lower, Value upper) const;
+  [[nodiscard]] std::vector<RowNumber> lookup(const Bounds& bounds);
   ColumnIndex& index_of(ColumnId column);
-  void index_row(ColumnIndex& index, ColumnId column, Place place, bool add) const;
+  void index_row(ColumnIndex& index, ColumnId column, RowNumber place, bool add) const;
   [[nodiscard]] bool less(Value a, Value b) const;
 
-  static constexpr Place kNone = 0xffffffff;
+  static constexpr RowNumber kNone = 0xffffffff;
   const History& h_;
-  std::vector<KeyId> keys_;   // By name.
-  std::vector<Row> rows_;     // Beside them.
-  std::vector<Place> place_;  // Of a key; kNone: a list.
+  std::vector<KeyId> keys_;       // By name.
+  std::vector<Row> rows_;         // Beside them.
+  std::vector<RowNumber> place_;  // Of a key; kNone: a list.
   absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;
 };
 

@@ -106,7 +106,7 @@ std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) co
   return {first, end};
 }
 
-bool RowVersions::matches(PredicateId predicate, Place place) const {
+bool RowVersions::matches(PredicateId predicate, KeyPosition place) const {
   const Version& version = of(place.key)[place.position];
   return version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True;
 }
@@ -142,7 +142,7 @@ RowVersions::Within RowVersions::within(PredicateId predicate) const {
   return out;
 }
 
-void RowVersions::select(PredicateId predicate, std::vector<Place>& out) const {
+void RowVersions::select(PredicateId predicate, std::vector<KeyPosition>& out) const {
   out.clear();
   const Within all = within(predicate);
   if (all.by_index) {

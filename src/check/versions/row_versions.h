@@ -45,13 +45,14 @@ class RowVersions {
   // Makes select() of `predicate` cheap.
   void prepare(PredicateId predicate);
 
-  struct Place {
+  // A version: which one of its key, oldest first.
+  struct KeyPosition {
     KeyId key;
     std::uint32_t position = 0;
-    constexpr auto operator<=>(const Place&) const = default;
+    constexpr auto operator<=>(const KeyPosition&) const = default;
   };
   // Whether `predicate` is true of a version.
-  [[nodiscard]] bool matches(PredicateId predicate, Place place) const;
+  [[nodiscard]] bool matches(PredicateId predicate, KeyPosition place) const;
   // Where versions that match can be.
   struct Scope {
     std::span<const KeyId> keys;
@@ -61,12 +62,12 @@ class RowVersions {
   // Replaces `out` by the versions for which `predicate` is true, sorted.
   // Cost: of a predicate that bounds the key or a column, the versions within the bounds; otherwise
   // all of them. Threads may call it at the same time.
-  void select(PredicateId predicate, std::vector<Place>& out) const;
+  void select(PredicateId predicate, std::vector<KeyPosition>& out) const;
 
  private:
   struct Entry {
     std::int64_t number = 0;
-    Place place;
+    KeyPosition place;
     constexpr auto operator<=>(const Entry&) const = default;
   };
   // Within the bounds of a predicate: keys, and what the index of a column has.

@@ -16,7 +16,7 @@ namespace {
 
 struct Commit {
   Moment at;
-  RowVersions::Place place;
+  RowVersions::KeyPosition place;
   constexpr auto operator<=>(const Commit&) const = default;
 };
 

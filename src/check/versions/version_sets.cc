@@ -44,7 +44,7 @@ class VersionSetReader {
     OpId read;  // For which `position` is.
     std::uint32_t position = 0;
   };
-  using Place = RowVersions::Place;
+  using KeyPosition = RowVersions::KeyPosition;
 
   // Own writes before the read are what it sees of their keys.
   void note_own(TxnId txn, OpId read) {
@@ -173,11 +173,11 @@ class VersionSetReader {
   }
 
   // One row, of which `matches` are all versions that match.
-  void row(TxnId txn, OpId id, std::span<const Place> matches) {
+  void row(TxnId txn, OpId id, std::span<const KeyPosition> matches) {
     const KeyId key = matches.front().key;
     if (own(key) != nullptr) return;
     const std::uint32_t seen = position(txn, id, key);
-    const auto at = std::lower_bound(matches.begin(), matches.end(), Place{key, seen});
+    const auto at = std::lower_bound(matches.begin(), matches.end(), KeyPosition{key, seen});
     const auto versions = rows_.of(key);
     if (at != matches.end() && at->position == seen) {  // It matches: since when, and how long?
       auto first = at;
@@ -213,7 +213,7 @@ class VersionSetReader {
   std::vector<TxnId> followed_;  // By writer: the last reader that has an edge from it,
   std::vector<TxnId> preceded_;  // or to it.
   std::vector<Op> own_;          // By key.
-  std::vector<Place> matches_;
+  std::vector<KeyPosition> matches_;
 };
 
 }  // namespace
