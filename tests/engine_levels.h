@@ -10,24 +10,18 @@ namespace ouro::oracle {
 
 // Tests compare engines with the oracle at every level that ouro::decidable names, and fail if
 // that is not exactly this set. A new engine adds its levels here.
-inline const std::set<Level, InListOrder> kDecidableLevels = {Level::ReadCommitted,
-                                                              Level::ReadAtomic,
-                                                              Level::Causal,
-                                                              Level::Prefix,
-                                                              Level::ParallelSi,
-                                                              Level::Si,
-                                                              Level::SessionSi,
-                                                              Level::Gsi,
-                                                              Level::StrongSi,
-                                                              Level::Serializable,
-                                                              Level::SessionSerializable,
-                                                              Level::StrictSerializable};
+inline const std::set<Level, InListOrder> kDecidableLevels = {
+    Level::ReadCommitted,      Level::ReadAtomic, Level::Causal,       Level::Prefix,
+    Level::ParallelSi,         Level::Si,         Level::SessionSi,    Level::Gsi,
+    Level::PrefixConsistentSi, Level::StrongSi,   Level::Serializable, Level::SessionSerializable,
+    Level::StrictSerializable};
 
 // Those with one snapshot a transaction and those with one order for all: what timestamps decide,
 // and what Z3 is asked.
 inline constexpr std::array kSnapshotAndSerialLevels = {Level::Si,
                                                         Level::SessionSi,
                                                         Level::Gsi,
+                                                        Level::PrefixConsistentSi,
                                                         Level::StrongSi,
                                                         Level::Serializable,
                                                         Level::SessionSerializable,
@@ -41,20 +35,24 @@ inline bool is_weak_level(Level level) {
 // Of kSnapshotAndSerialLevels and repeatable-read.
 inline bool is_snapshot_level(Level level) {
   return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
-         level == Level::StrongSi;
+         level == Level::PrefixConsistentSi || level == Level::StrongSi;
 }
 inline bool is_serial_level(Level level) {
   return level == Level::RepeatableRead || level == Level::Serializable ||
          level == Level::SessionSerializable || level == Level::StrictSerializable;
 }
 inline bool has_sessions(Level level) {
-  return level == Level::SessionSi || level == Level::StrongSi ||
-         level == Level::SessionSerializable || level == Level::StrictSerializable;
+  return level == Level::SessionSi || level == Level::PrefixConsistentSi ||
+         level == Level::StrongSi || level == Level::SessionSerializable ||
+         level == Level::StrictSerializable;
 }
 inline bool has_real_time(Level level) {
-  return level == Level::Gsi || level == Level::StrongSi || level == Level::StrictSerializable;
+  return level == Level::Gsi || level == Level::PrefixConsistentSi || level == Level::StrongSi ||
+         level == Level::StrictSerializable;
 }
 // Whether real time orders commits only: a transaction need not see what had completed before.
-inline bool orders_commits_by_time(Level level) { return level == Level::Gsi; }
+inline bool orders_commits_by_time(Level level) {
+  return level == Level::Gsi || level == Level::PrefixConsistentSi;
+}
 
 }  // namespace ouro::oracle

@@ -475,6 +475,8 @@ Relation begin_commit_graph(const Relations& r, Level level) {
       return begin_commit_graph(see | r.known.so, none, rw);
     case Level::Gsi:
       return begin_commit_graph(see, r.known.rt, rw);
+    case Level::PrefixConsistentSi:
+      return begin_commit_graph(see | r.known.so, r.known.rt, rw);
     case Level::StrongSi:
       return begin_commit_graph(see | r.known.so | r.known.rt, none, rw);
     default:
@@ -515,6 +517,7 @@ bool satisfies(const Relations& r, Level level) {
       return holds;
     }
     case Level::Gsi:
+    case Level::PrefixConsistentSi:
     case Level::StrongSi:
       return begin_commit_graph(r, level).acyclic();
     default:
@@ -522,11 +525,11 @@ bool satisfies(const Relations& r, Level level) {
   }
 }
 
-constexpr Level kVersionOrderLevels[] = {Level::ParallelSi,        Level::Si,
-                                         Level::SessionSi,         Level::Gsi,
-                                         Level::StrongSi,          Level::RepeatableRead,
-                                         Level::Serializable,      Level::SessionSerializable,
-                                         Level::StrictSerializable};
+constexpr Level kVersionOrderLevels[] = {Level::ParallelSi,          Level::Si,
+                                         Level::SessionSi,           Level::Gsi,
+                                         Level::PrefixConsistentSi,  Level::StrongSi,
+                                         Level::RepeatableRead,      Level::Serializable,
+                                         Level::SessionSerializable, Level::StrictSerializable};
 
 bool is_version_order_level(Level level) {
   return std::find(std::begin(kVersionOrderLevels), std::end(kVersionOrderLevels), level) !=

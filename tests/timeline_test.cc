@@ -101,6 +101,21 @@ TEST(TimelineTest, CountsOnRandomHistoriesAreThoseOfTheDefinition) {
   }
 }
 
+// Timestamps give one order, and gsi and session-si both ask something of that order.
+TEST(TimelineTest, PrefixConsistentSiIsGsiAndSessionSi) {
+  std::size_t apart = 0;
+  for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
+    const History history = random_timeline(seed, mixed_timeline(seed));
+    const auto holds = [&](Level level) {
+      return check(history, level, {.evidence = Evidence::Timestamps})->outcome == Outcome::Holds;
+    };
+    const bool both = holds(Level::Gsi) && holds(Level::SessionSi);
+    ASSERT_EQ(holds(Level::PrefixConsistentSi), both) << "seed " << seed << native(history);
+    apart += both && !holds(Level::StrongSi) ? 1 : 0;
+  }
+  EXPECT_GT(apart, 10 / kSlowdown) << "strong-si asks for more";
+}
+
 // Two transactions of one or two operations on one key, in one session or two, with every choice of
 // timestamps from 1 to 3 or none.
 TEST(TimelineTest, CountsOnEveryTinyHistoryAreThoseOfTheDefinition) {

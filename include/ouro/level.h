@@ -24,6 +24,7 @@ enum class Level : std::uint8_t {
   Si,
   SessionSi,
   Gsi,
+  PrefixConsistentSi,
   StrongSi,
   RepeatableRead,
   Serializable,

@@ -26,7 +26,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .lost_updates = true,
                   .rereads_differ = true,
                   .store = StoreKind::ReadRules},
-        .drawn = {.x = 260, .row = 6},
+        .drawn = {.x = 260, .row = 7},
     },
     {
         .info = {Level::ReadAtomic, "read-atomic", "ra",
@@ -39,7 +39,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .sessions = true,
                   .lost_updates = true,
                   .store = StoreKind::ReadRules},
-        .drawn = {.x = 260, .row = 5},
+        .drawn = {.x = 260, .row = 6},
     },
     {
         .info = {Level::Causal, "causal", "cc",
@@ -52,7 +52,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .sessions = true,
                   .lost_updates = true,
                   .store = StoreKind::Replicated},
-        .drawn = {.x = 260, .row = 4},
+        .drawn = {.x = 260, .row = 5},
     },
     {
         .info = {Level::Prefix, "prefix", "pc",
@@ -64,7 +64,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .sessions = true,
                   .lost_updates = true,
                   .store = StoreKind::Snapshots},
-        .drawn = {.x = 190, .row = 3},
+        .drawn = {.x = 190, .row = 4},
     },
     {
         .info = {Level::ParallelSi, "parallel-si", "psi",
@@ -76,7 +76,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
         .rules = {.family = LevelFamily::Parallel,
                   .sessions = true,
                   .store = StoreKind::Replicated},
-        .drawn = {.x = 330, .row = 3},
+        .drawn = {.x = 330, .row = 4},
     },
     {
         .info = {Level::Si, "si", "",
@@ -88,7 +88,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
         .rules = {.family = LevelFamily::Snapshots,
                   .by_timestamps = true,
                   .store = StoreKind::Snapshots},
-        .drawn = {.x = 480, .row = 6},
+        .drawn = {.x = 480, .row = 7},
     },
     {
         .info = {Level::SessionSi, "session-si", "sssi",
@@ -100,7 +100,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .sessions = true,
                   .by_timestamps = true,
                   .store = StoreKind::Snapshots},
-        .drawn = {.x = 320, .row = 2},
+        .drawn = {.x = 320, .row = 3},
     },
     {
         .info = {Level::Gsi, "gsi", "",
@@ -112,12 +112,26 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .real_time = RealTimeRule::CommitsLater,
                   .by_timestamps = true,
                   .store = StoreKind::Snapshots},
-        .drawn = {.x = 60, .row = 2},
+        .drawn = {.x = 60, .row = 3},
+    },
+    {
+        .info = {Level::PrefixConsistentSi, "prefix-consistent-si", "pcsi",
+                 "gsi and session-si in one order: commits in real time order, and a session sees "
+                 "what it did before"},
+        .below = {Level::SessionSi, Level::Gsi},
+        .elle = "prefix-consistent-snapshot-isolation",
+        .other_names = {"prefix-consistent-snapshot-isolation"},
+        .rules = {.family = LevelFamily::Snapshots,
+                  .sessions = true,
+                  .real_time = RealTimeRule::CommitsLater,
+                  .by_timestamps = true,
+                  .store = StoreKind::Snapshots},
+        .drawn = {.x = 190, .row = 2},
     },
     {
         .info = {Level::StrongSi, "strong-si", "",
                  "si, and a transaction sees everything committed before it began"},
-        .below = {Level::SessionSi, Level::Gsi},
+        .below = {Level::PrefixConsistentSi},
         .elle = "strong-snapshot-isolation",
         .other_names = {"strong-snapshot-isolation"},
         .rules = {.family = LevelFamily::Snapshots,

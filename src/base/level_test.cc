@@ -32,6 +32,7 @@ TEST(LevelTest, EveryNameAndAliasFindsItsLevel) {
     EXPECT_EQ(&info(level.level), &level);
   }
   EXPECT_EQ(find_level("PL-3"), Level::Serializable);
+  EXPECT_EQ(find_level("PCSI"), Level::PrefixConsistentSi);
   EXPECT_EQ(find_level("SNAPSHOT_ISOLATION"), Level::Si);
   EXPECT_EQ(find_level(""), std::nullopt);
 }
@@ -47,6 +48,10 @@ TEST(LevelTest, ImplicationsAreThoseOfTheDesign) {
   EXPECT_TRUE(implies(Level::SessionSi, Level::ParallelSi));
   EXPECT_TRUE(implies(Level::SessionSi, Level::Prefix));
   EXPECT_TRUE(implies(Level::StrongSi, Level::Gsi));
+  EXPECT_TRUE(implies(Level::StrongSi, Level::PrefixConsistentSi));
+  EXPECT_TRUE(implies(Level::PrefixConsistentSi, Level::Gsi));
+  EXPECT_TRUE(implies(Level::PrefixConsistentSi, Level::SessionSi));
+  EXPECT_FALSE(implies(Level::SessionSerializable, Level::PrefixConsistentSi));
   EXPECT_TRUE(implies(Level::Serializable, Level::Si));
   EXPECT_TRUE(implies(Level::Causal, Level::Causal));
   EXPECT_FALSE(implies(Level::Si, Level::Causal));  // si knows no sessions.

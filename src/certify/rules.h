@@ -36,6 +36,11 @@ constexpr Rules rules_of(Level level) {
       return {.family = Family::Snapshot, .sessions = true};
     case Level::Gsi:
       return {.family = Family::Snapshot, .real_time = true, .commit_to_commit = true};
+    case Level::PrefixConsistentSi:
+      return {.family = Family::Snapshot,
+              .sessions = true,
+              .real_time = true,
+              .commit_to_commit = true};
     case Level::StrongSi:
       return {.family = Family::Snapshot, .sessions = true, .real_time = true};
     case Level::Serializable:

@@ -230,11 +230,8 @@ bool real_time_si_holds(const Facts& facts, Level level) {
   graph.add(facts.wr, true, false);
   graph.add(facts.ww, true, false);
   graph.add(facts.rw, false, true);
-  if (level == Level::Gsi) graph.add(facts.rt, true, true);
-  if (level == Level::StrongSi) {
-    graph.add(facts.rt, true, false);
-    graph.add(facts.so, true, false);
-  }
+  graph.add(facts.rt, true, level != Level::StrongSi);
+  if (level != Level::Gsi) graph.add(facts.so, true, false);
   return graph.is_acyclic();
 }
 
@@ -345,6 +342,7 @@ bool holds(const Facts& facts, Level level) {
     case Level::SessionSi:
       return acyclic(maybe_rw(with_sessions));
     case Level::Gsi:
+    case Level::PrefixConsistentSi:
     case Level::StrongSi:
       return real_time_si_holds(facts, level);
     case Level::Serializable:

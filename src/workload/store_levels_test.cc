@@ -102,6 +102,8 @@ TEST(StoreFreedomTest, EveryStoreOftenBreaksTheNextStrongerLevels) {
       {Level::ParallelSi, "session-si", fails(Level::SessionSi)},
       {Level::Si, "ser", fails(Level::Serializable)},
       {Level::Si, "session-si", fails(Level::SessionSi)},
+      {Level::Gsi, "pcsi", fails(Level::PrefixConsistentSi)},
+      {Level::PrefixConsistentSi, "strong-si", fails(Level::StrongSi)},
       {Level::SessionSi, "strong-si", fails(Level::StrongSi)},
       {Level::SessionSi, "session-ser", fails(Level::SessionSerializable)},
       {Level::StrongSi, "ser", fails(Level::Serializable)},

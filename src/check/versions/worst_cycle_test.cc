@@ -142,6 +142,7 @@ constexpr std::array kRules = {
     Rule{Level::Si, false, false, true, false, false},
     Rule{Level::SessionSi, true, false, true, false, false},
     Rule{Level::Gsi, false, true, true, false, true},
+    Rule{Level::PrefixConsistentSi, true, true, true, false, true},
     Rule{Level::StrongSi, true, true, true, false, false},
     Rule{Level::Prefix, true, false, true, true, false},
 };
