@@ -273,7 +273,8 @@ void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Valu
 }
 
 // Nobody knows what it returned, so what comes later cannot contradict it.
-void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value) {
+void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op,
+                                 Value value) {
   touched.key->kind = KeyKind::Register;
   const std::uint64_t other = values_.of(value);
   if (first) {
