@@ -152,7 +152,7 @@ TEST(CaseFilesTest, MistakesAreReportedWithTheirLine) {
     const char* message;
   } kMistakes[] = {
       {"T1 @s1: r x", "c.case:1: expected one value in 'r x'"},
-      {"\n\nT1 @s1: q x 1", "c.case:3: unknown operation 'q'; there are r, w, d and append"},
+      {"\n\nT1 @s1: q x 1", "c.case:3: unknown operation 'q'; there are r, w, d, append and cas"},
       {"T1: w x 1\nT1: w x 2", "c.case:2: a second transaction 'T1'; names are unique"},
       {"T1 @s1 lost: w x 1",
        "c.case:1: expected a status, [invoked,completed] or {start,commit}, found 'lost'"},

@@ -56,7 +56,11 @@ std::string edge_complaint(const History& history, const Story& story) {
     return !txn.valid() || std::binary_search(story.txns.begin(), story.txns.end(), txn);
   };
   for (const ouro::Case& each : story.cases) {
-    if (each.cycle.empty()) return "a case without a cycle";
+    if (each.cycle.empty() && !each.plain) return "a case without a cycle";
+    for (const ReadSource& said : each.sources) {
+      const bool told = std::binary_search(story.ops.begin(), story.ops.end(), said.read);
+      if (!told || !involved(said.writer)) return "a source that is not in the story";
+    }
     for (std::size_t i = 0; i < each.cycle.size(); ++i) {
       const Edge& edge = each.cycle[i];
       if (edge.to != each.cycle[(i + 1) % each.cycle.size()].from) return "edges do not chain";
@@ -76,7 +80,8 @@ std::string edge_complaint(const History& history, const Story& story) {
     }
   }
   for (std::size_t i = 1; i < story.cases.size(); ++i) {
-    if (story.cases[i].given.empty()) return "a case that makes the others superfluous";
+    const bool any_case = story.cases[i].given.empty() && story.cases[i].sources.empty();
+    if (any_case) return "a case that makes the others superfluous";
   }
   return "";
 }

@@ -56,7 +56,7 @@ enum class OpKind : std::uint8_t {
 
 // What a key holds: one value, which a write replaces, or elements, to whose end an append adds
 // one. No key is both.
-enum class Model : std::uint8_t {
+enum class KeyModel : std::uint8_t {
   None,    // The operation has no key.
   Either,  // It says nothing about its key, or its value does.
   Register,
@@ -68,7 +68,7 @@ struct OpInfo {
   OpKind kind = OpKind::Read;
   std::string_view name;  // "delete"
   std::string_view word;  // In native text: "d".
-  Model model = Model::None;
+  KeyModel model = KeyModel::None;
   bool reads = false;      // Its value is what its key held.
   bool open = false;       // It read its key too, but its value is what the key did not hold.
   bool writes = false;     // It installs a version of its key.
@@ -79,18 +79,22 @@ struct OpInfo {
 };
 inline constexpr std::size_t kOpKindCount = 11;
 inline constexpr OpInfo kOpInfos[kOpKindCount] = {
-    {.kind = OpKind::Read, .name = "read", .word = "r", .model = Model::Either, .reads = true},
-    {.kind = OpKind::Write, .name = "write", .word = "w", .model = Model::Register, .writes = true},
+    {.kind = OpKind::Read, .name = "read", .word = "r", .model = KeyModel::Either, .reads = true},
+    {.kind = OpKind::Write,
+     .name = "write",
+     .word = "w",
+     .model = KeyModel::Register,
+     .writes = true},
     {.kind = OpKind::Delete,
      .name = "delete",
      .word = "d",
-     .model = Model::Register,
+     .model = KeyModel::Register,
      .writes = true,
      .deletes = true},
     {.kind = OpKind::Append,
      .name = "append",
      .word = "append",
-     .model = Model::List,
+     .model = KeyModel::List,
      .writes = true},
     {.kind = OpKind::Scan, .name = "scan", .word = "scan", .predicate = true},
     {.kind = OpKind::Select, .name = "select", .word = "select", .predicate = true},
@@ -98,25 +102,25 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
     {.kind = OpKind::CasRead,
      .name = "cas read",
      .word = "cas",
-     .model = Model::Register,
+     .model = KeyModel::Register,
      .reads = true,
      .first = true},
     {.kind = OpKind::CasWrite,
      .name = "cas write",
      .word = "cas",
-     .model = Model::Register,
+     .model = KeyModel::Register,
      .writes = true,
      .second = true},
     {.kind = OpKind::CasFailed,
      .name = "failed cas read",
      .word = "cas",
-     .model = Model::Register,
+     .model = KeyModel::Register,
      .open = true,
      .first = true},
     {.kind = OpKind::CasUnwritten,
      .name = "failed cas write",
      .word = "cas",
-     .model = Model::Register,
+     .model = KeyModel::Register,
      .second = true},
 };
 [[nodiscard]] constexpr const OpInfo& info(OpKind kind) {

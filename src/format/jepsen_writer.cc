@@ -67,6 +67,9 @@ class Survey {
     warn(std::any_of(c.txn_name.begin(), c.txn_name.end(), [](Value v) { return !v.is_null(); }),
          "names of transactions are left out");
     warn(!c.remarks.empty(), "remarks are left out");
+    warn(std::any_of(c.op_kind.begin(), c.op_kind.end(),
+                     [](OpKind kind) { return info(kind).first; }),
+         "compare-and-sets are written as a read and a write");
     warn(lost_result_, "results of reads in aborted and unknown transactions are left out");
     warn(initial_read_, "initial values are written as nil");
     warn(null_read_ && has_list_, "reads of null are written as nil: empty lists");

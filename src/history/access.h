@@ -12,7 +12,7 @@
 namespace ouro {
 
 // The kinds of operations on keys of `model`, as bits.
-[[nodiscard]] constexpr std::uint32_t op_kinds_on(Model model) {
+[[nodiscard]] constexpr std::uint32_t op_kinds_on(KeyModel model) {
   std::uint32_t bits = 0;
   for (const OpInfo& row : kOpInfos) {
     if (row.model == model) bits |= std::uint32_t{1} << static_cast<unsigned>(row.kind);
@@ -21,19 +21,19 @@ namespace ouro {
 }
 
 [[nodiscard]] constexpr bool is_append(OpKind kind) {
-  constexpr std::uint32_t kAppends = op_kinds_on(Model::List);
+  constexpr std::uint32_t kAppends = op_kinds_on(KeyModel::List);
   return is_among(kind, kAppends);
 }
 
 // Whether the operation shows its key to be a list, or a register. A read of nothing shows neither:
 // an empty list is also read as null.
 [[nodiscard]] constexpr bool shows_list(OpKind kind, Value value) {
-  constexpr std::uint32_t kEither = op_kinds_on(Model::Either);
+  constexpr std::uint32_t kEither = op_kinds_on(KeyModel::Either);
   return is_append(kind) || (is_among(kind, kEither) && value.is_list());
 }
 [[nodiscard]] constexpr bool shows_register(OpKind kind, Value value) {
-  constexpr std::uint32_t kRegister = op_kinds_on(Model::Register);
-  constexpr std::uint32_t kEither = op_kinds_on(Model::Either);
+  constexpr std::uint32_t kRegister = op_kinds_on(KeyModel::Register);
+  constexpr std::uint32_t kEither = op_kinds_on(KeyModel::Either);
   return is_among(kind, kRegister) || (is_among(kind, kEither) && !value.is_list() &&
                                        !value.is_null() && !value.is_unobserved());
 }

@@ -44,10 +44,8 @@ std::string Narrator::sources_premise(const Case& each) const {
       }
       what = fmt::format("{}'s {}", label(said.writer), assignment(history_, read.key, last));
     }
-    const std::string cas = notation(history_, read);
-    out +=
-        fmt::format("{}{}'s {} read {}", out.empty() ? "If " : " and ",
-                    label(history_.txn_of(said.read)), cas.substr(0, cas.rfind(" failed")), what);
+    out += fmt::format("{}{}'s {} read {}", out.empty() ? "If " : " and ",
+                       label(history_.txn_of(said.read)), cas_notation(history_, read), what);
   }
   return out;
 }

@@ -63,8 +63,12 @@ class Graph {
     std::string label = escaped(narrator_.label(txn) + ": " + whereabouts(history_, txn), true);
     for (const OpId op : narrator_.ops()) {
       if (history_.txn_of(op) != txn) continue;
-      label +=
-          fmt::format("|<o{}> {}", op.value, escaped(notation(history_, history_.op(op)), true));
+      const bool first_too =
+          op.value > 0 && info(history_.op(op).kind).second &&
+          std::binary_search(narrator_.ops().begin(), narrator_.ops().end(), OpId{op.index() - 1});
+      const std::string text = first_too ? place_notation(history_, history_.op(op))
+                                         : notation(history_, history_.op(op));
+      label += fmt::format("|<o{}> {}", op.value, escaped(text, true));
     }
     return fmt::format("    {} [label=\"{{{}}}\"];\n", id(txn), label);
   }

@@ -88,7 +88,7 @@ class StoryWriter {
         continue;
       }
       json_.begin_object().member("i", op.value - history_.first_op(txn).value);
-      json_.member("text", notation(history_, history_.op(op))).member("matters", matters);
+      json_.member("text", place_notation(history_, history_.op(op))).member("matters", matters);
       json_.end_object();
     }
     json_.end_array().member("hidden", hidden).end_object();

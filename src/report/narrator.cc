@@ -71,7 +71,10 @@ std::string Narrator::label(TxnId txn) const {
 std::string Narrator::shown_ops(TxnId txn) const {
   const OpId first = history_.first_op(txn);
   const OpId end = history_.end_op(txn);
-  const std::size_t count = end.value - first.value;
+  // A compare-and-set is told as one operation, by whichever half matters.
+  const auto is_second = [&](OpId op) { return info(history_.op(op).kind).second; };
+  std::size_t count = 0;
+  for (OpId op = first; op != end; ++op.value) count += is_second(op) ? 0 : 1;
   const auto matter_first = std::lower_bound(ops_.begin(), ops_.end(), first);
   const auto matter_end = std::lower_bound(matter_first, ops_.end(), end);
   std::vector<OpId> shown(matter_first, matter_end);
@@ -80,15 +83,17 @@ std::string Narrator::shown_ops(TxnId txn) const {
   }
   std::string out;
   OpId expected = first;
+  std::size_t told = 0;
   for (const OpId op : shown) {
-    const bool gap = op != expected;
-    expected = OpId{op.index() + 1};
-    if (!gap && !out.empty() && info(history_.op(op).kind).second) continue;  // Told already.
+    if (told > 0 && OpId{op.index() + 1} == expected) continue;  // With its first half.
+    const bool gap = OpId{op.index() - (is_second(op) ? 1 : 0)} != expected;
+    expected = OpId{op.index() + (info(history_.op(op).kind).first ? 2 : 1)};
+    ++told;
     if (!out.empty() || gap) out += !gap ? "   " : out.empty() ? "…   " : "   …   ";
     out += notation(history_, history_.op(op));
   }
   if (expected != end) out += "   …";
-  if (shown.size() < count) out += fmt::format("   ({} operations)", grouped(count));
+  if (told < count) out += fmt::format("   ({} operations)", grouped(count));
   return count == 0 ? "no operations" : out;
 }
 
@@ -155,8 +160,7 @@ std::string Narrator::because(const Edge& edge) const {
 // "read x=1", or what a predicate read got for `key`, which may be invalid.
 std::string Narrator::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
-  if (is_open_read(op.kind))
-    return "failed at " + notation(history_, op).substr(0, notation(history_, op).rfind(" failed"));
+  if (is_open_read(op.kind)) return "failed at " + cas_notation(history_, op);
   if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
   if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + notation(history_, op);
   for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
@@ -286,18 +290,22 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   if (edge.saw.valid()) {
     const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
     const KeyId key = seen.valid() ? history_.op(seen).key : history_.op(edge.saw).key;
-    return fmt::format("it {} from {}", read_phrase(edge.saw, key), label(edge.from));
+    const bool open = is_open_read(history_.op(edge.saw).kind);
+    return fmt::format("it {}{} from {}", read_phrase(edge.saw, key), open ? ", having read" : "",
+                       label(edge.from));
   }
   if (edge.from.valid() && history_.session(edge.from) == history_.session(reader)) {
     return fmt::format("{} is before it in session {}", label(edge.from), session_of(reader));
   }
   std::vector<std::string> steps;
   for (const Edge& step : path(edge.from, reader)) {
-    steps.push_back(step.kind == EdgeKind::Session
-                        ? fmt::format("{} is after {} in session {}", label(step.to),
-                                      label(step.from), session_of(step.to))
-                        : fmt::format("{} {} from {}", label(step.to),
-                                      read_phrase(step.to_op, step.key), label(step.from)));
+    steps.push_back(
+        step.kind == EdgeKind::Session
+            ? fmt::format("{} is after {} in session {}", label(step.to), label(step.from),
+                          session_of(step.to))
+            : fmt::format("{} {}{} from {}", label(step.to), read_phrase(step.to_op, step.key),
+                          is_open_read(history_.op(step.to_op).kind) ? ", having read" : "",
+                          label(step.from)));
   }
   if (steps.empty()) return "through other transactions";
   return fmt::format("{}", fmt::join(without_middle(std::move(steps), "steps", kShortPath), ", "));

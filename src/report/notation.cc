@@ -90,16 +90,6 @@ std::string predicate_notation(const History& history, const Op& op) {
   return fmt::format("scan {}..{} ({})", end(read.lower), end(read.upper), rows);
 }
 
-// The whole of it, whichever half `op` is.
-std::string cas_notation(const History& history, const Op& op) {
-  const OpId first{info(op.kind).first ? op.id.index() : op.id.index() - 1};
-  const Op compared = history.op(first);
-  const Op written = history.op(OpId{first.index() + 1});
-  return fmt::format("cas {} {}→{}{}", short_key(history, op.key),
-                     short_text(history, compared.value), short_text(history, written.value),
-                     is_open_read(compared.kind) ? " failed" : "");
-}
-
 }  // namespace
 
 std::string short_text(const History& history, Value value) {
@@ -127,11 +117,21 @@ std::string assignment(const History& history, KeyId key, Value value) {
   return fmt::format("{}={}", short_key(history, key), short_text(history, value));
 }
 
+std::string cas_notation(const History& history, const Op& op) {
+  const OpId first{info(op.kind).first ? op.id.index() : op.id.index() - 1};
+  return fmt::format("cas {} {}→{}", short_key(history, op.key),
+                     short_text(history, history.op(first).value),
+                     short_text(history, history.op(OpId{first.index() + 1}).value));
+}
+
 std::string notation(const History& history, const Op& op) {
   const OpInfo& kind = info(op.kind);
   if (kind.predicate) return predicate_notation(history, op);
-  if (kind.first || kind.second) return cas_notation(history, op);
-  if (kind.model == Model::List) {
+  if (kind.first || kind.second) {
+    const bool failed = !is_read(op.kind) && !is_write(op.kind);
+    return cas_notation(history, op) + (failed ? " failed" : "");
+  }
+  if (kind.model == KeyModel::List) {
     return fmt::format("{} {} {}", kind.name, short_key(history, op.key),
                        short_text(history, op.value));
   }
@@ -140,6 +140,10 @@ std::string notation(const History& history, const Op& op) {
     return fmt::format("{} {}", word, short_key(history, op.key));
   }
   return fmt::format("{} {}", word, assignment(history, op.key, op.value));
+}
+
+std::string place_notation(const History& history, const Op& op) {
+  return info(op.kind).second ? "→ " + short_text(history, op.value) : notation(history, op);
 }
 
 std::string whereabouts(const History& history, TxnId txn) {
