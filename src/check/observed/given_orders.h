@@ -51,8 +51,8 @@ class GivenOrders {
 
   std::vector<Part> parts_;  // By key.
   std::vector<ItemId> writes_;
-  // Beside it: where a write stands among the items of its key. What is known of these stands side
-  // by side, too; what is known of all items would be a cache miss for each.
+  // One per write, at the same index: where it stands among the items of its key. What is known of
+  // these stands side by side, too; what is known of all items would be a cache miss for each.
   std::vector<std::uint32_t> positions_;
 };
 

@@ -105,8 +105,8 @@ class Join {
   const Absences absences_;
   BudgetTicker ticker_;
   std::span<const Access> accesses_;  // Of the key at hand.
-  // Beside them: the position of the write that a read returned, of the final one that replaced a
-  // write; or a code.
+  // One per access, at the same index: the position of the write that a read returned, of the final
+  // one that replaced a write; or a code.
   std::vector<std::uint32_t> sources_;
   Value initial_;
   std::vector<Slot> table_;

@@ -123,7 +123,7 @@ class Observed {
                                      key_first_[key.index() + 1] - key_first_[key.index()]);
   }
 
-  // Beside them.
+  // One link per item, at the same index as items_of().
   [[nodiscard]] std::span<const KeyLink> links_of(KeyId key) const {
     return key_links_.span().subspan(key_first_[key.index()],
                                      key_first_[key.index() + 1] - key_first_[key.index()]);

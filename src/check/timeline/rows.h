@@ -54,7 +54,7 @@ class Rows {
   static constexpr RowNumber kNone = 0xffffffff;
   const History& h_;
   std::vector<KeyId> keys_;       // By name.
-  std::vector<Row> rows_;         // Beside them.
+  std::vector<Row> rows_;         // One row per key, at the same index as keys_.
   std::vector<RowNumber> place_;  // Of a key; kNone: a list.
   absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;
   std::uint64_t looked_at_ = 0;
