@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "history/value_order.h"
 #include "tests/engine_levels.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
