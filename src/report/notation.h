@@ -24,7 +24,7 @@ namespace ouro {
 [[nodiscard]] std::string notation(const History& history, const Op& op);
 // "cas x 1→2", of either half, whether it succeeded or not.
 [[nodiscard]] std::string cas_notation(const History& history, const Op& op);
-// The same for lists in which every operation has its place: of a second half, "→ 2".
+// As notation(), for lists in which every operation has a line: of a second half, "→ 2".
 [[nodiscard]] std::string place_notation(const History& history, const Op& op);
 
 // "session a, line 3, id 4711, aborted": all that helps to find it again.
