@@ -312,19 +312,19 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
 
 // ["cas", key, expected, new, true|false]
 bool NativeLineParser::cas_op(Token& token) {
-  constexpr std::string_view kShape =
+  constexpr std::string_view kCasShape =
       "[\"cas\",\"x\",1,2,true]: a key, what was expected, what was "
       "to be written, and whether it was";
   Value name_of_key, desired, expected_value;
   for (Value* part : {&name_of_key, &expected_value, &desired}) {
     if (!next(token)) return false;
     if (token.kind == TokenKind::Close || token.kind == TokenKind::OpenList)
-      return expected(kShape);
+      return expected(kCasShape);
     if (part == &name_of_key ? !name(token, *part) : !value(token, *part)) return false;
   }
   if (!next(token)) return false;
   const bool succeeded = token.kind == TokenKind::True;
-  if (!succeeded && token.kind != TokenKind::False) return expected(kShape);
+  if (!succeeded && token.kind != TokenKind::False) return expected(kCasShape);
   b_.cas(b_.key(name_of_key), expected_value, desired, succeeded);
   if (!next(token)) return false;
   return token.kind == TokenKind::Close || fail("too many parts in an operation 'cas'");
