@@ -79,7 +79,7 @@ TEST(ThreadsTest, WhatAWorkLimitLeavesUndecidedDoesNotDependOnThem) {
     const auto history = generate(options);
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     std::size_t undecided = 0;
-    for (std::uint64_t work = 100'000; work < 100'000'000; work *= 3) {
+    for (std::uint64_t work = 100'000 / kSlowdown; work < 100'000'000; work *= 3) {
       for (const bool outcomes_only : {false, true}) {
         const auto with = [&](unsigned threads) {
           return all_outcomes(*history, work, {.threads = threads, .outcomes_only = outcomes_only});
