@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -90,6 +91,9 @@ struct RecordedHistory {
 int check_recorded(const RecordedHistory& recorded);
 // Whether check_recorded() would take these; complains if not.
 bool can_check(const std::string& level, const std::string& evidence);
+
+// A limit of time that the user gave, rounded up; more than thirty years are as good as any.
+std::chrono::milliseconds milliseconds(double seconds);
 
 // What messages call the history at `path`.
 std::string display_name(const std::string& path);
