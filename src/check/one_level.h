@@ -26,7 +26,8 @@ namespace ouro {
 
 // The verdict for `level` that follows from that of a stronger level: it holds, in the same order.
 // If `level` has begins apart from commits and the stronger one has not, every transaction begins
-// just before it commits. REQUIRES: `stronger` holds, and its level implies `level`.
+// just before it commits.
+// REQUIRES: `stronger` holds, and its level implies `level`.
 [[nodiscard]] Verdict weakened(const Verdict& stronger, Level level);
 
 // Why a check ended without an answer, for Verdict::reason. REQUIRES: the budget is exhausted.

@@ -1,8 +1,8 @@
-// Decides levels of histories with open reads: reads of which only is known what they did not
+// Decides levels of histories with open reads: reads of which it is known only what they did not
 // return.
 //
-// A compare-and-set that failed read something else than it expected, but not what is recorded. A
-// level holds if it does for some choice of what each such read returned. So:
+// A compare-and-set that failed read something else than it expected; the history does not say
+// what. A level holds if it does for some choice of what each such read returned. So:
 //
 //   1. Decide the level without the open reads. If it is violated, so it is with them.
 //   2. Otherwise guess what each of them returned: the latest version that fits and that the order
@@ -27,8 +27,8 @@ namespace ouro {
 using DecideWithout = std::function<Verdict(Observed&)>;
 
 // Decides a level with its open reads, by calling `decide` for one way after the other to say what
-// they returned. Undecided also after kMostDecisions; then `reason` says so. Cost: that of
-// `decide`, and of Observed::observe(), for each decision.
+// they returned. Undecided also after kMostDecisions; then `reason` says so.
+// Cost: that of `decide`, and of Observed::observe(), for each decision.
 [[nodiscard]] Verdict decide_open_reads(Observed& observed, const DecideWithout& decide,
                                         const Budget& budget, const CheckOptions& options);
 

@@ -21,7 +21,8 @@ class GivenOrders {
   // Reads the version orders of the history or, if it has none, makes them by commit timestamps.
   // The error is an order that lists what nobody wrote or the same version twice, or a timestamp
   // that is missing or not unique. The result does not depend on `threads`, and is meaningless once
-  // the budget is exhausted. REQUIRES: the reads of `observed` are joined.
+  // the budget is exhausted.
+  // REQUIRES: the reads of `observed` are joined.
   static Result<GivenOrders> read(const Observed& observed, unsigned threads, const Budget& budget);
 
   // All writes that some order lists.
@@ -29,7 +30,8 @@ class GivenOrders {
 
   // Adds the steps of all orders to `steps`, which stay sorted by key; and to `wrong` the writes
   // that contradict an order: listed, but of a transaction that does not take part; or missing in a
-  // complete order. REQUIRES: observed.counted() is known.
+  // complete order.
+  // REQUIRES: observed.counted() is known.
   void add_to(const Observed& observed, std::vector<WrongRead>& wrong,
               std::vector<VersionStep>& steps, const Budget& budget) const;
 

@@ -23,8 +23,8 @@ class Join {
         ticker_(budget) {}
 
   // Sets the sources of all items of a key in Observed, and fills `links`, one per access at the
-  // same index. Both are meaningless once the budget is exhausted. REQUIRES: `accesses` are those
-  // of one key, as KeyRanges::sort() leaves them.
+  // same index. Both are meaningless once the budget is exhausted.
+  // REQUIRES: `accesses` are those of one key, as KeyRanges::sort() leaves them.
   void key(std::span<const Access> accesses, std::span<KeyLink> links);
 
   // An input error. Of several, the one with the smallest item is reported.

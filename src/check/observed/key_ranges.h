@@ -32,7 +32,8 @@ class KeyRanges {
  public:
   // Deals the items into ranges; those without a key are left out. Also fills `item_txn`, which
   // must outlive the ranges, with the transaction of every item. Meaningless once the budget is
-  // exhausted. Cost: two passes over the items, 16 bytes an item.
+  // exhausted.
+  // Cost: two passes over the items, 16 bytes an item.
   KeyRanges(const History& history, const Items& items, unsigned threads, const Budget& budget,
             Column<TxnId>& item_txn);
 

@@ -84,8 +84,8 @@ class Observed {
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is the
-  // `evidence`. `sources` says what some open reads returned; the others say nothing. Cost:
-  // expected linear, 20 bytes an operation (36 while it runs).
+  // `evidence`. `sources` says what some open reads returned; the others say nothing.
+  // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
                                   Absences absences = Absences::Assumed,

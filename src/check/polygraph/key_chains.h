@@ -22,8 +22,9 @@ class KeyChains {
   // Makes room for the keys from `first` up to, not including, `end`. Room that is not used costs
   // no memory.
   void reserve(std::size_t first, std::size_t end);
-  // Adds the chains and arcs of a key. REQUIRES: keys come in order. False: the budget is
-  // exhausted, and what was found is meaningless.
+  // Adds the chains and arcs of a key.
+  // REQUIRES: keys come in order. False: the budget is exhausted, and what was found is
+  // meaningless.
   bool add(KeyId key);
 
   // See Encoding::chain_at().

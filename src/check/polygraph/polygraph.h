@@ -10,8 +10,8 @@
 
 namespace ouro {
 
-// Checks `level`: any but those of LevelFamily::CommitOrder. REQUIRES: no wrong read of `observed`
-// violates the level.
+// Checks `level`: any but those of LevelFamily::CommitOrder.
+// REQUIRES: no wrong read of `observed` violates the level.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                                       const CheckOptions& options);
 

@@ -37,8 +37,8 @@ class ListKeys {
 // Adds what single reads and writes of keys show to be wrong: internal inconsistencies,
 // non-repeatable reads, snapshot mismatches, write conflicts and equal timestamps. Of a write
 // conflict the examples name one writer only, the first of the pair to commit. Stops early if the
-// budget is exhausted. Cost: linear, as elements of lists are compared once per trunk; 32 bytes a
-// key.
+// budget is exhausted.
+// Cost: linear, as elements of lists are compared once per trunk; 32 bytes a key.
 void replay(const History& history, const Timeline& timeline, const ListKeys& lists,
             unsigned threads, const Budget& budget, Violations& violations);
 

@@ -33,8 +33,9 @@ class Rows {
   // REQUIRES: has(key).
   void set(KeyId key, Row row);
 
-  // The rows that a predicate read should return now, sorted by key. Cost: a scan looks at the rows
-  // of its range; others at those within the bounds of the key or of one column, or at all.
+  // The rows that a predicate read should return now, sorted by key.
+  // Cost: a scan looks at the rows of its range; others at those within the bounds of the key or of
+  // one column, or at all.
   [[nodiscard]] std::vector<KeyVersion> selected(OpKind kind, const PredicateRead& read);
   // How many rows selected() has looked at so far.
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }

@@ -15,7 +15,7 @@ namespace ouro {
 
 struct Violation {
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
-  std::uint32_t at = 0;  // Where it is on the timeline: examples are the first ones.
+  std::uint32_t at = 0;  // Position on the timeline; the first ones become examples.
   TxnId txn;
   TxnId other;    // The other transaction; invalid: none, or the initial one.
   OpId op;        // Invalid if it is about whole transactions, not operations.
@@ -32,7 +32,8 @@ class Violations {
   [[nodiscard]] Violations empty_copy() const { return Violations(examples_); }
 
   // Counts `occurrences` of `kind`. Returns whether an example is still wanted; then keep() is to
-  // follow. REQUIRES: the caller goes along the timeline.
+  // follow.
+  // REQUIRES: the caller goes along the timeline.
   bool add(AnomalyKind kind, std::uint64_t occurrences = 1) {
     const auto k = static_cast<std::size_t>(kind);
     counts_[k] += occurrences;

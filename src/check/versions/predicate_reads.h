@@ -38,8 +38,8 @@ class PredicateReads {
   // version set, or, by their start timestamp, what was committed at the moment `at`. The error is
   // a row whose version order is incomplete or contradicts the timestamps, where some read needs
   // it; or a row that was absent more than once, where a read does not say which absence it saw. An
-  // exhausted budget leaves stopped() true and the rest meaningless. REQUIRES: `observed` is by
-  // version orders and did not stop.
+  // exhausted budget leaves stopped() true and the rest meaningless.
+  // REQUIRES: `observed` is by version orders and did not stop.
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads);
 

@@ -89,7 +89,7 @@ class RowVersions {
   std::vector<Version> versions_;
   std::vector<KeyId> keys_;                                               // By name.
   std::vector<std::uint32_t> write_position_;                             // By item.
-  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // But for null.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Null is in absent_.
   std::vector<std::uint32_t> absent_;                          // By key: position of null.
   absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;  // Sorted.
 };

@@ -18,15 +18,15 @@ class SnapshotMoments {
  public:
   SnapshotMoments(const History& history, SnapshotAt at) : h_(history), at_(at) {}
 
-  // When it commits. REQUIRES: it has a commit timestamp. Without a start timestamp it began before
-  // that.
+  // When it commits.
+  // REQUIRES: it has a commit timestamp. Without a start timestamp it began before that.
   [[nodiscard]] Moment commit(TxnId writer) const {
     const Timestamp commit = *h_.commit_ts(writer);
     const Timestamp start = h_.start_ts(writer).value_or(kNoTimestamp);
     return lifetime(at_ == SnapshotAt::Commit ? commit : start, commit, true, writer.value).commit;
   }
-  // When it takes its snapshot. REQUIRES: it has a start timestamp. Without a commit timestamp it
-  // commits when it starts.
+  // When it takes its snapshot.
+  // REQUIRES: it has a start timestamp. Without a commit timestamp it commits when it starts.
   [[nodiscard]] Moment snapshot(TxnId reader) const {
     const Timestamp start = *h_.start_ts(reader);
     const Timestamp commit = h_.commit_ts(reader).value_or(start);

@@ -224,8 +224,8 @@ class SnapshotEdges {
   const Positions& positions_;
   const bool overwrites_;
   std::vector<TxnId> writers_;           // Those with commit timestamps, by position.
-  std::vector<Moment> latest_before_;    // By index: of the writers up to here.
-  std::vector<Moment> earliest_behind_;  // By index: of the writers from here on.
+  std::vector<Moment> latest_before_;    // By index in writers_: of those up to it.
+  std::vector<Moment> earliest_behind_;  // By index in writers_: of those from it on.
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ History restate(const History& history, const std::vector<Order>& orders) {
 struct Statement {
   double shuffle = 0.2;     // … two neighbours change places,
   double complete = 0.5;    // … an order is complete, and said to be,
-  double mention = 0.6;     // … an order that is not has a version,
+  double mention = 0.6;     // … an order that is not complete has a version,
   double unknown = 0.3;     // … an unknown transaction is listed,
   double aborted = 0.02;    // … an aborted one is, which is wrong,
   double lacking = 0.02;    // … a complete order lacks a version, which is wrong,

@@ -53,7 +53,7 @@ class CycleLines {
     std::uint32_t from = 0;
     std::uint32_t station = 0;
     EdgeKind kind = EdgeKind::Session;
-    // At SI levels: they lead to the commit, not to the begin.
+    // Whether they lead to the commit, not to the begin, where these are apart.
     bool to_commit = false;
     KeyId key;
     OpId op;
@@ -376,9 +376,10 @@ class CycleSearch {
   BudgetTicker ticker_;
   std::uint32_t round_ = 0;
   std::uint64_t steps_ = 0;
-  std::vector<std::uint32_t> seen_;    // By state: the last round that came there.
-  std::vector<std::uint32_t> passed_;  // The same by station, twice, plus the bit of the state.
-  std::vector<Via> via_;               // By state.
+  std::vector<std::uint32_t> seen_;  // By state: the last round that came there.
+  // The same by station: twice that, plus the bit of the state.
+  std::vector<std::uint32_t> passed_;
+  std::vector<Via> via_;  // By state.
   std::vector<std::uint32_t> queue_;
   std::vector<Edge> best_;
 };

@@ -27,10 +27,11 @@ enum class CycleKind : std::uint8_t { Overwrites, Flow, Single, Nonadjacent, Any
 
 // A shortest cycle of the worst kind among those within `component` that `level` forbids. A ww or
 // rw edge may pass over versions in between. Empty if there is no cycle, if a key has no complete
-// version order or two of them, or if the budget does not last. Cost: a search from each of the
-// transactions. If that takes too long, as in very large components, a kind without overwritten
-// reads is still the worst one; any other kind, and the length, are the best that was found by
-// then. REQUIRES: `level` is above causal; `component` is sorted, and all in it take part.
+// version order or two of them, or if the budget does not last.
+// Cost: a search from each of the transactions. If that takes too long, as in very large
+// components, a kind without overwritten reads is still the worst one; any other kind, and the
+// length, are the best that was found by then.
+// REQUIRES: `level` is above causal; `component` is sorted, and all in it take part.
 [[nodiscard]] std::vector<Edge> worst_cycle(const Observed& observed, Level level,
                                             std::int64_t clock_drift,
                                             std::span<const TxnId> component, const Budget& budget);

@@ -26,7 +26,7 @@ namespace {
 
 // The most sessions in a block.
 constexpr std::size_t kBlockSessions = 32;
-// So many forced edges are compacted.
+// When there are so many forced edges, they are compacted.
 constexpr std::size_t kCompactAt = 1 << 22;
 
 struct Sessions {

@@ -22,8 +22,8 @@ namespace ouro {
 
 class Guess {
  public:
-  // Replays `order`, which has every transaction once; `premise` says what a transaction saw. Cost:
-  // linear, 4 bytes an item. Meaningless once the budget is exhausted.
+  // Replays `order`, which has every transaction once; `premise` says what a transaction saw.
+  // Cost: linear, 4 bytes an item. Meaningless once the budget is exhausted.
   Guess(const Observed& observed, std::vector<Node> order, Premise premise, const Budget& budget);
 
   // Whether the order respects session order, reads-from, the orders that lists reveal, and what
