@@ -48,7 +48,7 @@ class Flaws {
   absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   const PredicateReads& predicates_;
-  std::vector<OpId> wrong_results_;  // Of `predicates_`; sorted.
+  std::vector<OpId> wrong_results_;  // Reads of predicates_, sorted.
   // The place of a write that contradicts a version order; "" if there is none.
   std::string first_misplaced_;
 };

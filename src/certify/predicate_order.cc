@@ -121,7 +121,7 @@ class PredicateReads::Comparison {
   const History& h_;
   const Moments& moments_;
   const Unseen unseen_;
-  std::vector<Commit> commits_;        // Sorted.
+  std::vector<Commit> commits_;        // Of all versions but the initial ones; sorted.
   std::vector<Clock::Moment> stamps_;  // Their timestamps, sorted, all different.
   Differences differences_;
   std::vector<std::uint32_t> places_;

@@ -157,7 +157,7 @@ class OpenReads {
     if (!observed.ok()) return undecided(observed.error().what);
     const auto open = observed->open_reads();
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
-      return observed->counted(observed->txn(read));  // Takes part only by these sources.
+      return observed->counted(observed->txn(read));  // It takes part only because of `all`.
     });
     if (!complete) return std::nullopt;
     Verdict verdict = decide_(*observed);

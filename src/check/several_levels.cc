@@ -233,7 +233,7 @@ class OutcomesOnly {
   const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
-  bool violated_ = false;  // Whether any level is.
+  bool violated_ = false;  // Whether any level was found violated.
   std::string reason_;     // Why a level could not be decided, if not for a limit.
 };
 

@@ -14,7 +14,7 @@ std::vector<Node> sorted_by(std::span<const T> column, const Budget& budget) {
   std::vector<Node> order(column.size());
   std::iota(order.begin(), order.end(), 0);
   const auto less = [&](Node a, Node b) { return column[a] < column[b]; };
-  static_cast<void>(sort_within(budget, order, less));  // Any order will do.
+  static_cast<void>(sort_within(budget, order, less));  // If it stops early, any order will do.
   return order;
 }
 

@@ -128,7 +128,7 @@ class Alignment {
   const Digraph& back_;
   const Budget& budget_;
   std::vector<float> guess_;  // By transaction: its time by the first guess.
-  // By transaction.
+  // By transaction: its time by now.
   std::vector<Dated> places_;
   // Within a session, and between sessions.
   std::array<Gap, 2> gaps_;

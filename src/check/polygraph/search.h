@@ -77,10 +77,10 @@ class Search : public Guide {
   const Budget& budget_;
   BudgetTicker ticker_;
   std::vector<ChainId> slots_;  // Key by key: the initial chain, then the others by position.
-  std::vector<std::uint32_t> slot_of_;  // By chain.
+  std::vector<std::uint32_t> slot_of_;  // By chain: its slot.
   // Chains whose position may have changed.
   std::vector<ChainId> unsettled_;
-  std::vector<ChainId> touched_;        // Whose right neighbour changed.
+  std::vector<ChainId> touched_;        // Chains whose right neighbour changed.
   std::vector<std::uint32_t> seen_in_;  // By chain: the round that it was unsettled in last.
   std::uint32_t round_ = 0;
 
@@ -90,13 +90,13 @@ class Search : public Guide {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
   // Choices by their chains, the smaller one first.
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
-  // By choice.
+  // By choice: its chains.
   std::vector<Pair> pairs_;
 
   // When the search is stuck.
   std::optional<Saturation> saturation_;
   std::vector<Saturation::Impossible> impossible_;  // To be told to the solver, from the back.
-  std::uint64_t saturate_at_;                       // At so many conflicts.
+  std::uint64_t saturate_at_;                       // Conflicts at which to saturate next.
   bool saturating_ = false;
   bool fixed_some_ = false;  // Whether this round told something new.
   // How many conflicts there will be at the next restart.

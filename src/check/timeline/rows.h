@@ -57,7 +57,7 @@ class Rows {
 
   static constexpr RowNumber kNone = 0xffffffff;
   const History& h_;
-  std::vector<KeyId> keys_;       // By name.
+  std::vector<KeyId> keys_;       // Sorted by name.
   std::vector<Row> rows_;         // One row per key, at the same index as keys_.
   std::vector<RowNumber> place_;  // By key; kNone: a list.
   absl::flat_hash_map<ColumnId, ColumnIndex> indexes_;

@@ -76,7 +76,7 @@ class RowVersions {
     std::span<const KeyId> keys;
     std::span<const Entry> entries;
     std::size_t versions = 0;  // How many versions the keys have.
-    bool by_index = false;     // Whether the entries are fewer.
+    bool by_index = false;     // Whether there are fewer entries than that.
   };
   [[nodiscard]] Within within(PredicateId predicate) const;
   void add_key(const Observed& observed, KeyId key);
@@ -87,7 +87,7 @@ class RowVersions {
   // By key: its first version in versions_; one entry more, for the end.
   std::vector<std::size_t> first_;
   std::vector<Version> versions_;
-  std::vector<KeyId> keys_;                                               // By name.
+  std::vector<KeyId> keys_;                                               // Sorted by name.
   std::vector<std::uint32_t> write_position_;                             // By item.
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Null is in absent_.
   std::vector<std::uint32_t> absent_;                          // By key: position of null.

@@ -70,7 +70,7 @@ class VersionSetReader {
       if (own(version.key) != nullptr) continue;
       const std::uint32_t position = rows_.position(version.key, version.value);
       if (version.value.is_null()) continue;  // The same as not listed.
-      seen_[version.key.index()] = {id, 0};   // Unless it is found below.
+      seen_[version.key.index()] = {id, 0};   // Replaced below if it is right.
       if (position == RowVersions::kNone) {
         if (!returned(read, version.key)) flaw_of(txn, id, version);
       } else if (const ItemId write = rows_.of(version.key)[position].write;
