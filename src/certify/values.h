@@ -15,7 +15,7 @@ namespace ouro::recheck {
 struct Scalar {
   enum class Family : unsigned char { None, Number, Text, Other };
   Family family = Family::None;
-  // A number is high · 2^64 + low, with a high of -1 or 0. So each number that histories have, from
+  // A number is high · 2^64 + low, where high is -1 or 0. So each number that histories have, from
   // -2^63 to 2^64 - 1, is one pair, and pairs order as numbers do.
   std::int64_t high = 0;
   std::uint64_t low = 0;
