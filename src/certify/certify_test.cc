@@ -20,7 +20,8 @@
 namespace ouro::oracle {
 namespace {
 
-// Why the certificates of the engines' verdicts, written and read again, are not all accepted.
+// Why not all certificates of the engines' verdicts, written and read again, are accepted; "" if
+// they are.
 std::string complaint_about_certificates(const History& history, std::int64_t clock_drift = 0) {
   const auto verdicts = check(history, all_levels(), {.clock_drift = clock_drift});
   if (!verdicts.ok()) return verdicts.error().to_string();

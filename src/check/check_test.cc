@@ -93,7 +93,7 @@ TEST(EngineTest, OutcomesAloneAreThoseOfTheVerdicts) {
   const std::vector<Level> all(kDecidableLevels.begin(), kDecidableLevels.end());
   for (std::uint64_t seed = 1; seed <= 5'000 / kSlowdown; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));
-    std::vector<Level> asked;  // Some of them, in any order.
+    std::vector<Level> asked;  // All levels or some, in either order.
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (seed % 2 == 0 || (seed * 2654435761u >> i) % 2 == 0) asked.push_back(all[i]);
     }
@@ -111,8 +111,7 @@ TEST(EngineTest, OutcomesAloneAreThoseOfTheVerdicts) {
   }
 }
 
-// Every way to search, each on histories of its own; with saturation from the start, which
-// otherwise waits for more conflicts than small histories have.
+// x and y are 0 at first; one transaction writes x=1 and y=2, another scans both and gets `found`.
 History with_scan(std::vector<std::pair<const char*, std::int64_t>> found) {
   HistoryBuilder b;
   b.default_initial(b.integer(0));
@@ -161,6 +160,8 @@ TEST(EngineTest, StoresOfRangesKeepTheirLevel) {
   }
 }
 
+// Every way to search, each on histories of its own. Saturation is on from the start, as small
+// histories have too few conflicts for its usual threshold.
 TEST(EngineTest, AgreesWithTheOracleHoweverItSearches) {
   using Phase = SearchOptions::Phase;
   using Branching = SearchOptions::Branching;
