@@ -62,8 +62,8 @@ struct StreamOptions {
 
 // A violation, or the withdrawal of one that was reported earlier.
 struct StreamEvent {
-  std::uint64_t number = 0;  // From one, without gaps; the same calls give the same numbers.
-  bool withdrawn = false;    // True: a violation that was reported earlier turned out to be none.
+  std::uint64_t number = 0;     // From one, without gaps; the same calls give the same numbers.
+  bool withdrawn = false;       // True: a violation that was reported earlier is none after all.
   std::uint64_t withdraws = 0;  // If withdrawn: the number of that event.
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
   StreamTime arrived{0};   // When the last of the transactions involved arrived.
@@ -119,8 +119,8 @@ class Stream {
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
-  // Takes the transactions of `batch`, in its order. REQUIRES: over all batches, the transactions
-  // of a session come in session order; `now` never falls.
+  // Takes the transactions of `batch`, in its order. If `now` is before that of an earlier call, it
+  // counts as that one. REQUIRES: over all batches, those of a session come in session order.
   //
   // All or nothing: if there is an error, nothing has changed. The error is a key that is both a
   // list and a register; another initial value for all keys than before; or the first predicate
@@ -129,7 +129,7 @@ class Stream {
   // Initial values of single keys may come late; the last one counts. Version orders are ignored.
   // The stream keeps the batch as long as its transactions may be part of an event.
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
-  // Makes final what has waited longer than the time-out. REQUIRES: `now` never falls.
+  // Makes final what has waited as long as the time-out. `now` is as for append().
   void advance(StreamTime now);
   // The events since the last call, in the order of their numbers.
   [[nodiscard]] std::vector<StreamEvent> poll();
@@ -137,13 +137,13 @@ class Stream {
   // Makes everything final, as if all time-outs were over. Call poll() once more afterwards.
   StreamSummary finish();
 
-  // Saves the whole stream, with the events that were not polled yet, for restore(). Replaces `file`
-  // in one step, when all is safely on disk. Cost: linear in what the stream has in memory.
+  // Saves the whole stream, with the events that were not polled yet, for restore(). Replaces
+  // `file` in one step, when all is safely on disk. Cost: linear in what is in memory.
   [[nodiscard]] Status save(const std::string& file);
   // Begins to save the stream as it is now, and returns soon: a copy of this process (fork) writes
-  // the file while the stream goes on. Pages of memory that change meanwhile exist twice. If another
-  // save is under way, it is given up. The error is what kept this one from beginning. REQUIRES: the
-  // calling thread lives until the save has ended.
+  // the file while the stream goes on. Pages of memory that change meanwhile exist twice. A save
+  // that is still under way is given up. The error is what kept this one from beginning.
+  // REQUIRES: the calling thread lives until the save has ended.
   [[nodiscard]] Status begin_save(const std::string& file);
   // How the save that was begun last has ended; told once. Nothing while it goes on, if it was told
   // before, and if none was begun.
