@@ -76,8 +76,8 @@ class Components {
 
   const Digraph& g_;
   BudgetTicker ticker_;
-  // index_: the how manieth node was entered, from 1; 0: not yet. low_: the least index that is
-  // known to be reachable from the node.
+  // By node. index_: its number in the order in which nodes are entered, from 1; 0: not entered
+  // yet. low_: the least index that is known to be reachable from it.
   std::vector<Node> index_, low_;
   std::vector<Node> path_;  // The nodes entered whose component is not complete.
   std::vector<Frame> stack_;

@@ -39,8 +39,8 @@ class Stage {
 // Plays `script` at once. REQUIRES: `stage` has as many actors as needs_of(script) says.
 void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage);
 
-// What an ordinary read of `key` returns to `txn` at the level of `isolation`. Adds the version that
-// the store showed to txn.seen.
+// What an ordinary read of `key` returns to `txn` at the level of `isolation`. Adds the version
+// that the store showed to txn.seen.
 [[nodiscard]] DoneOp read_key(StoreState& store, Isolation& isolation, OpenTxn& txn,
                               std::uint32_t key);
 
