@@ -1,9 +1,9 @@
 // Certificates: verdicts that anybody can check.
 //
-// A certificate is a verdict with all it takes to believe it: for one that holds an order of the
-// transactions, for a violation the operations and cycles that prove it. certify() re-checks it
-// against the raw history with code that shares nothing with the engines that decide levels. The
-// file format is in docs/certificates.md.
+// A certificate is a verdict together with its proof: an order of the transactions if the level
+// holds, the operations and cycles that contradict the level if it is violated. certify() re-checks
+// the proof against the raw history with code that shares nothing with the engines that decide
+// levels. The file format is in docs/certificates.md.
 //
 // Example (built and run as tests/example_certificate.cc):
 //
@@ -31,19 +31,22 @@
 namespace ouro {
 
 struct Certificate {
-  Verdict verdict;  // Without counts and reason, which prove nothing.
-  std::int64_t clock_drift = 0;
-  std::uint64_t txns = 0;  // Of the history it is about.
+  Verdict verdict;               // Its counts and reason prove nothing and are not written.
+  std::int64_t clock_drift = 0;  // CheckOptions::clock_drift of the check; must not be negative.
+  // The history that the certificate is about: its number of transactions and of operations, and
+  // its fingerprint().
+  std::uint64_t txns = 0;
   std::uint64_t ops = 0;
   std::uint64_t fingerprint = 0;
 };
 
-// A number that differs, but for bad luck, where two histories do: sessions, statuses, clocks,
-// timestamps, operations, keys, values, version orders. Linear.
+// A hash of what `history` says: sessions, statuses, clocks, timestamps, operations, keys, values
+// and version orders. The same history in another format has the same hash. Names of sessions,
+// places and remarks do not count. Cost: linear.
 [[nodiscard]] std::uint64_t fingerprint(const History& history);
 
-// What a certificate says of the history that it is about, if that comes piece by piece. Remembers
-// sessions and the keys that have an initial value of their own, nothing else.
+// The counts and the fingerprint of a history that comes piece by piece, for make_certificate().
+// Memory: one entry for each session and for each key that has an initial value of its own.
 class HistoryIdentity {
  public:
   HistoryIdentity();
@@ -51,45 +54,53 @@ class HistoryIdentity {
   HistoryIdentity& operator=(HistoryIdentity&&) noexcept;
   ~HistoryIdentity();
 
-  // The pieces in order, as HistoryPieces gives them.
+  // Adds the next piece. REQUIRES: the pieces come in the order of the history, cut as
+  // HistoryPieces cuts them. Cost: linear in the piece.
   void add(const History& piece);
+  // The counts and the fingerprint of all pieces so far, taken as one history.
   [[nodiscard]] std::uint64_t txns() const;
   [[nodiscard]] std::uint64_t ops() const;
-  [[nodiscard]] std::uint64_t fingerprint() const;  // Of all pieces as one history.
+  [[nodiscard]] std::uint64_t fingerprint() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// The certificate of what check() said with `clock_drift`.
+// Makes the certificate of `verdict`, which check() gave for `history` with this clock drift.
+// REQUIRES: check() ran without CheckOptions::outcomes_only, so that the verdict has its proof.
+// Cost: linear in the history; with a HistoryIdentity, in its sessions and initial values.
 [[nodiscard]] Certificate make_certificate(const History& history, Verdict verdict,
                                            std::int64_t clock_drift = 0);
 [[nodiscard]] Certificate make_certificate(const HistoryIdentity& history, Verdict verdict,
                                            std::int64_t clock_drift = 0);
 
-// Writes `path` ("-": standard output; .gz and .zst compress).
-// REQUIRES: the verdict is not Undecided, which nothing proves.
+// Writes `certificate` to `path` ("-": standard output; .gz and .zst compress). The error is a file
+// that cannot be written. REQUIRES: the verdict is not Undecided, as nothing proves that.
+// Cost: linear in the certificate.
 [[nodiscard]] Status write_certificate(const Certificate& certificate, const std::string& path);
 // The same, into memory.
 [[nodiscard]] std::string print_certificate(const Certificate& certificate);
 
-// The errors are files that cannot be read, are no certificates or are cut off.
+// Reads a certificate from the file at `path`, or from memory; `name` stands in messages for the
+// file. The error is a file that cannot be read, is no certificate or is cut off.
+// Cost: linear in the certificate.
 [[nodiscard]] Result<Certificate> read_certificate(const std::string& path);
 [[nodiscard]] Result<Certificate> parse_certificate(std::string_view bytes,
                                                     std::string_view name = "certificate");
 
 struct Certification {
   bool accepted = false;
-  std::string reason;  // Rejected: the first thing that is wrong.
+  std::string reason;  // If rejected: the first thing that is wrong.
 };
 
-// Re-checks `certificate`. The error is a history that cannot be read unambiguously.
+// Re-checks `certificate` against `history`. A certificate that proves nothing, or is about another
+// history, is rejected with a reason; the error is a history that cannot be read unambiguously.
 //
-// Cost: expected linear in the history and the certificate, but for the orders of rc and ra,
-// O(n^1.5), and of causal and psi, O(n · sessions); and, at causal, for one pass over the history
-// for each forced edge of a cycle. By timestamps: linear for an order but for predicates, which are
-// evaluated over all rows; O(n log n) for each violation.
+// Cost, for a history of n operations: expected linear in the history and the certificate, except
+//   - an order at rc or ra: O(n^1.5); at causal or psi: O(n · sessions);
+//   - a cycle at causal: one more pass over the history for each Forced edge;
+//   - by timestamps: O(n log n) for each violation, and predicates are evaluated over all rows.
 [[nodiscard]] Result<Certification> certify(const History& history, const Certificate& certificate);
 
 }  // namespace ouro

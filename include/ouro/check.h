@@ -1,5 +1,9 @@
 // Decides whether an isolation level allows a history.
 //
+// The levels are defined in docs/levels.md. A verdict brings its proof along: an order in which all
+// transactions may have happened, or the anomalies that rule out every such order. How to have it
+// told as a story is in ouro/explain.h, how to have it re-checked in ouro/certificate.h.
+//
 // Example (built and run as tests/example_check.cc):
 //
 //   const auto history = ouro::read_history("tests/data/demo/fractured_read.jsonl");
@@ -9,7 +13,8 @@
 //   if (verdict->outcome == ouro::Outcome::Violated)
 //     std::cout << ouro::describe(*history, *verdict);
 //
-// Thread safety: check() shares no state between calls.
+// Thread safety: calls share no state; several threads may check one History. check() starts
+// threads of its own (CheckOptions::threads) and joins them before it returns.
 #pragma once
 
 #include <array>
@@ -32,13 +37,18 @@ enum class Outcome : std::uint8_t {
   Undecided,  // A limit was reached; anomalies found so far, if any, are no proof.
 };
 
+// Which orders of the writes may explain the history. Observed: any. Versions: those that agree
+// with the version orders in the history. Timestamps: only the one that the timestamps of the
+// database give.
 enum class Evidence : std::uint8_t { Observed, Versions, Timestamps };
 
-[[nodiscard]] std::string_view name(Outcome outcome);
-[[nodiscard]] std::string_view name(Evidence evidence);
+[[nodiscard]] std::string_view name(Outcome outcome);    // "holds", "violated", "undecided"
+[[nodiscard]] std::string_view name(Evidence evidence);  // "observed", "versions", "timestamps"
 
+// What is wrong, as the engines see it; ouro/explain.h has the names that people use. The members
+// are explained in docs/anomalies.md.
 enum class AnomalyKind : std::uint8_t {
-  // Seen in single operations; every level from read-committed up forbids them …
+  // Seen in single operations; every level forbids them …
   Internal,
   AbortedRead,
   IntermediateRead,
@@ -47,10 +57,10 @@ enum class AnomalyKind : std::uint8_t {
   DuplicateElements,
   IncompatibleOrder,
   ResultSetMismatch,
-  // … and from read-atomic up this one.
+  // … and every level but read-committed this one.
   NonRepeatableRead,
-  // Cycles.
-  DependencyCycle,     // so ∪ wr (∪ the order lists reveal): no commit order at all (G0, G1c).
+  // Cycles of edges (see EdgeKind) between transactions.
+  DependencyCycle,     // so and wr edges, and the order that lists reveal, are cyclic (G0, G1c).
   CommitOrderCycle,    // At rc: reads within a transaction go back in time (non-monotonic read).
   FracturedRead,       // At ra: part of a transaction's writes seen, part missed.
   CausalityViolation,  // At cc: a cause missed while its effect is seen.
@@ -60,10 +70,10 @@ enum class AnomalyKind : std::uint8_t {
   SnapshotMismatch,    // A read returns something else than its snapshot holds (EXT).
   WriteConflict,       // Two transactions that overlap wrote one key (NOCONFLICT).
   SessionInversion,    // A transaction misses an earlier one of its session (SESSION).
-  RealTimeInversion,   // The same for one that had completed before it was invoked.
-  MissingTimestamp,    // It has no place on the timeline.
-  InvertedTimestamps,  // It starts after it commits.
-  DuplicateTimestamp,  // Another writer of the key has the same commit timestamp.
+  RealTimeInversion,   // A transaction misses one that had completed when it was invoked.
+  MissingTimestamp,    // A transaction lacks a timestamp that the level needs.
+  InvertedTimestamps,  // A transaction has a start_ts greater than its commit_ts.
+  DuplicateTimestamp,  // Two writers of one key have the same commit_ts.
   // By the version orders of the history.
   VersionOrderMismatch,  // A version order has an aborted write, or lacks a write that counts.
 };
@@ -72,69 +82,75 @@ inline constexpr std::size_t kAnomalyKindCount = 23;
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;
   std::string_view name;     // "aborted read"
-  std::string_view id;       // Elle's: "G1a"
-  std::string_view aliases;  // What others call it, comma-separated; may be empty.
+  std::string_view id;       // Elle's name where Elle has one: "G1a"
+  std::string_view aliases;  // Other names, separated by commas; may be empty.
   std::string_view meaning;  // One line.
 };
 [[nodiscard]] const AnomalyInfo& info(AnomalyKind kind);
 
+// Why one transaction (`from`) must come before another (`to`); docs/levels.md, "Words".
 enum class EdgeKind : std::uint8_t {
   Session,     // so: earlier in the same session.
   WriteRead,   // wr: `to` read what `from` wrote.
   WriteWrite,  // ww: `to` overwrote what `from` wrote.
   ReadWrite,   // rw: `from` read what `to` overwrote.
   RealTime,    // rt: `from` completed before `to` was invoked.
-  Forced,      // The level's rule: a reader saw `from`, yet read `key` from `to`.
+  // By a rule of rc, ra or causal: a transaction saw `from`, which wrote `key`, and yet read `key`
+  // from `to`. So `to` overwrote what `from` wrote.
+  Forced,
 };
-[[nodiscard]] std::string_view name(EdgeKind kind);
+[[nodiscard]] std::string_view name(EdgeKind kind);  // "so", "wr", "ww", "rw", "rt", "forced"
 
 // Why `from` precedes `to`, with the operations that prove it.
 struct Edge {
   TxnId from;  // May be kInitialTxn.
-  TxnId to;    // May be kInitialTxn only in a contradiction.
+  TxnId to;    // kInitialTxn, which nothing precedes, only as part of a contradiction.
   EdgeKind kind = EdgeKind::Session;
   KeyId key;     // All kinds but Session and RealTime.
   OpId from_op;  // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
   OpId to_op;    // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
-  OpId read;     // Forced: the read of `key` from `to`.
-  OpId saw;      // Forced: the read through which its transaction saw `from`; invalid: by session
-                 // order, or through other transactions (see Anomaly::support).
-  // Of the refutation: the edge holds only on one side of this choice.
+  OpId read;     // Forced: the read that returned what `to` wrote to `key`.
+  OpId saw;      // Forced: the read by which the same transaction saw `from`. Invalid if it saw it
+                 // by session order, or through other transactions (see Anomaly::support).
+  // In a Refutation: the edge holds only on one side of the choice with this number; kNoChoice: it
+  // holds anyway.
   static constexpr std::uint32_t kNoChoice = 0xffffffff;
   std::uint32_t choice = kNoChoice;
 };
 
 struct Anomaly {
   AnomalyKind kind = AnomalyKind::Internal;
-  std::vector<TxnId> txns;  // In order of the story; kInitialTxn left out.
-  std::vector<OpId> ops;    // The operations that show it, if it is no cycle.
+  std::vector<TxnId> txns;  // The transactions involved, kInitialTxn left out.
+  std::vector<OpId> ops;    // The operations that show the anomaly, if it is no cycle.
   std::vector<Edge> edges;  // The cycle: each edge starts where the one before ends.
-  // How readers saw what they saw through other transactions: for each such Forced edge, one path
-  // of so and wr edges from its `from` to its reader, in the order of the cycle. Of a very long
-  // cycle only the first kMaxPaths edges have theirs.
+  // For each Forced edge whose reader saw `from` through other transactions: one path of so and wr
+  // edges from `from` to that reader. The paths stand one after the other, in the order of the
+  // cycle; a very long cycle has those of its first kMaxPaths such edges only.
   static constexpr std::size_t kMaxPaths = 32;
   std::vector<Edge> support = {};
-  // By timestamps: what the first operation should have returned, as JSON; empty if it is no read.
+  // By timestamps: what ops[0] should have returned, as JSON; empty if it is no read.
   std::string expected = {};
 };
 
-// Two writers of a key whose order nobody observed.
+// Two writers of a key, the order of which nobody observed.
 struct Choice {
   KeyId key;
   TxnId first;
   TxnId second;
 };
 
-// One side of a choice: `first` wrote before `second`, or after it.
+// One side of a choice: `first` wrote before `second` or, if reversed, after it.
 struct ChoiceSide {
-  std::uint32_t choice = 0;
+  std::uint32_t choice = 0;  // Into Refutation::choices.
   bool reversed = false;
 };
 
-// One step of a proof that no order of the writes is left: the sides in `excluded` cannot all be
-// true. Either they and what is known close `cycle`, or it follows from earlier steps: if all the
-// sides were true, going through `premises` in order, each would leave one more side no choice,
-// until the last could not be satisfied.
+// One step of a proof that every order of the writes is impossible. It says that the sides in
+// `excluded` cannot all be true, for one of two reasons:
+//   - their edges and edges that hold anyway close `cycle`; or
+//   - it follows from the earlier steps `premises` by unit propagation. Suppose that all sides in
+//     `excluded` are true. Then, in their order, each premise but the last has one side left that
+//     is not supposed to be true, so the opposite of that side is true, too; and the last has none.
 struct RefutationStep {
   std::vector<ChoiceSide> excluded;  // Empty: the proof is complete.
   std::vector<Edge> cycle;
@@ -146,22 +162,23 @@ struct Refutation {
   std::vector<RefutationStep> steps;  // The last one excludes nothing.
 };
 
-// What a read returned that says only what it was not (a compare-and-set that failed): the last
-// write of the key by `writer`, or the initial version.
+// What an open read returned: the last version of its key that `writer` wrote, or the initial one.
+// An open read is a compare-and-set that failed. It says only what it did not read, so what it read
+// is open.
 struct ReadSource {
   OpId read;
   TxnId writer;  // May be kInitialTxn.
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 
-// What is wrong if some of these reads returned that.
+// What is wrong if the open reads in `sources` returned what that says.
 struct SourceCase {
   std::vector<ReadSource> sources;
   std::vector<Anomaly> anomalies;
   Refutation refutation;
 };
 
-// A begin or a commit.
+// The begin of a transaction or, if `commit`, its commit.
 struct Event {
   TxnId txn;
   bool commit = false;
@@ -173,37 +190,45 @@ struct Verdict {
   Outcome outcome = Outcome::Undecided;
   std::array<std::uint64_t, kAnomalyKindCount> counts{};  // All occurrences, by kind.
   std::vector<Anomaly> anomalies;                         // The first examples of each kind.
-  std::vector<TxnId> order;     // Holds: the certificate. Aborted and unseen ones left out.
-  std::vector<Event> schedule;  // Holds, where transactions read snapshots: with their begins.
-  Refutation refutation;        // Violated, after a search: why each way to order the writes fails.
-  // Holds, with reads that say only what they did not return: what they may have returned.
+  // Holds: a commit order that proves it. Transactions that aborted, or are of unknown status and
+  // seen by nobody, are left out.
+  std::vector<TxnId> order;
+  // Holds, at the levels of snapshots: the same commits with the begins between them.
+  std::vector<Event> schedule;
+  // Violated, if the proof takes a search: why each way to order the writes fails.
+  Refutation refutation;
+  // Holds, in a history with open reads: what these may have returned.
   std::vector<ReadSource> sources;
-  // Violated, whatever such reads returned: one contradiction for each case. Then the anomaly is a
-  // contradictory order, and its cycle that of the first case. The cases are the leaves of a tree,
-  // from left to right: those that agree in their first sources differ next in what one more read
-  // returned, and have all that it may have returned.
+  // Violated, whatever the open reads returned: one contradiction for each case. Then the anomaly
+  // is a ContradictoryOrder, with the cycle of the first case. The cases are the leaves of a tree,
+  // from left to right. Each inner node asks what one open read returned, and has one child for
+  // each possible answer; SourceCase::sources are the answers on the way to the leaf.
   std::vector<SourceCase> cases;
   std::string reason;  // Undecided: which limit was reached.
 };
 
-// How the strong levels are searched. The outcome is always the same; the defaults are the fastest
-// known, the rest shows what each idea is worth (docs/benchmarks.md).
+// How version orders are searched at the levels from prefix up. The outcome is the same with all
+// settings. The defaults are the fastest known; the others exist to measure what each idea is worth
+// (docs/benchmarks.md). "Current order": the order of all transactions that the search has in hand.
 struct SearchOptions {
-  // Writers that read what they overwrite move as one block with it. Only SI levels can do without.
+  // A writer that read the version it overwrites directly follows the writer of that version, so
+  // such writers are ordered as one block. Only the levels of snapshots can do without blocks; the
+  // others ignore this.
   bool chains = true;
-  // Orders of two writers become choices only where the current order gets them wrong; otherwise
-  // all are, at once.
+  // Two writers become a choice only once the current order has them in an impossible order. If
+  // false, all pairs become choices at the start.
   bool on_demand = true;
-  // After many conflicts, choices are fixed one side of which closes a cycle by itself.
+  // After `many` conflicts, looks for choices one side of which closes a cycle with known edges
+  // alone, and fixes the other side.
   bool saturation = true;
   std::uint64_t many = 10'000;
   // Which side of a choice is tried first.
   enum class Phase : std::uint8_t {
     Order,  // The one that moves fewer transactions in the current order.
-    Saved,  // The one it had last.
+    Saved,  // The one that was tried last.
     Fixed,  // Always the same.
   } phase = Phase::Order;
-  // Which choice is next.
+  // Which choice is decided next.
   enum class Branching : std::uint8_t {
     Earliest,  // The first in the current order.
     Activity,  // The one that took part in the most recent conflicts; with restarts.
@@ -211,50 +236,57 @@ struct SearchOptions {
 };
 
 struct CheckOptions {
+  // Limits. Where one is reached, what is not decided yet is Undecided.
   std::chrono::milliseconds time_limit{0};  // Zero: none.
   std::uint64_t memory_limit = 0;           // Resident bytes of the process; zero: none.
-  // Steps of work; zero: none. A step takes some ten nanoseconds; how many a history takes depends
-  // neither on the machine nor on the number of threads, so what is undecided is so everywhere.
+  // In steps of some ten nanoseconds; zero: none. How many steps a history takes depends neither on
+  // the machine nor on `threads`, so with this limit alone the outcome is the same everywhere.
   std::uint64_t work_limit = 0;
-  const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second.
-  unsigned threads = 0;                          // Zero: one per core. Never changes the verdict.
-  std::int64_t clock_drift = 0;                  // Clocks may differ by this much, in their unit.
-  std::size_t examples = 3;                      // Anomalies of each kind to keep.
-  Evidence evidence = Evidence::Observed;        // What the verdict is to rest on.
-  // Of several levels, decide as few as tell all outcomes; verdicts have no proof. Otherwise two
-  // may be decided at once, which takes twice the memory.
+  const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop within a second. May be null.
+
+  unsigned threads = 0;  // Zero: one per core. Never changes the verdict.
+  // By how much the clocks of two clients may differ, in their unit. A transaction precedes another
+  // in real time only if it completed more than this before the other was invoked. REQUIRES: >= 0.
+  // This is not verified: with a negative number real time is ignored, and certify() rejects that.
+  std::int64_t clock_drift = 0;
+  std::size_t examples = 3;                // Anomalies of each kind to keep in a verdict.
+  Evidence evidence = Evidence::Observed;  // What the verdict is to rest on.
+  // Of several levels, decide no more than is needed to know all outcomes. The verdicts then have
+  // an outcome and no proof. If false, two levels may be decided at once, which takes twice the
+  // memory.
   bool outcomes_only = false;
-  // Take it that scans list the tombstones that they meet, also if no scan of the history does:
-  // then a key that a scan does not list was never there. Otherwise a violation may be due to not
-  // knowing; if it is, it is refused with an error that names the scan.
+  // Assume that scans list the tombstones that they meet, even if no scan of the history lists one.
+  // A key that a scan does not list was then never written, as far as the scan saw. If false, and
+  // a level is violated only under this assumption, check() returns an error that names the scan.
   bool scans_list_tombstones = false;
   SearchOptions search;
 };
 
-// Whether every history that satisfies `stronger` by that evidence satisfies `weaker`, too. By
-// timestamps the serializable levels say nothing about those of snapshots: the former look at what
-// was committed when a transaction commits, the latter at what was when it started.
+// Whether every history that satisfies `stronger` by this evidence satisfies `weaker`, too. By
+// timestamps the serializable levels imply no level of snapshots: they look at what was committed
+// when a transaction commits, the levels of snapshots at what was committed when it started.
 [[nodiscard]] bool implies(Level stronger, Level weaker, Evidence evidence);
 
-// Whether check() can decide `level` already.
+// Whether check() can decide `level` by this evidence.
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
-// Checks `history` against `level`. A violation is a verdict; the errors are a level that is not
-// decidable, and a history that the level's engine cannot read unambiguously (a value that two
-// transactions wrote to one key) or that lacks the evidence.
+// Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
+// that is not decidable(); a history that cannot be read unambiguously (for example, two
+// transactions wrote one value to one key); a history that lacks the evidence.
 //
-// Cost: rc, ra O(n^1.5), causal O(n · sessions) for n operations; NP-complete above, where the time
-// limit ends in Undecided. By timestamps: linear, but for predicates, which are evaluated over all
-// rows.
+// Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
+// NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:
+// linear, except that predicates are evaluated over all rows.
 [[nodiscard]] Result<Verdict> check(const History& history, Level level,
                                     const CheckOptions& options = {});
-// The same for several levels, sharing work. One verdict for each, in the order asked.
+// The same for several levels, which share work. Returns one verdict for each of `levels`, in their
+// order. Limits are for all levels together.
 [[nodiscard]] Result<std::vector<Verdict>> check(const History& history,
                                                  std::span<const Level> levels,
                                                  const CheckOptions& options = {});
 
-// The verdict as a newcomer can read it; several lines, the last one with a line break. Of a
-// violation it tells the story, so the cost is that of explain().
+// The verdict in plain words: several lines, each ending with a line break. A violation is told as
+// a story, so the cost is that of explain().
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict);
 
 }  // namespace ouro

@@ -1,10 +1,10 @@
 // All that is to be said about a history, in one call: whether it satisfies some levels, which
 // other levels it satisfies, why it violates those that it violates, and whether that was expected.
 //
-// It is check(), explain() and judge() in the order and with the limits that the command line has.
-// What is decided, named and told depends on the history and the options alone, not on the speed of
-// the machine nor on the number of threads; unless a limit of time or memory is given and reached,
-// or somebody cancels.
+// examine() calls check(), explain() and judge() in the order and with the limits of the command
+// `ouro check`. The result depends on the history and the options alone, not on the speed of the
+// machine nor on the number of threads; unless a limit of time or memory is given and reached, or
+// somebody cancels.
 //
 // Example (built and run as tests/example_examine.cc):
 //
@@ -32,60 +32,66 @@
 
 namespace ouro {
 
-// What examine() does, one after the other. Only the first and the last but one are always done.
+// The stages of examine(), in their order. Checking and Explaining are always done. ReadsAlone and
+// OtherLevels are courtesies: they answer questions that nobody asked, and get limited work.
 enum class ExamineStage : std::uint8_t {
-  Checking,     // The levels asked for.
-  ReadsAlone,   // A courtesy: whether another order than the one given would explain the reads.
-  OtherLevels,  // A courtesy: the levels that nobody asked for.
-  Explaining,   // Of each violation, why.
-  Looking,      // For anomalies that are expected to show, or not to.
+  Checking,     // Decides the levels asked for.
+  ReadsAlone,   // Would another order than the evidence gives explain what was read?
+  OtherLevels,  // Decides the levels that were not asked for.
+  Explaining,   // Finds out why levels are violated.
+  Looking,      // Looks for the anomalies that are expected to show, or not to.
 };
 
 struct ExamineOptions {
-  std::vector<Level> levels;  // To be checked; at least one.
-  // How. Limits of time and memory are for all stages together, but a violation that was found in
-  // time is also explained. `outcomes_only` and `examples` are chosen by examine().
+  std::vector<Level> levels;  // To be checked. REQUIRES: at least one.
+  // How to check. `time_limit` is for all stages before Looking together, but a violation that was
+  // found in time is also explained; in Looking it is for each level checked. `memory_limit` is for
+  // all that decides levels, `work_limit` for Checking and for each level checked in Looking.
+  // examine() sets `outcomes_only`, and raises `check.examples` to `examples` if it is less.
   //
-  // `cancelled` turning true ends the stage under way, and those behind it, early. If `progress`
+  // `cancelled` turning true ends the stage under way, and all later ones, early. If `progress`
   // makes it false again when it is told of the next stage, only that one stage is given up.
   CheckOptions check;
-  std::size_t examples = 1;  // Stories of each name to tell.
+  std::size_t examples = 1;  // How many stories of each name to tell.
   enum class Explain : std::uint8_t {
     Nothing,
-    WeakestLevels,  // Of the levels violated those that imply no other one, which say it all.
+    // Those violated levels that imply no other violated level. Whatever violates a weaker level
+    // also violates the stronger one, so this explains the others, too.
+    WeakestLevels,
     AllLevels,
   } explain = Explain::WeakestLevels;
-  // Whether to do the courtesies. Each may take five times the work of checking the levels asked
-  // for, or about a second.
+  // Whether to do the courtesies OtherLevels and ReadsAlone. Each may take five times the work of
+  // Checking, or about a second if that is more.
   bool other_levels = true;
   bool reads_alone = true;
-  // If not empty, every level violated is explained, and if names are missing, weaker levels are
-  // looked through for them, too.
+  // If not empty, every violated level is explained. Names that do not show there are looked for at
+  // weaker levels, too.
   Expectation expectation;
-  std::function<void(ExamineStage)> progress;  // Told of each stage at its beginning; may be empty.
+  std::function<void(ExamineStage)> progress;  // Called when a stage begins; may be empty.
 };
 
 struct Examination {
   std::vector<Verdict> verdicts;  // One for each level asked for, in that order.
-  // Of all other levels that the evidence can decide and whose outcome does not follow from
-  // `verdicts`: their outcomes, without proofs. Empty if one of `verdicts` is undecided.
+  // The outcomes, without proofs, of the other levels that the evidence can decide and whose
+  // outcome does not follow from `verdicts`. Empty if one of `verdicts` is undecided.
   std::vector<Verdict> others;
-  // By timestamps or version orders: what the reads alone say at the levels that are violated.
-  // Nothing if nobody knows.
+  // By timestamps or version orders: the worst outcome that the violated levels have by
+  // Evidence::Observed. Nothing if it was not asked for or not decided.
   std::optional<Outcome> observed;
   std::vector<Explanation>
-      explanations;                   // Of levels in `verdicts`, with at most `examples` a name.
-  std::optional<ExpectationMet> met;  // What came of the expectation, if there was one.
-  double check_seconds = 0;           // What the first stage took.
+      explanations;                   // Of violated levels; at most `examples` stories of a name.
+  std::optional<ExpectationMet> met;  // Whether the expectation was met, if there was one.
+  double check_seconds = 0;           // How long the stage Checking took.
 };
 
-// What it all comes to: whether what was expected came true, or else the worst of the verdicts.
+// The outcome of all: ExpectationMet::outcome if something was expected, else the worst verdict
+// (Violated, then Undecided, then Holds).
 [[nodiscard]] Outcome outcome(const Examination& examination);
 
-// The error is check()'s.
+// Examines `history` as `options` say. The errors are those of check().
 //
-// Cost: that of check(); then, as asked for, at most five times that or some seconds of work for
-// each courtesy, and two seconds of work for each level that is explained.
+// Cost: that of check(); then five times that, or about a second of work if that is more, for each
+// courtesy; and two seconds of work for each level that is explained.
 [[nodiscard]] Result<Examination> examine(const History& history, const ExamineOptions& options);
 
 }  // namespace ouro

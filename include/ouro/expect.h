@@ -1,7 +1,7 @@
 // What a test run is expected to show: which levels hold, which anomalies show and which do not.
 //
-// For continuous integration: a run that is to show write skew and does not is a blind test, which
-// is as bad as a violation. As text, a line each (docs/ci.md):
+// For continuous integration: a test that should show write skew and does not has stopped testing
+// anything, which is as bad as a violation. As text, a line for each (docs/ci.md):
 //
 //   # PostgreSQL, repeatable read
 //   si                      holds
@@ -37,29 +37,32 @@
 namespace ouro {
 
 struct Expectation {
-  std::vector<std::pair<Level, Outcome>> levels;  // Holds or Violated.
-  std::vector<std::string> shows;                 // Names or ids of patterns, as they were given.
-  std::vector<std::string> lacks;
+  std::vector<std::pair<Level, Outcome>> levels;  // What is expected: Holds or Violated.
+  std::vector<std::string> shows;                 // Patterns that must show, by name or id,
+  std::vector<std::string> lacks;                 // and patterns that must not.
 
   [[nodiscard]] bool empty() const { return levels.empty() && shows.empty() && lacks.empty(); }
 };
 
-// The errors name the line. `name` stands for the file.
+// Reads an expectation from text, or from the file at `path`. `name` stands in messages for the
+// file. What follows a '#' is a comment. The error names the line that is not understood.
 [[nodiscard]] Result<Expectation> parse_expectation(std::string_view text,
                                                     std::string_view name = "expectation");
 [[nodiscard]] Result<Expectation> read_expectation(const std::string& path);
 
-// Adds to `shows` or `lacks` a list of names with commas or blanks between them; the error is a
-// name that no pattern has.
+// Adds the names in `text`, separated by commas or blanks, to `names`, which is `shows` or `lacks`
+// of an expectation. The error is a name that no pattern has, or no name at all.
 [[nodiscard]] Status add_names(std::vector<std::string>& names, std::string_view text);
 
 struct ExpectationMet {
-  Outcome outcome = Outcome::Holds;     // Violated: not met. Undecided: a level is.
+  // Holds: met. Violated: not met. Undecided: a limit left it open.
+  Outcome outcome = Outcome::Holds;
   std::vector<std::string> complaints;  // "expected write-skew, which does not show"
 };
 
-// What came of it. A level that is expected and has no verdict is a complaint; `lacks` is about
-// what the explanations tell, so it takes one of each level violated.
+// Compares an expectation with what was found. A level that is expected and has no verdict is a
+// complaint. Whether an anomaly shows is decided by the stories in `explanations`.
+// REQUIRES: for `lacks`, there is an explanation of each violated level.
 [[nodiscard]] ExpectationMet judge(const Expectation& expectation,
                                    std::span<const Verdict> verdicts,
                                    std::span<const Explanation> explanations);

@@ -3,7 +3,8 @@
 // A story is a counterexample: a few transactions, and of each the operations that matter, that
 // the level forbids already by themselves. It is minimal: without any one of its transactions, or
 // any one of its operations, the level allows the rest. What "without" means is said at excerpt().
-// (By timestamps it may also have who wrote what should have been read; counterexample() has not.)
+// (By timestamps a story may also contain the transaction that wrote what should have been read,
+// although the level does not need it to be violated; counterexample() leaves it out.)
 //
 // Example (built and run as tests/example_explain.cc):
 //
@@ -37,7 +38,8 @@
 namespace ouro {
 
 // The anomalies as people know them, worst first. docs/anomalies.md has a paragraph on each, and
-// the rules by which a cycle gets its name.
+// the rules by which a cycle gets its name. so, rt, wr, ww and rw are the edges of the cycle
+// (EdgeKind); "the overwriter" is the transaction at the end of the rw edge.
 enum class Pattern : std::uint8_t {
   // Seen in single operations.
   Internal,
@@ -53,18 +55,18 @@ enum class Pattern : std::uint8_t {
   // Cycles.
   DirtyWrite,          // ww only.
   CircularFlow,        // ww and wr.
-  NonMonotonicRead,    // From here on one rw: of a reader that saw the overwriter before,
-  FracturedRead,       // … or after;
-  CausalityViolation,  // … or through others;
-  LostUpdate,          // of one of two that updated the same version;
-  StaleRead,           // of what was done before by session or by clock;
-  ReadSkew,            // any other.
+  NonMonotonicRead,    // One rw; before that read, the reader read from the overwriter.
+  FracturedRead,       // One rw; after that read, the reader read from the overwriter.
+  CausalityViolation,  // One rw; the reader saw the overwriter through other transactions.
+  LostUpdate,          // Two transactions read one version of a key, and both overwrote it.
+  StaleRead,           // One rw; the overwriter was done before, by session or by clock.
+  ReadSkew,            // Any other cycle with one rw.
   LongFork,            // Two rw, not one after the other, and between them no ww.
-  Nonadjacent,         // No two rw one after the other.
-  WriteSkew,           // Two rw one after the other, and no other dependency.
-  ReadOnlyAnomaly,     // The same, and wr, with a transaction that only reads.
-  ItemCycle,           // Any other with rw one after the other.
-  Phantom,             // The same, with a predicate read that missed a row.
+  Nonadjacent,         // Any other cycle with several rw, no two of them one after the other.
+  WriteSkew,           // Two rw, one after the other, and neither wr nor ww.
+  ReadOnlyAnomaly,     // Two rw, one after the other, and wr; one transaction only reads.
+  ItemCycle,           // Any other cycle in which two rw follow each other.
+  Phantom,             // A cycle with an rw of a predicate read that missed a row.
   // By the database's timestamps.
   SnapshotMismatch,
   WriteConflict,
@@ -81,24 +83,25 @@ inline constexpr std::size_t kPatternCount = 32;
 struct PatternInfo {
   Pattern pattern = Pattern::Internal;
   std::string_view name;     // "lost update"
-  std::string_view id;       // Elle's or Adya's: "G-single"
-  std::string_view aliases;  // What others call it, comma-separated; may be empty.
+  std::string_view id;       // Elle's or Adya's name: "G-single"
+  std::string_view aliases;  // Other names, separated by commas; may be empty.
   std::string_view meaning;  // One line.
 };
 [[nodiscard]] const PatternInfo& info(Pattern pattern);
-// By name or id, blanks as '-' or not; also "G1", "G2" and aliases. All that it may mean.
+// All patterns that `name` may mean: a name or id ("lost update" or "lost-update"), an alias, or a
+// group such as "G1" or "G2". Empty if it means none.
 [[nodiscard]] std::vector<Pattern> find_patterns(std::string_view name);
 
-// What a cycle needs besides reads and writes.
+// Whether a cycle needs so or rt edges. A pattern with the suffix is an anomaly of its own.
 enum class Variant : std::uint8_t {
   None,
-  Session,   // The order of a session; suffix "-session".
-  RealTime,  // The clients' clocks; suffix "-realtime".
+  Session,   // It needs the order of a session; suffix "-session".
+  RealTime,  // It needs the clients' clocks; suffix "-realtime".
 };
 
-[[nodiscard]] std::string_view suffix(Variant variant);
+[[nodiscard]] std::string_view suffix(Variant variant);  // "", "-session" or "-realtime".
 
-// In a case: `first` wrote `key` before `second` did.
+// Supposes that `first` wrote `key` before `second` did.
 struct Assumption {
   KeyId key;
   TxnId first;
@@ -106,18 +109,18 @@ struct Assumption {
   constexpr auto operator<=>(const Assumption&) const = default;
 };
 
-// What follows if some writes were made in some order: a contradiction.
+// One way in which some writes may have been ordered, and the contradiction that follows.
 struct Case {
-  std::vector<Assumption> given;  // Empty: it follows in any case.
-  // Each edge starts where the one before ends. Edge::choice is the number of the assumption that
-  // it rests on, in `given`.
+  std::vector<Assumption> given;  // The order supposed. Empty: the contradiction needs none.
+  // The contradiction: each edge starts where the one before ends. If an edge rests on an
+  // assumption, Edge::choice is that one's number in `given`.
   std::vector<Edge> cycle;
-  // If the case is an earlier one with two transactions exchanged: its number, and those two.
+  // If the case is an earlier one with two transactions exchanged: the number of that case in
+  // Story::cases, and the two transactions.
   std::optional<std::size_t> mirrors;
   TxnId exchanged[2];
-  // What reads returned in this case that say only what they did not return.
-  std::vector<ReadSource> sources = {};
-  // If there is no cycle: what is wrong in plain sight then.
+  std::vector<ReadSource> sources = {};  // What open reads returned in this case.
+  // If there is no cycle: what is wrong with single operations in this case.
   std::optional<AnomalyKind> plain = {};
 };
 
@@ -125,115 +128,129 @@ struct Story {
   Pattern pattern = Pattern::Internal;
   Variant variant = Variant::None;
   AnomalyKind kind = AnomalyKind::Internal;  // What check() calls it.
-  Level level = Level::Serializable;         // The level it violates.
-  Evidence evidence = Evidence::Observed;
-  std::vector<TxnId> txns;  // As they are to be called T1, T2 …: in the order of the history.
-  std::vector<OpId> ops;    // The operations that matter, in the order of the history.
-  // Cycles: the cases, which leave no order of the writes out. One that has no assumption is alone.
+  Level level = Level::Serializable;         // The level that it violates.
+  Evidence evidence = Evidence::Observed;    // The evidence by which it does.
+  // The transactions, in the order of the history. Reports call txns[0] T1, txns[1] T2 and so on.
+  std::vector<TxnId> txns;
+  std::vector<OpId> ops;  // The operations that matter, in the order of the history.
+  // If it is a cycle: the cases, which together cover every order of the writes. A case without
+  // assumptions is the only one.
   std::vector<Case> cases;
   // How readers saw what they saw through other transactions; see Anomaly::support.
   std::vector<Edge> support;
-  // No cycle: the operations that show it and their transactions, ordered as in Anomaly.
+  // If it is no cycle: Anomaly::ops and Anomaly::txns.
   std::vector<OpId> shown_by;
   std::vector<TxnId> shown_in;
   std::string expected;     // See Anomaly::expected.
-  bool minimal = false;     // False: nothing smaller was found within the limits.
-  std::uint64_t count = 1;  // Occurrences of `kind` in the whole history, as far as counted.
-  // Of the levels that can be decided with this evidence: what these transactions by themselves
-  // violate, and what allows them.
+  bool minimal = false;     // False: a limit was reached before everything needless was removed.
+  std::uint64_t count = 1;  // How often `kind` occurs in the whole history, as far as counted.
+  // Of the levels that can be decided by `evidence`: the weakest that this part of the history
+  // violates, and the strongest that allow it.
   std::vector<Level> weakest_violated;
   std::vector<Level> strongest_holding;
 };
 
-// "lost update", "write skew-realtime".
+// The name of the pattern with the suffix of the variant: "lost update", "write skew-realtime".
 [[nodiscard]] std::string name(const Story& story);
-// "lost-update", "G2-item-realtime".
+// The id of the pattern with the suffix of the variant: "lost-update", "G2-item-realtime".
 [[nodiscard]] std::string id(const Story& story);
 
 struct Explanation {
   Level level = Level::Serializable;
-  // Independent of each other: no two of one pattern share a transaction that reads; by timestamps,
-  // no two are about the same operations. Worst first.
+  // Worst first. Stories of one pattern are independent: no two share a transaction that reads; by
+  // timestamps, no two are about the same operations.
   std::vector<Story> stories;
-  // Whether the level holds once the transactions that read in these violations, and in others of
-  // their kinds that were seen, are removed. If not, there are other violations or there was no
-  // time to look for them.
+  // True: if the reading transactions of these stories, and of other anomalies that were found on
+  // the way, are removed from the history, the level holds. False: there are other violations, or a
+  // limit was reached before it was known.
   bool complete = false;
 };
 
 struct ExplainOptions {
-  std::size_t examples = 1;                      // Stories of each pattern.
-  std::uint64_t work_limit = 200'000'000;        // For all of it, as in CheckOptions; zero: none.
-  std::chrono::milliseconds time_limit{0};       // Likewise; what is told may depend on it.
-  const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon.
-  std::int64_t clock_drift = 0;                  // As check() was told.
-  unsigned threads = 0;                          // As for check().
-  Evidence evidence = Evidence::Observed;        // For precedence(); verdicts have theirs.
+  std::size_t examples = 1;  // How many stories of each pattern to tell.
+  // Limits as in CheckOptions, for the whole call; zero: none. A time limit that is reached makes
+  // the stories depend on the speed of the machine.
+  std::uint64_t work_limit = 200'000'000;
+  std::chrono::milliseconds time_limit{0};
+  const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon. May be null.
+  std::int64_t clock_drift = 0;                  // The same as in CheckOptions. REQUIRES: >= 0.
+  unsigned threads = 0;                          // As in CheckOptions.
+  Evidence evidence = Evidence::Observed;        // For precedence() only; a verdict has its own.
 };
 
-// Violated if any is, else undecided if any is, else holds.
+// Violated if any verdict is, else Undecided if any is, else Holds.
 [[nodiscard]] Outcome worst(std::span<const Verdict> verdicts);
 // Of the levels in `verdicts` that hold, those that no other one implies.
 [[nodiscard]] std::vector<Level> strongest_holding(std::span<const Verdict> verdicts);
-// Of those violated, the ones that imply no other.
+// Of the levels in `verdicts` that are violated, those that imply no other one.
 [[nodiscard]] std::vector<Level> weakest_violated(std::span<const Verdict> verdicts);
 
-// Explains a violated verdict; of others there is nothing to tell.
+// Explains why `verdict` is violated. If it is not, there are no stories.
+// REQUIRES: check() gave `verdict` for `history`, with the same clock drift and with a proof.
 //
-// Cost: one pass over the history, and then checks of ever smaller parts of it until the work limit
-// is reached, which is about two seconds; usually milliseconds.
+// Cost: one pass over the history, then checks of ever smaller parts of it until a limit is
+// reached: the default is about two seconds of work. Usually milliseconds.
 [[nodiscard]] Explanation explain(const History& history, const Verdict& verdict,
                                   const ExplainOptions& options = {});
 
 // Whether one transaction must precede another.
 struct Precedence {
   enum class Answer : std::uint8_t {
-    Required,   // Every order that explains the history has them so; the story says why.
-    Open,       // Some order that explains the history does without.
+    Required,   // In every order that explains the history it does; the story says why.
+    Open,       // In some order that explains the history it does not.
     Violated,   // No order explains the history, so there is nothing to ask; see explain().
-    Undecided,  // A limit was reached.
+    Undecided,  // The question was given up.
   };
   Answer answer = Answer::Undecided;
-  // Required: why. What is called the cycle of a case is a path from the one transaction to the
-  // other here; unless it closes: then the case is impossible anyway.
+  // Required: why. Case::cycle is here a path of edges from the first transaction to the second; or
+  // a cycle, if the case is impossible anyway.
   Story story;
 };
 
-// Whether `first` must precede `second` at `level`: that is, at the serializable levels, come
-// before it; at the levels of snapshots, commit before it begins; at parallel-si, be seen by it;
-// below, commit before it. The error is check()'s, and that timestamps leave nothing to ask. Cost:
-// that of check(), twice, and of explain().
+// Whether `first` must precede `second` at `level`. To precede means: at the serializable levels,
+// to come before it; at the levels of snapshots, to commit before it begins; at parallel-si, to be
+// seen by it; at the levels below (prefix among them), to commit before it. A transaction that does
+// not count (it aborted, or nobody saw it) precedes nobody: Open.
+//
+// The errors are those of check(), and Evidence::Timestamps, where the order is given.
+// Cost: twice that of check(), without limits of time or work, and that of explain().
 [[nodiscard]] Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                             Level level, const ExplainOptions& options = {});
 
-// A part of `history` as a history of its own: the transactions `txns` and of those the operations
-// `ops`; all others are removed. Both in the order of the history.
+// A part of `history` as a history of its own, to be checked by `evidence`: the transactions `txns`
+// with those of their operations that are in `ops`. REQUIRES: both are in the order of the history.
+// Cost: linear in the history.
 //
-// What removed operations wrote is gone, so nothing is said by a read that returned it: such reads
-// go, too. In detail: a read stays if a transaction that did not abort wrote its value and that
-// write stays; or if only aborted ones did, and one of those writes stays; or if nobody else did.
-// The same holds for a list by the last element in it that others appended; removed elements before
-// that one disappear from the list. So do removed versions from the rows and version sets of scans,
-// selects and aggregates; the result of an aggregate that counted one is not observed then. A scan
-// goes if the key has another value then. Removed writes go from version orders. Sessions, clocks
-// and timestamps stay.
+// Keeps what is left meaningful, so that a level which allows `history` allows the excerpt, too
+// (except for selects and aggregates by timestamps, which depend on every row):
+//   - A read goes if what it returned was written by removed operations only. In detail: it stays
+//     if a write of its value by a transaction that did not abort stays; or if only aborted
+//     transactions wrote the value, and one of these writes stays; or if nobody else wrote it.
+//   - For a list this is decided by the last element that others appended. Elements before it whose
+//     append was removed disappear from the list.
+//   - Versions whose write was removed disappear from version orders, and from the rows and version
+//     sets of scans, selects and aggregates. If an aggregate counted one, its result becomes
+//     unobserved. A scan goes if one of its keys would then have another value.
+//   - Sessions, clocks and timestamps stay.
 //
-// By versions, what a transaction wrote and overwrote itself goes with the last write. A select or
-// aggregate goes, too, without the version of a row that it returned; or, of other rows, without
-// the one with which the row began or ceased to match or the one before that; unless all writes of
-// the row go, or all up to what it saw that match otherwise. In a version set the first version
-// that matches, or does not, like one that was removed stands for it.
-//
-// So an excerpt of a history that a level allows is allowed, too (but for selects and aggregates by
-// timestamps, which depend on every row). `evidence` is what it is to be checked by.
+// By versions, moreover:
+//   - What a transaction wrote and overwrote itself goes with its last write of the key.
+//   - A select or aggregate goes with the version of a row that it returned. For other rows, it
+//     goes with the version by which the row began or ceased to match, and with the version before
+//     that; unless all writes of the row go, or all those up to the version it saw that match
+//     otherwise.
+//   - In a version set, a removed version is replaced by the first one that matches, or does not
+//     match, as it did.
 [[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns,
                               std::span<const OpId> ops, Evidence evidence = Evidence::Observed);
 // The same with all operations of `txns`.
 [[nodiscard]] History excerpt(const History& history, std::span<const TxnId> txns,
                               Evidence evidence = Evidence::Observed);
 
-// A story of `history` as a history of its own: story.level is violated by it, and allows it
-// without any one of its transactions or operations if story.minimal. `options` as for explain().
+// The transactions and operations of a story as a history of its own. It violates story.level; if
+// story.minimal, it no longer does without any one of its transactions or operations.
+// REQUIRES: explain() found `story` in `history`, with these options.
+// Cost: that of excerpt(); by timestamps also checks of its parts, within the limits of `options`.
 [[nodiscard]] History counterexample(const History& history, const Story& story,
                                      const ExplainOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Reads and writes histories: bytes ⇄ History.
+// Reads and writes histories: bytes ⇄ History. docs/formats.md describes the formats.
 //
 // Example (built and run as tests/example_format.cc):
 //
@@ -24,17 +24,17 @@ enum class Format : std::uint8_t {
   Native,        // JSON Lines (docs/formats.md); what all other formats can be converted to.
   NativeBinary,  // .ouro
   JepsenEdn,     // Elle's list-append and rw-register.
-  JepsenJson,    // elle-cli's twin of it.
+  JepsenJson,    // The same as JSON, as elle-cli has it.
   DbcopBincode,
   DbcopJson,
   DbcopText,  // dbcop's .hist language.
   DbcopYaml,
   Cobra,      // A folder of T*.log.
-  Plume,      // r(k,v,s,t), also PolySI's.
-  AwditText,  // r k v, with ---- and ====.
+  Plume,      // Lines r(key,value,session,txn); PolySI has them, too.
+  AwditText,  // Lines r key value, with ---- and ==== between them.
   Viper,      // A folder of J*.log.
-  Chronos,    // TimeKiller JSON.
-  // Numeric list appends.
+  Chronos,    // TimeKiller's JSON.
+  // VeriStrong's numeric list appends.
   VeriStrongList,
 };
 
@@ -43,13 +43,14 @@ struct FormatInfo {
   std::string_view name;         // For --format: "native", "dbcop" …
   std::string_view description;  // One line.
   std::string_view extension;    // With its dot; "" for folders.
-  bool writable = false;
+  bool writable = false;         // Whether write_history() and print_history() know it.
 };
 
 // Every format, in the order of the enumeration, without Detect.
 [[nodiscard]] std::vector<FormatInfo> formats();
-// By name; nothing if there is none.
+// The format of that name, or null.
 [[nodiscard]] const FormatInfo* find_format(std::string_view name);
+// REQUIRES: `format` is not Detect.
 [[nodiscard]] const FormatInfo& info(Format format);
 
 struct ReadOptions {
@@ -58,12 +59,13 @@ struct ReadOptions {
 };
 
 // Reads the history at `path`: a file (also .gz or .zst), a folder where the format is one, or
-// "-" for standard input. All or nothing: on any doubt about the input it returns the error, with
-// the place and what to do.
+// "-" for standard input. All or nothing: on any doubt about the input it returns an error that
+// names the place and what to do. Cost: linear in the input.
 [[nodiscard]] Result<History> read_history(const std::string& path,
                                            const ReadOptions& options = {});
 
-// Reads a history from memory. `name` stands in messages for the file.
+// Reads a history from memory. `name` stands in messages for the file. The error is also a format
+// that is a folder.
 [[nodiscard]] Result<History> parse_history(std::string_view bytes, const ReadOptions& options = {},
                                             std::string_view name = "input");
 
@@ -72,13 +74,14 @@ struct WriteReport {
   std::vector<std::string> warnings;
 };
 
-// Writes `history` to `path` ("-": standard output; .gz and .zst compress text). Refuses, and
-// writes nothing, if the result would mean something else (operations or statuses that the
-// format has no word for); leaves out remarks, clocks, names and the like with a warning each.
+// Writes `history` to `path` ("-": standard output; .gz and .zst compress text). Returns an error,
+// and writes nothing, if the format is not writable, or if the result would mean something else
+// (operations or statuses that the format has no word for). Leaves out remarks, clocks, names and
+// the like with a warning each. REQUIRES: `format` is not Detect. Cost: linear in the history.
 [[nodiscard]] Result<WriteReport> write_history(const History& history, const std::string& path,
                                                 Format format);
 
-// The same, into memory. REQUIRES: `format` is a single file, as all writable ones are.
+// The same, into memory: replaces `out`, or leaves it as it is if there is an error.
 [[nodiscard]] Result<WriteReport> print_history(const History& history, Format format,
                                                 std::string& out);
 

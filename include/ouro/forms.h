@@ -1,10 +1,11 @@
 // Verdicts and stories in the forms that other programs read: DOT, JUnit, SARIF, Elle's EDN; and
-// HTML, for browsers.
+// HTML, for browsers. docs/ci.md shows an example of each, docs/html.md describes the HTML page.
 //
-// docs/ci.md shows each, docs/html.md the last one. All text is valid whatever bytes the history
-// holds: what is no UTF-8, or no character that XML knows, becomes U+FFFD.
+// Nothing here writes files or checks anything; what check() and explain() found is turned into
+// text. The text is valid whatever bytes the history holds: bytes that are no UTF-8, and characters
+// that XML does not allow, become U+FFFD. Cost: linear in what is reported.
 //
-// Thread safety: calls share no state.
+// Thread safety: calls share no state; use each report object from one thread at a time.
 #pragma once
 
 #include <span>
@@ -20,53 +21,56 @@
 
 namespace ouro {
 
-// All stories as one graph for Graphviz: a cluster each, a node a transaction with its operations,
-// an edge with its kind and key from the operation that proves it to the one it is about. Edges
-// that hold only in some case are dashed; their tooltips say in which.
+// All stories as one graph for Graphviz. Each story is a cluster, each transaction a node that
+// lists its operations. Each edge, labelled with its kind and key, leads from one operation to
+// another. Edges that hold only in some case are dashed; their tooltips say in which.
 [[nodiscard]] std::string to_dot(const History& history, std::span<const Explanation> explanations);
 
-// What Elle's checker returns, as EDN: {:valid? … :anomaly-types (…) :anomalies {…} :not #{…}
-// :also-not #{…}}, a line.
+// What Elle's checker returns, as one line of EDN: {:valid? … :anomaly-types (…) :anomalies {…}
+// :not #{…} :also-not #{…}}.
 [[nodiscard]] std::string to_edn(const History& history, std::span<const Verdict> verdicts,
                                  std::span<const Explanation> explanations);
 
-// One history's part of a report on several.
+// What was found out about one history, to be added to a report. The report copies what it needs.
 struct Checked {
-  std::string_view name;  // What to call the history; where it is.
-  const History* history = nullptr;
+  std::string_view name;             // What to call the history: usually its path.
+  const History* history = nullptr;  // REQUIRES: not null.
   std::span<const Verdict> verdicts;
   std::span<const Explanation> explanations;
-  double seconds = 0;               // What reading and checking took.
-  std::span<const Verdict> others;  // At levels that were not asked for, if they are known.
-  // What came of what was expected; null: nothing was, but that the levels hold.
+  double seconds = 0;               // How long reading and checking took.
+  std::span<const Verdict> others;  // Examination::others, if known.
+  // Whether the expectation was met. Null: there was none, except that all levels should hold.
   const ExpectationMet* met = nullptr;
 };
 
 // HTML: one page that needs nothing else, neither network nor files. For each history: the verdict
 // of each level, each story in words and as a graph, sessions over time where clocks are known,
-// counts; and all that as plain text. What runs in it, and what it may load (nothing), is fixed by
-// a policy in its head; keys and values are data, never markup.
+// counts; and all that as plain text. A content security policy in the page forbids it to load
+// anything and to run any other script; keys and values are data, never markup.
 //
 // The page stays below some megabytes, however many and however large the histories are; it says
 // what it leaves out.
 class HtmlReport {
  public:
   void add(const Checked& checked);
+  // A history that could not be read or checked.
   void add(std::string_view name, const Error& error);
+  // The whole page.
   [[nodiscard]] std::string finish() const;
 
  private:
   std::vector<std::string> histories_;  // As JSON.
-  std::string text_;
-  std::size_t bytes_ = 0;
+  std::string text_;                    // The plain text so far.
+  std::size_t bytes_ = 0;               // The size so far.
 };
 
-// JUnit: a test case for each history and level; a violation is a failure, what is undecided or
-// could not be read is an error. Where something was expected, a case of its own fails if that was
-// not met; violations are only told.
+// JUnit: a test case for each history and level. A violation is a failure; a level that is
+// undecided, or a history that could not be read, is an error. If something was expected, there is
+// one more test case, which fails if that was not met; violations are then no failures.
 class JunitReport {
  public:
   void add(const Checked& checked);
+  // A history that could not be read or checked.
   void add(std::string_view name, const Error& error);
   // The whole document.
   [[nodiscard]] std::string finish() const;
@@ -76,13 +80,15 @@ class JunitReport {
   std::size_t tests_ = 0, failures_ = 0, errors_ = 0;
 };
 
-// SARIF 2.1.0: a result for each story, at the line of its first transaction, with the others as
-// related places; a rule for each pattern that shows. What is undecided is an open result; what
-// could not be read is a notification.
+// SARIF 2.1.0: a result for each story, at the line of its first transaction, with the other
+// transactions as related locations; a rule for each pattern that shows. An undecided level is a
+// result of kind "open"; a history that could not be read is a notification.
 class SarifReport {
  public:
   void add(const Checked& checked);
+  // A history that could not be read or checked.
   void add(std::string_view name, const Error& error);
+  // The whole document.
   [[nodiscard]] std::string finish() const;
 
  private:

@@ -1,4 +1,5 @@
-// Makes histories: a simulated multi-version store, a workload, and faults to plant.
+// Makes histories: the clients of a workload run on a simulated multi-version store that keeps a
+// level, and faults can be planted in it.
 //
 // Deterministic: the same options give the same history, on every machine.
 //
@@ -9,6 +10,8 @@
 //   options.txns = 1000;
 //   const ouro::History history = *ouro::generate(options);
 //   assert(history.txn_count() == 1000);
+//
+// Thread safety: calls share no state.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +25,8 @@
 
 namespace ouro {
 
-// Faults; each plants the anomaly it is named after.
+// Faults of the store. Each plants the anomaly it is named after (docs/anomalies.md), and none that
+// is worse.
 enum class Fault : std::uint8_t {
   AbortedRead,
   IntermediateRead,
@@ -38,28 +42,32 @@ enum class Fault : std::uint8_t {
   ReadSkew,
   WriteSkew,
   StaleRead,          // A session does not see its own earlier write.
-  RealTimeViolation,  // A transaction misses one that completed before it began.
+  RealTimeViolation,  // A transaction misses one that completed before it began. Needs `clocks`.
   DuplicateElements,  // Lists only.
   IncompatibleOrder,  // Lists only.
 };
-[[nodiscard]] std::string_view name(Fault fault);
+[[nodiscard]] std::string_view name(Fault fault);  // "aborted-read" …
+// All faults, in the order of the enumeration.
 [[nodiscard]] const std::vector<Fault>& faults();
 
 struct PlantedFault {
   Fault fault = Fault::LostUpdate;
-  double rate = 0;  // Share of transactions where it is tried, in [0, 1].
+  double rate = 0;  // The chance that the fault happens when a transaction is to begin, in [0, 1].
 };
 
 struct GenerateOptions : WorkloadOptions {
-  Level store = Level::StrictSerializable;  // What the store guarantees without faults.
-  double unknown_share = 0;                 // Commits (or aborts) whose answer is lost.
-  bool clocks = false;                      // Record client clocks,
-  bool timestamps = false;                  // start and commit timestamps,
+  Level store = Level::StrictSerializable;  // The level that the store keeps without faults.
+  double unknown_share = 0;                 // Share of transactions whose outcome nobody hears.
+  bool clocks = false;                      // Whether to record the clients' clocks,
+  bool timestamps = false;                  // the start and commit timestamps of the store,
   bool version_orders = false;              // and the version order of every key.
   std::vector<PlantedFault> faults;
 };
 
-// The history, or what is wrong with the options.
+// Generates a history of options.txns transactions. The error says what is wrong with the options,
+// and what to do: a number out of range, a workload that needs a real database, a level without a
+// store (repeatable-read), a fault that needs more sessions or keys than there are.
+// Cost: about linear in the operations.
 [[nodiscard]] Result<History> generate(const GenerateOptions& options);
 
 }  // namespace ouro

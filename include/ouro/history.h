@@ -1,7 +1,8 @@
 // A history: what clients saw a database do. Immutable, columnar, dense.
 //
-// Sessions, transactions, keys and operations are numbered from zero; every
-// question below is an array look-up unless its comment says otherwise. A register
+// Nothing is judged here: a history may be as wrong as the database was. Sessions, transactions,
+// keys and operations are numbered from zero. Every function of History is an array look-up unless
+// its comment says otherwise. A copy of a History shares its data, so copying is cheap. A register
 // history of n transactions with m operations takes about 13·m + 40·n bytes.
 //
 // Example (built and run as tests/example_history.cc):
@@ -35,7 +36,7 @@ namespace ouro {
 enum class TxnStatus : std::uint8_t {
   Committed,
   Aborted,
-  Unknown,  // The client never heard; counts as committed once its effects were seen.
+  Unknown,  // The client never heard. Counts as committed if a transaction that counts read it.
 };
 
 enum class OpKind : std::uint8_t {
@@ -46,37 +47,38 @@ enum class OpKind : std::uint8_t {
   Scan,       // A key-range read; see PredicateRead.
   Select,     // A predicate read that returned rows; see PredicateRead.
   Aggregate,  // A predicate read that returned one value; see PredicateRead.
-  // A compare-and-set takes two places, one right behind the other. If it succeeded:
-  CasRead,   // what it expected, which is what it read,
-  CasWrite,  // and what it wrote.
+  // A compare-and-set is two operations, one right behind the other. If it succeeded:
+  CasRead,   // its value is what was expected, which is what was read;
+  CasWrite,  // its value is what was written.
   // If it failed:
-  CasFailed,     // what it expected; it read something else,
-  CasUnwritten,  // and what it would have written. This neither reads nor writes.
+  CasFailed,     // its value is what was expected; something else was read;
+  CasUnwritten,  // its value is what would have been written. Neither reads nor writes.
 };
 
-// What a key holds: one value, which a write replaces, or elements, to whose end an append adds
-// one. No key is both.
+// What the key of an operation holds. A register holds one value, which a write replaces. A list
+// holds elements, and an append adds one at its end. No key may be both.
 enum class KeyModel : std::uint8_t {
   None,    // The operation has no key.
-  Either,  // It says nothing about its key, or its value does.
+  Either,  // The kind of the operation does not tell; its value may (see OpKind::Read).
   Register,
   List,
 };
 
-// What all operations of a kind do. Code asks this row instead of comparing kinds.
+// What all operations of a kind have in common. Code asks this row instead of comparing kinds.
 struct OpInfo {
   OpKind kind = OpKind::Read;
-  std::string_view name;  // "delete"
-  std::string_view word;  // In native text: "d".
-  KeyModel model = KeyModel::None;
-  bool reads = false;      // Its value is what its key held.
-  bool open = false;       // It read its key too, but its value is what the key did not hold.
-  bool writes = false;     // It installs a version of its key.
-  bool deletes = false;    // That version is no row.
-  bool predicate = false;  // Its details are in a PredicateRead.
-  bool first = false;      // The next operation is its second half, of the next kind.
-  bool second = false;     // The operation before is its first half.
+  std::string_view name;            // "delete"
+  std::string_view word;            // What it is called in native text: "d".
+  KeyModel model = KeyModel::None;  // What its key holds.
+  bool reads = false;               // Its value is what its key held.
+  bool open = false;                // It read its key; its value is what the key did not hold.
+  bool writes = false;              // It installs its value as a version of its key.
+  bool deletes = false;             // It writes a version that is no row: a tombstone.
+  bool predicate = false;           // Its details are in a PredicateRead.
+  bool first = false;               // It is the first half; the operation behind is the second.
+  bool second = false;              // It is the second half; the operation before is the first.
 };
+// One row for each kind, in the order of the enumeration.
 inline constexpr std::size_t kOpKindCount = 11;
 inline constexpr OpInfo kOpInfos[kOpKindCount] = {
     {.kind = OpKind::Read, .name = "read", .word = "r", .model = KeyModel::Either, .reads = true},
@@ -127,7 +129,8 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
   return kOpInfos[static_cast<std::size_t>(kind)];
 }
 
-// The kinds of which `fact` is true, as bits: what hot loops ask instead of looking up a row.
+// The set of kinds for which `fact` is true, one bit for each kind, for is_among(): a loop over
+// millions of operations asks a set faster than rows.
 [[nodiscard]] constexpr std::uint32_t op_kinds_with(bool OpInfo::*fact) {
   std::uint32_t bits = 0;
   for (const OpInfo& row : kOpInfos) {
@@ -160,7 +163,8 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
   return is_among(kind, kPredicates);
 }
 
-// A database timestamp; plain integers have no logical part. Ordered lexicographically.
+// A timestamp of the database, such as a hybrid logical clock gives. A plain integer has a logical
+// part of zero. Compared by the physical part first. The unit is that of the database.
 struct Timestamp {
   std::int64_t physical = 0;
   std::int64_t logical = 0;
@@ -171,47 +175,49 @@ struct Op {
   OpId id;
   OpKind kind = OpKind::Read;
   KeyId key;    // Invalid for predicate reads.
-  Value value;  // Read: the result. Write: what was written. Predicate read: see predicate_read().
+  Value value;  // See OpKind. For predicate reads meaningless; see predicate_read().
 };
 
-// One key with one of its versions: a returned row, or a member of a version set.
+// A key and one of its versions: a row that was returned, or a member of a version set.
 struct KeyVersion {
   KeyId key;
   Value value;
   constexpr auto operator<=>(const KeyVersion&) const = default;
 };
 
-// What a scan, select or aggregate asked and got.
+// What a scan, select or aggregate asked for and what came back.
 struct PredicateRead {
-  Value lower;            // Scan: first key of the range, included; null: open.
-  Value upper;            // Scan: last key of the range, included; null: open.
-  PredicateId predicate;  // Select, Aggregate.
-  AggregateKind aggregate = AggregateKind::Count;
-  ColumnId column;  // Aggregate: what is summed …; invalid: the rows (count) or the key.
-  Value result;     // Aggregate: what came back.
-  bool has_version_set = false;  // Whether the history says which versions were visible.
-  std::uint32_t first_row = 0;   // Into the history's row reads.
+  Value lower;            // Scan: the first key of the range, included. Null: no bound.
+  Value upper;            // Scan: the last key of the range, included. Null: no bound.
+  PredicateId predicate;  // Select, Aggregate: which rows.
+  AggregateKind aggregate = AggregateKind::Count;  // Aggregate: what is computed,
+  ColumnId column;               // of which column. Invalid: count(*), or of the key.
+  Value result;                  // Aggregate: what came back.
+  bool has_version_set = false;  // Whether the history says which versions the read saw.
+  // Where History::rows() and History::version_set() find what belongs to this read.
+  std::uint32_t first_row = 0;
   std::uint32_t row_count = 0;
-  std::uint32_t first_version = 0;  // Into the history's version sets.
+  std::uint32_t first_version = 0;
   std::uint32_t version_count = 0;
 };
 
+// The value of one column of a row.
 struct Cell {
   ColumnId column;
   Value value;
   constexpr auto operator<=>(const Cell&) const = default;
 };
 
-// What is known of the order in which versions of `key` were installed, oldest first. The
-// initial version is never listed.
+// What is known of the order in which versions of `key` were installed, oldest first: see
+// History::versions(). The initial version is never listed.
 struct VersionOrder {
   KeyId key;
-  bool complete = false;  // False: a fragment; other versions may stand anywhere.
-  std::uint32_t first = 0;
+  bool complete = false;    // False: other versions may stand before, between and behind these.
+  std::uint32_t first = 0;  // Where History::versions() finds them.
   std::uint32_t count = 0;
 };
 
-// Where in the source something stands.
+// Where something stands in the file that the history was read from.
 enum class PlaceUnit : std::uint8_t { None, Line, Byte };
 struct Place {
   std::string_view file;
@@ -222,16 +228,17 @@ struct Place {
   [[nodiscard]] std::string to_string() const;
 };
 
-// A remark that came with the history (database name, start of the run …); carried, not used.
+// A remark that came with the history, such as the name of the database. Kept, but never used.
 struct Remark {
   std::string name;
   std::string text;
 };
 
+// Stand for a clock and a timestamp that nobody recorded.
 inline constexpr std::int64_t kNoClock = std::numeric_limits<std::int64_t>::min();
 inline constexpr Timestamp kNoTimestamp{kNoClock, 0};
 
-// The arrays that a history consists of: for the library itself, in src/history/columns.h.
+// The arrays that a history consists of. Only the library itself sees them.
 struct HistoryColumns;
 
 class History {
@@ -244,17 +251,19 @@ class History {
   [[nodiscard]] std::size_t key_count() const { return key_name_.size(); }
   [[nodiscard]] std::size_t session_count() const { return session_first_.size() - 1; }
 
-  // Operations.
+  // Operations. All ids REQUIRE to be valid ids of this history, here and below. The operations of
+  // `txn` are [first_op(txn), end_op(txn)), in the order in which they were done.
   [[nodiscard]] OpId first_op(TxnId txn) const { return OpId{txn_first_op_[txn.index()]}; }
   [[nodiscard]] OpId end_op(TxnId txn) const { return OpId{txn_first_op_[txn.index() + 1]}; }
   [[nodiscard]] Op op(OpId id) const {
     return {id, op_kind_[id.index()], op_key_[id.index()], op_value_[id.index()]};
   }
   [[nodiscard]] TxnId txn_of(OpId op) const;  // O(log transactions).
-  // REQUIRES: is_predicate_read(op(id).kind).
+  // What a scan, select or aggregate asked for. REQUIRES: is_predicate_read(op(id).kind).
   [[nodiscard]] const PredicateRead& predicate_read(OpId id) const {
     return predicate_reads_[static_cast<std::size_t>(op_value_[id.index()].number())];
   }
+  // The rows that `read` returned, and the versions that it saw (if has_version_set).
   [[nodiscard]] std::span<const KeyVersion> rows(const PredicateRead& read) const {
     return row_reads_.subspan(read.first_row, read.row_count);
   }
@@ -270,13 +279,16 @@ class History {
     const std::uint32_t first = session_first_[session.index()];
     return session_txns_.subspan(first, session_first_[session.index() + 1] - first);
   }
-  [[nodiscard]] Value txn_name(TxnId txn) const;  // Null where the history names none.
+  [[nodiscard]] Value txn_name(TxnId txn) const;  // Null if the history does not name it.
+  // The client's clock when it invoked the transaction, and when the transaction was completed.
+  // The unit is that of the recording. If both are known, invoked(txn) <= completed(txn).
   [[nodiscard]] std::optional<std::int64_t> invoked(TxnId txn) const {
     return clock(invoked_, txn);
   }
   [[nodiscard]] std::optional<std::int64_t> completed(TxnId txn) const {
     return clock(completed_, txn);
   }
+  // The timestamps that the database gave to the start and to the commit.
   [[nodiscard]] std::optional<Timestamp> start_ts(TxnId txn) const {
     return timestamp(start_ts_, txn);
   }
@@ -287,22 +299,27 @@ class History {
 
   // Keys.
   [[nodiscard]] Value key_name(KeyId key) const { return key_name_[key.index()]; }
-  [[nodiscard]] Value initial(KeyId key) const;  // O(log keys with an initial value of their own).
-  // What keys hold at the start that have no initial value of their own.
+  // What `key` held at the start. O(log n) for n keys with an initial value of their own.
+  [[nodiscard]] Value initial(KeyId key) const;
+  // What all other keys held at the start.
   [[nodiscard]] Value default_initial() const;
 
-  // Version orders.
+  // Version orders, in the order of the source; a key may have several. versions() are the versions
+  // of one of them, oldest first.
   [[nodiscard]] std::span<const VersionOrder> version_orders() const;
   [[nodiscard]] std::span<const Value> versions(const VersionOrder& order) const;
 
-  // Inside values.
-  [[nodiscard]] std::string_view string(Value text_or_wide) const;
-  [[nodiscard]] std::span<const Cell> row(Value row) const;
+  // What is inside a value. REQUIRES: the value is of this history, and of the kind that the
+  // parameter is named after. Views live as long as the history.
+  [[nodiscard]] std::string_view string(Value text_or_wide) const;  // Wide: its decimal digits.
+  [[nodiscard]] std::span<const Cell> row(Value row) const;         // Sorted by column.
   [[nodiscard]] std::span<const Value> list(Value list) const;
   [[nodiscard]] std::string_view column_name(ColumnId column) const;
-  [[nodiscard]] Value cell(Value row, ColumnId column) const;  // Null where the row has none.
+  // The value of `column` in `row`; null if it has no such column, or is no row. O(log columns).
+  [[nodiscard]] Value cell(Value row, ColumnId column) const;
 
-  // Predicates. Children are node ids too.
+  // Predicates (ouro/predicate.h): a node; the ids of the nodes below an And, Or or Not; what any
+  // other node compares its column with.
   [[nodiscard]] const PredicateNode& predicate(PredicateId id) const {
     return predicate_nodes_[id.index()];
   }
@@ -313,16 +330,17 @@ class History {
     return predicate_operands_.subspan(node.first, node.count);
   }
 
-  // As JSON: 7, "abc", null, [1,2], {"c":1}.
+  // The value as JSON: 7, "abc", null, [1,2], {"c":1}. Unobserved is null. Linear in the text.
   [[nodiscard]] std::string text(Value value) const;
-  // As in messages: names without quotes where that is unambiguous.
+  // The same for messages: a text without quotes where that is unambiguous.
   [[nodiscard]] std::string label(Value name) const;
   [[nodiscard]] std::string key_label(KeyId key) const { return label(key_name(key)); }
 
-  // Where it stands in the source.
+  // Where a transaction or an operation stands in its source file. Of an operation: its own line if
+  // the format has one for each, else the place of its transaction; O(log transactions).
   [[nodiscard]] Place place(TxnId txn) const;
   [[nodiscard]] Place place(OpId op) const;
-  // The first source file, or "".
+  // The name of the first source file; "" if there is none.
   [[nodiscard]] std::string_view file() const;
   [[nodiscard]] std::span<const Remark> remarks() const;
 
@@ -345,7 +363,7 @@ class History {
     return column[txn.index()];
   }
 
-  // What the functions above look at without a detour; the rest is in `all_`.
+  // The columns that the functions above look at most; the others are reached through `all_`.
   std::span<const OpKind> op_kind_;
   std::span<const KeyId> op_key_;
   std::span<const Value> op_value_;
@@ -365,7 +383,7 @@ class History {
   std::span<const PredicateNode> predicate_nodes_;
   std::span<const std::uint32_t> predicate_children_;
   std::span<const Value> predicate_operands_;
-  std::shared_ptr<const HistoryColumns> all_;  // With whatever they point into.
+  std::shared_ptr<const HistoryColumns> all_;  // All columns; keeps their memory alive.
 };
 
 }  // namespace ouro

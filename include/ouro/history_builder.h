@@ -1,10 +1,12 @@
-// Builds a History, one operation after the other.
+// Builds a History, one operation after the other. ouro/history.h has an example.
 //
-// Values and keys are made by the builder that will hold them. Transactions of one
-// session are begun in session order; operations go to the transaction begun last.
+// Values, keys, sessions and columns are made by the builder that is given them; those of another
+// builder mean something else. Begin the transactions of a session in session order. Operations,
+// status, name, clocks and timestamps go to the transaction that was begun last, so REQUIRE that
+// one was begun. Every call takes expected constant time, or time linear in what it is given.
 //
-// Thread safety: none. To build in parallel, give each thread a builder and let one
-// absorb the others in order.
+// Thread safety: none; one thread at a time. To build in parallel, give each thread a builder of
+// its own and let one absorb() the others in order.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +30,17 @@ class HistoryBuilder {
   HistoryBuilder(HistoryBuilder&&) noexcept;
   HistoryBuilder& operator=(HistoryBuilder&&) noexcept;
 
-  // Values.
+  // Values. The same content gives the same Value. Null and unobserved are made by Value itself.
   [[nodiscard]] Value integer(std::int64_t number);
   [[nodiscard]] Value unsigned_integer(std::uint64_t number);
   [[nodiscard]] Value text(std::string_view string);
   using NamedCell = std::pair<std::string_view, Value>;
-  [[nodiscard]] Value row(std::span<const NamedCell> cells);  // Columns in any order, once each.
+  // A row. The columns may come in any order. REQUIRES: none comes twice; cells are scalars.
+  [[nodiscard]] Value row(std::span<const NamedCell> cells);
 
   // Keys, sessions, columns: the same name gives the same id.
-  KeyId key(Value name);  // REQUIRES: an integer or text of this builder.
+  // REQUIRES: a name is an integer or a text of this builder.
+  KeyId key(Value name);
   KeyId key(std::int64_t name) { return key(integer(name)); }
   KeyId key(std::string_view name) { return key(text(name)); }
   SessionId session(Value name);
@@ -45,70 +49,89 @@ class HistoryBuilder {
   ColumnId column(std::string_view name);
   [[nodiscard]] Value key_name(KeyId key) const;
 
-  // Sources. Transactions begun from here on come from `file`.
+  // Transactions begun from here on come from the file `name`, and their positions are in `unit`.
+  // REQUIRES: all files of a history have the same unit.
   void file(std::string_view name, PlaceUnit unit);
 
-  // Transactions.
+  // Begins a transaction, which is Committed until status() says otherwise. `position` is where it
+  // stands in its file: a line from 1, or a byte from 0.
   TxnId begin_txn(SessionId session, std::uint64_t position = 0);
-  // For formats that name the session last. REQUIRES: no later transaction was begun.
+  // Replaces the session of the transaction begun last, for formats that name the session late.
   void set_session(SessionId session);
   void status(TxnStatus status);
   void name(Value name);
-  // The client's clock before the first operation and after the end; kNoClock: not known. One that
-  // completed before it was invoked makes freeze() fail.
+  // The client's clock before the first operation and after the end; kNoClock: not known. If
+  // `completed` is before `invoked`, freeze() fails.
   void clocks(std::int64_t invoked, std::int64_t completed);
-  void timestamps(Timestamp start, Timestamp commit);  // kNoTimestamp: not known.
+  // The database's timestamps of start and commit; kNoTimestamp: not known.
+  void timestamps(Timestamp start, Timestamp commit);
+  // How many transactions and operations there are so far.
   [[nodiscard]] std::size_t txn_count() const;
   [[nodiscard]] std::size_t op_count() const;
 
-  // Operations. `line` is for formats with one operation a line.
+  // Operations, in the order in which the transaction did them. `line` is where one stands in its
+  // file, for formats with one operation a line; zero: it has no line of its own.
   OpId read(KeyId key, Value result, std::uint32_t line = 0);
   OpId write(KeyId key, Value value, std::uint32_t line = 0);
+  // A delete. `tombstone` is the version that it leaves: a value of its own, or null.
   OpId remove(KeyId key, Value tombstone, std::uint32_t line = 0);
   OpId append(KeyId key, Value element, std::uint32_t line = 0);
+  // A read that returned a list. Cost: linear in it, but lists that continue each other share their
+  // memory.
   OpId read_list(KeyId key, std::span<const Value> elements, std::uint32_t line = 0);
-  // A compare-and-set, in two places: returns the first. It wrote `desired` if it succeeded.
+  // A compare-and-set, which becomes two operations (OpKind::CasRead …); returns the first. It
+  // wrote `desired` if it succeeded.
   OpId cas(KeyId key, Value expected, Value desired, bool succeeded, std::uint32_t line = 0);
-  // One of a kind that is known from elsewhere. REQUIRES: it has a key, and the value is no list.
+  // An operation of any kind that has a key. REQUIRES: the value is no list.
   OpId add(OpKind kind, KeyId key, Value value, std::uint32_t line = 0);
 
-  // For formats where what comes later decides what a value means. REQUIRES: not a predicate read.
+  // An operation that was added, and a new value for it: for formats where only a later line tells
+  // what a value means. REQUIRES: it is no predicate read.
   [[nodiscard]] Op op(OpId id) const;
   void set_value(OpId id, Value value);
 
-  // What a predicate read returned, and the versions it saw if the database told.
+  // The rows that a predicate read returned, and the versions that it saw if the database told.
   struct Rows {
     std::span<const KeyVersion> rows;
     bool has_version_set = false;
     std::span<const KeyVersion> version_set;
   };
+  // Predicate reads. The parameters are explained at PredicateRead. REQUIRES: `predicate` is one of
+  // this builder's.
   OpId scan(Value lower, Value upper, const Rows& rows);
   OpId select(PredicateId predicate, const Rows& rows);
-  // `column` invalid: count(*).
   OpId aggregate(AggregateKind kind, ColumnId column, PredicateId predicate, Value result,
                  const Rows& rows);
 
-  // Predicates, from the leaves up.
+  // Predicates, from the leaves up: one that is always true; And, Or or Not of others; any other
+  // kind. REQUIRES: as many children and operands as PredicateKind says; children are of this
+  // builder. A column that is not valid stands for the key of the row.
   PredicateId always();
   PredicateId combine(PredicateKind kind, std::span<const PredicateId> children);
   PredicateId compare(PredicateKind kind, ColumnId column, std::span<const Value> operands);
 
-  // What holds for the whole history.
+  // What holds for the whole history. Initial values: of all keys that have none of their own (null
+  // unless said otherwise), and of single keys, where the last call for a key wins.
   void default_initial(Value value);
-  void initial(KeyId key, Value value);  // The last call for a key wins.
+  void initial(KeyId key, Value value);
+  // The versions of `key`, oldest first, without the initial one. See VersionOrder.
   void version_order(KeyId key, std::span<const Value> versions, bool complete);
   void remark(std::string_view name, std::string_view text);
 
-  // Adds the transactions of `other` behind this builder's own, with all that belongs to them;
-  // ids and values of `other` become meaningless. Its files are dropped: the transactions count as
-  // from the absorbing builder's last file. Its default_initial holds unless it is null. `other` is
-  // left empty but keeps names: to fill it again for this builder, and no other, is cheaper than to
-  // begin with a new one. Cost: linear in `other`, hashing once per distinct key, session and
-  // pooled value.
+  // Adds the transactions of `other` behind this builder's own, with all that belongs to them, and
+  // empties `other`. Ids and values of `other` become meaningless. Its files are dropped: its
+  // transactions count as from the last file of this builder. Its default_initial replaces this
+  // builder's unless it is null.
+  //
+  // `other` keeps its names, so filling it again and absorbing it into this builder (and no other)
+  // is cheaper than beginning with a new one.
+  //
+  // Cost: linear in `other`; hashes each distinct key, session and pooled value once.
   void absorb(HistoryBuilder&& other);
 
-  // Fails when a limit is exceeded (2^32 - 2 operations or transactions), or if a transaction
-  // completed before it was invoked; the error says where that stands.
+  // The history of all that was added; the builder is of no use afterwards. The error is more than
+  // 2^32 - 2 operations or transactions, or a transaction that completed before it was invoked; it
+  // says where. Cost: linear in the transactions; operations are not copied.
   [[nodiscard]] Result<History> freeze() &&;
 
  private:

@@ -1,5 +1,6 @@
 // Distinct integer types for the things a history counts, so that a session
-// cannot be passed where a transaction is meant. All ids are dense from zero.
+// cannot be passed where a transaction is meant. Ids of a kind are 0, 1, 2 …
+// An id means something only in its own history.
 #pragma once
 
 #include <compare>
@@ -18,7 +19,7 @@ struct Id {
   constexpr Id() = default;
   constexpr explicit Id(std::size_t index) : value(static_cast<std::uint32_t>(index)) {}
 
-  // The id as a subscript into a column.
+  // The id as a subscript. REQUIRES: valid().
   [[nodiscard]] constexpr std::size_t index() const { return value; }
   [[nodiscard]] constexpr bool valid() const { return value != kNone; }
   constexpr auto operator<=>(const Id&) const = default;
@@ -32,11 +33,11 @@ struct Id {
 using TxnId = Id<struct TxnTag>;          // In the order of the source.
 using SessionId = Id<struct SessionTag>;  // In order of first appearance.
 using KeyId = Id<struct KeyTag>;          // In order of first appearance.
-using OpId = Id<struct OpTag>;            // Over the whole history; a transaction's are contiguous.
+using OpId = Id<struct OpTag>;            // Transaction by transaction, each in its own order.
 using ColumnId = Id<struct ColumnTag>;    // Columns of rows, in order of first appearance.
 
-// The virtual transaction that wrote every key's initial value. It is no row of
-// the history, hence it has no session, place or operations.
+// The virtual transaction that wrote the initial value of every key. It is not among the
+// transactions of the history, has no session, place or operations, and is not valid().
 inline constexpr TxnId kInitialTxn{};
 
 }  // namespace ouro

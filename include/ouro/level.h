@@ -1,7 +1,11 @@
 // Isolation levels: names, one-line definitions, and which implies which.
 //
 // Levels form a lattice, not a line: some are neither weaker nor stronger than each other. So two
-// levels cannot be compared with `<` (it does not compile); ask implies().
+// levels cannot be compared with `<` (it does not compile); ask implies(). docs/levels.md defines
+// every level and shows what tells it from its neighbours.
+//
+// Thread safety: calls share no state. All functions are table look-ups, except find_level() and
+// closest_level(), which go through all names.
 #pragma once
 
 #include <compare>
@@ -44,22 +48,23 @@ std::strong_ordering operator<=>(Level, Level) = delete;
 
 struct LevelInfo {
   Level level = Level::Serializable;
-  std::string_view name;   // "read-committed"
-  std::string_view alias;  // "rc"; empty if there is none.
-  std::string_view definition;
+  std::string_view name;        // "read-committed"
+  std::string_view alias;       // "rc"; empty if there is none.
+  std::string_view definition;  // One sentence.
 };
 
 // All levels, weaker before stronger.
 [[nodiscard]] std::span<const LevelInfo> levels();
 [[nodiscard]] const LevelInfo& info(Level level);
 
-// By name or alias, also the names other tools use (snapshot-isolation, PL-3 …). Letter case and
-// '_' for '-' do not matter.
+// The level with that name or alias, or with a name that other tools use for it ("PL-3",
+// "snapshot-isolation" …); nothing if there is none. Letter case and '_' for '-' do not matter.
 [[nodiscard]] std::optional<Level> find_level(std::string_view name);
 // The known name closest to a misspelt one, for "did you mean"; empty if none is close.
 [[nodiscard]] std::string_view closest_level(std::string_view name);
 
-// Whether every history that satisfies `stronger` satisfies `weaker` too. Reflexive.
+// Whether every history that satisfies `stronger` satisfies `weaker`, too. Every level implies
+// itself. By timestamps less is implied: see implies() with three parameters in ouro/check.h.
 [[nodiscard]] bool implies(Level stronger, Level weaker);
 // The levels directly below `level`: those it implies with none in between.
 [[nodiscard]] std::span<const Level> directly_below(Level level);
@@ -67,8 +72,8 @@ struct LevelInfo {
 [[nodiscard]] bool has_stronger(Level level);
 
 // Sorts levels as levels() lists them: to print them, to keep them in a sorted container, or to go
-// through them so that each comes after all that it implies. Of two levels of which neither implies
-// the other, it says nothing.
+// through them so that each comes after all that it implies. Which of two levels comes first means
+// nothing if neither implies the other.
 struct InListOrder {
   [[nodiscard]] bool operator()(Level a, Level b) const;
 };

@@ -1,4 +1,4 @@
-// Everything Ouro offers.
+// Everything Ouro offers, except ouro/pieces.h. Each header is the manual of its part.
 #pragma once
 
 #include "ouro/certificate.h"

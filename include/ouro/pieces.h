@@ -25,16 +25,19 @@ namespace ouro {
 
 class HistoryPieces {
  public:
-  // The native text format (also .gz or .zst; "-" is standard input), in pieces of about `bytes`
-  // bytes of text. The error is a file that cannot be read, or one in another format.
+  // Opens the history at `path` ("-": standard input; also .gz or .zst), to be read in pieces of
+  // about `bytes` bytes of text. The error is a file that cannot be read, or one that is not in the
+  // native text format.
   [[nodiscard]] static Result<HistoryPieces> open(const std::string& path,
                                                   std::size_t bytes = std::size_t{4} << 20);
   HistoryPieces(HistoryPieces&&) noexcept;
   HistoryPieces& operator=(HistoryPieces&&) noexcept;
   ~HistoryPieces();
 
-  // The next transactions, whole lines; null at the end. What the first line says of the whole
-  // history holds for every piece. After an error, which names the line, there is no next piece.
+  // The next piece, as a history of its own; null at the end. Each line of the file is in exactly
+  // one piece, except a first line about the whole history, which counts for every piece. Ids and
+  // values of two pieces have nothing to do with each other. The error names the line that cannot
+  // be read; there is no next piece after it. Cost: linear in the piece, in time and memory.
   [[nodiscard]] Result<std::shared_ptr<const History>> next();
 
  private:

@@ -1,9 +1,9 @@
 // Verdicts, counts and findings as text for people and JSON for machines.
 //
-// Nothing here prints; everything is returned. Nothing here searches either: of violations the
-// stories are told that explain() or examine() found. Text uses terminal colours only if asked to.
-// JSON is one object on one line, valid whatever bytes the history holds: bytes that are no UTF-8
-// become U+FFFD.
+// Nothing here prints; everything is returned. Nothing here searches either: violations are told
+// by the stories that explain() or examine() found. Text uses terminal colours only if asked to.
+// JSON is one object on one line with a line break (docs/json.md), valid whatever bytes the history
+// holds: bytes that are no UTF-8 become U+FFFD. Cost: linear in the text, unless said otherwise.
 //
 // Example (built and run as tests/example_report.cc):
 //
@@ -35,42 +35,43 @@
 namespace ouro {
 
 struct ReportOptions {
-  std::string_view name;  // What to call the history; empty: its file.
-  bool colour = false;    // For a terminal.
-  // Of the violated levels; of one that has none the kinds of its anomalies are told.
+  std::string_view name;  // What to call the history. Empty: by its file.
+  bool colour = false;    // Whether to use terminal colours.
+  // Explanations of violated levels. If a violated level has none, the report names the kinds of
+  // its anomalies and tells no stories.
   std::span<const Explanation> explanations;
-  std::span<const Level> unsupported;  // Levels asked for that no verdict is about.
-  std::span<const Verdict> others;     // At levels that were not asked for, if they are known.
-  // If the history has only some transactions of what was checked: how many there are in all.
+  std::span<const Level> unsupported;  // Levels that were asked for but cannot be decided.
+  std::span<const Verdict> others;     // Examination::others, if known.
+  // If the history has only some of the transactions that were checked: how many were checked.
   struct Whole {
     std::uint64_t txns = 0;
     std::uint64_t operations = 0;
   };
   std::optional<Whole> whole;
-  std::optional<double> load_seconds;  // What it took, if it is to be told.
-  std::optional<double> check_seconds;
-  // Of verdicts by timestamps or version orders: what the reads alone say at the levels that are
-  // violated, if somebody asked.
-  std::optional<Outcome> observed;
+  std::optional<double> load_seconds;   // How long reading took, if it is to be told,
+  std::optional<double> check_seconds;  // and how long checking took.
+  std::optional<Outcome> observed;      // Examination::observed, if known.
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal".
 [[nodiscard]] std::string headline(const History& history, const Verdict& verdict,
                                    const ReportOptions& options = {});
 
-// The headline; for a violation also its stories: the transactions involved, why each must precede
-// the next, where that contradicts itself, and which levels forbid it; last a line of counts.
+// The headline, the stories and a line of counts. A story lists the transactions involved, why each
+// must precede the next, where that contradicts itself, and which levels forbid it.
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
-// The same for several levels of one history: one line, or the lattice of levels with a mark at
-// each, what the database gave, and then the stories of the weakest levels violated.
+// The same for several levels of one history. The headline is still one line. The description has
+// the outcome of each level, the strongest levels that the database kept, and the stories of the
+// weakest levels violated. REQUIRES: at least one verdict; all by the same evidence.
 [[nodiscard]] std::string headline(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
 
-// The same of an examination, which brings along all of the options that are about what was found.
+// The same for what examine() found. Explanations, others, observed and check_seconds are taken
+// from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, const Examination& examination,
@@ -78,35 +79,36 @@ struct ReportOptions {
 [[nodiscard]] std::string to_json(const History& history, const Examination& examination,
                                   const ReportOptions& options = {});
 
-// Whether and why `first` must precede `second`, as precedence() answered.
+// Whether and why `first` must precede `second`. REQUIRES: precedence() gave `answer` for them.
 [[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,
                                    const Precedence& answer);
 
-// As docs/json.md says, with a line break at the end.
+// The verdict, or the verdicts, and their stories as JSON.
 [[nodiscard]] std::string to_json(const History& history, const Verdict& verdict,
                                   const ReportOptions& options = {});
 [[nodiscard]] std::string to_json(const History& history, std::span<const Verdict> verdicts,
                                   const ReportOptions& options = {});
 
-// Counts.
+// What count() found.
 [[nodiscard]] std::string describe(const History& history, const Stats& stats,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string to_json(const History& history, const Stats& stats,
                                   const ReportOptions& options = {});
 
-// Lint findings.
+// What lint() found.
 [[nodiscard]] std::string describe(const History& history, std::span<const Finding> findings,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string to_json(const History& history, std::span<const Finding> findings,
                                   const ReportOptions& options = {});
 
-// What could not be read or checked, in the same shape: {"history":…,"error":{…}}.
+// A history that could not be read or checked: {"history":…,"error":{…}}.
 [[nodiscard]] std::string to_json(std::string_view history, const Error& error);
 
-// The lattice of levels, each that a verdict is about with a mark: holds, violated or undecided.
+// A table of all levels and what each directly implies. Each level in `verdicts` has a mark that
+// says whether it holds, is violated or is undecided.
 [[nodiscard]] std::string marked_lattice(std::span<const Verdict> verdicts, bool colour = false);
 
-// The levels: how they relate, what they mean, and which of them check() decides.
+// All levels: what each implies, what it means, and whether check() decides it by observation.
 [[nodiscard]] std::string describe_levels();
 [[nodiscard]] std::string levels_to_json();
 

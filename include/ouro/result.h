@@ -1,4 +1,7 @@
-// Errors as values: what went wrong, where, and what to do about it.
+// Errors as values: what went wrong, where, and what to do about it. The library neither throws
+// (unless memory runs out) nor prints nor exits.
+//
+// Thread safety: that of plain values.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +12,18 @@
 
 namespace ouro {
 
-// An operating error (bad input, unreadable file), never a violation: those are verdicts.
+// An operating error (bad input, unreadable file). A violation is no error but a verdict.
 struct Error {
-  std::string file;                     // Empty: not about a file.
-  std::optional<std::uint64_t> line;    // 1-based, for text.
-  std::optional<std::uint64_t> offset;  // In bytes from 0, for binary formats.
+  std::string file;                     // Empty: it is not about a file.
+  std::optional<std::uint64_t> line;    // From 1, in text formats.
+  std::optional<std::uint64_t> offset;  // In bytes from 0, in binary formats.
   std::string what;                     // What is wrong and what to do, without a final period.
 
   // "bank.jsonl:98: expected ',' …" or "h.bincode: byte 40: …"
   [[nodiscard]] std::string to_string() const;
 };
 
-// Either a T or the Error that kept us from it.
+// Either a T, or the Error that says why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -13,9 +13,10 @@
 //   const auto verdict = ouro::check(*history, report->claims);
 //
 // The history is written while the run goes on, so that it can be checked even if the run is
-// interrupted or the process killed.
+// interrupted or the process killed. docs/run.md describes the workloads and options.
 //
-// Thread safety: runs share no state, but two runs on one database disturb each other.
+// Thread safety: runs share no state, but two runs on one database disturb each other. run() starts
+// a thread for each client and joins them before it returns.
 #pragma once
 
 #include <atomic>
@@ -34,6 +35,7 @@
 
 namespace ouro {
 
+// What happened so far. Each transaction counts once, by its status.
 struct RunProgress {
   double seconds = 0;  // Since the clients started.
   std::uint64_t committed = 0;
@@ -42,58 +44,63 @@ struct RunProgress {
 };
 
 struct RunOptions {
-  std::string url;  // Of the database, as docs/run.md says; empty: RocksDB, temporary.
+  std::string url;  // Of the database (docs/run.md). Empty: a temporary RocksDB.
   // Instead of `url`: starts a private server from the installed packages and stops it afterwards,
   // whatever happens: "postgres", "galera?nodes=2&isolation=rr" (docs/databases.md).
   std::string start;
-  // What is done to that server during the run, each some of the time: "pause", "kill", "cut".
+  // How to disturb the server of `start` during the run: some of "pause", "kill" and "cut", of
+  // which one at a time is chosen at random.
   std::vector<std::string> nemesis;
-  std::string history;       // File to write, native text.
+  std::string history;       // The file to write, in native text. REQUIRED.
   WorkloadOptions workload;  // `sessions` is the number of clients; `txns` is not used.
-  double seconds = 5;        // How long at most, …
-  std::uint64_t txns = 0;    // … and how many transactions at most; zero: no limit.
-  bool evidence = false;     // Collect timestamps or version orders, if the database has them.
-  bool duplicates = false;   // Write values that repeat.
-  // URL of a service (ouro serve) that gets the transactions while they happen, and what it wants
-  // to be shown. Needs `evidence`, and a database that tells timestamps at once.
+  // The run ends after so many seconds or so many transactions; zero: no limit. One must be set.
+  double seconds = 5;
+  std::uint64_t txns = 0;
+  bool evidence = false;    // Record timestamps or version orders; the database must have them.
+  bool duplicates = false;  // Write values that repeat.
+  // URL of a service (ouro serve) that gets the transactions while they happen, and the token that
+  // it asks for. Needs `evidence`, and a database that tells timestamps at once.
   std::string serve;
   std::string serve_token;
-  unsigned retries = 3;  // Of a transaction that the database aborted.
+  unsigned retries = 3;  // How often a transaction that the database aborted is tried again.
   double rate = 0;       // Transactions per second of all clients; zero: as fast as they can.
-  std::chrono::microseconds think_time{0};  // Between two transactions of a client.
-  bool record = true;  // Off: only to see what recording costs; the history stays empty.
+  std::chrono::microseconds think_time{0};  // The pause between two transactions of a client.
+  bool record = true;  // False: leaves the history empty, to measure what recording costs.
 
-  const std::atomic<bool>* stop = nullptr;  // Turns true: end soon, as if the time were over.
+  // Turns true: the run ends soon, as if its time were over. May be null.
+  const std::atomic<bool>* stop = nullptr;
   // Called a few times a second, from the thread that called run().
   std::function<void(const RunProgress&)> progress;
 };
 
 struct RunReport {
-  std::string database;  // What it was, for people.
-  Level claims = Level::Serializable;
-  RunProgress end;
-  std::uint64_t retried = 0;
-  // Why transactions did not commit, most frequent first.
+  std::string database;                // The database and its version, for people.
+  Level claims = Level::Serializable;  // The level that the database promises.
+  RunProgress end;                     // The final counts.
+  std::uint64_t retried = 0;           // How often a transaction was tried again.
+  // Why transactions did not commit, and how often; most frequent first.
   std::vector<std::pair<std::string, std::uint64_t>> reasons;
-  bool timestamps = false;         // Whether the history has them.
+  bool timestamps = false;         // Whether the history has timestamps.
   std::vector<std::string> notes;  // What else the user should know, one line each.
 };
 
-// Runs and records. What goes wrong with single transactions is part of the history; an error is
-// what kept the run from starting or from going on.
+// Runs the workload and records the history. What goes wrong with single transactions is part of
+// the history; the error is what kept the run from starting or from going on. Takes as long as the
+// options say, and a little more to start and to collect evidence.
 [[nodiscard]] Result<RunReport> run(const RunOptions& options);
 
-// The level that the database of `options` promises with its settings; with `evidence` Timestamps,
-// the level that it keeps in the order of its own timestamps. Neither starts nor connects.
+// The level that the database of `options` promises with its settings. With Evidence::Timestamps,
+// the level that it keeps in the order of its own timestamps. Starts no server and connects to
+// none.
 [[nodiscard]] Result<Level> claimed_level(const RunOptions& options,
                                           Evidence evidence = Evidence::Observed);
 
 struct DatabaseInfo {
-  std::string_view scheme;
+  std::string_view scheme;  // What its URLs begin with: "postgres".
   std::string_view description;
-  bool built_in = false;
+  bool built_in = false;  // Whether this build has its driver.
 };
-// The kinds of databases there are, for help.
+// All kinds of databases, also those that this build has no driver for.
 [[nodiscard]] std::vector<DatabaseInfo> databases();
 
 }  // namespace ouro

@@ -18,6 +18,7 @@
 // is killed; docs/serve.md has the protocols and the guarantees.
 //
 // Thread safety: services share nothing, but each needs a state folder and addresses of its own.
+// serve() blocks; it calls `event` and `note` from its own threads, one call of each at a time.
 #pragma once
 
 #include <atomic>
@@ -35,58 +36,62 @@
 
 namespace ouro {
 
-// Where the service listens; empty where it does not.
+// Where the service listens. Empty: it does not.
 struct ServeAddresses {
   std::string http;  // "http://127.0.0.1:7117/"
   std::string tcp;   // "127.0.0.1:7118"
 };
 
 struct ServeOptions {
-  // The level, time-out, memory … A limit of memory needs `state`, unless `folder` is set.
+  // How to judge: level, time-out, memory limit … If `stream.memory` is limited and `stream.folder`
+  // is empty, what does not fit goes into the state folder, which must then be named.
   StreamOptions stream;
 
-  // Inputs. Addresses are HOST:PORT; port 0 is any that is free.
+  // Inputs; at least one must be set. Addresses are HOST:PORT; port 0 is any that is free.
   std::string http;                     // Empty: no HTTP, hence no page and no metrics.
-  std::string tcp;                      // Empty: none.
+  std::string tcp;                      // Empty: no TCP.
   int input = -1;                       // A file descriptor to read; negative: none.
   std::vector<std::string> follow;      // Files in native text that grow; they may appear later.
-  std::string token;                    // What clients must show; empty: nothing.
-  std::optional<std::int64_t> initial;  // What keys hold at first; nothing: they are absent.
-  std::size_t body_limit = std::size_t{32} << 20;   // Bytes of one batch.
-  std::size_t queue_limit = std::size_t{64} << 20;  // Bytes of batches that wait for the check.
+  std::string token;                    // The secret that clients must send; empty: none.
+  std::optional<std::int64_t> initial;  // What keys hold at the start; nothing: they are absent.
+  std::size_t body_limit = std::size_t{32} << 20;   // The most bytes of one batch.
+  std::size_t queue_limit = std::size_t{64} << 20;  // The most bytes that wait to be checked.
 
-  // Outputs.
-  std::function<void(const std::string& line)> event;  // Each event as a line of JSON.
-  // With a state: the number of the last event that `event` got before; later ones that were found
-  // in the past are given to it first. The largest number: none.
+  // Outputs. An event is a violation, or the withdrawal of one.
+  std::function<void(const std::string& line)> event;  // Gets each event as a line of JSON.
+  // With a state folder: the number of the last event that `event` got in an earlier process. It
+  // first gets all later events that were found then. The largest number: none of them.
   std::uint64_t event_after = std::numeric_limits<std::uint64_t>::max();
   std::string webhook;  // URL to POST each event to; empty: none.
 
-  // Survives restarts in this folder, which is made; empty: a restart forgets everything.
+  // The folder for all that must survive a restart; it is made if it does not exist. Empty: a
+  // restart forgets everything.
   std::string state;
-  // How much of the events is kept there, about; but all that the webhook did not get yet.
+  // About how many bytes of events are kept there. Events that the webhook did not get yet are kept
+  // anyway.
   std::uint64_t events_limit = std::uint64_t{1} << 30;
-  std::chrono::seconds checkpoint{30};                        // How often, at most …
-  std::uint64_t checkpoint_bytes = std::uint64_t{256} << 20;  // … and after how much input.
+  // A checkpoint is written after so much time or so many bytes of input, whichever comes first.
+  std::chrono::seconds checkpoint{30};
+  std::uint64_t checkpoint_bytes = std::uint64_t{256} << 20;
 
-  // Turns true: accept nothing more, judge what came, and return.
+  // Turns true: the service takes nothing more, judges what it has, and returns. May be null.
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(const ServeAddresses&)> ready;  // Once, when clients can connect.
-  std::function<void(const std::string&)> note;      // What an operator should know; one line.
+  std::function<void(const ServeAddresses&)> ready;  // Called once, when clients can connect.
+  std::function<void(const std::string&)> note;      // Gets what an operator should know; one line.
 };
 
 struct ServeReport {
   Level level = Level::SessionSi;
-  // Undecided if nothing was violated but some transactions came too late to be judged.
+  // Undecided: nothing was violated, but some transactions came too late to be judged.
   Outcome outcome = Outcome::Holds;
   StreamSummary summary;
-  std::uint64_t events = 0;    // Violations and withdrawals told since the state began.
-  std::uint64_t rejected = 0;  // Batches or lines that could not be read, in this process.
-  double seconds = 0;          // Of this process.
+  std::uint64_t events = 0;    // Events since the state folder was new.
+  std::uint64_t rejected = 0;  // Batches or lines that this process could not read.
+  double seconds = 0;          // How long this process served.
 };
 
-// Serves until told to stop, or until all inputs that can end have ended if nothing else is left to
-// listen to. The error is what kept it from starting, or a state folder that cannot be written.
+// Serves until `stop` turns true; or, if `input` is the only input, until that has ended. The error
+// is what kept the service from starting, or a state folder that cannot be written.
 [[nodiscard]] Result<ServeReport> serve(const ServeOptions& options);
 
 // "VIOLATED session-si by timestamps (2 write conflict)" and a line of counts.

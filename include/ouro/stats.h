@@ -1,9 +1,11 @@
-// Counts what is in a history.
+// Counts what is in a history. Nothing is judged.
 //
 // Example (built and run as tests/example_lint.cc):
 //
 //   const ouro::Stats stats = ouro::count(history);
 //   std::cout << stats.txns << " transactions in " << stats.sessions << " sessions\n";
+//
+// Thread safety: calls share no state.
 #pragma once
 
 #include <array>
@@ -18,12 +20,13 @@ namespace ouro {
 
 struct Spread {
   std::uint64_t min = 0;
-  std::uint64_t median = 0;  // The lower one, if there are two.
+  std::uint64_t median = 0;  // Of an even number of values the lower of the two in the middle.
   std::uint64_t max = 0;
 };
 
+// The key with the most reads, or writes, by key. Rows of predicate reads do not count.
 struct Busiest {
-  KeyId key;  // Invalid if no key was touched so; the first one if several tie.
+  KeyId key;  // The first one if several tie. Invalid if there are no such operations.
   std::uint64_t count = 0;
 };
 
@@ -40,16 +43,16 @@ struct Stats {
   Busiest most_written;
   Spread txns_per_session;
   Spread ops_per_txn;
-  std::uint64_t clocked = 0;      // Transactions with both client clocks,
-  std::uint64_t timestamped = 0;  // with both database timestamps,
-  std::uint64_t named = 0;        // with a name of their own.
-  std::uint64_t version_orders = 0;
+  std::uint64_t clocked = 0;         // Transactions with both client clocks.
+  std::uint64_t timestamped = 0;     // Transactions with both database timestamps.
+  std::uint64_t named = 0;           // Transactions with a name.
+  std::uint64_t version_orders = 0;  // Complete ones and fragments.
   std::uint64_t complete_version_orders = 0;
-  std::uint64_t version_sets = 0;
-  std::uint64_t memory_bytes = 0;  // Of the columns.
+  std::uint64_t version_sets = 0;  // Predicate reads that come with one.
+  std::uint64_t memory_bytes = 0;  // What the arrays of the history take.
 };
 
-// Cost: linear, and one counter per key.
+// Counts what is in `history`. Cost: linear time; some counters for each key.
 [[nodiscard]] Stats count(const History& history);
 
 }  // namespace ouro

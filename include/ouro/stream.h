@@ -13,13 +13,14 @@
 //     std::cout << ouro::describe(*event.history, event.verdict);
 //   const ouro::StreamSummary summary = stream->finish();
 //
-// What single transactions show is reported at once, and two writers that overlap as soon as both
-// are in. Whether a read, by key or by predicate, returned what its snapshot holds is provisional
-// until the transaction's time-out, since whoever wrote that may still be on the way; then it is
-// final and reported. A transaction that comes later than that is counted, and whatever it changes
-// is reported too: as a new violation, or as a withdrawal of an earlier one. So in the end the
+// What is wrong with a single transaction is reported at once, and two writers that overlap as soon
+// as both have arrived. Whether a read, by key or by predicate, returned what its snapshot holds is
+// provisional until the time-out of its transaction, since the transaction that wrote the value may
+// still be on the way. Then it becomes final, and a violation is reported. A transaction that
+// arrives later and affects something final is a straggler. It is counted, and what it changes is
+// reported, too: as a new violation, or as the withdrawal of an earlier one. So in the end the
 // stream says exactly what check() says of the same transactions, in order of arrival, with
-// Evidence::Timestamps.
+// Evidence::Timestamps; unless a straggler comes later than StreamOptions::retention allows.
 //
 // Time is what the caller says it is: the same calls with the same times give the same events.
 //
@@ -42,106 +43,113 @@
 
 namespace ouro {
 
-// Since any epoch, as long as it is the same one in all calls.
+// Nanoseconds since some epoch, the same one in all calls.
 using StreamTime = std::chrono::nanoseconds;
 
 struct StreamOptions {
   Level level = Level::SessionSi;           // REQUIRES: decidable(level, Evidence::Timestamps).
-  std::chrono::milliseconds timeout{5000};  // How long a read may wait for its writer.
-  std::int64_t clock_drift = 0;             // Of client clocks, at the levels with real time.
-  // About how much memory to use. What is older than the time-out then goes to `folder`, and comes
-  // back if a straggler needs it; so do keys that were not touched lately, which come back when
-  // they are. Zero: no limit.
+  std::chrono::milliseconds timeout{5000};  // How long after its arrival a transaction is final.
+  std::int64_t clock_drift = 0;             // As in CheckOptions. REQUIRES: >= 0.
+  // About how many bytes of memory to use; zero: no limit. With a limit, what is older than the
+  // time-out goes to `folder`, and comes back if a straggler needs it. So do whole keys that were
+  // not touched lately, and come back when they are touched.
   std::size_t memory = 0;
   std::string folder;  // Required if there is a limit; created if it does not exist.
-  // How long what went to the folder can come back; a straggler older than that is reported as
-  // such, and what it would have changed stays.
+  // How long what went to the folder can come back. A straggler that needs what is older is counted
+  // as lost, and what it would have changed stays as it is.
   std::chrono::seconds retention{600};
 };
 
+// A violation, or the withdrawal of one that was reported earlier.
 struct StreamEvent {
   std::uint64_t number = 0;     // From one, without gaps; the same calls give the same numbers.
-  bool withdrawn = false;       // Not a violation: one reported earlier was none, …
-  std::uint64_t withdraws = 0;  // … that of this number.
+  bool withdrawn = false;       // True: a violation that was reported earlier is none after all.
+  std::uint64_t withdraws = 0;  // If withdrawn: the number of that event.
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
-  StreamTime arrived{0};   // Of the last transaction it needed.
-  StreamTime reported{0};  // When it was final.
-  // The transactions involved, and a verdict with this one anomaly, as check() would give it.
-  // A transaction that is no longer known to the stream is missing from it.
+  StreamTime arrived{0};   // When the last of the transactions involved arrived.
+  StreamTime reported{0};  // When the event became final.
+  // The transactions involved, and a verdict with this one anomaly, as check() would give it. A
+  // transaction that the stream no longer knows is missing from both.
   std::shared_ptr<const History> history;
   Verdict verdict;
-  // How many transactions arrived before each of `history`: what it is numbered in the history of
-  // all batches one behind the other.
+  // For each transaction of `history`: how many arrived before it. That is its number in the
+  // history of all batches one behind the other.
   std::vector<std::uint64_t> arrivals = {};
 };
 
-// All since the stream began.
+// Counts since the stream began. A flip is a change of a provisional judgement.
 struct StreamSummary {
-  std::uint64_t txns = 0;        // That take part.
-  std::uint64_t left_out = 0;    // Aborted, or unknown without a commit timestamp.
-  std::uint64_t operations = 0;  // Of those that take part.
-  std::uint64_t stragglers = 0;  // Came after the time-out of a transaction they could affect …
-  std::uint64_t lost_stragglers = 0;  // … and so late that what they affect could not come back.
-  std::uint64_t flips = 0;            // How often a provisional judgement of a transaction changed,
-  std::uint64_t flipped_txns = 0;     // … and of how many: …
-  std::array<std::uint64_t, 4> flipped{};  // … once, twice, three times, more often.
-  // By how long the judgement had stood: below 1 ms, 10 ms, 100 ms, 1 s, and longer.
+  std::uint64_t txns = 0;             // Transactions that take part.
+  std::uint64_t left_out = 0;         // Aborted ones, and unknown ones without a commit timestamp.
+  std::uint64_t operations = 0;       // Operations of those that take part.
+  std::uint64_t stragglers = 0;       // Transactions that affect something that was final,
+  std::uint64_t lost_stragglers = 0;  // and those of them that came later than the retention.
+  std::uint64_t flips = 0;            // Flips of all transactions.
+  std::uint64_t flipped_txns = 0;     // Transactions that flipped,
+  // and how many of them did so once, twice, three times, more often.
+  std::array<std::uint64_t, 4> flipped{};
+  // Flips by how long the judgement had stood: below 1 ms, 10 ms, 100 ms, 1 s, and longer.
   std::array<std::uint64_t, 5> flip_waits{};
-  // As in Verdict::counts: what holds now, provisional judgements included …
+  // Violations by kind, as in Verdict::counts, provisional ones included.
   std::array<std::uint64_t, kAnomalyKindCount> counts{};
-  std::uint64_t provisional = 0;  // … and how many of these are provisional.
-  // Now.
-  std::uint64_t window_txns = 0;  // Not yet final.
-  std::uint64_t keys = 0;         // In memory.
-  std::uint64_t memory = 0;       // Bytes, as accounted.
+  std::uint64_t provisional = 0;  // How many of these violations are provisional.
+  // What there is now.
+  std::uint64_t window_txns = 0;  // Transactions that are not final yet.
+  std::uint64_t keys = 0;         // Keys in memory.
+  std::uint64_t memory = 0;       // Bytes of memory, as the stream accounts for them.
   std::uint64_t disk = 0;         // Bytes in the folder.
-  std::uint64_t spilled = 0;      // Versions and reads that went to the folder.
-  std::uint64_t recalled = 0;     // Times something came back from there.
-  std::uint64_t keys_left = 0;    // Times a key went there as a whole, …
-  std::uint64_t keys_back = 0;    // … and came back.
+  // What went to the folder and came back, since the stream began.
+  std::uint64_t spilled = 0;    // Versions and reads that went there.
+  std::uint64_t recalled = 0;   // How often some of them came back.
+  std::uint64_t keys_left = 0;  // How often a whole key went there,
+  std::uint64_t keys_back = 0;  // and how often one came back.
 };
 
 class Stream {
  public:
-  // The error is a level that timestamps cannot decide, or a folder that cannot be used. What an
-  // earlier stream left in the folder is removed, unless it is restored.
+  // A new stream. The error is a level that timestamps cannot decide, a memory limit without a
+  // folder, or a folder that cannot be used. What an earlier stream left in the folder is removed.
   [[nodiscard]] static Result<Stream> open(const StreamOptions& options);
-  // As if all that happened until save() had been done to this stream. What was written to the
-  // folder after that is removed. `options` must be the same but for `memory`.
+  // The stream that was saved in `file`, as it was when save() was called. What the earlier stream
+  // wrote to its folder later is removed. The error is also a file that cannot be read, or options
+  // that differ from those of the earlier stream in more than `memory`. Cost: linear in the file.
   [[nodiscard]] static Result<Stream> restore(const StreamOptions& options,
                                               const std::string& file);
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
   ~Stream();
 
-  // Takes the transactions of `batch` in its order; those of a session must come in session order.
-  // All or nothing: the error is a key that is both a list and a register, or a batch that the
-  // stream cannot take (another initial value of all keys than before, predicate reads if there
-  // were neither any nor rows before the retention was over once); then nothing has changed.
-  // Initial values of single keys may come late, and the last one counts. Version orders count for
-  // nothing by timestamps.
-  // The stream keeps the batch until nobody needs its transactions for a report.
+  // Takes the transactions of `batch`, in its order. If `now` is before that of an earlier call, it
+  // counts as that one. REQUIRES: over all batches, those of a session come in session order.
+  //
+  // All or nothing: if there is an error, nothing has changed. The error is a key that is both a
+  // list and a register; another initial value for all keys than before; or the first predicate
+  // read of the stream, if it comes so late that the rows before it are forgotten.
+  //
+  // Initial values of single keys may come late; the last one counts. Version orders are ignored.
+  // The stream keeps the batch as long as its transactions may be part of an event.
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
-  // Makes final what has waited long enough.
+  // Makes final what has waited as long as the time-out. `now` is as for append().
   void advance(StreamTime now);
-  // What happened since the last call, in the order of their numbers.
+  // The events since the last call, in the order of their numbers.
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
-  // Makes everything final, as if all time-outs were over. Events may be waiting for poll() then.
+  // Makes everything final, as if all time-outs were over. Call poll() once more afterwards.
   StreamSummary finish();
 
-  // Writes all that the stream knows, synced to disk; replaces `file` in one step. Events that were
-  // not polled are part of it.
+  // Saves the whole stream, with the events that were not polled yet, for restore(). Replaces
+  // `file` in one step, when all is safely on disk. Cost: linear in what is in memory.
   [[nodiscard]] Status save(const std::string& file);
-  // As save(), but by a copy of this process (fork), so that the stream can go on: what is written
-  // is what it knows now. Pages that it changes meanwhile are in memory twice. The error is that of
-  // what is to be done before. Whatever was being saved is given up. The thread that calls it must
-  // live until it has ended.
+  // Begins to save the stream as it is now, and returns soon: a copy of this process (fork) writes
+  // the file while the stream goes on. Pages of memory that change meanwhile exist twice. A save
+  // that is still under way is given up. The error is what kept this one from beginning.
+  // REQUIRES: the calling thread lives until the save has ended.
   [[nodiscard]] Status begin_save(const std::string& file);
-  // How that ended, once; nothing while it goes on, and if there is none.
+  // How the save that was begun last has ended; told once. Nothing while it goes on, if it was told
+  // before, and if none was begun.
   [[nodiscard]] std::optional<Status> saved();
-  // Whether the stream is in the middle of moving old parts to the folder, which saving must finish
-  // first, for up to a second.
+  // Whether the stream is in the middle of moving old parts to the folder. A save that begins now
+  // finishes that first, which takes up to a second.
   [[nodiscard]] bool sweeping() const;
 
  private:
@@ -150,19 +158,21 @@ class Stream {
   std::unique_ptr<State> state_;
 };
 
-// What a stream found in the end, as one verdict with the first examples of each kind.
+// What a stream found in the end, as one verdict with the first examples of each kind of anomaly.
 class StreamDigest {
  public:
+  // `level` is that of the stream; `examples` is how many of each kind to keep.
   StreamDigest(Level level, std::size_t examples) : level_(level), examples_(examples) {}
 
-  // All events of the stream, in order.
+  // Takes the events of the stream. REQUIRES: all of them are added, in order.
   void add(std::span<const StreamEvent> events);
 
   struct Digest {
     History history;  // Only the transactions that the examples involve.
     Verdict
-        verdict;  // With the counts of all; undecided if a straggler was lost and nothing found.
+        verdict;  // Counts all anomalies. Undecided: there are none, but a straggler was lost.
   };
+  // The verdict. REQUIRES: `summary` is what Stream::finish() returned.
   [[nodiscard]] Digest close(const StreamSummary& summary) const;
 
  private:
@@ -171,28 +181,31 @@ class StreamDigest {
   std::array<std::vector<StreamEvent>, kAnomalyKindCount> kept_;
 };
 
-// What proves the verdict of a stream, for certificate.h: all its transactions in the order of
-// their timestamps, or violations. Transactions and operations are numbered as in the history of
-// all batches one behind the other.
+// Collects what proves the verdict of a stream, for ouro/certificate.h: all its transactions in the
+// order of their timestamps, or violations. Transactions and operations are numbered as in the
+// history of all batches one behind the other.
 //
-// Takes 21 bytes for each transaction (13 at the serial levels, and 8 more if timestamps have
-// logical parts), and 32 for each violation that may still be withdrawn; to close a verdict that
-// holds, 24 more for each transaction for a while (4 at the serial levels).
+// Memory: 21 bytes for each transaction (13 at the serializable levels; 8 more if timestamps have
+// logical parts) and 32 for each violation that may still be withdrawn. close(), if the level
+// holds, needs 24 more for each transaction while it runs (4 at the serializable levels).
 class StreamProof {
  public:
-  // REQUIRES: the level of the stream, whose retention is never over.
+  // `examples` is how many violations of each kind to keep. REQUIRES: `level` is that of the
+  // stream, and its retention is so long that no straggler is lost.
   StreamProof(Level level, std::size_t examples);
   StreamProof(StreamProof&&) noexcept;
   StreamProof& operator=(StreamProof&&) noexcept;
   ~StreamProof();
 
-  // All batches that the stream took, in order. The error is a history that is too large for
-  // anybody who reads it whole.
+  // Takes a batch. REQUIRES: all batches that the stream took are added, in order. The error is
+  // more transactions or operations than one History can have.
   [[nodiscard]] Status add(const History& batch);
-  // All events of the stream, in order, each after its batches.
+  // Takes events. REQUIRES: all events of the stream are added, in order, each after the batches
+  // that it is about.
   void add(std::span<const StreamEvent> events);
-  // As check() says it, without counts. Violations are the first ones that were reported, sorted by
-  // where they are on the timeline. REQUIRES: `outcome`, which the stream came to, is decided.
+  // The verdict that check() would give, without counts. If it is violated, it has the first
+  // violations that were reported, in the order of the timeline. `outcome` is what the stream came
+  // to. REQUIRES: it is not Undecided.
   [[nodiscard]] Verdict close(Outcome outcome) &&;
 
  private:

@@ -1,10 +1,11 @@
 // Values that transactions read and write, as 8-byte handles.
 //
 // Small integers and null live in the handle; strings, large integers, rows and
-// lists live in the history that made the handle, which prints and opens them
-// (History::text, History::row, History::list). Within one history, two handles of
-// scalars or rows are equal exactly when the values are; so engines compare and
-// hash handles and never look inside.
+// lists live in a pool of the history that made the handle, which prints and opens
+// them (History::text, History::row, History::list). Within one history, two handles
+// of scalars or rows are equal exactly when the values are, so handles can be
+// compared and hashed instead of values. Equal lists may have different handles.
+// `<` on handles is some order, not that of the values.
 #pragma once
 
 #include <compare>
@@ -14,13 +15,13 @@
 namespace ouro {
 
 enum class ValueKind : std::uint8_t {
-  Integer,     // Fits in the handle.
+  Integer,     // An integer that fits into the handle.
   Null,        // Absent. Writing it deletes.
-  Unobserved,  // A read whose result nobody recorded; engines skip it.
+  Unobserved,  // The result of a read that nobody recorded. Such reads are not checked.
   Text,        // A string in the pool.
-  Wide,        // An integer that needs all 64 bits, in the pool.
+  Wide,        // An integer that does not fit into the handle; in the pool, as decimal digits.
   Row,         // Columns and their values, in the pool.
-  List,        // The result of a list read: a prefix of a trunk in the pool.
+  List,        // The result of a list read: the first elements of a trunk in the pool.
 };
 
 class Value {
@@ -29,6 +30,7 @@ class Value {
 
   static constexpr Value null() { return Value{}; }
   static constexpr Value unobserved() { return from(ValueKind::Unobserved, 0); }
+  // Whether `number` is stored in the handle.
   static constexpr bool fits(std::int64_t number) {
     return number >= -(std::int64_t{1} << 60) && number < (std::int64_t{1} << 60);
   }
@@ -36,11 +38,13 @@ class Value {
   static constexpr Value small(std::int64_t number) {
     return Value{static_cast<std::uint64_t>(number) << 3 | tag(ValueKind::Integer)};
   }
+  // For the library itself: handles by what the pool calls them.
   static constexpr Value from(ValueKind kind, std::uint64_t payload) {
     return Value{payload << 3 | tag(kind)};
   }
   static constexpr Value from_bits(std::uint64_t bits) { return Value{bits}; }
-  // The first `length` elements of `trunk`. REQUIRES: trunk < 2^29.
+  // The list of the first `length` elements of a trunk: a long list in the pool of which shorter
+  // reads are beginnings. REQUIRES: trunk < 2^29.
   static constexpr Value list(std::uint32_t trunk, std::uint32_t length) {
     return from(ValueKind::List, std::uint64_t{trunk} << 32 | length);
   }
@@ -50,13 +54,13 @@ class Value {
   [[nodiscard]] constexpr bool is_unobserved() const { return kind() == ValueKind::Unobserved; }
   [[nodiscard]] constexpr bool is_list() const { return kind() == ValueKind::List; }
 
-  // The number of a small integer. REQUIRES: kind() == Integer.
+  // The integer. REQUIRES: kind() == Integer.
   [[nodiscard]] constexpr std::int64_t number() const {
     return static_cast<std::int64_t>(bits_) >> 3;
   }
-  // What the pool calls it. REQUIRES: kind() is Text, Wide or Row.
+  // What the pool calls the value. REQUIRES: kind() is Text, Wide or Row.
   [[nodiscard]] constexpr std::uint64_t payload() const { return bits_ >> 3; }
-  // REQUIRES: kind() == List.
+  // The trunk of a list and how many of its elements the list has. REQUIRES: kind() == List.
   [[nodiscard]] constexpr std::uint32_t trunk() const {
     return static_cast<std::uint32_t>(payload() >> 32);
   }

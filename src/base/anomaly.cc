@@ -1,4 +1,4 @@
-// What anomalies, edges, outcomes and evidence are called, here and elsewhere.
+// The names of anomalies, edges, outcomes and evidence, and what other tools call the anomalies.
 //
 // Ids are Elle's where Elle has one. Aliases come from Plume (its fourteen patterns), Hermitage
 // (OTV, PMP, P4) and the ANSI standard, so that a user of any of them finds the familiar word.

@@ -1,4 +1,5 @@
-// Limits on a long computation, asked for inside its loops.
+// Limits of time, memory and work on a long computation. The computation asks inside its loops
+// whether to stop.
 //
 // A limit in seconds ends a computation sooner on a busy machine. So whatever decides what users
 // are told is limited by counted work instead: steps of some ten nanoseconds each, charged by the
@@ -17,7 +18,7 @@
 
 namespace ouro {
 
-// One budget may be asked from several threads.
+// Several threads may ask one budget, and charge it.
 class Budget {
  public:
   using Clock = std::chrono::steady_clock;
@@ -25,7 +26,8 @@ class Budget {
 
   // No limits. Work is counted all the same.
   Budget() = default;
-  // Zero: no time limit, no limit of resident bytes, no limit of steps. `cancelled` may be null.
+  // The memory limit is in resident bytes of the process, the work limit in steps. Zero: no limit.
+  // Turning `cancelled` true exhausts the budget; it may be null, else it must outlive this.
   Budget(Milliseconds time_limit, const std::atomic<bool>* cancelled,
          std::uint64_t memory_limit = 0, std::uint64_t work_limit = 0)
       : time_limit_(time_limit),
@@ -33,10 +35,9 @@ class Budget {
         cancelled_(cancelled),
         memory_limit_(memory_limit),
         work_limit_(work_limit) {}
-  // The `share`th part of the time and of the work that `whole` had at first, or what is left of
-  // them if that is less, but at least about a millisecond. What is charged here is charged there,
-  // too.
-  // REQUIRES: `whole` outlives this.
+  // A part of `whole`: the `share`th part of the time and of the work that it had at first, or what
+  // is left of them if that is less; but at least about a millisecond. What is charged to the part
+  // is charged to `whole`, too. REQUIRES: `whole` outlives this; share > 0.
   Budget(const Budget& whole, unsigned share)
       : Budget(whole.time_share(share), whole.cancelled_, whole.memory_limit_,
                whole.work_share(share)) {
@@ -45,8 +46,8 @@ class Budget {
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
-  // Whether to stop. Costs a clock read if time is limited, and a look at the process if memory is:
-  // ask every few thousand steps.
+  // Whether to stop. Reads a clock if time is limited, and /proc if memory is, which takes some
+  // microseconds: ask every few thousand steps.
   [[nodiscard]] bool exhausted() const {
     return was_cancelled() || out_of_work() || out_of_memory() ||
            (time_limit_.count() > 0 && Clock::now() >= deadline_);
@@ -55,7 +56,7 @@ class Budget {
     return cancelled_ != nullptr && cancelled_->load(std::memory_order_relaxed);
   }
   [[nodiscard]] bool out_of_work() const { return work_limit_ != 0 && spent() >= work_limit_; }
-  // Stays true once it was: memory may be given back on the way out.
+  // Stays true once it was, although memory is given back while the computation stops.
   [[nodiscard]] bool out_of_memory() const {
     if (memory_limit_ == 0) return false;
     if (!out_of_memory_.load(std::memory_order_relaxed) && resident_bytes() > memory_limit_) {
@@ -64,8 +65,8 @@ class Budget {
     return out_of_memory_.load(std::memory_order_relaxed);
   }
 
-  // Counts work that was done or is about to be. Call it where no other threads are at work on the
-  // same thing, with what does not depend on their number.
+  // Counts work that was done or is about to be. REQUIRES, for the count to be the same everywhere:
+  // `steps` does not depend on the number of threads (see above).
   void charge(std::uint64_t steps) const {
     for (const Budget* budget = this; budget != nullptr; budget = budget->whole_) {
       budget->spent_.fetch_add(steps, std::memory_order_relaxed);
@@ -73,11 +74,11 @@ class Budget {
   }
   [[nodiscard]] std::uint64_t spent() const { return spent_.load(std::memory_order_relaxed); }
 
-  // Whether time or work has a limit, so that what takes long keeps the rest from being done.
+  // Whether time or work has a limit, so that one slow part may leave nothing for the others.
   [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
 
  private:
-  static constexpr std::uint64_t kLeastWork = 100'000;
+  static constexpr std::uint64_t kLeastWork = 100'000;  // Steps: about a millisecond.
 
   [[nodiscard]] Milliseconds time_share(unsigned share) const {
     if (time_limit_.count() == 0) return {};
@@ -90,7 +91,7 @@ class Budget {
     return std::max(kLeastWork, std::min(work_limit_ / share, left));
   }
 
-  const Budget* whole_ = nullptr;  // Of which this is a part.
+  const Budget* whole_ = nullptr;  // The budget that this is a part of.
   Milliseconds time_limit_{0};
   Clock::time_point deadline_{};
   const std::atomic<bool>* cancelled_ = nullptr;
@@ -100,20 +101,21 @@ class Budget {
   mutable std::atomic<bool> out_of_memory_{false};
 };
 
-// Asks a budget once every `every` ticks: often enough that so many take well under a second. One
-// per thread.
+// Asks a budget once every `every` ticks, so that a tick costs next to nothing. Use one ticker per
+// thread.
 class BudgetTicker {
  public:
-  // Each tick is charged with `steps`; zero where several threads tick.
+  // Each tick charges the budget with `steps`. REQUIRES: `every` ticks take well under a second;
+  // `steps` is zero where several threads tick. The budget must outlive the ticker.
   explicit BudgetTicker(const Budget& budget, std::uint32_t every = 4096, std::uint32_t steps = 0)
       : budget_(budget), every_(every), steps_(steps), left_(every) {}
   ~BudgetTicker() { charge(); }
-  // Whether to stop; stays true once it was. `count`: as so many ticks.
+  // Ticks `count` times. Returns whether to stop; stays true once it was.
   bool tick(std::uint32_t count = 1) {
     left_ -= count;
     return left_ <= 0 ? ask() : stopped_;
   }
-  // The same, at once.
+  // Asks the budget now. Returns whether to stop.
   bool ask() {
     charge();
     left_ = every_;
@@ -135,7 +137,8 @@ class BudgetTicker {
   bool stopped_ = false;
 };
 
-// Calls f(i) for every i in [begin, end), asking the budget now and then; false: it stopped early.
+// Calls f(i) for every i in [begin, end), in order, and asks the budget now and then. Returns false
+// if it stopped early because the budget was exhausted.
 template <class F>
 bool for_each_within(const Budget& budget, std::size_t begin, std::size_t end, const F& f) {
   constexpr std::size_t kBlock = 4096;

@@ -1,7 +1,8 @@
-// A growable array of plain values for columns of millions of entries.
+// A growable array of plain values for columns of millions of entries. Its functions do what those
+// of std::vector do.
 //
-// std::vector copies into a second block when it grows, so its peak is three times
-// its content; realloc lets the kernel move the pages of a large block instead.
+// std::vector copies into a second block when it grows, so its peak is three times its content;
+// realloc lets the kernel move the pages of a large block instead.
 #pragma once
 
 #include <cstddef>

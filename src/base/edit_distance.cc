@@ -7,6 +7,8 @@
 namespace ouro {
 namespace {
 
+// The Levenshtein distance: how many letters must be inserted, removed or replaced to turn `a` into
+// `b`. Keeps one row of the table at a time.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

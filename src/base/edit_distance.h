@@ -1,4 +1,4 @@
-// "Did you mean …?"
+// Finds the word that a misspelt one was meant to be, for "did you mean …?"
 #pragma once
 
 #include <span>
@@ -6,8 +6,8 @@
 
 namespace ouro {
 
-// The candidate that takes the fewest single-letter edits to become `word`, or "" if even that
-// one takes more than a third of its letters.
+// The candidate that takes the fewest edits of single letters to become `word`; the first if
+// several tie. "" if it takes more edits than a third of its letters (but one edit is allowed).
 [[nodiscard]] std::string_view closest(std::string_view word,
                                        std::span<const std::string_view> candidates);
 

@@ -11,7 +11,8 @@
 namespace ouro {
 namespace {
 
-// In the order of the enumerators.
+// The table of levels: one row each, in the order of the enumerators. level_rules.h explains the
+// members.
 constexpr std::array<LevelRow, kLevelCount> kRows{{
     {
         .info = {Level::ReadCommitted, "read-committed", "rc",

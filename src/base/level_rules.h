@@ -1,12 +1,13 @@
-// What is peculiar to each level, in one row a level: the table is in level.cc.
+// What is peculiar to each level, in one row for each level. The table is in level.cc.
 //
 // Engines, explanations, reports and the simulated store ask the row. They neither compare levels
 // nor list them, so that a new level is a new row. Only certify/ and the oracles of the tests have
 // rules of their own, on purpose: what re-checks a verdict shares nothing with what found it.
 //
-// Edges between transactions: so is session order, wr leads from a writer to who read from it, ww
-// from a version's writer to a later one's, rw from a reader to who overwrote what it read, rt from
-// a transaction to one that was invoked after it had completed. docs/levels.md defines the levels.
+// Edges lead from one transaction to another: so to a later one of the same session; wr from a
+// writer to a reader of what it wrote; ww from a writer to the writer of a later version of the
+// key; rw from a reader to a transaction that overwrote what it read; rt to one that was invoked
+// after it had completed. docs/levels.md defines the levels by them.
 #pragma once
 
 #include <array>
@@ -36,59 +37,64 @@ enum class LevelFamily : std::uint8_t {
   Serial,
 };
 
-// At the levels of LevelFamily::CommitOrder: if a transaction reads x from T1, which other writers
-// T2 of x must have committed before T1.
+// The rule about reads of LevelFamily::CommitOrder. If a transaction T reads x from T1, then some
+// other writers T2 of x must have committed before T1:
 enum class Premise : std::uint8_t {
   None,          // No such rule.
-  EarlierReads,  // Those that an earlier read of the transaction read from.
-  DirectPast,    // Those that it read from, and those before it in its session.
-  WholePast,     // Those, those that these saw, and so on.
+  EarlierReads,  // Every T2 that an earlier read of T read from.
+  DirectPast,    // Every T2 that T read from, or that comes before T in its session.
+  WholePast,     // The same, and every T2 that such a transaction saw directly or indirectly.
 };
 
-// What a transaction that was invoked after another had completed, by the clients' clocks, owes it.
+// What follows if T2 was invoked after T1 had completed, by the clients' clocks.
 enum class RealTimeRule : std::uint8_t {
-  Ignored,
-  CommitsLater,  // To commit after it (C to C).
-  SeesIt,        // To begin after its commit (C to B).
+  Ignored,       // Nothing.
+  CommitsLater,  // T2 commits after T1 commits (C to C).
+  SeesIt,        // T2 begins after T1 commits (C to B), so it sees T1.
 };
 
-// How the simulated store keeps a level (workload/isolation.h).
+// How the simulated store keeps a level (workload/isolation.h). None: there is no store for it.
 enum class StoreKind : std::uint8_t { None, ReadRules, Replicated, Snapshots, Serial };
 
 struct LevelRules {
   LevelFamily family = LevelFamily::Serial;
   Premise premise = Premise::None;
-  bool sessions = false;  // so counts.
+  bool sessions = false;  // Whether so edges count.
   RealTimeRule real_time = RealTimeRule::Ignored;
-  // Two transactions that do not see each other may both write a key: ww leads from C to C, not
-  // from C to B, and whoever overwrites what it read need not be the next writer.
+  // Whether updates may be lost: two transactions that do not see each other may both write a key.
+  // So ww leads from C to C, not from C to B; and between the version that a transaction read and
+  // the one by which it overwrote the key there may be others.
   bool lost_updates = false;
-  // rw of what a predicate read left out (an absent key, a row that did not match) does not count.
+  // Whether phantoms are allowed: rw edges of a predicate read do not count if they are about what
+  // the read left out (an absent key, a row that did not match).
   bool phantoms = false;
-  // Two reads of a key in one transaction may return different values.
+  // Whether two reads of a key in one transaction may return different values.
   bool rereads_differ = false;
-  // Which evidence decides the level; version orders decide all.
+  // Which evidence decides the level. Version orders decide every level.
   bool by_observation = true;
   bool by_timestamps = false;
   StoreKind store = StoreKind::None;
 
   [[nodiscard]] constexpr bool is(LevelFamily one) const { return family == one; }
-  // Whether a transaction has a begin apart from its commit.
+  // Whether a transaction begins and commits at two moments, as opposed to one.
   [[nodiscard]] constexpr bool begins_apart() const { return is(LevelFamily::Snapshots); }
+  // Whether the clients' clocks count.
   [[nodiscard]] constexpr bool clocks() const { return real_time != RealTimeRule::Ignored; }
-  // Whether real time, where it counts, leads to the commit of the later transaction.
+  // Whether rt edges lead to the commit of the later transaction, as opposed to its begin.
   [[nodiscard]] constexpr bool time_to_commit() const {
     return real_time == RealTimeRule::CommitsLater;
   }
-  // Whether one rw alone puts the reader before the writer.
+  // Whether every rw edge puts the reader before the writer. At parallel-si it does not: there a
+  // cycle is forbidden only if it has at most one rw.
   [[nodiscard]] constexpr bool rw_orders() const { return !is(LevelFamily::Parallel); }
-  // Whether a predicate read may miss what it should have found no more than a plain read may.
+  // Whether rw edges of predicate reads count even if the read left the row out.
   [[nodiscard]] constexpr bool phantoms_count() const {
     return !phantoms && !is(LevelFamily::CommitOrder);
   }
 };
 
-// A few values in a row of the table, without memory of their own.
+// An array of at most four values that is part of a row, so that the table can be constexpr (a
+// std::vector could not). REQUIRES: no more than kMost values.
 template <class T>
 class FewOf {
  public:
@@ -103,7 +109,7 @@ class FewOf {
   std::size_t count_ = 0;
 };
 
-// Where the page of a report draws the level: `row` counts from the top, `x` is of 720.
+// Where the HTML report draws the level: `row` counts from the top, `x` is from the left, of 720.
 struct LevelPlace {
   int x = 0;
   int row = 0;
@@ -111,13 +117,14 @@ struct LevelPlace {
 
 struct LevelRow {
   LevelInfo info;
-  FewOf<Level> below;                   // Directly; the rest follows.
+  FewOf<Level> below;                   // The levels that it directly implies.
   std::string_view elle;                // What Elle calls it.
-  FewOf<std::string_view> other_names;  // What else it is called: by Elle, Jepsen, Adya and users.
+  FewOf<std::string_view> other_names;  // Other names that find_level() knows, in lower case.
   LevelRules rules;
   LevelPlace drawn;
 };
 
+// Both are look-ups in the table.
 [[nodiscard]] const LevelRow& row_of(Level level);
 [[nodiscard]] inline const LevelRules& rules(Level level) { return row_of(level).rules; }
 

@@ -12,7 +12,7 @@
 namespace ouro {
 namespace {
 
-// Only what says so compares levels.
+// Levels cannot be compared by accident, only for equality.
 template <class T>
 concept Ordered = requires(T a, T b) {
   a < b;
@@ -90,7 +90,7 @@ TEST(LevelRowTest, NoNameMeansTwoLevels) {
   }
 }
 
-// What a level asks for, all that imply it ask for.
+// A level that implies another asks for everything that the other asks for.
 TEST(LevelRowTest, StrongerLevelsAskForMore) {
   for (const LevelInfo& stronger : levels()) {
     for (const LevelInfo& weaker : levels()) {

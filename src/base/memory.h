@@ -1,11 +1,11 @@
-// How much memory the process has resident.
+// How much memory the process uses.
 #pragma once
 
 #include <cstdint>
 
 namespace ouro {
 
-// In bytes; zero where the system does not say. Costs a few microseconds.
+// The resident set of the process in bytes; zero if /proc does not say. Costs a few microseconds.
 [[nodiscard]] std::uint64_t resident_bytes();
 
 }  // namespace ouro

@@ -14,8 +14,8 @@ inline unsigned thread_count(unsigned threads) {
   return threads != 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Calls work(part) for every part in [0, parts), each on a thread of its own; returns when all are
-// done. REQUIRES: work does not throw.
+// Calls work(part) for every part in [0, parts) at the same time: part 0 on the calling thread, the
+// others on a new thread each. Returns when all are done. REQUIRES: work does not throw.
 template <class Work>
 void for_each_part(std::size_t parts, const Work& work) {
   std::vector<std::thread> threads;

@@ -1,7 +1,7 @@
 // Sorts by an integer key without comparing: least significant digit first, stable.
 //
-// Digits have 11 bits. Those in which all keys agree are skipped, and so is everything if the keys
-// are sorted already, as timestamps often are.
+// Digits have 11 bits. Digits in which all keys agree are skipped. Keys that are sorted already, as
+// timestamps often are, are left alone. Cost: linear.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct RadixEntry {
   std::uint32_t value = 0;
 };
 
-// Sorts `entries` by key; equal keys keep their order. Needs as much memory again.
+// Sorts `entries` by key; equal keys keep their order. Needs as much memory again for a while.
 inline void radix_sort(std::vector<RadixEntry>& entries) {
   constexpr unsigned kDigit = 11;
   constexpr std::uint64_t kMask = (1u << kDigit) - 1;

@@ -1,4 +1,4 @@
-// Sorts while a budget lasts: blocks first, then merges of two, with a look at the budget between.
+// Sorts while a budget lasts: first blocks, then merges of two. The budget is asked between them.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace ouro {
 
-// Sorts `values` by `less`; equal ones keep their order. False: the budget was exhausted, and they
-// are in some order.
+// Sorts `values` by `less`; equal ones keep their order. Returns false if the budget was exhausted;
+// the values are then all there, in no particular order.
 template <class T, class Less>
 [[nodiscard]] bool sort_within(const Budget& budget, std::vector<T>& values, const Less& less) {
   constexpr std::size_t kBlock = 1 << 16;

@@ -1,4 +1,4 @@
-// An Error about a file, for the call to the system that has just failed.
+// Makes an Error of a system call about a file that has just failed.
 #pragma once
 
 #include <cerrno>
@@ -10,7 +10,8 @@
 
 namespace ouro {
 
-// Reads errno, so call it first: "PATH: WHAT: No space left on device".
+// The error "PATH: WHAT: No space left on device". Reads errno, so call it before anything else
+// that may change errno.
 inline Error system_error(std::string_view path, std::string_view what) {
   const char* reason = std::strerror(errno);
   Error error;

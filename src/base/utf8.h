@@ -1,4 +1,4 @@
-// What is UTF-8: Unicode's table of well-formed byte sequences.
+// Whether bytes are UTF-8, by Unicode's table of well-formed byte sequences.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace ouro {
 
-// The number of bytes of the character at the start of `text`, or 0 if there is none.
+// The number of bytes of the character at the start of `text`; 0 if no character starts there.
 // REQUIRES: `text` is not empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
-// The number of bytes before the first one that belongs to no character: all, if `text` is UTF-8.
-// ASCII is read eight bytes at a time.
+// The length of the longest beginning of `text` that is UTF-8, in bytes. Cost: linear; ASCII is
+// read eight bytes at a time.
 [[nodiscard]] std::size_t utf8_prefix(std::string_view text);
 
 [[nodiscard]] inline bool is_utf8(std::string_view text) {

@@ -12,7 +12,7 @@ namespace {
 bool expected(const std::string& text) { return simdjson::validate_utf8(text.data(), text.size()); }
 
 TEST(Utf8Test, AgreesWithAnotherReaderOnAllShortTexts) {
-  // Bytes at the borders of Unicode's table.
+  // The first and last bytes of each range in Unicode's table, and their neighbours.
   const std::string bytes(
       "\x00\x41\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed"
       "\xee\xef\xf0\xf1\xf3\xf4\xf5\xff",

@@ -12,7 +12,8 @@ namespace {
 
 constexpr Node kNoNode = 0xffffffff;
 
-// Tarjan's algorithm with an explicit stack: a session is one path, millions of nodes deep.
+// Finds strongly connected components by Tarjan's algorithm. The stack is explicit, not the call
+// stack: a path may be millions of nodes long.
 class Components {
  public:
   Components(const Digraph& graph, const Budget& budget)
@@ -31,7 +32,7 @@ class Components {
  private:
   struct Frame {
     Node node;
-    std::size_t next;
+    std::size_t next;  // Which of its arcs is followed next.
   };
 
   void enter(Node node) {
@@ -63,19 +64,22 @@ class Components {
     }
   }
 
+  // The nodes from `root` to the end of path_ are one component; takes them off the path.
   void leave(Node root) {
     const auto first = std::find(path_.rbegin(), path_.rend(), root).base() - 1;
     const bool loop = std::count(g_.out(root).begin(), g_.out(root).end(), root) != 0;
     if (path_.end() - first > 1 || loop) found_.emplace_back(first, path_.end());
     for (auto at = first; at != path_.end(); ++at)
-      low_[*at] = kNoNode;  // Their component is complete.
+      low_[*at] = kNoNode;  // The component is complete: later arcs to it do not count.
     path_.erase(first, path_.end());
   }
 
   const Digraph& g_;
   BudgetTicker ticker_;
+  // By node. index_: its number in the order in which nodes are entered, from 1; 0: not entered
+  // yet. low_: the least index that is known to be reachable from it.
   std::vector<Node> index_, low_;
-  std::vector<Node> path_;
+  std::vector<Node> path_;  // The nodes entered whose component is not complete.
   std::vector<Frame> stack_;
   Node counter_ = 0;
   std::vector<std::vector<Node>> found_;
@@ -132,9 +136,10 @@ class CycleSearch {
 
 }  // namespace
 
-// A radix sort in two steps: arcs are dealt out by runs of nodes, then each run is sorted by
-// itself, whose counters stay in the cache. Sorted in one step, every arc of a large graph would
-// wait for memory twice.
+// Sorts arcs by the node they come from, by a radix sort in two steps. A run is 2^15 nodes that
+// follow each other. First all arcs are dealt out to runs, then the arcs of each run are sorted,
+// with counters that fit into the cache. Sorted in one step, every arc of a large graph would wait
+// for memory twice.
 template <class Each>
 void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const Budget& budget,
                    const Each& each) {
@@ -146,7 +151,8 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
   first_.assign(nodes + 1, 0);
   to_ = std::make_unique_for_overwrite<Node[]>(arcs);
 
-  // By thread and run, where its arcs go; so all are dealt in the same order by any number of them.
+  // By part and run: how many arcs there are, then where the next of them goes. So any number of
+  // threads deals the arcs in the same order.
   std::vector<std::vector<std::size_t>> place(parts, std::vector<std::size_t>(runs, 0));
   for_each_part(parts, [&](std::size_t part) {
     std::vector<std::size_t>& count = place[part];
@@ -171,8 +177,8 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
     for (std::size_t run = next_run++; run < runs && !budget.exhausted(); run = next_run++) {
       const std::span<const Arc> own(dealt.get() + run_first[run],
                                      run_first[run + 1] - run_first[run]);
-      // next[node] is the next free place for arcs of the node. When all are in place, that is
-      // where the arcs of the next node begin.
+      // next[node] is the next free place in to_ for arcs of the node. When all arcs are in place,
+      // it is where the arcs of the next node begin, so next[node] is first_[node + 1].
       std::uint64_t* const next = first_.data() + 1;
       for (const Arc& arc : own) ++next[arc.from];
       std::uint64_t at = run_first[run];
@@ -210,11 +216,11 @@ Digraph Digraph::reversed(unsigned threads, const Budget& budget) const {
 
 namespace {
 
-// What topological_order() asks of a node, in one place: in large graphs every question waits for
-// memory.
+// What topological_order() asks about a node. Both numbers are side by side in memory, since in
+// large graphs every look-up waits for memory.
 struct Waiting {
-  std::uint32_t waiting = 0;  // How many arcs into it come from nodes still to be put in order.
-  std::uint32_t rank = 0;     // Its place in the preferred order.
+  std::uint32_t waiting = 0;  // How many arcs to the node come from nodes that are not ordered yet.
+  std::uint32_t rank = 0;     // Its index in the preferred order.
 };
 
 }  // namespace
@@ -241,7 +247,7 @@ std::vector<Node> topological_order(const Digraph& graph, std::span<const Node> 
     const std::size_t rank = ready.pop();
     const Node node = preferred[rank];
     order.push_back(node);
-    // Most nodes come in the order preferred, so what the next ones need can be fetched before.
+    // Most nodes come in the preferred order, so what the next ones need can be fetched ahead.
     if (rank >= furthest && rank + 3 * kAhead < nodes) {
       furthest = rank;
       graph.prefetch(preferred[rank + 3 * kAhead]);
@@ -271,7 +277,7 @@ std::vector<Node> short_cycle(const Digraph& graph, std::span<const Node> compon
                               const Budget& budget, std::size_t exhaustive) {
   CycleSearch search(graph, component, budget);
   std::vector<Node> best;
-  // Spread over the component, so that a large one is sampled evenly.
+  // The starts are spread evenly over the component.
   const std::size_t tries = std::min(component.size(), exhaustive);
   for (std::size_t i = 0; i < tries; ++i) {
     const Node start = component[i * component.size() / tries];

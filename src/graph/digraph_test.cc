@@ -23,7 +23,7 @@ std::vector<Arc> random_arcs(std::size_t nodes, std::size_t arcs, bool acyclic, 
   return out;
 }
 
-// More nodes than are sorted at once, and more arcs than one thread takes.
+// More nodes than one run of Digraph::fill() has, and more arcs than it leaves to one thread.
 TEST(DigraphTest, KeepsTheArcsOfANodeInTheirOrderForAnyNumberOfThreads) {
   constexpr std::size_t kNodes = 100'003;
   const std::vector<Arc> arcs = random_arcs(kNodes, 350'000, false, 1);

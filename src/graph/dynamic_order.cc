@@ -61,7 +61,8 @@ void DynamicOrder::shrink(std::size_t count) {
   }
 }
 
-// Collects into after_ what `start` reaches up to position `limit`; true if `goal` is there.
+// Collects into after_ the nodes that can be reached from `start`, at positions up to `limit`.
+// Returns true, early, if `goal` is among them.
 bool DynamicOrder::search_forward(Node start, Node goal, std::uint32_t limit) {
   ++search_;
   after_.assign(1, start);
@@ -78,7 +79,7 @@ bool DynamicOrder::search_forward(Node start, Node goal, std::uint32_t limit) {
   return found;
 }
 
-// Collects into before_ what reaches `start` down to position `limit`.
+// Collects into before_ the nodes from which `start` can be reached, at positions from `limit` on.
 void DynamicOrder::search_backward(Node start, std::uint32_t limit) {
   ++search_;
   before_.assign(1, start);
@@ -92,7 +93,8 @@ void DynamicOrder::search_backward(Node start, std::uint32_t limit) {
   }
 }
 
-// Gives the positions of before_ and after_ to before_ first; each keeps its inner order.
+// Hands out the positions that before_ and after_ have now anew: first to before_, then to after_.
+// Within each the order stays as it was.
 void DynamicOrder::reorder() {
   const auto by_position = [&](Node a, Node b) { return position_[a] < position_[b]; };
   std::sort(before_.begin(), before_.end(), by_position);
@@ -109,9 +111,9 @@ void DynamicOrder::reorder() {
 }
 
 std::vector<DynamicOrder::Step> DynamicOrder::lightest_path(Node from, Node to) {
-  // Labelled arcs weigh more than all others together.
+  // A labelled arc weighs more than all unlabelled ones together.
   constexpr std::uint64_t kLabelled = std::uint64_t{1} << 32;
-  constexpr std::uint32_t kLookUp = 3;  // What a node costs here, compared with one of add().
+  constexpr std::uint32_t kLookUp = 3;  // How many times the work of add() a node takes here.
   struct Reached {
     std::uint64_t weight;
     Step step;  // By which the node was reached.

@@ -9,7 +9,7 @@
 namespace ouro {
 namespace {
 
-// Whether `to` can be reached from `from`, the simple way.
+// Whether `to` can be reached from `from`, by a search that is too simple to be wrong.
 bool reaches(const std::vector<Arc>& arcs, std::size_t nodes, Node from, Node to) {
   std::vector<bool> seen(nodes, false);
   std::vector<Node> todo{from};
@@ -70,7 +70,7 @@ TEST(DynamicOrderTest, AgreesWithPlainReachabilityOnRandomGraphs) {
 }
 
 TEST(DynamicOrderTest, PathsPreferArcsWithoutALabel) {
-  // 0 → 3 directly but labelled, or by 1 and 2 without.
+  // 3 can be reached from 0 by one labelled arc, or through 1 and 2 without labels.
   const std::vector<Arc> arcs{{0, 1}, {1, 2}, {2, 3}};
   const Budget budget;
   DynamicOrder dynamic(Digraph(4, arcs), {}, std::vector<Node>{0, 1, 2, 3}, budget);

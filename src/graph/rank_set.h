@@ -1,5 +1,8 @@
-// A set of small numbers that gives its smallest, as a tree of 64-way bit maps: each operation
-// touches one word per level, four levels for ten million numbers.
+// A set of numbers below a limit that gives its smallest number: a priority queue in linear memory.
+//
+// It is a tree of bit maps. At level 0 a bit says whether a number is in the set; at each further
+// level, whether one of 64 words below has a bit. So an operation touches one word per level, and
+// there are four levels for ten million numbers.
 #pragma once
 
 #include <bit>

@@ -1,9 +1,9 @@
-// Joins two builders: what one thread built goes behind what came before it.
+// HistoryBuilder::absorb(): joins two builders, so that threads can build parts of one history.
 //
-// Ids and pooled values of the other builder are translated through tables that are
-// filled once per distinct name, so the loop over operations does no hashing. A builder that is
-// filled and absorbed again and again keeps its names and these tables: most keys of a block were
-// in the blocks before it.
+// Ids and pooled values of the other builder are translated through tables that are filled once per
+// distinct name, so the loop over operations does no hashing. A builder that is filled and absorbed
+// again and again keeps its names and these tables, since most keys of a block of input were in the
+// blocks before it, too.
 
 #include <span>
 #include <utility>
@@ -14,7 +14,8 @@
 namespace ouro {
 namespace {
 
-// Appends `from`, an optional column of `from_count` rows, behind `to` that has `to_count` rows.
+// Appends the optional column `from`, of `from_count` transactions or operations, to `to`, of
+// `to_count`. Either column may be empty because nobody has a value; `missing` fills the gap then.
 template <class T>
 void append_optional(Column<T>& to, std::size_t to_count, const Column<T>& from,
                      std::size_t from_count, const T& missing) {
@@ -31,9 +32,9 @@ std::uint32_t count_of(const Column<T>& column) {
 
 }  // namespace
 
-// Moves the parts of `from` into `into`, one after the other. Predicate reads point into what
-// follows them, so they go first: add_ops(), add_txns(), add_predicate_reads(), add_predicates(),
-// add_versions().
+// Moves the parts of `from` into `into`. REQUIRES: the functions are called in the order of their
+// declaration, once each. Each shifts indices by the size that the column they point into has so
+// far, so that column must not have grown yet.
 class HistoryBuilder::Translator {
  public:
   Translator(HistoryBuilder& into, HistoryBuilder& from);
@@ -59,10 +60,10 @@ class HistoryBuilder::Translator {
   const std::size_t txns_before_;
   const std::size_t ops_before_;
 
-  // Indexed by what `from_` calls them.
+  // From ids and values of `from_` to those of `into_`.
   Interner::Translation& names_;
-  std::vector<Value> rows_;
-  std::vector<Value> elements_;  // Of the list at hand.
+  std::vector<Value> rows_;      // By Value::payload() of a row.
+  std::vector<Value> elements_;  // Scratch: the elements of the list that list() translates.
 };
 
 HistoryBuilder::Translator::Translator(HistoryBuilder& into, HistoryBuilder& from)
@@ -97,7 +98,8 @@ void HistoryBuilder::Translator::translate_rows() {
   }
 }
 
-// Text and Wide share a pool, and only the handle tells them apart, so translate lazily.
+// Text and Wide share a pool, and only the handle tells which of them an entry is. So entries are
+// translated when the first handle of them comes.
 Value HistoryBuilder::Translator::scalar(Value value) {
   if (value.kind() != ValueKind::Text && value.kind() != ValueKind::Wide) return value;
   Value& known = names_.texts[value.payload()];
@@ -227,7 +229,8 @@ void HistoryBuilder::absorb(HistoryBuilder&& other) {
   other.forget_txns();
 }
 
-// Names are kept while they are few: a builder of unique texts would otherwise hold them all.
+// Names are kept only while they are few: a builder that sees ever new texts would otherwise grow
+// without end. Rows are not translated incrementally, so with rows nothing is kept.
 void HistoryBuilder::forget_txns() {
   constexpr std::size_t kKeysKept = 1 << 20;
   constexpr std::size_t kTextsKept = 1 << 16;

@@ -1,8 +1,8 @@
-// What an operation does to its key, for all who must tell reads, writes and rows apart.
+// What an operation does to its key. All engines ask here instead of comparing kinds.
 //
-// Facts about a kind alone are in info(OpKind); these also take the value. A register holds what
-// the last write left, and a read of it is right if it fits that; a list holds all that was
-// appended, and a read of it shows it whole. Nobody else says so by comparing kinds.
+// Facts about a kind alone are in info(OpKind); the functions here also look at the value, or name
+// what several facts mean together. A register holds what the last write left, and read_fits() says
+// whether a read agrees with that. A list holds all that was appended, and a read returns it whole.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ouro {
 
-// The kinds of operations on keys of `model`, as bits.
+// The set of kinds whose keys are of `model`, one bit for each kind, for is_among().
 [[nodiscard]] constexpr std::uint32_t op_kinds_on(KeyModel model) {
   std::uint32_t bits = 0;
   for (const OpInfo& row : kOpInfos) {
@@ -25,8 +25,8 @@ namespace ouro {
   return is_among(kind, kAppends);
 }
 
-// Whether the operation shows its key to be a list, or a register. A read of nothing shows neither:
-// an empty list is also read as null.
+// Whether the operation shows that its key is a list; or that it is a register. A read of null
+// shows neither, since an empty list may also be read as null.
 [[nodiscard]] constexpr bool shows_list(OpKind kind, Value value) {
   constexpr std::uint32_t kEither = op_kinds_on(KeyModel::Either);
   return is_append(kind) || (is_among(kind, kEither) && value.is_list());
@@ -38,23 +38,24 @@ namespace ouro {
                                        !value.is_null() && !value.is_unobserved());
 }
 
-// Whether the operation looks at what others left in its key, whatever its value says about that.
+// Whether the operation read its key: its value is what the key held, or what it did not hold.
 [[nodiscard]] constexpr bool looks_at_key(OpKind kind) {
   return is_read(kind) || is_open_read(kind);
 }
-// Whether such a read of a register is right if the register held `held`. Values may be handles or
-// fingerprints.
+// Whether a read of a register with this kind and value agrees with a register that held `held`.
+// Both may be handles or fingerprints of values. REQUIRES: looks_at_key(kind).
 template <class V>
 [[nodiscard]] constexpr bool read_fits(OpKind kind, V value, V held) {
   return is_open_read(kind) ? value != held : value == held;
 }
 
-// Whether it replaces the value of a register.
+// Whether the operation replaces the value of a register.
 [[nodiscard]] constexpr bool writes_register(OpKind kind) {
   return is_write(kind) && !is_append(kind);
 }
 
-// Whether what is written to a register is a row: something that scans and selects can return.
+// Whether a write leaves a row, that is, something that scans and selects can return.
+// REQUIRES: writes_register(kind).
 [[nodiscard]] constexpr bool leaves_row(OpKind kind, Value value) {
   return !info(kind).deletes && !value.is_null();
 }
@@ -62,7 +63,7 @@ template <class V>
   return leaves_row(write.kind, write.value);
 }
 
-// Whether a predicate decides which rows the read is about; that of a scan is its range of keys.
+// Whether the read selects rows by a predicate; a scan selects them by a range of keys.
 [[nodiscard]] constexpr bool has_condition(OpKind kind) {
   return is_predicate_read(kind) && kind != OpKind::Scan;
 }

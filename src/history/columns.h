@@ -1,13 +1,14 @@
 // Every column of a history, listed once.
 //
-// A history is columns: arrays with one entry for each operation, transaction, key, … Who fills
-// them (HistoryBuilder), reads or writes them (.ouro files), copies or counts them goes through the
-// lists here, so that a new column is known to all of them. The public History has functions
-// instead.
+// A history consists of columns: arrays with one entry for each operation, transaction, key, …
+// Whatever fills them (HistoryBuilder), reads or writes them (.ouro files), copies or counts them
+// goes through the lists here, so that a new column is known to all of it. Users see only the
+// functions of History.
 //
-// A group of columns is a template over how a column is kept: a History looks at spans, others own
-// arrays. Each group says its columns twice, as members and in each(); a static_assert below fails
-// if one is missing there.
+// A group of columns is a template over the container: a History has spans, others own arrays. Each
+// group lists its columns twice, as members and in each(); a static_assert below fails if one is
+// missing in each(). An optional column is empty if no entry has a value; otherwise it has an entry
+// for each operation or transaction.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,11 @@ template <template <class> class Keep>
 struct OpColumns {
   Keep<OpKind> op_kind;
   Keep<KeyId> op_key;
-  Keep<Value> op_value;         // Predicate reads: the number of their PredicateRead.
-  Keep<std::uint32_t> op_line;  // Optional: formats with one operation a line.
+  Keep<Value> op_value;         // Of a predicate read: its number in predicate_reads.
+  Keep<std::uint32_t> op_line;  // Optional; only in formats with one operation a line.
 
-  // Calls visit(column...) for each column, with that of each of `lists`.
+  // For each column in turn, calls visit() with that column of each of `lists`: the same for all
+  // groups.
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
     visit(lists.op_kind...);
@@ -40,16 +42,16 @@ struct OpColumns {
 
 template <template <class> class Keep>
 struct TxnColumns {
-  Keep<std::uint32_t> txn_first_op;  // txn_count + 1.
+  Keep<std::uint32_t> txn_first_op;  // txn_count + 1 entries: the last is op_count.
   Keep<SessionId> txn_session;
   Keep<TxnStatus> txn_status;
   Keep<Value> txn_name;              // Optional.
   Keep<std::int64_t> invoked;        // Optional; kNoClock where missing.
-  Keep<std::int64_t> completed;      // Optional.
+  Keep<std::int64_t> completed;      // Optional; kNoClock where missing.
   Keep<Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
-  Keep<Timestamp> commit_ts;         // Optional.
-  Keep<std::uint64_t> txn_position;  // Optional.
-  Keep<std::uint32_t> txn_file;      // Optional: more than one source file.
+  Keep<Timestamp> commit_ts;         // Optional; kNoTimestamp where missing.
+  Keep<std::uint64_t> txn_position;  // Optional: where it stands in its file, in place_unit.
+  Keep<std::uint32_t> txn_file;      // Optional: its file, if there are several.
 
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
@@ -60,8 +62,8 @@ struct TxnColumns {
     visit(lists.txn_position...);
     visit(lists.txn_file...);
   }
-  // What transactions may or may not have: calls visit(missing, column...), where `missing` stands
-  // for those that have none. If none has any, the column is empty.
+  // The same for what a transaction need not have: calls visit(missing, column...), where `missing`
+  // is the entry of a transaction that has none.
   template <class Visit, class... Lists>
   static constexpr void each_optional(const Visit& visit, Lists&... lists) {
     visit(Value::null(), lists.txn_name...);
@@ -74,8 +76,9 @@ struct TxnColumns {
 
 template <template <class> class Keep>
 struct SessionColumns {
-  Keep<std::uint32_t> session_first;  // session_count + 1, into session_txns.
-  Keep<TxnId> session_txns;
+  // Where the transactions of a session begin in session_txns; session_count + 1 entries.
+  Keep<std::uint32_t> session_first;
+  Keep<TxnId> session_txns;  // By session, each in session order.
   Keep<Value> session_name;
 
   template <class Visit, class... Lists>
@@ -89,7 +92,7 @@ struct SessionColumns {
 template <template <class> class Keep>
 struct KeyColumns {
   Keep<Value> key_name;
-  Keep<KeyVersion> key_initial;  // Keys whose initial value is not the default; sorted.
+  Keep<KeyVersion> key_initial;  // Keys with an initial value of their own, sorted by key.
 
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
@@ -138,14 +141,14 @@ struct VersionOrderColumns {
   }
 };
 
-// What handles of texts, large numbers and rows stand for.
+// What the handles of texts, wide integers and rows stand for.
 template <template <class> class Keep>
 struct PoolColumns {
-  Keep<char> text_bytes;  // Text and Wide values, back to back.
-  Keep<std::uint64_t> text_end;
-  Keep<Cell> cells;  // Row values, back to back, by column.
-  Keep<std::uint64_t> row_end;
-  Keep<Value> column_name;  // Text values.
+  Keep<char> text_bytes;         // The bytes of Text and Wide values, one behind the other.
+  Keep<std::uint64_t> text_end;  // Where each of them ends.
+  Keep<Cell> cells;              // The cells of Row values, each sorted by column.
+  Keep<std::uint64_t> row_end;   // Where each row ends.
+  Keep<Value> column_name;       // Text values.
 
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
@@ -159,8 +162,8 @@ struct PoolColumns {
 
 template <template <class> class Keep>
 struct ListColumns {
-  Keep<Value> elements;  // Trunks of lists, back to back.
-  Keep<std::uint64_t> trunk_end;
+  Keep<Value> elements;           // The elements of all trunks (see Value), one behind the other.
+  Keep<std::uint64_t> trunk_end;  // Where each trunk ends.
 
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
@@ -169,7 +172,7 @@ struct ListColumns {
   }
 };
 
-// All of them.
+// All groups.
 template <template <class> class Keep>
 struct AllColumns : OpColumns<Keep>,
                     TxnColumns<Keep>,
@@ -199,8 +202,8 @@ using ColumnSpan = std::span<const T>;
 template <class T>
 using ColumnVector = std::vector<T>;
 
-// Calls visit(column...) for every column, with that of each of `lists`: HistoryColumns or other
-// AllColumns, however they are kept.
+// For every column in turn, calls visit() with that column of each of `lists`, which are
+// HistoryColumns or other AllColumns with any container.
 template <class Visit, class... Lists>
 constexpr void for_each_column(const Visit& visit, Lists&... lists) {
   AllColumns<ColumnSpan>::each(visit, lists...);
@@ -215,7 +218,7 @@ static_assert(
     }() == sizeof(AllColumns<ColumnSpan>),
     "a column is missing in each() of its group");
 
-// What a History looks at. Optional columns are empty when nobody filled them.
+// The columns of a History, and what it has besides.
 struct HistoryColumns : AllColumns<ColumnSpan> {
   Value default_initial;
   PlaceUnit place_unit = PlaceUnit::None;
@@ -235,8 +238,8 @@ struct HistoryAccess {
 [[nodiscard]] inline const HistoryColumns& columns_of(const History& history) {
   return HistoryAccess::columns(history);
 }
-// REQUIRES: `columns` point into `owner`, and are consistent (HistoryBuilder::freeze and the binary
-// reader see to it).
+// A history of these columns, which keeps `owner` alive. REQUIRES: `columns` point into `owner`,
+// and are consistent, as HistoryBuilder::freeze() and the reader of .ouro files make sure.
 [[nodiscard]] inline History history_of(const HistoryColumns& columns,
                                         std::shared_ptr<const void> owner) {
   return HistoryAccess::history(columns, std::move(owner));

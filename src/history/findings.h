@@ -1,4 +1,4 @@
-// Collects lint findings: counts every occurrence, describes the first few.
+// Collects what the lint rules find: counts every occurrence, and describes the first few.
 #pragma once
 
 #include <string>
@@ -39,7 +39,8 @@ class Findings {
  public:
   Findings(const History& history, std::size_t examples);
 
-  // Counts one occurrence; `describe()` is called only while examples are wanted.
+  // Counts one occurrence. `txn` is the transaction that it is about; invalid if it is about none.
+  // describe() makes LintExample::what; it is called only while examples are wanted.
   template <class Describe>
   void add(Rule rule, TxnId txn, Describe&& describe) {
     Finding& finding = findings_[static_cast<std::size_t>(rule)];
@@ -48,9 +49,11 @@ class Findings {
     }
   }
 
+  // Where a transaction or an operation stands, as LintExample::place.
   [[nodiscard]] std::string where(TxnId txn) const;
   [[nodiscard]] std::string where(OpId op) const;
-  [[nodiscard]] std::vector<Finding> take() &&;  // Without those that found nothing.
+  // All findings, in the order of the rules, without rules that found nothing.
+  [[nodiscard]] std::vector<Finding> take() &&;
 
  private:
   const History& history_;

@@ -11,6 +11,7 @@
 namespace ouro {
 namespace {
 
+// The columns of an empty history.
 const HistoryColumns& empty() {
   static constexpr std::uint32_t kOffsets[1] = {0};
   static const HistoryColumns columns = [] {
@@ -77,7 +78,7 @@ History::History(std::shared_ptr<const HistoryColumns> all)
       predicate_operands_(all->predicate_operands),
       all_(std::move(all)) {}
 
-// Points at columns that are there as long as the program, so it shares nothing.
+// The columns of the empty history live as long as the program, so nothing owns them.
 History::History()
     : History(std::shared_ptr<const HistoryColumns>(std::shared_ptr<const void>(), &empty())) {}
 

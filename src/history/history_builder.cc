@@ -14,14 +14,15 @@
 namespace ouro {
 namespace {
 
-constexpr std::uint64_t kCountLimit = 0xfffffffe;
+constexpr std::uint64_t kCountLimit = 0xfffffffe;  // Ids are below Id::kNone.
 
-// Fills an optional column up to `count` entries before its first real value goes in.
+// Fills an optional column with `missing` up to `count` entries.
 template <class T>
 void backfill(Column<T>& column, std::size_t count, const T& missing) {
   if (column.size() < count) column.resize(count, missing);
 }
 
+// The piece of `pool` that ends at end[index] and starts where the one before ends.
 template <class T>
 std::span<const T> piece(const Column<T>& pool, const Column<std::uint64_t>& end,
                          std::uint64_t index) {
@@ -29,6 +30,7 @@ std::span<const T> piece(const Column<T>& pool, const Column<std::uint64_t>& end
   return pool.span().subspan(first, end[index] - first);
 }
 
+// REQUIRES: `list` is not shorter than `prefix`.
 bool starts_with(std::span<const Value> list, std::span<const Value> prefix) {
   return std::equal(prefix.begin(), prefix.end(), list.begin());
 }
@@ -57,8 +59,9 @@ Value HistoryBuilder::unsigned_integer(std::uint64_t number) {
 
 Value HistoryBuilder::text(std::string_view string) { return intern(ValueKind::Text, string); }
 
-// Wide integers are their decimal digits, so both kinds share a pool. The kind is part of the
-// hash, and of the identity: text "5" is not the number 5.
+// Text and Wide values share a pool, where a wide integer is its decimal digits. The kind is part
+// of the hash, and of what the map holds (2 · number in the pool, plus 1 if Wide), since the text
+// "99" is not the number 99. Entries whose hashes collide go to the next free hash.
 Value HistoryBuilder::intern(ValueKind kind, std::string_view bytes) {
   std::uint64_t hash = absl::HashOf(bytes, kind);
   for (;; ++hash) {
@@ -101,8 +104,8 @@ Value HistoryBuilder::intern_row(std::vector<Cell>& cells) {
   }
 }
 
-// A read that continues the key's trunk lengthens it; so a key whose reads agree costs the memory
-// of its longest read, however many reads there are.
+// A read that continues a trunk of its key lengthens the trunk. So a key whose reads agree costs
+// the memory of its longest read, however many reads there are.
 Value HistoryBuilder::intern_list(KeyId key, std::span<const Value> elements) {
   if (elements.empty()) return Value::list(0, 0);
   const auto length = static_cast<std::uint32_t>(elements.size());
@@ -394,7 +397,8 @@ Result<History> HistoryBuilder::freeze() && {
   }
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
 
-  // Transactions stand in session order within their session, so a stable counting sort does it.
+  // The transactions of a session were begun in session order, so a stable counting sort by session
+  // keeps that order.
   s.session_first.resize(s.session_name.size() + 1, 0);
   for (const SessionId session : s.txn_session) ++s.session_first[session.index() + 1];
   for (std::size_t i = 1; i < s.session_first.size(); ++i)
@@ -419,7 +423,7 @@ Result<History> HistoryBuilder::freeze() && {
 
 // ---- storage ----
 
-// Columns keep the memory they have: the next transactions are as many.
+// Columns keep their memory, as about as many transactions come next.
 void HistoryBuilder::Storage::keep_names() {
   const auto clear = [](auto& column) { column.clear(); };
   OpColumns<Column>::each(clear, *this);

@@ -68,7 +68,7 @@ TEST(HistoryBuilderTest, NumbersKeepTheirKeysHoweverManyThereAre) {
   }
 }
 
-// Builds the same small history in one builder or in two that are joined.
+// Builds the same small history in one builder, or in two parts that this one absorbs.
 History built_in(int parts) {
   HistoryBuilder whole;
   whole.file("h", PlaceUnit::Line);

@@ -38,7 +38,7 @@ void append_json_string(std::string& out, std::string_view string) {
 
 namespace {
 
-// Everything but rows, which hold scalars only.
+// Appends any value but a row or a list.
 void append_scalar(std::string& out, const History& history, Value value) {
   switch (value.kind()) {
     case ValueKind::Integer: {

@@ -60,12 +60,12 @@ TEST(LintTest, ValuesAreMatchedWithTheirWriters) {
   b.status(TxnStatus::Aborted);
   b.begin_txn(b.session("a"));
   b.read(x, b.integer(0));
-  b.read(x, b.integer(1));  // Aborted.
-  b.read(x, b.integer(5));  // Nobody.
+  b.read(x, b.integer(1));  // Written by an aborted transaction.
+  b.read(x, b.integer(5));  // Written by nobody.
   b.read(x, Value::unobserved());
   b.remove(x, Value::null());
   b.begin_txn(b.session("a"));
-  b.read(x, Value::null());  // The delete.
+  b.read(x, Value::null());  // Written by the delete.
   EXPECT_EQ(counts(*std::move(b).freeze()),
             (Counts{{"writes-initial-value", 1},
                     {"aborted-read", 2},  // The initial value was written by an aborted one, too.
@@ -111,10 +111,10 @@ TEST(LintTest, UnknownTransactionsCountOnceACountingOneReadFromThem) {
     b.status(TxnStatus::Unknown);
     b.write(key, b.integer(1));
   };
-  unknown(x);  // Seen through y's.
+  unknown(x);  // Counts, as the one that wrote y counts and read from it.
   unknown(y);
   b.read(x, b.integer(1));
-  unknown(z);  // Seen by an unknown one that nobody saw.
+  unknown(z);  // Read only by an unknown transaction that nobody read from.
   b.begin_txn(b.session("a"));
   b.status(TxnStatus::Unknown);
   b.read(z, b.integer(1));
@@ -130,7 +130,7 @@ TEST(LintTest, ClocksAndTimestampsMustRunForward) {
   b.write(x, b.integer(1));
   b.clocks(10, 20);
   b.timestamps({5, 0}, {6, 0});
-  b.begin_txn(b.session("a"));  // Invoked before the one before completed.
+  b.begin_txn(b.session("a"));  // Invoked before its predecessor completed.
   b.write(x, b.integer(2));
   b.clocks(15, 16);
   b.timestamps({9, 0}, {6, 0});  // Inverted, and repeats 6.

@@ -1,4 +1,4 @@
-// Lint rules about transactions: emptiness, clocks and timestamps.
+// Lint rules about transactions (without operations, alone in a session), clocks and timestamps.
 
 #include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>

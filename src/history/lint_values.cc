@@ -1,5 +1,6 @@
-// Lint rules about keys and values: one pass over the writes builds an index from (key, value) to
-// the first write, a second pass over the reads looks every result up.
+// Lint rules about keys and values. One pass over the writes builds an index from (key, value) to
+// the first write; a second pass over the reads looks every result up. Predicate reads are not
+// looked at.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -36,7 +37,7 @@ class ValueLinter {
   };
   using Index = absl::flat_hash_map<KeyVersion, OpId, VersionHash>;
 
-  // What a key was used as.
+  // What a key was used as, and what kinds of values it held.
   struct Traits {
     bool is_register = false, is_list = false, numbers = false, text = false;
   };
@@ -136,7 +137,8 @@ class ValueLinter {
     }
   }
 
-  // `value` itself if the key held it from the start, alone or as an element; else something else.
+  // What `value` must equal to have been there at the start: the initial value or, if that is a
+  // list with such an element, that element.
   [[nodiscard]] Value initial_element(const Op& op, Value value) const {
     const Value initial = history_.initial(op.key);
     if (!initial.is_list()) return initial;
@@ -194,14 +196,14 @@ class ValueLinter {
     }
   }
 
-  // An unknown transaction counts once a transaction that counts read from it; so what counts
-  // spreads backwards along reads.
+  // Which unknown transactions count. Committed transactions do, and so does an unknown one that a
+  // transaction which counts read from. So we go from readers that count to their writers.
   void visit_unknown() {
     std::vector<bool> counts(history_.txn_count());
     for (std::size_t i = 0; i < counts.size(); ++i) {
       counts[i] = history_.status(TxnId{i}) == TxnStatus::Committed;
     }
-    absl::flat_hash_map<TxnId, std::vector<TxnId>> sources;  // Of unknown readers.
+    absl::flat_hash_map<TxnId, std::vector<TxnId>> sources;  // By reader that may yet count.
     std::vector<TxnId> work;
     for (const auto& [reader, writer] : reads_from_) {
       if (counts[reader.index()]) {
@@ -235,8 +237,8 @@ class ValueLinter {
 
   const History& history_;
   Findings& findings_;
-  Index writers_;       // First write of every value but null.
-  Index null_writers_;  // First write of null.
+  Index writers_;       // The first write of each value but null, by key and value.
+  Index null_writers_;  // The first write of null, by key.
   std::vector<Traits> traits_;
   std::vector<ReadFrom> reads_from_;  // Reads from unknown transactions.
 };

@@ -17,7 +17,7 @@ TxnMoments moments_of(const History& history, TxnId txn, bool writes, std::uint6
   const TxnStatus status = history.status(txn);
   out.takes_part = status == TxnStatus::Committed || (status == TxnStatus::Unknown && commit);
   if (!out.takes_part) return out;
-  // Who writes nothing may have no commit timestamp of its own.
+  // A transaction that writes nothing need not have a commit timestamp.
   if (!commit && !writes) commit = start;
   out.missing = !commit || (snapshots && !start);
   if (out.missing) return out;

@@ -5,14 +5,14 @@
 // timestamp. At the serial levels it does both at once, at its commit timestamp. Where timestamps
 // are equal, in this order:
 //
-//   0. commits of transactions that began before,
-//   1. transactions that write and begin and commit right then, one after the other,
-//   2. those that only read and do so,
-//   3. begins of transactions that commit later;
+//   0. commits of transactions that began at an earlier timestamp,
+//   1. begins and commits of transactions that do both now and write, one after the other,
+//   2. begins and commits of transactions that do both now and only read,
+//   3. begins of transactions that commit at a later timestamp.
 //
-// so a commit precedes the begin of whoever starts at that timestamp. What is left to order goes in
-// the order of the history, or of arrival in a stream. The engines and the stream compare moments
-// and nothing else, so this file is where the order is said.
+// So a commit precedes the begin of any transaction that starts at its timestamp and commits later.
+// What is left to order goes in the order of the history or, in a stream, of arrival. The engines
+// and the stream compare moments and nothing else, so this file alone decides the order.
 #pragma once
 
 #include <compare>
@@ -23,15 +23,18 @@
 
 namespace ouro {
 
-// What goes first at equal timestamps; see above.
+// What goes first at equal timestamps: the numbers 0 to 3 above.
 enum class Tie : std::uint8_t { Commit, Writer, ReadOnly, Begin };
 
-// A begin or a commit of one transaction. It depends on nothing else, so it is known as soon as the
-// transaction is, and never changes. All moments are different. A default one is before all others.
+// When one transaction begins, or commits. It follows from that transaction alone, so it is known
+// as soon as the transaction is, and never changes. All moments of a history are different. A
+// default moment is before all others.
 struct Moment {
-  std::int64_t physical = std::numeric_limits<std::int64_t>::min();
+  std::int64_t physical = std::numeric_limits<std::int64_t>::min();  // The timestamp.
   std::int64_t logical = 0;
-  std::uint64_t order = 0;  // The tie, the number of the transaction, and whether it is a commit.
+  // What decides between equal timestamps, in this order: the tie (2 bits), the number of the
+  // transaction (61 bits), and whether the moment is a commit (1 bit).
+  std::uint64_t order = 0;
 
   constexpr auto operator<=>(const Moment&) const = default;
 
@@ -54,8 +57,8 @@ struct Lifetime {
   Moment commit;
 };
 
-// Of a transaction that starts and commits at these timestamps, if it starts before it commits;
-// else it does both at its commit. `number` is that in the history, or of its arrival.
+// When a transaction with these timestamps begins and commits. If start >= commit, it does both at
+// its commit. `number` is its number in the history or, in a stream, of its arrival.
 [[nodiscard]] constexpr Lifetime lifetime(Timestamp start, Timestamp commit, bool writes,
                                           std::uint64_t number) {
   const auto moment = [number](Timestamp at, Tie tie, bool is_commit) {
@@ -71,16 +74,17 @@ struct Lifetime {
 // Whether the transaction writes anything.
 [[nodiscard]] bool writes(const History& history, TxnId txn);
 
-// What the timestamps of a transaction say about it.
-struct TxnMoments : Lifetime {  // Known if it takes part, and nothing is missing.
-  bool takes_part = false;      // Committed ones do, and unknown ones with a commit timestamp.
-  bool missing = false;         // It takes part, but lacks a timestamp that the level needs.
-  bool inverted = false;        // It starts after it commits, and is taken to do both then.
+// What the timestamps of a transaction say about it. The lifetime is meaningless unless known().
+struct TxnMoments : Lifetime {
+  // Committed transactions take part, and unknown ones that have a commit timestamp.
+  bool takes_part = false;
+  bool missing = false;   // It takes part, but lacks a timestamp that the level needs.
+  bool inverted = false;  // start_ts > commit_ts, so it begins at its commit.
 
   [[nodiscard]] bool known() const { return takes_part && !missing; }
 };
-// At levels with `snapshots` a transaction begins when it starts, at the others when it commits.
-// REQUIRES: writes == writes(history, txn).
+// The moments of `txn`. If `snapshots`, it begins at its start timestamp, else at its commit
+// timestamp. `number` is as in lifetime(). REQUIRES: `writes` is writes(history, txn).
 [[nodiscard]] TxnMoments moments_of(const History& history, TxnId txn, bool writes,
                                     std::uint64_t number, bool snapshots);
 

@@ -64,7 +64,7 @@ TEST_F(TxnMomentsTest, WhoTakesPartAndWhatIsMissing) {
   EXPECT_TRUE(moments(kNoTimestamp, two, true).missing);
   EXPECT_TRUE(moments(kNoTimestamp, two, true, TxnStatus::Committed, Level::Serial).known());
   EXPECT_TRUE(moments(one, kNoTimestamp, true).missing);
-  EXPECT_TRUE(moments(one, kNoTimestamp, false).known());  // Who writes nothing needs no commit.
+  EXPECT_TRUE(moments(one, kNoTimestamp, false).known());  // It only reads, so needs no commit_ts.
   EXPECT_FALSE(moments(one, two, true, TxnStatus::Aborted).takes_part);
   EXPECT_FALSE(moments(one, kNoTimestamp, true, TxnStatus::Unknown).takes_part);
   EXPECT_TRUE(moments(one, two, true, TxnStatus::Unknown).known());

@@ -10,7 +10,7 @@ namespace ouro {
 
 std::optional<std::size_t> first_inverted(std::span<const std::int64_t> invoked,
                                           std::span<const std::int64_t> completed) {
-  // A missing invocation is the least number, so it is never behind a completion.
+  // kNoClock is the least number, so a missing invocation is never greater than a completion.
   for (std::size_t t = 0; t < std::min(invoked.size(), completed.size()); ++t) {
     if (invoked[t] > completed[t] && completed[t] != kNoClock) return t;
   }

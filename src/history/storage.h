@@ -1,4 +1,4 @@
-// What a HistoryBuilder fills and a History then points into.
+// The memory that a HistoryBuilder fills and a History then points into.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,17 +14,18 @@
 
 namespace ouro {
 
-// Of txn_first_op the last entry comes with freeze() only.
+// The columns while they are filled. freeze() adds the last entry of txn_first_op, and fills the
+// session columns, key_initial and the list columns.
 struct HistoryBuilder::Storage : AllColumns<Column> {
   Value default_initial;
   PlaceUnit place_unit = PlaceUnit::None;
   std::vector<std::string> files;
   std::vector<Remark> remarks;
 
-  // Leaves nothing but names and texts.
+  // Removes everything but the names of keys, sessions and columns, and the pools.
   void keep_names();
 
-  // An error that names where the transaction stands in its source.
+  // The error `what`, with the place where the transaction stands in its source.
   [[nodiscard]] Error error_about(std::size_t txn, std::string what) const;
   [[nodiscard]] std::string_view string(Value value) const;
   [[nodiscard]] std::span<const Cell> row(Value value) const;
@@ -32,28 +33,30 @@ struct HistoryBuilder::Storage : AllColumns<Column> {
   [[nodiscard]] HistoryColumns view() const;
 };
 
-// Looks up what has an id already. Gone once the history is frozen.
+// Finds the ids of what was seen before. Not needed any more once the history is frozen.
 struct HistoryBuilder::Interner {
-  // A trunk is one list that reads of a key returned; shorter reads are its prefixes. Almost every
-  // key has one trunk: a second one is an incompatible order.
+  // A trunk is one list that reads of a key returned; reads of shorter lists are its beginnings.
+  // Almost every key has one trunk: two mean that reads disagree on the order of elements.
   struct Trunk {
     std::vector<Value> elements;
-    std::uint32_t next = kNoTrunk;  // The key's next trunk.
+    std::uint32_t next = kNoTrunk;  // The next trunk of the same key.
   };
   static constexpr std::uint32_t kNoTrunk = 0xffffffff;
-  // Trunks of one key that are compared with a new list before it gets one of its own.
+  // How many trunks of a key are compared with a new list before it gets a trunk of its own.
   static constexpr int kTrunksTried = 8;
 
-  // Pools are looked up by the hash of their content; entries with one hash are compared.
+  // The number of a text or row in its pool, by the hash of its content (see intern()).
   absl::flat_hash_map<std::uint64_t, std::uint32_t> text_of_hash;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
   absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
-  // Most keys are small numbers, and those need no hashing, once there are enough of them: a batch
-  // of a service has some thousand keys of a million.
+  // Keys whose names are small numbers are looked up in an array, which needs no hashing. The array
+  // has at most kSmallNames entries, and grows to a number only if there is at least one key for
+  // kNumbersPerKey entries: a batch for a service has some thousand keys out of a million.
   static constexpr std::size_t kSmallNames = 1 << 20;
   static constexpr std::size_t kNumbersPerKey = 16;
   std::vector<KeyId> key_of_number;
-  // Whether key_of_number has a place for the number now, with so many keys known.
+  // Whether key_of_number has an entry for `number`. Makes one if `keys`, the number of keys so
+  // far, allows it.
   bool has_place(std::size_t number, std::size_t keys);
   absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
   absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
@@ -61,10 +64,10 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
   std::vector<Trunk> trunks;
 
-  // What the builder that absorbed this one calls its names, by what this one calls them.
+  // From the ids of this builder to those of the builder that absorbed it last.
   struct Translation {
-    std::weak_ptr<const Storage> into;
-    std::vector<Value> texts;  // Unobserved: not translated yet.
+    std::weak_ptr<const Storage> into;  // The storage of that builder.
+    std::vector<Value> texts;           // Unobserved: not translated yet.
     std::vector<KeyId> keys;
     std::vector<SessionId> sessions;
     std::vector<ColumnId> columns;

@@ -6,6 +6,7 @@
 namespace ouro {
 namespace {
 
+// Values of different ranks are ordered by rank; only values of one rank are comparable in SQL.
 int rank(Value value) {
   switch (value.kind()) {
     case ValueKind::Null:
@@ -23,7 +24,7 @@ int rank(Value value) {
 
 int sign(std::strong_ordering order) { return order < 0 ? -1 : order > 0 ? 1 : 0; }
 
-// Wide numbers are decimal digits without leading zeros and lie outside every small number.
+// Compares two wide integers, which are decimal digits without leading zeros.
 int compare_wide(std::string_view a, std::string_view b) {
   const bool a_negative = a.starts_with('-');
   const bool b_negative = b.starts_with('-');
@@ -32,6 +33,7 @@ int compare_wide(std::string_view a, std::string_view b) {
   return a_negative ? -magnitude : magnitude;
 }
 
+// A wide integer is less than every small one if it is negative, else greater.
 int compare_numbers(const History& history, Value a, Value b) {
   if (a.kind() == ValueKind::Integer && b.kind() == ValueKind::Integer) {
     return sign(a.number() <=> b.number());

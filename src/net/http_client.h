@@ -1,4 +1,4 @@
-// POSTs to a URL, over one connection that is kept.
+// POSTs to a URL, over one connection that is kept open. Thread safety: none.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 namespace ouro::net {
 
 struct HttpAnswer {
-  int status = 0;  // Zero: none came; `body` says why.
+  int status = 0;  // Zero: no answer came; `body` says why.
   std::string body;
-  int retry_after = 0;  // Seconds that the server asks to wait; zero: it does not.
+  int retry_after = 0;  // For how many seconds the server asks to wait; zero: it does not ask.
   [[nodiscard]] bool ok() const { return status >= 200 && status < 300; }
 };
 
@@ -21,13 +21,15 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 class HttpClient {
  public:
-  // `url` is http(s)://HOST[:PORT][/PATH]; the error is another kind of text.
+  // A client for `url`, http(s)://HOST[:PORT][/PATH]; the error is any other text. Does not connect
+  // yet.
   [[nodiscard]] static Result<HttpClient> make(const std::string& url);
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
 
-  // Waits at most half a minute. `path` is added to the URL's.
+  // POSTs `body` to the URL with `path` added to it. Blocks: 5 seconds at most to connect, then
+  // until nothing was sent or received for half a minute. Connects again if need be.
   [[nodiscard]] HttpAnswer post(const std::string& path, const std::string& body,
                                 const std::string& content_type, const HttpHeaders& headers = {});
 

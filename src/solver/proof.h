@@ -1,5 +1,5 @@
 // Why there is no solution: a list of lemmas, each following from the ones before it, the last one
-// empty. Kept as the solver finds them.
+// without literals, which is a contradiction. The solver adds them as it finds them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace ouro {
 
-// A choice, or its opposite.
+// Says that the first side of a choice is taken or, if it is the opposite, the second side.
 struct Literal {
-  std::uint32_t code = 0xffffffff;  // 2 · choice + (1 if opposite).
+  std::uint32_t code = 0xffffffff;  // 2 · choice + (1 if opposite). The default is no literal.
 
   static constexpr Literal of(std::uint32_t choice, bool opposite) {
     return {choice * 2 + (opposite ? 1u : 0u)};
@@ -26,16 +26,17 @@ struct Literal {
 using LemmaId = std::uint32_t;
 inline constexpr LemmaId kNoLemma = 0xffffffff;
 
-// Says that not all of the opposites of its literals can be chosen. Either its cycle shows it: the
-// arcs of those choices and arcs that are known close it; or it follows from `premises` by unit
-// propagation in that order.
+// Says that at least one of its literals is true: a clause. There are two reasons. Either, if all
+// literals were false, arcs of the sides that are then taken and known arcs would close `cycle`; or
+// it follows from earlier lemmas, `premises`, by unit propagation in their order.
 struct Lemma {
   std::vector<Literal> literals;
-  std::vector<DynamicOrder::Step> cycle;  // Labels are literal codes.
+  std::vector<DynamicOrder::Step> cycle;  // A label is the code of the literal that has the arc.
   std::vector<LemmaId> premises;
 };
 
-// A list of lemmas that ends with the empty one, without those it does not need.
+// `lemmas` without those that the last one needs neither directly nor indirectly; premises are
+// renumbered. Cost: linear.
 [[nodiscard]] std::vector<Lemma> trimmed(std::span<const Lemma> lemmas);
 
 }  // namespace ouro

@@ -6,7 +6,8 @@
 namespace ouro {
 namespace {
 
-// Whether a lemma's cycle closes and excludes exactly its literals. For debug builds.
+// Whether the cycle of a lemma is closed, and its labels are the opposites of exactly the lemma's
+// literals. For debug builds.
 [[maybe_unused]] bool is_sound(const Lemma& lemma) {
   std::vector<Literal> against;
   for (std::size_t i = 0; i < lemma.cycle.size(); ++i) {
@@ -55,8 +56,8 @@ Solution Solver::solve(Guide& guide) {
         back_to(0, guide);
         continue;
       }
-      // A guide that the budget cut short may forbid what it should not, or ask for what is
-      // settled.
+      // A guide that was cut short by the budget may forbid what is possible, or decide what is
+      // assigned already. So the budget is asked first.
       if (next.kind == Guide::Next::Kind::Forbid) {
         if (decisions_.ask()) return Solution::Stopped;
         conflict = forbid(next.forbidden, guide);
@@ -82,14 +83,16 @@ void Solver::decide(Literal literal) {
   assign(literal, kNoLemma);
 }
 
-// Adds a lemma of the guide's; the lemma itself if it is a conflict.
+// Adds a lemma that the guide found, and makes one of its open literals true. If it has none, the
+// lemma is a conflict and is returned.
 LemmaId Solver::forbid(Lemma lemma, Guide& guide) {
   auto& literals = lemma.literals;
   std::stable_partition(literals.begin(), literals.end(),
                         [&](Literal literal) { return !is_false(literal); });
   const auto open = static_cast<std::size_t>(
       std::count_if(literals.begin(), literals.end(), [&](Literal l) { return !is_false(l); }));
-  // The watched literals are open, or were the last to become false.
+  // The first two literals are watched: so the open ones go first, then those that became false
+  // last.
   std::sort(literals.begin() + static_cast<std::ptrdiff_t>(open), literals.end(),
             [&](Literal a, Literal b) { return level_of_[a.choice()] > level_of_[b.choice()]; });
   const LemmaId id = add_lemma(std::move(lemma));
@@ -141,7 +144,7 @@ LemmaId Solver::add_arcs(const Side& side, DynamicOrder::Label label) {
   return kNoLemma;
 }
 
-// The choices on the lightest cycle through `arc` cannot all be made.
+// Adds the lemma that the sides on the lightest cycle through `arc` cannot all be taken.
 LemmaId Solver::cycle_lemma(Arc arc, DynamicOrder::Label label) {
   Lemma lemma;
   lemma.cycle.push_back({arc, label});
@@ -211,7 +214,7 @@ void Solver::watch(LemmaId clause) {
 bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   ++conflict_count_;
   bump_ *= 1.05;
-  // A cycle may lie entirely below the current level if arcs were required late.
+  // If arcs were required late, all choices of the cycle may be below the current level.
   std::uint32_t highest = 0;
   for (const Literal literal : lemmas_[conflict].literals) {
     highest = std::max(highest, level_of_[literal.choice()]);
@@ -238,7 +241,8 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   if (learnt.premises.size() > 1 || lemmas_[conflict].literals.size() != learnt.literals.size()) {
     reason = add_lemma(std::move(learnt));
   } else {
-    lemmas_[conflict].literals = std::move(learnt.literals);  // The same, with the watched first.
+    // The clause learnt is the conflict itself, but with the literals to be watched first.
+    lemmas_[conflict].literals = std::move(learnt.literals);
   }
   if (unit) {
     unit_of_[asserted.choice()] = reason;
@@ -249,8 +253,10 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   return true;
 }
 
-// Resolves the conflict backwards along the trail until one literal of the current level is left.
-// Literals fixed at level zero are dropped; the lemmas that fix them become premises.
+// Resolves the conflict with the reasons of its literals, backwards along the trail, until one
+// literal of the current level is left: `learnt`, with that literal first. `target` is the highest
+// level of the others, to go back to. Literals fixed at level zero are dropped; the lemmas that fix
+// them become premises.
 void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
   std::vector<LemmaId> resolved{conflict};
   std::vector<std::uint32_t> fixed;
@@ -285,7 +291,7 @@ void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
   }
   learnt.literals[0] = !pivot;
   for (const std::uint32_t choice : to_clear) seen_[choice] = false;
-  // The second watched literal must be of the level we return to.
+  // The second watched literal must be one of the target level, which are the last to be reopened.
   for (std::size_t i = 2; i < learnt.literals.size(); ++i) {
     if (level_of_[learnt.literals[i].choice()] > level_of_[learnt.literals[1].choice()]) {
       std::swap(learnt.literals[1], learnt.literals[i]);
@@ -298,8 +304,9 @@ void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
   learnt.premises.insert(learnt.premises.end(), resolved.rbegin(), resolved.rend());
 }
 
-// Makes a lemma of one literal that is fixed at level zero, from its reason. The reasons of the
-// others in it are older, so an explicit stack ends.
+// Makes the lemma that says that `literal`, which is true at level zero, is true in every solution.
+// It follows from the reason of the literal and from such lemmas about the others in the reason,
+// which are made first. Those were assigned earlier, so this ends.
 void Solver::justify_unit(Literal literal) {
   std::vector<Literal> stack{literal};
   while (!stack.empty()) {
@@ -328,7 +335,7 @@ void Solver::justify_unit(Literal literal) {
   }
 }
 
-// Recent conflicts weigh more: instead of all others shrinking, bumps grow.
+// Recent conflicts weigh more: instead of shrinking all activities, what is added grows.
 void Solver::bump(std::uint32_t choice) {
   constexpr double kTooLarge = 1e100;
   activity_[choice] += bump_;
@@ -352,7 +359,7 @@ void Solver::back_to(std::uint32_t target, Guide& guide) {
   arcs_before_.resize(target);
 }
 
-// All literals of `conflict` are false at level zero.
+// Adds the empty lemma. REQUIRES: all literals of `conflict` are false at level zero.
 void Solver::finish_proof(LemmaId conflict) {
   Lemma empty;
   for (const Literal literal : std::vector<Literal>(lemmas_[conflict].literals)) {

@@ -1,5 +1,5 @@
-// The solver alone: random acyclicity problems against all assignments, and every step of every
-// proof re-done.
+// The solver alone: compares it on random problems with a search through all assignments, and
+// re-checks every lemma of every proof.
 
 #include "solver/solver.h"
 
@@ -18,7 +18,7 @@ namespace {
 struct Problem {
   std::size_t nodes = 0;
   std::vector<Arc> known;
-  std::vector<Arc> late;  // Known too, but required during the search.
+  std::vector<Arc> late;  // Arcs that are known, too, but required only during the search.
   std::vector<std::array<Side, 2>> choices;
 };
 
@@ -28,7 +28,7 @@ bool acyclic(std::size_t nodes, const std::vector<Arc>& arcs) {
   return topological_order(Digraph(nodes, arcs), identity).size() == nodes;
 }
 
-// `sides` has a bit per choice, set for the second side.
+// Bit i of `sides` is set if the second side of choice i is taken.
 std::vector<Arc> arcs_of(const Problem& problem, std::uint32_t sides) {
   std::vector<Arc> arcs = problem.known;
   arcs.insert(arcs.end(), problem.late.begin(), problem.late.end());
@@ -73,8 +73,8 @@ Problem random_problem(std::mt19937& random) {
   return problem;
 }
 
-// Chooses at random, makes choices known to the solver only when it needs them, and requires the
-// late arcs at some point.
+// Decides at random, adds choices to the solver only when it decides them, and requires the late
+// arcs at some point.
 class RandomGuide : public Guide {
  public:
   RandomGuide(const Problem& problem, std::mt19937& random) : problem_(problem), random_(random) {}
@@ -101,7 +101,8 @@ class RandomGuide : public Guide {
     return next;
   }
 
-  // Arcs required above level zero went with the choices behind them.
+  // Arcs that were required above level zero are taken back with the decisions, so they must be
+  // required again.
   void reopened(std::uint32_t) override { required_ = 0; }
 
  private:
@@ -118,8 +119,8 @@ class RandomGuide : public Guide {
   std::size_t required_ = 0;
 };
 
-// Whether the arcs of a lemma's cycle close, are known or of the side they name, and exclude
-// exactly the lemma's literals.
+// Whether the cycle of a lemma is closed, each arc is known or belongs to the side that its label
+// names, and the labels are the opposites of exactly the lemma's literals.
 ::testing::AssertionResult cycle_proves(const Problem& problem, const Lemma& lemma) {
   std::vector<Literal> against;
   for (std::size_t i = 0; i < lemma.cycle.size(); ++i) {
@@ -150,7 +151,7 @@ class RandomGuide : public Guide {
   return ::testing::AssertionSuccess();
 }
 
-// Whether the lemma follows from its premises, each leaving one literal no choice in turn.
+// Whether the lemma follows from its premises by unit propagation, in their order.
 ::testing::AssertionResult premises_prove(std::span<const Lemma> lemmas, std::size_t at) {
   std::vector<Literal> true_ones;
   const auto is_true = [&](Literal l) {
@@ -182,7 +183,7 @@ void expect_proof(const Problem& problem, std::span<const Lemma> lemmas) {
 }
 
 void expect_solution(const Problem& problem, const DynamicOrder& order, const Solver& solver) {
-  // Whatever was chosen, for every choice one side runs forward in the order, as do known arcs.
+  // In the order found, known arcs run forward, and so do those of one side of every choice.
   const auto forward = [&](std::span<const Arc> arcs) {
     return std::all_of(arcs.begin(), arcs.end(), [&](const Arc& arc) {
       return order.position(arc.from) < order.position(arc.to);

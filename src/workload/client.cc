@@ -5,8 +5,9 @@
 namespace ouro::workload {
 namespace {
 
+// Streams of random numbers: seat n has stream 1 + 1024 · n, as the simulation uses 1 to 6.
 constexpr std::uint64_t kStream = 1;
-constexpr std::uint64_t kSeatStride = 1024;  // Keeps off the streams of the simulation.
+constexpr std::uint64_t kSeatStride = 1024;
 
 }  // namespace
 

@@ -90,7 +90,7 @@ TEST(ClientTest, ClientsOfReadOnlyNodesOnlyRead) {
   }
 }
 
-// How often each kind of step occurs, in 20,000 transactions.
+// The share of each kind of step in the plans of 20,000 transactions.
 std::map<StepKind, double> shares(WorkloadKind kind) {
   const auto client = make_client(options_of(info(kind)));
   std::map<StepKind, double> found;
@@ -142,7 +142,7 @@ TEST(ClientTest, LengthsAreMixedIfAsked) {
   }
 }
 
-// A list that grew long is left; a full range of the phantom hunt, too.
+// Clients stop using a list that grew long, and a range of the phantom hunt that is full.
 TEST(ClientTest, ClientsLearnWhatToLeave) {
   const auto lists = make_client(options_of(info(WorkloadKind::ListAppend)));
   lists->saw({.kind = StepKind::Read, .key = 7}, Client::kListLimit);
@@ -160,7 +160,7 @@ TEST(ClientTest, ClientsLearnWhatToLeave) {
   EXPECT_TRUE(keys.contains(100));
 }
 
-// What the simulated store does with each workload keeps its level.
+// The simulated store keeps its level with every workload.
 TEST(ClientTest, SimulatedHistoriesOfEveryWorkloadKeepTheirLevel) {
   for (const WorkloadInfo& workload : workloads()) {
     GenerateOptions options;

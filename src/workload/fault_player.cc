@@ -8,13 +8,14 @@
 namespace ouro::workload {
 namespace {
 
+// The key that the script calls x, or y.
 struct KeyInPlay {
   std::uint32_t key = 0;
-  std::uint32_t before = 0;       // Its version when the play began.
-  std::uint32_t first_value = 0;  // Written in the play; 0: nothing yet.
+  std::uint32_t before = 0;       // Its newest version when the play began.
+  std::uint32_t first_value = 0;  // The first value that the play wrote to it; 0: none yet.
 };
 
-// What the read step returns; `how` is the last letter of the step.
+// What a read step returns. `how` is the last character of the step (see fault_script.h).
 DoneOp planted_read(const Versions& versions, Stage& stage, bool lists, const KeyInPlay& in_play,
                     char how) {
   const std::uint32_t key = in_play.key;

@@ -1,4 +1,5 @@
-// Plays the scripts of planted faults, wherever there is a store and somebody to act.
+// Plays the scripts of planted faults (fault_script.h) on a store: in the simulation, and in the
+// simulated database of src/run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace ouro::workload {
 
-// What a play needs from its surroundings.
+// What a play needs from whoever runs it.
 class Stage {
  public:
   Stage() = default;
@@ -17,24 +18,29 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
+  // The keys x and y of the play.
   virtual Client::KeyPair pick_keys() = 0;
-  // The transaction of an idle session: the same one for the same number during a play.
+  // The transaction of session `number` of the script: of a session that is idle, and the same one
+  // for the same number during a play.
   virtual OpenTxn& actor(std::size_t number) = 0;
-  // A value that nobody used for `key`, and the one that fresh_value() returns next.
+  // fresh_value() returns a value that was never used for `key`; peek_value() returns what
+  // fresh_value() will return next.
   virtual std::uint32_t fresh_value(std::uint32_t key) = 0;
   virtual std::uint32_t peek_value(std::uint32_t key) = 0;
 
-  // An actor begins: empty `txn`. Then, before each further step, time passes.
+  // Called when a transaction of the play begins; must empty `txn`.
   virtual void begun(OpenTxn& txn) = 0;
+  // Called before each other step.
   virtual void time_passes() {}
-  // It ended; write it down.
+  // Called when a transaction of the play has ended; must record it.
   virtual void ended(OpenTxn& txn, bool committed) = 0;
 };
 
-// REQUIRES: as many actors as needs_of(script) says.
+// Plays `script` at once. REQUIRES: `stage` has as many actors as needs_of(script) says.
 void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage);
 
-// What a read of `key` returns to `txn`; notes what it saw.
+// What an ordinary read of `key` returns to `txn` at the level of `isolation`. Adds the version
+// that the store showed to txn.seen.
 [[nodiscard]] DoneOp read_key(StoreState& store, Isolation& isolation, OpenTxn& txn,
                               std::uint32_t key);
 

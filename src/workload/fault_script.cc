@@ -6,22 +6,22 @@
 namespace ouro::workload {
 namespace {
 
-// Writers read what they overwrite where the anomaly would otherwise depend on a version order
-// that nobody observed.
+// Where the anomaly depends on the order of two versions, the later writer reads the earlier
+// version; otherwise nobody would have observed that order.
 constexpr std::array kScripts{
-    // Session 1 reads what session 0 takes back.
+    // Session 1 reads what session 0 writes and then aborts.
     FaultScript{Fault::AbortedRead, "aborted-read", "b0 b1 w0x r1x~ a0 c1"},
     // Session 1 reads what session 0 is about to overwrite itself.
     FaultScript{Fault::IntermediateRead, "intermediate-read", "b0 b1 w0x r1x~ w0x c0 c1"},
     FaultScript{Fault::ThinAirRead, "thin-air-read", "b0 r0x? c0"},
     FaultScript{Fault::FutureRead, "future-read", "b0 r0x! w0x c0"},
-    // The own write is forgotten.
+    // The transaction does not read its own write.
     FaultScript{Fault::Internal, "internal", "b0 w0x r0x- c0"},
     FaultScript{Fault::NonRepeatableRead, "non-repeatable-read", "b0 b1 r0x- w1x c1 r0x+ c0"},
     // Session 1 reads y from session 0's transaction, then x from before it.
     FaultScript{Fault::NonMonotonicRead, "non-monotonic-read",
                 "b0 b1 r0x- w0x w0y c0 r1y+ r1x- c1"},
-    // The same in the order that read committed allows.
+    // The same with the two reads in the order that read-committed allows.
     FaultScript{Fault::FracturedRead, "fractured-read", "b0 b1 r0x- w0x w0y c0 r1x- r1y+ c1"},
     // Session 2 sees the effect y without its cause x.
     FaultScript{Fault::CausalityViolation, "causality-violation",

@@ -29,7 +29,7 @@ bool is_wrong(const Facts& facts, const char* what) {
   return std::find(facts.wrong.begin(), facts.wrong.end(), what) != facts.wrong.end();
 }
 
-// Faults that a single read shows, and what level_conditions calls them.
+// Faults that show in a single read, and their names in Facts::wrong.
 struct PlainFault {
   Fault fault;
   const char* wrong;
@@ -41,7 +41,7 @@ constexpr PlainFault kPlain[] = {
     {Fault::DuplicateElements, "duplicate"}, {Fault::IncompatibleOrder, "incompatible"},
 };
 
-// Faults that take several transactions: what they break, and levels that they leave intact.
+// Faults that take several transactions: a level that each violates, and levels that still hold.
 struct CycleFault {
   Fault fault;
   Level broken;
@@ -107,7 +107,8 @@ TEST(FaultTest, FaultsOfSeveralTransactionsBreakTheirLevelAndNoWeakerOne) {
   }
 }
 
-// A verdict must not hang on a version order that no client saw.
+// No commit order explains the history, so the verdict does not depend on a version order that no
+// client saw.
 TEST(FaultTest, NoCommitOrderExplainsAWeakFault) {
   const std::pair<Fault, Level> weak[] = {{Fault::NonMonotonicRead, Level::ReadCommitted},
                                           {Fault::FracturedRead, Level::ReadAtomic},

@@ -1,4 +1,4 @@
-// How fast histories are made: 8 operations a transaction, 50 sessions, 100k keys.
+// How fast histories are generated: 8 operations per transaction, 50 sessions, 100,000 keys.
 #include <benchmark/benchmark.h>
 
 #include "ouro/generate.h"

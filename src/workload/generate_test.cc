@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Everything a history says, to compare histories by.
+// All that a history contains, as lines of text, to compare two histories.
 std::vector<std::string> told(const History& history) {
   std::vector<std::string> lines;
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -104,7 +104,7 @@ TEST(GenerateTest, SharesComeOutAsAskedFor) {
   options.txns = 20000;
   options.store = Level::ReadCommitted;
   options.read_share = 0.6;
-  options.keys = 100000;  // So that no read of a written key is an accident.
+  options.keys = 100000;  // So many that two operations hardly ever meet on a key by chance.
   const History history = *generate(options);
   double reads = 0;
   double rmw = 0;
@@ -280,7 +280,7 @@ TEST(GenerateTest, LongListsGiveWayToNewKeys) {
   EXPECT_LT(longest, 300u);
 }
 
-// A play retires its lists, and the key that stands in may never be used.
+// A planted fault retires the lists that it used, and the new keys may never be used.
 TEST(GenerateTest, VersionOrdersNameOnlyKeysOfTheHistory) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     GenerateOptions options;

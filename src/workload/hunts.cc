@@ -1,7 +1,7 @@
-// Hunts: transactions in the shape of one anomaly, on few keys, and a bank.
+// Hunts: transactions in the shape of one anomaly, on so few keys that it is likely; and a bank.
 //
-// Writers read what they overwrite wherever the anomaly would otherwise hide behind a version order
-// that nobody observed. Keys come in pairs (0 and 1, 2 and 3 …) where an anomaly needs two.
+// Where an anomaly depends on the order of two versions, writers read what they overwrite, so that
+// the order is observed. Where it needs two keys, these come in pairs (0 and 1, 2 and 3 …).
 #include <algorithm>
 
 #include "workload/planner.h"
@@ -37,7 +37,7 @@ class Hunt final : public Planner {
     }
   }
 
-  // A range that is full has no phantoms left.
+  // In a range where half of the keys are there, phantoms are rare: so we go on to the next range.
   void saw(const Step& step, std::size_t size) override {
     if (step.kind == StepKind::Scan && step.key == range_ * fixed_keys_ && size >= full()) {
       ++range_;
@@ -46,6 +46,7 @@ class Hunt final : public Planner {
   }
 
  private:
+  // How many rows make a range count as full.
   [[nodiscard]] std::size_t full() const { return std::max(1U, fixed_keys_ / 2); }
 
   KeyPair pair() {
@@ -78,7 +79,7 @@ class Hunt final : public Planner {
     program.push_back(write_step(keys.y));
   }
 
-  // Ranges of as many keys as the options say, all absent at first.
+  // Scans a range of as many keys as the options say, all absent at first, and mostly inserts one.
   void phantom(Program& program) {
     const std::uint32_t first = range_ * fixed_keys_;
     program.push_back({.kind = StepKind::Scan, .key = first, .upper = first + fixed_keys_ - 1});
@@ -99,7 +100,7 @@ class Hunt final : public Planner {
   }
 
   WorkloadKind kind_;
-  std::uint32_t range_ = 0;
+  std::uint32_t range_ = 0;  // Phantom: the number of the range in use.
 };
 
 }  // namespace

@@ -17,7 +17,8 @@ void Isolation::commit_unchecked(OpenTxn& txn) {
   install(txn, position);
 }
 
-// A list gets every element, a register only its last value: the others are intermediate.
+// A list gets every element. A register gets only the last value that the transaction wrote; the
+// values before are intermediate and never become versions.
 void Isolation::install(OpenTxn& txn, Position position) {
   txn.commit = position;
   store_.last_commit[txn.session] = position;

@@ -1,12 +1,15 @@
-// What a transaction sees and whether it may commit: one subclass per family of levels.
+// How the simulated store keeps a level: what a transaction sees, and whether it may commit. There
+// is one subclass per family of levels (StoreKind in base/level_rules.h):
 //
-//   ReadRules   rc, ra          any recent version, as long as the level's axiom allows it
-//   Replicated  cc, psi         a causally closed set of transactions; psi also refuses conflicts
-//   Snapshots   pc, si family   a prefix of the commit order; all but pc also refuse conflicts
+//   ReadRules   rc, ra          a read sees any recent version that the rule of the level allows
+//   Replicated  cc, psi         a transaction sees a causally closed set of transactions
+//   Snapshots   pc, si family   a transaction sees a prefix of the commit order
 //   Serial      ser family      optimistic, with commits in the past where nobody can tell
 //
-// In all of them the order of `OpenTxn::commit` is a commit order that proves the level, and its
-// restriction to a key is the version order.
+// psi and the si family also refuse to commit a transaction that would lose an update.
+//
+// In all of them the order of `OpenTxn::commit` is a commit order that proves the level, and the
+// order of the versions of each key is the same.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +24,7 @@
 
 namespace ouro::workload {
 
-// What the store consists of, whatever its level.
+// The data of the store, whatever its level.
 struct StoreState {
   StoreState(std::uint64_t seed, std::size_t keys, std::size_t sessions, bool holds_lists)
       : versions(keys), random(seed, 2), last_commit(sessions, 0), lists(holds_lists) {}
@@ -29,8 +32,8 @@ struct StoreState {
   Versions versions;
   Timeline timeline;
   Random random;
-  std::vector<Position> last_commit;  // Of each session; 0: none yet.
-  bool lists;
+  std::vector<Position> last_commit;  // By session; 0: it committed nothing yet.
+  bool lists;                         // Whether keys hold lists; else they are registers.
 };
 
 class Isolation {
@@ -40,25 +43,28 @@ class Isolation {
   Isolation(const Isolation&) = delete;
   Isolation& operator=(const Isolation&) = delete;
 
-  // Sets the snapshot.
+  // Begins `txn`: chooses what it is going to see.
   virtual void begin(OpenTxn& txn) = 0;
-  // The version of `key` to show. The caller adds it to `txn.seen`.
-  // REQUIRES: the transaction has not written `key`, or it is a list it has not seen.
+  // The version of `key` that `txn` reads. The caller adds it to `txn.seen`.
+  // REQUIRES: `txn` has not written `key`; or `key` is a list, and not in `txn.seen`.
   virtual std::uint32_t read(OpenTxn& txn, std::uint32_t key) = 0;
-  // Commits, or returns false and changes nothing: a conflict, the transaction must abort.
+  // Commits and installs the writes. Returns false and changes nothing if the level does not allow
+  // it; then the transaction must abort.
   virtual bool commit(OpenTxn& txn) = 0;
 
-  // For planted faults: a begin with a fresh snapshot, and a commit without any check.
+  // The same for planted faults: a begin that sees all that is committed, a commit without checks.
   void begin_unchecked(OpenTxn& txn);
   void commit_unchecked(OpenTxn& txn);
 
  protected:
-  // Called by commit_unchecked() before it installs; `txn.commit` is set. The transaction may have
-  // seen everything committed so far.
+  // Called by commit_unchecked() before it installs the writes, so that the subclass can note what
+  // the transaction read: anything that was committed so far. `txn.commit` is set.
   virtual void accept(const OpenTxn&) {}
 
-  // Installs the writes at `position`.
+  // Installs the writes of `txn` at `position`, which becomes txn.commit.
   void install(OpenTxn& txn, Position position);
+  // Whether all versions that `txn` saw are still the newest; and whether those are that must be
+  // (SeenVersion::pinned).
   [[nodiscard]] bool all_seen_are_newest(const OpenTxn& txn) const;
   [[nodiscard]] bool pinned_are_newest(const OpenTxn& txn) const;
 

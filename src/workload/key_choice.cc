@@ -6,13 +6,14 @@
 namespace ouro::workload {
 namespace {
 
-constexpr std::uint64_t kBucketsPerOctave = 64;
+constexpr std::uint64_t kBucketsPerOctave = 64;  // An octave is from a number to its double.
 constexpr int kLogBits = 48;
 constexpr int kPowerBits = 40;
 constexpr double kWeightOne = 4294967296.0;  // 2^32: 2^27 keys of weight one stay below 2^60.
 
-// rank^-theta. Only multiplication, division, square root and conversion touch a double: all are
-// exact to the bit on every IEEE machine, and no compiler can fuse them.
+// rank^-theta, as 2^-(theta · log2(rank)). The logarithm is found bit by bit by squaring, the power
+// bit by bit by square roots. Doubles are only multiplied, divided, rooted and converted: the
+// results are the same to the bit on every IEEE machine, and no compiler can fuse two of them.
 double falling_power(double rank, double theta) {
   int exponent = 0;
   double mantissa = std::frexp(rank, &exponent) * 2;

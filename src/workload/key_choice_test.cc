@@ -61,7 +61,7 @@ TEST(KeyChoiceTest, ExtremeHotspotsStayInRange) {
   }
 }
 
-// Integers and correctly rounded operations only, so these numbers hold on every machine.
+// Only integers and correctly rounded operations are used, so every machine draws these numbers.
 TEST(RandomTest, IsTheSameEverywhere) {
   Random random(1, 2);
   EXPECT_EQ(random.next(), 5796968857530213156u);

@@ -1,8 +1,8 @@
-// For tests: what a small generated history did, and the conditions of the levels, written down as
-// in the definitions and with no thought of speed.
+// For tests: the relations of a small generated history, and the conditions of the levels, written
+// down as in the definitions and with no thought of speed.
 //
-// The history must carry version orders and timestamps: the store tells its true order, and these
-// conditions are judged by it.
+// REQUIRES: the history has complete version orders, timestamps and clocks. The conditions are
+// judged by the true order that these tell.
 #pragma once
 
 #include <bitset>
@@ -15,20 +15,21 @@
 
 namespace ouro::workload {
 
+// The most nodes of a relation: twice as many as transactions, for their begins and commits.
 inline constexpr std::size_t kMostTxns = 256;
 
-// A relation over transactions: row i holds those that i relates to.
+// A relation over nodes: bit j of row i says whether i relates to j.
 using Relation = std::vector<std::bitset<kMostTxns>>;
 
-[[nodiscard]] Relation join(const Relation& a, const Relation& b);     // Union.
-[[nodiscard]] Relation compose(const Relation& a, const Relation& b);  // a ; b
-[[nodiscard]] Relation closure(Relation relation);                     // Transitive.
+[[nodiscard]] Relation join(const Relation& a, const Relation& b);     // The union of both.
+[[nodiscard]] Relation compose(const Relation& a, const Relation& b);  // A step of a, then of b.
+[[nodiscard]] Relation closure(Relation relation);                     // One or more steps.
 [[nodiscard]] bool irreflexive(const Relation& relation);
 [[nodiscard]] bool acyclic(const Relation& relation);
 
 inline constexpr int kInitialWriter = -1;
 
-// A read from another transaction, in the order of the reader's operations.
+// A read of what another transaction wrote, or of the initial value.
 struct ExternalRead {
   int reader = 0;
   KeyId key;
@@ -36,15 +37,16 @@ struct ExternalRead {
   Value value;
 };
 
+// What a history did. Transactions are numbered by their index in `txns`.
 struct Facts {
   explicit Facts(const History& history);
 
-  std::vector<TxnId> txns;        // Those that count as committed.
-  std::vector<Timestamp> commit;  // The true commit order.
-  std::vector<std::vector<KeyId>> written;
-  std::vector<ExternalRead> reads;
-  Relation so, wr, ww, rw, rt;
-  // Everything wrong with single reads, by name; "non-repeatable" is the only one that rc allows.
+  std::vector<TxnId> txns;                  // Those that count as committed.
+  std::vector<Timestamp> commit;            // By transaction: when it committed.
+  std::vector<std::vector<KeyId>> written;  // By transaction: the keys that it wrote.
+  std::vector<ExternalRead> reads;          // By reader, in the order of its operations.
+  Relation so, wr, ww, rw, rt;              // As in docs/levels.md.
+  // What is wrong with single reads, by name. rc allows "non-repeatable" and nothing else.
   std::vector<std::string> wrong;
 
   [[nodiscard]] bool writes(int txn, KeyId key) const;

@@ -14,7 +14,7 @@ using Bits = std::bitset<kMostTxns>;
 
 Relation empty_relation(std::size_t size) { return Relation(size); }
 
-// Where values stand: who wrote them and as which version.
+// For each value of a key: which transaction wrote it, and which version it is.
 struct Catalogue {
   explicit Catalogue(const History& observed) : history(observed) {
     for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -34,12 +34,13 @@ struct Catalogue {
     }
   }
 
-  // What identifies the version a read returned: a list's last element.
+  // The value that identifies the version that a read returned: of a list, its last element.
   [[nodiscard]] Value identity(Value value) const {
     if (!value.is_list()) return value;
     const auto elements = history.list(value);
     return elements.empty() ? Value::null() : elements.back();
   }
+  // The number of the version, from 1; 0 for the initial one, -1 if it never became a version.
   [[nodiscard]] int position(KeyId key, Value value) const {
     if (value.is_null()) return 0;
     const auto at = version.find({key, value});
@@ -48,11 +49,12 @@ struct Catalogue {
 
   const History& history;
   std::map<std::pair<KeyId, Value>, TxnId> writer;
-  std::map<std::pair<TxnId, KeyId>, Value> last;
+  std::map<std::pair<TxnId, KeyId>, Value> last;  // The last value that a transaction wrote to it.
   std::map<std::pair<KeyId, Value>, int> version;
 };
 
-// Unknown transactions count once one that counts has read from them.
+// Which transactions count: committed ones, and unknown ones that a transaction which counts read
+// from.
 std::vector<bool> counted(const History& history, const Catalogue& catalogue) {
   std::vector<bool> counts(history.txn_count());
   for (std::size_t t = 0; t < counts.size(); ++t) {
@@ -119,7 +121,7 @@ class TxnReader {
     facts_.reads.push_back({self, key, writer, value});
   }
 
-  // A list must be a beginning of the true one, followed by own elements.
+  // A list must be a beginning of the true list, followed by what the transaction itself appended.
   void check_list(const Op& op) {
     const auto elements = catalogue_.history.list(op.value);
     if (std::set<Value>(elements.begin(), elements.end()).size() != elements.size()) {
@@ -142,12 +144,13 @@ class TxnReader {
   std::map<KeyId, Value> first_read_;
 };
 
-// T3 reads x from T1, and T2 writes x: the triples that the axioms of the weak levels speak of.
+// T3 reads x from T1, and T2 writes x. The rules of the weak levels say when T2 must have committed
+// before T1.
 struct Triple {
   int t1 = 0;
   int t2 = 0;
   int t3 = 0;
-  std::size_t read = 0;  // Which of Facts::reads.
+  std::size_t read = 0;  // The read of x by T3, as an index into Facts::reads.
 };
 
 std::vector<Triple> triples(const Facts& facts) {
@@ -162,6 +165,7 @@ std::vector<Triple> triples(const Facts& facts) {
   return result;
 }
 
+// Whether T3 read from T2 before it read x from T1.
 bool read_earlier(const Facts& facts, const Triple& triple) {
   for (std::size_t r = 0; r < triple.read; ++r) {
     const ExternalRead& earlier = facts.reads[r];
@@ -170,7 +174,7 @@ bool read_earlier(const Facts& facts, const Triple& triple) {
   return false;
 }
 
-// Whether T2 must precede T1 by the axiom of `level`.
+// Whether T2 must commit before T1 by the rule of `level`. `causal` is the closure of so and wr.
 bool premise(const Facts& facts, Level level, const Relation& causal, const Triple& triple) {
   const auto t2 = static_cast<std::size_t>(triple.t2);
   const auto t3 = static_cast<std::size_t>(triple.t3);
@@ -205,7 +209,7 @@ bool weak_holds(const Facts& facts, Level level) {
   });
 }
 
-// The begin/commit graph: node 2t is the begin of t, 2t+1 its commit.
+// The graph of begins and commits (docs/levels.md): node 2t is the begin of t, 2t + 1 its commit.
 class BeginCommitGraph {
  public:
   explicit BeginCommitGraph(const Facts& facts) : size_(facts.txns.size()), arcs_(2 * size_) {

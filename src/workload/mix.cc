@@ -6,8 +6,9 @@
 namespace ouro::workload {
 namespace {
 
-// See the comment in mix.h. Integers, so that no machine rounds differently; small enough that
-// a million times the sum is below 2^64.
+// How often a pair, a single read and a single write are drawn, so that the shares come out as
+// mix.h says. Integers, so that no machine rounds differently; so small that a million times their
+// sum is below 2^64.
 struct Weights {
   std::uint64_t pair = 0;
   std::uint64_t read = 0;
@@ -24,7 +25,8 @@ Weights weights_of(double read_share, double rmw_share) {
           .write = (kOne - reads) * (kOne - rmw)};
 }
 
-// King Cobra counts a read-modify-write as one operation, we as two.
+// The shares of the options, or those of King Cobra's workloads. King Cobra counts a
+// read-modify-write as one operation, we count it as two.
 struct Shares {
   double read = 0;
   double rmw = 0;
@@ -71,7 +73,7 @@ std::uint32_t Mix::pick_key() {
 
 Client::KeyPair Mix::pick_keys() {
   const std::uint32_t x = pick_key();
-  // A draw may be so skewed that it hardly ever differs, so give up and take a neighbour.
+  // The choice may be so skewed that two draws hardly ever differ; then take a neighbour.
   for (int attempt = 0; attempt < 16; ++attempt) {
     const std::uint32_t y = pick_key();
     if (y != x) return {x, y};
@@ -89,7 +91,7 @@ void Mix::retire(std::uint32_t key) {
   slot_of_key_.push_back(slot);
 }
 
-// Elsewhere somebody else retires them.
+// On a real database, lists are retired here; in the simulation, Simulation::record() does it.
 void Mix::saw(const Step& step, std::size_t size) {
   if (lists() && size >= kListLimit && step.key < slot_of_key_.size()) retire(step.key);
 }
@@ -110,7 +112,8 @@ void Mix::plan(Program& program) {
   }
 }
 
-// Operations come two by two; each two are a pair with the probability that yields the share.
+// A transaction has room for length / 2 pairs. Each of them is drawn with the probability that
+// makes the share of pairs come out.
 std::uint32_t Mix::draw_pair_count(std::uint32_t length) {
   const std::uint32_t twos = length / 2;
   const std::uint64_t op_weight = 2 * pair_weight_ + read_weight_ + write_weight_;
@@ -121,6 +124,7 @@ std::uint32_t Mix::draw_pair_count(std::uint32_t length) {
   return pairs;
 }
 
+// Whether an operation that is not part of a pair is a write.
 bool Mix::draw_single_write(std::uint32_t length) {
   const std::uint64_t singles = read_weight_ + write_weight_;
   if (length == 1 || singles == 0) return !random_.hit(read_);

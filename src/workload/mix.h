@@ -1,15 +1,15 @@
-// Mixtures: operations drawn one by one.
+// Mixtures: transactions whose operations are drawn at random.
 //
-// General, ListAppend and King Cobra's mix plain reads, blind writes and read-write pairs so that
-// both shares of the options come out: with read share r and read-modify-write share m, a write
-// belongs to a pair with probability m, and the pairs' reads count as reads. If r is too small for
-// the reads that m asks for, pairs win and the read share is larger than asked. A transaction of
+// General, ListAppend and King Cobra's mix single reads, blind writes and pairs (a read and a write
+// of the same key), so that both shares of the options come out: a write belongs to a pair with
+// probability rmw_share, and the reads of pairs count as reads. If read_share is too small for the
+// reads of these pairs, pairs win, and more operations are reads than asked for. A transaction of
 // one operation has no room for a pair.
 //
 // BlindW transactions either only read or only write, and never read what they write.
 //
-// A list that grew long is retired and a new key takes its place, as in Elle: reads of endless
-// lists would make a history quadratic. So a list history may have more keys than asked for.
+// A list that grew long is retired, and a new key takes its place, as in Elle: reads of ever longer
+// lists would make the size of a history quadratic. So it may have more keys than asked for.
 #pragma once
 
 #include <cstdint>
@@ -43,15 +43,17 @@ class Mix final : public Client {
   std::uint32_t ops_at_least_;
   Random random_;
   KeyChooser chooser_;
-  Chance read_;  // Of operations, where there is no choice but a single one.
-  // Weights of pairs, plain reads and blind writes.
+  Chance read_;  // That an operation reads, where pairs are impossible.
+  // Weights of pairs, single reads and blind writes.
   std::uint64_t pair_weight_;
   std::uint64_t read_weight_;
   std::uint64_t write_weight_;
-  Chance read_only_;  // Of BlindW transactions.
+  Chance read_only_;  // That a BlindW transaction only reads.
   std::uint32_t key_end_;
-  std::vector<std::uint32_t> key_of_slot_;  // Lists only: who stands in for whom …
-  std::vector<std::uint32_t> slot_of_key_;  // … and its inverse.
+  // Lists only. A slot is what KeyChooser draws; it has one key at a time, and the next one when
+  // that key is retired. A retired key remembers its slot.
+  std::vector<std::uint32_t> key_of_slot_;
+  std::vector<std::uint32_t> slot_of_key_;
 };
 
 }  // namespace ouro::workload

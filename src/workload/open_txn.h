@@ -1,4 +1,4 @@
-// A transaction in flight: what it is going to do, what it did and what it saw.
+// A transaction that has begun and not ended: what it is going to do, what it did, what it saw.
 #pragma once
 
 #include <array>
@@ -11,22 +11,25 @@
 
 namespace ouro::workload {
 
-// One operation as its client will remember it.
+// One operation that was done, as the Recorder will write it down.
 struct DoneOp {
   OpKind kind = OpKind::Read;
-  std::uint32_t key = 0;
-  // Registers: the value read or written, 0 for absent. Lists: the element appended, or the version
-  // read. Scans: the last key; `own` reads of the keys found follow.
+  std::uint32_t key = 0;  // Of a scan: the first key of the range.
+  // Registers: the value read or written; 0: absent. Lists: the element appended, or the version
+  // read. Scans: the last key of the range.
   std::uint32_t value = 0;
-  std::uint32_t own = 0;  // List reads: how many own elements follow those of the version.
-  std::array<std::uint32_t, 2> planted{};  // List reads: elements that follow by a fault; 0: none.
+  // List reads: how many elements that the transaction appended itself follow those of the version.
+  // Scans: how many of the next operations are reads of the keys that the scan found.
+  std::uint32_t own = 0;
+  std::array<std::uint32_t, 2> planted{};  // List reads: elements that a fault adds; 0: none.
 };
 
 // A version that the store showed to the transaction.
 struct SeenVersion {
   std::uint32_t key = 0;
   std::uint32_t version = 0;
-  // Shown after an own append, so the element must come right behind this version.
+  // The transaction had appended to the list and read its own element right behind this version. So
+  // it may commit only if no other element came in between.
   bool pinned = false;
 };
 
@@ -37,20 +40,20 @@ struct PendingWrite {
 
 inline constexpr std::size_t kReplicas = 3;
 
-// One per session, and used again for its next transaction, so that nothing is allocated for an
-// operation in the long run.
+// Each session has one, and uses it again for its next transaction, so that its vectors need not be
+// allocated anew.
 struct OpenTxn {
   std::uint32_t session = 0;
-  Program program;
-  std::size_t next_op = 0;
+  Program program;          // The plan,
+  std::size_t next_op = 0;  // and the step that comes next.
 
   std::vector<DoneOp> ops;
   std::vector<SeenVersion> seen;
-  std::vector<PendingWrite> writes;  // All of them, also those overwritten by the next.
+  std::vector<PendingWrite> writes;  // All writes so far, also those that a later one overwrites.
 
-  Position start = 0;                      // Its snapshot, where the level has one.
-  Position commit = 0;                     // Valid once committed.
-  std::array<Position, kReplicas> view{};  // Replicated levels: what it sees of each replica.
+  Position start = 0;                      // When it begins; its snapshot where the level has one.
+  Position commit = 0;                     // When it commits; meaningless before.
+  std::array<Position, kReplicas> view{};  // Replicated: up to where it sees each replica.
   std::int64_t invoked = 0;                // By the clients' clock, in nanoseconds.
 
   void reset() {

@@ -1,15 +1,15 @@
-// Emme's mix on rows of three columns.
+// Emme's workload, on rows of three columns.
 //
-// Fig. 9: 30 % updates, 40 % reads, 20 % increments (a read, then an update) and 10 % inserts,
-// which overwrite a key that exists. Fig. 10 adds predicates: here half of the reads and updates
-// are range selects, min or max, and updates by predicate. c0 tells versions apart; c1 is what
-// predicates look at, c2 what aggregates return.
+// 30 % updates, 40 % reads, 20 % increments (a read, then an update) and 10 % inserts, which
+// overwrite a key that exists (Fig. 9 of the paper). Half of the reads are range selects, minima or
+// maxima, and half of the updates are updates by predicate (as in Fig. 10). Column c0 tells
+// versions apart, c1 is what predicates look at, c2 is what aggregates return.
 #include "workload/planner.h"
 
 namespace ouro::workload {
 namespace {
 
-constexpr std::int32_t kValues = 100;  // Of c1 and c2: from 0.
+constexpr std::int32_t kValues = 100;  // Values of c1 and c2 are from 0 to 99.
 constexpr std::int32_t kRange = 10;    // How many values of c1 a predicate covers.
 
 class Predicates final : public Planner {

@@ -1,7 +1,7 @@
 // Random numbers that are the same on every machine.
 //
-// The standard distributions may differ between libraries, so we draw with integers only. The
-// generator is SplitMix64: eight bytes of state, and good enough for workloads.
+// Standard libraries differ in what their distributions draw, so we use none and draw with integers
+// only. The generator is SplitMix64: eight bytes of state, and good enough for workloads.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class Chance {
 
 class Random {
  public:
-  // Streams of one seed are independent: what one part draws does not disturb another.
+  // Streams of one seed are independent: what one part of a program draws from its stream does not
+  // change what other parts draw.
   Random(std::uint64_t seed, std::uint64_t stream) : state_(mix(seed) ^ mix(~stream)) {}
 
   std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15); }

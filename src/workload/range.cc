@@ -1,8 +1,8 @@
 // Viper's V-Range: reads, writes, inserts, deletes and range queries over integer keys.
 //
-// Each transaction has operations of one type. Inserts add the key after the last one or bring back
-// one that exists; deletes leave a tombstone; both read first what they replace, as Viper's
-// collectors do. A range query asks for a random range of all keys.
+// All operations of a transaction are of one type. An insert writes the key after the last one, or
+// one that was there before; a delete leaves a tombstone. Both first read what they replace, as
+// Viper's collectors do. A range query is a scan of a random range of keys.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@
 namespace ouro::workload {
 namespace {
 
-// In thousandths, of transactions that read, write, insert and delete; the others scan.
+// The shares, in thousandths, of transactions that read, write, insert and delete; the rest scans.
 using RangeShares = std::array<std::uint32_t, 4>;
 
 RangeShares range_shares(WorkloadKind kind) {

@@ -1,16 +1,17 @@
-// Read committed and read atomic, by keeping their axioms and nothing else.
+// Read committed and read atomic, by keeping the rules of these levels (docs/levels.md) and nothing
+// else.
 //
 // A read draws a version between a few events ago and now, as if from a random replica. Then:
 //
-//   rc  If an earlier read of the transaction came from a transaction that wrote a later version
-//       of this key, that version is shown instead.
-//   ra  The same, also for versions written by the own session. And the version's writer must not
-//       have overwritten anything the transaction read before; if it did, we fall back to the
-//       oldest version that the other rules allow. That one always fits: its writer is one whose
-//       versions were a lower bound for the earlier reads too.
+//   rc  If the transaction read from a transaction that wrote a later version of this key, it sees
+//       that version instead.
+//   ra  The same, also for versions that its own session wrote before. And if the writer of the
+//       version overwrote anything that the transaction read, it sees the oldest version instead
+//       that the other rules allow. That one is always right: it was also a lower bound for the
+//       earlier reads, so its writer overwrote nothing of what they saw.
 //
-// Either way a transaction never sees two versions of a key at ra: the later one's writer
-// overwrote the earlier.
+// So at ra a transaction never sees two versions of a key, as the writer of the later one overwrote
+// the earlier one.
 #include <algorithm>
 
 #include "base/level_rules.h"
@@ -38,7 +39,7 @@ class ReadRules final : public Isolation {
     const std::uint32_t version =
         at_least_what_was_seen(txn, key, at_least_own_session(txn, key, drawn));
     if (!overwrites_what_was_seen(txn, key, version)) return version;
-    // No read of this transaction reaches further back than this.
+    // No read of this transaction draws a version from before this.
     const Position oldest = txn.start - (Timeline::kMaxLag + 1) * Timeline::kTicks;
     const std::uint32_t lowest = versions.newest_at(key, oldest);
     return at_least_what_was_seen(txn, key, at_least_own_session(txn, key, lowest));
@@ -51,7 +52,7 @@ class ReadRules final : public Isolation {
   }
 
  private:
-  // The later of `version` and those of `key` by transactions that `txn` read from.
+  // The latest of `version` and the versions of `key` by transactions that `txn` read from.
   [[nodiscard]] std::uint32_t at_least_what_was_seen(const OpenTxn& txn, std::uint32_t key,
                                                      std::uint32_t version) const {
     const Versions& versions = store_.versions;
@@ -64,7 +65,7 @@ class ReadRules final : public Isolation {
     return version;
   }
 
-  // The later of `version` and the last one of `key` by the session of `txn`.
+  // The later of `version` and the last version of `key` that the session of `txn` wrote.
   [[nodiscard]] std::uint32_t at_least_own_session(const OpenTxn& txn, std::uint32_t key,
                                                    std::uint32_t version) const {
     const auto all = store_.versions.of(key);
@@ -74,7 +75,7 @@ class ReadRules final : public Isolation {
     return version;
   }
 
-  // Whether the writer of `version` also wrote a later version of something `txn` read.
+  // Whether the writer of `version` also wrote a later version of something that `txn` read.
   [[nodiscard]] bool overwrites_what_was_seen(const OpenTxn& txn, std::uint32_t key,
                                               std::uint32_t version) const {
     const Versions& versions = store_.versions;

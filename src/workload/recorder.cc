@@ -40,7 +40,7 @@ void Recorder::add(const OpenTxn& txn, TxnStatus status, bool applied, std::int6
   }
 }
 
-// The reads of what was found follow the scan.
+// The operations behind the scan are the reads of what it found (see DoneOp::own).
 void Recorder::add_scan(const DoneOp* scan) {
   rows_.clear();
   for (const DoneOp* found = scan + 1; found <= scan + scan->own; ++found) {

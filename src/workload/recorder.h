@@ -1,4 +1,4 @@
-// Writes down what clients saw, as a History.
+// Writes down what the clients of the simulation did and saw, as a History.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,14 @@ class Recorder {
  public:
   explicit Recorder(const GenerateOptions& options);
 
-  // Adds a completed transaction. `applied` tells whether its writes took effect, whatever the
-  // client heard; `completed` is ignored if it heard nothing.
+  // Adds a transaction that has ended. `status` is what the client heard, `applied` whether the
+  // store committed it. `completed` is the client's clock in nanoseconds; it is not recorded if the
+  // status is Unknown. `versions` are those of the store now.
   void add(const OpenTxn& txn, TxnStatus status, bool applied, std::int64_t completed,
            const Versions& versions);
 
-  // The history. `versions` is the store's memory at the end.
+  // The history of all transactions added. `versions` are those of the store at the end. The errors
+  // are those of HistoryBuilder::freeze().
   Result<History> finish(const Versions& versions) &&;
 
  private:

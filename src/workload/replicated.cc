@@ -1,15 +1,17 @@
-// Causal consistency and parallel snapshot isolation, by replicas that gossip.
+// Causal consistency and parallel snapshot isolation, by replicas that tell each other what they
+// know.
 //
-// A session stays with one replica. A replica's state is, for each replica, up to where it knows
-// that one's commits; a transaction reads from the state as it was at its begin, and of a key it
-// sees the version that is last in commit order. Now and then a replica takes over all that
-// another one knows. So states are causally closed: whoever knows a transaction knows what it saw.
-// Two replicas may learn of two commits in opposite order, which is a long fork.
+// A session stays with one replica. The state of a replica says, for each replica, up to which of
+// its commits it knows them. A transaction reads from the state that its replica had at the begin;
+// of each key it sees the known version that is last in commit order. Now and then a replica takes
+// over all that another one knows. So states are causally closed: a replica that knows a
+// transaction knows all that the transaction saw. Two replicas may learn of two commits in opposite
+// order, which is a long fork.
 //
-// Under psi a transaction must have seen the newest version of what it overwrites. If it has not,
-// its replica fetches the state of the replica that wrote it; if that does not change anything the
-// transaction read, it goes on as if it had begun now, else it aborts. Hence every version's
-// writer saw all versions before it, and a newest version that is visible makes all visible.
+// At psi a transaction must have seen the newest version of each key that it overwrites. If it has
+// not, it takes over the state of the replica that wrote that version. If this changes nothing that
+// the transaction read, it goes on as if it had begun now, else it aborts. Hence the writer of each
+// version saw all versions before it, and who sees the newest version of a key sees all.
 #include <algorithm>
 #include <array>
 
@@ -19,6 +21,7 @@
 namespace ouro::workload {
 namespace {
 
+// By replica: the commits of its sessions up to this position are known.
 using View = std::array<Position, kReplicas>;
 
 void merge(View& view, const View& other) {
@@ -64,8 +67,8 @@ class Replicated final : public Isolation {
     return version.at <= view[replica_of(version.session)];
   }
 
-  // Moves the view of `txn` forward until it sees the newest version of all it wrote. False: it
-  // read something that changes with that.
+  // Moves the view of `txn` forward until it sees the newest version of each key that it wrote.
+  // Returns false, and changes nothing, if something that it read would change.
   bool catch_up(OpenTxn& txn) const {
     View view = txn.view;
     for (const PendingWrite& write : txn.writes) {

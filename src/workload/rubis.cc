@@ -3,7 +3,7 @@
 //
 // The papers give no shares. Ours: 5 % of transactions register a user, 10 % list an item, 30 %
 // bid, 5 % buy, 10 % comment, 25 % view an item with its seller and bids, 15 % view a user. Items
-// are picked with a bias to few of them, as auctions that end soon are.
+// are drawn by Zipf's law, since auctions that end soon get most of the attention.
 #include <algorithm>
 
 #include "workload/key_choice.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kUsers = 20'000;
 constexpr std::uint32_t kItems = 80'000;
-constexpr std::uint32_t kItem = kUsers;  // First key of items; users are from 0.
+constexpr std::uint32_t kItem = kUsers;  // The first key of an item; users have the keys before.
 constexpr std::uint32_t kEnd = kItem + kItems;
 constexpr std::uint32_t kBidsShown = 5;
 
@@ -61,7 +61,7 @@ class Rubis final : public Planner {
 
   void bid(Program& program) {
     program.push_back(read_step(user()));
-    read_write(program, item());  // Its highest bid and their number.
+    read_write(program, item());  // The item has its highest bid and the number of bids.
     program.push_back(write_step(new_keys(1)));
   }
 
@@ -71,7 +71,8 @@ class Rubis final : public Planner {
     for (std::uint32_t i = 0; i < kBidsShown; ++i) program.push_back(read_step(recent()));
   }
 
-  // One of the last 1000 keys that this client made, or another client may have made.
+  // One of the last 1000 keys that this client made, or one that another client may have made at
+  // about the same time.
   std::uint32_t recent() {
     const std::uint32_t count = block_count();
     if (count == 0) return item();

@@ -1,14 +1,15 @@
 // The serializable family: optimistic concurrency with commits in the past.
 //
-// A transaction reads a snapshot and commits
-//   now,              if all it read is still the newest version; else
-//   at its snapshot,  if nobody with a later place read or overwrote what it writes; else never.
-// The places are a serial order. A commit at the snapshot is what makes a difference to clients:
-// the snapshot lies before the session's last commit at will under ser, before commits of other
-// sessions under session-ser, and never before the begin under strict-ser.
+// A transaction reads a snapshot, and commits
+//   now,              if all that it read is still the newest version; else
+//   at its snapshot,  if nobody read or overwrote what it writes at a later position; else never.
+// The positions of the commits are a serial order. Only a commit at the snapshot can make a
+// difference between the levels: at ser the snapshot may lie before the last commit of the session;
+// at session-ser it may lie before commits of other sessions only; at strict-ser it is taken at the
+// begin.
 //
-// A transaction that commits now gets the start timestamp right before its commit: its reads hold
-// there too, and blind writes that came in between are then no conflict.
+// A transaction that commits now gets a start timestamp right before its commit. Its reads are
+// right there, too, and blind writes that were committed in between are then no conflict.
 #include <algorithm>
 #include <vector>
 
@@ -72,7 +73,7 @@ class Serial final : public Isolation {
 
   bool lags_;
   bool keeps_sessions_;
-  std::vector<Position> last_read_;  // Of each key, by any transaction that may commit there.
+  std::vector<Position> last_read_;  // By key: the latest position at which it may have been read.
 };
 
 }  // namespace

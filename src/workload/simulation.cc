@@ -5,7 +5,7 @@
 namespace ouro::workload {
 namespace {
 
-// Streams of the seed; 1 is the clients', 2 the store's.
+// The streams of random numbers; stream 1 is that of the client, 2 that of the store.
 constexpr std::uint64_t kSchedulerStream = 3;
 constexpr std::uint64_t kOutcomeStream = 4;
 constexpr std::uint64_t kClockStream = 5;
@@ -120,7 +120,7 @@ void Simulation::do_op(OpenTxn& txn, const Step& step) {
   txn.ops.push_back({.kind = kind, .key = step.key, .value = value});
 }
 
-// A scan sees what reads of its keys would see.
+// A scan returns what reads of all keys in its range would return.
 void Simulation::do_scan(OpenTxn& txn, const Step& step) {
   const std::size_t scan = txn.ops.size();
   txn.ops.push_back({.kind = OpKind::Scan, .key = step.key, .value = step.upper});
@@ -132,7 +132,7 @@ void Simulation::do_scan(OpenTxn& txn, const Step& step) {
   client_->saw(step, txn.ops[scan].own);
 }
 
-// An answer may get lost on the way back, and then the request may have got lost before.
+// With the status Unknown, either the request to commit or the answer to it got lost.
 TxnStatus Simulation::finish(OpenTxn& txn, bool& applied) {
   const bool unknown = outcomes_.hit(unknown_);
   const bool request_lost = unknown && outcomes_.below(2) == 0;
@@ -158,7 +158,8 @@ void Simulation::record(OpenTxn& txn, TxnStatus status, bool applied) {
   store_.versions.grow(client_->key_end());
 }
 
-// At most one fault per begin. One that needs more transactions than are left is dropped.
+// The fault to plant instead of the next transaction, or null. A fault that needs more transactions
+// than are left is dropped.
 const FaultScript* Simulation::draw_fault() {
   for (const auto& [chance, script] : faults_) {
     if (!fault_random_.hit(chance)) continue;
@@ -172,7 +173,8 @@ void Simulation::perform(const FaultScript& script) {
     std::swap(idle_[i], idle_[i + fault_random_.below(idle_.size() - i)]);
   }
   play(script, store_, *isolation_, *this);
-  // Later reads of a list would contradict what some faults showed, which is an anomaly of its own.
+  // Later reads of a list could contradict what the fault showed, which is another anomaly. So the
+  // lists of the play are not used again.
   if (store_.lists) {
     if (needs_of(script).keys > 0) client_->retire(in_play_.x);
     if (needs_of(script).keys > 1) client_->retire(in_play_.y);

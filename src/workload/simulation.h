@@ -1,9 +1,10 @@
-// Clients, store and clock in one loop: who takes the next step is drawn.
+// The simulation: sessions, store and clock in one loop. Which session takes the next step is drawn
+// at random.
 //
-// A step is a begin, an operation or a commit, so transactions of different sessions overlap.
-// How many are open at once adapts: a conflict takes a tenth off the limit, a commit adds a
-// ninetieth, which settles near one abort in ten where clients fight for few keys and leaves all
-// sessions busy where they do not.
+// A step is a begin, an operation or a commit, so transactions of different sessions overlap. How
+// many may be open at once is limited, and the limit adapts: an abort by conflict takes a tenth off
+// it, a commit adds a ninetieth. This settles near one abort in ten where clients fight for few
+// keys, and leaves all sessions busy where they do not.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ class Simulation final : private Stage {
   // REQUIRES: the options passed the checks of generate().
   explicit Simulation(const GenerateOptions& options);
 
+  // Runs to the end. Call it once.
   Result<History> run();
 
  private:
@@ -33,7 +35,7 @@ class Simulation final : private Stage {
   void take_step(std::size_t open_index);
   void do_op(OpenTxn& txn, const Step& step);
   void do_scan(OpenTxn& txn, const Step& step);
-  // Returns whether the store kept its writes.
+  // Ends the transaction. Returns what the client hears; `applied` says whether it committed.
   TxnStatus finish(OpenTxn& txn, bool& applied);
   void record(OpenTxn& txn, TxnStatus status, bool applied);
   void tick();
@@ -64,13 +66,13 @@ class Simulation final : private Stage {
   Chance unknown_;
   std::vector<std::pair<Chance, const FaultScript*>> faults_;
 
-  std::vector<OpenTxn> txns_;        // One per session.
-  std::vector<std::uint32_t> open_;  // Sessions that are inside a transaction.
-  std::vector<std::uint32_t> idle_;  // Sessions that are not.
-  std::uint64_t begun_ = 0;
-  std::uint64_t open_limit_milli_;
-  Client::KeyPair in_play_;
-  const FaultScript* waiting_ = nullptr;  // Starts as soon as enough sessions are idle.
+  std::vector<OpenTxn> txns_;             // One per session.
+  std::vector<std::uint32_t> open_;       // Sessions that are inside a transaction.
+  std::vector<std::uint32_t> idle_;       // Sessions that are not.
+  std::uint64_t begun_ = 0;               // How many transactions were begun.
+  std::uint64_t open_limit_milli_;        // How many may be open at once, in thousandths.
+  Client::KeyPair in_play_;               // The keys of the fault that is played.
+  const FaultScript* waiting_ = nullptr;  // The fault to play once enough sessions are idle.
   std::int64_t clock_ns_ = 0;
 };
 

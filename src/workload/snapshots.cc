@@ -1,13 +1,13 @@
 // Prefix consistency and the snapshot isolation family: a snapshot is a prefix of the commits.
 //
-//   the level has      the store
-//   sessions           takes the snapshot after the session's last commit
-//   RealTimeRule::SeesIt   takes it at the moment of the begin; else a while ago
-//   no lost_updates    refuses to commit if another writer of a key came first
+//   If the level has       the store
+//   sessions               takes the snapshot after the session's last commit
+//   RealTimeRule::SeesIt   takes the snapshot when the transaction begins; else some time before
+//   no lost_updates        refuses to commit if another writer of a key did since the snapshot
 //
-// Commits happen in real time, so levels that differ only in their order (si and gsi) are one
-// store. A transaction that lost a conflict but read nothing that changed since may as well have
-// begun now, and commits.
+// Commits happen in real time, so levels that differ only in the order of commits (si and gsi) have
+// the same store. If a transaction would be refused, but nothing that it read has changed since, it
+// may as well have begun now: then it does, and commits.
 #include "base/level_rules.h"
 #include "workload/isolation.h"
 

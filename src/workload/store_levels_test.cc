@@ -1,4 +1,4 @@
-// Every store keeps its level, always, and uses the freedom that the level leaves it.
+// Every store keeps its level, always, and does what the next stronger level forbids, sometimes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<Level> stores() {
   return out;
 }
 
-// Small and crowded, and different with every seed.
+// Options for a small history with many conflicts; they differ from seed to seed.
 GenerateOptions crowded(Level store, std::uint64_t seed) {
   GenerateOptions options;
   options.store = store;

@@ -5,8 +5,8 @@
 // level. The secondary index on last names is left out. Inserts read the key as well, so that all
 // transactions are read-only or read-modify-write, as PolySI notes of Cobra's version.
 //
-// Orders get keys of their own, in blocks: the order, its entry among the new ones and up to 15
-// lines; a block can also hold the history of as many payments. Plans cannot depend on what was
+// Each order has a block of new keys: the order, its entry among the new orders, and up to 15 order
+// lines. A block may instead hold the history rows of 17 payments. Plans cannot depend on what was
 // read, so a client remembers its own orders, and guesses that others made as many.
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ constexpr std::uint32_t kDistricts = 10;
 constexpr std::uint32_t kCustomersPerDistrict = 3000;
 constexpr std::uint32_t kItems = 100'000;
 
-// Where the tables begin.
+// The first key of each table.
 constexpr std::uint32_t kWarehouse = 0;
 constexpr std::uint32_t kDistrict = 1;
 constexpr std::uint32_t kCustomer = kDistrict + kDistricts;
@@ -28,7 +28,7 @@ constexpr std::uint32_t kItem = kCustomer + kDistricts * kCustomersPerDistrict;
 constexpr std::uint32_t kStock = kItem + kItems;
 constexpr std::uint32_t kTpccKeys = kStock + kItems;
 
-// Within the block of an order.
+// Within the block of an order: the entry among the new orders, and the first line.
 constexpr std::uint32_t kNewOrder = 1;
 constexpr std::uint32_t kLine = 2;
 constexpr std::uint32_t kMaxLines = 15;
@@ -56,9 +56,9 @@ class TpcC final : public Planner {
 
  private:
   struct Order {
-    std::uint32_t block = 0;
+    std::uint32_t block = 0;  // The first key of its block.
     std::uint32_t customer = 0;
-    std::uint32_t lines = 0;
+    std::uint32_t lines = 0;  // How many order lines it has.
   };
 
   std::uint32_t pick_customer() { return kCustomer + below(kDistricts * kCustomersPerDistrict); }
@@ -92,7 +92,7 @@ class TpcC final : public Planner {
     read_write(program, history_ + (payments_ - 1) % kBlock);
   }
 
-  // Of an own order, or what may be one of somebody else.
+  // An order of this client, or what may be an order of any client.
   Order pick_order() {
     if (made_ > 0 && (seat_.clients == 1 || percent(50))) {
       return recent_[below(std::min(made_, kRemembered))];
@@ -111,7 +111,7 @@ class TpcC final : public Planner {
     }
   }
 
-  // One order per district.
+  // Delivers one order for each district.
   void delivery(Program& program) {
     for (std::uint32_t district = 0; district < kDistricts; ++district) {
       const Order order = pick_order();
@@ -135,10 +135,10 @@ class TpcC final : public Planner {
   }
 
   static constexpr std::uint32_t kRemembered = 256;
-  std::array<Order, kRemembered> recent_{};
-  std::uint32_t made_ = 0;
-  std::uint32_t history_ = 0;
-  std::uint32_t payments_ = 0;
+  std::array<Order, kRemembered> recent_{};  // The last orders of this client; a ring.
+  std::uint32_t made_ = 0;                   // How many orders it made.
+  std::uint32_t history_ = 0;                // The block for payments in use.
+  std::uint32_t payments_ = 0;               // How many payments it made.
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A small Twitter on keys and values: 1,000 users as in Viper, followed by Zipf as in PolySI.
+// A small Twitter on keys and values: 1,000 users as in Viper, whose popularity follows Zipf's law
+// as in PolySI.
 //
 // A user has three keys: the newest tweet, whom they follow, and who follows them. The papers give
 // no shares. Ours: 20 % of transactions tweet, 15 % follow or unfollow, 50 % read a timeline (the
@@ -16,7 +17,7 @@ constexpr std::uint32_t kUsers = 1000;
 constexpr std::uint32_t kFollowing = kUsers;      // First key of "whom they follow",
 constexpr std::uint32_t kFollowers = 2 * kUsers;  // and of "who follows them".
 constexpr std::uint32_t kTwitterKeys = 3 * kUsers;
-constexpr std::uint32_t kShown = 10;
+constexpr std::uint32_t kShown = 10;  // How many tweets, or followers, are looked at.
 
 WorkloadOptions popular_users(WorkloadOptions options) {
   options.keys = kUsers;

@@ -1,7 +1,7 @@
 // The memory of the simulated store: every committed version of every key, oldest first.
 //
-// A version is named by how many versions its key has up to and including it, so 0 is the
-// initial one. Lists keep one entry per element; version n of a list is its first n elements.
+// Versions of a key are numbered from 1, oldest first; 0 is the initial version. A list has one
+// entry per element; version n of a list is its first n elements.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 
 namespace ouro::workload {
 
-// A point on the store's own time line; see timeline.h.
+// A moment by the store's own clock; see timeline.h.
 using Position = std::int64_t;
 
 struct Version {
-  Position at = 0;  // When its transaction committed. Never falls along a key's versions.
-  std::uint32_t value = 0;
-  std::uint32_t session = 0;
+  Position at = 0;            // When its transaction committed. Later versions: not earlier.
+  std::uint32_t value = 0;    // What was written, or the element that was appended.
+  std::uint32_t session = 0;  // Who wrote it.
 };
 
 class Versions {
@@ -33,15 +33,16 @@ class Versions {
   }
 
   [[nodiscard]] std::span<const Version> of(std::uint32_t key) const { return of_key_[key]; }
-  // The name of the newest version.
+  // The number of the newest version.
   [[nodiscard]] std::uint32_t newest(std::uint32_t key) const {
     return static_cast<std::uint32_t>(of_key_[key].size());
   }
-  // When the version was committed; before everything for the initial one.
+  // When the version was committed. The initial one: before everything else.
   [[nodiscard]] Position at(std::uint32_t key, std::uint32_t version) const {
     return version == 0 ? -1 : of_key_[key][version - 1].at;
   }
-  // The newest version that was there at `position`. Snapshots are young, so look near the end.
+  // The newest version that was committed at `position` or before. Snapshots are young, so it looks
+  // near the end first; else O(log versions).
   [[nodiscard]] std::uint32_t newest_at(std::uint32_t key, Position position) const {
     constexpr std::size_t kNear = 8;
     const std::vector<Version>& versions = of_key_[key];
@@ -56,17 +57,18 @@ class Versions {
     }
     return static_cast<std::uint32_t>(count);
   }
-  // The newest version that a transaction committed at `position` wrote; 0 if it wrote none.
+  // The last version of `key` that the transaction which committed at `position` wrote; 0 if it
+  // wrote none.
   [[nodiscard]] std::uint32_t written_at(std::uint32_t key, Position position) const {
     const std::uint32_t version = newest_at(key, position);
     return at(key, version) == position ? version : 0;
   }
 
-  // A value that no operation on `key` has used.
+  // A value, from 1, that was never used for `key`; and the one that fresh_value() returns next.
   std::uint32_t fresh_value(std::uint32_t key) { return ++last_value_[key]; }
   [[nodiscard]] std::uint32_t peek_value(std::uint32_t key) const { return last_value_[key] + 1; }
 
-  // REQUIRES: no version of `key` is younger.
+  // Adds the newest version of `key`. REQUIRES: no version of `key` was committed later.
   void install(std::uint32_t key, const Version& version) {
     assert(of_key_[key].empty() || of_key_[key].back().at <= version.at);
     of_key_[key].push_back(version);
@@ -74,7 +76,7 @@ class Versions {
 
  private:
   std::vector<std::vector<Version>> of_key_;
-  std::vector<std::uint32_t> last_value_;
+  std::vector<std::uint32_t> last_value_;  // By key: what fresh_value() returned last.
 };
 
 }  // namespace ouro::workload
