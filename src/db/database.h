@@ -1,18 +1,19 @@
-// What a driver is: a database to prepare, connections to run transactions on, and evidence.
+// The interface of a driver: a database to prepare, connections that run transactions, and evidence
+// of the order of commits.
 //
-// One driver a file. A driver opens connections and passes single operations on; it knows nothing
-// of workloads, threads, retries or recording, which are the runner's (src/run). The data is one
-// table: integer keys, each with a register, a list or a row.
+// One file per driver. A driver opens connections and passes single operations on; it knows nothing
+// of workloads, threads, retries or recording, which belong to the runner (src/run). The data is
+// one table: integer keys, each with a register, a list or a row.
 //
-// Answers are honest or the history is worthless:
-//   Ok       it happened, as far as the transaction goes.
+// A history is worth as much as the answers in it, so each answer has an exact meaning:
+//   Ok       the operation took place within its transaction.
 //   Aborted  the database refused, and is certain that the transaction has no effect, now or later
 //            (conflict, deadlock, lock time-out, standby recovery …). Worth a retry.
 //   Failed   anything else that went wrong with a statement (syntax, full disk …).
-//   Lost     no answer came: the connection broke or its patience ended.
-// Whatever a statement answers but Ok, the runner rolls the transaction back and never commits it.
-// Only commit() answering Ok makes a transaction committed; Aborted makes it aborted; Failed and
-// Lost leave it unknown. So a commit() that is not certain must not answer Aborted.
+//   Lost     no answer came: the connection broke, or Schema::patience ran out.
+// If a statement does not answer Ok, the runner rolls the transaction back and never commits it.
+// Only a commit() that answers Ok makes a transaction committed; Aborted makes it aborted; Failed
+// and Lost leave it unknown. So a commit() that is not certain must not answer Aborted.
 //
 // Thread safety: a Database may be asked from any thread once prepare() returned; a Connection
 // belongs to one thread at a time.
@@ -37,8 +38,8 @@ namespace ouro::db {
 
 enum class Reply : std::uint8_t { Ok, Aborted, Failed, Lost };
 
-// What came back from one call. `reason` is for people and for counting: short, without values,
-// such as "serialization failure" or "deadlock"; empty if Ok.
+// What one call returned. `reason` is shown to people, and equal reasons are counted together; so
+// it is short and has no values in it: "serialization failure", "deadlock". Empty if Ok.
 struct [[nodiscard]] Answer {
   Reply reply = Reply::Ok;
   std::string reason = {};
@@ -53,7 +54,7 @@ using Key = std::int64_t;
 using Number = std::int64_t;
 
 // Rows have the columns c0, c1 and c2. Workloads put a value into c0 that no other write of the
-// key uses, so that versions can be told apart; drivers need not know.
+// key uses, so that versions can be told apart; drivers do not rely on this.
 inline constexpr std::size_t kColumns = 3;
 using Row = std::array<Number, kColumns>;
 inline constexpr std::array<const char*, kColumns> kColumnNames{"c0", "c1", "c2"};
@@ -80,48 +81,51 @@ struct RowChange {
   Row after{};
 };
 
-// A conjunction: every column named lies in its range, both ends included. Empty: all rows.
+// A condition on one column. `lower` and `upper` are both included.
 struct ColumnRange {
   std::size_t column = 0;  // Below kColumns.
   Number lower = 0;
   Number upper = 0;
 };
+// The rows that meet all conditions; an empty list selects all rows.
 using Where = std::vector<ColumnRange>;
 
+// `column` is set to `number`.
 struct Assignment {
   std::size_t column = 0;
   Number number = 0;
 };
 
-// What a transaction leaves behind for evidence. Times that the driver knows at once go into
-// `start` and `commit`; what only the database can tell after the run is found again by `token`,
-// which is the driver's own (0: nothing to ask for).
+// What a driver knows about one transaction as soon as it ended. `start` and `commit` are set if
+// the driver knows them at once. Otherwise `token`, a number that only the driver understands, lets
+// recover(), recover_new() and resolve() find the transaction later; 0: there is nothing to find.
 struct Trace {
   Timestamp start = kNoTimestamp;
   Timestamp commit = kNoTimestamp;
   std::uint64_t token = 0;
 };
 
-// A connection runs one transaction at a time. Operations are called between begin() and commit()
-// or rollback() only. Those that a database cannot do (Features) answer Failed by default.
+// A connection runs one transaction at a time. Operations are called only between begin() and
+// commit() or rollback(). An operation that a driver does not implement (see Features) answers
+// Failed. Results go into the last parameter, which is emptied first.
 class Connection {
  public:
   Connection() = default;
-  // Closing rolls back what is open.
+  // Closes the connection; an open transaction is rolled back.
   virtual ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // `read_only` is a promise of the client that the driver may pass on.
+  // `read_only`: the client promises not to write; a driver may tell the database.
   virtual Answer begin(bool read_only) = 0;
 
-  // Registers. Nothing: the key is absent. write() inserts or overwrites.
+  // Registers. read() gives nothing if the key is absent. write() inserts or overwrites.
   virtual Answer read(Key key, std::optional<Number>& number);
   virtual Answer write(Key key, Number number);
-  // The keys from `lower` to `upper`, both included, that are there; in any order.
+  // Finds the keys from `lower` to `upper`, both included, that exist; in any order.
   virtual Answer scan(Key lower, Key upper, std::vector<KeyNumber>& found);
 
-  // Lists. An absent key is an empty list; append() makes it.
+  // Lists. An absent key is an empty list; append() creates it.
   virtual Answer read_list(Key key, std::vector<Number>& elements);
   virtual Answer append(Key key, Number element);
 
@@ -129,27 +133,29 @@ class Connection {
   virtual Answer read_row(Key key, std::optional<Row>& row);
   virtual Answer write_row(Key key, const Row& row);
   virtual Answer select(const Where& where, std::vector<KeyRow>& found);
-  // Min, Max, Sum or Count of `column` over the rows selected. Nothing: SQL's null, of no rows.
+  // Min, Max, Sum or Count of `column` over the rows selected. If no row is selected, Count gives 0
+  // and the others give nothing (null in SQL).
   virtual Answer aggregate(AggregateKind kind, std::size_t column, const Where& where,
                            std::optional<Number>& result);
   virtual Answer update_where(const Where& where, std::span<const Assignment> assignments,
                               std::vector<RowChange>& changed);
   virtual Answer remove_where(const Where& where, std::vector<KeyRow>& removed);
 
-  // Deletes the key, of whatever model; also if it is absent.
+  // Deletes the key, whatever the model. Deleting an absent key is Ok.
   virtual Answer remove(Key key);
 
-  // See the table at the top. After any answer the transaction is over for the client.
+  // For the meaning of the answers see the top of the file. After any of them the transaction is
+  // over for the client.
   virtual Answer commit() = 0;
-  // May be called after any failed statement, also if the database rolled back on its own. If it
-  // does not answer Ok, the runner throws the connection away and opens another.
+  // May be called after any failed statement, also if the database rolled back on its own. If
+  // rollback() does not answer Ok, the runner closes the connection and opens another.
   virtual Answer rollback() = 0;
 
-  // Of the transaction that ended last, committed or not.
+  // The trace of the transaction that ended last, committed or not.
   [[nodiscard]] virtual Trace trace() { return {}; }
 };
 
-// What a database can do with its settings.
+// What a database can do, given the options of its URL.
 struct Features {
   bool registers = true;
   bool lists = false;
@@ -157,38 +163,40 @@ struct Features {
   bool rows = false;          // Rows, select() and aggregate().
   bool row_changes = false;   // update_where() and remove_where().
   bool removes = false;       // remove()
-  bool timestamps = false;    // trace() or recover() yield start and commit of transactions, …
-  bool live = false;          // … also while the run goes on: trace() or recover_new() do, …
-  bool versions = false;      // … recover() yields version orders, …
-  bool version_sets = false;  // … and what predicate reads saw.
+  bool timestamps = false;    // trace() or recover() give the start and commit of transactions.
+  bool live = false;          // trace() or recover_new() give them while the run goes on.
+  bool versions = false;      // recover() gives version orders.
+  bool version_sets = false;  // recover() gives the rows that predicate reads saw.
 };
 
+// What a run needs of the database.
 struct Schema {
   Model model = Model::Registers;
-  // Keys that the workload will use at first are [0, keys): a hint for splitting or sizing.
+  // The workload begins with the keys [0, keys); a hint for splitting or sizing the table.
   std::uint64_t keys = 0;
   std::uint32_t clients = 1;
-  // Collect what recover() needs; if not, it must cost nothing.
+  // Whether to collect what recover() needs. If not set, a driver must not spend time on it.
   bool evidence = false;
-  // No call takes longer: what hangs is Aborted if that is certain, else Lost.
+  // No call takes longer than this: a call that hangs is Aborted if that is certain, else Lost.
   std::chrono::milliseconds patience{10'000};
 };
 
 enum class Resolution : std::uint8_t { Committed, Aborted, Unknown };
 
-// What the database tells after the run.
+// What the database reveals about the order of transactions.
 struct Recovered {
   struct Times {
     std::uint64_t token = 0;
-    Timestamp start = kNoTimestamp;   // Sees exactly the commits before it.
-    Timestamp commit = kNoTimestamp;  // Of transactions that wrote and committed.
+    Timestamp start = kNoTimestamp;   // The transaction sees exactly the commits before it.
+    Timestamp commit = kNoTimestamp;  // Set for transactions that wrote and committed.
   };
-  // Versions in the order they were installed. Deletes are left out; then it is not complete.
+  // The versions of `key` in the order they were installed. Deletes are left out; an order with a
+  // delete is not `complete`.
   struct Order {
     Key key = 0;
     bool complete = false;
-    std::vector<Number> numbers;  // Of rows: c0.
-    std::vector<Row> rows = {};   // Of rows, if the driver has them.
+    std::vector<Number> numbers;  // If the model is Rows: the column c0 of each version.
+    std::vector<Row> rows = {};   // If the model is Rows: the versions, if the driver has them.
   };
   // The versions visible to the `read`-th select, aggregate or update/delete by predicate of a
   // transaction, from 0.
@@ -212,37 +220,39 @@ class Database {
 
   // For people: "RocksDB 7.8.3, transactions with snapshots". May be called before prepare().
   [[nodiscard]] virtual std::string description() const = 0;
-  // The strongest level it promises with its settings; what a run is checked against by default.
+  // The strongest level that the database promises, given the options of its URL. A run is checked
+  // against it by default.
   [[nodiscard]] virtual Level claims() const = 0;
-  // The same in the order of its own timestamps, which need not be the order that makes a history
-  // serializable.
+  // The strongest level it promises in the order of its own timestamps. That may be weaker than
+  // claims(): a history can be serializable in another order.
   [[nodiscard]] virtual Level claims_by_timestamps() const { return claims(); }
   [[nodiscard]] virtual Features features() const = 0;
-  // Client i talks to node i modulo this.
+  // How many nodes clients connect to: client i talks to node i modulo node_count().
   [[nodiscard]] virtual std::size_t node_count() const { return 1; }
-  // Clients of such a node only read. Node 0 takes writes.
+  // Whether clients of this node may only read. Node 0 always takes writes.
   [[nodiscard]] virtual bool read_only(std::size_t) const { return false; }
 
-  // Connects and makes an empty table, in place of one left over from an earlier run. Once.
+  // Connects and makes an empty table, replacing one left over from an earlier run. Called once.
   virtual Status prepare(const Schema& schema) = 0;
   // A new connection to `node`. Called again for a client whose connection was lost; the runner
   // repeats it for a while if it fails.
   [[nodiscard]] virtual Result<std::unique_ptr<Connection>> connect(std::size_t node) = 0;
 
-  // After the run, with all connections closed:
-  // whether a transaction whose commit was not heard took effect, if the database can tell;
+  // Whether the transaction with this token, whose commit() was not answered, took effect; Unknown
+  // if the database cannot tell. REQUIRES: the run is over and all connections are closed.
   [[nodiscard]] virtual Resolution resolve(std::uint64_t) { return Resolution::Unknown; }
-  // the evidence for the transactions with these tokens (ended in any way). REQUIRES:
-  // Schema::evidence was set.
+  // The evidence for the transactions with these tokens, committed or not. REQUIRES: the run is
+  // over, all connections are closed, and Schema::evidence was set.
   [[nodiscard]] virtual Result<Recovered> recover(std::span<const std::uint64_t>) {
     return Recovered{};
   }
-  // While the run goes on, from one thread: the times of transactions that committed since the last
-  // call and are not all in their traces. A commit that was answered before the call is among them.
+  // The times of transactions that committed since the last call and whose traces lack some of
+  // them. Includes every commit that was answered before the call. REQUIRES: called during the run,
+  // always from the same thread.
   [[nodiscard]] virtual Result<std::vector<Recovered::Times>> recover_new() {
     return std::vector<Recovered::Times>{};
   }
-  // Removes what prepare() made where that is temporary. Called once, also after failures.
+  // Removes what prepare() made if that is temporary. Called once, also after failures.
   virtual Status finish() { return {}; }
 };
 

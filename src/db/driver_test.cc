@@ -1,4 +1,4 @@
-// What every embedded driver must do, whichever database is behind it.
+// Tests of what every embedded driver must do, whichever database is behind it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -245,7 +245,7 @@ TEST_P(DriverTest, ALostUpdateIsRefusedWhereThatIsPromised) {
   }
 }
 
-// Start and commit timestamps are those of what was seen.
+// A transaction sees exactly the commits whose timestamps are before its start timestamp.
 TEST_P(DriverTest, TimestampsOrderCommitsAndSnapshots) {
   prepare(Model::Registers);
   if (!database_->features().timestamps) return;
@@ -310,7 +310,7 @@ TEST(DriversTest, UnknownOptionsAndSchemesAreRefusedWithAdvice) {
   }
 }
 
-// What is in a folder with a name is somebody's data, unless a run made it.
+// Files in a folder that the user named are somebody's data, unless a run made them.
 TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
   namespace fs = std::filesystem;
   const fs::path base = temporary("driver_test");

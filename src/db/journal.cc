@@ -9,18 +9,19 @@
 namespace ouro::db {
 namespace {
 
-// Above this, what all predicate reads saw would take more memory than the history.
+// The most rows in all version sets together; with more, they would need more memory than the
+// history.
 constexpr std::size_t kMostVersions = 5'000'000;
 
 struct Installed {
   Key key = 0;
   Timestamp commit;
-  std::size_t place = 0;  // Within the transaction.
+  std::size_t place = 0;  // The index among the writes of its transaction.
   const Journal::Write* write = nullptr;
 };
 
-// The versions that `txn` left behind: of a register or row only the last write, of a list every
-// one.
+// Adds the versions that `txn` installed to `all`: for a register or row only its last write of the
+// key, for a list every append. Cost: quadratic in the writes of `txn`.
 void add_installed(const Journal::Txn& txn, Model model, std::vector<Installed>& all) {
   for (std::size_t i = 0; i < txn.writes.size(); ++i) {
     const Key key = txn.writes[i].key;
@@ -94,7 +95,8 @@ void Journals::recover_orders(std::span<const std::uint64_t> tokens, Model model
   }
 }
 
-// Goes through commits and predicate reads in order of time, with the table as it was.
+// Replays the commits in order, so that `table` is what each predicate read found when its
+// transaction started; the transaction's own earlier writes are added on top.
 void Journals::recover_version_sets(std::span<const std::uint64_t> tokens, Recovered& recovered) {
   struct Ask {
     Timestamp start;

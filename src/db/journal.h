@@ -1,8 +1,8 @@
-// What the clients of a run wrote, kept by drivers whose database tells the order of commits only
-// after the run: version orders and version sets follow from the two together.
+// What the clients of a run wrote, for drivers whose database tells only the order of commits.
+// Writes and order of commits together give version orders and version sets.
 //
-// Each connection has a Journal of its own and writes to it alone; the Journals belong to the
-// database and are read when all connections are closed.
+// Each connection has its own Journal, which only its thread touches. The Journals belong to the
+// Database, which reads them when all connections are closed.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ class Journal {
 
   struct Write {
     Key key = 0;
-    Row row{};  // Registers and lists: the number is the first column.
+    Row row{};  // For registers and lists, the number is in the first column.
     bool removed = false;
   };
   struct Txn {
-    // The database's number; zero: it wrote nothing, or its number is unknown.
+    // The database's number of the transaction; zero if it wrote nothing or the number is unknown.
     std::uint64_t id = 0;
     End end = End::Open;
     bool has_snapshot = false;
     Snapshot snapshot;
     std::vector<Write> writes;
     std::vector<std::uint32_t> asked;  // For each predicate read, how many writes came before it.
-    // Filled in after the run.
+    // Set by the driver as soon as it knows them, at the latest before Journals::recover().
     Timestamp start = kNoTimestamp;
     Timestamp commit = kNoTimestamp;
   };
@@ -54,9 +54,9 @@ class Journal {
 
 class Journals {
  public:
-  // Lives as long as this. Thread-safe.
+  // Makes a Journal, which lives as long as this object. Thread-safe.
   Journal& add();
-  // REQUIRES: `token` is of a transaction here.
+  // The transaction that Journal::token() gave `token` for. REQUIRES: it is of one of these.
   [[nodiscard]] Journal::Txn& find(std::uint64_t token);
 
   // Whether `test` holds for any transaction.
@@ -70,8 +70,9 @@ class Journals {
     return false;
   }
 
-  // From the transactions with these tokens, whose start and commit are set as far as known: times,
-  // version orders, and, where start is known, what predicate reads could see.
+  // The evidence that the transactions with these tokens give: their times, version orders, and, if
+  // the model is Rows, the rows that predicate reads of transactions with a known start could see.
+  // REQUIRES: start and commit of the transactions are set as far as they are known.
   [[nodiscard]] Recovered recover(std::span<const std::uint64_t> tokens, Model model);
 
  private:

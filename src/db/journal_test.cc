@@ -52,10 +52,10 @@ TEST(JournalTest, VersionsAreInOrderOfCommitAndOnlyTheLastOfATransactionCounts) 
   EXPECT_TRUE(recovered.orders[0].complete);
   EXPECT_THAT(recovered.orders[0].numbers, ElementsAre(30, 72, 90));
   EXPECT_THAT(recovered.orders[1].numbers, ElementsAre(71));
-  EXPECT_FALSE(recovered.orders[1].complete);  // It was deleted in between.
+  EXPECT_FALSE(recovered.orders[1].complete);  // The key was deleted.
   EXPECT_THAT(recovered.orders[0].rows, IsEmpty());
   EXPECT_THAT(recovered.notes, IsEmpty());
-  // Of a list, everything that was appended counts.
+  // In a list, every append counts.
   recovered = journals.recover(std::span(tokens).first(2), Model::Lists);
   EXPECT_THAT(recovered.orders[0].numbers, ElementsAre(30, 70, 72));
 }

@@ -5,9 +5,11 @@
 //
 // A host may be a socket (%2Ftmp%2Fx.sock). Several hosts are the nodes of one cluster, all of
 // which take writes. snapshot_isolation sets innodb_snapshot_isolation: repeatable read then
-// refuses to overwrite what has changed since the snapshot. Evidence: the order of commits, from
-// Galera's or the binary log's transaction ids; it gives version orders. Nothing tells exactly when
-// a transaction's snapshot was taken. TiDB tells start and commit.
+// refuses to overwrite what has changed since the snapshot. sync_wait sets wsrep_sync_wait.
+//
+// Evidence: the order of commits, from the transaction ids of Galera or of the binary log, which
+// gives version orders. No server but TiDB tells when the snapshot of a transaction was taken; TiDB
+// tells the timestamps of start and commit.
 
 #include <fmt/format.h>
 #include <mysql.h>
@@ -26,9 +28,9 @@ namespace {
 using namespace std::chrono_literals;
 
 struct MariaDbSettings {
-  std::string isolation;           // SQL's.
-  std::string snapshot_isolation;  // "0", "1", or empty: as the server has it.
-  std::string sync_wait;           // wsrep_sync_wait, or empty.
+  std::string isolation;           // As SQL writes it: "REPEATABLE READ".
+  std::string snapshot_isolation;  // "0" or "1"; empty: the server's own setting stays.
+  std::string sync_wait;           // For wsrep_sync_wait; empty: the server's own setting stays.
 };
 
 class MariaDbDatabase final : public Database {
@@ -76,8 +78,8 @@ std::string MariaDbDatabase::description() const {
   return text;
 }
 
-// Repeatable read is said to read one snapshot, and taken for snapshot isolation; whether it is, is
-// what one wants to know.
+// Repeatable read is documented to read from one snapshot, so users take it for snapshot isolation.
+// It is checked against that level; a run shows whether they are right.
 Level MariaDbDatabase::claims() const {
   if (settings_.isolation == "SERIALIZABLE") return Level::Serializable;
   return settings_.isolation == "REPEATABLE READ" ? Level::Si : Level::ReadCommitted;
@@ -160,7 +162,7 @@ Status MariaDbDatabase::look_around(MariaDbLink& link) {
   bool binlog = false;
   (void)link.run("SHOW GLOBAL VARIABLES LIKE 'log_bin'",
                  [&](MYSQL_ROW row) { binlog = std::string_view(row[1]) == "ON"; });
-  // Several servers with a log each have no common order.
+  // Several servers, each with its own binary log, have no common order of commits.
   order_ = galera                                   ? MariaDbOrder::Galera
            : mariadb && binlog && node_count() == 1 ? MariaDbOrder::Binlog
                                                     : MariaDbOrder::None;

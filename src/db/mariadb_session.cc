@@ -71,8 +71,8 @@ Answer MariaDbLink::run(const std::string& sql) {
   return {};
 }
 
-// After an error the runner rolls back, so during a statement every answer of the server is
-// certain. Whether it is during COMMIT depends on the error: see certain().
+// The runner rolls back after an error, so any statement but COMMIT that the server refuses leaves
+// no effect. Whether a refused COMMIT leaves none depends on the error: see certain().
 Answer MariaDbLink::explain() {
   const unsigned code = mysql_errno(connection_.get());
   if (code >= CR_MIN_ERROR && code <= CR_MAX_ERROR) {
@@ -87,16 +87,16 @@ Answer MariaDbLink::explain() {
     const char* reason;
     bool certain;
   };
-  // The server rolled back, or refused to begin with.
+  // Errors by which the server rolled back or refused the statement. `certain`: also during COMMIT.
   constexpr std::array<Known, 8> known = {{
-      {ER_LOCK_DEADLOCK, "deadlock", true},  // In a cluster also: lost against another node.
+      {ER_LOCK_DEADLOCK, "deadlock", true},  // In a cluster, also a conflict with another node.
       {ER_CHECKREAD, "the row has changed since", true},
       {ER_LOCK_WAIT_TIMEOUT, "lock timeout", false},
       {ER_QUERY_INTERRUPTED, "interrupted", false},
       {ER_DUP_ENTRY, "duplicate key", false},
       {ER_UNKNOWN_COM_ERROR, "the node is not part of the cluster", false},
-      {9007, "write conflict", true},  // TiDB's.
-      {8002, "transaction aborted", true},
+      {9007, "write conflict", true},       // TiDB only.
+      {8002, "transaction aborted", true},  // TiDB only.
   }};
   for (const Known& error : known) {
     if (error.code != code) continue;
@@ -140,7 +140,7 @@ Answer MariaDbSession::scan(Key lower, Key upper, std::vector<KeyNumber>& found)
                     });
 }
 
-// Most keys are there.
+// Tries UPDATE first, since most keys exist, and INSERT if it matched no row.
 Answer MariaDbSession::upsert(Key key, const Row& row, const std::string& update,
                               const std::string& insert) {
   Answer answer = link_->run(update);
@@ -200,7 +200,8 @@ Answer MariaDbSession::aggregate(AggregateKind kind, std::size_t column, const W
                     });
 }
 
-// UPDATE returns no rows, so they are locked and looked at first; what is locked stays as it is.
+// MariaDB's UPDATE returns no rows, so we read them first, with locks that keep them unchanged
+// until the UPDATE.
 Answer MariaDbSession::update_where(const Where& where, std::span<const Assignment> assignments,
                                     std::vector<RowChange>& changed) {
   changed.clear();
@@ -246,7 +247,8 @@ Answer MariaDbSession::commit() {
   return answer;
 }
 
-// One more trip, between transactions.
+// Asks the server for the position of the transaction that was just committed. Costs a round trip,
+// after the commit and before the next transaction.
 void MariaDbSession::learn_order() {
   if (journal_ == nullptr || order_ == MariaDbOrder::None) return;
   if (order_ == MariaDbOrder::TiDb) {
@@ -260,7 +262,7 @@ void MariaDbSession::learn_order() {
     return;
   }
   if (!wrote_) return;
-  // "0-1-26723": domain, server, and what we want.
+  // "0-1-26723": domain, server, and the sequence number, which gives the order.
   const char* sql =
       order_ == MariaDbOrder::Galera ? "SELECT WSREP_LAST_WRITTEN_GTID()" : "SELECT @@last_gtid";
   (void)link_->run(sql, [&](MYSQL_ROW row) {

@@ -17,12 +17,13 @@ namespace ouro::db {
 
 // How the server tells the order of commits.
 enum class MariaDbOrder : std::uint8_t {
-  None,
+  None,    // It does not.
   Binlog,  // MariaDB's @@last_gtid.
-  Galera,  // WSREP_LAST_WRITTEN_GTID(), the same on all nodes.
-  TiDb,    // @@tidb_last_txn_info: start and commit.
+  Galera,  // WSREP_LAST_WRITTEN_GTID(), whose numbers are the same on all nodes.
+  TiDb,    // @@tidb_last_txn_info, which has the timestamps of start and commit.
 };
 
+// One connection to a server: statements in, rows out.
 class MariaDbLink {
  public:
   using Rows = std::unique_ptr<MYSQL_RES, void (*)(MYSQL_RES*)>;
@@ -30,9 +31,10 @@ class MariaDbLink {
   static Result<std::unique_ptr<MariaDbLink>> open(const Url& url, const Host& host,
                                                    std::chrono::milliseconds patience);
 
-  // Runs one statement. Without an answer in time the connection is closed.
+  // Runs one statement. If no answer comes within the patience, the connection is lost.
   Answer run(const std::string& sql);
-  // The same for one that returns rows: calls visit(row), an array of texts, null for null.
+  // The same for a statement that returns rows: calls visit(row) for each. A row is an array of
+  // texts; a null column is a null pointer.
   template <class Visit>
   Answer run(const std::string& sql, const Visit& visit) {
     Answer answer = run(sql);
@@ -40,7 +42,7 @@ class MariaDbLink {
     rows_.reset();
     return answer;
   }
-  // Rows that the last statement found, changed or not.
+  // How many rows the last statement matched, whether or not it changed them.
   [[nodiscard]] std::uint64_t affected() const { return affected_; }
   [[nodiscard]] bool lost() const { return lost_; }
   // Whether the last statement's error leaves no doubt that the transaction has no effect, even if
@@ -52,6 +54,7 @@ class MariaDbLink {
     void operator()(MYSQL* connection) const { mysql_close(connection); }
   };
   MYSQL_ROW next() { return rows_ == nullptr ? nullptr : mysql_fetch_row(rows_.get()); }
+  // Turns the error of the last statement into an answer, and sets lost_ and certain_.
   Answer explain();
 
   std::unique_ptr<MYSQL, Close> connection_;
@@ -63,7 +66,7 @@ class MariaDbLink {
 
 class MariaDbSession final : public Connection {
  public:
-  // `journal` is null unless evidence is collected for it.
+  // `journal` is null unless evidence is collected; it must outlive this object.
   MariaDbSession(std::unique_ptr<MariaDbLink> link, Model model, MariaDbOrder order,
                  Journal* journal)
       : link_(std::move(link)), model_(model), order_(order), journal_(journal) {}
@@ -97,7 +100,7 @@ class MariaDbSession final : public Connection {
   Model model_;
   MariaDbOrder order_;
   Journal* journal_;
-  bool wrote_ = false;
+  bool wrote_ = false;  // Whether the open transaction has written.
   Trace trace_;
 };
 

@@ -2,11 +2,14 @@
 //
 //   postgres://USER:PASSWORD@HOST:PORT,HOST2:PORT2/DATABASE?isolation=rc|rr|ser
 //
-// A host may be the folder of a socket (%2Ftmp%2Fx). Of several hosts, those in recovery (standbys)
-// only read. Evidence of PostgreSQL: the snapshot of every transaction and the number of every one
-// that wrote come with the statements that are run anyway; after the run they give the exact order
-// of starts and commits (snapshot_order.h), with logical decoding for what no snapshot tells apart.
-// CockroachDB tells its timestamps at once. Others get no evidence.
+// A host may be the folder of a socket (%2Ftmp%2Fx). Clients of hosts that are in recovery
+// (standbys) only read.
+//
+// Evidence of PostgreSQL: the snapshot of every transaction, and the number of every transaction
+// that wrote, are returned by statements that are run anyway. After the run they give the exact
+// order of starts and commits (snapshot_order.h); commits that no snapshot tells apart are ordered
+// by the write-ahead log, read by logical decoding. CockroachDB tells the timestamp of each
+// transaction before its commit. Other servers give no evidence.
 
 #include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
@@ -27,6 +30,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Asks when the server was started, in microseconds since 1970.
 constexpr char kStartTime[] =
     "SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint";
 
@@ -37,8 +41,8 @@ class PostgresDatabase final : public Database {
 
   std::string description() const override;
   Level claims() const override;
-  // A serializable transaction may come before one that committed earlier: it had read what that
-  // one overwrote.
+  // PostgreSQL's serializable transactions need not be in the order of their commits: one that read
+  // a value stands before the one that overwrote it, though that may have committed earlier.
   Level claims_by_timestamps() const override {
     const bool weaker = flavour_ == PostgresFlavour::Postgres && implies(claims(), Level::Si);
     return weaker ? Level::Si : claims();
@@ -65,6 +69,7 @@ class PostgresDatabase final : public Database {
   std::uint64_t incarnation(std::int64_t start_time);
   std::optional<bool> given_again(std::uint64_t id);
   Resolution resolve_id(std::uint64_t id);
+  // Whether all statements of a transaction read from the same snapshot.
   [[nodiscard]] bool one_snapshot() const { return isolation_ != "READ COMMITTED"; }
 
   Url url_;
@@ -73,13 +78,14 @@ class PostgresDatabase final : public Database {
   Schema schema_;
   PostgresFlavour flavour_ = PostgresFlavour::Postgres;
   PostgresDialect dialect_;
-  std::vector<bool> read_only_;
-  std::unique_ptr<PostgresLink> control_;
-  // The replication slot; empty: none. The server removes it with the connection that made it.
+  std::vector<bool> read_only_;            // For each node, whether it is a standby.
+  std::unique_ptr<PostgresLink> control_;  // To the first host; no client uses it.
+  // The name of the replication slot; empty: there is none. The server removes the slot when the
+  // connection that made it is closed.
   std::string slot_;
   Journals journals_;
   std::mutex mutex_;
-  std::vector<std::int64_t> start_times_;  // Of the server, whenever it was started anew.
+  std::vector<std::int64_t> start_times_;  // Of each run of the server; see incarnation().
 };
 
 std::string PostgresDatabase::description() const {
@@ -93,7 +99,7 @@ std::string PostgresDatabase::description() const {
   return text + ", " + level;
 }
 
-// PostgreSQL's repeatable read is snapshot isolation, says its manual.
+// The manual of PostgreSQL says that its repeatable read is snapshot isolation.
 Level PostgresDatabase::claims() const {
   if (isolation_ == "SERIALIZABLE") return Level::Serializable;
   return isolation_ == "REPEATABLE READ" ? Level::Si : Level::ReadCommitted;
@@ -101,8 +107,8 @@ Level PostgresDatabase::claims() const {
 
 Features PostgresDatabase::features() const {
   const bool postgres = flavour_ == PostgresFlavour::Postgres;
-  // A standby's snapshots do not list what is in progress, and each statement of read committed has
-  // one of its own.
+  // No times with standbys, whose snapshots do not list the transactions in progress; nor with read
+  // committed, where each statement has its own snapshot.
   const bool times =
       postgres ? one_snapshot() && url_.hosts.size() == 1 : flavour_ == PostgresFlavour::Cockroach;
   return {.registers = true,
@@ -127,8 +133,9 @@ Status PostgresDatabase::connect_control() {
   return {};
 }
 
-// Tries again once: the connection may have been idle for the whole run, and the server restarted.
-// REQUIRES: twice is as good as once.
+// Runs `sql` on the control connection. If that is lost, connects again and tries once more: it may
+// have been idle for the whole run while the server restarted. REQUIRES: running `sql` twice has
+// the effect of running it once.
 Status PostgresDatabase::run_control(const std::string& sql, PostgresRows* rows) {
   Answer answer;
   for (int attempt = 0; attempt < 2; ++attempt) {
@@ -149,7 +156,7 @@ Status PostgresDatabase::prepare(const Schema& schema) {
   return {};
 }
 
-// Asks each node what it is, and which nodes are standbys.
+// Asks the first host which database it is, and every host whether it is a standby.
 Status PostgresDatabase::look_around() {
   PostgresRows rows;
   if (Status asked = run_control("SELECT version()", &rows); !asked.ok()) return asked;
@@ -188,7 +195,7 @@ Status PostgresDatabase::make_table(const Schema& schema) {
     made = run_control("CREATE INDEX ouro_kv_c1 ON ouro_kv (c1)");
   }
   if (!made.ok()) return made;
-  // Clients may look at a standby next.
+  // Clients may read from a standby at once, so wait until the table is there, too.
   if (std::count(read_only_.begin(), read_only_.end(), true) == 0) return {};
   for (std::size_t node = 0; node < url_.hosts.size(); ++node) {
     auto link = PostgresLink::open(url_, url_.hosts[node], 10s);
@@ -205,9 +212,10 @@ Status PostgresDatabase::make_table(const Schema& schema) {
   return {};
 }
 
-// Without one, commits between two snapshots are ordered by number. That is wrong only where two of
-// them wrote the same key, which from repeatable read up cannot be: the second one's snapshot sees
-// the first.
+// Makes the replication slot through which read_log() gets the order of commits. If that fails,
+// commits that no snapshot tells apart are ordered by transaction number. A wrong order of two
+// commits matters only if both wrote the same key; from repeatable read up, the snapshot of the
+// second then sees the first, so a snapshot does tell them apart.
 void PostgresDatabase::make_slot() {
   static std::atomic<int> count{0};
   const std::string name = fmt::format("ouro_{}_{}", ::getpid(), ++count);
@@ -219,7 +227,8 @@ void PostgresDatabase::make_slot() {
 Result<std::unique_ptr<Connection>> PostgresDatabase::connect(std::size_t node) {
   auto link = PostgresLink::open(url_, url_.hosts[node], schema_.patience);
   if (!link.ok()) return link.error();
-  // So that what waits for a lock is refused for certain before our patience ends.
+  // With these limits the server itself refuses a statement that waits too long, which is certain,
+  // before our patience ends, which would leave us with no answer.
   const auto limit = schema_.patience.count();
   std::string sql = fmt::format("SET lock_timeout = {}; SET statement_timeout = {}", limit / 2 + 1,
                                 limit * 9 / 10 + 1);
@@ -234,7 +243,8 @@ Result<std::unique_ptr<Connection>> PostgresDatabase::connect(std::size_t node) 
       std::make_unique<PostgresSession>(std::move(*link), dialect_, life, journal));
 }
 
-// How often the server had been started when it was last started at `start_time`, from 0.
+// Numbers the runs of the server, from 0, in the order in which we first connected to them.
+// `start_time`: when the run began (kStartTime).
 std::uint64_t PostgresDatabase::incarnation(std::int64_t start_time) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find(start_times_.begin(), start_times_.end(), start_time);
@@ -243,8 +253,8 @@ std::uint64_t PostgresDatabase::incarnation(std::int64_t start_time) {
   return index;
 }
 
-// Whether the server, having crashed, gave the number of `id` to another transaction. Then `id` had
-// left no trace, least of all a commit. Nothing: that cannot be told.
+// Whether the server crashed and then gave the number of `id` to another transaction. It does so
+// only if `id` had left no trace in the log, so `id` did not commit. Nothing: we cannot tell.
 std::optional<bool> PostgresDatabase::given_again(std::uint64_t id) {
   PostgresRows rows;
   if (!run_control(kStartTime, &rows).ok()) return std::nullopt;
@@ -258,12 +268,12 @@ std::optional<bool> PostgresDatabase::given_again(std::uint64_t id) {
 }
 
 Resolution PostgresDatabase::resolve_id(std::uint64_t id) {
-  // A transaction of a connection that broke may go on for a while.
+  // The server may still be running a transaction whose connection broke; ask for up to 10 s.
   for (int attempt = 0; attempt < 100; ++attempt) {
     PostgresRows rows;
     const Status asked = run_control(dialect_.status_of(id), &rows);
     if (!asked.ok() && asked.error().what.find("in the future") != std::string::npos) {
-      return Resolution::Aborted;  // Lost in a crash.
+      return Resolution::Aborted;  // The server crashed before it logged the transaction.
     }
     const std::string_view status = asked.ok() && rows.size() == 1 ? rows.text(0, 0) : "";
     if (status == "aborted") return Resolution::Aborted;
@@ -283,7 +293,8 @@ Resolution PostgresDatabase::resolve(std::uint64_t token) {
   return id == 0 ? Resolution::Unknown : resolve_id(id);
 }
 
-// The committed transactions in the order of their commits in the write-ahead log.
+// The transactions of `committed` that the write-ahead log has, in the order of its commits. Empty
+// if the log cannot be read.
 std::vector<std::uint64_t> PostgresDatabase::read_log(std::span<const std::uint64_t> committed) {
   PostgresRows rows;
   const Status asked = run_control(
@@ -293,7 +304,7 @@ std::vector<std::uint64_t> PostgresDatabase::read_log(std::span<const std::uint6
       &rows);
   std::vector<std::uint64_t> logged;
   if (!asked.ok()) return logged;
-  // There, numbers have 32 bits.
+  // The log has only the lower 32 bits of a transaction's number.
   absl::flat_hash_map<std::uint32_t, std::uint64_t> whole;
   for (const std::uint64_t id : committed) whole.emplace(static_cast<std::uint32_t>(id), id);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -306,7 +317,7 @@ std::vector<std::uint64_t> PostgresDatabase::read_log(std::span<const std::uint6
 Result<Recovered> PostgresDatabase::recover(std::span<const std::uint64_t> tokens) {
   if (flavour_ != PostgresFlavour::Postgres) return Recovered{};
   std::vector<std::uint64_t> committed;
-  std::vector<Journal::Txn*> readers;  // One for each snapshot.
+  std::vector<Journal::Txn*> readers;  // The transaction that took each of `snapshots`.
   std::vector<Snapshot> snapshots;
   for (const std::uint64_t token : tokens) {
     Journal::Txn& txn = journals_.find(token);
@@ -319,6 +330,7 @@ Result<Recovered> PostgresDatabase::recover(std::span<const std::uint64_t> token
     if (!txn.has_snapshot) continue;
     readers.push_back(&txn);
     snapshots.push_back(std::move(txn.snapshot));
+    // The server's list of transactions in progress lacks the one that takes the snapshot.
     std::vector<std::uint64_t>& open = snapshots.back().in_progress;
     if (txn.id != 0) open.insert(std::upper_bound(open.begin(), open.end(), txn.id), txn.id);
   }

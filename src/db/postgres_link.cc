@@ -113,7 +113,8 @@ Answer PostgresLink::run_prepared(const char* name, const char* sql,
                 &rows);
 }
 
-// Collects everything the server answers. The first error wins: what follows it was skipped.
+// Waits for all results of what was sent. Answers with the first error: the server skips the
+// statements after it.
 Answer PostgresLink::answer(bool sent, PostgresRows* rows) {
   certain_ = false;
   tag_.clear();
@@ -136,7 +137,8 @@ Answer PostgresLink::answer(bool sent, PostgresRows* rows) {
   return first;
 }
 
-// Until a result can be had without waiting. An answer if that does not happen.
+// Waits until PQgetResult() would not block. Returns nothing then, or Lost if the connection broke
+// or `deadline` passed.
 std::optional<Answer> PostgresLink::wait(Clock::time_point deadline) {
   PGconn* connection = connection_.get();
   for (;;) {
@@ -158,12 +160,13 @@ std::optional<Answer> PostgresLink::wait(Clock::time_point deadline) {
 
 Answer PostgresLink::lose(std::string reason) {
   lost_ = true;
-  connection_.reset();  // At once: the server is to roll back what is open.
+  connection_.reset();  // Now, not later: it makes the server roll back an open transaction.
   return Answer::lost(std::move(reason));
 }
 
-// An error ends the transaction on the server, so during a statement it is certain that nothing
-// remains. Whether that is so during COMMIT depends on the error: see certain().
+// Turns an error into an answer. An error ends the transaction on the server, so any statement but
+// COMMIT that failed leaves no effect. Whether a failed COMMIT leaves none depends on the error:
+// see certain().
 Answer PostgresLink::explain(const PGresult* result) {
   const std::string_view code = field(result, PG_DIAG_SQLSTATE);
   const std::string_view severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);

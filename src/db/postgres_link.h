@@ -1,5 +1,5 @@
-// One connection to a PostgreSQL server: statements in, rows out, nothing ever waits longer than
-// its patience.
+// One connection to a PostgreSQL server: statements in, rows out. A statement that is not answered
+// within the patience closes the connection.
 #pragma once
 
 #include <libpq-fe.h>
@@ -21,7 +21,7 @@ namespace ouro::db {
 struct ResultClose {
   void operator()(PGresult* result) const { PQclear(result); }
 };
-// The rows of one statement.
+// The rows that one statement returned.
 class PostgresRows {
  public:
   PostgresRows() = default;
@@ -34,7 +34,7 @@ class PostgresRows {
   [[nodiscard]] std::string_view text(std::size_t row, std::size_t column) const {
     return PQgetvalue(get(), static_cast<int>(row), static_cast<int>(column));
   }
-  // Zero if it is no number.
+  // The text as a number; zero if it is none.
   [[nodiscard]] Number number(std::size_t row, std::size_t column) const;
   [[nodiscard]] PGresult* get() const { return result_.get(); }
 
@@ -47,19 +47,22 @@ class PostgresLink {
   static Result<std::unique_ptr<PostgresLink>> open(const Url& url, const Host& host,
                                                     std::chrono::milliseconds patience);
 
-  // Runs `sql`, which may be several statements; `rows` are those of the last one that has any.
+  // Runs `sql`, which may be several statements. `rows` gets the rows of the last statement that
+  // returns any.
   Answer run(const char* sql, PostgresRows* rows = nullptr);
-  // Runs one statement with numbers for $1, $2 …
+  // Runs one statement with `parameters` for $1, $2 …; at most 16.
   Answer run(const std::string& sql, std::span<const Number> parameters, PostgresRows& rows);
-  // The same, prepared at its first use. `name` stands for `sql`.
+  // The same, but `sql` is prepared under `name` at its first use. REQUIRES: a name is always used
+  // with the same `sql` and is the same pointer each time.
   Answer run_prepared(const char* name, const char* sql, std::span<const Number> parameters,
                       PostgresRows& rows);
 
-  // What the last statement did: "COMMIT", "UPDATE 1".
+  // What the server says that the last statement did: "COMMIT", "UPDATE 1".
   [[nodiscard]] const std::string& tag() const { return tag_; }
   // Whether the last statement's error leaves no doubt that the transaction has no effect, even if
   // the statement was COMMIT.
   [[nodiscard]] bool certain() const { return certain_; }
+  // 130004 for 13.4.
   [[nodiscard]] int version() const { return PQserverVersion(connection_.get()); }
   [[nodiscard]] bool lost() const { return lost_; }
 
@@ -76,13 +79,13 @@ class PostgresLink {
 
   std::unique_ptr<PGconn, Finish> connection_;
   std::chrono::milliseconds patience_{0};
-  std::vector<const char*> prepared_;
+  std::vector<const char*> prepared_;  // The names of the statements that were prepared.
   std::string tag_;
   bool certain_ = false;
   bool lost_ = false;
 };
 
-// What a URL means to libpq: for messages.
+// "db1:5432", for messages; "localhost" if the host has no name.
 [[nodiscard]] std::string place_of(const Host& host);
 
 }  // namespace ouro::db

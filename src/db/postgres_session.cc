@@ -57,7 +57,8 @@ PostgresDialect PostgresDialect::make(PostgresFlavour flavour, bool before_13, c
   dialect.begin = "BEGIN ISOLATION LEVEL " + isolation;
   dialect.begin_read_only = dialect.begin + " READ ONLY";
   if (schema.evidence && flavour == PostgresFlavour::Postgres) {
-    // In the same trip. The snapshot is that of the whole transaction, but for read committed.
+    // One round trip for both statements. At read committed the snapshot is only that of the
+    // SELECT, else it is that of the whole transaction.
     for (std::string* begin : {&dialect.begin, &dialect.begin_read_only}) {
       *begin += "; SELECT " + dialect.snapshot();
     }
@@ -149,8 +150,8 @@ Answer PostgresSession::write_row(Key key, const Row& row) {
   return upsert(key, row, parameters);
 }
 
-// Most keys are there. INSERT … ON CONFLICT alone would do, but is slower and not what applications
-// that change a row do.
+// Tries UPDATE first, since most keys exist. INSERT … ON CONFLICT alone would do, too, but is
+// slower and not what an application does to change a row.
 Answer PostgresSession::upsert(Key key, const Row& row, std::span<const Number> parameters) {
   for (const PreparedSql* statement : {&dialect_.update, &dialect_.insert}) {
     PostgresRows rows;
@@ -207,7 +208,7 @@ Answer PostgresSession::aggregate(AggregateKind kind, std::size_t column, const 
   return answer;
 }
 
-// The rows are locked as they are found, so that what is reported as before is what was changed.
+// The rows are locked as they are found, so that RowChange::before is the row that was changed.
 Answer PostgresSession::update_where(const Where& where, std::span<const Assignment> assignments,
                                      std::vector<RowChange>& changed) {
   PostgresRows rows;
@@ -244,7 +245,7 @@ Answer PostgresSession::remove_where(const Where& where, std::vector<KeyRow>& re
 
 Answer PostgresSession::commit() {
   if (dialect_.evidence && dialect_.flavour == PostgresFlavour::Cockroach) {
-    // From here on the transaction can commit at this time only.
+    // Once asked for its timestamp, CockroachDB commits the transaction at that one or not at all.
     PostgresRows rows;
     if (Answer asked = link_->run("SELECT cluster_logical_timestamp()", &rows); !asked.ok()) {
       (void)rollback();
@@ -253,7 +254,8 @@ Answer PostgresSession::commit() {
     trace_.start = trace_.commit = parse_hybrid(rows.text(0, 0));
   }
   Answer answer = link_->run("COMMIT");
-  // A transaction that failed before is rolled back by COMMIT, which then succeeds.
+  // If a statement of the transaction failed, COMMIT succeeds but rolls back; the tag is
+  // "ROLLBACK".
   if (answer.ok() && link_->tag() != "COMMIT")
     answer = Answer::aborted("failed before its commit");
   else if (answer.reply == Reply::Aborted && !link_->certain())

@@ -12,11 +12,13 @@
 
 namespace ouro::db {
 
-// Who speaks the protocol; they differ in what they tell about their order.
+// The databases that speak the protocol. They differ in what they reveal about the order of
+// commits.
 enum class PostgresFlavour : std::uint8_t { Postgres, Cockroach, Other };
 
-// A server that crashed may give a number again whose transaction left no trace. So we count
-// restarts above the number's own bits; numbers then order across restarts, too.
+// A server that crashed may use the number of a transaction again if that had left no trace in the
+// log. So our ids have the number of restarts above the bits of the server's number: ids are
+// unique and in order across restarts, too.
 inline constexpr int kIncarnationShift = 48;
 
 struct PreparedSql {
@@ -24,20 +26,21 @@ struct PreparedSql {
   std::string sql;
 };
 
-// All that connections share.
+// The SQL of one run, which all connections share.
 struct PostgresDialect {
   PostgresFlavour flavour = PostgresFlavour::Other;
-  bool before_13 = false;  // Other names for transaction numbers and snapshots.
+  bool before_13 = false;  // The functions for transaction numbers and snapshots had other names.
   Model model = Model::Registers;
   bool evidence = false;
-  std::string begin;            // For transactions that may write, …
-  std::string begin_read_only;  // … and for those that promised not to.
+  std::string begin;            // For transactions that may write.
+  std::string begin_read_only;  // For transactions that promised not to write.
   PreparedSql read, scan, update, insert, remove;
 
-  // `isolation` is SQL's: "REPEATABLE READ".
+  // `isolation` is as SQL writes it: "REPEATABLE READ".
   static PostgresDialect make(PostgresFlavour flavour, bool before_13, const Schema& schema,
                               const std::string& isolation);
-  // The number of the transaction, as text; zero where there is none.
+  // Expressions for the number of the transaction, "0" for a database that has none, and for its
+  // snapshot; both are texts. status_of() is the query for how transaction `id` ended.
   [[nodiscard]] std::string transaction_id() const;
   [[nodiscard]] std::string snapshot() const;
   [[nodiscard]] std::string status_of(std::uint64_t id) const;
@@ -45,7 +48,8 @@ struct PostgresDialect {
 
 class PostgresSession final : public Connection {
  public:
-  // `journal` is null unless evidence is collected.
+  // `incarnation` is the number of restarts so far. `journal` is null unless evidence is collected.
+  // `dialect` and `journal` must outlive this object.
   PostgresSession(std::unique_ptr<PostgresLink> link, const PostgresDialect& dialect,
                   std::uint64_t incarnation, Journal* journal)
       : link_(std::move(link)),
@@ -74,15 +78,16 @@ class PostgresSession final : public Connection {
 
  private:
   Answer upsert(Key key, const Row& row, std::span<const Number> parameters);
+  // Notes a write, a predicate read, or the end of the transaction in the journal, if there is one.
   void wrote(std::string_view id, Key key, const Row& row, bool removed);
   void asked();
   void end(Journal::End how);
 
   std::unique_ptr<PostgresLink> link_;
   const PostgresDialect& dialect_;
-  std::uint64_t first_id_;
+  std::uint64_t first_id_;  // Added to the server's numbers; see kIncarnationShift.
   Journal* journal_;
-  std::uint64_t id_ = 0;  // Of the open transaction, once it wrote.
+  std::uint64_t id_ = 0;  // Of the open transaction; zero until it wrote.
   Trace trace_;
 };
 

@@ -32,22 +32,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between fork and exec, and in the supervisor, only what is safe in a signal handler may be
-// called: other threads of ours may have held locks when we forked. So no memory is allocated
-// there.
+// Between fork and exec, and in the supervisor, only functions that are safe in a signal handler
+// may be called: other threads of ours may have held locks when we forked. So no memory is
+// allocated there.
 
-constexpr int kControlFd = 3;  // In the supervisor.
+// Descriptors in the supervisor. Control: ends or brings a byte when everything is to be killed.
+// Report: takes the program's process number, or the negative errno if it cannot be executed.
+constexpr int kControlFd = 3;
 constexpr int kReportFd = 4;
 
 std::string system_message(int error) { return std::generic_category().message(error); }
 
-// A forked child ends without running what its parent registered for its own end.
+// Ends a forked child without running the exit handlers that its parent registered.
 [[noreturn]] void end_child(int status) {
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
 struct Identity {
-  bool change = false;
+  bool change = false;  // If not, the program runs as we do.
   uid_t uid = 0;
   gid_t gid = 0;
 };
@@ -69,7 +71,7 @@ Result<Identity> identity_of(const std::string& user) {
 // Calls visit(process, parent) for every process of the machine. Safe in a signal handler.
 template <class Visit>
 void for_each_process(const Visit& visit) {
-  struct Entry {  // What getdents64 fills in.
+  struct Entry {  // The layout that getdents64 fills in.
     std::uint64_t inode;
     std::int64_t offset;
     std::uint16_t size;
@@ -116,7 +118,7 @@ void for_each_process(const Visit& visit) {
   ::close(folder);
 }
 
-// All that `root` started, and what these started; without `root`.
+// The children of `root`, their children, and so on; without `root` itself.
 std::vector<pid_t> descendants(pid_t root) {
   std::multimap<pid_t, pid_t> children;
   for_each_process([&](pid_t pid, pid_t parent) { children.emplace(parent, pid); });
@@ -129,20 +131,22 @@ std::vector<pid_t> descendants(pid_t root) {
   return found;
 }
 
-// Everything fork needs, made before it.
+// Everything that the forked processes need, made before fork since they must not allocate.
 struct Launch {
   std::vector<char*> words;
   std::vector<char*> environment;
   Identity identity;
   std::string directory;
-  int output = -1;
-  std::vector<char*> remove;  // rm -rf DIRECTORY, or empty.
+  int output = -1;            // The descriptor of the log; -1: output is discarded.
+  std::vector<char*> remove;  // The words of "rm -rf DIRECTORY…", or empty.
 };
 
 constexpr std::array kEnvironment = {
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/",
     "TZ=UTC"};
 
+// In the program's process: gives up our privileges and executes the program. Reports why if it
+// cannot. `supervisor` is the process that forked it.
 [[noreturn]] void become_program(const Launch& launch, pid_t supervisor) {
   const auto give_up = [] {
     const int error = -errno;
@@ -154,8 +158,8 @@ constexpr std::array kEnvironment = {
        ::setuid(launch.identity.uid) != 0)) {
     give_up();
   }
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // After setuid, which forgets it.
-  if (::getppid() != supervisor) end_child(127);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);             // After setuid(), which would clear it.
+  if (::getppid() != supervisor) end_child(127);  // It ended before prctl().
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -172,7 +176,8 @@ constexpr std::array kEnvironment = {
   end_child(127);
 }
 
-// Kills and reaps until there is nothing left to adopt.
+// Kills and reaps all children. What they leave behind becomes our child in turn, so repeats until
+// there is none.
 void kill_all_children() {
   const pid_t self = ::getpid();
   for (;;) {
@@ -189,10 +194,11 @@ int exit_status(int wait_status) {
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
+// The whole life of the supervisor: starts the program and waits for its end or for ours.
 [[noreturn]] void supervise(const Launch& launch) {
   ::prctl(PR_SET_NAME, "ouro-supervisor");
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::setsid();  // Ctrl-C is for our parent alone.
+  ::setsid();  // So that Ctrl-C on the terminal reaches only the process that started us.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) ::signal(number, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t child_ended;
@@ -238,10 +244,10 @@ int exit_status(int wait_status) {
   }
 }
 
-// In the child: keeps the two descriptors it needs, under fixed numbers, and closes all others;
-// other supervisors must see the end of their pipes.
+// In the supervisor: moves the descriptors that it needs to fixed numbers and closes all others. If
+// it kept the pipe of another supervisor open, that one would not notice when we end.
 void keep_only(int control, int report, int& output) {
-  // First out of the way of the fixed numbers.
+  // First to numbers of 10 and more, so that dup2() below overwrites none of them.
   control = ::fcntl(control, F_DUPFD, 10);
   report = ::fcntl(report, F_DUPFD, 10);
   if (output >= 0) output = ::fcntl(output, F_DUPFD, 10);
@@ -311,8 +317,9 @@ Result<Process> Process::start(const Program& program) {
   Process process;
   process.supervisor_ = supervisor;
   process.control_ = std::exchange(control_write.fd, -1);
-  // A positive number is the program's, a negative one says why it could not be executed. If it
-  // was, both ends that could write are closed by then.
+  // The report is the program's process number, followed by a negative errno if it could not be
+  // executed. It ends when both writers, supervisor and program, have closed their ends; executing
+  // the program does that.
   int error = 0;
   for (int number = 0;;) {
     const ssize_t size = ::read(report_read.fd, &number, sizeof number);
@@ -359,7 +366,7 @@ void Process::signal(int number) {
 
 void Process::pause() {
   if (!running()) return;
-  // Twice: what one pass stops may have started something just before.
+  // Twice: a process may have started another just before the first pass stopped it.
   for (int pass = 0; pass < 2; ++pass) {
     for (const pid_t pid : descendants(supervisor_)) ::kill(pid, SIGSTOP);
   }
@@ -430,7 +437,7 @@ std::string complaints(const std::filesystem::path& log) {
 Result<ScratchDirectory> ScratchDirectory::make(const std::string& user) {
   const Result<Identity> identity = identity_of(user);
   if (!identity.ok()) return identity.error();
-  // The path of a socket has at most 107 bytes.
+  // The path of a Unix socket has at most 107 bytes, so a long TMPDIR is not used.
   const char* wanted = std::getenv("TMPDIR");
   std::string path = wanted != nullptr && std::strlen(wanted) < 60 ? wanted : "/tmp";
   path += "/ouro-XXXXXX";
@@ -451,8 +458,9 @@ ScratchDirectory::~ScratchDirectory() {
 }
 
 Result<int> free_port() {
-  // Below the range that the kernel hands out to clients, from a place that differs by process; a
-  // counter keeps two servers of ours apart until they listen.
+  // The ports 15000 to 29999 are below the range from which the kernel takes ports for clients. We
+  // begin at a port that differs by process and count up, so that two servers that we start do not
+  // get the same port before they listen.
   static std::atomic<unsigned> next{static_cast<unsigned>(::getpid()) * 61};
   for (int attempt = 0; attempt < 2000; ++attempt) {
     const int port = 15000 + static_cast<int>(next++ % 15000);
@@ -461,7 +469,7 @@ Result<int> free_port() {
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    // The kernel's sockets interface is untyped.
+    // The interface of sockets demands the cast.
     if (::bind(listener.fd, reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0) {
       return port;
     }

@@ -1,10 +1,10 @@
-// A program that we start and that never outlives us, with everything it starts in turn.
+// Starts a program that never outlives us, nor does anything that it starts in turn.
 //
-// Between us and the program stands a supervisor, a fork of ours that does nothing but wait. When
-// the program ends, or when we vanish for whatever reason (the kernel then closes our end of the
-// pipe between us), the supervisor kills what the program left behind and ends. It adopts orphans,
-// so daemons that put themselves into sessions of their own are found, too. Should the supervisor
-// be killed first, the kernel kills the program.
+// Between us and the program stands a supervisor, a fork of this process that only waits. When the
+// program ends, or when we end for whatever reason (the kernel then closes our end of the pipe to
+// the supervisor), the supervisor kills everything that the program left behind and ends. Orphans
+// become children of the supervisor, so it also finds daemons that put themselves into sessions of
+// their own. If the supervisor is killed first, the kernel kills the program.
 //
 // Thread safety: one Process belongs to one thread at a time.
 #pragma once
@@ -23,17 +23,17 @@
 namespace ouro::db {
 
 struct Program {
-  std::vector<std::string> words;  // The first one is the path.
-  // Whom it runs as if we are root; else it runs as us. Servers refuse to run as root.
+  std::vector<std::string> words;  // The path of the program, then its arguments.
+  // The user to run as if we are root, since servers refuse to run as root. Ignored if we are not.
   std::string user;
-  std::filesystem::path directory = "/";       // Where it runs.
-  std::filesystem::path log;                   // Where its output is appended. Empty: nowhere.
-  std::vector<std::filesystem::path> scratch;  // Removed by the supervisor if we vanish.
+  std::filesystem::path directory = "/";       // The working directory.
+  std::filesystem::path log;                   // Its output is appended here. Empty: discarded.
+  std::vector<std::filesystem::path> scratch;  // Removed by the supervisor if we are killed.
 };
 
 class Process {
  public:
-  // Fails if the user is unknown or the program cannot be executed.
+  // Returns once the program was executed. Fails if the user is unknown or it cannot be executed.
   static Result<Process> start(const Program& program);
 
   Process() = default;
@@ -46,11 +46,12 @@ class Process {
   // The exit status, 128 + n if signal n ended it; nothing if it still runs after `limit`.
   std::optional<int> wait(std::chrono::milliseconds limit);
 
+  // Sends a signal to the program alone.
   void signal(int number);
-  // Stops, or continues, the program and everything it started.
+  // Suspends (SIGSTOP) or continues (SIGCONT) the program and everything it started.
   void pause();
   void resume();
-  // Ends all of it at once, as a power failure would; returns when nothing is left.
+  // Kills the program and everything it started (SIGKILL); returns when nothing of it is left.
   void kill();
   // Asks the program with `signal_number` to end; kills it if it does not within `patience`.
   void stop(int signal_number, std::chrono::milliseconds patience);
@@ -58,8 +59,8 @@ class Process {
  private:
   pid_t supervisor_ = -1;  // -1: not started, or ended and waited for.
   pid_t program_ = -1;
-  int control_ = -1;  // Our end of the pipe.
-  int status_ = -1;
+  int control_ = -1;  // Our end of the pipe to the supervisor.
+  int status_ = -1;   // The exit status once the program ended.
 };
 
 // Runs `program` to its end. Fails with the last lines it printed if its status is not zero, or if
@@ -72,8 +73,8 @@ std::string last_lines(const std::filesystem::path& file, std::size_t count);
 // The first lines of a server's log that call themselves errors; the last lines if none does.
 std::string complaints(const std::filesystem::path& log);
 
-// A new directory that `user` owns (if we are root; else us) and nobody else can look into, with a
-// path short enough for sockets. Removed with the object.
+// A new directory with a path short enough for Unix sockets. It belongs to `user` if we are root,
+// else to us, and nobody else can read it. The destructor removes it with everything in it.
 class ScratchDirectory {
  public:
   static Result<ScratchDirectory> make(const std::string& user);
@@ -94,7 +95,8 @@ class ScratchDirectory {
   std::filesystem::path path_;
 };
 
-// A port of 127.0.0.1 that nobody listens on, never the same twice.
+// A port of 127.0.0.1 that nobody listens on. Calls of one process get different ports (until
+// 15,000 were tried).
 Result<int> free_port();
 
 }  // namespace ouro::db

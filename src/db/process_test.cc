@@ -64,7 +64,8 @@ class ProcessTest : public testing::Test {
   ScratchDirectory scratch_;
 };
 
-// A tree that is hard to catch: the second process is in a session of its own, an orphan, and deaf.
+// A script whose processes are hard to catch: the second is in a session of its own, an orphan, and
+// ignores SIGTERM. Both append their process ids to the file `pids`.
 std::string hard_to_catch(const fs::path& pids) {
   return "echo $$ >>" + pids.string() +
          "; (trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM; echo $$ >>" + pids.string() +
@@ -136,7 +137,7 @@ TEST_F(ProcessTest, PausingStopsTheWholeTree) {
   for (const pid_t pid : pids) EXPECT_FALSE(alive(pid));
 }
 
-// Whatever ends us, nothing of ours remains: not the program, not its orphans, not its directory.
+// Whatever signal ends us, nothing remains: not the program, nor its orphans, nor its directory.
 TEST_F(ProcessTest, NothingOutlivesAParentThatIsKilled) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // To see the orphaned supervisors end.
   for (const int how : {SIGKILL, SIGINT, SIGSEGV}) {
@@ -150,7 +151,7 @@ TEST_F(ProcessTest, NothingOutlivesAParentThatIsKilled) {
       Program program = shell(hard_to_catch(pids_file));
       program.scratch = {scratch};
       Result<Process> first = Process::start(program);
-      Result<Process> second = Process::start(program);  // Holds no pipe of the first one.
+      Result<Process> second = Process::start(program);  // Must not keep the first one's pipe open.
       for (;;) ::pause();
     }
     const std::vector<pid_t> pids = read_pids(pids_file, 4);

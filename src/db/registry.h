@@ -1,7 +1,7 @@
-// The drivers that were built in, by scheme.
+// The table of drivers: which one opens a database URL.
 //
-// Each can be left out (-DOURO_WITH_SQLITE=OFF …); then its scheme is known but refused, with the
-// option that brings it back.
+// A build may leave out drivers (-DOURO_WITH_SQLITE=OFF …). Their URLs are then refused with an
+// error that names the CMake option.
 #pragma once
 
 #include <memory>
@@ -16,18 +16,18 @@ namespace ouro::db {
 struct Driver {
   std::string_view schemes;      // "postgres postgresql": separated by blanks, the usual one first.
   std::string_view description;  // One line, for help: "PostgreSQL and what speaks its protocol".
-  std::string_view option;       // Of CMake: "OURO_WITH_POSTGRES".
-  // Checks the URL and its options; connects only in prepare(). Null: not built in.
+  std::string_view option;       // The CMake option that builds it in: "OURO_WITH_POSTGRES".
+  // Checks the URL and its options; does not connect. Null: not built in.
   Result<std::unique_ptr<Database>> (*open)(Url url) = nullptr;
 };
 
-// All drivers, those left out too.
+// All drivers, also those that were not built in.
 [[nodiscard]] std::span<const Driver> drivers();
 
-// The database at `url`; nothing is connected yet.
+// The database at `url`. Does not connect; Database::prepare() does.
 [[nodiscard]] Result<std::unique_ptr<Database>> open_database(const Url& url);
 
-// Each is in the file named after it.
+// Each is defined in the file named after it: open_rocksdb() in rocksdb.cc.
 Result<std::unique_ptr<Database>> open_rocksdb(Url url);
 Result<std::unique_ptr<Database>> open_sqlite(Url url);
 Result<std::unique_ptr<Database>> open_wiredtiger(Url url);

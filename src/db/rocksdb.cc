@@ -1,15 +1,17 @@
 // RocksDB, embedded: "rocksdb:DIR?mode=pessimistic|optimistic&snapshot=on|off". Without DIR, in a
 // temporary folder that is removed.
 //
-// With snapshots a transaction reads what was there when it began, and its commit is refused if
-// somebody wrote one of its keys since: snapshot isolation. Without, reads return the newest
-// committed value and nothing is refused but simultaneous writes: updates get lost.
+// With snapshots a transaction reads what was committed when it began, and its commit is refused if
+// another transaction has committed a write of one of its keys since: snapshot isolation. Without
+// snapshots, reads return the newest committed value and only simultaneous writes of a key are
+// refused, so updates get lost.
 //
-// Evidence is exact. A snapshot has a sequence number; every key that a commit writes takes the
-// next ones. Before its commit a transaction puts a mark with its token into the write-ahead log.
-// After the run we read the log: a record is a group of several commits back to back, each ended by
-// its mark, so we count one number per key and close a transaction at its mark. A snapshot at
-// sequence s sees the commits whose last number is at most s: start = 2s + 1, commit = 2·last.
+// Evidence is exact. RocksDB numbers the writes of all commits: each write of a commit takes the
+// next sequence number. A snapshot has a sequence number s and sees the commits whose last number
+// is at most s: start = 2s + 1, commit = 2·last. To learn `last`, a transaction puts a mark with
+// its token into the write-ahead log before it commits. A record of the log is a group of commits
+// back to back, each ended by its mark; reading it, we count one number per write, and the count at
+// a mark is the last number of that transaction.
 #include <fmt/format.h>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
@@ -53,14 +55,14 @@ Error error_of(const std::string& where, const rocksdb::Status& status) {
   return error;
 }
 
-// Owns the database of either kind.
+// Owns the RocksDB database, optimistic or pessimistic.
 class Store {
  public:
   rocksdb::Status open(const RocksdbSettings& settings, const std::string& path,
                        std::chrono::milliseconds patience) {
     rocksdb::Options options;
     options.create_if_missing = true;
-    options.WAL_ttl_seconds = 24 * 3600;  // Keeps the log for evidence; the folder goes in the end.
+    options.WAL_ttl_seconds = 24 * 3600;  // Keeps the whole log of the run, for evidence.
     if (settings.optimistic) {
       rocksdb::OptimisticTransactionDB* made = nullptr;
       const rocksdb::Status status = rocksdb::OptimisticTransactionDB::Open(options, path, &made);
@@ -75,6 +77,7 @@ class Store {
     return status;
   }
 
+  // Begins a transaction in `txn`, reusing the object that is there, if any.
   void begin(std::unique_ptr<rocksdb::Transaction>& txn, bool snapshot) {
     rocksdb::Transaction* made = nullptr;
     if (optimistic_) {
@@ -105,7 +108,7 @@ struct Shared {
   RocksdbSettings settings;
   Schema schema;
   Store store;
-  std::atomic<std::uint64_t> last_token{0};
+  std::atomic<std::uint64_t> last_token{0};  // Tokens are counted from 1.
 };
 
 class RocksConnection final : public Connection {
@@ -118,7 +121,7 @@ class RocksConnection final : public Connection {
     trace_ = {};
     wrote_ = false;
     if (shared_.schema.evidence) {
-      // Without a snapshot: what one would be, if the transaction had one.
+      // Without a snapshot we take the number that a snapshot would have now.
       const rocksdb::SequenceNumber sequence = read_options_.snapshot != nullptr
                                                    ? read_options_.snapshot->GetSequenceNumber()
                                                    : shared_.store.db()->GetLatestSequenceNumber();
@@ -150,7 +153,7 @@ class RocksConnection final : public Connection {
     if (found) decode_numbers(value_, elements);
     return answer;
   }
-  // An append is a read and a write, so without snapshots appends get lost.
+  // An append is a read and a write, so without snapshots appends can get lost.
   Answer append(Key key, Number element) override {
     bool found = false;
     Answer answer = get(key, found);
@@ -212,7 +215,7 @@ class RocksConnection final : public Connection {
       txn_->PutLogData(encode_number(static_cast<Number>(trace_.token)));
     }
     Answer answer = answer_of(txn_->Commit());
-    // Optimistic transactions keep what a failed commit wanted.
+    // After a failed commit an optimistic transaction still has its writes; drop them.
     if (!answer.ok()) static_cast<void>(txn_->Rollback());
     return answer;
   }
@@ -249,9 +252,11 @@ class RocksConnection final : public Connection {
   std::vector<KeyRow> rows_;
 };
 
-// Goes through a write group; see the top of the file.
+// Reads one record of the log, a group of commits (see the top of the file): notes for each token
+// the sequence number of its transaction's last write.
 class LogReader final : public rocksdb::WriteBatch::Handler {
  public:
+  // `sequence` is the number of the record's first write.
   LogReader(std::uint64_t sequence, std::unordered_map<std::uint64_t, std::int64_t>& last_of)
       : next_(sequence), last_of_(last_of) {}
 
@@ -273,8 +278,8 @@ class LogReader final : public rocksdb::WriteBatch::Handler {
   rocksdb::Status MarkNoop(bool) override { return rocksdb::Status::OK(); }
 
  private:
-  std::uint64_t next_;
-  std::unordered_map<std::uint64_t, std::int64_t>& last_of_;
+  std::uint64_t next_;                                        // Number of the next write.
+  std::unordered_map<std::uint64_t, std::int64_t>& last_of_;  // By token.
 };
 
 class RocksDatabase final : public Database {
@@ -346,16 +351,17 @@ class RocksDatabase final : public Database {
   }
 
  private:
-  // The log from sequence number `first` on; returns the first number behind it.
+  // Reads the log from sequence number `first` on and adds the last number of each transaction to
+  // `last_of`. Returns the first sequence number that was not read.
   Result<std::uint64_t> read_log(std::uint64_t first,
                                  std::unordered_map<std::uint64_t, std::int64_t>& last_of) {
-    // Asked for what is not there yet, the log would be read from its beginning.
+    // GetUpdatesSince() begins with the oldest record if it is asked for one that does not exist
+    // yet.
     if (first > shared_.store.db()->GetLatestSequenceNumber()) return first;
     std::unique_ptr<rocksdb::TransactionLogIterator> log;
     rocksdb::Status status = shared_.store.db()->FlushWAL(false);
     if (status.ok()) status = shared_.store.db()->GetUpdatesSince(first, &log);
-    // Nobody wrote anything.
-    if (status.IsNotFound()) return first;
+    if (status.IsNotFound()) return first;  // Nothing was written.
     for (; status.ok() && log->Valid(); log->Next()) {
       const rocksdb::BatchResult batch = log->GetBatch();
       if (batch.sequence + static_cast<std::uint64_t>(batch.writeBatchPtr->Count()) <= first) {
@@ -366,8 +372,7 @@ class RocksDatabase final : public Database {
       first = batch.sequence + static_cast<std::uint64_t>(batch.writeBatchPtr->Count());
     }
     if (status.ok()) status = log->status();
-    // The end of a log that is being written.
-    if (status.IsTryAgain()) return first;
+    if (status.IsTryAgain()) return first;  // The end of a log that is still being written.
     if (!status.ok()) return error_of(folder_.path(), status);
     return first;
   }
@@ -375,7 +380,7 @@ class RocksDatabase final : public Database {
   std::string path_;
   TemporaryFolder folder_;
   Shared shared_;
-  std::uint64_t unread_ = 0;  // The first sequence number of the log that recover_new() lacks.
+  std::uint64_t unread_ = 0;  // The first sequence number that recover_new() has not read yet.
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 constexpr char kMariadbUser[] = "mysql";
 
-// Where a program is; empty if it is not installed.
+// The path of a program; empty if it is not installed.
 fs::path find_program(std::string_view name) {
   for (const char* folder : {"/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"}) {
     if (fs::exists(fs::path(folder) / name)) return fs::path(folder) / name;
@@ -36,13 +36,14 @@ fs::path find_galera() {
   return {};
 }
 
-// A fresh data directory to copy from: making one takes longer than all the rest of starting a
-// server. Made once and kept until this process ends.
+// A fresh data directory to copy: making one takes longer than all the rest of starting a server.
+// It is made once and kept until this process ends.
 struct Template {
   ScratchDirectory scratch;
   fs::path data;
 };
 
+// The template; makes it at the first call. Thread-safe.
 Result<const Template*> find_template(const std::atomic<bool>* cancelled) {
   static std::mutex mutex;
   static Template made;
@@ -69,7 +70,7 @@ class MariaDbServer final : public Server {
  public:
   explicit MariaDbServer(ServerKind kind) : kind_(kind) {}
   ~MariaDbServer() override {
-    // All at once, and not gently: nobody needs the data, and parting takes a cluster 7 s.
+    // Killed, not stopped: nobody needs the data, and an orderly shutdown of a cluster takes 7 s.
     for (Node& node : nodes_) node.process.kill();
   }
 
@@ -89,7 +90,7 @@ class MariaDbServer final : public Server {
  private:
   struct Node {
     fs::path folder;
-    int starts = 0;  // Each has a log of its own.
+    int starts = 0;  // How often it was started; each start has its own log.
     int port = 0, group_port = 0, transfer_port = 0, copy_port = 0;
     Process process;
 
@@ -107,7 +108,7 @@ class MariaDbServer final : public Server {
   [[nodiscard]] bool galera() const { return kind_ == ServerKind::Galera; }
 
   ServerKind kind_;
-  ScratchDirectory scratch_;  // Before the nodes: it goes last.
+  ScratchDirectory scratch_;  // Declared before the nodes, so that it is removed after they ended.
   const Template* template_ = nullptr;
   std::vector<std::string> settings_;
   const std::atomic<bool>* cancelled_ = nullptr;
@@ -139,7 +140,7 @@ Status MariaDbServer::start(const ServerOptions& options) {
     addresses_.push_back({.socket = (node.folder / "s").string()});
     if (Status made = make_folder(node); !made.ok()) return made;
   }
-  // The first node alone makes the cluster; the others may then come together.
+  // The first node makes the cluster. Once it is ready, the others may join at the same time.
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (Status launched = launch(i, i == 0); !launched.ok()) return launched;
     if (i > 0) continue;
@@ -161,7 +162,8 @@ Status MariaDbServer::make_folder(Node& node) {
                      60s, cancelled_);
 }
 
-// A node that does not answer is given up after 3 s instead of 5, and may come back after 1.
+// The options for Galera. A node that does not answer is excluded after 3 s instead of 5 s, and may
+// come back after 1 s. `first`: makes a new cluster instead of joining one.
 std::vector<std::string> MariaDbServer::galera_words(std::size_t number, bool first) const {
   const Node& node = nodes_[number];
   std::vector<std::string> members;
@@ -197,7 +199,7 @@ Status MariaDbServer::launch(std::size_t number, bool first) {
       fmt::format("--server-id={}", number + 1), "--binlog-format=ROW",
       "--log-bin=" + folder + "/binlog", "--log-slave-updates", "--default-storage-engine=InnoDB",
       "--innodb-autoinc-lock-mode=2",
-      // Survives that the server is killed, though not that the machine is.
+      // Commits survive a kill of the server, though not a crash of the machine.
       "--innodb-flush-log-at-trx-commit=2", "--max-connections=400",
       "--innodb-buffer-pool-size=64M"};
   if (galera()) {
@@ -214,7 +216,8 @@ Status MariaDbServer::launch(std::size_t number, bool first) {
   return {};
 }
 
-// The log says when; to ask the server itself would need the driver, which may be left out.
+// Waits for the lines of the log that say so. Asking the server would need the driver, which a
+// build may leave out.
 Status MariaDbServer::wait_until_ready(std::size_t number) {
   Node& node = nodes_[number];
   const auto deadline = std::chrono::steady_clock::now() + 120s;
@@ -262,7 +265,7 @@ Status MariaDbServer::restart(std::size_t number) {
   return wait_until_ready(number);
 }
 
-// The group communication itself can be told to hear nobody.
+// Galera's group communication has a setting that makes the node ignore all others.
 Status MariaDbServer::isolate(std::size_t number, bool alone) {
   if (!galera()) return Error{.what = "a single server cannot be cut off from others"};
   const fs::path client = find_program("mariadb");
@@ -292,7 +295,7 @@ Status find_mariadb_packages(ServerKind kind) {
   }
   if (kind != ServerKind::Galera) return {};
   if (find_galera().empty()) return missing("Galera's library", "galera-4");
-  // A node that was killed gets its state back with them.
+  // A node that was killed and restarted copies the state of another with these programs.
   if (find_program("rsync").empty()) return missing("rsync", "rsync");
   if (find_program("lsof").empty()) return missing("lsof", "lsof");
   return {};

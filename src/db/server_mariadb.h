@@ -1,4 +1,4 @@
-// MariaDB for server.h: one server, or several as a Galera cluster.
+// Starts MariaDB for server.h: one server, or several as a Galera cluster.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 namespace ouro::db {
 
 [[nodiscard]] Status find_mariadb_packages(ServerKind kind);
-// REQUIRES: find_mariadb_packages(kind).
+// REQUIRES: find_mariadb_packages(kind) is ok.
 [[nodiscard]] Result<std::unique_ptr<Server>> start_mariadb(ServerKind kind,
                                                             const ServerOptions& options);
 

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr char kPostgresUser[] = "postgres";
-constexpr int kPort = 5432;  // Part of a socket's name in a directory of our own.
+constexpr int kPort = 5432;  // Only part of the socket's file name, in a directory of our own.
 
-// Where the newest server's programs are; Debian keeps them out of the path. OURO_POSTGRES_BIN
-// names another place, for versions built by hand.
+// The folder with the programs of the newest installed server, which Debian keeps out of PATH. The
+// environment variable OURO_POSTGRES_BIN overrides it, for versions built by hand. Empty: none.
 fs::path find_programs() {
   if (const char* wanted = std::getenv("OURO_POSTGRES_BIN"); wanted != nullptr) {
     return fs::exists(fs::path(wanted) / "initdb") ? wanted : "";
@@ -53,7 +53,7 @@ class PostgresServer final : public Server {
  public:
   explicit PostgresServer(ServerKind kind) : kind_(kind) {}
   ~PostgresServer() override {
-    // An immediate shutdown; it also gives back the shared memory.
+    // SIGQUIT is an immediate shutdown; unlike a kill it also frees the shared memory.
     for (Node& node : nodes_) node.process.stop(SIGQUIT, 5s);
   }
 
@@ -85,7 +85,7 @@ class PostgresServer final : public Server {
 
   ServerKind kind_;
   fs::path programs_ = find_programs();
-  ScratchDirectory scratch_;  // Before the nodes: it goes last.
+  ScratchDirectory scratch_;  // Declared before the nodes, so that it is removed after they ended.
   const std::atomic<bool>* cancelled_ = nullptr;
   std::vector<Node> nodes_;
   std::vector<ServerNode> addresses_;
@@ -121,8 +121,9 @@ Status PostgresServer::make_primary(const ServerOptions& options) {
                                      kPostgresUser, "-E", "UTF8", "--locale=C", "-N"}),
                             60s, cancelled_);
   if (!made.ok()) return made;
-  // A deadlock is noticed after 20 ms instead of 1 s, which costs short transactions nine tenths of
-  // their throughput. Logical decoding tells the order of commits that no snapshot tells apart.
+  // deadlock_timeout: with the default of 1 s, waiting for deadlocks to be noticed costs short
+  // transactions nine tenths of their throughput. wal_level: logical decoding tells the order of
+  // commits that no snapshot tells apart.
   std::string settings = fmt::format(
       "port={}\nlisten_addresses=''\nunix_socket_directories='{}'\nfsync=off\nwal_level=logical\n"
       "max_replication_slots=8\nmax_connections=300\ntrack_commit_timestamp=on\nautovacuum=off\n"
@@ -151,7 +152,7 @@ Status PostgresServer::make_standby() {
 
 Status PostgresServer::launch(Node& node) {
   std::error_code none;
-  fs::remove(node.data / "postmaster.pid", none);  // Left by one that was killed.
+  fs::remove(node.data / "postmaster.pid", none);  // Left over if the server was killed.
   Result<Process> process = Process::start(program({"postgres", "-D", node.data.string()}));
   if (!process.ok()) return process.error();
   node.process = std::move(*process);
@@ -175,6 +176,7 @@ Status PostgresServer::wait_until_ready(Node& node) {
   }
 }
 
+// Appends `settings` to a configuration file of the node, which then reads them.
 Status PostgresServer::reload(Node& node, std::string_view file, std::string_view settings) {
   Status written = append(node.data / file, settings);
   if (written.ok()) node.process.signal(SIGHUP);
@@ -202,7 +204,7 @@ Status PostgresServer::restart(std::size_t node) {
   return launch(nodes_[node]);
 }
 
-// A standby without a primary to connect to keeps answering from what it has.
+// The standby no longer knows its primary; it keeps answering from the data that it has.
 Status PostgresServer::cut(std::size_t node) {
   if (node == 0) return Error{.what = "only a standby can be cut off"};
   return reload(nodes_[node], "postgresql.auto.conf", "primary_conninfo = ''\n");

@@ -1,4 +1,4 @@
-// PostgreSQL for server.h: one server, or a primary with a synchronous hot standby.
+// Starts PostgreSQL for server.h: one server, or a primary with a synchronous hot standby.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 namespace ouro::db {
 
 [[nodiscard]] Status find_postgres_packages();
-// REQUIRES: find_postgres_packages().
+// REQUIRES: find_postgres_packages() is ok.
 [[nodiscard]] Result<std::unique_ptr<Server>> start_postgres(ServerKind kind,
                                                              const ServerOptions& options);
 

@@ -24,8 +24,8 @@ std::size_t count_seen(const Snapshot& snapshot, std::span<const std::uint64_t> 
   return seen;
 }
 
-// Whether `later` sees all that `earlier` sees. What it does not see is in progress or beyond
-// `next`.
+// Whether `later` sees all commits that `earlier` sees. Only what `later` does not see must be
+// looked at: transactions that it lists as in progress, and those from its `next` on.
 bool contains(const Snapshot& later, const Snapshot& earlier,
               std::span<const std::uint64_t> committed) {
   for (const std::uint64_t open : later.in_progress) {
@@ -85,13 +85,13 @@ SnapshotOrder order_snapshots(std::span<const Snapshot> snapshots,
     order.breaks += !contains(snapshots[chain[i]], snapshots[chain[i - 1]], committed);
   }
 
-  // Commits by the first snapshot of the chain that sees them, then by the log.
+  // Commits are sorted by the first snapshot of the chain that sees them, then by the log.
   struct Commit {
     std::size_t first_seen;
     std::size_t logged;
     std::size_t index;
   };
-  absl::flat_hash_map<std::uint64_t, std::size_t> place;
+  absl::flat_hash_map<std::uint64_t, std::size_t> place;  // Where a transaction is in `logged`.
   for (std::size_t i = 0; i < logged.size(); ++i) place.emplace(logged[i], i);
   std::vector<Commit> commits(committed.size());
   for (std::size_t i = 0; i < committed.size(); ++i) {
@@ -111,6 +111,7 @@ SnapshotOrder order_snapshots(std::span<const Snapshot> snapshots,
   order.commits.resize(committed.size());
   std::int64_t position = 0;
   auto commit = commits.begin();
+  // Snapshots that see the same commits get the same time.
   for (std::size_t i = 0; i < chain.size(); ++i) {
     const bool same = i > 0 && seen[chain[i]] == seen[chain[i - 1]];
     for (; commit != commits.end() && commit->first_seen <= i; ++commit) {

@@ -39,7 +39,7 @@ TEST(SnapshotTest, OnlyWhatEndedBeforeIsSeen) {
   EXPECT_FALSE(one.sees(9));
 }
 
-// A (731) waits for its standby while B (732) commits later in the log, yet is visible first.
+// 731 is logged first but waits for its standby; 732 is logged later and becomes visible first.
 TEST(SnapshotOrderTest, VisibilityCountsNotTheLog) {
   const std::vector<Snapshot> snapshots = {snapshot("733:733:"), snapshot("731:733:731"),
                                            snapshot("731:731:")};
@@ -63,14 +63,14 @@ TEST(SnapshotOrderTest, TheLogDecidesWhereNoSnapshotDoes) {
 }
 
 TEST(SnapshotOrderTest, SnapshotsThatContradictEachOtherAreCounted) {
-  // Each sees one that the other does not: a long fork.
+  // Each snapshot sees a commit that the other does not: a long fork.
   const std::vector<Snapshot> snapshots = {snapshot("10:12:10"), snapshot("11:12:11")};
   const std::vector<std::uint64_t> committed = {10, 11};
   EXPECT_EQ(order_snapshots(snapshots, committed, {}).breaks, 1u);
 }
 
-// A server is played: transactions get numbers when they first write, commit in another order, and
-// anybody takes snapshots in between. The order found must be the one played.
+// Plays a server: transactions get numbers when they first write, commit in another order, and
+// snapshots are taken in between. The order found must be the one played.
 TEST(SnapshotOrderTest, ThePlayedOrderIsFound) {
   for (std::uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -79,7 +79,7 @@ TEST(SnapshotOrderTest, ThePlayedOrderIsFound) {
     std::vector<std::uint64_t> commit_order;
     std::vector<std::uint64_t> logged;
     std::vector<Snapshot> snapshots;
-    std::vector<std::size_t> commits_before;  // Of each snapshot.
+    std::vector<std::size_t> commits_before;  // For each snapshot, how many commits came before it.
     std::uint64_t next = 700;
     std::uint64_t newest_ended = 699;
     for (int step = 0; step < 200; ++step) {
@@ -102,7 +102,6 @@ TEST(SnapshotOrderTest, ThePlayedOrderIsFound) {
       }
     }
     logged = commit_order;
-    // The log may have neighbours the other way round where a snapshot tells them apart.
     std::vector<std::uint64_t> committed = commit_order;
     std::sort(committed.begin(), committed.end());
     const SnapshotOrder order = order_snapshots(snapshots, committed, logged);

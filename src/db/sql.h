@@ -1,5 +1,5 @@
-// Pieces of SQL that the drivers of SQL databases share. All that goes in are numbers, so nothing
-// needs quoting.
+// Pieces of SQL that the drivers of SQL databases share. The values are numbers, so nothing needs
+// quoting.
 #pragma once
 
 #include <span>
@@ -17,11 +17,11 @@ namespace ouro::db {
 [[nodiscard]] std::string set_text(std::span<const Assignment> assignments);
 // "min"
 [[nodiscard]] std::string_view aggregate_text(AggregateKind kind);
-// Lists are kept as "1,2,3".
+// The numbers of a list, which the table holds as the text "1,2,3".
 [[nodiscard]] std::vector<Number> parse_list(std::string_view text);
 
-// SQL's name of a level: "REPEATABLE READ" of "rr" or "repeatable-read". Empty: not one of ru, rc,
-// rr, ser.
+// How SQL writes a level: "REPEATABLE READ" for "rr" or "repeatable-read". Empty if `name` is none
+// of ru, rc, rr, ser and their long forms.
 [[nodiscard]] std::string_view isolation_text(std::string_view name);
 
 }  // namespace ouro::db

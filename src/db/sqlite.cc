@@ -8,9 +8,9 @@
 //
 // Transactions begin deferred, as BEGIN does by default, so that a reader may become a writer.
 //
-// Evidence, except with read_uncommitted: there is one writer at a time, so we count commits in a
-// row of our own. A transaction reads the count with its first statement, and its first write
-// raises it: start = 2·count + 1, commit = 2·(new count).
+// Evidence, except with read_uncommitted: there is one writer at a time, so we keep a count of
+// commits in the table ouro_count. A transaction reads the count with its first statement, and its
+// first write raises it: start = 2·count + 1, commit = 2·(new count).
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -48,7 +48,7 @@ Answer answer_of(int code, sqlite3* db) {
   }
 }
 
-// A prepared statement, reset when it goes out of use.
+// A prepared statement, which can be run many times.
 class Statement {
  public:
   Statement() = default;
@@ -56,7 +56,8 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Prepares `sql` the first time; then forgets the last use.
+  // Makes the statement ready to run: prepares `sql` at the first call, later only resets it. So
+  // `sql` must be the same each time.
   int ready(sqlite3* db, const std::string& sql) {
     if (statement_ != nullptr) return sqlite3_reset(statement_), SQLITE_OK;
     return sqlite3_prepare_v3(db, sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
@@ -112,7 +113,7 @@ class SqliteConnection final : public Connection {
     return code == SQLITE_OK ? Status() : error();
   }
 
-  // The table, in place of what an earlier run left.
+  // Makes the tables anew, replacing those of an earlier run.
   Status make_table() {
     const char* columns = schema_.model == Model::Registers ? "v INTEGER"
                           : schema_.model == Model::Lists   ? "v BLOB"
@@ -226,7 +227,8 @@ class SqliteConnection final : public Connection {
     return change(remove_, "DELETE FROM ouro_data WHERE k = ?1", {key});
   }
 
-  // A COMMIT that is busy leaves the transaction open; we end it.
+  // A COMMIT that is refused because the database is busy leaves the transaction open; we roll it
+  // back.
   Answer commit() override {
     Answer answer = run(commit_, "COMMIT");
     if (answer.ok()) return answer;
@@ -243,7 +245,7 @@ class SqliteConnection final : public Connection {
   Trace trace() override { return trace_; }
 
  private:
-  static constexpr int kBusyTimeout_ms = 200;
+  static constexpr int kBusyTimeout_ms = 200;  // How long a statement waits for a lock.
 
   int execute(const std::string& sql) {
     return sqlite3_exec(db_.get(), sql.c_str(), nullptr, nullptr, nullptr);
@@ -255,6 +257,7 @@ class SqliteConnection final : public Connection {
     return error;
   }
 
+  // Runs a statement that returns no rows and whose parameters are bound.
   Answer finish(Statement& statement) {
     const int code = statement.step();
     Answer answer = answer_of(code, db_.get());
@@ -266,12 +269,14 @@ class SqliteConnection final : public Connection {
     return code == SQLITE_OK ? finish(statement) : answer_of(code, db_.get());
   }
 
+  // Runs a read: binds `numbers` to ?1, ?2 … and calls visit(statement) for each row.
   template <class Visit>
   Answer query(Statement& statement, const std::string& sql, std::initializer_list<Number> numbers,
                const Visit& visit) {
     if (Answer answer = start(); !answer.ok()) return answer;
     return rows(statement, sql, numbers, visit);
   }
+  // The same without noting the start of the transaction.
   template <class Visit>
   Answer rows(Statement& statement, const std::string& sql, std::initializer_list<Number> numbers,
               const Visit& visit) {
@@ -284,19 +289,21 @@ class SqliteConnection final : public Connection {
     statement.reset();
     return answer;
   }
+  // Runs a write.
   Answer change(Statement& statement, const char* sql, std::initializer_list<Number> numbers) {
     if (Answer answer = count_commit(); !answer.ok()) return answer;
     return rows(statement, sql, numbers, [](const Statement&) {});
   }
 
-  // Notes the snapshot, with the first statement.
+  // Before the first statement of a transaction: reads the count of commits. SQLite takes the
+  // snapshot here.
   Answer start() {
     if (!counts_ || std::exchange(started_, true)) return {};
     return rows(read_count_, "SELECT n FROM ouro_count", {}, [&](const Statement& row) {
       trace_.start = {2 * row.number(0) + 1, 0};
     });
   }
-  // Takes the next number, before the first write.
+  // Before the first write of a transaction: raises the count, which gives the commit timestamp.
   Answer count_commit() {
     if (Answer answer = start(); !answer.ok()) return answer;
     if (!counts_ || std::exchange(raised_, true)) return {};
@@ -311,10 +318,10 @@ class SqliteConnection final : public Connection {
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close(db); }
   };
-  std::unique_ptr<sqlite3, Close> db_;  // Outlives the statements below.
-  bool counts_;
-  bool started_ = false;
-  bool raised_ = false;
+  std::unique_ptr<sqlite3, Close> db_;  // Before the statements below, which it must outlive.
+  bool counts_;                         // Whether evidence is collected.
+  bool started_ = false;                // The open transaction has read the count.
+  bool raised_ = false;                 // The open transaction has raised the count.
   Trace trace_;
   std::vector<KeyRow> rows_;
   Statement begin_, commit_, rollback_, read_, write_, scan_, append_, read_row_, write_row_,
@@ -332,7 +339,8 @@ class SqliteDatabase final : public Database {
                        kModes[static_cast<std::size_t>(settings_.mode)],
                        settings_.read_uncommitted ? ", read uncommitted" : "");
   }
-  // Read uncommitted promises nothing; the weakest level there is shows that.
+  // Read uncommitted promises less than any level that can be checked. We claim the weakest of
+  // them, so that a run shows how it is violated.
   [[nodiscard]] Level claims() const override {
     return settings_.read_uncommitted ? Level::ReadCommitted : Level::Serializable;
   }
@@ -370,7 +378,7 @@ class SqliteDatabase final : public Database {
   SqliteSettings settings_;
   Schema schema_;
   TemporaryFolder folder_;
-  std::unique_ptr<SqliteConnection> keeper_;  // A shared cache lives as long as somebody uses it.
+  std::unique_ptr<SqliteConnection> keeper_;  // Keeps a shared cache alive when no client is there.
 };
 
 }  // namespace

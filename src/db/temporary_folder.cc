@@ -19,6 +19,7 @@ Error error_at(const std::string& path, const std::string& what) {
   return error;
 }
 
+// The file that marks a folder as made by a run; only such folders are emptied.
 constexpr char kMark[] = "made-by-ouro-run";
 
 Status make_named(const std::filesystem::path& path) {

@@ -1,7 +1,7 @@
-// The folder of an embedded database: a temporary one, or one with a name.
+// The folder of an embedded database: a temporary one, or one that the user named.
 //
-// A folder with a name keeps its database after the run, and the next run begins with emptying it.
-// So that nobody's data is lost, we only empty folders that bear our mark.
+// A named folder keeps its database after the run, and the next run begins by emptying it. So that
+// nobody's data is lost, only folders with a mark, a file that an earlier run left, are emptied.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  // Makes the folder `path`, or empties it. Fails if there is something in it that is not ours. If
-  // `path` is empty: makes a temporary one whose name begins with `prefix`, in $TMPDIR or /tmp.
+  // Makes the folder `path`, or empties it; fails if it has files but no mark. If `path` is the
+  // empty text: makes a temporary one whose name begins with `prefix`, in $TMPDIR or /tmp.
   Status make(const std::string& path, std::string_view prefix);
-  // Removes a temporary folder with all that is in it; leaves others alone.
+  // Removes a temporary folder with all that is in it; leaves a named one alone.
   Status remove();
 
   [[nodiscard]] const std::string& path() const { return path_; }

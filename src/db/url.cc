@@ -22,7 +22,7 @@ int hex_digit(char c) {
   return -1;
 }
 
-// A '%' that no two hexadecimal digits follow stands for itself, as in file names.
+// Decodes %XX. A '%' without two hexadecimal digits behind it stays, since file names may have one.
 std::string decode(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -1,9 +1,10 @@
-// Where a database is: "postgres://me@db1:5432,db2:5432/test?isolation=rr", "sqlite:FILE",
+// The URL of a database: "postgres://me@db1:5432,db2:5432/test?isolation=rr", "sqlite:FILE",
 // "rocksdb:", "sim:si?fault=lost-update".
 //
-// What stands before the first ':' is the scheme, what follows '?' are options for the driver
-// (name=value, separated by '&'). After "//" come user, hosts and path; otherwise everything is the
-// path. Parts may be percent-encoded ("%2Ftmp%2Fx" as a host is a socket's folder).
+// The text before the first ':' is the scheme, the text after '?' has options for the driver
+// (name=value, separated by '&'). If "//" follows the scheme, then user, hosts and path come next;
+// otherwise the rest is the path. Parts may be percent-encoded: the host "%2Ftmp%2Fx" is the folder
+// of a Unix socket.
 #pragma once
 
 #include <initializer_list>
@@ -27,20 +28,20 @@ struct Url {
   std::string user;
   std::string password;
   std::vector<Host> hosts;  // Empty if there was no "//".
-  std::string path;         // After "//host/": without the slash. Decoded.
+  std::string path;         // Decoded. After "//host", without its first slash.
   std::vector<std::pair<std::string, std::string>> options;  // Decoded, in the order given.
 
-  // Removes the option called `name` and returns its value; `otherwise` if it was not given. The
-  // last of several wins.
+  // Removes the option called `name` and returns its value; `otherwise` if it was not given. If it
+  // was given several times, the last value counts.
   std::string take(std::string_view name, std::string_view otherwise = "");
-  // The error about options that nobody took; call it after the last take(). `known` lists those
-  // there are, for the message.
+  // An error if there are options that nobody took; call it after the last take(). `known` lists
+  // the options that exist, for the message.
   [[nodiscard]] Status nothing_left(std::string_view known) const;
 };
 
 [[nodiscard]] Result<Url> parse_url(std::string_view text);
 
-// The error about option `name` of `url` if `value` is none of `words`.
+// An error if `value`, that of option `name` of `url`, is none of `words`.
 [[nodiscard]] Status one_of(const Url& url, std::string_view name, std::string_view value,
                             std::initializer_list<std::string_view> words);
 

@@ -67,7 +67,7 @@ TEST(UrlTest, WhatIsNoUrlIsRefused) {
   }
 }
 
-// A lone '%' is a file name's.
+// A '%' without two hexadecimal digits behind it may be part of a file name.
 TEST(UrlTest, PercentSignsThatEncodeNothingStay) {
   EXPECT_EQ(parse_url("sqlite:100%")->path, "100%");
   EXPECT_EQ(parse_url("sqlite:%4")->path, "%4");

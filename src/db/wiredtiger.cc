@@ -1,11 +1,11 @@
 // WiredTiger, embedded: "wiredtiger:DIR?isolation=snapshot|read-committed|read-uncommitted".
 // Without DIR, in a temporary folder that is removed.
 //
-// WiredTiger leaves timestamps to the application: a transaction reads as of a timestamp and
-// commits at another. We hand them out as TiDB's and MongoDB's layers do, from one counter: a
-// commit takes the next number and is visible before anybody may read at it, which a lock sees to.
-// So the evidence is exact: start = 2·(timestamp read at) + 1, commit = 2·(timestamp of the
-// commit).
+// WiredTiger leaves timestamps to the application: a transaction reads as of one timestamp and
+// commits at another. We hand them out from one counter, as the layers above do in TiDB and
+// MongoDB. A commit takes the next number, under a lock that makes it visible before anybody reads
+// at that number. So the evidence is exact: start = 2·(timestamp read at) + 1, commit =
+// 2·(timestamp of the commit).
 //
 // Only transactions at snapshot isolation have timestamps.
 #include <fmt/format.h>
@@ -37,16 +37,16 @@ Error error_of(const std::string& where, int code) {
   return error;
 }
 
-// Hands out timestamps.
+// Hands out timestamps. Thread-safe.
 class Oracle {
  public:
-  // A timestamp to read at, in use until end().
+  // A timestamp to read at. It counts as in use until it is passed to end().
   std::uint64_t begin() {
     const std::lock_guard lock(mutex_);
     in_use_.push_back(visible_);
     return visible_;
   }
-  // Calls commit(timestamp); what it returns.
+  // Calls commit(timestamp), which must return 0 if it committed; returns what it returned.
   template <class Commit>
   int commit(const Commit& commit) {
     const std::lock_guard lock(mutex_);
@@ -54,8 +54,8 @@ class Oracle {
     if (code == 0) ++visible_;
     return code;
   }
-  // No longer reads at `read_at`. Returns a timestamp that nobody reads before, now and then; else
-  // zero.
+  // A transaction no longer reads at `read_at`. Every 1024th call returns the oldest timestamp that
+  // anybody may still read at, so that older versions can be dropped; other calls return zero.
   std::uint64_t end(std::uint64_t read_at) {
     constexpr std::uint64_t kEvery = 1024;
     const std::lock_guard lock(mutex_);
@@ -66,9 +66,9 @@ class Oracle {
 
  private:
   std::mutex mutex_;
-  std::uint64_t visible_ = 1;  // All commits up to it are visible; zero is no timestamp.
+  std::uint64_t visible_ = 1;  // All commits up to it are visible. WiredTiger forbids zero.
   std::vector<std::uint64_t> in_use_;
-  std::uint64_t ended_ = 0;
+  std::uint64_t ended_ = 0;  // How often end() was called.
 };
 
 struct Shared {
@@ -83,7 +83,7 @@ class TigerConnection final : public Connection {
   explicit TigerConnection(Shared& shared) : shared_(shared) {}
   ~TigerConnection() override {
     if (session_ == nullptr) return;
-    session_->close(session_, nullptr);  // Rolls back.
+    session_->close(session_, nullptr);  // Rolls back an open transaction.
     end();
   }
 
@@ -196,7 +196,7 @@ class TigerConnection final : public Connection {
     } else {
       code = session_->commit_transaction(session_, nullptr);
     }
-    // A commit that fails has rolled back.
+    // WiredTiger rolls back if a commit fails.
     if (code != 0) trace_.commit = kNoTimestamp;
     end();
     return answer_of(code);
@@ -211,7 +211,8 @@ class TigerConnection final : public Connection {
   Trace trace() override { return trace_; }
 
  private:
-  // What is older than all readers may be forgotten.
+  // Gives back the timestamp to read at. Now and then tells WiredTiger the oldest one in use, so
+  // that it can drop versions that nobody can read any more.
   void end() {
     if (read_at_ == 0) return;
     const std::uint64_t oldest = shared_.oracle.end(std::exchange(read_at_, 0));
@@ -262,7 +263,7 @@ class TigerConnection final : public Connection {
   Shared& shared_;
   WT_SESSION* session_ = nullptr;
   WT_CURSOR* cursor_ = nullptr;
-  std::uint64_t read_at_ = 0;
+  std::uint64_t read_at_ = 0;  // The timestamp that the open transaction reads at; zero: none.
   bool wrote_ = false;
   Trace trace_;
   std::string value_;

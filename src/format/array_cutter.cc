@@ -1,6 +1,7 @@
-// Every byte of a large file passes here, one thread doing it for all, so it goes 64 bytes at a
-// time: which of them are quotes or brackets becomes a bit each, and only brackets outside of
-// strings are looked at. 4 GB/s instead of the 1 GB/s of a loop over bytes.
+// A single thread looks at every byte of a large file here, before several threads parse it. So it
+// takes 64 bytes at a time: a bit for each byte says whether it is a quote or a bracket, and only
+// brackets outside of strings are looked at one by one. That makes 4 GB/s instead of the 1 GB/s of
+// a loop over bytes.
 
 #include "format/array_cutter.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr std::size_t kChunk = 64;
 
-// Of the 64 bytes at `at`, a bit for each that is `wanted` once the bits of `fold` are set; the
-// first one lowest.
+// A bit for each of the 64 bytes at `at`, the first one lowest: whether the byte, with the bits of
+// `fold` set, is `wanted`.
 std::uint64_t where(const char* at, char fold, char wanted) {
   std::uint64_t bits = 0;
 #if defined(__SSE2__)
@@ -34,23 +35,25 @@ std::uint64_t where(const char* at, char fold, char wanted) {
   return bits;
 }
 
-// Each bit becomes the parity of the bits up to it: from an opening quote, itself included, to its
-// closing quote, which is not.
+// Each bit becomes the parity of the bits up to it. If `bits` are quotes, the result has the bytes
+// of strings, opening quotes included and closing quotes not.
 std::uint64_t parity_so_far(std::uint64_t bits) {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-// Brackets are 0x5b, 0x5d, 0x7b and 0x7d: this bit turns the square ones into the others.
+// The brackets []{} are 0x5b, 0x5d, 0x7b and 0x7d: this bit turns square ones into curly ones.
 constexpr char kCurly = 0x20;
 bool opens(char c) { return (c | kCurly) == '{'; }
 bool closes(char c) { return (c | kCurly) == '}'; }
 
+// Walks over the bytes of an array and notes where it may be cut. `depth` is that before the first
+// byte: 0 in front of the array, 1 within it.
 class Walk {
  public:
   explicit Walk(std::int64_t depth) : depth_(depth) {}
 
-  // Goes over `bytes` until they or the array end.
+  // Walks until `bytes` or the array end. Call it once.
   void run(std::string_view bytes) {
     std::size_t at = 0;
     for (; at + kChunk <= bytes.size() && !closed_; at += kChunk) chunk(bytes.data() + at, at);
@@ -58,10 +61,11 @@ class Walk {
   }
 
   [[nodiscard]] bool closed() const { return closed_; }
-  // Behind the last element, or, if closed(), behind the array.
+  // The place after the last element that ended; if closed(), the place after the array.
   [[nodiscard]] std::size_t cut() const { return cut_; }
 
  private:
+  // The 64 bytes at `from`, whose offset is `at`.
   void chunk(const char* from, std::size_t at) {
     if (escaped_ || where(from, 0, '\\') != 0) {
       for (std::size_t i = 0; i < kChunk && !closed_; ++i) step(from[i], at + i);
@@ -78,6 +82,7 @@ class Walk {
     }
   }
 
+  // One byte.
   void step(char c, std::size_t at) {
     if (in_string_) {
       in_string_ = c != '"' || escaped_;
@@ -98,7 +103,7 @@ class Walk {
 
   std::int64_t depth_;
   bool in_string_ = false;
-  bool escaped_ = false;
+  bool escaped_ = false;  // The last byte was the backslash of an escape.
   bool closed_ = false;
   std::size_t cut_ = 0;
 };

@@ -14,7 +14,7 @@ struct Cut {
   bool operator==(const Cut&) const = default;
 };
 
-// One byte after the other. `depth` is that in front of `text`.
+// What ArrayCutter should do, byte by byte. `depth` is the number of brackets open before `text`.
 Cut cut_slowly(std::string_view text, int depth) {
   std::size_t taken = 0;
   bool in_string = false;

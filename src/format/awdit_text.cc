@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kExpected = "a line 'r key value' or 'w key value', or a line of - or =";
 
-// One `r key value` or `w key value`; the kind is not taken yet.
+// Takes `r key value` or `w key value`; false if the text is something else.
 bool operation(TextScanner& scan, bool& is_read, std::uint64_t& key, std::uint64_t& value) {
   is_read = scan.take('r');
   if (!is_read && !scan.take('w')) return false;

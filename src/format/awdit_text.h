@@ -1,5 +1,6 @@
-// AWDIT's test histories: lines `r key value` and `w key value`; dashes end a transaction, equals
-// signs a session. Nothing is written initially: a read without a writer is out of thin air.
+// AWDIT's test histories: lines `r key value` and `w key value`; a line of dashes ends a
+// transaction, a line of equals signs a session. Keys have no initial value: a read of a value that
+// nobody wrote is wrong.
 #pragma once
 
 #include "format/input.h"

@@ -1,4 +1,5 @@
-// The sections of the native binary format.
+// The sections of the native binary format: their numbers, their layout on disk, and which column
+// of a history each has. Reader and writer share it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace ouro {
 
 inline constexpr char kBinaryMagic[8] = {'O', 'U', 'R', 'O', 'B', 'I', 'N', '\n'};
 inline constexpr std::uint32_t kBinaryVersion = 1;
-// Of files with a compare-and-set, which older programs would take for damaged.
+// The version of files that have a compare-and-set. Older programs refuse it by number; with
+// version 1 they would call the file damaged.
 inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
 inline constexpr std::size_t kSectionAlignment = 64;
 
@@ -44,7 +46,7 @@ enum class Section : std::uint32_t {
   CommitTs,
   SessionName,
   KeyName,
-  DefaultInitial,  // One value.
+  DefaultInitial,  // A single value.
   InitialKey,
   InitialValue,
   PredicateReads,  // DiskPredicateRead.
@@ -77,11 +79,12 @@ struct DiskPredicateRead {
 };
 static_assert(sizeof(DiskPredicateRead) == 56);
 
+// PredicateNodes and VersionOrders on disk.
 struct DiskQuad {
   std::uint32_t a, b, c, d;
 };
 
-// Structs with padding have another shape on disk.
+// Structs that have padding in memory are converted to these, which have none.
 [[nodiscard]] inline DiskPredicateRead to_disk(const PredicateRead& read) {
   return {read.lower.bits(),
           read.upper.bits(),
@@ -122,13 +125,14 @@ inline void from_disk(const DiskQuad& disk, VersionOrder& out) {
   out = {KeyId{disk.a}, disk.b != 0, disk.c, disk.d};
 }
 
-// Which column lies in which section, in the order of the file. What is not here is made anew when
-// a file is read (sessions), or not kept (places in other files). Calls one of
+// Calls `file` for every section, with the column that it has, in the order of the file. Columns
+// that are not here are computed when a file is read (sessions) or not kept (places in other
+// files). The calls are
 //
-//   file.plain(section, column)          as it is in memory
-//   file.split(first, second, column)    pairs: an id and a value, in two sections
-//   file.shaped(section, column)         structs: see to_disk()
-//   file.value(section, value)
+//   file.plain(section, column)          the column as it is in memory
+//   file.split(first, second, column)    a column of pairs, an id and a value, in two sections
+//   file.shaped(section, column)         a column of structs, converted by to_disk()
+//   file.value(section, value)           a single value
 //   file.remarks(section, remarks)
 template <class File, class Columns>
 void for_each_section(File& file, Columns& c) {

@@ -17,12 +17,13 @@
 namespace ouro {
 namespace {
 
-using Fault = std::optional<std::string>;
+using Fault = std::optional<std::string>;  // What is wrong; nothing if all is right.
 
 template <class T>
 concept HoldsValues = std::is_same_v<T, Value> || std::is_same_v<T, KeyVersion> ||
     std::is_same_v<T, Cell> || std::is_same_v<T, PredicateRead>;
 
+// Each check relies on those before it: pools first, since all others use values.
 class Validator {
  public:
   Validator(const HistoryColumns& columns, unsigned threads)
@@ -39,6 +40,9 @@ class Validator {
 
  private:
   // ---- values ----
+
+  // Whether a handle is valid for a scalar, for a name, for a version (a scalar or a row), and for
+  // the result of a read.
 
   [[nodiscard]] bool scalar(Value value) const {
     switch (value.kind()) {
@@ -76,12 +80,14 @@ class Validator {
     return is_utf8(bytes);
   }
 
+  // Whether `end` are the ends of consecutive parts that fill a pool of `total` entries.
   static bool ends(std::span<const std::uint64_t> end, std::size_t total) {
     return std::is_sorted(end.begin(), end.end()) && (end.empty() ? 0 : end.back()) == total;
   }
 
-  // A pooled text is a wide number for those handles that say so; it cannot be both, because equal
-  // bytes would then have two entries, and entries are unique per kind. We learn which from use.
+  // Integers that do not fit into a handle are pooled as texts. Only the kinds of the handles tell
+  // which entries of the pool are such wide numbers, so this looks at all handles first. An entry
+  // must not be used as both: scalar() refuses that.
   void find_wide() {
     wide_.assign(c_.text_end.size(), false);
     if (wide_.empty()) return;
@@ -110,7 +116,8 @@ class Validator {
     return {c_.text_bytes.data() + first, c_.text_end[i] - first};
   }
 
-  // An integer that needs all 64 bits, in the one way to write it.
+  // Whether `digits` are an integer that does not fit into a handle, without needless signs or
+  // zeros.
   static bool wide_number(std::string_view digits) {
     const char* end = digits.data() + digits.size();
     if (digits.starts_with('-')) {
@@ -235,7 +242,7 @@ class Validator {
     return std::nullopt;
   }
 
-  // In [from, to), or the number of operations if there is none.
+  // The first bad operation in [from, to), or the number of all operations if there is none.
   [[nodiscard]] std::size_t first_bad_op(std::size_t from, std::size_t to) const {
     for (; from < to; from += std::min(kChunk, to - from)) {
       const std::size_t end = from + std::min(kChunk, to - from);
@@ -247,8 +254,8 @@ class Validator {
     return c_.op_kind.size();
   }
 
-  // Whether [from, to) has only reads and writes of small integers and null, which are good.
-  // Without branches, so that several are looked at in one step.
+  // Whether [from, to) has only reads and writes of small integers and null, of valid keys; such
+  // operations are good. Has no branches, so that the compiler can check several at once.
   [[nodiscard]] bool plain_ops(std::size_t from, std::size_t to) const {
     const std::size_t keys = c_.key_name.size();
     bool plain = true;
@@ -261,7 +268,8 @@ class Validator {
     return plain;
   }
 
-  // The kind may be any byte.
+  // Whether operations of this kind need no more checks than their key and value. `kind` may be any
+  // byte.
   [[nodiscard]] static bool is_plain(OpKind kind) {
     constexpr std::uint32_t kPlain =
         (op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::writes)) &
@@ -283,7 +291,8 @@ class Validator {
            (kind == OpKind::Read ? read_result(value) : version(value));
   }
 
-  // An operation in two places must have both, in one transaction and of one key.
+  // A compare-and-set takes two operations in a row. Whether operation `i`, if it is half of one,
+  // has the other half beside it, in the same transaction and of the same key.
   [[nodiscard]] bool good_half(std::size_t i) const {
     const auto fits = [&](std::size_t first) {
       return first + 1 < c_.op_kind.size() &&
@@ -301,8 +310,8 @@ class Validator {
 
   // ---- predicates ----
 
-  // Predicates may share parts, so a small file could mean a tree too large to walk: `size_` is
-  // what a walk visits.
+  // Predicates may share nodes, so a small file could have a predicate that is too large to walk:
+  // size_ becomes the number of nodes and operands that a walk visits.
   Fault predicates() {
     std::vector<std::uint32_t> depth(c_.predicate_nodes.size(), 1);
     size_.assign(c_.predicate_nodes.size(), 1);
@@ -328,7 +337,7 @@ class Validator {
     return std::nullopt;
   }
 
-  // REQUIRES: what the node points at is there.
+  // REQUIRES: the children or operands that the node points at are in range.
   [[nodiscard]] bool operands_fit(const PredicateNode& node) const {
     if (!operand_count_fits(node)) return false;
     if (node.kind <= PredicateKind::Not) return true;
@@ -361,7 +370,7 @@ class Validator {
     std::uint64_t visited = 0;
     const std::uint64_t most_visited =
         c_.predicate_nodes.size() + c_.predicate_operands.size() + kMaxShared;
-    // Operations were found good: without predicate reads, none points at one.
+    // ops() has shown that without predicate reads no operation points at one.
     const std::size_t ops = c_.predicate_reads.empty() ? 0 : c_.op_kind.size();
     for (std::size_t i = 0; i < ops; ++i) {
       if (!is_predicate_read(c_.op_kind[i])) continue;
@@ -394,7 +403,7 @@ class Validator {
     return std::nullopt;
   }
 
-  // In predicates this name is the key's; there is no aggregate of it.
+  // In predicates, "@key" stands for the key, which cannot be aggregated.
   [[nodiscard]] bool is_key_column(ColumnId column) const {
     return text(c_.column_name[column.index()].payload()) == "@key";
   }
@@ -415,16 +424,16 @@ class Validator {
     return std::nullopt;
   }
 
-  // How much larger predicates may be than their nodes, by sharing.
+  // How many more nodes walks of all predicates may visit than there are, because of sharing.
   static constexpr std::uint64_t kMaxShared = 1 << 24;
-  // Operations that are looked at together; they stay in the nearest cache.
+  // How many operations plain_ops() looks at; they fit into the processor's first cache.
   static constexpr std::size_t kChunk = 2048;
   static constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;  // More than any file has nodes.
 
   const HistoryColumns& c_;
   const unsigned threads_;
-  std::vector<bool> wide_;
-  std::vector<std::uint64_t> size_;  // By predicate.
+  std::vector<bool> wide_;           // For each pooled text, whether it is a wide number.
+  std::vector<std::uint64_t> size_;  // For each predicate, how much a walk of it visits.
 };
 
 }  // namespace

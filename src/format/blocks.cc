@@ -13,15 +13,15 @@
 namespace ouro {
 namespace {
 
-// Blocks double: small inputs are worth several threads, and in large blocks the names that each
-// block must learn anew weigh less.
+// The size of blocks doubles from the first to the last: with small blocks, several threads share
+// small inputs, too; with large blocks, interning the names anew in each block weighs less.
 constexpr std::size_t kFirstBlockBytes = 1 << 18;
 constexpr std::size_t kLastBlockBytes = 1 << 22;
 
-// What parsing a block needs memory for; used again for later blocks.
+// The memory that parsing a block needs; it is used again for later blocks.
 struct Workspace {
   std::string bytes;
-  HistoryBuilder builder;  // Once absorbed, it knows most names already.
+  HistoryBuilder builder;  // After it was absorbed, it still knows the names it has interned.
 };
 
 struct Parsed {

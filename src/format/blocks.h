@@ -1,6 +1,6 @@
-// Parses large text in parallel: the input is cut into blocks at safe places, blocks are parsed on
-// several threads into builders of their own, and those are joined in order. The result is the same
-// for every number of threads, and memory beyond the history is a few blocks.
+// Parses large text in parallel: the input is cut into blocks that can be parsed alone, several
+// threads parse blocks, each into a builder of its own, and the builders are joined in order. The
+// result is the same for every number of threads. Besides the history, memory holds a few blocks.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ struct Block {
   bool last;                   // Nothing follows. There is always a last block, maybe an empty one.
 };
 
-// How many of the first `bytes` make a block that can be parsed alone, given that more input
-// follows; zero if none: then more is read. State may be kept from call to call: the next call
-// starts behind the bytes taken. `bytes` are followed by a zero byte.
+// Returns how many of `bytes`, from the first, make a block that can be parsed alone. Called only
+// if more input may follow. Zero: there is no such place; it is called again with more bytes. Calls
+// are made in order, each beginning where the last one cut, so a cutter may keep state. `bytes` are
+// followed by a zero byte.
 using CutBlock = std::function<std::size_t(std::string_view bytes)>;
 
-// Cuts behind the last line break.
+// Cuts after the last line break.
 std::size_t cut_at_line(std::string_view bytes);
 
 // Parses one block into `builder`. Called from several threads at once.
 using ParseBlock = std::function<Status(const Block& block, HistoryBuilder& builder)>;
 
-// Adds the history in `input` to `builder`. On failure the error is the first in input order.
+// Adds the history in `input` to `builder`. The error is the first one in the order of the input.
 Status parse_blocks(Input& input, const CutBlock& cut, const ParseBlock& parse, unsigned threads,
                     HistoryBuilder& builder);
 

@@ -1,4 +1,4 @@
-// Integers in the bytes of binary formats.
+// Loads and stores 64-bit integers of binary formats.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace ouro {
 
-// REQUIRES: eight readable bytes.
+// REQUIRES, for both loads: eight bytes are readable.
 inline std::uint64_t load_little_endian(const char* bytes) {
   std::uint64_t number = 0;
   for (int i = 7; i >= 0; --i) number = number << 8 | static_cast<unsigned char>(bytes[i]);

@@ -14,18 +14,18 @@
 namespace ouro {
 namespace {
 
-// What the operations of the whole history say about its values.
+// Whether the history has lists or registers, and what decides the initial value. See chronos.h.
 struct Survey {
-  OpId first_list;      // An append, or a read of a list.
-  OpId first_register;  // A write, or a read of something else but null.
+  OpId first_list;      // The first append or read of a list.
+  OpId first_register;  // The first write, or read of something that is neither a list nor null.
   bool reads_null = false;
-  bool reads_initial_zero = false;
+  bool reads_initial_zero = false;  // 0 is read from a key to which nobody writes 0.
 };
 
 Survey survey_of(const HistoryBuilder& builder) {
   enum Zero : std::uint8_t { kRead = 1, kWritten = 2 };
   Survey survey;
-  std::vector<std::uint8_t> zero;  // By key.
+  std::vector<std::uint8_t> zero;  // By key: what is done with 0 there.
   const Value nothing = Value::small(0);
   for (OpId id{0}; id.index() < builder.op_count(); ++id.value) {
     const Op op = builder.op(id);

@@ -15,13 +15,15 @@ constexpr std::string_view kShape =
     "a transaction like {\"tid\":1,\"sid\":1,\"sts\":{\"p\":1,\"l\":0},\"cts\":{\"p\":2,\"l\":0},"
     "\"ops\":[{\"t\":\"w\",\"k\":1,\"v\":1}]}";
 
-// Digits as JSON would write them.
+// Whether `text` is an integer as JSON writes it: no needless zeros, no plus sign.
 bool is_decimal(std::string_view text) {
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty() || (digits[0] == '0' && text.size() > 1)) return false;
   return digits.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+// The functions return false after an error, which error() has. Those that take a token parse the
+// value that begins with it.
 class BlockParser {
  public:
   BlockParser(const Block& block, std::string_view file, HistoryBuilder& builder)
@@ -54,6 +56,7 @@ class BlockParser {
   }
 
   enum Field : unsigned { kTid = 1, kSid = 2, kStart = 4, kCommit = 8, kOps = 16 };
+  // What the "v" of an operation is. The elements of a List are in elements_.
   enum class Result : std::uint8_t { Missing, Null, Scalar, List };
 
   bool next(Token& token) {
@@ -250,7 +253,7 @@ class BlockParser {
     return true;
   }
 
-  // 'w', 'r', 'a', or zero.
+  // The operation that "t" names: 'w', 'r' or 'a'; zero if it names none.
   static char kind_of(const Token& token) {
     if (token.kind != TokenKind::String || token.text.empty()) return '\0';
     const std::string_view text = token.text;
@@ -320,10 +323,10 @@ class BlockParser {
   }
 
   JsonTokens t_;
-  bool first_;
+  bool first_;  // The block begins with the array's opening bracket.
   HistoryBuilder& b_;
   Error error_;
-  Timestamp start_, commit_;
+  Timestamp start_, commit_;  // Of the transaction being parsed.
   std::vector<Value> elements_;
 };
 

@@ -1,4 +1,4 @@
-// A piece of a Chronos array into a builder.
+// Parses one block of a Chronos array, as ArrayCutter cuts it.
 #pragma once
 
 #include <string_view>
@@ -8,6 +8,7 @@
 
 namespace ouro {
 
+// Adds the transactions of `block` to `builder`. `file` is named in errors.
 Status parse_chronos_block(const Block& block, std::string_view file, HistoryBuilder& builder);
 
 }  // namespace ouro

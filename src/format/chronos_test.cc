@@ -26,13 +26,13 @@ std::string read(std::string_view text) {
   return history.ok() ? with_header(*history) : history.error().to_string();
 }
 
-// A transaction with `ops`.
+// The text of a transaction with these operations.
 std::string txn(std::string_view ops) {
   return R"({"tid":1,"sid":2,"sts":{"p":3,"l":4},"cts":{"p":5,"l":0},"ops":[)" + std::string(ops) +
          "]}";
 }
 
-// What becomes of a history of one transaction with `ops`.
+// The operations of a history of one transaction, after reading, as native text; or the error.
 std::string read_ops(std::string_view ops) {
   const std::string out = read("[" + txn(ops) + "]");
   constexpr std::string_view kStart =
@@ -166,7 +166,8 @@ TEST(ChronosTest, OperationsAreChecked) {
             "expected a value: an integer of at most 64 bits or a string, found true");
 }
 
-// Larger than a few blocks, with brackets and quotes in strings where a block could be cut wrongly.
+// An array, without its closing bracket, that is larger than a few blocks. It has brackets and
+// quotes in strings, where a block could be cut wrongly.
 std::string large_history(std::string_view separator) {
   std::string text = "[";
   for (int i = 0; i < 40000; ++i) {

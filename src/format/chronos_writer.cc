@@ -14,7 +14,8 @@
 namespace ouro {
 namespace {
 
-// Looks for what Chronos cannot say, and for what reading it back would make of the rest.
+// Looks for what the Chronos format cannot express, which is refused, and for what would be
+// different after reading the file back, which is warned of.
 class ChronosSurvey {
  public:
   explicit ChronosSurvey(const History& history) : h_(history), zero_(history.key_count(), 0) {}
@@ -66,7 +67,7 @@ class ChronosSurvey {
         "", fmt::format("cannot write the transaction {}: {}", place_in_words(h_, txn), what));
   }
 
-  // Whether `value` comes back as it is: a string of digits would be an integer.
+  // Whether reading `value` back gives the same: a string of digits would become an integer.
   [[nodiscard]] bool plain(Value value) const {
     if (value.kind() != ValueKind::Text) return true;
     std::string_view text = h_.string(value);
@@ -107,7 +108,8 @@ class ChronosSurvey {
     return {};
   }
 
-  // A reader must guess the initial value: 0 if it is read though not written, and null is not.
+  // The format does not say what keys hold at first; a reader guesses, as chronos.h says. The guess
+  // must be right, or nobody must have read the initial value.
   Status look_at_initial() {
     const Value initial = h_.default_initial();
     const bool zero_read =
@@ -121,7 +123,7 @@ class ChronosSurvey {
   }
 
   const History& h_;
-  std::vector<std::uint8_t> zero_;  // By key: 1 read, 2 written.
+  std::vector<std::uint8_t> zero_;  // By key, bits: 1 if 0 was read, 2 if 0 was written.
   bool has_list_ = false, has_register_ = false, null_read_ = false, unobserved_ = false;
   bool unnamed_ = false, text_names_ = false, lost_initial_ = false;
 };

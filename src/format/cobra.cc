@@ -16,14 +16,16 @@
 namespace ouro {
 namespace {
 
-// Ids that are no ids.
+// Ids of writes that have a special meaning.
 constexpr std::uint64_t kInit = 0xbebeebee;
 constexpr std::uint64_t kNull = 0xdeadbeef;
 constexpr std::uint64_t kDeleted = 0xabcdefab;
-constexpr std::uint64_t kSameForAll = 0xabddefee;   // VeriStrong: look at the value's hash instead.
-constexpr std::uint64_t kCollectTrue = 0x23332333;  // Answers to the recorder's own questions
-constexpr std::uint64_t kCollectFalse = 0x66666666;  // whether to collect garbage.
+constexpr std::uint64_t kSameForAll = 0xabddefee;  // VeriStrong's: use the value's hash instead.
+// Read by the recorder itself, to know whether to collect garbage.
+constexpr std::uint64_t kCollectTrue = 0x23332333;
+constexpr std::uint64_t kCollectFalse = 0x66666666;
 
+// Sizes of records: a letter and one to four numbers of eight bytes, big endian.
 constexpr std::size_t kMarkBytes = 9;
 constexpr std::size_t kTimedMarkBytes = 17;
 constexpr std::size_t kWriteBytes = 25;
@@ -37,8 +39,8 @@ class LogParser {
   LogParser(std::string_view bytes, std::string_view file, SessionId session,
             HistoryBuilder& builder)
       : bytes_(bytes), file_(file), session_(session), b_(builder) {
-    // Recorded with clocks, begins and commits carry one more number. No flag says so, but a time
-    // in milliseconds does not begin with the letter of a record.
+    // If clocks were recorded, begins and commits have one more number. Nothing in the file says
+    // so, but the first byte of a time in milliseconds is not the letter of a record.
     timed_ = bytes.size() > kTimedMarkBytes && !is_record(bytes[kMarkBytes]) &&
              is_record(bytes[kTimedMarkBytes]);
   }
@@ -69,7 +71,7 @@ class LogParser {
     if (kind == 'R') return kReadBytes;
     return timed_ && kind != 'A' ? kTimedMarkBytes : kMarkBytes;
   }
-  // The record's number `index`, from 0.
+  // Number `index`, from 0, of the record at at_.
   [[nodiscard]] std::uint64_t number(std::size_t index) const {
     return load_big_endian(bytes_.data() + at_ + 1 + 8 * index);
   }
@@ -155,7 +157,7 @@ class LogParser {
   std::string_view file_;
   SessionId session_;
   HistoryBuilder& b_;
-  bool timed_ = false;
+  bool timed_ = false;  // Begins and commits have times.
   std::size_t at_ = 0;
   bool in_txn_ = false;
   std::uint64_t txn_id_ = 0;
@@ -192,7 +194,7 @@ Status parse_cobra_log(std::string_view bytes, std::string_view file, SessionId 
 
 bool detect_cobra(const std::string& folder) { return has_log(folder, 'T'); }
 
-// Files are parsed several at a time and joined in order.
+// Several files are parsed at the same time; their builders are joined in order.
 Result<History> read_cobra(const std::string& folder, unsigned threads) {
   const auto logs = list_logs(folder);
   if (!logs.ok()) return logs.error();

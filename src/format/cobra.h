@@ -1,8 +1,8 @@
 // Cobra's logs: a folder with a binary file T<number>.log per session.
 //
-// A version is known by the id of its write, or by its value's hash where the recorder gave all
-// writes the same id. INIT and NULL are one initial version: null. A read that names a write of
-// no log stays as it is: a value nobody wrote.
+// The value of a version is the id of its write, or the hash of what was written where the recorder
+// gave all writes the same id. The ids INIT and NULL both mean the initial version, null. A read
+// that names a write which is in no log is kept: it is a read of a value that nobody wrote.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace ouro {
 bool detect_cobra(const std::string& folder);
 Result<History> read_cobra(const std::string& folder, unsigned threads);
 
-// Adds the transactions of one log to `builder`. `file` stands in messages.
+// Adds the transactions of one log to `builder`. `file` is named in errors.
 Status parse_cobra_log(std::string_view bytes, std::string_view file, SessionId session,
                        HistoryBuilder& builder);
 

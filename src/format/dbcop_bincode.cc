@@ -17,6 +17,7 @@
 namespace ouro {
 namespace {
 
+// Sizes on disk; of transactions and sessions, the least.
 constexpr std::size_t kEventBytes = 18;
 constexpr std::size_t kLeastTxnBytes = 9;
 constexpr std::size_t kLeastSessionBytes = 8;
@@ -33,14 +34,15 @@ struct Event {
   std::uint64_t value = 0;
 };
 
-// A cursor over the bytes. Its functions return false after setting error().
+// A cursor over the bytes. Functions that take something return false if they cannot; error() then
+// says why. `meaning` names what is taken in the error.
 class Decoder {
  public:
   Decoder(std::string_view bytes, std::string_view file) : bytes_(bytes), file_(file) {}
 
   [[nodiscard]] std::size_t at() const { return at_; }
   [[nodiscard]] std::size_t left() const { return bytes_.size() - at_; }
-  // Whether the bytes ended, rather than being wrong.
+  // Whether the last failure was that the bytes ended, not that they were wrong.
   [[nodiscard]] bool ended() const { return ended_; }
   [[nodiscard]] Error error() const { return error_at_byte(file_, at_, what_); }
 
@@ -51,8 +53,8 @@ class Decoder {
     return true;
   }
 
-  // A number of things of which each takes at least `least` bytes; so what follows a count that
-  // passes costs no more memory than the file does.
+  // Takes a number of things, each of which takes at least `least` bytes. Refuses a number that the
+  // rest of the file cannot hold, so memory stays proportional to the file.
   bool count(std::uint64_t& out, std::size_t least, std::string_view meaning) {
     if (!number(out, meaning)) return false;
     if (out <= left() / least) return true;
@@ -206,7 +208,7 @@ std::optional<std::string_view> remark(const History& history, std::string_view 
   return std::nullopt;
 }
 
-// The workload parameters, as they came or, failing that, as the history has them.
+// The parameters of the workload: from the remarks of the history, or computed from it.
 std::array<std::uint64_t, 5> parameters(const History& history, WriteReport& report) {
   std::size_t most_txns = 0;
   for (std::size_t s = 0; s < history.session_count(); ++s) {
@@ -251,7 +253,7 @@ void write_txn(const History& history, const PlainRegisters& plain, TxnId txn, s
   out += history.status(txn) == TxnStatus::Committed ? '\1' : '\0';
 }
 
-// Names that reading the file again would not give.
+// Warns of names that are lost, because the format has none.
 void warn_of_names(const History& history, WriteReport& report) {
   bool sessions = false;
   for (std::size_t s = 0; s < history.session_count(); ++s) {
@@ -266,7 +268,7 @@ void warn_of_names(const History& history, WriteReport& report) {
 
 }  // namespace
 
-// There is no magic number, so this walks the structure as far as `head` goes.
+// There is no magic number, so this decodes as far as `head` goes and looks whether it makes sense.
 bool detect_dbcop_bincode(std::string_view head) {
   Decoder in(head, "");
   Header header;

@@ -1,8 +1,8 @@
 // dbcop's binary histories (history.bincode), also PolySI's and VeriStrong's.
 //
-// Rust's bincode 1: little-endian 64-bit integers, one-byte booleans, no magic number.
-// Transactions that failed are kept as aborted. An event that failed within a transaction that
-// did not is left out, as the published checkers do; a remark counts them.
+// Encoded by Rust's bincode 1: little-endian 64-bit integers, one-byte booleans, no magic number.
+// Transactions that failed are aborted. Events that failed are left out, as the published checkers
+// do; the remark "failed_events" counts them.
 #pragma once
 
 #include "format/input.h"

@@ -1,5 +1,6 @@
-// Two shapes: the sessions alone, or an object with the workload's parameters, remarks and the
-// sessions as "data". Events come as {"Read":{"variable":…,"version":…}} or ["r",…,…].
+// There are two shapes: an array of sessions, or an object with the parameters of the workload,
+// remarks, and the sessions as "data". An event is {"Read":{"variable":…,"version":…}} or
+// ["r",…,…].
 #include "format/dbcop_json.h"
 
 #include <fmt/format.h>
@@ -14,8 +15,8 @@
 namespace ouro {
 namespace {
 
-// Members and elements are read as they come. Functions that take a token read the value that it
-// begins, to its end; all return false after a complaint.
+// Goes through the tokens once. Functions that take a token parse the value that begins with it.
+// All return false after an error, whose text is in what_.
 class DbcopJsonReader {
  public:
   DbcopJsonReader(const std::string& text, std::string_view file, HistoryBuilder& builder)
@@ -46,7 +47,7 @@ class DbcopJsonReader {
       if (!next(token) || !f(name, token)) return false;
     }
   }
-  // The same for elements.
+  // Calls f(token) with the first token of each element. REQUIRES: a list was opened.
   template <class F>
   bool elements(const F& f) {
     for (Token token;;) {
@@ -219,13 +220,13 @@ class DbcopJsonReader {
   std::string_view file_;
   JsonTokens t_;
   HistoryBuilder& b_;
-  Token last_;
-  std::string what_;
-  Value variable_;
+  Token last_;        // The last token that was read; errors are in its line.
+  std::string what_;  // The error.
+  Value variable_;    // Of the event being parsed; unobserved: not seen yet.
   Value version_;
 };
 
-// Takes `c`, then the space behind it.
+// Takes `c` and the white space after it; false if `text` does not begin with `c`.
 bool take(std::string_view& text, char c) {
   if (text.empty() || text[0] != c) return false;
   const std::size_t next = text.find_first_not_of(" \t\r\n", 1);
@@ -240,7 +241,7 @@ bool detect_dbcop_json(std::string_view head) {
   if (start == std::string_view::npos) return false;
   std::string_view rest = head.substr(start);
   if (take(rest, '[')) {
-    // Sessions, of which some may be empty.
+    // The first sessions may be empty.
     while (take(rest, '[')) {
       if (take(rest, '{'))
         return rest.substr(0, 8) == "\"events\"" || rest.substr(0, 11) == "\"committed\"";

@@ -13,6 +13,7 @@ void skip_space_and_comments(TextScanner& scan) {
   for (scan.skip_space(); scan.rest().substr(0, 2) == "//"; scan.skip_space()) scan.skip_line();
 }
 
+// Takes a name; returns an empty text if there is none.
 std::string_view take_name(TextScanner& scan) {
   const std::string_view rest = scan.rest();
   std::size_t length = 0;
@@ -98,7 +99,7 @@ class HistReader {
 
 }  // namespace
 
-// The first transaction that is not empty tells.
+// Looks at the first event of the first transaction that is not empty.
 bool detect_dbcop_text(std::string_view head) {
   TextScanner scan(head, "");
   for (;;) {

@@ -1,4 +1,5 @@
-// dbcop's .hist language: `[x:=1 y==2] [x==?]!`, sessions separated by a line of dashes.
+// dbcop's .hist language: `[x:=1 y==2] [x==?]!` are two transactions, the second one aborted. := is
+// a write and == a read; ? is the initial value. Lines of dashes separate sessions.
 #pragma once
 
 #include "format/input.h"

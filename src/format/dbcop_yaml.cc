@@ -1,6 +1,6 @@
-// The shape: a list of sessions, each a list of transactions, each with `events` and `success`;
-// an event has `write`, `variable`, `value` and `success`. What belongs where is told by the
-// column in which a dash or a name stands.
+// The layout: a list of sessions, each a list of transactions, each with `events` and `success`; an
+// event has `write`, `variable`, `value` and `success`. The column of a dash or name tells what it
+// belongs to.
 #include "format/dbcop_yaml.h"
 
 #include <optional>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
 
+// An event as far as it was read.
 struct YamlEvent {
   std::optional<bool> write, success;
   std::optional<std::uint64_t> variable, value;
@@ -41,7 +42,8 @@ class YamlReader {
   }
 
  private:
-  // One line: dashes, each of which begins something, then a name with what belongs to it.
+  // One line: dashes, each of which begins a session, transaction or event, then a name and a
+  // value.
   Status line() {
     std::size_t column = 0;
     bool after_dash = false;
@@ -164,7 +166,8 @@ class YamlReader {
     return {};
   }
 
-  // Its operation goes to the builder; the outcome of the transaction may not be known yet.
+  // Adds the operation of the event to the builder. Whether the transaction committed may not be
+  // known yet, so writes of 0 are only noted.
   Status end_event() {
     if (!event_) return {};
     const YamlEvent event = *event_;
@@ -211,11 +214,12 @@ class YamlReader {
   std::uint64_t txn_line_ = 0;
   bool in_txn_ = false;
   bool has_events_ = false;
-  bool in_events_ = false;
-  bool events_owed_ = false;
+  bool in_events_ = false;    // Events may begin here.
+  bool events_owed_ = false;  // `events:` was read, but no event yet.
   std::optional<bool> txn_success_;
   std::optional<YamlEvent> event_;
-  std::vector<KeyId> zero_writes_;
+  std::vector<KeyId> zero_writes_;  // Keys to which the transaction writes 0.
+  // In which columns the dashes and names of each kind are; kNoColumn: not known yet.
   std::size_t session_column_ = kNoColumn;
   std::size_t txn_column_ = kNoColumn;
   std::size_t txn_field_column_ = kNoColumn;
@@ -232,7 +236,7 @@ bool detect_dbcop_yaml(std::string_view head) {
   if (!scan.take("- ") && !scan.take("-\n")) return false;
   const std::size_t events = scan.rest().find("events:");
   if (events == std::string_view::npos) return false;
-  // Nothing but dashes, empty sessions and space may come before.
+  // Only dashes, empty sessions and white space may come before.
   return scan.rest().substr(0, events).find_first_not_of("- []\r\n") == std::string_view::npos;
 }
 

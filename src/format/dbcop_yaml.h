@@ -1,4 +1,4 @@
-// dbcop's YAML histories (2019). This reads the one shape dbcop printed, not YAML.
+// dbcop's YAML histories (2019). This reads the layout that dbcop printed, not YAML in general.
 #pragma once
 
 #include "format/input.h"

@@ -61,7 +61,7 @@ TEST(DbcopYamlTest, ReadsSessionsOutcomesAndDropsFailedEvents) {
   EXPECT_EQ(history->place(OpId{2}).to_string(), "h.yaml:14");
 }
 
-// What is cut within a transaction is missed; between transactions nobody can tell.
+// A file that was cut within a transaction is refused; between transactions the cut cannot be seen.
 TEST(DbcopYamlTest, ATruncatedFileIsAnErrorOrAPrefix) {
   const std::string whole = read_as(kDbcopYaml, kSample).substr(25);
   for (std::size_t length = 0; length < kSample.size(); ++length) {

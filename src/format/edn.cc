@@ -62,7 +62,7 @@ bool EdnTokens::next(Token& token) {
   }
 }
 
-// Skips the form that `#_` at `at` discards; `#_ #_ a b` discards two.
+// Skips the form that the `#_` at `at` discards. `#_ #_ a b` discards two forms.
 bool EdnTokens::discard(const char* at) {
   const std::size_t outer = open_.size();
   std::size_t owed = 1;
@@ -75,7 +75,7 @@ bool EdnTokens::discard(const char* at) {
     if (token.kind == TokenKind::End || open_.size() < outer) {
       return fail(at, "expected a form behind #_");
     }
-    // In a discarded map the number of forms does not matter.
+    // A discarded map may have an odd number of forms.
     if (token.opens()) open_.back().is_map = false;
     if (open_.size() == outer) --owed;
   }
@@ -160,7 +160,7 @@ bool EdnTokens::dispatch(Token& token, Prefix& prefix) {
   return true;
 }
 
-// The longest run of bytes from `at_` that no space or bracket ends.
+// The bytes from at_ up to the next white space or delimiter.
 std::string_view EdnTokens::atom_text() const {
   const char* stop = at_;
   while (class_of(*stop) == Class::Atom) ++stop;
@@ -170,7 +170,7 @@ std::string_view EdnTokens::atom_text() const {
 bool EdnTokens::character(Token& token) {
   if (at_ + 1 == end_) return fail(at_, "expected a character behind '\\'");
   const char* start = at_;
-  at_ += 2;  // The first one may be a bracket.
+  at_ += 2;  // The character after the backslash may be a bracket, which ends an atom.
   at_ += atom_text().size();
   token.kind = TokenKind::Character;
   token.text = {start, static_cast<std::size_t>(at_ - start)};

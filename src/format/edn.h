@@ -1,8 +1,8 @@
 // An EDN tokenizer (github.com/edn-format/edn).
 //
-// Understands all of EDN: commas as space, `;` comments, `#_` discards, tags (`#inst "…"`: dropped,
-// the tagged form remains), sets, characters, `N` and `M` numbers. Not recursive, so hostile
-// nesting costs a byte a bracket and nothing else.
+// Understands all of EDN: commas as white space, `;` comments, `#_` discards, tags (`#inst "…"`:
+// the tag is dropped, the tagged form remains), sets, characters, `N` and `M` numbers. It is not
+// recursive, so deep nesting costs only a few bytes for each open bracket.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace ouro {
 
-// Any number of forms, one behind the other.
+// The tokens of any number of forms, one after the other.
 class EdnTokens final : public TokenReader {
  public:
   EdnTokens(std::string_view text, std::string_view file) : TokenReader(text, file, 1, 1) {}
@@ -24,17 +24,19 @@ class EdnTokens final : public TokenReader {
   struct Open {
     char close = ')';
     bool is_map = false;
-    bool odd = false;  // Whether an odd number of forms stands in it so far.
-    const char* at = nullptr;
+    bool odd = false;          // Whether it has an odd number of forms so far.
+    const char* at = nullptr;  // Where the bracket is.
   };
 
-  // A token that may be a prefix: `#_` or a tag.
+  // What raw() read may be no token but the prefix of a form: `#_` or a tag.
   enum class Prefix : std::uint8_t { None, Discard, Tag };
+  // Reads a token or a prefix.
   bool raw(Token& token, Prefix& prefix);
   bool discard(const char* at);
   void skip_space();
   bool open(Token& token, TokenKind kind, char close, int width);
   bool close(Token& token);
+  // Reads what begins with '#'.
   bool dispatch(Token& token, Prefix& prefix);
   bool character(Token& token);
   bool number(Token& token, std::string_view text);

@@ -7,7 +7,7 @@
 namespace ouro {
 namespace {
 
-// The tokens of `text` in brief, or the error.
+// The tokens of `text` as a short text, or the error.
 std::string tokens_of(const std::string& text) {
   EdnTokens tokens(text, "h.edn");
   std::string out;

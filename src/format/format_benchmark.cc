@@ -1,5 +1,5 @@
-// How fast histories load. The text is made in memory, so that no disk is measured; each benchmark
-// first compares what it loads with what it made.
+// Measures how fast histories load. The text is in memory, so that the disk is not measured. Each
+// benchmark checks that it loads as many transactions and operations as the text has.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ constexpr int kOpsPerTxn = 10;
 constexpr int kSessions = 50;
 constexpr int kKeys = 10'000;
 
-// Reads and writes in turn; written values are unique.
+// Calls print(kind, key, value) for each operation of transaction `txn`: reads and writes in turn.
+// Every value is written once.
 template <class PrintOp>
 void print_ops(std::string& out, int txn, const PrintOp& print) {
   for (int i = 0; i < kOpsPerTxn; ++i) {

@@ -1,4 +1,4 @@
-// What the tests of formats share.
+// Helpers of the tests of formats.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ouro {
 
-// `history` in native text, the header line left out: how tests compare histories.
+// `history` as native text without the header line. Tests compare histories by it.
 inline std::string native(const History& history) {
   std::string out;
   const auto report = print_history(history, Format::Native, out);
@@ -23,19 +23,19 @@ inline std::string native_header(const History& history) {
   return report.ok() ? out.substr(0, out.find('\n')) : report.error().to_string();
 }
 
-// `bytes` read as `format`, in native text; the error if they are not of it.
+// `bytes` read as `format`, then written as native text; or the error.
 inline std::string read_as(Format format, std::string_view bytes) {
   const auto history = parse_history(bytes, {.format = format, .threads = 1}, "h");
   return history.ok() ? native(*history) : history.error().to_string();
 }
 
-// The error from reading `bytes` as `format`.
+// The error from reading `bytes` as `format`; "no error" if there is none.
 inline std::string error_as(Format format, std::string_view bytes) {
   const auto history = parse_history(bytes, {.format = format, .threads = 1}, "h");
   return history.ok() ? "no error" : history.error().to_string();
 }
 
-// `text`, which is native, written as `format`; the error if that is refused.
+// A history in native text, written as `format`; or the error.
 inline std::string written_as(Format format, std::string_view text) {
   const auto history = parse_history(text, {.format = Format::Native}, "h.jsonl");
   if (!history.ok()) return history.error().to_string();

@@ -58,7 +58,7 @@ class MemorySource : public ByteSource {
   std::string_view rest_;
 };
 
-// First hands out `head`, then reads on from `source`.
+// Returns the bytes of `head` first, then those of `source`.
 class PrefixedSource : public ByteSource {
  public:
   PrefixedSource(std::string head, std::unique_ptr<ByteSource> source)
@@ -100,7 +100,7 @@ class GzipSource : public ByteSource {
         stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
         stream_.avail_in = static_cast<uInt>(*count);
       }
-      if (between_members_) inflateReset(&stream_);  // Files may be concatenated.
+      if (between_members_) inflateReset(&stream_);  // Concatenated gzip files are one, too.
       between_members_ = false;
       const int code = inflate(&stream_, Z_NO_FLUSH);
       if (code == Z_STREAM_END) {
@@ -117,8 +117,8 @@ class GzipSource : public ByteSource {
   std::string name_;
   std::vector<char> in_;
   z_stream stream_{};
-  bool ok_ = false;
-  bool between_members_ = false;
+  bool ok_ = false;               // Whether zlib could be initialised.
+  bool between_members_ = false;  // The data may end here.
 };
 
 class ZstdSource : public ByteSource {
@@ -157,11 +157,11 @@ class ZstdSource : public ByteSource {
   std::vector<char> in_;
   ZSTD_DStream* stream_;
   ZSTD_inBuffer input_{nullptr, 0, 0};
-  bool in_frame_ = false;
+  bool in_frame_ = false;  // The data must not end here.
 };
 
-// Asks for memory in few large pages instead of many small ones: on first touch each page costs.
-// Only a hint, so that failure does not matter.
+// Asks for few large pages of memory instead of many small ones, since the first access to each
+// page takes time. It is only a hint, so failure does not matter.
 void want_large_pages(char* bytes, std::size_t size) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t kPage = 4096;
@@ -243,7 +243,7 @@ void Input::skip_byte_order_mark() {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (!head_.starts_with(kMark)) return;
   head_.erase(0, kMark.size());
-  plain_file_ = -1;  // Its first bytes are not the content's.
+  plain_file_ = -1;  // read_file() would return the mark, too.
 }
 
 Result<std::size_t> Input::read(char* buffer, std::size_t size) {
@@ -275,7 +275,8 @@ Result<Column<char>> Input::read_binary(unsigned threads) {
   Column<char> bytes;
   std::size_t size = 0;
   for (;;) {
-    // As much as there is already: a small input needs little, a large one few calls.
+    // Each piece is as large as all before it, so that small inputs need little memory and large
+    // ones few calls.
     const std::size_t piece = std::clamp<std::size_t>(size, kHeadBytes, 8 * kReadBytes);
     const auto count = read(bytes.extend(piece), piece);
     if (!count.ok()) return count.error();
@@ -287,7 +288,7 @@ Result<Column<char>> Input::read_binary(unsigned threads) {
   return bytes;
 }
 
-// Most of the time goes into copying and into memory that is touched first, which threads share.
+// Copying and the first access to memory take most of the time, so several threads share the work.
 Result<Column<char>> Input::read_file(unsigned threads) {
   Column<char> bytes;
   char* to = bytes.extend(file_bytes_);

@@ -1,4 +1,4 @@
-// Where a reader's bytes come from: a file, standard input or memory, decompressed on the way.
+// The bytes that a reader reads: from a file, standard input or memory, decompressed if needed.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace ouro {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills `buffer` with up to `size` bytes; zero at the end.
+  // Fills `buffer` with up to `size` bytes and returns how many; zero only at the end.
   virtual Result<std::size_t> read(char* buffer, std::size_t size) = 0;
 };
 
@@ -30,38 +30,40 @@ class Input {
   // For messages: the path, or "standard input".
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // The first bytes of the content, at most 64 KiB; they will still be read.
+  // The first bytes of the content, at most 64 KiB. read() returns them, too.
   [[nodiscard]] std::string_view head() const { return head_; }
 
   // Leaves out a UTF-8 byte order mark if one comes first. REQUIRES: nothing was read yet.
   void skip_byte_order_mark();
 
   Result<std::size_t> read(char* buffer, std::size_t size);
-  // Everything that is left, followed by kPadding unspecified bytes beyond size() but within
-  // capacity(): readers may look a word beyond the end.
+  // Everything that is left. The capacity of the result exceeds its size by kPadding at least, so
+  // that parsers may load a few bytes beyond the end; what these are is unspecified.
   Result<std::string> read_all();
   static constexpr std::size_t kPadding = 64;
-  // Everything there is, for binary formats; a plain file is read by several threads at once.
-  // REQUIRES: nothing was read yet.
+  // The whole content, for binary formats. A file that is not compressed is read by `threads`
+  // threads (zero: one per core). REQUIRES: nothing was read yet.
   Result<Column<char>> read_binary(unsigned threads);
 
  private:
   Input(std::string name, std::unique_ptr<ByteSource> source)
       : name_(std::move(name)), source_(std::move(source)) {}
+  // Recognises compression and reads the head.
   static Result<Input> start(std::string name, std::unique_ptr<ByteSource> raw);
   Result<Column<char>> read_file(unsigned threads);
 
   std::string name_;
   std::unique_ptr<ByteSource> source_;
   std::string head_;
-  std::size_t head_read_ = 0;
+  std::size_t head_read_ = 0;  // How many bytes of head_ were returned by read().
   bool compressed_ = false;
-  // A file whose content needs no decompression; otherwise negative. The source closes it.
+  // The descriptor, if read_binary() can read the file by several threads; otherwise negative. The
+  // source closes it.
   int plain_file_ = -1;
-  std::size_t file_bytes_ = 0;
+  std::size_t file_bytes_ = 0;  // The size of plain_file_.
 };
 
-// How compressed content begins.
+// Whether content that begins with `head` is compressed.
 [[nodiscard]] bool is_gzip(std::string_view head);
 [[nodiscard]] bool is_zstd(std::string_view head);
 

@@ -18,12 +18,14 @@ namespace {
 
 constexpr std::uint64_t kNoEntry = ~std::uint64_t{0};
 
-// Entries of one transaction.
+// The lines of one transaction: indices into JepsenEntries::clients, or kNoEntry.
 struct Pair {
   std::uint64_t invoke = kNoEntry;
   std::uint64_t completion = kNoEntry;
 };
 
+// Pairs invocations with completions and adds the transactions to the builder; jepsen.h has the
+// rules.
 class Assembler {
  public:
   Assembler(const JepsenEntries& entries, HistoryBuilder& builder, std::string_view file)
@@ -48,7 +50,7 @@ class Assembler {
 
   Status pair() {
     const bool has_process = !e_.clients.empty() && e_.clients[0].has_process;
-    absl::flat_hash_map<std::int64_t, std::size_t> running;  // The pair of a process.
+    absl::flat_hash_map<std::int64_t, std::size_t> running;  // By process: its pair in pairs_.
     for (std::uint64_t i = 0; i < e_.clients.size(); ++i) {
       const JepsenEntry& entry = e_.clients[i];
       if (entry.has_process != has_process) {
@@ -58,7 +60,7 @@ class Assembler {
                         "told; give all of them one, or none",
                         has_process ? "no" : "a"));
       }
-      // Without processes, all share one; but then nothing may overlap.
+      // Without processes, all lines have process 0; then transactions must not overlap.
       const auto found = running.find(entry.process);
       if (entry.type == JepsenType::Invoke) {
         if (!has_process && found != running.end()) {
@@ -78,7 +80,7 @@ class Assembler {
     return {};
   }
 
-  // Which keys are lists, which registers.
+  // Finds out which keys are lists and which are registers.
   Status find_lists() {
     for (const JepsenEntry& entry : e_.clients) {
       for (std::uint64_t i = 0; i < entry.op_count; ++i) {
@@ -120,6 +122,7 @@ class Assembler {
     }
   }
 
+  // The clock of a line; kNoClock if there is no such line or no clock.
   [[nodiscard]] std::int64_t clock(std::uint64_t entry) const {
     if (entry == kNoEntry || clock_ == Clock::None) return kNoClock;
     if (clock_ == Clock::Time) return e_.clients[entry].time;
@@ -132,17 +135,18 @@ class Assembler {
     const JepsenEntry& last = e_.clients[completed ? pair.completion : pair.invoke];
     const auto session = last.has_process ? last.process : static_cast<std::int64_t>(number);
     b_.begin_txn(b_.session(session), last.line);
-    // A compare-and-set that answers that it failed read something else than it expected. One that
-    // failed with an error may not have come that far.
+    // A compare-and-set that fails without an error has read something else than it expected, and
+    // wrote nothing: it is committed. With an error, it may not have read at all.
     const bool compared = last.is_cas && last.type == JepsenType::Fail && !last.has_error;
     const TxnStatus status = compared || last.type == JepsenType::Ok ? TxnStatus::Committed
                              : last.type == JepsenType::Fail         ? TxnStatus::Aborted
                                                                      : TxnStatus::Unknown;
     b_.status(status);
-    // The time of an :info is when the client gave up: what it asked for may still happen later.
+    // The time of an :info line is when the client gave up; the transaction may take effect later.
     const bool ended = status != TxnStatus::Unknown;
     b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);
-    // Jepsen repeats the invocation's value on :fail and :info, if at all.
+    // The operations are those of the last line if that is :ok, if there is no invocation, or if it
+    // is an :info line that has some; otherwise those of the invocation, which :fail lines repeat.
     const bool own = last.type == JepsenType::Ok || pair.invoke == kNoEntry ||
                      (last.type == JepsenType::Info && last.has_ops);
     const JepsenEntry& source = own ? last : e_.clients[pair.invoke];
@@ -156,6 +160,7 @@ class Assembler {
     }
   }
 
+  // `source` is the type of the line that `op` is from.
   void add_op(const MicroOp& op, TxnStatus status, JepsenType source) {
     const KeyId key = b_.key(op.key);
     if (op.kind == MicroOp::Kind::Append) {
@@ -188,7 +193,7 @@ class Assembler {
   HistoryBuilder& b_;
   std::string_view file_;
   std::vector<Pair> pairs_;        // In the order of their first entries.
-  std::vector<std::uint8_t> use_;  // By key.
+  std::vector<std::uint8_t> use_;  // By key: bits of KeyUse.
   bool any_list_ = false;
   Clock clock_ = Clock::None;
 };
@@ -205,7 +210,7 @@ Result<History> assemble(TokenReader& tokens, std::string_view file) {
 }  // namespace
 
 bool detect_jepsen_edn(std::string_view head) {
-  // The first thing behind spaces and comments.
+  // Skips white space and comments.
   std::size_t at = head.find_first_not_of(" \t\r\n,");
   while (at != std::string_view::npos && head[at] == ';') {
     at = head.find_first_not_of(" \t\r\n,", head.find('\n', at));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kShape = "[[:r k v] [:w k v] [:append k v] …]";
 
-// The workload that operations called `f` come from, as Jepsen users know it.
+// The Jepsen workload that has operations with this :f, for messages.
 std::string_view model_of(std::string_view f) {
   if (f == "transfer") return "the bank model";
   if (f == "add") return "the counter or set model";
@@ -28,10 +28,11 @@ JepsenType type_of(std::string_view word) {
   return JepsenType::None;
 }
 
-// Operations of a register, or of many with [key value] for a value, as Knossos checks them.
+// Operations of a single register, or of several with [key value] for a value, as Knossos checks.
 bool is_register_op(std::string_view f) { return f == "read" || f == "write" || f == "cas"; }
-constexpr std::string_view kOnlyRegister = "register";  // What we call it if it has no key.
+constexpr std::string_view kOnlyRegister = "register";  // The name of a register without a key.
 
+// The functions return false after an error, which error() has.
 class EntryParser {
  public:
   EntryParser(TokenReader& tokens, HistoryBuilder& builder) : t_(tokens), b_(builder) {}
@@ -78,8 +79,8 @@ class EntryParser {
     error_ = t_.error_at(at, what);
     return false;
   }
-  // Something is wrong with :value, which matters only if the line turns out to be a client's.
-  // Always false, with no error().
+  // Notes that something is wrong with :value. It becomes an error only if the line turns out to be
+  // a client's and needs its value. Always returns false; error() is not set.
   bool doubt(const Token& at, std::string what) {
     doubt_at_ = at;
     doubt_at_.text = {};
@@ -165,7 +166,7 @@ class EntryParser {
     return false;
   }
 
-  // Whether the line, as far as it was read, makes sense; adds it if so.
+  // Checks the line of a client that was read, and adds it to entries_.
   bool finish(const Token& open) {
     if (entry_.type == JepsenType::None) {
       return fail(open, type_found_.empty()
@@ -198,14 +199,14 @@ class EntryParser {
                             f_, model_of(f_), kShape));
   }
 
-  // What :value is if it is no list of micro-operations: nil or a scalar, a pair, or a key with
-  // one.
+  // A :value that is no list of operations, for :f :read, :write and :cas: nil or a scalar
+  // (Single), [a b] (Pair), or [a [b c]] (KeyAndPair).
   struct Plain {
     enum class Shape : std::uint8_t { None, Single, Pair, KeyAndPair } shape = Shape::None;
-    Value parts[3];
+    Value parts[3];  // a, b and c.
   };
 
-  // Makes an operation of a register from the plain value. False: it is none.
+  // Makes the operation of a register from :f and plain_. False: they do not fit together.
   bool register_op() {
     MicroOp op;
     const auto [key, value, desired] = plain_.parts;
@@ -267,8 +268,8 @@ class EntryParser {
     }
   }
 
-  // "1 2]" or "1 [2 3]]" behind a '['; what is something else leaves no trace. False: the input
-  // ends.
+  // Parses "1 2]" or "1 [2 3]]", after a '[', into plain_; `first` is the 1. Anything else leaves
+  // plain_ as it is. False: the input ended.
   bool plain_pair(const Token& first) {
     Plain pair{Plain::Shape::Pair, {}};
     if (first.opens() || !scalar(first, pair.parts[0])) return true;
@@ -326,6 +327,7 @@ class EntryParser {
     return true;
   }
 
+  // The [old new] of a compare-and-set.
   bool expected_and_desired(const Token& open, MicroOp& op) {
     constexpr std::string_view kPair = "expected [old new] behind :cas and a key";
     if (open.kind != TokenKind::OpenList) return doubt(open, std::string(kPair));
@@ -404,14 +406,14 @@ class EntryParser {
   JepsenEntries entries_;
   Error error_;
 
-  // Of the line being read.
+  // About the line being read.
   JepsenEntry entry_;
   bool is_client_ = true;
   std::string f_;
   Plain plain_;
-  std::string type_found_;
+  std::string type_found_;  // A :type that is not known, for the message.
   Token doubt_at_;
-  std::string doubt_;
+  std::string doubt_;  // See doubt(); empty: none.
 };
 
 }  // namespace

@@ -13,29 +13,31 @@ namespace ouro {
 
 enum class JepsenType : std::uint8_t { None, Invoke, Ok, Fail, Info };
 
+// One operation of a :value.
 struct MicroOp {
   enum class Kind : std::uint8_t { Read, Write, Append, Cas };
   enum class Result : std::uint8_t { Missing, Nil, Scalar, List };
 
   Kind kind = Kind::Read;
-  Result result = Result::Missing;
-  std::uint32_t element_count = 0;  // List.
+  Result result = Result::Missing;  // What `value` is.
+  std::uint32_t element_count = 0;  // For List.
   Value key;
-  Value value;    // Scalar. List: the first element's place in JepsenEntries::elements.
-  Value desired;  // Of a compare-and-set, which expects `value`.
+  Value value;    // For List, its bits are the index of the first in JepsenEntries::elements.
+  Value desired;  // What a Cas writes; `value` is what it expects.
 };
 
+// One line of a client.
 struct JepsenEntry {
   JepsenType type = JepsenType::None;
   bool has_process = false;
-  bool has_ops = false;
-  bool is_cas = false;     // One compare-and-set, no transaction: failing may be its answer.
-  bool has_error = false;  // Then it is not.
+  bool has_ops = false;    // :value has operations.
+  bool is_cas = false;     // :f is :cas. A :fail without :error says that it found something else.
+  bool has_error = false;  // There is an :error.
   std::int64_t process = 0;
   std::int64_t time = kNoClock;
   std::int64_t index = kNoClock;
   std::uint64_t line = 0;
-  std::uint64_t first_op = 0;  // Into JepsenEntries::ops.
+  std::uint64_t first_op = 0;  // Index into JepsenEntries::ops.
   std::uint32_t op_count = 0;
 };
 
@@ -43,10 +45,10 @@ struct JepsenEntries {
   std::vector<JepsenEntry> clients;  // Lines of clients, in order.
   std::vector<MicroOp> ops;
   std::vector<Value> elements;
-  std::uint64_t ignored = 0;  // Lines of others.
+  std::uint64_t ignored = 0;  // How many lines are not of clients.
 };
 
-// Reads all of `tokens`; values go to `builder`.
+// Reads all of `tokens`. Keys and values are interned in `builder`; nothing else is added to it.
 Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder);
 
 }  // namespace ouro

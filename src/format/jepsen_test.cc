@@ -16,7 +16,7 @@ namespace {
 const std::string kSmallData = std::string(OURO_SOURCE_DIR) + "/tests/data/elle-cli/";
 const std::string kSharedData = std::string(OURO_SOURCE_DIR) + "/../shared/data/";
 
-// As native text without its header: the facts, easy to compare.
+// The history as native text without its header, or the error.
 std::string read_edn(std::string_view text) {
   const auto history = parse_history(text, {.format = Format::JepsenEdn}, "h.edn");
   return history.ok() ? native(*history) : history.error().to_string();
@@ -121,7 +121,7 @@ TEST(JepsenTest, ClocksAreTimesElseIndicesElseNone) {
       "{\"session\":0,\"ops\":[]}\n");
 }
 
-// Its writes may take effect after the client gave up, so nothing may count as later than it.
+// An unknown transaction may take effect after the client gave up, so it must have no completion.
 TEST(JepsenTest, UnknownTransactionsDoNotComplete) {
   EXPECT_EQ(read_edn("{:type :invoke :process 0 :time 1 :value [[:w 1 1]]}"
                      "{:type :info :process 0 :time 2 :value [[:w 1 1]]}"
@@ -265,7 +265,7 @@ TEST(JepsenTest, HugeSccHasItsStatuses) {
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   const std::map<TxnStatus, int> expected = {
       {TxnStatus::Committed, 3036}, {TxnStatus::Aborted, 7070}, {TxnStatus::Unknown, 148}};
-  EXPECT_EQ(statuses(*history), expected);  // 94 more :info lines are the nemesis's.
+  EXPECT_EQ(statuses(*history), expected);  // The nemesis has 94 more :info lines.
   EXPECT_EQ(history->key_count(), 106u);
 }
 
@@ -278,7 +278,7 @@ TEST(JepsenTest, EveryPrefixIsReadOrRefused) {
     ASSERT_TRUE(print_history(*whole, Format::JepsenEdn, text).ok());
     for (std::size_t length = 0; length < text.size(); ++length) {
       const auto part = parse_history(text.substr(0, length), {.format = Format::JepsenEdn});
-      // Only between lines does a prefix make sense.
+      // Only a prefix that ends between lines is a history.
       const bool between = length == 0 || text[length - 1] == '\n' || text[length] == '\n';
       EXPECT_EQ(part.ok(), between) << text.substr(0, length);
     }
@@ -386,7 +386,7 @@ TEST(JepsenWriterTest, RefusesWhatEdnCannotSay) {
   }
 }
 
-// A random history of what EDN can express, times growing.
+// A random history, in native text, that EDN can express.
 std::string random_native(std::mt19937_64& random, bool lists) {
   std::string out;
   const auto below = [&random](std::uint64_t n) { return random() % n; };

@@ -1,8 +1,8 @@
 // Writes Elle's EDN: a line per invocation and completion.
 //
-// With clocks, the sessions are merged by them, an invocation before a completion of the same time:
-// Elle reads the order of lines as real time, and equal clocks order nothing. Without clocks the
-// lines of a transaction stand together.
+// Elle takes the order of lines for real time. So, if there are clocks, the lines of all sessions
+// are sorted by time; at equal times, which order nothing, invocations come before completions.
+// Without clocks the two lines of a transaction are next to each other.
 
 #include <fmt/format.h>
 
@@ -23,6 +23,7 @@
 namespace ouro {
 namespace {
 
+// Whether `text` can be written as a keyword without quotes.
 bool is_plain_keyword(std::string_view text) {
   if (text.size() < 2 || text[0] != ':') return false;
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -31,7 +32,7 @@ bool is_plain_keyword(std::string_view text) {
          });
 }
 
-// Looks for what EDN cannot say.
+// Looks for what EDN cannot express, which is refused, and for what gets lost, which is warned of.
 class Survey {
  public:
   explicit Survey(const History& history) : h_(history) {}
@@ -129,7 +130,8 @@ class Survey {
     }
   }
 
-  // Nil is the only initial value, so another one must be recognisable as such.
+  // In EDN all keys start as nil, so reads of another initial value are written as nil. That must
+  // not be mixed up with reads of null or of written values.
   Status look_at_initial(const Op& op) {
     const Value initial = h_.initial(op.key);
     if (initial.is_null() || op.value.is_unobserved()) return {};
@@ -143,8 +145,8 @@ class Survey {
     return {};
   }
 
-  // A line needs a clock to be of use. An unknown transaction has no completion: its :info line may
-  // have any time.
+  // Clocks are used only if every transaction has a completion, or an invocation if it is unknown:
+  // the :info line of an unknown transaction may have any time.
   void look_at_clocks(TxnId txn) {
     const bool invoked = h_.invoked(txn).has_value();
     const bool completed = h_.completed(txn).has_value();
@@ -186,8 +188,9 @@ class EdnWriter {
     }
   }
 
+  // REQUIRES: Survey::use_clocks().
   Status in_order_of_clocks() {
-    // Time, whether it is a completion, transaction, place in the session.
+    // The time, whether it is a completion, the transaction, and its index in its session.
     using Event = std::tuple<std::int64_t, bool, TxnId, std::size_t>;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> next;
     const auto push_txn = [&](SessionId session, std::size_t place) {
@@ -240,7 +243,8 @@ class EdnWriter {
     }
   }
 
-  // What a line says of reads. An :info line cannot tell an unobserved read by leaving it short.
+  // What a line has as results of reads: Hidden, always nil; Shown, [:r k] if unobserved;
+  // IfObserved, nil if unobserved.
   enum class Results { Hidden, Shown, IfObserved };
 
   void line(std::string_view type, TxnId txn, const std::int64_t* time, Results results) {

@@ -17,29 +17,30 @@ bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; 
 
 struct Digits {
   std::size_t count;     // How many bytes, from the first, are digits.
-  std::uint64_t number;  // That they make.
+  std::uint64_t number;  // The number that they make.
 };
 
-// Of the first eight bytes, all at once: a loop over digits ends each time at another place, which
-// processors cannot foresee.
+// The digits among the first eight bytes, found without a loop: the number of rounds of a loop
+// would differ each time, and processors could not predict its end.
 inline Digits eight_digits(const char* at) {
   std::uint64_t bytes = load_little_endian(at) ^ 0x3030303030303030;
-  // Bytes of ten and more get their high bit; what they carry spoils only bytes behind them.
+  // Digits are now the bytes 0 to 9. Bytes of 10 and more get their high bit set; a carry from them
+  // spoils only later bytes, which do not matter.
   const std::uint64_t others = ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
   const auto count = static_cast<std::size_t>(std::countr_zero(others)) / 8;
   if (count == 0) return {0, 0};
-  bytes <<= 64 - 8 * count;  // Zeros in front.
+  bytes <<= 64 - 8 * count;  // Drops what is no digit; zeros come in front.
   bytes = (bytes * 10 + (bytes >> 8)) & 0x00ff00ff00ff00ff;
   bytes = (bytes * 100 + (bytes >> 16)) & 0x0000ffff0000ffff;
   bytes = (bytes * 10000 + (bytes >> 32)) & 0xffffffff;
   return {count, bytes};
 }
 
-// How far short_integer() looks.
+// How many bytes short_integer() may look at.
 constexpr std::ptrdiff_t kShortBytes = 17;
 
-// The integer at `at` if it is of the common kind, without a sign and of at most 16 digits;
-// otherwise of no digits. REQUIRES: kShortBytes are readable.
+// The integer at `at` if it has no sign and at most 16 digits; otherwise its count is 0. REQUIRES:
+// kShortBytes are readable.
 inline Digits short_integer(const char* at) {
   constexpr std::uint64_t kPowers[] = {1,      10,      100,      1000,     10000,
                                        100000, 1000000, 10000000, 100000000};
@@ -88,7 +89,8 @@ void JsonTokens::skip_space() {
   return top(token);
 }
 
-// Where the next element begins, if it is near and enough may be looked at behind it.
+// Where the next element of the list begins; null if white space comes first, the list ends, or too
+// few bytes are readable for a ShortOp.
 const char* JsonTokens::short_op_start() const {
   constexpr std::ptrdiff_t kMost = 24 + 2 * kShortBytes;
   if (readable_ - at_ < kMost) return nullptr;
@@ -96,6 +98,7 @@ const char* JsonTokens::short_op_start() const {
   return *at_ == ',' ? at_ + 1 : nullptr;
 }
 
+// Reads the rest of a ShortOp: its key at `at`, the text `between`, its value and the bracket.
 inline bool JsonTokens::finish_short_op(const char* at, std::string_view between, char close,
                                         ShortOp& out) {
   const Digits key = short_integer(at);
@@ -137,7 +140,7 @@ bool JsonTokens::take_short_map(std::string_view letters, ShortOp& out) {
          finish_short_op(at + 13, ",\"v\":", '}', out);
 }
 
-// Where a comma is missing: fine if the text is a piece of an array, and ends.
+// There is no comma after an element: the end of a piece of an array, or a fault.
 bool JsonTokens::top_end(Token& token) {
   if (at_ == end_ && depth_ == 1 && (top_ == Top::Start || top_ == Top::Middle)) {
     token.kind = TokenKind::End;

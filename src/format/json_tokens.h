@@ -1,8 +1,7 @@
 // A strict JSON tokenizer.
 //
-// About as fast as simdjson's on-demand API on the short numbers and names that histories consist
-// of when that is compiled for plain x86-64, and it knows where it is: faults come with line,
-// column and what was expected.
+// On the short numbers and names that histories consist of, it is about as fast as the on-demand
+// API of simdjson compiled for plain x86-64. Errors have line, column and what was expected.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,11 @@ class JsonTokens final : public TokenReader {
  public:
   enum class Top {
     One,   // The text is one value.
-    Line,  // The same, and one line.
-    Many,  // Any number of values, one behind the other.
-    // A piece of one array. All but the last may end behind an element, all but the first begin
-    // with a comma or the closing bracket.
+    Line,  // The text is one value in one line.
+    Many,  // The text is any number of values, one after the other.
+    // The text is a piece of an array, as ArrayCutter makes them. Start begins with the opening
+    // bracket; Middle and Rest begin with a comma or the closing bracket. Start and Middle end
+    // after an element; Rest, the last piece, ends with the closing bracket.
     Start,
     Middle,
     Rest,
@@ -36,9 +36,9 @@ class JsonTokens final : public TokenReader {
     first_ = false;
   }
 
-  // Starts over with `text`, one value. REQUIRES: a zero byte stands behind `text`, or white space
-  // and later a zero byte, before `readable`. White space is skipped even there, so a value that
-  // `text` breaks off may be read to its end: overran() tells.
+  // Starts over with `text`, one value; for the lines of a larger text. REQUIRES: the bytes up to
+  // `readable` may be read. After `text` comes a zero byte, or white space and a zero byte later.
+  // If `text` ends within the value, tokens after its end may be read: check overran().
   void restart(std::string_view text, const char* readable) {
     start_at(text, readable);
     top_ = Top::One;
@@ -51,17 +51,18 @@ class JsonTokens final : public TokenReader {
 
   bool next(Token& token) override;
 
-  // An operation like ["w",7,12], ["r",7,null] or {"t":"w","k":7,"v":12}.
+  // A common operation like ["w",7,12], ["r",7,null] or {"t":"w","k":7,"v":12}. Key and value are
+  // not negative and have at most 16 digits.
   struct ShortOp {
-    const char* at;  // Its opening bracket.
+    const char* at;  // The opening bracket.
     char letter;
-    std::int64_t key;  // Of at most 16 digits, as is the value.
-    std::int64_t value;
-    bool is_null;  // Then the value is null.
+    std::int64_t key;
+    std::int64_t value;  // Unspecified if is_null.
+    bool is_null;        // The value is null.
   };
-  // If the list at hand goes on with a ShortOp that is a list, written without white space, with
-  // one of `letters`, reads all of it in one step, not token by token. Otherwise reads
-  // nothing. REQUIRES: within a list; letters from a to z.
+  // If the next element of the innermost list is a ShortOp, a list without white space whose letter
+  // is one of `letters`, reads it in one step instead of token by token. Otherwise reads nothing
+  // and returns false. REQUIRES: the innermost open collection is a list.
   bool take_short_list(std::string_view letters, ShortOp& out);
   // The same for a map whose names are t, k and v, in this order.
   bool take_short_map(std::string_view letters, ShortOp& out);
@@ -69,9 +70,11 @@ class JsonTokens final : public TokenReader {
   [[nodiscard]] std::size_t depth() const override { return depth_; }
 
  private:
+  // What may come next. Top: a value or the end of the text, outside of all collections.
   enum class Expect : std::uint8_t { Value, ValueOrClose, Name, NameOrClose, CommaOrClose, Top };
 
   void skip_space();
+  // Each reads what its name says, at at_, as one token; false after a fault.
   bool value(Token& token);
   bool name(Token& token);
   bool open(Token& token, TokenKind kind, Expect inside);
@@ -85,7 +88,7 @@ class JsonTokens final : public TokenReader {
   bool literal(Token& token, std::string_view word, TokenKind kind);
 
   [[nodiscard]] bool in_map() const { return (maps_ & 1) != 0; }
-  // The bracket that closes what was opened last. REQUIRES: depth() > 0.
+  // The bracket that closes the innermost collection. REQUIRES: depth() > 0.
   [[nodiscard]] char closer() const { return in_map() ? '}' : ']'; }
   void push(TokenKind kind) {
     if (depth_ % kLevels == 0 && depth_ != 0) [[unlikely]]
@@ -102,18 +105,18 @@ class JsonTokens final : public TokenReader {
   }
 
   Top top_;
-  bool first_ = true;
+  bool first_ = true;  // No value was read yet.
   Expect expect_ = Expect::Top;
   std::size_t depth_ = 0;
-  // Of what is open, a bit each: whether it is a map. The innermost is the lowest bit; what is
-  // more than kLevels levels further out waits in `outer_`.
+  // For each open collection a bit: whether it is a map. The innermost is the lowest bit of maps_;
+  // each time kLevels more are opened, maps_ is pushed to outer_.
   static constexpr std::size_t kLevels = 64;
   std::uint64_t maps_ = 0;
   std::vector<std::uint64_t> outer_;
 };
 
-// The first fault of what `tokens` read, to its end; nothing if it is JSON. For messages: a fault
-// of the JSON goes before a complaint about what it says.
+// Reads `tokens` to the end and returns the first fault of the JSON; nothing if there is none. When
+// a reader refuses a text, it reports such a fault rather than what it did not like.
 [[nodiscard]] std::optional<Error> json_fault(JsonTokens& tokens);
 
 }  // namespace ouro

@@ -1,7 +1,7 @@
 // One JSON value as a tree, for small texts whose members are asked for by name.
 //
-// Histories are read token by token (json_tokens.h); this is for the lines of a certificate and
-// what a service says and hears. Built on the same tokens.
+// Histories are too large for trees and are read token by token (json_tokens.h). Trees are for the
+// lines of a certificate and for the messages of a service.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ namespace ouro {
 
 class JsonTree {
  public:
-  // A value in the tree, or none: that of a member that is not there. Valid until the next parse().
+  // A value in the tree, or no value, if a member does not exist. Valid until the next parse().
   class Node {
    public:
     Node() = default;
     [[nodiscard]] bool exists() const { return tree_ != nullptr; }
     [[nodiscard]] bool is_map() const { return is(TokenKind::OpenMap); }
     [[nodiscard]] bool is_list() const { return is(TokenKind::OpenList); }
-    // Nothing if the value is of another kind.
+    // These return nothing if the value is of another kind, or there is none.
     [[nodiscard]] std::optional<std::int64_t> integer() const;
-    [[nodiscard]] std::optional<double> number() const;  // Integers, too.
+    [[nodiscard]] std::optional<double> number() const;  // Of integers, too.
     [[nodiscard]] std::optional<std::string_view> text() const;
-    // The first member of that name. Cost: linear in the members before it.
+    // The first member of that name; no value if there is none or this is no map. Cost: linear in
+    // the members before it.
     [[nodiscard]] Node member(std::string_view name) const;
     // Calls f(Node) with each element of a list. REQUIRES: is_list().
     template <class F>
@@ -47,18 +48,19 @@ class JsonTree {
     std::uint32_t part_ = 0;
   };
 
-  // Replaces the tree by `text`, one value. False: it is not JSON, and there is no tree.
+  // Replaces the tree by that of `text`, one value. False: `text` is not JSON; there is no tree.
   [[nodiscard]] bool parse(std::string_view text);
   // REQUIRES: parse() was true.
   [[nodiscard]] Node root() const { return {this, 0}; }
 
  private:
-  // A value, or the name of a member, which stands before its value.
+  // A value, or the name of a member, which comes before its value. The parts of a collection
+  // follow it.
   struct Part {
     TokenKind kind = TokenKind::Nil;
-    std::uint32_t end = 0;    // Of it and all inside: the number of the part behind.
-    std::int64_t number = 0;  // Integer; of texts and numbers where they begin in `texts_`.
-    std::uint32_t length = 0;
+    std::uint32_t end = 0;     // The index of the first part after this one and all inside it.
+    std::int64_t number = 0;   // Integer: the number. String, Number: where in texts_ it begins.
+    std::uint32_t length = 0;  // String, Number: its length in texts_.
   };
   void add(const Token& token);
   [[nodiscard]] std::string_view text_of(const Part& part) const {
@@ -68,7 +70,7 @@ class JsonTree {
   std::string source_;
   std::string texts_;
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> open_;
+  std::vector<std::uint32_t> open_;  // During parse(): the parts of open collections.
 };
 
 }  // namespace ouro

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number_in(std::string_view name) {
   return number;
 }
 
-// In no order. On failure `code` says why.
+// The logs of `folder`, in no particular order. On failure `code` says why.
 std::vector<LogFile> find_logs(const std::string& folder, std::error_code& code) {
   std::vector<LogFile> logs;
   std::filesystem::directory_iterator at(folder, code);

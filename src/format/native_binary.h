@@ -1,8 +1,9 @@
-// The native binary format, .ouro: the columns of a History, ready to use.
+// The native binary format, .ouro: the columns of a History, most of which are used where they lie
+// in the file.
 //
-// A header of 32 bytes (magic, version, number of sections, size of the file), a table of sections
-// (id, size of an entry, offset, number of entries), then the sections, each aligned to 64 bytes,
-// all little endian. Sections that are empty are left out. docs/formats.md lists them.
+// A file is a header of 32 bytes (magic, version, number of sections, size of the file), a table of
+// sections (id, size of an entry, offset, number of entries), then the sections, each aligned to 64
+// bytes. All is little endian. Empty sections are left out. docs/formats.md lists the sections.
 #pragma once
 
 #include "format/input.h"

@@ -15,8 +15,8 @@
 namespace ouro {
 namespace {
 
-// What a History read from .ouro points into: the bytes of the file, and the columns that are kept
-// in another shape on disk.
+// The memory that a History read from .ouro points into: the bytes of the file, columns that are
+// different on disk and were converted, and columns that were computed.
 struct Loaded {
   Column<char> bytes;
   std::vector<std::shared_ptr<const void>> converted;
@@ -46,7 +46,7 @@ class Reader {
     return history_of(c_, l_);
   }
 
-  // What for_each_section() calls.
+  // The functions that for_each_section() calls. They set failed_ on errors.
   template <class T>
   void plain(Section id, std::span<const T>& column) {
     column = section<T>(id);
@@ -143,7 +143,7 @@ class Reader {
     return {};
   }
 
-  // The section as it lies in the file.
+  // The entries of a section, where they lie in the file; empty if it is absent.
   template <class T>
   std::span<const T> section(Section id) {
     const SectionEntry& entry = table_[static_cast<std::uint32_t>(id)];
@@ -156,6 +156,7 @@ class Reader {
     return {reinterpret_cast<const T*>(l_->bytes.data() + entry.offset), entry.count};
   }
 
+  // A new column for `size` entries, which lives as long as the history.
   template <class T>
   std::vector<T>& converted(std::size_t size) {
     auto column = std::make_shared<std::vector<T>>();
@@ -164,6 +165,7 @@ class Reader {
     return *column;
   }
 
+  // Computes which transactions each session has.
   void index_sessions() {
     l_->session_first.assign(c_.session_name.size() + 1, 0);
     for (const SessionId session : c_.txn_session) ++l_->session_first[session.index() + 1];

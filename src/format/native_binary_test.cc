@@ -52,8 +52,8 @@ TEST(NativeBinaryTest, KeepsEverythingTheTextFormatSays) {
   EXPECT_EQ(history->session_txns(SessionId{1}).size(), 2u);
 }
 
-// So a column that nobody put into a section is noticed as soon as something fills it. Only where
-// things stand in the file that a history came from is not kept.
+// Finds columns that were forgotten in for_each_section(), once kEverythingStored fills them. Only
+// the places of transactions in the original file are not kept, on purpose.
 TEST(NativeBinaryTest, EveryColumnComesBack) {
   const History before = *parse_history(kEverythingStored);
   const History after = *parse_history(binary_of(kEverythingStored));
@@ -82,7 +82,7 @@ TEST(NativeBinaryTest, AnEmptyHistoryIsAFile) {
   EXPECT_EQ(history->txn_count(), 0u);
 }
 
-// Programs that do not know compare-and-sets must say so, not that the file is damaged.
+// Programs that do not know compare-and-sets must complain of the version, not of a damaged file.
 TEST(NativeBinaryTest, OnlyCompareAndSetsNeedTheSecondVersion) {
   const auto version = [](std::string_view text) {
     BinaryHeader header;
@@ -115,7 +115,7 @@ TEST(NativeBinaryTest, EveryTruncationIsAnError) {
   }
 }
 
-// Whatever a flipped byte does, the history is refused or can be used.
+// Whatever byte is changed, the history is refused or can be used.
 TEST(NativeBinaryTest, DamagedBytesNeverCrash) {
   const std::string bytes = binary_of(kEverythingStored);
   std::mt19937 random(7);
@@ -146,7 +146,7 @@ TEST(NativeBinaryTest, HostileLengthsAreRefusedAtOnce) {
       "h.ouro: byte 32: section 1 does not fit the file; the file is damaged, convert it again");
 }
 
-// Each level doubles what a walk visits: 2^40 nodes in a few hundred bytes.
+// Each level doubles the nodes that a walk visits: 2^40 nodes in a few hundred bytes.
 TEST(NativeBinaryTest, PredicatesThatExplodeAreRefused) {
   HistoryBuilder builder;
   builder.begin_txn(builder.session(1));
@@ -164,7 +164,8 @@ TEST(NativeBinaryTest, PredicatesThatExplodeAreRefused) {
             "h.ouro: predicates share too many parts; the file is damaged, convert it again");
 }
 
-// More than one megabyte and more operations than a thread looks at together.
+// A file of more than 1 MiB, which several threads read, with more operations than the validation
+// looks at together.
 std::string large_binary() {
   HistoryBuilder builder;
   for (int i = 0; i < 50000; ++i) {

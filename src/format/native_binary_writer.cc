@@ -11,12 +11,12 @@
 namespace ouro {
 namespace {
 
-// Collects the sections, then writes them behind their table.
+// Collects the sections, then writes the header, the table and the sections.
 class Sections {
  public:
   explicit Sections(std::uint32_t version) : version_(version) {}
 
-  // What for_each_section() calls.
+  // The functions that for_each_section() calls.
   template <class T>
   void plain(Section id, std::span<const T> column) {
     if (column.empty()) return;
@@ -83,6 +83,7 @@ class Sections {
  private:
   static KeyId id_of(const KeyVersion& version) { return version.key; }
   static ColumnId id_of(const Cell& cell) { return cell.column; }
+  // Adds a section whose entries were made for the file.
   template <class T>
   void keep(Section id, std::vector<T> column) {
     const auto kept = std::make_shared<const std::vector<T>>(std::move(column));
@@ -99,9 +100,9 @@ class Sections {
 
   std::uint32_t version_;
   std::vector<SectionEntry> table_;
-  std::vector<std::string_view> bytes_;
-  std::vector<std::shared_ptr<const void>> kept_;  // What was made for the file.
-  std::uint64_t written_ = 0;
+  std::vector<std::string_view> bytes_;            // Of each section in table_.
+  std::vector<std::shared_ptr<const void>> kept_;  // Owns what keep() was given.
+  std::uint64_t written_ = 0;                      // Bytes of the file so far.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The native text format: JSON Lines, one transaction a line. docs/formats.md describes it.
+// The native text format: JSON Lines, one transaction per line. docs/formats.md describes it.
 #pragma once
 
 #include "format/blocks.h"
@@ -9,7 +9,7 @@
 namespace ouro {
 
 bool detect_native_text(std::string_view head);
-// Adds the lines of the block, which are of `file`, to `builder`.
+// Adds the lines of `block` to `builder`. `file` is named in errors.
 Status parse_native_lines(const Block& block, std::string_view file, HistoryBuilder& builder);
 Result<History> read_native_text(Input& input, unsigned threads);
 Result<WriteReport> write_native_text(const History& history, Output& output);

@@ -1,6 +1,6 @@
-// Lines are read token by token, straight into the builder: nothing is copied, and nothing but the
-// builder allocates. When a line is refused there is time to look again: a fault of its JSON goes
-// before a complaint about what the JSON says.
+// Lines are read token by token straight into the builder, mostly without copies or allocations. If
+// a line is refused, it is parsed once more as JSON: a fault of the JSON is reported rather than an
+// error about its content.
 
 #include "format/native_text_line.h"
 
@@ -220,7 +220,7 @@ bool NativeLineParser::clock(const Token& token, std::int64_t& out) {
   return out != kNoClock || is_reserved("clock");
 }
 
-// The smallest number stands for none.
+// The smallest 64-bit number means that there is no clock or timestamp.
 bool NativeLineParser::is_reserved(std::string_view what) {
   return fail(fmt::format("a {} of {} means that there is none; leave it out", what, kNoClock));
 }

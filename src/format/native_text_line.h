@@ -1,4 +1,4 @@
-// One line of the native text format into a builder.
+// Parses one line of the native text format into a builder.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace ouro {
 
 class NativeLineParser {
  public:
-  // For lines of a text that ends with a zero byte before `readable`, to which it may be looked at.
+  // `file` is named in errors. REQUIRES: the lines to parse are in a text that may be read up to
+  // `readable` and has a zero byte after its end.
   NativeLineParser(HistoryBuilder& builder, std::string_view file, const char* readable)
       : b_(builder), file_(file), readable_(readable), t_(std::string_view("", 0), file) {}
 
@@ -20,8 +21,8 @@ class NativeLineParser {
   Status parse(std::string_view text, std::uint64_t line);
 
  private:
-  // All of these return false after a complaint. Those that take a token read the value that it
-  // begins, to its end; what is in `token` afterwards does not matter.
+  // All of these return false after an error, whose text is in what_. Those that take a token parse
+  // the value that begins with it; what `token` is afterwards is unspecified.
   bool next(Token& token);
   bool document();
   bool record();
@@ -32,6 +33,7 @@ class NativeLineParser {
   bool remarks(Token& token);
   bool status(const Token& token);
   bool timestamp(Token& token, Timestamp& out);
+  // The error that `what`, a clock or timestamp, is the number that means "none". Always false.
   bool is_reserved(std::string_view what);
   bool clock(const Token& token, std::int64_t& out);
 
@@ -39,7 +41,7 @@ class NativeLineParser {
   static TxnField txn_field_of(std::string_view name);
   bool txn_field(TxnField field, Token& token);
 
-  // An operation with a key: its word, in the order of kKeyedWords, and what follows.
+  // The word of an operation with a key, in the order of kKeyedWords. Other: another operation.
   enum class Word { Read, Write, Append, Delete, Other };
   static Word word_of(std::string_view text);
   bool ops(const Token& open);
@@ -52,8 +54,8 @@ class NativeLineParser {
 
   bool name(const Token& token, Value& out);  // Of a key or session: an integer or a string.
   bool scalar(const Token& token, Value& out);
-  bool odd_scalar(const Token& token, Value& out);
-  bool value(Token& token, Value& out);  // A scalar or a row.
+  bool odd_scalar(const Token& token, Value& out);  // A scalar that is no small integer.
+  bool value(Token& token, Value& out);             // A scalar or a row.
   bool row(Token& token, Value& out);
   bool list(Token& token, std::vector<Value>& out);
   bool key_versions(Token& token, std::vector<KeyVersion>& out);
@@ -70,9 +72,9 @@ class NativeLineParser {
   std::string_view file_;
   const char* readable_;
   JsonTokens t_;
-  std::string what_;
+  std::string what_;  // The first error in the line; empty: none.
 
-  // Of the line being parsed.
+  // About the line being parsed.
   std::uint64_t line_ = 0;
   Timestamp start_, commit_;
   std::int64_t invoked_ = 0, completed_ = 0;
@@ -83,6 +85,7 @@ class NativeLineParser {
   bool has_initial_ = false;
   bool has_versions_ = false;
   bool complete_ = false;
+  // Buffers, kept so that they are allocated once.
   std::vector<Value> values_;
   std::vector<KeyVersion> rows_;
   std::vector<KeyVersion> versions_;

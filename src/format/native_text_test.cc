@@ -67,7 +67,8 @@ TEST(NativeTextTest, ThreadsDoNotChangeALargeHistory) {
   EXPECT_EQ(four->place(TxnId{59999}).position, 60000u);
 }
 
-// Numbers of every length, in lines with white space and without.
+// Lines with white space and without, which are parsed by different code, with numbers of every
+// length.
 TEST(NativeTextTest, WhiteSpaceChangesNothing) {
   std::string tight;
   std::string loose;
@@ -86,7 +87,7 @@ TEST(NativeTextTest, WhiteSpaceChangesNothing) {
   }
   const auto one = parse_history(tight);
   const auto other = parse_history(loose);
-  // 12345678901234567890 fits 64 bits only without its sign.
+  // -12345678901234567890 does not fit into 64 bits; without the sign it does.
   ASSERT_FALSE(one.ok() || other.ok());
   EXPECT_EQ(one.error().to_string(), other.error().to_string());
   EXPECT_EQ(one.error().line, 19u * 12 + 4);

@@ -1,4 +1,4 @@
-// The values, rows and predicates of the native text format.
+// The part of NativeLineParser that parses values, rows and predicates.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ constexpr std::array<std::pair<std::string_view, PredicateKind>, 12> kPredicateW
     {"is_null", PredicateKind::IsNull},
 }};
 
-// Nothing (True) for a word that is no operator.
+// The operator that `word` names; PredicateKind::True if it names none.
 PredicateKind predicate_kind(std::string_view word) {
   for (const auto& [name, kind] : kPredicateWords) {
     if (name == word) return kind;
@@ -150,7 +150,7 @@ bool NativeLineParser::version_set(Token& token, HistoryBuilder::Rows& rows) {
 // ---- predicate reads ----
 
 bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
-  // What comes after the word, in order.
+  // The parts that come after the word, in order.
   enum class Part { Lower, Upper, Kind, Column, Predicate, Result, Rows, VersionSet };
   using enum Part;
   static constexpr Part kScan[] = {Lower, Upper, Rows, VersionSet};
@@ -160,7 +160,7 @@ bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
                                       : word == "select" ? std::span<const Part>(kSelect)
                                                          : std::span<const Part>(kAggregate);
   Value lower, upper;
-  Value result = Value::unobserved();  // It may be missing.
+  Value result = Value::unobserved();  // If the result of an aggregate is missing.
   AggregateKind kind = AggregateKind::Count;
   ColumnId aggregated;
   PredicateId condition;

@@ -158,7 +158,7 @@ class Writer {
     out_ += ']';
   }
 
-  // Recursion is bounded: readers limit the depth of predicates.
+  // The recursion is bounded: no reader accepts predicates deeper than kMaxPredicateDepth.
   void predicate(PredicateId id) {
     const PredicateNode& node = h_.predicate(id);
     if (node.kind == PredicateKind::True) {

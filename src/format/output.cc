@@ -21,7 +21,7 @@ namespace {
 
 enum class Compression { None, Gzip, Zstd };
 
-// Compresses pieces one after the other into `out`.
+// Compresses a stream piece by piece.
 class Compressor {
  public:
   explicit Compressor(Compression kind) : kind_(kind) {
@@ -36,7 +36,8 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  // The compressed form of `bytes`; with `last`, of the end of the stream too.
+  // The next compressed bytes, after adding `bytes` to the stream; `last` ends it. Valid until the
+  // next call.
   std::string_view compress(std::string& bytes, bool last) {
     if (kind_ == Compression::None) return bytes;
     out_.clear();
@@ -80,8 +81,8 @@ class Compressor {
 // Where the bytes of a path go.
 struct Target {
   int fd = -1;
-  std::string part;   // The file is written under this name first; empty: in place.
-  std::string final;  // And then gets this one.
+  std::string part;   // The file is written under this name; empty: it is written in place.
+  std::string final;  // The name that it gets in the end.
 };
 
 class FileOutput : public Output {
@@ -115,10 +116,11 @@ class FileOutput : public Output {
     buffer_.clear();
     return {};
   }
-  // Standard output stays open: others print there too.
+  // Standard output stays open, since others print there, too.
   bool close() { return target_.fd == STDOUT_FILENO || ::close(target_.fd) == 0; }
   [[nodiscard]] Status failure() const { return system_error(name_, "cannot write"); }
 
+  // Removes the file; returns the error that errno has.
   [[nodiscard]] Status abandoned() const {
     Status status = failure();
     if (!target_.part.empty()) ::unlink(target_.part.c_str());
@@ -131,8 +133,8 @@ class FileOutput : public Output {
   bool done_ = false;
 };
 
-// The descriptor that `path` is another name of. Opening such a path would write a regular file
-// behind it from the start, over what is there.
+// The open descriptor that `path` is another name of; nothing if it is none. Opening such a path
+// anew would write from the beginning of the file, over what others have written there.
 std::optional<int> descriptor_of(std::string_view path) {
   if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -151,8 +153,9 @@ Target open_descriptor(int fd) {
       .fd = fd == STDOUT_FILENO ? fd : ::fcntl(fd, F_DUPFD_CLOEXEC, 0), .part = {}, .final = {}};
 }
 
-// Devices, pipes and sockets are written in place; a regular file beside its old self, so that it
-// is never half there. What a symbolic link names is replaced, not the link.
+// Devices, pipes and sockets are written in place. A regular file is written under another name, so
+// that it is never incomplete. If `path` is a symbolic link, the file it names is replaced, not the
+// link.
 Target open_target(const std::string& path) {
   if (const auto fd = descriptor_of(path)) return open_descriptor(*fd);
   struct stat about {};
@@ -162,7 +165,7 @@ Target open_target(const std::string& path) {
   }
   std::filesystem::path file = path;
   std::error_code error;
-  constexpr int kMaxLinks = 40;  // As Linux.
+  constexpr int kMaxLinks = 40;  // The limit of Linux.
   for (int i = 0; i < kMaxLinks && std::filesystem::is_symlink(file, error); ++i) {
     file = file.parent_path() / std::filesystem::read_symlink(file, error);
     if (const auto fd = descriptor_of(file.native())) return open_descriptor(*fd);
@@ -170,7 +173,7 @@ Target open_target(const std::string& path) {
   Target target{.fd = -1, .part = file.native() + ".part", .final = file.native()};
   target.fd = ::open(target.part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (target.fd >= 0 && exists) {
-    // Best effort: where it fails the file has the mode of a new one.
+    // If this fails, the file has the mode of a new one.
     [[maybe_unused]] const int kept = ::fchmod(target.fd, about.st_mode & 0777);
   }
   return target;

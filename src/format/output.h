@@ -1,4 +1,4 @@
-// Where a writer's bytes go.
+// Where a writer's bytes go: a file, standard output or memory, compressed if needed.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace ouro {
 
-// A writer appends to buffer() and calls drain() now and then; memory stays bounded.
+// A writer appends to buffer() and calls drain() now and then, which keeps the buffer small.
 class Output {
  public:
   virtual ~Output() = default;
   [[nodiscard]] std::string& buffer() { return buffer_; }
-  // Passes the buffer on if it is large.
+  // Writes the buffer and empties it if it is large.
   Status drain() { return buffer_.size() < kDrainBytes ? Status{} : flush(); }
-  // Passes the rest on and makes the result visible under its name.
+  // Writes the rest and makes the file visible under its name. Call it once, last.
   virtual Status finish() = 0;
 
  protected:
@@ -25,7 +25,7 @@ class Output {
   std::string buffer_;
 };
 
-// Keeps everything in buffer().
+// Keeps everything in buffer(); nothing is written anywhere.
 class MemoryOutput : public Output {
  public:
   Status finish() override { return {}; }
@@ -35,8 +35,9 @@ class MemoryOutput : public Output {
 };
 
 // Writes `path` ("-": standard output), compressed if its name ends in .gz or .zst. A regular file
-// appears when finish() succeeds, complete; until then it has the name `path`.part. If `path` is a
-// symbolic link, that is about the file it names. Devices and pipes are written as we go.
+// is written as `path`.part and gets its name when finish() succeeds, so it is never incomplete;
+// without finish() it is removed. If `path` is a symbolic link, all this happens to the file that
+// it names. Devices and pipes are written directly.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_output(const std::string& path);
 
 }  // namespace ouro

@@ -12,18 +12,18 @@ namespace ouro {
 
 struct HistoryPieces::State {
   Input input;
-  std::size_t bytes;
-  std::string header = {};      // The first line, if it speaks of the whole history.
-  std::string rest = {};        // A line whose end is still to come.
-  std::uint64_t next_line = 1;  // Of `rest`.
+  std::size_t bytes;            // The least size of a piece.
+  std::string header = {};      // The first line, if it is a header: it is parsed with every piece.
+  std::string rest = {};        // The beginning of a line whose end was not read yet.
+  std::uint64_t next_line = 1;  // The number of the line that `rest` begins.
   bool ended = false;
 };
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // Of one line.
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // The longest line.
 
-// The first line that is not blank, if it is a header.
+// The first line that is not blank, if it is a header; otherwise an empty text.
 std::string header_of(std::string_view head) {
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos) return {};
@@ -31,7 +31,8 @@ std::string header_of(std::string_view head) {
   return line.find("\"ouro\"") == std::string_view::npos ? std::string() : std::string(line);
 }
 
-// Reads on until there are `bytes` of whole lines, or the end.
+// Reads until there are at least `bytes`, ending with a line break, or the input ends. Begins with
+// `rest`; what follows the last line break goes to `next_rest`.
 Result<std::string> read_lines(Input& input, std::string rest, std::size_t bytes, bool& ended,
                                std::string& next_rest) {
   std::string text = std::move(rest);

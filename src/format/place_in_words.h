@@ -1,4 +1,4 @@
-// Which transaction a message is about.
+// Names the transaction that a message is about.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace ouro {
 
-// "at bank.jsonl:97"; of a history that comes from no file "number 97".
+// "at bank.jsonl:97", or "number 97" if the history does not come from a file.
 [[nodiscard]] inline std::string place_in_words(const History& history, TxnId txn) {
   const Place place = history.place(txn);
   if (place.unit == PlaceUnit::None) return fmt::format("number {}", txn.index() + 1);

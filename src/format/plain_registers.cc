@@ -114,8 +114,9 @@ Status PlainRegisters::check_op(const Op& op) {
   return refuse(op, "has a value that is no unsigned 64-bit integer");
 }
 
-// A reader will take a key to start as null if a committed transaction writes 0 to it, else as 0.
-// A key that starts as null may be written as one that starts as 0 if nothing else is 0.
+// When the file is read back, a key starts as null if a committed transaction writes 0 to it, and
+// as 0 otherwise (zero_initial.h). That must be the same history. A key that starts as null may be
+// written as one that starts as 0, if no operation on it reads or writes 0.
 Status PlainRegisters::check_initial() {
   std::size_t renamed = 0;
   std::size_t unused = 0;

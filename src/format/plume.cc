@@ -21,7 +21,8 @@ struct Line {
   std::uint64_t key = 0, value = 0, session = 0, txn = 0;
 };
 
-// Takes one line, its end not included; false at the character that does not fit.
+// Takes one line without its line break. If it is not as it should be, returns false and stops at
+// the first character that does not fit.
 bool take_line(TextScanner& scan, Line& out) {
   out.is_read = scan.take('r');
   if (!out.is_read && !scan.take('w')) return false;
@@ -65,8 +66,8 @@ class PlumeReader {
     return {};
   }
 
-  // Keys are numbered here, in the order of the history: lines of different transactions may
-  // alternate, and what write_plume() makes of them must read back the same.
+  // Builds the history. Keys are interned here, not in parse(), so that their order is that of the
+  // history: lines of transactions may alternate, and a file from write_plume() must give the same.
   Result<History> finish() {
     const TxnGroups groups = group_by_txn(txn_of_op_, txns_.size());
     ZeroInitial initial;
@@ -105,6 +106,7 @@ class PlumeReader {
     return line > 0xffffffff ? 0 : static_cast<std::uint32_t>(line);
   }
 
+  // The transaction of `line`, line `number` of the file; a new one if it has none yet.
   Status find_txn(const Line& line, std::uint64_t number, std::uint32_t& txn) {
     const auto next = static_cast<std::uint32_t>(txns_.size());
     if (next == 0xfffffffe)
@@ -155,7 +157,8 @@ Result<History> read_plume(Input& input, unsigned) {
   return reader.finish();
 }
 
-// Empty transactions leave no line, and a line of an aborted transaction does not say which one.
+// Warns of transactions that get lost: empty ones have no line, and the lines of aborted ones do
+// not say which transaction they are of.
 Result<WriteReport> write_plume(const History& history, Output& output) {
   auto plain = PlainRegisters::of(history, "plume");
   if (!plain.ok()) return plain.error();

@@ -1,7 +1,8 @@
 // Plume's and PolySI's text: a line r(key,value,session,transaction) or w(…) per operation.
 //
-// Transaction -1 means aborted and does not say which such operations belong together, so each is
-// a transaction of its own. Every key starts as 0, unless a committed transaction writes 0 to it.
+// Operations of aborted transactions have the number -1. Which of them belong together is not
+// known, so each becomes an aborted transaction of its own. Every key starts as 0, unless a
+// committed transaction writes 0 to it.
 #pragma once
 
 #include "format/input.h"

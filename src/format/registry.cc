@@ -182,8 +182,8 @@ Format detect_format(std::string_view head, std::span<const Format> among) {
   return Format::Detect;
 }
 
-// Editors put a byte order mark in front of text, and it means nothing there; a binary format may
-// begin with the same bytes.
+// Some editors put a byte order mark in front of text, where it means nothing. A binary file may
+// begin with the same bytes, which must be kept.
 Format detect_format(Input& input) {
   if (!detect_dbcop_bincode(input.head())) input.skip_byte_order_mark();
   return detect_format(input.head());

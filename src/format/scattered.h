@@ -1,5 +1,5 @@
-// Brings operations into transaction order, for formats in which each line names its transaction
-// and lines of several transactions may be interleaved.
+// Groups operations by transaction, for formats in which each line names its transaction and lines
+// of several transactions may alternate.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace ouro {
 
-// The operations grouped by transaction, in their order within it: group t is
-// order[first[t]] … order[first[t + 1] - 1].
+// The operations of transaction t are order[first[t]] … order[first[t + 1] - 1], in their original
+// order.
 struct TxnGroups {
   std::vector<std::size_t> first;
   std::vector<std::size_t> order;
 };
 
-// REQUIRES: txn_of_op[i] < txn_count. A stable counting sort.
+// A stable counting sort. REQUIRES: txn_of_op[i] < txn_count. Cost: linear.
 inline TxnGroups group_by_txn(std::span<const std::uint32_t> txn_of_op, std::size_t txn_count) {
   TxnGroups groups;
   groups.first.resize(txn_count + 1, 0);

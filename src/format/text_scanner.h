@@ -1,4 +1,4 @@
-// A cursor over text that knows its line: what the readers of small text formats share.
+// A cursor over text that counts lines. The readers of small text formats share it.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,13 +22,14 @@ class TextScanner {
   [[nodiscard]] char peek() const { return at_end() ? '\0' : text_[at_]; }
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  // As the builder wants it; zero (no line) beyond 32 bits.
+  // The line for HistoryBuilder, which takes 32 bits; zero, which means unknown, if it needs more.
   [[nodiscard]] std::uint32_t short_line() const {
     return line_ > 0xffffffff ? 0 : static_cast<std::uint32_t>(line_);
   }
 
   // REQUIRES: not at the end.
   void advance() { line_ += text_[at_++] == '\n' ? 1 : 0; }
+  // Takes a character or a word if it comes next; otherwise takes nothing and returns false.
   bool take(char c) {
     if (at_end() || text_[at_] != c) return false;
     advance();
@@ -40,11 +41,11 @@ class TextScanner {
     return true;
   }
 
-  // Within the line.
+  // Skips blanks within the line.
   void skip_blanks() {
     while (!at_end() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
   }
-  // Line breaks too.
+  // Skips blanks and line breaks.
   void skip_space() {
     for (skip_blanks(); take('\n');) skip_blanks();
   }
@@ -52,8 +53,8 @@ class TextScanner {
     while (!at_end() && peek() != '\n') advance();
   }
 
-  // Takes an unsigned decimal number. False, and nothing taken: there is none, or it needs more
-  // than 64 bits.
+  // Takes an unsigned decimal number. If there is none, or it needs more than 64 bits, takes
+  // nothing and returns false.
   bool number(std::uint64_t& out) {
     const char* first = text_.data() + at_;
     const auto [end, code] = std::from_chars(first, text_.data() + text_.size(), out);
@@ -62,7 +63,7 @@ class TextScanner {
     return true;
   }
 
-  // What stands at the cursor, for messages.
+  // What is at the cursor, in words, for messages.
   [[nodiscard]] std::string found() const {
     if (at_end()) return "the end of the file";
     const char c = text_[at_];

@@ -10,7 +10,7 @@
 namespace ouro {
 namespace {
 
-// What a message shows of a long text.
+// The beginning of a long text, for messages.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 40;
   return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "…";
@@ -42,7 +42,7 @@ void append_utf8(std::string& out, std::uint32_t code) {
   }
 }
 
-// The four digits at `at`, or -1.
+// The number that the four hexadecimal digits at `at` make; -1 if they are not.
 std::int32_t four_hex(const char* at, const char* to) {
   if (to - at < 4) return -1;
   std::int32_t code = 0;
@@ -54,7 +54,7 @@ std::int32_t four_hex(const char* at, const char* to) {
   return code;
 }
 
-// The character that `\c` stands for, or zero.
+// The character that a backslash and `c` stand for; zero if there is none.
 char simple_escape(char c) {
   switch (c) {
     case 'n':
@@ -218,7 +218,7 @@ bool TokenReader::unescape(const char* from, const char* to) {
   return true;
 }
 
-// Behind `\u`. Characters beyond 16 bits are two escapes in a row.
+// Reads what follows `\u`. A character that needs more than 16 bits is two escapes in a row.
 bool TokenReader::unicode_escape(const char*& at, const char* to) {
   std::int32_t code = four_hex(at, to);
   if (code < 0 || (code >= 0xdc00 && code < 0xe000)) return false;

@@ -1,8 +1,9 @@
-// JSON and EDN as one stream of tokens.
+// The tokens of JSON and EDN.
 //
-// Readers of JSON and EDN differ in spelling only, so the formats built on them see the same
-// tokens: `{"a":[1]}` and `{:a [1]}` are both OpenMap, a name, OpenList, Integer, Close, Close,
-// End. Tokens are pulled one by one; nothing is allocated per token, and nesting costs a few bytes.
+// JSON and EDN differ mostly in spelling, so both give the same kinds of tokens, and formats that
+// exist in both are parsed by the same code: `{"a":[1]}` and `{:a [1]}` are both OpenMap, a name,
+// OpenList, Integer, Close, Close, End. Tokens are read one by one. Nothing is allocated for a
+// token, and nesting costs a few bytes.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@
 namespace ouro {
 
 enum class TokenKind : std::uint8_t {
-  End,  // Of the text.
+  End,  // The end of the text.
   OpenMap,
   OpenList,  // An array, a vector or a list.
   OpenSet,   // EDN only.
@@ -25,37 +26,38 @@ enum class TokenKind : std::uint8_t {
   Nil,
   True,
   False,
-  Integer,  // Fits in 64 bits with a sign.
-  Number,   // Any other: large, a fraction, with an exponent.
+  Integer,  // Fits into a signed 64-bit number.
+  Number,   // Any other number: larger, a fraction, or with an exponent.
   String,
-  Keyword,  // EDN only, text with its colon; likewise the two below.
-  Symbol,
-  Character,
+  Keyword,    // EDN only. The text has the colon.
+  Symbol,     // EDN only.
+  Character,  // EDN only.
 };
 
 struct Token {
   TokenKind kind = TokenKind::End;
-  // String: the content. Keyword, Symbol, Character, Number: as written. Valid until the next call.
+  // Of a String, the content; of a Keyword, Symbol, Character or Number, what is written. Valid
+  // until the next token is read.
   std::string_view text;
-  std::int64_t number = 0;   // Integer.
-  const char* at = nullptr;  // Its first byte in the source.
+  std::int64_t number = 0;   // Of an Integer.
+  const char* at = nullptr;  // The first byte of the token in the source.
 
   [[nodiscard]] bool opens() const {
     return kind >= TokenKind::OpenMap && kind <= TokenKind::OpenSet;
   }
-  // As a name: `:type`, `"type"` and `type` are one; empty if it is none.
+  // The token as a name: `:type`, `"type"` and `type` all give "type". Empty if it is no name.
   [[nodiscard]] std::string_view word() const;
   // "a map", "the number 7": for messages.
   [[nodiscard]] std::string describe() const;
 };
 
-// An integer from 0 to 2^64 - 1; nothing if the token is something else.
+// The number, if the token is an integer from 0 to 2^64 - 1; nothing if it is something else.
 [[nodiscard]] std::optional<std::uint64_t> unsigned_of(const Token& token);
 
 class TokenReader {
  public:
-  // REQUIRES: `text` is followed by a zero byte (as in std::string) and outlives the reader;
-  // `first_line` and `first_column` are those of its first byte.
+  // `file` is named in errors; `first_line` and `first_column` are those of the first byte.
+  // REQUIRES: `text` is followed by a zero byte (as in std::string) and outlives the reader.
   TokenReader(std::string_view text, std::string_view file, std::uint64_t first_line,
               std::uint64_t first_column)
       : at_(text.data()),
@@ -71,24 +73,25 @@ class TokenReader {
   TokenReader(const TokenReader&) = delete;
   TokenReader& operator=(const TokenReader&) = delete;
 
-  // The next token. False after a fault: then error() says what is wrong.
+  // Reads the next token. False: the text has a fault, which error() has.
   virtual bool next(Token& token) = 0;
-  // What is left of the text; behind the end, nothing.
+  // The text after the last token; empty if that is beyond the end.
   [[nodiscard]] std::string_view rest() const {
     return at_ < end_ ? std::string_view(at_, static_cast<std::size_t>(end_ - at_))
                       : std::string_view();
   }
-  // Whether tokens were read from behind the end of the text; see JsonTokens::restart().
+  // Whether tokens were read from beyond the end of the text; see JsonTokens::restart().
   [[nodiscard]] bool overran() const { return at_ > end_; }
   // How many collections are open.
   [[nodiscard]] virtual std::size_t depth() const = 0;
 
-  // Reads on until `depth` collections are open.
+  // Reads tokens until only `depth` collections are open.
   bool skip_to(std::size_t depth);
-  // Skips the rest of the form that began with `token`.
+  // Skips the rest of the value that began with `token`, which was the last token read.
   bool skip(const Token& token) { return !token.opens() || skip_to(depth() - 1); }
 
-  // The line of `token`. REQUIRES: tokens are asked in order. Cost: constant per byte in total.
+  // The line of `token`. REQUIRES: calls are made in the order of the tokens. Cost: all calls
+  // together are linear in the text.
   [[nodiscard]] std::uint64_t line(const Token& token);
   // An error at `at`, with line and column.
   [[nodiscard]] Error error_at(const char* at, std::string_view what) const;
@@ -104,12 +107,13 @@ class TokenReader {
     readable_ = readable;
   }
   bool fail(const char* at, std::string_view what);
-  // "expected X, found Y", Y being the byte at `at_`.
+  // Fails with "expected X, found Y"; Y is the byte at at_.
   bool fail_expected(std::string_view expected);
   // Whether `text` is UTF-8; fails if not.
   bool check_utf8(std::string_view text);
-  // Reads the string whose opening quote is at `at_`.
+  // Whether strings may have control characters that are not escaped.
   enum class Controls : std::uint8_t { Allowed, Forbidden };
+  // Reads the string whose opening quote is at at_.
   bool string(Token& token, Controls controls) {
     const char* start = at_ + 1;
     const char* stop = start;
@@ -122,30 +126,31 @@ class TokenReader {
     return true;
   }
 
-  std::string_view end_name_ = "the end of the input";  // In messages.
-  const char* at_;
+  std::string_view end_name_ = "the end of the input";  // What messages call the end.
+  const char* at_;                                      // The next byte.
   const char* end_;
-  const char* readable_;  // The end of what may be looked at, behind `end_`.
+  const char* readable_;  // The end of the memory that may be read, after end_.
 
  private:
-  // Bytes of strings that need no second look: ASCII but controls, quotes and backslashes.
+  // Bytes of strings that need no further check: ASCII without controls, quotes and backslashes.
   static constexpr std::array<bool, 256> kPlain = [] {
     std::array<bool, 256> plain{};
     for (unsigned c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
     return plain;
   }();
 
+  // A string with other bytes than those.
   bool odd_string(Token& token, Controls controls);
   bool unescape(const char* from, const char* to);
   bool unicode_escape(const char*& at, const char* to);
 
-  const char* counted_to_;
+  const char* counted_to_;  // line() has counted lines up to here.
   std::string_view file_;
-  std::uint64_t line_;
+  std::uint64_t line_;  // The line of counted_to_.
   const char* begin_;
   std::uint64_t first_line_;
   std::uint64_t first_column_;
-  std::string unescaped_;
+  std::string unescaped_;  // The content of the last string that had escapes.
   Error error_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 struct Record {
   bool is_append = false;
   KeyId key;
-  std::size_t first = 0;  // Into the elements of all records.
+  std::size_t first = 0;  // Index of its first element in elements_.
   std::size_t count = 0;
   std::uint32_t line = 0;
 };
@@ -97,7 +97,7 @@ class ListReader {
     }
     op.first = elements_.size();
     op.count = count;
-    // Nothing is reserved: a hostile length runs into the end of the file.
+    // No memory is reserved: a wrong length leads to the end of the file, not to a huge allocation.
     for (std::uint64_t i = 0; i < count; ++i) {
       std::uint64_t element = 0;
       if (auto status = number(element, "an element"); !status.ok()) return status;

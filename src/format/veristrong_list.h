@@ -1,5 +1,6 @@
-// VeriStrong's numeric list-append histories: the number of operations, then for each
-// `session transaction R key length element…` or `session transaction A key element`.
+// VeriStrong's histories of lists, which consist of numbers: the number of operations, then for
+// each operation `session transaction R key length element…` (a read) or `session transaction A key
+// element` (an append).
 #pragma once
 
 #include "format/input.h"

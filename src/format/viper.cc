@@ -17,7 +17,8 @@ namespace {
 
 class ViperReader {
  public:
-  // Adds the transactions of one log. REQUIRES: Input::kPadding bytes of capacity behind `text`.
+  // Adds the transactions of one log. REQUIRES: the capacity of `text` exceeds its size by
+  // Input::kPadding.
   Status log(const std::string& text, std::string_view file, const LogFile& log) {
     b_.file(file, PlaceUnit::Line);
     session_ = session_of(log, b_);
@@ -50,19 +51,19 @@ class ViperReader {
  private:
   enum class Word { Read, Write, Insert, Delete, Range };
 
-  // What a micro-operation's array held. Numbers are parts, by position.
+  // The parts of one operation, as far as it has them.
   struct Mop {
     Word word = Word::Read;
-    Value key, value, read_value;
+    Value key, value, read_value;  // `read_value`: what an insert or delete found.
     bool success = false;
-    Value lower, upper;
+    Value lower, upper;  // Of a range, whose rows are in rows_.
   };
 
   Status parse_line(std::string_view text, std::string_view file, std::uint64_t line) {
     what_.clear();
     line_ = line;
     bool initial = false;
-    // Whether the transaction is the initial one may come behind its operations, so look first.
+    // "isInitial" may come after the operations, so look for it first.
     bool ok = text.find("isInitial") == text.npos || (start(text) && look_for_initial(initial));
     ok = ok && start(text) && txn(initial);
     if (ok && t_.overran()) ok = fail("the line ends within its object");
@@ -76,8 +77,8 @@ class ViperReader {
     return error_at_line(file, line, what_);
   }
 
-  // All of these return false after a complaint. Those that take a token read the value that it
-  // begins, to its end.
+  // All of these return false after an error, whose text is in what_. Those that take a token parse
+  // the value that begins with it.
 
   bool next(Token& token) { return t_.next(token) || fail(t_.error().what); }
   bool start(std::string_view text) {
@@ -184,7 +185,7 @@ class ViperReader {
            fail(fmt::format("operation '{}' has {} parts; expected {}", word, count, wanted));
   }
 
-  // Part `count`, from 1, of `wanted` ones.
+  // Parses part number `count`, from 1, of an operation of `wanted` parts, the word included.
   bool parse_part(Token& token, std::size_t count, std::size_t wanted, Mop& mop) {
     if (mop.word == Word::Range) {
       return count == 1   ? bound(token, mop.lower)
@@ -195,7 +196,8 @@ class ViperReader {
     if (count == 2) return value(token, mop.value);
     if (count == 3 && wanted == 6) return value(token, mop.read_value);
     if (!is_bool(token)) return fail("expected true or false");
-    // isDead does not matter, the value tells; succ comes last where there is one.
+    // The booleans are isDead, which is ignored, since the value tells; and, last and not for
+    // reads, whether the operation succeeded.
     const bool last = count + 1 == wanted && mop.word != Word::Read;
     if (last) mop.success = token.kind == TokenKind::True;
     return true;
@@ -317,13 +319,13 @@ class ViperReader {
 
   HistoryBuilder b_;
   JsonTokens t_{std::string_view("", 0), ""};
-  const char* readable_ = nullptr;  // The end of what may be looked at.
-  std::string what_;
+  const char* readable_ = nullptr;  // The end of the memory that may be read.
+  std::string what_;                // The first error in the line; empty: none.
   std::uint64_t line_ = 0;
   SessionId session_;
   bool has_initial_ = false;
-  std::vector<KeyVersion> rows_;
-  std::vector<KeyVersion> reads_;
+  std::vector<KeyVersion> rows_;   // Of the range being parsed.
+  std::vector<KeyVersion> reads_;  // What all transactions read and wrote: for initial values.
   absl::flat_hash_set<std::pair<KeyId, Value>> written_;
 };
 

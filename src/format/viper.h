@@ -1,8 +1,10 @@
-// Viper's logs: a folder with a file J<number>.log per session, a committed transaction a line.
+// Viper's logs: a folder with a file J<number>.log per session; each line is a committed
+// transaction.
 //
-// An insert or delete is a read of the row it found and, if it succeeded, a write; an update that
-// hit no row is nothing. A value that is 0 means null. The transaction marked as initial gives the
-// initial values; without one, a value nobody wrote is the initial value of its key.
+// An insert or delete becomes a read of the row that it found and, if it succeeded, a write or a
+// delete. A write that succeeded becomes a write; one that did not is left out. The value 0 means
+// null. The transaction marked as initial gives the initial values. If there is none, the first
+// value read from a key that nobody wrote there is its initial value.
 #pragma once
 
 #include <memory>

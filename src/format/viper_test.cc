@@ -56,7 +56,7 @@ TEST(ViperTest, TheInitialTransactionGivesTheInitialValues) {
 )");
 }
 
-// The first is it; the second stays a value nobody wrote.
+// The first value that nobody wrote is the initial one; the second stays a value nobody wrote.
 TEST(ViperTest, WithoutOneAValueNobodyWroteIsInitial) {
   EXPECT_EQ(
       read_viper_log(

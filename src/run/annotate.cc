@@ -19,7 +19,7 @@ Error error_at(const std::string& path, const std::string& what) {
   return error;
 }
 
-// The line with the annotation. Places of inserts are those in the original line.
+// The line after applying the annotation.
 std::string annotated(const std::string& line, const Annotation& annotation) {
   std::string out = "{";
   print_times(annotation.start, annotation.commit, out);

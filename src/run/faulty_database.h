@@ -1,4 +1,5 @@
-// For tests: a database that is right, one transaction after the other, and fails wherever told.
+// For tests: a database that runs one transaction at a time, so it is strictly serializable, and
+// whose calls fail wherever the test wants.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ enum class Call : std::uint8_t { Begin, Read, Write, Commit, Rollback };
 
 class FaultyDatabase final : public db::Database {
  public:
-  // Asked at every call; says how it fails, if it does. Called under a lock.
+  // Asked at every call: returns how the call fails, or nothing. Called under a lock.
   using Fault = std::function<std::optional<db::Reply>(Call)>;
   explicit FaultyDatabase(Fault fault) : fault_(std::move(fault)) {}
 
@@ -33,10 +34,10 @@ class FaultyDatabase final : public db::Database {
     return took_effect.contains(token) ? db::Resolution::Committed : db::Resolution::Aborted;
   }
 
-  bool resolves = false;  // Whether resolve() tells.
+  bool resolves = false;  // Whether resolve() knows how transactions ended.
   std::map<db::Key, db::Number> data;
-  std::set<db::Number> kept;  // Every number that ever took effect.
-  std::set<std::uint64_t> took_effect;
+  std::set<db::Number> kept;            // Every number that was ever committed.
+  std::set<std::uint64_t> took_effect;  // The tokens of transactions that committed.
   std::uint64_t commits_answered_ok = 0;
   std::vector<Call> calls;
 
@@ -70,7 +71,7 @@ class FaultyDatabase final : public db::Database {
     }
     db::Answer commit() override {
       const db::Answer told = answer(Call::Commit);
-      // An answer that was not heard says nothing about what happened.
+      // If the commit fails or is not answered, every other transaction takes effect all the same.
       const bool happens = told.ok() || (told.reply != db::Reply::Aborted && token_ % 2 == 0);
       if (happens) {
         for (const auto& [key, number] : writes_) {
@@ -103,7 +104,7 @@ class FaultyDatabase final : public db::Database {
     }
 
     FaultyDatabase& database_;
-    std::unique_lock<std::mutex> turn_;
+    std::unique_lock<std::mutex> turn_;  // Held while a transaction is open.
     std::map<db::Key, db::Number> writes_;
     std::uint64_t token_ = 0;
   };

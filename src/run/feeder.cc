@@ -12,10 +12,10 @@
 namespace ouro::running {
 namespace {
 
-constexpr std::size_t kMaxWaiting = 50'000;
+constexpr std::size_t kMaxWaiting = 50'000;  // Lines; with more, add() waits.
 constexpr std::size_t kBatchLines = 500;
-constexpr auto kFeederPause = std::chrono::milliseconds(10);
-// How long a service may be away before we go on without it.
+constexpr auto kFeederPause = std::chrono::milliseconds(10);  // Between batches that are not full.
+// How long a service may be away before we give up and the run goes on without it.
 constexpr auto kPatience = std::chrono::seconds(30);
 
 Error complain(std::string what) {
@@ -95,7 +95,8 @@ void Feeder::send_all() {
       changed_.wait_for(lock, kFeederPause,
                         [&] { return problem_ || finishing_ || waiting_.size() >= kBatchLines; });
       if (problem_) return;
-      // Read before the lines are taken: whatever comes later is not the last.
+      // finish() is called after the last add(), so once finishing_ is set these are the last
+      // lines.
       last = finishing_;
       for (Line& line : waiting_) lines.push_back(std::move(line));
       waiting_.clear();

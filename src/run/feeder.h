@@ -1,8 +1,10 @@
 // Sends transactions to a service (ouro serve) while the run goes on.
 //
-// Lines wait here until their timestamps are known; then they go out in the order in which they
-// came, in batches that the service recognises if they have to be sent twice. If the service is
-// slower than the clients, the clients wait.
+// Lines wait here until their timestamps are known. They are sent in the order in which they were
+// added, in numbered batches, which the service recognises if they are sent twice. If the service
+// is slower than the clients, the clients wait.
+//
+// Thread safety: add() may be called from any thread; the others from one thread.
 #pragma once
 
 #include <condition_variable>
@@ -27,17 +29,19 @@ class Feeder {
     std::string url;
     std::string token;  // Empty: none.
   };
-  // The error is a service that cannot be reached or does not want us.
+  // Fails if the service cannot be reached or refuses us.
   [[nodiscard]] static Result<std::unique_ptr<Feeder>> connect(const Options& options);
-  // Gives up what is left.
+  // Drops the lines that were not sent; call finish() before if they are wanted.
   ~Feeder();
 
-  // Begins to send. REQUIRES: `database` is prepared and outlives finish().
+  // Starts the thread that sends. It calls database.recover_new(). REQUIRES: `database` is prepared
+  // and outlives finish().
   void start(db::Database& database);
-  // A line of native text, with its line break. `token`: of one whose commit timestamp is still to
-  // be asked for; else zero. Waits if too many lines wait.
+  // Adds a transaction: a line of native text, with its line break. `token` is that of its trace if
+  // its timestamps must still be asked for, else zero. Waits if too many lines wait.
   void add(const std::string& line, std::uint64_t token);
-  // Sends what is left, for a while. Returns how many were taken; the error is why not all.
+  // Sends the lines that are left. Returns how many lines the service took in all; the error says
+  // why it did not take all.
   [[nodiscard]] Result<std::uint64_t> finish();
 
  private:
@@ -47,17 +51,21 @@ class Feeder {
   };
 
   Feeder(net::HttpClient client, Options options);
-  void send_all();
+  void send_all();  // What the thread does.
+  // Asks the database for timestamps.
   [[nodiscard]] Status learn_times();
-  // Moves lines whose times are known into `batch`; `last`: all lines.
+  // Moves lines from the front of `lines` to `batch`, up to the first whose timestamps are not
+  // known yet. `last`: no more timestamps will come, so moves those, too. Returns how many it
+  // moved.
   std::uint64_t gather(std::deque<Line>& lines, bool last, std::string& batch);
+  // Sends a batch, again and again if the service is away.
   [[nodiscard]] Status send(const std::string& batch);
   [[nodiscard]] net::HttpAnswer post(const std::string& batch);
   void give_up(const Error& error);
 
   const Options options_;
   net::HttpClient client_;
-  std::string name_;          // What the service knows us by.
+  std::string name_;          // Our name as a client of the service; random.
   std::uint64_t number_ = 0;  // The number of the last batch.
   db::Database* database_ = nullptr;
   std::unordered_map<std::uint64_t, db::Recovered::Times> times_;  // By token.
@@ -67,8 +75,8 @@ class Feeder {
   std::condition_variable changed_;
   std::deque<Line> waiting_;
   bool finishing_ = false;
-  std::uint64_t taken_ = 0;
-  std::optional<Error> problem_;
+  std::uint64_t taken_ = 0;       // Lines that the service took.
+  std::optional<Error> problem_;  // Nothing more is sent then.
 };
 
 }  // namespace ouro::running

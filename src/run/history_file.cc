@@ -15,9 +15,9 @@
 namespace ouro::running {
 namespace {
 
-constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // Small enough to stay in the cache.
+constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // Small enough for the processor's cache.
 constexpr auto kWriterPause = std::chrono::milliseconds(20);
-constexpr int kFiles = 1024;  // Descriptors that may be open when a run begins.
+constexpr int kFiles = 1024;  // The undertaker closes descriptors below this.
 
 Error error_at(const std::string& path, const char* what, int number) {
   Error error;
@@ -41,22 +41,26 @@ int write_at(int file, const char* data, std::size_t size, std::uint64_t offset)
 
 }  // namespace
 
-// Shared with the undertaker. Positions count all bytes since the start: they are offsets in the
-// file, and modulo the ring's size in the ring.
+// The memory shared with the undertaker. Positions count all bytes since the start: they are
+// offsets in the file; modulo kRingBytes they are offsets in the ring.
+//
+// Invariant: written <= added <= written + kRingBytes. The ring holds the bytes from `written` to
+// `added`.
 struct HistoryFile::Memory {
+  // The announcement of one client.
   struct Slot {
-    std::atomic<std::uint64_t> bytes;     // Announced; zero: nothing.
-    std::atomic<std::uint64_t> replaced;  // Once `added` is here, the announcement is void.
+    std::atomic<std::uint64_t> bytes;     // Of `text`; zero: nothing is announced.
+    std::atomic<std::uint64_t> replaced;  // Void once `added` is at least this; zero: not void.
     char text[kSlotBytes];
   };
-  std::atomic<std::uint64_t> added;
-  std::atomic<std::uint64_t> written;
+  std::atomic<std::uint64_t> added;    // What clients added.
+  std::atomic<std::uint64_t> written;  // What was written to the file.
   std::uint64_t clients;
   char ring[kRingBytes];
   // Slots follow, one for each client.
   [[nodiscard]] Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 
-  // Returns zero or an errno.
+  // Writes the bytes of the ring between two positions to the file. Returns zero or an errno.
   int write(int file, std::uint64_t from, std::uint64_t to) {
     while (from < to) {
       const std::uint64_t at = from % kRingBytes;
@@ -67,7 +71,8 @@ struct HistoryFile::Memory {
     return 0;
   }
 
-  // What the undertaker does. Only calls that are safe in a forked child.
+  // What the undertaker does when the process is dead. Only makes calls that are safe in a forked
+  // child.
   void bury(int file) {
     std::uint64_t end = added.load();
     if (write(file, written.load(), end) != 0) return;
@@ -101,7 +106,7 @@ Status HistoryFile::map(std::size_t clients) {
   void* memory = ::mmap(nullptr, memory_bytes_, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return error_at(path_, "cannot map memory for the history", errno);
-  memory_ = static_cast<Memory*>(memory);  // Zeroes are what its members begin with.
+  memory_ = static_cast<Memory*>(memory);  // New pages are zero, the initial value of all members.
   memory_->clients = clients;
   return {};
 }
@@ -112,9 +117,10 @@ Status HistoryFile::start_undertaker() {
   undertaker_ = ::fork();
   if (undertaker_ < 0) return error_at(path_, "cannot start a process", errno);
   if (undertaker_ == 0) {
-    ::setsid();  // Ctrl-C is for our parent.
+    ::setsid();  // So that Ctrl-C on the terminal does not reach it.
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
-    // What else the parent has open must end with it.
+    // Others wait for the end of what the parent has open (pipes, sockets), so it must not stay
+    // open here.
     for (int file = 3; file < kFiles; ++file) {
       if (file != ends[0] && file != file_) ::close(file);
     }
@@ -124,7 +130,7 @@ Status HistoryFile::start_undertaker() {
       count = ::read(ends[0], &dismissed, 1);
     } while (count < 0 && errno == EINTR);
     if (count == 0) memory_->bury(file_);
-    ::syscall(SYS_exit_group, 0);  // Nothing of the parent's is ours to tear down.
+    ::syscall(SYS_exit_group, 0);  // Without the exit handlers and destructors of the parent.
   }
   ::close(ends[0]);
   pipe_ = ends[1];
@@ -161,7 +167,8 @@ std::uint64_t HistoryFile::add(std::size_t client, std::string_view lines, std::
   const std::uint64_t first = lines_;
   lines_ += count;
   const std::uint64_t end = memory_->added + lines.size();
-  // Very long lines go in pieces; a crash between them could leave a part, which bury() cannot see.
+  // Lines that do not fit into the ring go in pieces. A crash between two pieces leaves an
+  // incomplete line in the file.
   while (!lines.empty()) {
     const std::uint64_t added = memory_->added;
     const std::uint64_t room = kRingBytes - (added - memory_->written);
@@ -183,7 +190,7 @@ std::uint64_t HistoryFile::add(std::size_t client, std::string_view lines, std::
   return first;
 }
 
-// The lock is given up while writing: clients can add meanwhile.
+// Unlocks while it writes, so that clients can add meanwhile.
 void HistoryFile::flush(std::unique_lock<std::mutex>& lock) {
   const std::uint64_t to = memory_->added;
   lock.unlock();
@@ -192,7 +199,7 @@ void HistoryFile::flush(std::unique_lock<std::mutex>& lock) {
     const std::uint64_t from = memory_->written;
     if (from < to) {
       const int problem = memory_->write(file_, from, to);
-      // Whatever happened, the ring must not fill up: clients would wait for ever.
+      // Also if the write failed: if the ring stayed full, clients would wait for ever.
       memory_->written = to;
       if (problem != 0) {
         const std::lock_guard note(mutex_);

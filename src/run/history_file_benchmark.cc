@@ -1,5 +1,5 @@
-// What it takes to record one transaction of eight operations: to format, announce and add its
-// line, and to write it to the file.
+// Measures what it takes to record one transaction of eight operations: to format, announce and add
+// its line, and to write it to the file.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -40,7 +40,7 @@ void BM_RecordTransaction(benchmark::State& state) {
   file->reset();
   std::filesystem::remove(path);
 }
-// Processor time of all threads: the one that writes the file counts, too.
+// Measures the processor time of all threads, so that the one that writes the file counts, too.
 BENCHMARK(BM_RecordTransaction)->Iterations(500'000)->MeasureProcessCPUTime();
 
 }  // namespace

@@ -20,7 +20,8 @@
 namespace ouro::running {
 namespace {
 
-// Waits until `path` says `expected`, for the undertaker works after the death of its parent.
+// Waits until the content of `path` is `expected`, since the undertaker writes after the death of
+// its parent. Returns the content.
 std::string settled(const std::string& path, const std::string& expected) {
   for (int i = 0; i < 20'000 && slurp(path) != expected; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

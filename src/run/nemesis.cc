@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Steele, Lea and Flood's SplitMix64: enough for choices.
+// SplitMix64 by Steele, Lea and Flood.
 std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t x = state += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -47,7 +47,7 @@ void Nemesis::work() {
     if (ending_) return;
     const Trouble trouble = options_.troubles[next_random(random_) % options_.troubles.size()];
     std::size_t node = next_random(random_) % server_.nodes().size();
-    // The primary of a standby has nobody to be cut off from.
+    // A primary cannot be cut off, only its standby.
     if (trouble == Trouble::Cut && server_.kind() == db::ServerKind::PostgresStandby) node = 1;
     Status done = disturb(trouble, node);
     if (done.ok()) {
@@ -93,7 +93,7 @@ Status Nemesis::record(std::string_view what, std::size_t node, Status done) {
   return {};
 }
 
-// From half to one and a half of `about`, or until the end.
+// Waits between 0.5 and 1.5 times `about`, or until end() is called.
 void Nemesis::wait(std::chrono::milliseconds about) {
   const auto limit = about / 2 + about * static_cast<int>(next_random(random_) % 1000) / 1000;
   const auto until = std::chrono::steady_clock::now() + limit;

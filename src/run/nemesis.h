@@ -1,5 +1,6 @@
-// Disturbs the servers of a run while the clients go on: pauses nodes, kills and restarts them,
-// cuts them off from the others. One trouble at a time, and all is well again before the run ends.
+// Disturbs the servers of a run while the clients go on: pauses nodes, kills and restarts them, or
+// cuts them off from the others. There is one trouble at a time, and it is undone before the run
+// ends.
 #pragma once
 
 #include <atomic>
@@ -18,34 +19,35 @@ namespace ouro::running {
 
 enum class Trouble : std::uint8_t {
   Pause,  // SIGSTOP, later SIGCONT.
-  Kill,   // SIGKILL, later started anew.
-  Cut,    // Off from the other nodes.
+  Kill,   // SIGKILL, later a restart.
+  Cut,    // Cut off from the other nodes, later joined again.
 };
 
 // "pause", "kill", "cut"; an error names all of them.
 [[nodiscard]] Result<Trouble> parse_trouble(std::string_view name);
 
 struct NemesisOptions {
-  std::vector<Trouble> troubles;            // Chosen from at random.
-  std::uint64_t seed = 1;                   // Of the choices; when they come is up to the clock.
-  std::chrono::milliseconds quiet{1000};    // Between two troubles, on average.
-  std::chrono::milliseconds trouble{1000};  // How long one lasts, on average.
+  std::vector<Trouble> troubles;            // Each trouble is chosen from these at random.
+  std::uint64_t seed = 1;                   // For the choices and pauses.
+  std::chrono::milliseconds quiet{1000};    // How long the pause between two is, on average.
+  std::chrono::milliseconds trouble{1000};  // How long a trouble lasts, on average.
 };
 
 class Nemesis {
  public:
-  // Starts at once. `now` is the clients' clock. REQUIRES: both outlive it; troubles are not empty.
+  // Starts a thread that makes trouble. `now` gives the time of the clients' clock. REQUIRES:
+  // `server`, and what `now` refers to, outlive this object; options.troubles is not empty.
   Nemesis(db::Server& server, NemesisOptions options, std::function<std::int64_t()> now);
-  // Calls end() if nobody did.
+  // Calls end().
   ~Nemesis();
   Nemesis(const Nemesis&) = delete;
   Nemesis& operator=(const Nemesis&) = delete;
 
-  // Heals what is broken. The error is what could not be healed.
+  // Undoes the trouble that there is, and makes no more. The error says what could not be done.
   Status end();
 
-  // What was done when, for a remark: "1200000000 pause node 1; 2100000000 resume node 1". After
-  // end().
+  // What was done, with times: "1200000000 pause node 1; 2100000000 resume node 1". REQUIRES, here
+  // and below: end() was called.
   [[nodiscard]] const std::string& events() const { return events_; }
   [[nodiscard]] std::size_t trouble_count() const { return trouble_count_; }
 
@@ -53,6 +55,7 @@ class Nemesis {
   void work();
   Status disturb(Trouble trouble, std::size_t node);
   Status heal(Trouble trouble, std::size_t node);
+  // Adds to events_ that `what` was done, or returns the error if `done` is one.
   Status record(std::string_view what, std::size_t node, Status done);
   void wait(std::chrono::milliseconds about);
 
@@ -61,7 +64,7 @@ class Nemesis {
   std::function<std::int64_t()> now_;
   std::string events_;
   std::size_t trouble_count_ = 0;
-  std::uint64_t random_;
+  std::uint64_t random_;  // The state of the random numbers.
   Status problem_;
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Complains about what cannot be: two troubles at once, or healing what is well.
+// Fails the test if there are two troubles at once, or if a node is healed that has no trouble.
 class FakeServer final : public db::Server {
  public:
   explicit FakeServer(std::size_t nodes) : nodes_(nodes) {}
@@ -25,7 +25,7 @@ class FakeServer final : public db::Server {
   Status cut(std::size_t node) override { return disturb("cut", node); }
   Status join(std::size_t node) override { return heal("cut", node); }
 
-  std::string broken;  // Empty: all is well.
+  std::string broken;  // The trouble and its node: "pause1". Empty: there is none.
   std::size_t count = 0;
   bool refuses_to_heal = false;
 

@@ -14,7 +14,8 @@ using workload::StepKind;
 
 namespace {
 
-// Balances may be negative: what a number differs by from the next multiple of the unit.
+// The difference between a number and the nearest multiple of the unit; so balances may be
+// negative.
 Number balance_of(Number number) {
   constexpr Number kHalf = Player::kAccountUnit / 2;
   return (number + kHalf) % Player::kAccountUnit - kHalf;
@@ -97,7 +98,8 @@ Answer Player::do_read(Connection& connection, const Step& step, Transcript& tra
   return answer;
 }
 
-// An account that was read gains the step's amount.
+// For an account: the balance that the transaction last read there, or the opening balance, plus
+// the amount of the step.
 Number Player::number_for(const Step& step) {
   const Number fresh = numbers_.next();
   if (!accounts_) return fresh;
@@ -128,8 +130,9 @@ Answer Player::do_write(Connection& connection, const Step& step, Transcript& tr
   return connection.write(step.key, number);
 }
 
-// An update by predicate is a select and then writes. Which ones, only its answer tells; of one
-// that failed we note the writes that the driver knows of.
+// An update or delete by predicate is recorded as a select, followed by writes or deletes of the
+// rows found. Only the answer tells which rows these are. If an update failed, the writes that the
+// driver knows of are recorded without the select.
 Answer Player::do_predicate(Connection& connection, const Step& step, Transcript& transcript) {
   const db::Where where{{.column = step.column, .lower = step.low, .upper = step.high}};
   if (step.kind == StepKind::Aggregate) {

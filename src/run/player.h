@@ -1,12 +1,12 @@
-// Runs one planned transaction on a connection and writes down what happened.
+// Runs one planned transaction on a connection and records what happened.
 //
 // The rules that keep histories true:
-//   - Committed is only what commit() answered Ok to.
-//   - After any other answer of a statement the transaction is rolled back, and is aborted: nobody
-//     sent a commit.
-//   - A commit that failed or was not heard is unknown, unless the database is certain.
-//   - Writes are written down before they are tried: somebody may see a value whose write failed.
-//   - Reads are written down only if they were answered.
+//   - A transaction is committed only if commit() answered Ok.
+//   - If a statement does not answer Ok, the transaction is rolled back and is aborted: no commit
+//     was sent.
+//   - If commit() answered Failed or Lost, the transaction is unknown.
+//   - Writes are recorded before they are tried: somebody may read a value whose write failed.
+//   - Reads are recorded only if they were answered.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,11 @@
 
 namespace ouro::running {
 
-// Numbers to write, that no other client uses; or, with duplicates, from a small set.
+// Numbers to write. Each is given out once, and no other client gets it; with `duplicates` they are
+// drawn from 1 to 10 instead.
 class Numbers {
  public:
+  // For client number `client` of `clients`, from 0.
   Numbers(std::uint32_t client, std::uint32_t clients, bool duplicates, std::uint64_t seed)
       : next_(client + 1),
         stride_(clients),
@@ -37,7 +39,7 @@ class Numbers {
   }
 
  private:
-  static constexpr std::uint64_t kStream = 1'000'000;
+  static constexpr std::uint64_t kStream = 1'000'000;  // The random stream of client 0.
   static constexpr std::uint64_t kDistinct = 10;
   db::Number next_;
   db::Number stride_;
@@ -45,18 +47,20 @@ class Numbers {
   workload::Random random_;
 };
 
+// How a transaction ended.
 struct Played {
   TxnStatus status = TxnStatus::Aborted;
   bool by_choice = false;         // Aborted because the plan said so.
-  bool failed = false;            // Something answered Failed.
-  bool connection_usable = true;  // If not, it must be closed.
-  std::string reason;             // Why it did not commit.
+  bool failed = false;            // A statement or the commit answered Failed.
+  bool connection_usable = true;  // If not, the connection must be closed.
+  std::string reason;             // Why it did not commit; empty if it did, or by_choice.
   db::Trace trace;
 };
 
 class Player {
  public:
-  // Accounts hold balances: their low digits.
+  // `accounts`: the numbers of registers have the balance of a bank account in their low digits,
+  // see kAccountUnit.
   Player(db::Model model, bool accounts, Numbers numbers)
       : model_(model), accounts_(accounts), numbers_(std::move(numbers)) {}
 
@@ -65,11 +69,13 @@ class Player {
     bool read_only = false;
     bool abort = false;  // Roll back instead of commit.
   };
-  // `before_commit` is called right before a commit of something written; `saw` with the size of
-  // every list and scan. `transcript` is what was done, also if it was aborted.
+  // Runs the transaction. `transcript` is replaced by what was done, also if it was aborted.
+  // `before_commit` is called right before the commit if something was written. `client`, if not
+  // null, learns the size of every list and scan (Client::saw()).
   Played play(db::Connection& connection, const Plan& plan, Transcript& transcript,
               const std::function<void()>& before_commit, workload::Client* client);
 
+  // The number of an account is a unique number times kAccountUnit, plus the balance.
   static constexpr db::Number kAccountUnit = 1'000'000;
   static constexpr db::Number kOpeningBalance = 100;
 
@@ -82,6 +88,7 @@ class Player {
                       Transcript& transcript);
   db::Answer do_predicate(db::Connection& connection, const workload::Step& step,
                           Transcript& transcript);
+  // The number to write to a register.
   db::Number number_for(const workload::Step& step);
 
   db::Model model_;
@@ -89,7 +96,7 @@ class Player {
   Numbers numbers_;
 
   // Buffers, kept so that they are allocated once.
-  std::vector<std::pair<db::Key, db::Number>> balances_;  // Read in this transaction.
+  std::vector<std::pair<db::Key, db::Number>> balances_;  // What this transaction read.
   std::vector<db::KeyNumber> numbers_found_;
   std::vector<db::KeyRow> rows_found_;
   std::vector<db::RowChange> changes_;

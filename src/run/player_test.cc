@@ -1,4 +1,4 @@
-// A failing statement never lets a transaction be recorded as committed.
+// Tests above all that a transaction with a failed statement is never recorded as committed.
 #include "run/player.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ struct Performance {
   bool announced = false;
 };
 
-// Plays kProgram; the call with number `at` answers `reply`.
+// Plays kProgram; call number `at`, from 0, answers `reply`.
 Performance play_failing(std::size_t at, Reply reply) {
   std::size_t count = 0;
   FaultyDatabase database(
@@ -43,7 +43,7 @@ Performance play_failing(std::size_t at, Reply reply) {
   return result;
 }
 
-constexpr std::size_t kCommit = 5;  // Begin, four steps, then this.
+constexpr std::size_t kCommit = 5;  // The number of the call: begin and four steps come before.
 
 TEST(PlayerTest, WithoutFailuresItCommits) {
   const Performance result = play_failing(100, Reply::Failed);

@@ -28,7 +28,8 @@ using running::Runner;
 using running::SimDatabase;
 using running::Transcript;
 
-constexpr std::size_t kExtraSlots = 2;  // The loader's and the witness's.
+// Slots of the history file besides those of the clients: the loader's, then the PlayRecorder's.
+constexpr std::size_t kExtraSlots = 2;
 
 Error complain(std::string what) {
   Error error;
@@ -36,9 +37,9 @@ Error complain(std::string what) {
   return error;
 }
 
-// Exactly one of them is there.
+// The database of the run. Exactly one of `real` and `simulated` is not null.
 struct Opened {
-  std::unique_ptr<db::Server> server = nullptr;  // If we started one. It goes last.
+  std::unique_ptr<db::Server> server = nullptr;  // If we started one. First, to be destroyed last.
   std::unique_ptr<db::Database> real;
   std::unique_ptr<SimDatabase> simulated;
   [[nodiscard]] db::Database& database() const { return real ? *real : *simulated; }
@@ -60,7 +61,7 @@ Result<Opened> open(std::string_view text, std::uint64_t seed) {
   return opened;
 }
 
-// Starts the server first, if one is asked for.
+// Opens the database, after starting its server if one is asked for.
 Result<Opened> start_and_open(const RunOptions& options) {
   if (options.start.empty()) return open(options.url, options.workload.seed);
   if (!options.url.empty()) return complain("either a URL or a server to start, not both");
@@ -116,7 +117,7 @@ std::string header(const RunOptions& options, const db::Database& database) {
       info(options.workload.workload).name, options.workload.seed, options.workload.sessions);
 }
 
-// Writes down what the simulated store's own sessions do.
+// Records the transactions of the simulated store's own sessions, which play faults.
 class PlayRecorder {
  public:
   PlayRecorder(HistoryFile& file, Feeder* feeder, const Runner& runner, std::size_t slot,
@@ -156,7 +157,7 @@ class PlayRecorder {
   const Runner& runner_;
   std::size_t slot_;
   bool evidence_;
-  std::array<std::int64_t, 16> invoked_{};
+  std::array<std::int64_t, 16> invoked_{};  // By actor; the simulated store has fewer.
   Transcript transcript_;
   std::string line_;
 };
@@ -184,7 +185,7 @@ class Run {
     }
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
-    // Only now does the database know its version.
+    // The header has the version of the database, which is known only after prepare().
     (*file)->add(clients, header(options_, database_));
     if (status && feeder_) feeder_->start(database_);
     if (status) status = runner.load();
@@ -232,7 +233,7 @@ class Run {
                                 : "not everything was fed: " + taken.error().to_string());
   }
 
-  // The clients, and what disturbs them.
+  // Runs the clients, and the nemesis if one is asked for.
   Status run_disturbed(Runner& runner) {
     if (troubles_.empty()) return runner.run();
     Nemesis nemesis(*opened_.server, {.troubles = troubles_, .seed = options_.workload.seed},
@@ -276,8 +277,8 @@ class Run {
   const Opened& opened_;
   db::Database& database_;
   std::vector<running::Trouble> troubles_;
-  std::unique_ptr<Feeder> feeder_;  // If there is a service to feed.
-  std::string nemesis_;             // What it did.
+  std::unique_ptr<Feeder> feeder_;  // Null if there is no service to feed.
+  std::string nemesis_;             // What the nemesis did.
   RunReport report_;
 };
 

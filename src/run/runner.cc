@@ -8,11 +8,13 @@
 namespace ouro::running {
 namespace {
 
+// Random streams of clients for choices begin here, apart from those of plans and numbers.
 constexpr std::uint64_t kChoiceStream = 2'000'000;
-constexpr std::uint32_t kLoadBatch = 100;
-constexpr auto kNap = std::chrono::milliseconds(20);
+constexpr std::uint32_t kLoadBatch = 100;             // Keys per transaction of load().
+constexpr auto kNap = std::chrono::milliseconds(20);  // How often sleepers look for the end.
 constexpr auto kProgressPause = std::chrono::milliseconds(200);
-// A client whose transactions all fail, not abort, is doing something impossible.
+// If so many transactions of a client fail in a row (rather than abort), the run ends: the database
+// cannot do what the workload asks.
 constexpr unsigned kFailuresInARow = 50;
 
 db::Model model_of(const WorkloadInfo& workload) {
@@ -21,7 +23,7 @@ db::Model model_of(const WorkloadInfo& workload) {
 
 }  // namespace
 
-// One client.
+// One client: plans transactions, plays them, and records them.
 class Runner::Worker {
  public:
   Worker(Runner& runner, std::uint32_t number)
@@ -32,7 +34,7 @@ class Runner::Worker {
         session_(number),
         plan_(workload::make_client(options_.workload, {.number = number, .clients = clients_})),
         player_(runner.model_, options_.workload.workload == WorkloadKind::Bank,
-                // The loader's numbers are apart from the clients'.
+                // One more than there are clients: the loader has numbers, too.
                 Numbers(number, clients_ + 1, options_.duplicates, options_.workload.seed)),
         choices_(options_.workload.seed, kChoiceStream + number),
         abort_(options_.workload.abort_share),
@@ -66,7 +68,8 @@ class Runner::Worker {
   }
 
  private:
-  // False: the run is over.
+  // Plays the planned transaction, and again if it was aborted by the database. False: the run is
+  // over.
   bool play_with_retries() {
     const bool abort = choices_.hit(abort_);
     for (unsigned attempt = 0;; ++attempt) {
@@ -79,7 +82,7 @@ class Runner::Worker {
       if (played.status != TxnStatus::Aborted || played.by_choice || attempt >= options_.retries) {
         return true;
       }
-      // Waits a random moment, so that clients that collided do not collide again at once.
+      // Waits for a random time, so that clients that collided do not collide again at once.
       const auto pause = std::chrono::microseconds(choices_.below(200 << std::min(attempt, 6U)));
       runner_.sleep_until(Clock::now() + pause);
       if (runner_.over()) return false;
@@ -101,6 +104,8 @@ class Runner::Worker {
     return played;
   }
 
+  // Before a commit: tells the file what to add should this process die. If the line is too long,
+  // only its writes; if these are too long, nothing.
   void announce(Transcript::Frame frame) {
     if (!options_.record) return;
     frame.status = TxnStatus::Unknown;
@@ -122,14 +127,15 @@ class Runner::Worker {
         {line, played.trace.token, unknown, transcript_.predicate_ends(line_)});
   }
 
-  // False: give up.
+  // Counts how a transaction ended. False: the client gives up.
   bool note(const Played& played) {
     if (played.status == TxnStatus::Committed) ++runner_.committed_;
     if (played.status == TxnStatus::Aborted) ++runner_.aborted_;
     if (played.status == TxnStatus::Unknown) ++runner_.unknown_;
     if (!played.reason.empty()) runner_.note_reason(played.reason);
     if (!played.connection_usable) connection_.reset();
-    // It may take effect after what this client does next, so that is another session's.
+    // An unknown transaction may take effect after the next ones of this client, so those belong to
+    // another session.
     if (played.status == TxnStatus::Unknown) session_ += clients_;
     failures_ = played.failed ? failures_ + 1 : 0;
     if (failures_ < kFailuresInARow) return true;
@@ -144,14 +150,14 @@ class Runner::Worker {
   const RunOptions& options_;
   std::uint32_t number_;
   std::uint32_t clients_;
-  std::int64_t session_;
+  std::int64_t session_;  // The first is number_; each unknown transaction begins a new one.
   std::unique_ptr<workload::Client> plan_;
   Player player_;
   workload::Random choices_;
   workload::Chance abort_;
   bool read_only_;
-  unsigned failures_ = 0;
-  std::unique_ptr<db::Connection> connection_;
+  unsigned failures_ = 0;                       // In a row.
+  std::unique_ptr<db::Connection> connection_;  // Null: must be opened.
   workload::Program program_;
   Transcript transcript_;
   std::string line_;
@@ -199,7 +205,7 @@ std::unique_ptr<db::Connection> Runner::connect(std::size_t client) {
     auto connection = database_.connect(node);
     if (connection.ok()) return *std::move(connection);
     if (!std::exchange(told, true)) note_reason("no connection");
-    // Without a single commit the database has most likely been unreachable all the time.
+    // If nothing was ever committed, the database is most likely not there at all; give up soon.
     const auto patience = std::chrono::seconds(10);
     if (committed_ == 0 && Clock::now() - started_ > patience) {
       give_up(std::move(connection).error());

@@ -1,4 +1,5 @@
-// Threads of clients, each with its own connection and plan, that record into one file.
+// Runs the clients, each on its own thread with its own connection and plan, and records all their
+// transactions in one file.
 #pragma once
 
 #include <atomic>
@@ -20,32 +21,34 @@
 
 namespace ouro::running {
 
-// What evidence or resolution may still change about a line of the file.
+// A line of the file that annotate.h may change after the run.
 struct OpenLine {
-  std::uint64_t line = 0;
-  std::uint64_t token = 0;
-  bool unknown = false;
-  std::vector<std::uint32_t> predicate_ends = {};  // Where version sets would go.
+  std::uint64_t line = 0;                          // From zero.
+  std::uint64_t token = 0;                         // Of its trace.
+  bool unknown = false;                            // Its commit was not answered.
+  std::vector<std::uint32_t> predicate_ends = {};  // Transcript::predicate_ends()
 };
 
 class Runner {
  public:
-  // All must outlive it; `feeder` may be null. The file has a slot for each client and
-  // one more.
+  // All must outlive this object; `feeder` may be null. REQUIRES: `file` has a slot for each client
+  // and one more, for load().
   Runner(const RunOptions& options, db::Database& database, HistoryFile& file,
          Feeder* feeder = nullptr);
 
-  // Loads the keys that the workload wants to be there, as transactions of their own.
+  // Writes all keys, in recorded transactions, if the workload needs them to exist.
   Status load();
-  // Runs the clients until the end. The error is what kept all of them from going on.
+  // Runs the clients until the limit of time or transactions, or until told to stop. The error says
+  // why they could not go on.
   Status run();
 
   [[nodiscard]] RunProgress progress() const;
   [[nodiscard]] std::uint64_t retried() const { return retried_; }
+  // Why transactions did not commit, and how often; the most frequent first.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> reasons() const;
-  // Call these after run().
+  // REQUIRES: run() has returned.
   [[nodiscard]] std::vector<OpenLine>& open_lines() { return open_lines_; }
-  // Nanoseconds since the runner was made: the clients' clock.
+  // The clock of the clients: nanoseconds since the runner was made.
   [[nodiscard]] std::int64_t now() const;
 
  private:
@@ -53,11 +56,13 @@ class Runner {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] bool over() const;
-  // Whether one more transaction may begin; counts it.
+  // Whether one more transaction may begin. If so, counts it.
   bool take_one();
+  // Ends the run with an error.
   void give_up(Error error);
+  // Sleeps until `until`, but not longer than the run.
   void sleep_until(Clock::time_point until) const;
-  // A connection to the node of `client`, tried for as long as the run lasts.
+  // A connection to the node of `client`. Tries again until the run is over; null then.
   std::unique_ptr<db::Connection> connect(std::size_t client);
   void note_reason(const std::string& reason);
   // Passes a line of the file on to the feeder, if there is one.
@@ -73,12 +78,12 @@ class Runner {
   std::optional<Clock::time_point> deadline_;
 
   std::atomic<bool> stop_{false};
-  std::atomic<std::uint64_t> begun_{0};
+  std::atomic<std::uint64_t> begun_{0};  // Counted only if transactions are limited.
   std::atomic<std::uint64_t> committed_{0};
   std::atomic<std::uint64_t> aborted_{0};
   std::atomic<std::uint64_t> unknown_{0};
   std::atomic<std::uint64_t> retried_{0};
-  std::atomic<std::size_t> running_{0};
+  std::atomic<std::size_t> running_{0};  // Clients that have not ended.
 
   mutable std::mutex mutex_;  // Guards all members below.
   std::map<std::string, std::uint64_t> reasons_;

@@ -32,7 +32,7 @@ RunOptions small_run(std::uint64_t seed) {
   return options;
 }
 
-// The history of a run on `database`.
+// Runs the clients on `database`; returns the history that they recorded.
 History record(const RunOptions& options, FaultyDatabase& database, std::vector<OpenLine>& open) {
   const std::string path = temporary("runner");
   {
@@ -61,7 +61,7 @@ std::uint64_t count(const History& history, TxnStatus status) {
   return found;
 }
 
-// Whatever fails, and however often: the database is right, so its history must be.
+// The database is strictly serializable, so its history must be, whatever calls fail.
 TEST(RunnerTest, ARightDatabaseThatFailsEverywhereHasARightHistory) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -105,7 +105,7 @@ TEST(RunnerTest, ARightDatabaseThatFailsEverywhereHasARightHistory) {
   }
 }
 
-// The next transaction of a client whose commit was not heard is another session's.
+// If a commit is not answered, the next transaction of the client belongs to another session.
 TEST(RunnerTest, AnUnknownOutcomeEndsTheSession) {
   FaultyDatabase database([n = 0](Call call) mutable -> std::optional<Reply> {
     return call == Call::Commit && ++n % 7 == 0 ? std::optional(Reply::Lost) : std::nullopt;

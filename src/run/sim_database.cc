@@ -20,10 +20,12 @@ using workload::DoneOp;
 using workload::OpenTxn;
 
 constexpr std::uint32_t kActors = 4;
-constexpr std::uint64_t kFaultStream = 3'000'000;
-// Numbers of plays are apart from those of clients.
+constexpr std::uint64_t kFaultStream = 3'000'000;  // A random stream that no client uses.
+// Numbers that actors write are above this, so that they differ from those of clients.
 constexpr Number kPlayedNumbers = 1'000'000'000'000;
 
+// Values of the simulated store are indexes from 1, in the order of the writes; clients know them
+// by the numbers that they wrote, see number_of().
 class Store final : public SimDatabase, private workload::Stage {
  public:
   Store(Level level, std::vector<PlantedFault> faults, std::uint64_t seed)
@@ -66,7 +68,7 @@ class Store final : public SimDatabase, private workload::Stage {
  private:
   friend class SimConnection;
 
-  // REQUIRES, for all below: the lock is held.
+  // REQUIRES, here and for all members below: mutex_ is held.
   void begin(OpenTxn& txn) {
     play_faults();
     txn.reset();
@@ -88,12 +90,13 @@ class Store final : public SimDatabase, private workload::Stage {
   bool commit(OpenTxn& txn) { return isolation_->commit(txn); }
 
   void grow(Key key) { state_->versions.grow(static_cast<std::size_t>(key) + 1); }
-  // The number that clients know for `value` of the store.
+  // The number that clients know a value of the store by.
   [[nodiscard]] Number number_of(std::uint32_t value) const {
     return value <= numbers_.size() && numbers_[value - 1] != 0
                ? numbers_[value - 1]
                : kPlayedNumbers + static_cast<Number>(value);
   }
+  // The elements that `op` of `txn` read: committed ones, own appends, and those that a fault adds.
   void list_of(const OpenTxn& txn, const DoneOp& op, std::vector<Number>& elements) const {
     elements.clear();
     for (const workload::Version& element : state_->versions.of(op.key).first(op.value)) {
@@ -117,7 +120,8 @@ class Store final : public SimDatabase, private workload::Stage {
     }
   }
 
-  // A stage for plays. Lists get keys of their own, since no later read may contradict the play.
+  // The functions of workload::Stage, on which faults are played. With lists, a fault gets keys
+  // that no client uses: a later read of the list would contradict what the fault pretends.
   workload::Client::KeyPair pick_keys() override {
     std::uint32_t x = static_cast<std::uint32_t>(random_.below(keys_));
     std::uint32_t y = (x + 1 + static_cast<std::uint32_t>(random_.below(keys_ - 1))) % keys_;
@@ -133,7 +137,7 @@ class Store final : public SimDatabase, private workload::Stage {
     txn.reset();
     if (witness_.begun) witness_.begun(txn.session);
   }
-  // A played number needs no entry but its place.
+  // The number of a value that an actor writes follows from the value, so zero is stored for it.
   std::uint32_t fresh_value(std::uint32_t) override {
     numbers_.push_back(0);
     return static_cast<std::uint32_t>(numbers_.size());
@@ -171,7 +175,7 @@ class Store final : public SimDatabase, private workload::Stage {
   std::unique_ptr<workload::StoreState> state_;
   std::unique_ptr<workload::Isolation> isolation_;
   std::array<OpenTxn, kActors> actors_;
-  std::vector<Number> numbers_;  // By the store's value, from 1. Zero: played.
+  std::vector<Number> numbers_;  // At value - 1; zero: an actor wrote it.
 };
 
 class SimConnection final : public db::Connection {

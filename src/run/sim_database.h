@@ -1,8 +1,8 @@
 // The simulated store as a database: "sim:si", "sim:si?fault=lost-update&rate=0.01".
 //
-// What follows "sim:" is the level it keeps. Faults are little plays (workload/fault_script.h) that
-// sessions of the database's own perform between the clients' transactions; the witness writes them
-// down.
+// The level that the store keeps follows "sim:". A fault is a short script of transactions
+// (workload/fault_script.h) that actors, sessions of the database itself, play between the
+// transactions of clients. The witness learns of these transactions, so that they can be recorded.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace ouro::running {
 
 class SimDatabase : public db::Database {
  public:
-  // A transaction of a play that ended: its operations, and whether it committed.
+  // A transaction that an actor played.
   struct Performed {
     std::uint32_t actor = 0;
     bool committed = false;
@@ -27,7 +27,7 @@ class SimDatabase : public db::Database {
       OpKind kind = OpKind::Read;
       db::Key key = 0;
       std::optional<db::Number> number;
-      std::vector<db::Number> elements;  // Of a list that was read.
+      std::vector<db::Number> elements;  // If a list was read.
     };
     std::vector<Operation> operations;
   };
@@ -36,10 +36,11 @@ class SimDatabase : public db::Database {
     std::function<void(std::uint32_t actor)> begun;
     std::function<void(const Performed&)> ended;
   };
-  // Before prepare(). Called from the clients' threads, one at a time.
+  // Call it before prepare(). The functions are called from the clients' threads, one at a time.
   virtual void set_witness(Witness witness) = 0;
 };
 
+// `seed` decides when faults are played and on which keys.
 [[nodiscard]] Result<std::unique_ptr<SimDatabase>> open_sim(db::Url url, std::uint64_t seed);
 
 }  // namespace ouro::running

@@ -79,8 +79,8 @@ void Transcript::note_write() {
   writes_.push_back({static_cast<std::uint32_t>(op_), static_cast<std::uint32_t>(ops_.size())});
 }
 
-// What most operations are. Put together on the stack: a string checks its room at every step, and
-// clients do this while they hold locks.
+// Most operations come here, and clients record them while they hold locks in the database. So the
+// text is put together on the stack: appending to a string checks its capacity at every step.
 void Transcript::read_or_write(char kind, db::Key key, std::optional<db::Number> number) {
   constexpr std::size_t kLongest = std::string_view(",[\"r\",-,-]").size() + 2 * 19;
   char text[kLongest];

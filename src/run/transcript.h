@@ -1,4 +1,4 @@
-// One transaction as a line of the native format, written while it runs.
+// Builds the line of one transaction, in the native text format, while it runs.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ namespace ouro::running {
 
 class Transcript {
  public:
+  // Begins another transaction.
   void clear();
-  // From here on it takes no notes, and stays empty.
+  // From now on operations are ignored, so the transcript stays empty.
   void mute() { muted_ = true; }
 
   void read(db::Key key, std::optional<db::Number> number);
@@ -35,9 +36,10 @@ class Transcript {
   [[nodiscard]] bool empty() const { return ops_.empty(); }
   [[nodiscard]] bool wrote() const { return !writes_.empty(); }
 
+  // All of a line but the operations.
   struct Frame {
     std::int64_t session = 0;
-    std::string_view session_name = {};  // Instead of the number, if not empty.
+    std::string_view session_name = {};  // Used instead of the number if it is not empty.
     TxnStatus status = TxnStatus::Committed;
     std::int64_t invoked = kNoClock;
     std::int64_t completed = kNoClock;
@@ -46,9 +48,10 @@ class Transcript {
   };
   // Replaces `line` by the transaction so far, with a line break.
   void format(const Frame& frame, std::string& line) const;
-  // The same, with what it wrote only.
+  // The same with the writes only.
   void format_writes(const Frame& frame, std::string& line) const;
-  // Where in the line of a committed transaction each predicate read ends, before its "]".
+  // The offset in `line` of the "]" that ends each predicate read; a version set goes before it.
+  // REQUIRES: format() made `line`.
   [[nodiscard]] std::vector<std::uint32_t> predicate_ends(std::string_view line) const;
 
  private:
@@ -57,26 +60,28 @@ class Transcript {
     std::uint32_t end;
   };
 
+  // Begins an operation with `kind`, such as `["append",`.
   void open(std::string_view kind);
   static void begin(const Frame& frame, std::string& line);
+  // Ends an operation that writes.
   void close_write();
   void note_write();
   void read_or_write(char kind, db::Key key, std::optional<db::Number> number);
   void number(std::int64_t number);
   void where(const db::Where& where);
 
-  std::string ops_;           // "[…],[…]"
-  std::vector<Part> writes_;  // Those of them that write.
-  std::size_t op_ = 0;        // Where the last one begins.
+  std::string ops_;           // The operations: "[…],[…]"
+  std::vector<Part> writes_;  // Where in ops_ the writes are.
+  std::size_t op_ = 0;        // Where in ops_ the last operation begins.
   bool muted_ = false;
-  std::vector<std::uint32_t> predicate_ends_;  // In ops_.
+  std::vector<std::uint32_t> predicate_ends_;  // As predicate_ends(), but in ops_.
 };
 
-// `"start_ts":…,` or nothing; what evidence adds to a line.
+// Appends `"start_ts":…,"commit_ts":…,` without those that are kNoTimestamp.
 void print_times(Timestamp start, Timestamp commit, std::string& out);
-// `{"c0":…}`, for version orders.
+// Appends `{"c0":…,"c1":…,"c2":…}`.
 void print_row(const db::Row& row, std::string& out);
-// `[key,{"c0":…}]` and so on, for version sets.
+// Appends `[[key,{"c0":…}],…]`, as in results of selects and in version sets.
 void print_rows(std::span<const db::KeyRow> rows, std::string& out);
 
 }  // namespace ouro::running

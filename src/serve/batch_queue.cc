@@ -31,7 +31,7 @@ bool BatchQueue::submit(Batch batch) {
       return true;
     }
   }
-  return false;  // The batch gives its bytes back here, where nothing is locked.
+  return false;  // `batch` is destroyed and gives its bytes back, which locks mutex_ again.
 }
 
 std::vector<Batch> BatchQueue::take(std::chrono::milliseconds patience) {

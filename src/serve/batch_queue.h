@@ -1,8 +1,10 @@
-// Where batches wait for the check: a queue that is bounded in bytes.
+// The queue in which batches wait for the check. It is bounded in bytes.
 //
-// An input reserves the bytes of a batch before it reads them, so that memory is bounded however
-// many clients there are. Who cannot reserve waits: HTTP clients for a moment (then they are told
-// to come back), the others for as long as it takes, which stops the sender.
+// An input reserves the bytes of a batch before it reads them, so memory is bounded however many
+// clients there are. If there is no room, the input waits: HTTP for a second, after which the
+// client is told to try again; the others as long as it takes, which makes the sender wait, too.
+//
+// Thread safety: all members of BatchQueue may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -24,7 +26,7 @@ namespace ouro::serving {
 
 class BatchQueue;
 
-// A share of the queue's bytes; given back when it goes.
+// A share of the queue's bytes; the destructor gives it back. REQUIRES: the queue outlives it.
 class Reservation {
  public:
   Reservation() = default;
@@ -43,26 +45,27 @@ class Reservation {
   std::size_t bytes_ = 0;
 };
 
-constexpr std::size_t kMaxClientName = 200;  // Bytes.
+constexpr std::size_t kMaxClientName = 200;  // In bytes.
 
-// By this a batch is recognised if it is sent again. Without a client none is.
+// Identifies a batch, so that it is applied only once if the client sends it again. A batch without
+// the name of a client is never recognised.
 struct BatchId {
   std::string client;
   std::uint64_t number = 0;
 };
 
-// How far a growing file has been read when a batch of it was applied.
+// How far a growing file had been read when a batch of it was applied.
 struct FilePosition {
-  std::string path;  // Empty: the batch is from no file.
-  std::uint64_t device = 0;
+  std::string path;          // Empty: the batch is from no file.
+  std::uint64_t device = 0;  // Device and inode tell whether it is still the same file.
   std::uint64_t inode = 0;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // In bytes.
 };
 
-// What became of a batch.
+// What became of a batch. If there is an error, nothing of the batch was applied.
 struct Receipt {
-  std::optional<Error> error;  // Then nothing of it was applied.
-  bool repeated = false;       // It was applied before.
+  std::optional<Error> error;
+  bool repeated = false;  // The batch had been applied before, so nothing was done.
 };
 
 struct Batch {
@@ -72,7 +75,7 @@ struct Batch {
   FilePosition position;
   std::chrono::steady_clock::time_point arrived;
   Reservation reservation;
-  // Called once, from another thread, when the batch is safe or refused.
+  // Called once, from another thread, when the batch is applied and on disk, or refused.
   std::function<void(const Receipt&)> done;
 };
 
@@ -80,22 +83,22 @@ class BatchQueue {
  public:
   explicit BatchQueue(std::size_t limit) : limit_(limit) {}
 
-  // Waits until `bytes` fit, at most until `deadline`. Nothing: time is over, or nothing more is
-  // accepted. A batch larger than the limit fits if it is alone.
+  // Waits until `bytes` fit, at most until `deadline`. Returns nothing if the deadline passed or
+  // the queue was closed. A batch larger than the limit fits if nothing else is reserved.
   [[nodiscard]] std::optional<Reservation> reserve(
       std::size_t bytes, std::chrono::steady_clock::time_point deadline =
                              std::chrono::steady_clock::time_point::max());
-  // False: nothing more is accepted, and `done` was not called.
+  // Adds a batch. Returns false if the queue is closed; then Batch::done is never called.
   bool submit(Batch batch);
 
-  // All batches that wait, in order. If there are none, waits for one at most `patience`.
+  // Removes and returns all batches, in order. If there are none, waits at most `patience` for one.
   [[nodiscard]] std::vector<Batch> take(std::chrono::milliseconds patience);
-  // From here on nothing is accepted; what waits can still be taken.
+  // Accepts no more batches; those in the queue can still be taken.
   void close();
   [[nodiscard]] bool closed() const;
 
-  [[nodiscard]] std::size_t bytes() const;
-  [[nodiscard]] std::size_t waiting() const;
+  [[nodiscard]] std::size_t bytes() const;    // Reserved.
+  [[nodiscard]] std::size_t waiting() const;  // Batches.
 
  private:
   friend class Reservation;
@@ -103,10 +106,10 @@ class BatchQueue {
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
-  std::condition_variable freed_;
-  std::condition_variable came_;
+  std::condition_variable freed_;  // Bytes were given back, or the queue was closed.
+  std::condition_variable came_;   // A batch came, or the queue was closed.
   std::deque<Batch> queue_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // Reserved, whether their batches are in the queue, to come, or taken.
   bool closed_ = false;
 };
 

@@ -62,7 +62,8 @@ void Committer::commit_all() {
 void Committer::settle(std::vector<Group>& groups, const Status& stored) {
   for (Group& group : groups) {
     for (auto& [done, receipt] : group.answers) {
-      // What cannot be stored may be forgotten, so it was not taken.
+      // A batch that could not be stored may be forgotten after a restart, so its client must not
+      // believe that it was applied.
       if (!stored && !receipt.error) receipt.error = stored.error();
       if (done) done(receipt);
     }

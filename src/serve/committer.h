@@ -1,7 +1,7 @@
-// Makes input durable, and only then answers for it.
+// Holds back the answers to clients, and events, until the input they stem from is on disk.
 //
-// Answers and events wait here until the log records behind them are on disk. While one sync is
-// under way the next group gathers, so that a thousand clients cost no more syncs than one.
+// A thread of its own syncs the input log. All groups that are added while one sync is under way
+// share the next, so a thousand clients cost no more syncs than one.
 #pragma once
 
 #include <condition_variable>
@@ -22,26 +22,28 @@ namespace ouro::serving {
 
 class Committer {
  public:
+  // What one step of the stream thread produced.
   struct Group {
     std::vector<std::pair<std::function<void(const Receipt&)>, Receipt>> answers;
     std::vector<StreamEvent> events;
-    bool durable = true;  // Something of the group was logged, so it must be synced first.
+    bool durable = true;  // Whether something was logged for the group, which must be synced first.
   };
 
   explicit Committer(EventHub& hub);
   ~Committer();
 
-  // What to sync; null: nothing. REQUIRES: drained, or nothing was added yet.
+  // The log to sync; null: none. REQUIRES: nothing was added since the last drain().
   void use(const LogWriter* log);
-  // REQUIRES: what was logged for the group was flushed.
+  // Takes a group. REQUIRES: what was logged for it was flushed.
   void add(Group group);
-  // Waits until all groups were answered; the error is what kept one from being stored.
+  // Waits until all groups were answered. The error says why a group could not be stored.
   [[nodiscard]] Status drain();
-  // Whether something could not be stored; drain() tells what.
+  // Whether a group could not be stored; drain() returns the error.
   [[nodiscard]] bool failed() const;
 
  private:
-  void commit_all();
+  void commit_all();  // What the thread does.
+  // Calls the answers and publishes the events of `groups`.
   void settle(std::vector<Group>& groups, const Status& stored);
 
   EventHub& hub_;
@@ -49,9 +51,9 @@ class Committer {
   std::condition_variable changed_;
   std::vector<Group> waiting_;
   const LogWriter* log_ = nullptr;
-  bool busy_ = false;
+  bool busy_ = false;  // The thread works on groups that are no longer in waiting_.
   bool stop_ = false;
-  std::optional<Error> problem_;
+  std::optional<Error> problem_;  // The first one; from then on every batch is refused.
   std::thread thread_;
 };
 

@@ -11,10 +11,10 @@ namespace {
 // How many events are kept in memory; with a file, older ones are read from there.
 constexpr std::size_t kKeptEvents = 10'000;
 constexpr std::size_t kKeptBytes = std::size_t{32} << 20;
-constexpr std::size_t kRecent = 50;
-// Stories take about a millisecond each. If more events than this wait, only facts are told.
+constexpr std::size_t kRecent = 50;  // How many events overview() has.
+// Explaining an event takes about a millisecond. If more than this wait, their text is brief.
 constexpr std::size_t kManyPending = 1'000;
-// If more events than this wait, the check waits.
+// If more than this wait, publish() waits, and so does the check.
 constexpr std::size_t kMaxPending = 20'000;
 
 }  // namespace

@@ -1,9 +1,9 @@
-// What was found: tells events in words, keeps them, and wakes those who wait for more.
+// Turns the events of the stream into text, keeps them, and wakes those who wait for more.
 //
-// With a file every event is a line of it, and as many are kept as it may hold (event_log.h), but
-// all that still are to be delivered. After a crash the input is replayed and gives the same
-// numbers, so an event that is in the file already is not added again. Without a file only the
-// latest events are kept.
+// With a file, every event is a line of it. The file has a limit; the oldest events are dropped
+// (event_log.h), unless the webhook has not delivered them yet. After a crash the input is replayed
+// and gives events the same numbers, so an event that is in the file is not added again. Without a
+// file only the latest events are kept, in memory.
 #pragma once
 
 #include <atomic>
@@ -31,30 +31,30 @@ class EventHub {
   struct Options {
     std::string file;                                   // Empty: none.
     std::uint64_t file_limit = std::uint64_t{1} << 30;  // Bytes.
-    bool delivers = false;  // Nothing is dropped from the file that delivered() does not name.
-    std::function<void(const std::string& line)> event;  // For each new event; may be empty.
+    bool delivers = false;  // Events stay in the file until delivered() has named their number.
+    std::function<void(const std::string& line)> event;  // Called with new events; may be empty.
     std::uint64_t event_after =
-        ~std::uint64_t{0};  // Also called for events in the file with a larger number than this.
+        ~std::uint64_t{0};  // open() calls `event` for the events of the file after this number.
   };
   explicit EventHub(Options options) : options_(std::move(options)) {}
   ~EventHub();
 
-  // Reads what the file has, and begins to tell.
+  // Reads the file, and starts the thread that turns events into text. Call it once.
   [[nodiscard]] Status open();
-  // Takes events, in the order of their numbers; those that are known are left out. Waits if very
-  // many are to be told.
+  // Takes events in the order of their numbers; leaves out those that it has already. Waits while
+  // too many events are not text yet.
   void publish(std::vector<StreamEvent> events);
-  // Waits until all that was published is told, and on disk.
+  // Waits until all events that were published are text, and on disk if there is a file.
   [[nodiscard]] Status drain();
-  // All events up to this one are where they should go.
+  // The webhook has delivered all events up to this number.
   void delivered(std::uint64_t number);
-  // Ends waiting; nothing may be published any more.
+  // Ends all waiting. REQUIRES: nothing is published from here on.
   void stop();
 
-  // The number of the last event told.
+  // The number of the last event that is text.
   [[nodiscard]] std::uint64_t last() const;
-  // The lines of up to `count` events after number `after`; if some are no longer kept, from the
-  // first that is. Waits at most `patience` for one.
+  // The lines of up to `count` events after number `after`, without those that are no longer kept.
+  // Waits at most `patience` for one.
   struct Line {
     std::uint64_t number = 0;
     std::string text;
@@ -65,15 +65,15 @@ class EventHub {
 
   struct Overview {
     std::vector<EventText> recent;                    // The latest first, without their lines.
-    std::map<std::string, std::uint64_t> violations;  // By anomaly, since the service began.
-    std::uint64_t withdrawals = 0;
-    std::uint64_t backlog = 0;
+    std::map<std::string, std::uint64_t> violations;  // By anomaly, since this process began.
+    std::uint64_t withdrawals = 0;                    // Since this process began.
+    std::uint64_t backlog = 0;                        // Events that are not text yet.
   };
   [[nodiscard]] Overview overview() const;
 
  private:
-  void tell_all();
-  void add(EventText event);
+  void tell_all();            // What the thread does.
+  void add(EventText event);  // REQUIRES: mutex_ is held.
   [[nodiscard]] Status drop_if_due();
 
   const Options options_;
@@ -81,12 +81,12 @@ class EventHub {
 
   mutable std::mutex mutex_;  // Guards all members below.
   mutable std::condition_variable changed_;
-  std::deque<StreamEvent> pending_;
-  bool telling_ = false;
+  std::deque<StreamEvent> pending_;  // Published, and not text yet.
+  bool telling_ = false;             // The thread works on an event that is not in pending_.
   std::atomic<bool> stopped_{false};
   std::optional<Error> problem_;
-  std::uint64_t published_ = 0;  // The last number taken.
-  std::uint64_t last_ = 0;       // The last number told.
+  std::uint64_t published_ = 0;  // The number of the last event that publish() took.
+  std::uint64_t last_ = 0;       // The number of the last event that is text.
   EventLog log_;
   std::uint64_t delivered_ = 0;
   std::deque<EventText> kept_;  // The latest events, with their lines.

@@ -16,7 +16,7 @@
 namespace ouro::serving {
 namespace {
 
-// Where the lines of `file` end.
+// Where the lines of `file` end, in bytes. A last line without a line break is left out.
 Result<std::vector<std::uint64_t>> find_lines(int file, const std::string& path) {
   std::vector<std::uint64_t> ends;
   std::array<char, 65536> buffer{};
@@ -119,7 +119,7 @@ Status EventLog::drop_older() {
   older_ = std::exchange(current_, {});
   if (Status begun = begin_current(); !begun) return begun;
   current_.first = older_.first + older_.ends.size();
-  // The folder must be synced, too, or the new names may be lost.
+  // The folder must be synced, too, or a crash of the machine may undo the new names.
   const auto folder = std::filesystem::path(path_).parent_path();
   const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC);
   Status synced;

@@ -1,11 +1,11 @@
-// Events on disk: lines by their numbers, and not more of them than wanted.
+// The latest events on disk, one line each, found by number.
 //
-// Two files: the one that grows, and the one before it. When the first has reached half of the
-// limit it replaces the second, in one step, and a new one is begun; so between a half and all of
-// the limit is kept, and always the latest. The numbers are those of the lines themselves; the
-// files have no gaps within or between them.
+// There are two files: the current one, which grows, and the older one. When the current file has
+// reached half of the limit, it replaces the older one in one step and a new one is begun. So the
+// latest events are kept, between a half and all of the limit. Each line has the number of its
+// event in it; numbers have no gaps, neither within a file nor between the two.
 //
-// Thread safety: none, but write() may run while others read what was added.
+// Thread safety: none, but one thread may write() while others read() lines that were added.
 #pragma once
 
 #include <cstdint>
@@ -23,29 +23,33 @@ class EventLog {
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
 
-  // `limit`: bytes. The error is a file that cannot be used, or is none of ours.
+  // Opens or makes the files; `limit` is in bytes. The error is a file that cannot be read or
+  // written, or does not hold the events that it should.
   [[nodiscard]] Status open(const std::string& path, std::uint64_t limit);
   [[nodiscard]] bool is_open() const { return current_.fd >= 0; }
 
-  // Writes the line after the last one; add() makes it known.
+  // Writes the next line to the file. It counts only once add() was called with it, too: so write()
+  // needs no lock against readers. `line` ends with a line break.
   [[nodiscard]] Status write(const std::string& line) const;
   void add(const std::string& line);
   [[nodiscard]] Status sync() const;
 
-  // Whether it is time to drop the older file, which has the events up to this number (zero: none).
+  // Whether it is time to drop the older file.
   [[nodiscard]] bool is_full() const { return current_.bytes() > limit_ / 2; }
+  // The number of the last event in the older file; zero if there is none.
   [[nodiscard]] std::uint64_t last_of_older() const {
     return older_.ends.empty() ? 0 : current_.first - 1;
   }
-  // REQUIRES: nothing was written that was not added.
+  // Drops the older file; the current one takes its place. REQUIRES: every line written was added.
   [[nodiscard]] Status drop_older();
 
-  // The first and the last that are kept; if none is, the last is the one before the first.
+  // The numbers of the first and the last event that are kept; if there are none, last() is
+  // first() - 1.
   [[nodiscard]] std::uint64_t first() const {
     return older_.ends.empty() ? current_.first : older_.first;
   }
   [[nodiscard]] std::uint64_t last() const { return current_.first + current_.ends.size() - 1; }
-  // Empty if it cannot be read. REQUIRES: first() <= number <= last().
+  // The line of an event; empty if it cannot be read. REQUIRES: first() <= number <= last().
   [[nodiscard]] std::string read(std::uint64_t number) const;
 
  private:
@@ -56,6 +60,7 @@ class EventLog {
     [[nodiscard]] std::uint64_t bytes() const { return ends.empty() ? 0 : ends.back(); }
   };
   [[nodiscard]] std::string older_path() const;
+  // Finds the lines of an open file, and the number of the first.
   [[nodiscard]] static Status load(const std::string& path, Part& part);
   [[nodiscard]] static std::string read(const Part& part, std::uint64_t number);
   [[nodiscard]] Status begin_current();

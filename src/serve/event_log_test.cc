@@ -82,7 +82,7 @@ TEST_F(EventLogTest, ACrashWhileTheOlderFileIsReplacedLosesNothing) {
   open();
   tell_until(10);
   log_ = nullptr;
-  std::filesystem::rename(path_, older_);  // And no further.
+  std::filesystem::rename(path_, older_);  // The crash comes before a new file is begun.
   open();
   EXPECT_EQ(log_->first(), 1);
   EXPECT_EQ(log_->last(), 10);

@@ -14,9 +14,9 @@
 namespace ouro::serving {
 namespace {
 
-// How much of one event is told at most.
-constexpr std::size_t kMaxTransactionBytes = 256 * 1024;
-constexpr std::size_t kNamedSessions = 4;
+// Limits for the text of one event.
+constexpr std::size_t kMaxTransactionBytes = 256 * 1024;  // If they need more, they are left out.
+constexpr std::size_t kNamedSessions = 4;                 // In the headline.
 
 double seconds(StreamTime time) { return std::chrono::duration<double>(time).count(); }
 
@@ -32,7 +32,7 @@ std::string sessions_of(const History& history) {
   return fmt::format("session{} {}", count == 1 ? "" : "s", names);
 }
 
-// The transactions as the objects of native text.
+// Writes the transactions as an array of objects of the native text format.
 void write_transactions(const History& history, JsonWriter& json) {
   std::string text;
   json.key("transactions").begin_array();

@@ -1,4 +1,4 @@
-// One event as a line of JSON.
+// Turns an event of the stream into a line of JSON, and back.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace ouro::serving {
 
 struct EventText {
   std::uint64_t number = 0;
-  bool withdrawn = false;
-  std::uint64_t withdraws = 0;
-  std::string anomaly;   // "lost update"
-  std::string headline;  // "session-si: lost update of x by a and b"
-  double reported = 0;   // Seconds since 1970.
-  std::string line;      // The JSON, with a line break.
+  bool withdrawn = false;       // The event takes back an earlier one: it was no violation.
+  std::uint64_t withdraws = 0;  // The number of that earlier event.
+  std::string anomaly;          // "lost update"
+  std::string headline;         // "lost update: sessions a, b"
+  double reported = 0;          // Seconds since 1970.
+  std::string line;             // The JSON, with a line break.
 };
 
-// How much to tell. Brief leaves the story out, which takes longest.
+// Brief leaves out the explanation in words, which takes longest to make.
 enum class Telling { Full, Brief };
 
 [[nodiscard]] EventText tell(const StreamEvent& event, Telling telling);
-// What tell() returned, from its line; false if it is none.
+// Restores what tell() returned from its line; false if `line` is not such a line.
 [[nodiscard]] bool parse_event(const std::string& line, EventText& event);
 
 }  // namespace ouro::serving

@@ -18,12 +18,14 @@ namespace {
 using httplib::Request;
 using httplib::Response;
 
-// Each connection has a thread while it is open.
+// Each connection occupies a thread while it is open.
 constexpr std::size_t kThreads = 64;
-// How long a client is kept waiting for room in the queue before it is told to come back.
+// How long a client waits for room in the queue before it is told to try again.
 constexpr auto kQueuePatience = std::chrono::seconds(1);
+// How long a stream of events waits for one before it looks whether the service is stopping.
 constexpr auto kEventPatience = std::chrono::milliseconds(250);
-constexpr auto kStreamPatience = std::chrono::seconds(2);  // For streams to end, when we do.
+// How long stop() waits for streams of events to end.
+constexpr auto kStreamPatience = std::chrono::seconds(2);
 constexpr std::size_t kEventsAtOnce = 256;
 constexpr char kJson[] = "application/json";
 constexpr char kNdjson[] = "application/x-ndjson";
@@ -41,7 +43,7 @@ bool parse_number(std::string_view text, Number& number) {
   return !text.empty() && problem == std::errc() && end == text.data() + text.size();
 }
 
-// "client/number"; false if it is something else.
+// Parses "client/number"; false if `text` is not of that form.
 bool parse_batch_id(const std::string& text, BatchId& id) {
   const std::size_t slash = text.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash > kMaxClientName) return false;
@@ -75,15 +77,15 @@ struct HttpService::Server {
   httplib::Server http;
   std::thread listener;
   std::atomic<bool> stopping{false};
-  std::atomic<bool> ended{false};
-  std::atomic<int> streams{0};  // Of events, under way.
-  bool loopback = true;
+  std::atomic<bool> ended{false};  // The listener has returned.
+  std::atomic<int> streams{0};     // How many streams of events are under way.
+  bool loopback = true;            // Whether only this machine can connect.
 
   void add_routes();
-  // Answers itself and returns false if the client may not ask.
+  // Whether the request may be served. If not, writes the refusal into `response`.
   [[nodiscard]] bool admit(const Request& request, Response& response) const;
   void check(const Request& request, Response& response, const httplib::ContentReader& content);
-  // The body, or nothing after an answer.
+  // Reads the body. If that fails, writes the refusal into `response` and returns false.
   [[nodiscard]] bool read_body(Response& response, const httplib::ContentReader& content,
                                std::string& body) const;
   void submit(const Request& request, Response& response, Batch batch, const std::string& body);
@@ -91,8 +93,10 @@ struct HttpService::Server {
   void one_event(const Request& request, Response& response) const;
 };
 
-// Pages of other sites must not talk to a service that trusts this machine: the first two lines are
-// about scripts there, the third about names that somebody else points here.
+// A service without a token trusts whoever can connect, so web pages of other sites, open in a
+// browser on this machine, must not reach it. A request with the Origin of another site is a script
+// of such a page. A Host that is not this machine is a name that somebody else pointed to it (DNS
+// rebinding).
 bool HttpService::Server::admit(const Request& request, Response& response) const {
   const std::string host = host_of(request.get_header_value("Host"));
   const bool foreign =
@@ -116,7 +120,8 @@ bool HttpService::Server::admit(const Request& request, Response& response) cons
 bool HttpService::Server::read_body(Response& response, const httplib::ContentReader& content,
                                     std::string& body) const {
   bool too_large = false;
-  // What is too large is read to its end, but not kept: else the client might not see the answer.
+  // A body that is too large is read to its end, but not kept: if we closed the connection early,
+  // the client might not see the answer.
   const bool whole = content([&](const char* bytes, std::size_t size) {
     too_large = too_large || body.size() + size > options.body_limit;
     if (!too_large) body.append(bytes, size);
@@ -249,7 +254,7 @@ void HttpService::Server::add_routes() {
   http.Get("/metrics", guarded([this](const Request&, Response& response) {
              response.set_content(monitor.metrics(), "text/plain; version=0.0.4; charset=utf-8");
            }));
-  // These two say nothing that is not known anyway; the page asks for the token.
+  // The next two need no token: they reveal nothing. The page asks the user for the token.
   http.Get("/healthz", [](const Request&, Response& response) {
     response.set_content("ok\n", "text/plain; charset=utf-8");
   });
@@ -279,13 +284,13 @@ Result<std::uint16_t> HttpService::start(const net::Address& address) {
   http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   http.set_tcp_nodelay(true);
   http.set_keep_alive_max_count(1'000'000'000);
-  http.set_keep_alive_timeout(2);  // Also how long a silent client can delay our end.
+  http.set_keep_alive_timeout(2);  // In seconds. A silent client can delay stop() as long.
   http.set_read_timeout(10);
   http.set_write_timeout(10);
   http.set_payload_max_length(server_->options.body_limit);
   http.set_default_headers(
       {{"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}});
-  // Unlike the default, not SO_REUSEPORT: two services at one address would share its clients.
+  // The default would be SO_REUSEPORT, with which two services at one address share its clients.
   http.set_socket_options([](int socket) {
     const int on = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -312,10 +317,10 @@ Result<std::uint16_t> HttpService::start(const net::Address& address) {
 void HttpService::stop() {
   server_->stopping = true;
   if (!server_->listener.joinable()) return;
-  // It may not have begun yet, and would not hear us then.
+  // http.stop() has no effect before the listener runs.
   while (!server_->http.is_running() && !server_->ended)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  // Streams of events end by themselves then; the server would cut them off.
+  // Since `stopping` is set, streams of events end by themselves; http.stop() would cut them off.
   const auto deadline = std::chrono::steady_clock::now() + kStreamPatience;
   while (server_->streams > 0 && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

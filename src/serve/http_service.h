@@ -1,4 +1,5 @@
-// The service over HTTP: takes batches, tells what was found, and shows a page.
+// The service over HTTP: takes batches, streams events, and serves metrics and the page.
+// docs/serve.md lists the addresses.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,19 @@ namespace ouro::serving {
 class HttpService {
  public:
   struct Options {
-    std::string token;
-    std::size_t body_limit = 0;
+    std::string token;           // What clients must send; empty: nothing.
+    std::size_t body_limit = 0;  // In bytes.
     BatchRules rules;
   };
-  // All must outlive it.
+  // The references must outlive this object.
   HttpService(Options options, BatchQueue& queue, EventHub& hub, Monitor& monitor);
-  // Stops.
+  // Calls stop().
   ~HttpService();
 
-  // Starts to listen. Returns the port.
+  // Starts to listen. Returns the port, which the system chooses if that of `address` is 0.
   [[nodiscard]] Result<std::uint16_t> start(const net::Address& address);
-  // Takes nothing more; requests under way are answered. REQUIRES: the queue goes on until then.
+  // Accepts no more requests and answers those under way. REQUIRES: batches in the queue are still
+  // being answered.
   void stop();
 
  private:

@@ -15,7 +15,7 @@ namespace ouro::serving {
 namespace {
 
 constexpr std::size_t kFrameBytes = 8;  // Length and checksum.
-// Larger lengths are damage: batches are limited to less.
+// A larger length is damage: batches are smaller.
 constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{3} << 30;
 
 template <class Number>
@@ -57,7 +57,8 @@ void encode(const LogRecord& record, std::string& out) {
   out += record.history;
 }
 
-// Takes parts off the front of a record; stays at the end once something is missing.
+// Takes numbers and texts off the front of a record. If something is missing, ok() turns false and
+// nothing is left.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}

@@ -1,9 +1,9 @@
-// The input log: everything that was done to the stream since its last checkpoint.
+// The input log: all calls that changed the stream since its last checkpoint.
 //
-// Appended to only. A record is its length and CRC-32 (four bytes each, little endian) and its
-// content. A crash can leave a record at the end that is not whole; it was never acknowledged, and
-// is cut off. The same calls give the same events, so whoever replays the log gets the same state,
-// and the same numbers of events.
+// Records are only appended. A record is the length and the CRC-32 of its content (four bytes each,
+// little endian), and the content. A crash can leave an incomplete record at the end; it was never
+// acknowledged, and is cut off. The stream is deterministic, so replaying the log gives the same
+// state and the same events with the same numbers.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,18 @@ namespace ouro::serving {
 
 struct LogRecord {
   enum class Kind : std::uint8_t {
-    Batch = 1,     // append(): `history`, `id`, `position`.
-    Advance = 2,   // advance()
-    Finish = 3,    // finish()
-    Seen = 4,      // Known from before this log: the batch `id` was applied.
-    Floor = 5,     // Known from before: all batches of the client up to this number were applied.
-    Position = 6,  // Known from before: a file was read up to `position`.
+    // Calls of the stream:
+    Batch = 1,    // append() of `history`. Has `id` and `position`, too.
+    Advance = 2,  // advance()
+    Finish = 3,   // finish()
+    // What was known when this log was begun:
+    Seen = 4,      // The batch `id` was applied.
+    Floor = 5,     // All batches of the client up to the number of `id` were applied.
+    Position = 6,  // A file was read up to `position`.
   };
   Kind kind = Kind::Advance;
-  std::int64_t time = 0;   // What the stream was told; Batch, Advance, Finish.
-  std::uint64_t txns = 0;  // Transactions given to the stream so far, this batch included.
+  std::int64_t time = 0;   // The time passed to the stream, in nanoseconds since 1970.
+  std::uint64_t txns = 0;  // How many transactions the stream was given, this batch included.
   BatchId id = {};
   FilePosition position = {};
   std::string_view history = {};  // Native binary.
@@ -40,14 +42,17 @@ class LogWriter {
   LogWriter(LogWriter&& other) noexcept;
   LogWriter& operator=(LogWriter&& other) noexcept;
 
-  // Continues `path` behind its first `bytes`, or makes it.
+  // Continues `path` after its first `bytes`, cutting off the rest, or makes it.
   [[nodiscard]] static Result<LogWriter> open(const std::string& path, std::uint64_t bytes);
 
+  // Adds a record to the buffer in memory.
   void append(const LogRecord& record);
-  // Passes what was appended to the system: from here on only the machine can lose it.
+  // Writes the buffer to the file. What was flushed survives a crash of this process.
   [[nodiscard]] Status flush();
-  // What was flushed is on disk. May be called while others append and flush.
+  // Waits until what was flushed is on disk; it then survives a crash of the machine, too. May be
+  // called while another thread appends and flushes.
   [[nodiscard]] Status sync() const;
+  // The size of the file without what is not flushed.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -57,8 +62,9 @@ class LogWriter {
   std::string buffer_;
 };
 
-// Calls `visit` with each whole record of `path`, in order; an error of it ends the reading.
-// Returns how many bytes are whole.
+// Calls `visit` with each complete record of `path`, in order, up to the first that is incomplete
+// or damaged. Stops if `visit` returns an error, and returns that. Returns how many bytes the
+// complete records take.
 [[nodiscard]] Result<std::uint64_t> read_log(const std::string& path,
                                              const std::function<Status(const LogRecord&)>& visit);
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMaxComplaints = 10;
 
 bool stopped(const LineOptions& options) { return options.stop != nullptr && *options.stop; }
 
-// Reads once. Negative: an error; zero: the end, for now.
+// Reads once. Returns how many bytes; zero at the end of the file, which may grow; -1 is an error.
 ssize_t read_some(int file, std::vector<char>& buffer) {
   for (;;) {
     const ssize_t count = ::read(file, buffer.data(), buffer.size());
@@ -75,7 +75,7 @@ bool LineFeed::submit(std::string_view lines, const FilePosition& position) {
   return submit_parsed(*std::move(parsed), lines, position, false);
 }
 
-// Line by line, where one of them is bad.
+// Submits each line as a batch of its own, and leaves out the bad ones.
 bool LineFeed::submit_each(std::string_view lines, const FilePosition& position) {
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n') + 1;
@@ -103,8 +103,8 @@ bool LineFeed::submit_parsed(ParsedBatch parsed, std::string_view lines,
   batch.position = position;
   batch.arrived = std::chrono::steady_clock::now();
   batch.reservation = *std::move(reservation);
-  // The check may refuse what could be read; then it is tried line by line, in the order of the
-  // file.
+  // The check may refuse a batch that could be read. We wait for the answer, so that its lines can
+  // then be tried one by one before later lines of the file.
   struct Answer {
     std::mutex mutex;
     std::condition_variable came;
@@ -169,7 +169,7 @@ void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor
 
 namespace {
 
-// The file under a name, which may become another one.
+// Follows the file that has a given name; it may be replaced by another.
 class Follower {
  public:
   Follower(std::string path, const LineOptions& options, BatchQueue& queue, Monitor& monitor)
@@ -215,7 +215,7 @@ class Follower {
     return ::fstat(file_, &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
   }
 
-  // At the end of the file: whether it was cut, or another one took its place.
+  // At the end of the file: looks whether it got shorter, or another file took its name.
   void look_around() {
     if (size() < at_.offset) {
       note("was cut; reading it from its beginning");
@@ -227,7 +227,7 @@ class Follower {
     struct stat facts {};
     if (::stat(path_.c_str(), &facts) != 0) return;
     if (facts.st_ino == at_.inode && facts.st_dev == at_.device) return;
-    // Whoever wrote the old one may have written more since we looked.
+    // More may have been written to the old file since we read to its end; read that first.
     if (size() > at_.offset) return;
     static_cast<void>(feed_.end());
     close();
@@ -240,8 +240,8 @@ class Follower {
   const LineOptions& options_;
   LineFeed feed_;
   int file_ = -1;
-  bool told_ = false;  // Whether it was noted that the file is not there.
-  FilePosition at_;
+  bool told_ = false;  // Whether it was noted that the file does not exist.
+  FilePosition at_;    // The place after what was read.
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Histories that arrive as lines: standard input, and files that grow.
+// Inputs that arrive as lines of native text: standard input, and files that grow.
 //
-// Whole lines are gathered into batches. There is nobody to send a bad batch back to, so of one
-// that cannot be read only the bad lines are left out, and noted.
+// Whole lines are gathered into batches. There is no client that could be sent an error, so if a
+// batch cannot be read or is refused, its lines are tried one by one, and the bad ones are left out
+// and noted.
 #pragma once
 
 #include <atomic>
@@ -19,9 +20,9 @@ namespace ouro::serving {
 struct LineOptions {
   std::string name;  // For messages.
   BatchRules rules;
-  std::size_t line_limit = 0;  // Bytes; longer lines are left out.
-  const std::atomic<bool>* stop = nullptr;
-  std::function<void(const std::string&)> note;
+  std::size_t line_limit = 0;                    // In bytes; longer lines are left out.
+  const std::atomic<bool>* stop = nullptr;       // Reading ends when it turns true.
+  std::function<void(const std::string&)> note;  // Messages for the user; may be empty.
 };
 
 // Turns bytes into batches.
@@ -30,15 +31,17 @@ class LineFeed {
   LineFeed(const LineOptions& options, BatchQueue& queue, Monitor& monitor)
       : options_(options), queue_(queue), monitor_(monitor) {}
 
-  // Takes more bytes; `position` is where the file is behind them. False: nothing more is accepted.
+  // Takes the next bytes and submits the lines that they complete. `position` is the place in the
+  // file after `bytes`. Waits for the answer. False: the queue is closed.
   bool add(std::string_view bytes, const FilePosition& position = {});
-  // The last line has no line break.
+  // The input ended: submits a last line that has no line break. False: the queue is closed.
   bool end();
-  // Forgets what is left of a line.
+  // Forgets an incomplete line.
   void restart() { rest_.clear(); }
 
  private:
   bool submit(std::string_view lines, const FilePosition& position);
+  // Submits what `lines` were parsed to, and waits for the answer. `alone`: it is a single line.
   bool submit_parsed(ParsedBatch parsed, std::string_view lines, const FilePosition& position,
                      bool alone);
   bool submit_each(std::string_view lines, const FilePosition& position);
@@ -47,17 +50,18 @@ class LineFeed {
   const LineOptions options_;
   BatchQueue& queue_;
   Monitor& monitor_;
-  std::string rest_;       // A line whose end is still to come.
-  bool skipping_ = false;  // The rest of a line that is too long.
+  std::string rest_;       // The beginning of a line whose end has not come yet.
+  bool skipping_ = false;  // That line is too long: the rest of it is skipped, too.
   std::uint64_t complaints_ = 0;
 };
 
-// Reads `file` to its end, or until told to stop. Lines as they come; other formats as a whole.
+// Reads `file` to its end, or until told to stop. Native text is submitted line by line as it
+// comes; other formats are read to the end and submitted as one batch.
 void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 
-// Reads `path` as it grows, until told to stop, from `begin` on if that is still the same file. If
-// the file is replaced, it is read to its end and then the new one; if it is cut, from its
-// beginning.
+// Reads `path` as it grows, until told to stop. Begins at `begin` if that is of the same file, else
+// at the beginning. If the file is replaced by another, reads the old one to its end and then the
+// new one. If the file gets shorter, reads it from its beginning again.
 void follow_file(const std::string& path, const std::optional<FilePosition>& begin,
                  const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 

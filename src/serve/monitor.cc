@@ -96,7 +96,7 @@ void Monitor::update(const Vitals& vitals) {
   const auto now = std::chrono::steady_clock::now();
   while (now - sampled_ >= std::chrono::seconds(1)) {
     const std::uint64_t all = vitals.txns[0] + vitals.txns[1] + vitals.txns[2];
-    // After a pause the rate is spread over it.
+    // If several seconds went by since the last call, the transactions are spread evenly over them.
     const auto pause = static_cast<std::uint64_t>((now - sampled_) / std::chrono::seconds(1));
     const std::uint64_t share = (all - sampled_txns_) / pause;
     samples_.push_back({.txns = share,

@@ -1,4 +1,4 @@
-// How the service is doing, for metrics and for the page.
+// Numbers about the service, for metrics and for the page.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace ouro::serving {
 
-// How long checks took: counts below each bound, in seconds.
+// A histogram of how long checks took: for each bound, in seconds, how many took at most as long.
 class Durations {
  public:
   static constexpr std::array<double, 12> kBounds{1e-5, 2.5e-5, 1e-4, 2.5e-4, 1e-3, 2.5e-3,
@@ -31,36 +31,37 @@ class Durations {
   double sum_ = 0;
 };
 
-// What the stream thread tells of itself; counters are of this process, but for those of the
-// stream.
+// What the stream thread reports. `stream` counts since the stream began, also across restarts; the
+// others count since this process began.
 struct Vitals {
   StreamSummary stream;
-  std::array<std::uint64_t, 3> txns{};  // By TxnStatus.
-  std::uint64_t batches = 0;
-  std::uint64_t repeated = 0;
-  double lag_seconds = 0;  // From arrival to verdict, of the last batch.
-  Durations checks;
+  std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
+  std::uint64_t batches = 0;            // Applied.
+  std::uint64_t repeated = 0;           // Batches that had been applied before.
+  double lag_seconds = 0;               // From arrival to verdict, of the last batch.
+  Durations checks;                     // One for each batch.
 };
 
+// Thread safety: all members may be called from any thread.
 class Monitor {
  public:
   Monitor(const StreamOptions& options, const BatchQueue& queue, const EventHub& hub)
       : options_(options), queue_(queue), hub_(hub) {}
 
   void update(const Vitals& vitals);
-  // A batch or line could not be read or taken.
+  // Call it for each batch or line that could not be read or was refused.
   void count_rejected() { ++rejected_; }
   [[nodiscard]] std::uint64_t rejected() const { return rejected_; }
 
-  // Prometheus's text format.
+  // In the text format of Prometheus.
   [[nodiscard]] std::string metrics() const;
-  // For the page and for scripts: one JSON object.
+  // One JSON object, for the page and for scripts; docs/serve.md describes it.
   [[nodiscard]] std::string summary() const;
 
  private:
-  // What is kept of each second.
+  // What the page draws curves of; one for each second.
   struct Sample {
-    std::uint64_t txns = 0;
+    std::uint64_t txns = 0;  // In this second.
     double lag_seconds = 0;
     std::uint64_t memory = 0;
     std::uint64_t window_txns = 0;
@@ -78,11 +79,11 @@ class Monitor {
   mutable std::mutex mutex_;  // Guards all members below.
   Vitals vitals_;
   std::deque<Sample> samples_;
-  std::chrono::steady_clock::time_point sampled_ = started_;
-  std::uint64_t sampled_txns_ = 0;
+  std::chrono::steady_clock::time_point sampled_ = started_;  // The end of the last sample.
+  std::uint64_t sampled_txns_ = 0;                            // In all samples so far.
 };
 
-// The violations that are final.
+// How many violations are final.
 [[nodiscard]] std::uint64_t violation_count(const StreamSummary& summary);
 
 }  // namespace ouro::serving

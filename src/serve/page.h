@@ -1,15 +1,15 @@
-// The web page, made from page/ when this is built (cmake/page.cmake).
+// The web page, put together from the files in page/ at build time (cmake/page.cmake).
 #pragma once
 
 #include <string>
 
 namespace ouro::serving {
 
-// One document without anything to load. `nonce` marks the scripts and styles that are ours.
+// One document that loads nothing else. `nonce` marks its scripts and styles.
 [[nodiscard]] std::string page(const std::string& nonce);
-// The Content-Security-Policy that allows just that.
+// The Content-Security-Policy that allows only scripts and styles with this nonce.
 [[nodiscard]] std::string page_policy(const std::string& nonce);
-// Hard to guess; a new one for each answer.
+// A random text that cannot be guessed. Use a new one for each answer.
 [[nodiscard]] std::string make_nonce();
 
 }  // namespace ouro::serving

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 
-// The content between the brackets of an array, if there is none inside.
+// Whether `bytes` are "[]", blanks aside: a Chronos batch without transactions.
 bool is_empty_array(std::string_view bytes) {
   const std::size_t open = bytes.find_first_not_of(kSpace);
   if (open == bytes.npos || bytes[open] != '[') return false;

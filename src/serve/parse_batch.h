@@ -1,4 +1,4 @@
-// Bytes from a client into a batch.
+// Parses the bytes that a client sent into a batch.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@ namespace ouro::serving {
 // What all inputs have in common.
 struct BatchRules {
   bool durable = false;                 // Batches need their binary form, for the input log.
-  std::optional<std::int64_t> initial;  // What keys hold at first; nothing: they are absent.
+  std::optional<std::int64_t> initial;  // The initial value of keys; nothing: they are absent.
 };
 
-// The format of a batch: what the client says of it (a Content-Type, maybe empty), else which of
-// native text, native binary and Chronos it is by its first byte. Of bytes that are none of them
-// the error of the one returned tells what is wrong.
+// The format of a batch: what its Content-Type says, else which of native text, native binary and
+// Chronos it looks like. `content_type` may be empty. If it looks like none of them, returns one
+// whose parser will give a helpful error.
 [[nodiscard]] Format format_of(std::string_view bytes, std::string_view content_type);
 
 struct ParsedBatch {
   std::shared_ptr<const History> history;
-  std::string binary;  // Native binary, if it is to be durable.
+  std::string binary;  // The history in native binary form, if BatchRules::durable.
 };
 
-// All or nothing. Compressed content is refused: nobody knows how large it gets. A single batch
-// cannot tell what keys hold at first, so that is the same for all of them, whatever the format
-// would guess; a batch that says otherwise is refused.
+// Parses a batch as a whole or fails. `name` stands for it in errors. Compressed content is
+// refused, since its size in memory is not bounded by what the client reserved. The initial value
+// is that of `rules` for all batches; a batch that states another is refused, but what the Chronos
+// format assumes is overridden.
 [[nodiscard]] Result<ParsedBatch> parse_batch(std::string_view bytes, Format format,
                                               std::string_view name, const BatchRules& rules);
 

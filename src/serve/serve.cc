@@ -46,7 +46,7 @@ Status check_options(const ServeOptions& options) {
   return {};
 }
 
-// One service, from its parts.
+// One service: makes its parts, runs them, and stops them in the right order.
 class Service {
  public:
   explicit Service(const ServeOptions& given) : options_(with_folder(given)) {}
@@ -70,11 +70,12 @@ class Service {
   }
 
  private:
+  // The options with a folder for what does not fit into memory, and a `note` that is thread-safe.
   static ServeOptions with_folder(ServeOptions options) {
     if (options.stream.memory > 0 && options.stream.folder.empty()) {
       options.stream.folder = options.state + "/spill";
     }
-    const auto mutex = std::make_shared<std::mutex>();  // Notes come from many threads.
+    const auto mutex = std::make_shared<std::mutex>();  // Notes are made by many threads.
     if (options.note) {
       options.note = [mutex, note = options.note](const std::string& text) {
         const std::lock_guard lock(*mutex);
@@ -84,7 +85,7 @@ class Service {
     return options;
   }
 
-  // What must stay the same while a state lasts.
+  // The options that must stay the same as long as a state folder is used.
   [[nodiscard]] std::string settings() const {
     const StreamOptions& stream = options_.stream;
     return fmt::format("level {}\ntimeout_ms {}\nclock_drift {}\ninitial {}\n",
@@ -185,7 +186,7 @@ class Service {
     if (http_) http_->stop();
   }
 
-  // Nothing is taken from here on. Those who watch over HTTP may do so to the end.
+  // Accepts no more batches. HTTP stays up, so that clients can watch the last events.
   void stop_inputs() {
     stopping_ = true;
     for (std::thread& reader : std::exchange(readers_, {})) reader.join();
@@ -208,7 +209,7 @@ class Service {
   using Clock = std::chrono::steady_clock;
   const ServeOptions options_;
   const Clock::time_point started_ = Clock::now();
-  // In the order in which they are made; each uses those above.
+  // In the order in which they are made; each may use those above it.
   std::optional<StateFolder> state_;
   std::optional<BatchQueue> queue_;
   std::optional<EventHub> hub_;
@@ -216,7 +217,7 @@ class Service {
   std::optional<StreamThread> stream_thread_;
   std::unique_ptr<Webhook> webhook_;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> reading_{false};
+  std::atomic<bool> reading_{false};  // Standard input has not ended.
   std::vector<std::thread> readers_;
   std::optional<TcpServer> tcp_;
   std::optional<HttpService> http_;

@@ -53,7 +53,7 @@ std::vector<std::uint64_t> find_logs(const std::string& folder) {
   return numbers;
 }
 
-// Does again what a record says was done.
+// Repeats the calls of the stream that the records of a log describe.
 class Replay {
  public:
   Replay(Stream& stream, Progress& progress,
@@ -91,7 +91,7 @@ class Replay {
     if (!record.position.path.empty()) {
       progress_.positions[record.position.path] = record.position;
     }
-    if (record.txns <= progress_.given) return {};  // The checkpoint has it.
+    if (record.txns <= progress_.given) return {};  // The checkpoint includes it.
     auto history = parse_history(record.history, {.format = Format::NativeBinary, .threads = 1});
     if (!history.ok()) return history.error();
     auto taken = stream_.append(std::make_shared<const History>(*std::move(history)),
@@ -107,6 +107,7 @@ class Replay {
   const std::function<void(std::vector<StreamEvent>)>& told_;
 };
 
+// Writes `progress` to the beginning of a new log.
 void log_progress(const Progress& progress, LogWriter& log) {
   for (const auto& [name, client] : progress.seen.clients()) {
     LogRecord record{.kind = LogRecord::Kind::Floor, .time = progress.time};

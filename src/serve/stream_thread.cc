@@ -8,10 +8,10 @@
 namespace ouro::serving {
 namespace {
 
-// How often time-outs are looked at; also how late an event of one can be.
+// How often time-outs are looked for. So an event that a time-out causes is at most as late.
 constexpr auto kTick = std::chrono::milliseconds(10);
-constexpr auto kLeastPause = std::chrono::seconds(1);  // Between checkpoints.
-constexpr auto kMonitorPause = std::chrono::milliseconds(100);
+constexpr auto kLeastPause = std::chrono::seconds(1);           // Between checkpoints.
+constexpr auto kMonitorPause = std::chrono::milliseconds(100);  // Between updates of the monitor.
 
 }  // namespace
 
@@ -43,7 +43,7 @@ std::optional<FilePosition> StreamThread::position_of(const std::string& path) c
 StreamTime StreamThread::now() {
   const auto clock = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  // Somebody may set the clock back, also while we are not running.
+  // The clock may be set back, also while the service is not running.
   progress_.time = std::max<std::int64_t>(progress_.time, clock.count());
   return StreamTime(progress_.time);
 }
@@ -51,7 +51,8 @@ StreamTime StreamThread::now() {
 Result<StreamSummary> StreamThread::run() {
   Status status;
   for (bool open = true; open && status;) {
-    // Closed comes before taking: what was accepted is taken.
+    // Looks whether the queue is closed before it takes batches, so that one accepted just before
+    // the queue was closed is still taken.
     open = !queue_.closed() || queue_.waiting() > 0;
     status = step();
   }
@@ -101,7 +102,8 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
     }
     vitals_.checks.add(std::chrono::duration<double>(ended - begun).count());
     vitals_.lag_seconds = std::chrono::duration<double>(ended - batch.arrived).count();
-    // The monitor is told later; time-outs are to be looked at from now on.
+    // The summary is refreshed only now and then; step() must know now that transactions can time
+    // out.
     vitals_.stream.window_txns += batch.history->txn_count();
   }
   group.answers.emplace_back(std::move(batch.done), std::move(receipt));
@@ -172,7 +174,7 @@ Result<StreamSummary> StreamThread::finish() {
 bool StreamThread::checkpoint_is_due() const {
   if (state_ == nullptr || !changed_) return false;
   const auto pause = Clock::now() - checkpointed_;
-  // A checkpoint waits for the end of a sweep, but not for ever.
+  // A checkpoint waits for the end of a sweep of the stream, but at most one more interval.
   if (stream_->sweeping() && pause < 2 * options_.checkpoint) return false;
   return pause >= options_.checkpoint ||
          (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
@@ -214,7 +216,7 @@ Status StreamThread::begin_log() {
 void StreamThread::end_checkpoint(const Status& saved) {
   saving_ = false;
   if (saved) return state_->remove_old_logs();
-  // Nothing is lost: the logs still have everything, they are only longer.
+  // Without a checkpoint nothing is lost: the old logs are kept and have everything.
   if (options_.note && !std::exchange(told_trouble_, true)) {
     options_.note("no checkpoint: " + saved.error().to_string());
   }

@@ -1,5 +1,5 @@
-// The thread that checks: takes batches from the queue, does to the stream what has to be done,
-// logs that, and passes answers and events on.
+// The thread that checks: takes batches from the queue, applies them to the stream, logs them, and
+// passes answers and events on to the committer. No other thread touches the stream.
 #pragma once
 
 #include <atomic>
@@ -23,39 +23,45 @@ namespace ouro::serving {
 
 class StreamThread {
  public:
-  // All must outlive it; `state` null: nothing is kept.
+  // All must outlive this object. `state` may be null: nothing survives the process then.
   StreamThread(const ServeOptions& options, StateFolder* state, BatchQueue& queue, EventHub& hub,
                Monitor& monitor);
 
-  // Opens the stream, or recovers it. REQUIRES: the hub is open.
+  // Opens the stream, or recovers it from the state folder. REQUIRES: the hub is open.
   [[nodiscard]] Status open();
-  // How far a file was read; nothing if it is new.
+  // How far a file had been read before a restart; nothing if it was not. REQUIRES: open() was
+  // called and run() was not.
   [[nodiscard]] std::optional<FilePosition> position_of(const std::string& path) const;
 
-  // Checks until the queue is closed and empty, and then finishes the stream. The error is a state
-  // that cannot be written; from then on failed() is true, and the queue should be closed.
+  // Checks until the queue is closed and empty, and then finishes the stream. The error says that
+  // the state cannot be written; run() then closes the queue, refuses what is in it, and failed()
+  // is true.
   [[nodiscard]] Result<StreamSummary> run();
   [[nodiscard]] bool failed() const { return failed_; }
-  // Instead of run(): closes the queue and answers what waits there, so that nobody waits for
-  // ever.
+  // Closes the queue and answers all batches in it with an error, so that no input waits for ever.
   void refuse(const Error& why);
 
  private:
+  // The time of day, but never earlier than the last time, also across restarts.
   [[nodiscard]] StreamTime now();
+  // Applies a batch, counts it, and adds its answer to `group`.
   void take(Batch& batch, StreamTime at, Committer::Group& group);
   [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
   void advance(StreamTime at);
   void log(const LogRecord& record);
+  // Flushes the log and passes `group` on to the committer.
   [[nodiscard]] Status pass_on(Committer::Group group);
+  // One round of run(): takes the batches that wait, or waits kTick for one.
   [[nodiscard]] Status step();
   [[nodiscard]] Result<StreamSummary> finish();
   [[nodiscard]] bool checkpoint_is_due() const;
-  // Saves a checkpoint at once; or begins one, while the stream goes on.
+  // Saves a checkpoint, or begins to save one while the stream goes on.
   [[nodiscard]] Status checkpoint();
   [[nodiscard]] Status begin_checkpoint();
-  // What saving needs: all that was done so far is on disk.
+  // Waits until everything done so far, input and events, is on disk; a checkpoint requires that.
   [[nodiscard]] Status settle();
   [[nodiscard]] Status begin_log();
+  // A checkpoint was saved, or could not be.
   void end_checkpoint(const Status& saved);
   void tell_monitor();
 
@@ -71,13 +77,14 @@ class StreamThread {
   Vitals vitals_;
   std::optional<Committer> committer_;
   std::atomic<bool> failed_{false};
-  bool logged_ = false;   // Something was logged since the last flush.
-  bool changed_ = false;  // Something was done since the last checkpoint began.
-  bool saving_ = false;   // A checkpoint is being saved.
-  bool told_trouble_ = false;
+  bool logged_ = false;        // Something was logged since the last flush.
+  bool changed_ = false;       // Something was logged since the last checkpoint began.
+  bool saving_ = false;        // A checkpoint is being saved in the background.
+  bool told_trouble_ = false;  // The user was told that a checkpoint could not be saved.
   Clock::time_point told_monitor_{};
-  Clock::time_point checkpointed_ = Clock::now();
-  Clock::time_point patient_until_{};  // No time-outs before: senders come back after a restart.
+  Clock::time_point checkpointed_ = Clock::now();  // When the last checkpoint began.
+  // After a restart nothing times out before this moment: senders need time to connect again.
+  Clock::time_point patient_until_{};
 };
 
 }  // namespace ouro::serving

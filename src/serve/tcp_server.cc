@@ -18,9 +18,10 @@ namespace ouro::serving {
 namespace {
 
 constexpr std::size_t kMaxConnections = 256;
-// Answers that are under way on one connection: a client that reads none is not read from either.
+// The most answers that wait on one connection. With more we stop reading, so a client that reads
+// no answers cannot fill our memory.
 constexpr std::size_t kMaxUnanswered = 1024;
-constexpr int kGlance = 100;  // Milliseconds between looks at whether to stop.
+constexpr int kGlance = 100;  // How often threads look whether to stop, in milliseconds.
 
 std::string framed(std::string_view content) {
   std::string frame;
@@ -53,7 +54,7 @@ class TcpServer::Connection {
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
-  // Reads until `size` bytes are there; false if the client or we end.
+  // Reads exactly `size` bytes; false if the connection ended or the server is stopping.
   bool receive(char* bytes, std::size_t size) {
     while (size > 0) {
       if (server_.stopping_) return false;
@@ -75,7 +76,7 @@ class TcpServer::Connection {
     changed_.notify_all();
   }
 
-  // False: the connection has ended.
+  // Reads and handles one frame. False: read no more from this connection.
   bool read_frame() {
     unsigned char head[4];
     if (!receive(reinterpret_cast<char*>(head), sizeof head)) return false;
@@ -160,7 +161,8 @@ class TcpServer::Connection {
     return std::move(json).finish();
   }
 
-  // Answers go out in the order in which their slots were opened.
+  // Reserves the next answer; answers are sent in the order in which they were reserved. Returns
+  // its number, with which answer() gives the text. Waits if too many answers are open.
   std::size_t open_answer() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return answers_.size() < kMaxUnanswered || broken_; });
@@ -192,8 +194,8 @@ class TcpServer::Connection {
       lock.unlock();
       const bool sent = net::send_all(socket_, out);
       lock.lock();
-      // The client no longer listens. What was read is still taken; if the client sends it again,
-      // it is recognised.
+      // If the client no longer listens, batches that were read are applied all the same; if it
+      // sends them again, they are recognised.
       broken_ = broken_ || !sent;
     }
     ::shutdown(socket_, SHUT_RDWR);
@@ -202,16 +204,16 @@ class TcpServer::Connection {
 
   TcpServer& server_;
   int socket_;
-  bool greeted_ = false;
-  BatchId id_{.client = {}, .number = 1};
+  bool greeted_ = false;                   // The client has said hello.
+  BatchId id_{.client = {}, .number = 1};  // Of the next batch.
   std::atomic<bool> ended_{false};
 
   std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
-  std::deque<std::optional<std::string>> answers_;
-  std::size_t first_ = 0;  // Slot of the first in `answers_`.
-  bool reading_ = true;
-  bool broken_ = false;
+  std::deque<std::optional<std::string>> answers_;  // Nothing: reserved, but not known yet.
+  std::size_t first_ = 0;                           // The number of answers_.front().
+  bool reading_ = true;                             // The reader has not ended.
+  bool broken_ = false;                             // An answer could not be sent.
   std::thread reader_, writer_;
 };
 

@@ -1,8 +1,8 @@
 // Batches over TCP: frames of a length and a history, each answered by a frame of JSON.
 //
-// docs/serve.md has the protocol. Each connection has two threads: one that reads, parses and
-// submits, and one that writes answers in the order of the frames, so that a client may send many
-// before it reads the first answer.
+// docs/serve.md describes the protocol. Each connection has two threads: one reads, parses and
+// submits batches, the other writes answers in the order of the frames. So a client may send many
+// frames before it reads the first answer.
 #pragma once
 
 #include <atomic>
@@ -24,17 +24,20 @@ namespace ouro::serving {
 class TcpServer {
  public:
   struct Options {
-    std::string token;
-    std::size_t body_limit = 0;
+    std::string token;           // What clients must send first; empty: nothing.
+    std::size_t body_limit = 0;  // Of one frame, in bytes.
     BatchRules rules;
   };
+  // The references must outlive this object.
   TcpServer(Options options, BatchQueue& queue, Monitor& monitor);
-  // Stops.
+  // Calls stop().
   ~TcpServer();
 
-  // Starts to accept. Returns the port.
+  // Starts to accept connections. Returns the port, which the system chooses if that of `address`
+  // is 0.
   [[nodiscard]] Result<std::uint16_t> start(const net::Address& address);
-  // Reads no more, answers what was read, and closes. REQUIRES: the queue goes on until then.
+  // Reads no more frames, answers those that were read, and closes all connections. REQUIRES:
+  // batches in the queue are still being answered.
   void stop();
 
  private:

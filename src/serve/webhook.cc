@@ -11,10 +11,11 @@
 namespace ouro::serving {
 namespace {
 
+// The pause after a failed delivery doubles from the first to the longest.
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
 constexpr auto kLongestPause = std::chrono::milliseconds(30'000);
-constexpr auto kLastMoment = std::chrono::seconds(3);
-constexpr std::size_t kAtOnce = 64;
+constexpr auto kLastMoment = std::chrono::seconds(3);  // For deliveries after the service stopped.
+constexpr std::size_t kAtOnce = 64;                    // Events taken from the hub at a time.
 
 }  // namespace
 

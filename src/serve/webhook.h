@@ -1,4 +1,5 @@
-// Passes every event on to somebody else's URL, in order, until it is taken.
+// Posts every event to a URL, one by one and in order. Repeats an event until it is answered with
+// success, with growing pauses.
 #pragma once
 
 #include <atomic>
@@ -19,27 +20,29 @@ class Webhook {
  public:
   struct Options {
     std::string url;
-    std::string file;  // Where the number of the last event delivered is kept; empty: nowhere.
+    std::string file;  // Keeps the number of the last event delivered; empty: it is not kept.
+    // Takes messages for the user; may be empty.
     std::function<void(const std::string&)> note;
   };
-  // The error is a URL that is none, or a file that cannot be read.
+  // Fails if the URL is not valid or the file does not hold a number. `hub` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, EventHub& hub);
-  // Tries for a moment to deliver what is left. REQUIRES: the hub has told everything.
+  // Tries for up to 3 s to deliver the events that are left. REQUIRES: the hub was drained.
   ~Webhook();
 
  private:
   Webhook(Options options, EventHub& hub, net::HttpClient client, std::uint64_t delivered);
   void deliver_all();
-  // False: it was not taken; try again later.
+  // Posts one event. False: it was not answered with success; try again later.
   [[nodiscard]] bool deliver(const EventHub::Line& line);
+  // Sleeps; the destructor ends a long pause.
   void rest(std::chrono::milliseconds pause);
   void note(const std::string& text) const;
 
   const Options options_;
   EventHub& hub_;
   net::HttpClient client_;
-  std::uint64_t delivered_;
-  bool told_trouble_ = false;
+  std::uint64_t delivered_;    // The number of the last event delivered.
+  bool told_trouble_ = false;  // The user was told that deliveries fail.
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<bool> stopping_{false};
