@@ -79,8 +79,18 @@ enum class AnomalyKind : std::uint8_t {
 };
 inline constexpr std::size_t kAnomalyKindCount = 23;
 
+// What shows anomalies of a kind.
+enum class AnomalySign : std::uint8_t {
+  Operations,     // Single operations, which are Anomaly::ops.
+  Cycle,          // A cycle, which is Anomaly::edges.
+  Contradiction,  // A cycle in each of several cases, which are in the verdict, not the anomaly.
+  Timestamps,     // Operations and their transactions, by the timestamps.
+  VersionOrders,  // Operations and their transactions, by the version orders.
+};
+
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;
+  AnomalySign sign = AnomalySign::Operations;
   std::string_view name;     // "aborted read"
   std::string_view id;       // Elle's name where Elle has one: "G1a"
   std::string_view aliases;  // Other names, separated by commas; may be empty.

@@ -24,11 +24,6 @@ using recheck::Flaws;
 using recheck::PredicateReads;
 using recheck::Reading;
 
-// Whether such an anomaly is shown by single operations, not by a cycle.
-bool is_plain(AnomalyKind kind) {
-  return kind <= AnomalyKind::NonRepeatableRead || kind == AnomalyKind::VersionOrderMismatch;
-}
-
 // What is wrong with a certificate before its proof is looked at, or "".
 std::string check_header(const History& history, const Certificate& certificate) {
   if (certificate.txns != history.txn_count() || certificate.ops != history.op_count() ||
@@ -37,10 +32,10 @@ std::string check_header(const History& history, const Certificate& certificate)
   }
   const Evidence evidence = certificate.verdict.evidence;
   if (certificate.clock_drift < 0) return "its clock drift is negative";
-  const Family family = recheck::rules_of(certificate.verdict.level).family;
-  const bool strong = (family == Family::Snapshot && certificate.verdict.level != Level::Prefix) ||
-                      family == Family::Serial;
-  if (certificate.verdict.level == Level::RepeatableRead && evidence != Evidence::Versions) {
+  const recheck::Rules rules = recheck::rules_of(certificate.verdict.level);
+  const bool strong =
+      (rules.family == Family::Snapshot && !rules.lost_updates) || rules.family == Family::Serial;
+  if (rules.phantoms && evidence != Evidence::Versions) {
     return "there are no certificates of its level without version orders";
   }
   if (evidence == Evidence::Timestamps && !strong) {
@@ -86,14 +81,22 @@ class Grounds {
   [[nodiscard]] bool is_possible() const { return flaws_.results_fit(); }
 
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const {
-    if (anomaly.kind == AnomalyKind::NonRepeatableRead && level_ == Level::ReadCommitted) {
-      return "read committed does not forbid non-repeatable reads";
+    if (anomaly.kind == AnomalyKind::NonRepeatableRead &&
+        recheck::rules_of(level_).rereads_differ) {
+      return "its level does not forbid non-repeatable reads";
     }
-    if (!is_plain(anomaly.kind) && anomaly.kind > AnomalyKind::ContradictoryOrder) {
-      return "its anomalies are of timestamps";
+    switch (info(anomaly.kind).sign) {
+      case AnomalySign::Operations:
+      case AnomalySign::VersionOrders:
+        return flaws_.complaint(anomaly);
+      case AnomalySign::Cycle:
+        return cycles_.complaint(anomaly.edges, {}, {});
+      case AnomalySign::Contradiction:
+        return "its contradiction is no refutation";
+      case AnomalySign::Timestamps:
+        break;
     }
-    return is_plain(anomaly.kind) ? flaws_.complaint(anomaly)
-                                  : cycles_.complaint(anomaly.edges, {}, {});
+    return "its anomalies are of timestamps";
   }
   [[nodiscard]] std::string complaint(const Refutation& refutation) const {
     if (recheck::rules_of(level_).family == Family::Weak) {
@@ -156,8 +159,9 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
   Proofs proofs(moments);
   bool promised = false;
   for (const Anomaly& anomaly : verdict.anomalies) {
-    promised |= anomaly.kind == AnomalyKind::ContradictoryOrder;  // Its proof is the refutation.
-    if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+    const bool contradiction = info(anomaly.kind).sign == AnomalySign::Contradiction;
+    promised |= contradiction;  // Its proof is the refutation.
+    if (contradiction) continue;
     if (std::string wrong = proofs.add(anomaly); !wrong.empty()) return wrong;
   }
   if (promised && !refuted) return "its refutation is missing";

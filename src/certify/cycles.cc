@@ -11,7 +11,6 @@ namespace ouro::recheck {
 Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
                std::int64_t clock_drift)
     : reading_(reading),
-      level_(level),
       rules_(rules_of(level)),
       clock_drift_(clock_drift),
       versions_(reading, rules_),
@@ -157,11 +156,11 @@ bool Cycles::is_write_read(const Edge& edge) const {
     return true;
   }
   const std::uint32_t version = version_at(edge.from_op, edge.from, edge.key);
-  return version != kNoAccess && is_read_of(edge.to_op, edge.to) &&
+  return version != kNoAccess && is_op_of(edge.to_op, edge.to) &&
          predicates_.follows(edge.to_op, version);
 }
 
-bool Cycles::is_read_of(OpId op, TxnId txn) const {
+bool Cycles::is_op_of(OpId op, TxnId txn) const {
   const History& h = reading_.history();
   return op.valid() && op >= h.first_op(txn) && op < h.end_op(txn);
 }
@@ -186,7 +185,7 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
   if (read != kNoAccess && !absence && ordered(versions_.returned(read), late, assumption)) {
     return true;
   }
-  return !rules_.phantoms && edge.to != kInitialTxn && is_read_of(edge.from_op, edge.from) &&
+  return !rules_.phantoms && edge.to != kInitialTxn && is_op_of(edge.from_op, edge.from) &&
          predicates_.precedes(edge.from_op, late);
 }
 
@@ -218,13 +217,13 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
       if (reading_.source_txn(id) != edge.from) continue;
       // The rows of one operation have no order among them.
       const bool earlier = reading_.access(id).op < reading_.access(read).op;
-      if (level_ != Level::ReadCommitted || earlier) return true;
+      if (rules_.knows != Knows::EarlierReads || earlier) return true;
     }
     return false;
   }
-  if (level_ == Level::ReadCommitted) return false;
+  if (rules_.knows == Knows::EarlierReads) return false;
   if (before_in_session(edge.from, reader)) return true;
-  return level_ == Level::Causal && caused(edge.from, reader);
+  return rules_.knows == Knows::Past && caused(edge.from, reader);
 }
 
 // Whether `from` is in the causal past of `reader`, found by a walk through that past.

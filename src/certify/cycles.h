@@ -49,7 +49,7 @@ class Cycles {
   [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
   // Whether `op` belongs to `txn`.
-  [[nodiscard]] bool is_read_of(OpId op, TxnId txn) const;
+  [[nodiscard]] bool is_op_of(OpId op, TxnId txn) const;
   [[nodiscard]] bool is_forced(const Edge& edge) const;
   [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
   [[nodiscard]] bool caused(TxnId from, TxnId reader) const;
@@ -68,7 +68,6 @@ class Cycles {
   [[nodiscard]] std::uint32_t version_at(OpId op, TxnId txn, KeyId key) const;
 
   const Reading& reading_;
-  Level level_;
   Rules rules_;
   std::int64_t clock_drift_;
   Versions versions_;

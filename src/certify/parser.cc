@@ -6,6 +6,7 @@
 #include <charconv>
 #include <limits>
 
+#include "certify/rules.h"
 #include "format/input.h"
 #include "format/json_tree.h"
 #include "ouro/certificate.h"
@@ -176,13 +177,13 @@ class Parser {
     while (kind < kAnomalyKindCount && info(static_cast<AnomalyKind>(kind)).name != word) ++kind;
     if (kind == kAnomalyKindCount) return fail("unknown anomaly");
     out.kind = static_cast<AnomalyKind>(kind);
-    if (out.kind == AnomalyKind::ContradictoryOrder) return fail("a refutation is no anomaly");
-    const bool of_timestamps = out.kind > AnomalyKind::ContradictoryOrder;
-    if (of_timestamps) {
+    const AnomalySign sign = info(out.kind).sign;
+    if (sign == AnomalySign::Contradiction) return fail("a refutation is no anomaly");
+    if (recheck::names_transactions(sign)) {
       numbers(fields, "transactions",
               [&](std::int64_t number) { out.txns.push_back(id<TxnId>(number)); });
     }
-    if (out.kind <= AnomalyKind::NonRepeatableRead || of_timestamps) {
+    if (sign != AnomalySign::Cycle) {
       numbers(fields, "operations",
               [&](std::int64_t number) { out.ops.push_back(id<OpId>(number)); });
     } else {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "certify/rules.h"
 #include "format/output.h"
 #include "ouro/certificate.h"
 
@@ -102,10 +103,11 @@ class Writer {
 
   void anomalies(const std::vector<Anomaly>& all) {
     for (const Anomaly& anomaly : all) {
-      if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+      const AnomalySign sign = info(anomaly.kind).sign;
+      if (sign == AnomalySign::Contradiction) continue;
       std::string text = fmt::format(R"({{"anomaly":"{}",)", info(anomaly.kind).name);
       if (anomaly.edges.empty()) {
-        if (anomaly.kind > AnomalyKind::ContradictoryOrder) {
+        if (recheck::names_transactions(sign)) {
           add_numbers(text, "transactions", anomaly.txns);
           text += ',';
         }

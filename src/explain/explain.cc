@@ -31,7 +31,8 @@ constexpr std::uint64_t kStepsPerLook = 4;       // To go through a history, for
 constexpr std::uint64_t kStepsPerExcerpt = 30;   // … or to cut something out of it.
 
 bool is_cycle(AnomalyKind kind) {
-  return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
+  const AnomalySign sign = info(kind).sign;
+  return sign == AnomalySign::Cycle || sign == AnomalySign::Contradiction;
 }
 
 // Two transactions that each read what the other overwrote, of one key: told like that, nobody
