@@ -21,6 +21,7 @@
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
+#include "history/input_error.h"
 
 namespace ouro {
 namespace {

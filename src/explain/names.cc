@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "history/access.h"
+#include "history/moment.h"
 
 namespace ouro {
 namespace {
@@ -93,7 +94,7 @@ class Namer {
     bool only_reads = false;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       const Edge& next = cycle[(i + 1) % cycle.size()];
-      only_reads |= !writes(cycle[i].from);
+      only_reads |= cycle[i].from.valid() && !writes(h_, cycle[i].from);
       if (cycle[i].kind != EdgeKind::ReadWrite) continue;
       adjacent |= next.kind == EdgeKind::ReadWrite;
       predicate |= missed_by_predicate(cycle[i]);
@@ -107,14 +108,6 @@ class Namer {
     if (predicate) return Pattern::Phantom;
     if (two && !blind && !has(cycle, EdgeKind::WriteRead)) return Pattern::WriteSkew;
     return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
-  }
-
-  [[nodiscard]] bool writes(TxnId txn) const {
-    if (!txn.valid()) return true;
-    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-      if (is_write(h_.op(id).kind)) return true;
-    }
-    return false;
   }
 
   // Whether the read asked for a set of rows, and the key was not among them.

@@ -9,6 +9,7 @@
 #include "check/observed/key_ranges.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 
@@ -73,16 +74,6 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.keep_counted_wrong_reads();
   o.stopped_ = budget.exhausted();
   return o;
-}
-
-Error error_at(const History& history, OpId op, std::string what) {
-  const Place place = history.place(op);
-  Error error;
-  error.file = std::string(place.file);
-  if (place.unit == PlaceUnit::Line) error.line = place.position;
-  if (place.unit == PlaceUnit::Byte) error.offset = place.position;
-  error.what = std::move(what);
-  return error;
 }
 
 // Each thread takes the next range of keys.

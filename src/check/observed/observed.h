@@ -49,9 +49,6 @@ struct KeyLink {
   [[nodiscard]] bool is_write() const { return source >= kFinalWrite; }
 };
 
-// An input error at the place of an operation.
-[[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
-
 // A transaction with a predicate read follows a writer, or, with `overwrites`, precedes it.
 // check/versions/ finds these.
 struct PredicateEdge {
