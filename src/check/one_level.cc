@@ -10,6 +10,7 @@
 #include "check/local/local.h"
 #include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
+#include "check/positions.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -46,20 +47,6 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Level
              : check_polygraph(observed, level, budget, options);
 }
 
-// The positions of begins and commits in the order of a verdict that holds. Where it has no
-// schedule, a transaction begins and commits at its position in the order.
-Positions positions_of(const Observed& observed, const Verdict& verdict) {
-  Positions positions;
-  positions.begin.resize(observed.history().txn_count());
-  std::uint32_t next = 0;
-  for (const TxnId txn : verdict.order) positions.begin[txn.index()] = next++;
-  positions.commit = positions.begin;
-  for (const Event& event : verdict.schedule) {
-    (event.commit ? positions.commit : positions.begin)[event.txn.index()] = next++;
-  }
-  return positions;
-}
-
 // Decides a level, adding the edges of predicate reads that the order found so far breaks, until
 // the order breaks none.
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates, Level level,
@@ -82,7 +69,7 @@ Verdict decide_with_predicates(Observed& observed, const PredicateReads& predica
     Verdict verdict = decide(observed, predicates, level, budget, options);
     if (verdict.outcome != Outcome::Holds) return verdict;
     const auto broken =
-        predicates.broken(observed, positions_of(observed, verdict), overwrites, budget);
+        predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }

@@ -152,13 +152,7 @@ LemmaId Solver::cycle_lemma(Arc arc, DynamicOrder::Label label) {
     const auto path = order_.lightest_path(arc.to, arc.from);
     lemma.cycle.insert(lemma.cycle.end(), path.begin(), path.end());
   }
-  for (const DynamicOrder::Step& step : lemma.cycle) {
-    if (step.label == DynamicOrder::kNoLabel) continue;
-    const Literal against = !Literal{step.label};
-    if (std::find(lemma.literals.begin(), lemma.literals.end(), against) == lemma.literals.end()) {
-      lemma.literals.push_back(against);
-    }
-  }
+  lemma.add_literals_against(lemma.cycle);
   return add_lemma(std::move(lemma));
 }
 

@@ -113,7 +113,7 @@ class Solver {
   LemmaId cycle_lemma(Arc arc, DynamicOrder::Label label);
   // Learns from a conflict and takes decisions back. False: there is no solution.
   bool resolve_conflict(LemmaId conflict, Guide& guide);
-  void analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& back_to);
+  void analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target);
   void justify_unit(Literal literal);
   LemmaId add_lemma(Lemma lemma);
   LemmaId forbid(Lemma lemma, Guide& guide);

@@ -217,14 +217,7 @@ bool Search::saturate(Solver& solver, Next& next) {
       next.kind = Next::Kind::Forbid;
       next.forbidden.literals = {forced};
       next.forbidden.cycle = order_.lightest_path(arc.to, arc.from);
-      for (const DynamicOrder::Step& step : next.forbidden.cycle) {
-        if (step.label == DynamicOrder::kNoLabel) continue;
-        const Literal against = !Literal{step.label};
-        auto& literals = next.forbidden.literals;
-        if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
-          literals.push_back(against);
-        }
-      }
+      next.forbidden.add_literals_against(next.forbidden.cycle);
       next.forbidden.cycle.push_back({arc, (!forced).code});
       fixed_some_ = true;
       return true;
