@@ -16,10 +16,10 @@
 
 #include <array>
 
+#include "db/data_folder.h"
 #include "db/encoding.h"
 #include "db/registry.h"
 #include "db/sql.h"
-#include "db/temporary_folder.h"
 
 namespace ouro::db {
 namespace {
@@ -368,7 +368,7 @@ class SqliteDatabase final : public Database {
  private:
   SqliteSettings settings_;
   Schema schema_;
-  TemporaryFolder folder_;
+  DataFolder folder_;
   std::unique_ptr<SqliteConnection> keeper_;  // Keeps a shared cache alive when no client is there.
 };
 

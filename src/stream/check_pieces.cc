@@ -1,40 +1,17 @@
 #include "ouro/check_pieces.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <utility>
 
+#include "base/temporary_folder.h"
 #include "ouro/pieces.h"
 
 namespace ouro {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// A folder for what does not fit into memory. It is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "ouro-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // What is noted for a certificate while a history goes by.
 struct Notes {
@@ -108,8 +85,9 @@ Result<bool> PiecesCheck::feed(HistoryPieces& pieces, Stream& stream, StreamDige
 }
 
 Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
-  const TemporaryFolder folder;
-  auto opened = Stream::open(stream_options(folder.path()));
+  const auto folder = TemporaryFolder::make("ouro");  // For what does not fit into memory.
+  if (!folder.ok()) return folder.error();
+  auto opened = Stream::open(stream_options(folder->path().string()));
   if (!opened.ok()) return opened.error();
   std::optional<Stream> stream = *std::move(opened);
   auto pieces = HistoryPieces::open(path);
@@ -121,8 +99,8 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   StreamDigest digest(options_.level, options_.examples);
   const auto fed = feed(*pieces, *stream, digest);
   if (!fed.ok()) return fed.error();
-  CheckedPieces checked{.history = {}, .verdict = {}, .summary = stream->finish(),
-                        .certificate = {}};
+  CheckedPieces checked{
+      .history = {}, .verdict = {}, .summary = stream->finish(), .certificate = {}};
   const std::vector<StreamEvent> events = stream->poll();
   stream.reset();  // Its memory may be needed.
   digest.add(events);
