@@ -51,7 +51,7 @@ class Explaining {
       : h_(history),
         first_(verdict),
         options_(options),
-        budget_(options.time_limit, options.cancelled, 0, options.work_limit),
+        budget_(options.time_limit, options.cancelled, options.memory_limit, options.work_limit),
         worst_first_(verdict.evidence == Evidence::Versions &&
                      !rules(verdict.level).is(LevelFamily::CommitOrder) &&
                      has_complete_orders(history)),
