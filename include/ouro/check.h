@@ -256,8 +256,8 @@ struct CheckOptions {
 
   unsigned threads = 0;  // Zero: one per core. Never changes the verdict.
   // By how much the clocks of two clients may differ, in their unit. A transaction precedes another
-  // in real time only if it completed more than this before the other was invoked. REQUIRES: >= 0.
-  // This is not verified: with a negative number real time is ignored, and certify() rejects that.
+  // in real time only if it completed more than this before the other was invoked. A
+  // negative number is an error.
   std::int64_t clock_drift = 0;
   std::size_t examples = 3;                // Anomalies of each kind to keep in a verdict.
   Evidence evidence = Evidence::Observed;  // What the verdict is to rest on.
@@ -281,8 +281,8 @@ struct CheckOptions {
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a history that cannot be read unambiguously (for example, two
-// transactions wrote one value to one key); a history that lacks the evidence.
+// that is not decidable(); a negative clock_drift; a history that cannot be read unambiguously (for
+// example, two transactions wrote one value to one key); a history that lacks the evidence.
 //
 // Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
 // NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:

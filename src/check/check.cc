@@ -22,6 +22,7 @@
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
 #include "history/input_error.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -225,6 +226,7 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
       return error;
     }
   }
+  if (auto status = check_clock_drift(options.clock_drift); !status.ok()) return status.error();
   if (options.evidence == Evidence::Timestamps) {
     return check_by_timestamps(history, levels, budget, options);
   }

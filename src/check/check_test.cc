@@ -53,6 +53,15 @@ TEST(EngineTest, LevelsThatAreNotDecidableAreErrors) {
   }
 }
 
+TEST(EngineTest, ANegativeClockDriftIsAnError) {
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Timestamps, Evidence::Versions}) {
+    const auto verdict =
+        check(History{}, Level::StrictSerializable, {.clock_drift = -1, .evidence = evidence});
+    ASSERT_FALSE(verdict.ok());
+    EXPECT_NE(verdict.error().what.find("clock_drift is -1"), std::string::npos);
+  }
+}
+
 // The engines at every level of all histories of some shapes.
 void expect_agreement(std::span<const Shape> shapes) {
   for (const Shape& shape : shapes) {

@@ -8,6 +8,15 @@
 
 namespace ouro {
 
+Status check_clock_drift(std::int64_t drift) {
+  if (drift >= 0) return {};
+  Error error;
+  error.what = fmt::format(
+      "clock_drift is {}, but it is by how much clocks differ; give a number that is not negative",
+      drift);
+  return error;
+}
+
 std::optional<std::size_t> first_inverted(std::span<const std::int64_t> invoked,
                                           std::span<const std::int64_t> completed) {
   // kNoClock is the least number, so a missing invocation is never greater than a completion.
