@@ -74,8 +74,8 @@ class Predicates {
   [[nodiscard]] RowArchive& archive() { return archive_; }
   [[nodiscard]] const RowArchive& archive() const { return archive_; }
   [[nodiscard]] std::size_t bytes() const {
-    return table_.bytes() + reads_.size() * (sizeof(ReadPlace) + sizeof(PlacedRead) + 8) +
-           made_.size() * (sizeof(ReadPlace) + sizeof(Asked) + 64);
+    return table_.bytes() + reads_.size() * (sizeof(ReadMoment) + sizeof(TimedRead) + 8) +
+           made_.size() * (sizeof(ReadMoment) + sizeof(Asked) + 64);
   }
   void save(Encoder& out);
   Status restore(Decoder& in, const std::string& folder, bool limited);
@@ -92,7 +92,7 @@ class Predicates {
     bool was_wrong = false;
     bool changed = false;  // Whether what it should have returned changed.
   };
-  using Reads = PlacedReads;
+  using Reads = TimedReads;
 
   void use(Sheet& sheet);
   Sheet& sheet_of(const std::shared_ptr<const History>& batch);
@@ -112,7 +112,7 @@ class Predicates {
   void drop_list(RowKey& key);
   Touched& touch(Reads::iterator read);
   // Judges the whole read. Returns whether what it should have returned changed.
-  bool judge_aggregate(const ReadPlace& place, PlacedRead& read, const Asked& asked);
+  bool judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked);
   void release_all();
 
   ColdKeys& keys_;
@@ -128,8 +128,8 @@ class Predicates {
   Sheet recalled_;
   Fingerprints recalled_prints_;
   const Sheet* used_ = nullptr;  // The batch that the store reads from now.
-  absl::btree_map<ReadPlace, Touched> touched_;
-  std::vector<ReadPlace> made_;  // Reads that may have an Asked.
+  absl::btree_map<ReadMoment, Touched> touched_;
+  std::vector<ReadMoment> made_;  // Reads that may have an Asked.
   std::size_t compact_at_ = kSmallStore;
   static constexpr std::size_t kSmallStore = std::size_t{4} << 20;  // Bytes.
   static constexpr std::size_t kManyPredicates = std::size_t{1} << 18;
