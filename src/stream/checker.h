@@ -182,8 +182,8 @@ class Checker {
   StreamSummary summary_;
   std::vector<StreamEvent> events_;  // Those that poll() has not yet returned.
   std::uint64_t event_count_ = 0;    // Of all events ever.
-  std::string checkpoint_;         // The file that is being written, or was written last.
-  std::optional<Status> written_;  // How writing it ended, until saved() has told it.
+  std::string checkpoint_;           // The file that is being written, or was written last.
+  std::optional<Status> written_;    // How writing it ended, until saved() has told it.
   Twin twin_;
 };
 

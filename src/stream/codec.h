@@ -97,7 +97,7 @@ class Decoder {
   bool ok_ = true;
 };
 
-// A history, without its version orders and the initial values of single keys.
+// A history, without its version orders, the initial values of single keys, and its remarks.
 void encode(const History& history, Encoder& out);
 [[nodiscard]] std::shared_ptr<const History> decode_history(Decoder& in);
 
