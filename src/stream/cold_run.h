@@ -35,8 +35,8 @@ struct ColdKey {
   Name name;
   std::uint64_t stub = 0;  // KeyState::stub; of a list with a stub: the stub's value.
   std::uint32_t last_epoch = 0;
-  std::uint32_t bits = 0;  // All the rest, as ColdKeys packs it.
-  std::array<std::uint64_t, 4> list{};  // Hashes and lengths of a list's stub, as ColdKeys packs it.
+  std::uint32_t bits = 0;               // All the rest, as ColdKeys packs it.
+  std::array<std::uint64_t, 4> list{};  // The hashes and lengths of a list's stub.
 
   static constexpr std::uint32_t kHasList = std::uint32_t{1} << 31;  // In `bits`.
   [[nodiscard]] std::size_t size() const { return (bits & kHasList) != 0 ? 64 : 32; }

@@ -46,9 +46,11 @@ struct KeyState {
   std::uint32_t first_epoch : kEpochBits = 0;
   KeyKind kind : 2 = KeyKind::Unknown;
   bool has_stub : 1 = false;
-  bool has_stored_versions : 1 = false;  // Some version was moved to disk.
-  bool touched : 1 = false;  // A late transaction touched it since a sweep wrote it.
-  bool leaving : 1 = false;  // It was written to a run of cold keys by the last sweep that did so.
+  bool has_stored_versions : 1 = false;  // A version was moved to disk.
+  // A late transaction touched the key since a sweep wrote it.
+  bool touched : 1 = false;
+  // The last sweep that moved keys to a run of cold keys wrote this one, too.
+  bool leaving : 1 = false;
 
   void prefetch_times() const {
     __builtin_prefetch(registers.tail());

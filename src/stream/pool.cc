@@ -11,9 +11,11 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kFirstPiece = std::size_t{64} << 10;  // Bytes.
-constexpr std::size_t kDoublings = 8;  // After so many the pieces of a pool grow no more.
-constexpr std::size_t kPiece = kHugePage * 2;  // Bytes of a piece that is made ready in advance.
+// In bytes: the first piece of a pool, which doubles with each further one up to kDoublings times,
+// and a piece that is made ready in advance.
+constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
+constexpr std::size_t kDoublings = 8;
+constexpr std::size_t kPiece = kHugePage * 2;
 
 }  // namespace
 
