@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// A folder for what does not fit into memory; goes with the object.
+// A temporary folder for what does not fit into memory; the destructor removes it.
 class Scratch {
  public:
   Scratch() {
@@ -48,15 +48,16 @@ class Scratch {
 struct Judged {
   StreamDigest::Digest digest;
   StreamSummary summary;
-  std::optional<Certificate> certificate;
+  std::optional<Certificate> certificate;  // If one was asked for, and the verdict has one.
 };
 
-// What is noted for a certificate while a history goes by.
+// What is gathered for a certificate while a history is read.
 struct Notes {
   HistoryIdentity history;
   StreamProof proof;
 };
 
+// Checks one history.
 class PieceChecker {
  public:
   PieceChecker(const CheckFlags& flags, Level level) : flags_(flags), level_(level) {}
@@ -64,10 +65,11 @@ class PieceChecker {
   int check_one(const std::string& path);
 
  private:
-  static constexpr double kMegabytes = 1000;  // Of memory, if nobody says.
+  static constexpr double kMegabytes = 1000;  // The memory limit if none is given.
 
   Result<Judged> judge(const std::string& path);
-  // Until its end, or until it is to stop; whether it came to its end.
+  // Feeds the history to the stream, until its end or until it must stop. Returns whether it came
+  // to the end.
   Result<bool> feed(HistoryPieces& pieces, Stream& stream, StreamDigest& digest);
   [[nodiscard]] StreamOptions options(const std::string& folder) const;
   int write_certificate_of(const Judged& judged) const;
@@ -83,12 +85,12 @@ class PieceChecker {
   const CheckFlags& flags_;
   Level level_;
   Clock::time_point start_ = Clock::now();
-  std::optional<Notes> notes_;  // If there is to be a certificate.
+  std::optional<Notes> notes_;  // If a certificate was asked for.
   bool stamped_ = false;        // Whether any transaction has a timestamp.
 };
 
-// A transaction that does not come after all that it concerns is judged right all the same, so
-// nobody waits: the time-out is zero.
+// The time-out is zero: findings are final at once, and are withdrawn if a later transaction
+// changes them. Since the retention is endless, nothing is lost by that.
 StreamOptions PieceChecker::options(const std::string& folder) const {
   StreamOptions options;
   options.level = level_;
@@ -144,7 +146,7 @@ Result<Judged> PieceChecker::judge(const std::string& path) {
   if (!fed.ok()) return fed.error();
   Judged judged{.digest = {}, .summary = stream->finish(), .certificate = {}};
   const std::vector<StreamEvent> events = stream->poll();
-  stream.reset();  // Its memory may be needed.
+  stream.reset();  // Frees its memory, which the certificate may need.
   digest.add(events);
   if (!stamped_ && judged.summary.txns > 0) {
     Error error;
@@ -199,7 +201,7 @@ int PieceChecker::check_one(const std::string& path) {
   return flags_.undecided == "pass" ? kHolds : flags_.undecided == "fail" ? kViolated : kUndecided;
 }
 
-// Nothing proves an undecided verdict.
+// An undecided verdict has no certificate.
 int PieceChecker::write_certificate_of(const Judged& judged) const {
   if (!judged.certificate) return kHolds;
   const auto status = write_certificate(*judged.certificate, flags_.certificate);
