@@ -24,11 +24,12 @@ using recheck::Flaws;
 using recheck::PredicateReads;
 using recheck::Reading;
 
+// Whether such an anomaly is shown by single operations, not by a cycle.
 bool is_plain(AnomalyKind kind) {
   return kind <= AnomalyKind::NonRepeatableRead || kind == AnomalyKind::VersionOrderMismatch;
 }
 
-// What is wrong before anything is looked at, or "".
+// What is wrong with a certificate before its proof is looked at, or "".
 std::string check_header(const History& history, const Certificate& certificate) {
   if (certificate.txns != history.txn_count() || certificate.ops != history.op_count() ||
       certificate.fingerprint != fingerprint(history)) {
@@ -48,6 +49,7 @@ std::string check_header(const History& history, const Certificate& certificate)
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
 }
 
+// What is wrong with the order or schedule of a level that holds, or "".
 std::string check_order(const Reading& reading, const PredicateReads& predicates,
                         const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
@@ -71,7 +73,8 @@ std::string check_order(const Reading& reading, const PredicateReads& predicates
                        : wrong;
 }
 
-// What violations rest on, if predicate reads saw what was committed at some moment.
+// Checks parts of the proof of a violation, if predicate reads saw the database at one given
+// moment.
 class Grounds {
  public:
   Grounds(const Reading& reading, const PredicateReads& predicates, const Certificate& certificate)
@@ -105,7 +108,8 @@ class Grounds {
   const Cycles cycles_;
 };
 
-// Every part of the proof must be right at one moment, and every moment must have one.
+// Every part of the proof of a violation must be right at some moment, and every moment must have
+// such a part: then the level is violated whatever moment predicate reads saw.
 class Proofs {
  public:
   explicit Proofs(std::span<const std::unique_ptr<Grounds>> moments)
@@ -132,6 +136,8 @@ class Proofs {
   std::vector<bool> proven_;
 };
 
+// What is wrong with the proof of a violation, or "". `seeings` are the predicate reads at each
+// moment that they may have seen; moments that do not give what they returned are left out.
 std::string check_anomalies(const Reading& reading, std::span<const PredicateReads> seeings,
                             const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
@@ -150,7 +156,7 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
   Proofs proofs(moments);
   bool promised = false;
   for (const Anomaly& anomaly : verdict.anomalies) {
-    promised |= anomaly.kind == AnomalyKind::ContradictoryOrder;  // That is the refutation.
+    promised |= anomaly.kind == AnomalyKind::ContradictoryOrder;  // Its proof is the refutation.
     if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
     if (std::string wrong = proofs.add(anomaly); !wrong.empty()) return wrong;
   }
@@ -165,7 +171,7 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
 
 // ---- compare-and-sets that failed ----
 
-// What is wrong with what the certificate says some of them read, or "".
+// What is wrong with `sources`, which say what some of them read, or "".
 std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
   for (const ReadSource& said : sources) {
     if (!reading.is_open(said.read)) return "it says what a read returned that tells so itself";
@@ -176,8 +182,9 @@ std::string check_sources(const Reading& reading, std::span<const ReadSource> so
   return "";
 }
 
-// Whether cases leave out nothing: a tree of sources, each node of which has one child for each of
-// all that one more read may have returned.
+// Checks that cases leave out nothing, and that each is refuted. Cases are the leaves of a tree:
+// each inner node is about one more read, and has a child for each version that it may have
+// returned.
 class SourceTree {
  public:
   SourceTree(const History& history, const Certificate& certificate, const Reading& reading)
@@ -194,7 +201,7 @@ class SourceTree {
   }
 
  private:
-  struct Node {  // Cases from `first` to `end` that agree in so many sources.
+  struct Node {  // The cases from `first` to `end`, which agree in `depth` sources.
     std::size_t first = 0;
     std::size_t end = 0;
     std::size_t depth = 0;
@@ -262,7 +269,8 @@ Result<Certification> certify(const History& history, const Certificate& certifi
                 : recheck::check_timestamp_anomalies(history, certificate);
     return Certification{wrong.empty(), std::move(wrong)};
   }
-  // What holds does so if it does with one source for every read; a violation must not rest on it.
+  // What a scan says of keys that it did not list may rest on an assumption. A level that holds
+  // under it holds; a violation must not rest on it.
   const bool violated = certificate.verdict.outcome == Outcome::Violated;
   const Evidence evidence = certificate.verdict.evidence;
   const auto absences = violated ? Reading::Absences::Certain : Reading::Absences::Assumed;

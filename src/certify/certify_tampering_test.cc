@@ -18,8 +18,8 @@
 namespace ouro::oracle {
 namespace {
 
-// What an accepted certificate claims must be true, so a wrong claim must be rejected whatever
-// the certificate says, and an order must pass the oracle.
+// Whether a certificate may be accepted: what it claims is true and, if it has an order, the oracle
+// agrees with that.
 bool is_proof(const History& history, const LevelSet& allowed, const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
   const bool holds = verdict.outcome == Outcome::Holds;
@@ -194,7 +194,7 @@ TEST(CertifyTest, AcceptedAfterTamperingMeansStillTrue) {
             continue;
           }
           bad = *std::move(parsed);
-          // Another drift is another claim, which the oracle was not asked.
+          // With another drift it claims something else, of which the oracle was not asked.
           if (bad.clock_drift != 0) continue;
         }
         if (!accepted(history, bad)) {

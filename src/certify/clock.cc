@@ -4,8 +4,9 @@
 
 namespace ouro::recheck {
 
-// At equal timestamps: 0 commits of what began before, 1 writers and 2 readers that do both right
-// then, 3 begins of what commits later.
+// Phases, which order moments at equal timestamps: 0, commits of transactions that began before; 1,
+// writers that begin and commit right then; 2, readers that do; 3, begins of transactions that
+// commit later.
 Clock::Moment Clock::begin_of(const Stamps& stamps, TxnId txn) {
   if (stamps.start < stamps.commit) return {stamps.start, 3, txn.value, false};
   return {stamps.commit, stamps.writes ? 1 : 2, txn.value, false};
@@ -16,7 +17,7 @@ Clock::Moment Clock::commit_of(const Stamps& stamps, TxnId txn) {
   return {stamps.commit, stamps.writes ? 1 : 2, txn.value, true};
 }
 
-// What completed + drift would be above all clocks is before nothing.
+// If completed + drift is above what clocks can show, it precedes nothing.
 bool precedes_in_time(std::int64_t completed, std::int64_t invoked, std::int64_t drift) {
   if (completed > std::numeric_limits<std::int64_t>::max() - drift) return false;
   return completed + drift < invoked;

@@ -1,6 +1,7 @@
-// Clocks, read a second time. The database's timestamps: who takes part, and who commits before
-// whom begins. The clients' clocks: who completed before whom was invoked. The definitions are in
-// docs/levels.md, "By timestamps" and "Real time". All of certify/ asks here.
+// Clocks, read a second time, independently of the engines. By the database's timestamps: which
+// transactions take part, and which commits precede which begins. By the clients' clocks: who
+// completed before whom was invoked. The definitions are in docs/levels.md, "By timestamps" and
+// "Real time". All of certify/ uses these.
 #pragma once
 
 #include <compare>
@@ -27,8 +28,8 @@ class Clock {
     bool commit = false;
     auto operator<=>(const Moment&) const = default;
   };
-  // When a transaction begins and commits that has these timestamps. One that does not start before
-  // it commits does both at its commit.
+  // The timestamps of a transaction. If it does not start before it commits, it begins and commits
+  // at its commit timestamp.
   struct Stamps {
     Timestamp start;
     Timestamp commit;
@@ -37,19 +38,24 @@ class Clock {
   [[nodiscard]] static Moment begin_of(const Stamps& stamps, TxnId txn);
   [[nodiscard]] static Moment commit_of(const Stamps& stamps, TxnId txn);
 
+  // At levels with snapshots a transaction begins when it starts, at the others when it commits.
   Clock(const History& history, const Rules& rules);
 
+  // Whether it committed, or its outcome is unknown and it has a commit timestamp.
   [[nodiscard]] bool takes_part(TxnId txn) const;
   // Whether its timestamps say when it begins and commits.
   [[nodiscard]] bool is_known(TxnId txn) const { return known_[txn.index()]; }
+  // Whether it starts after it commits.
   [[nodiscard]] bool is_inverted(TxnId txn) const;
   [[nodiscard]] bool writes(TxnId txn) const { return stamps_[txn.index()].writes; }
   [[nodiscard]] Timestamp commit_ts(TxnId txn) const { return stamps_[txn.index()].commit; }
+  // How many transactions are known.
   [[nodiscard]] std::size_t known() const { return known_count_; }
 
   // REQUIRES: is_known(txn).
   [[nodiscard]] Moment begin(TxnId txn) const { return begin_of(stamps_[txn.index()], txn); }
   [[nodiscard]] Moment commit(TxnId txn) const { return commit_of(stamps_[txn.index()], txn); }
+  // Whether `writer` commits before `reader` begins. REQUIRES: both are known.
   [[nodiscard]] bool sees(TxnId reader, TxnId writer) const {
     return reader != writer && commit(writer) < begin(reader);
   }

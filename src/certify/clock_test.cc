@@ -28,7 +28,7 @@ TEST(ClockTest, RealTimeIsThatOfTheEnginesUpToTheLastClock) {
   }
 }
 
-// Eight kinds of transactions at and around one timestamp; all pairs.
+// Compares all pairs of eight kinds of transactions at and around one timestamp.
 TEST(ClockTest, MomentsStandInTheOrderOfTheEngines) {
   struct Kind {
     Timestamp start, commit;
@@ -71,8 +71,9 @@ class ClockOfTest : public testing::Test {
 
 TEST_F(ClockOfTest, WhoTakesPartAndWhoseMomentsAreKnown) {
   txn(TxnStatus::Committed, {1, 0}, {2, 0}, true);
-  txn(TxnStatus::Committed, {3, 0}, kNoTimestamp, true);   // A writer must say when it commits,
-  txn(TxnStatus::Committed, {3, 0}, kNoTimestamp, false);  // a reader need not.
+  // Unknown: a writer must say when it commits.
+  txn(TxnStatus::Committed, {3, 0}, kNoTimestamp, true);
+  txn(TxnStatus::Committed, {3, 0}, kNoTimestamp, false);  // Known: a reader need not.
   txn(TxnStatus::Aborted, {3, 0}, {4, 0}, true);
   txn(TxnStatus::Unknown, {3, 0}, kNoTimestamp, true);
   txn(TxnStatus::Unknown, {5, 0}, {4, 0}, true);

@@ -2,14 +2,15 @@
 // from T1, and T3 knew of T2, which writes x too, then T2 commits before T1, or is T1.
 //
 // So, for every key that T2 writes, T2 must be no later than the earliest writer T3 read the key
-// from. For T2 that T3 read from we look at the smaller of the keys that T2 writes and T3 reads,
-// O(n^1.5) in all. For T2 before T3 in its session only the last writer of each key matters.
-// What else is in the causal past we find with one clock per transaction, which says how far it
-// reaches into each session: O(n · sessions), in blocks of sessions to bound the memory.
+// from. For a T2 that T3 read from we look at the keys that T2 writes or at those that T3 reads,
+// whichever are fewer: O(n^1.5) in all. For T2 before T3 in its session only the last writer of
+// each key matters. What else is in the causal past we find with one clock per transaction, which
+// says how far it reaches into each session: O(n · sessions), in blocks of sessions to bound the
+// memory.
 //
-// Parallel SI has another rule, for which the same clocks do: the order says in which order
-// versions were installed, and who overwrote what a transaction read must not be in its past by
-// session order, reads and overwritten versions.
+// Parallel SI has another rule, for which the same clocks serve: the commit order is the order of
+// versions, and whoever overwrote what a transaction read must not be in its past, which here is
+// that by session order, reads and overwritten versions.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -69,7 +70,8 @@ class CommitOrder {
     return txn == kInitialTxn ? 0 : position_[txn.index()];
   }
 
-  // The order must have everybody once, and keep sessions and reads.
+  // Numbers the transactions in `order`. It must have each that counts once, and keep session order
+  // and reads-from.
   std::string number(std::span<const TxnId> order) {
     std::uint32_t next = 0;
     for (const TxnId txn : order) {
@@ -95,6 +97,7 @@ class CommitOrder {
     return next == reading_.counted() ? "" : "the order leaves out a transaction";
   }
 
+  // Notes the keys that each transaction wrote.
   void collect_written() {
     written_first_.push_back(0);
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -114,14 +117,15 @@ class CommitOrder {
     return std::span(written_).subspan(first, written_first_[txn.index() + 1] - first);
   }
 
+  // `reader` read `key` from before `known`, of which it knew, and which wrote the key.
   [[nodiscard]] std::string objection(TxnId reader, KeyId key, TxnId known) const {
     return fmt::format("{} reads {} from before {}, which it knew of", txn_name(reader),
                        h_.key_label(key), txn_name(known));
   }
 
-  // From the last access to the first: `earliest_` then has what was read later than the access
-  // at hand, by later operations. Only the first read from each transaction needs a look; at ra it
-  // sees all reads.
+  // Compares the reads of T3 = `txn` with each T2 that it read from. At rc only reads by later
+  // operations than the first that saw T2 count: we go from the last access to the first, and
+  // `earliest_` has the reads of later operations. At the other levels it has all reads.
   std::string through_reads(TxnId txn) {
     earliest_.clear();
     first_seen_.clear();
@@ -130,7 +134,7 @@ class CommitOrder {
       first_seen_[reading_.source_txn(id)] = id;
       if (level_ != Level::ReadCommitted) note_read(id);
     }
-    AccessId later = reading_.end(txn);  // From here on all is noted.
+    AccessId later = reading_.end(txn);  // All accesses from here on are noted.
     for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
       if (!reading_.is_external(id)) continue;
       for (; level_ == Level::ReadCommitted && is_later(later - 1, id); --later) {
@@ -147,12 +151,14 @@ class CommitOrder {
     return reading_.access(a).op > reading_.access(b).op;
   }
 
+  // Adds a read to `earliest_`.
   void note_read(AccessId read) {
     const std::uint32_t here = position(reading_.source_txn(read));
     const auto [at, added] = earliest_.try_emplace(reading_.access(read).key, here);
     if (!added) at->second = std::min(at->second, here);
   }
 
+  // Compares `earliest_` with the keys that `known` wrote.
   std::string compare(TxnId reader, TxnId known) const {
     const std::uint32_t here = position(known);
     const auto keys = written(known);
@@ -169,6 +175,7 @@ class CommitOrder {
     return "";
   }
 
+  // Compares the reads of each transaction with what its session wrote before.
   std::string through_sessions() const {
     std::vector<TxnId> last(h_.key_count());
     for (std::size_t s = 0; s < h_.session_count(); ++s) {
@@ -191,8 +198,10 @@ class CommitOrder {
 
   // ---- causal ----
 
+  // Sessions in a block.
   static constexpr std::size_t kBlock = 64;
 
+  // Compares the reads of each transaction with what its whole past wrote.
   std::string through_past(std::span<const TxnId> order) {
     for (std::size_t s = 0; s < h_.session_count(); ++s) {
       for (const TxnId txn : h_.session_txns(SessionId{s})) {
@@ -243,6 +252,8 @@ class CommitOrder {
     if (session >= first && session < first + width) mine[session - first] = place_[txn.index()];
   }
 
+  // Compares the reads of `txn` with the last writers of their keys in its past, in one block of
+  // sessions.
   std::string past(TxnId txn, const std::uint32_t* clock, std::size_t first, std::size_t width,
                    const std::vector<std::vector<SessionId>>& sessions) const {
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
@@ -272,7 +283,7 @@ class CommitOrder {
 
   // ---- parallel SI ----
 
-  // Of every version the one before and the one after.
+  // Finds, for every version, the ones before and after it in the order.
   void find_neighbours(std::span<const TxnId> order) {
     previous_.assign(reading_.access_count(), kNoAccess);
     next_.assign(reading_.access_count(), kNoAccess);
@@ -289,7 +300,7 @@ class CommitOrder {
     }
   }
 
-  // Whose versions `txn` overwrote.
+  // The writers of the versions that `txn` overwrote; none but at parallel SI.
   [[nodiscard]] std::vector<TxnId> overwritten(TxnId txn) const {
     std::vector<TxnId> out;
     if (level_ != Level::ParallelSi) return out;
@@ -301,6 +312,7 @@ class CommitOrder {
     return out;
   }
 
+  // Whoever overwrote what `txn` read must not be in its past; looks at one block of sessions.
   std::string overwriters(TxnId txn, const std::uint32_t* clock, std::size_t first,
                           std::size_t width) const {
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
@@ -324,7 +336,7 @@ class CommitOrder {
     return "";
   }
 
-  // What predicate reads follow and precede, by version orders.
+  // By version orders, a predicate read follows a writer (`seen`) or precedes it.
   struct Predicate {
     TxnId reader;
     TxnId writer;
@@ -353,17 +365,20 @@ class CommitOrder {
   const History& h_;
   const Level level_;
   std::vector<std::uint32_t> position_;
-  std::vector<std::uint32_t> place_;  // In the session, among those that count, from 1.
-  std::vector<TxnId> before_;         // In the session.
+  std::vector<std::uint32_t> place_;  // By transaction: its number in its session, from 1.
+  std::vector<TxnId> before_;         // By transaction: the one before it in its session.
   std::vector<std::size_t> written_first_;
   std::vector<KeyId> written_;
   absl::flat_hash_set<std::pair<TxnId, KeyId>> writes_;
   absl::flat_hash_map<KeyId, std::uint32_t> earliest_;  // Position of the earliest version read.
+  // By transaction read from: the first access that read from it.
   absl::flat_hash_map<TxnId, AccessId> first_seen_;
-  std::vector<AccessId> previous_;  // Versions, by version; parallel SI only.
+  // By version: the one before it. As next_ and first_, at parallel SI only.
+  std::vector<AccessId> previous_;
   std::vector<AccessId> next_;
-  std::vector<AccessId> first_;  // By key.
+  std::vector<AccessId> first_;  // By key: the first version after the initial one.
   std::vector<Predicate> predicates_;
+  // The writers of each key in each session, in session order.
   absl::flat_hash_map<std::pair<KeyId, SessionId>, std::vector<TxnId>> writers_;
 };
 

@@ -68,8 +68,8 @@ std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choic
 
 // ---- begins and commits ----
 
-// Whether an edge leads from the begin or the commit of one transaction, and to which of the other;
-// where transactions do both at once, that is the same.
+// From and to which end of a transaction an edge of this kind leads. Where transactions begin and
+// commit at one moment, this does not matter.
 Cycles::Arc Cycles::arc(EdgeKind kind) const {
   switch (kind) {
     case EdgeKind::ReadWrite:
@@ -192,7 +192,8 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
 
 // ---- the rules of the weak levels ----
 
-// `read` is of a key that `from` wrote, by a transaction that knew of `from`, and returned `to`.
+// Whether a read of the key returned the version of `to`, by a transaction that knew of `from`,
+// which wrote the key, too.
 bool Cycles::is_forced(const Edge& edge) const {
   if (edge.from == kInitialTxn || !edge.read.valid()) return false;
   if (edge.read.index() >= reading_.history().op_count()) return false;
@@ -207,6 +208,7 @@ bool Cycles::is_forced(const Edge& edge) const {
   return false;
 }
 
+// Whether `reader`, which made `read`, knew of edge.from as the level means it.
 bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
   if (edge.saw.valid()) {
     if (edge.saw.index() >= reading_.history().op_count()) return false;
@@ -214,7 +216,7 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
     for (AccessId id = first; id < end; ++id) {
       if (reading_.access(id).txn != reader || !reading_.is_external(id)) continue;
       if (reading_.source_txn(id) != edge.from) continue;
-      // What one operation returns has no order.
+      // The rows of one operation have no order among them.
       const bool earlier = reading_.access(id).op < reading_.access(read).op;
       if (level_ != Level::ReadCommitted || earlier) return true;
     }
@@ -225,7 +227,7 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
   return level_ == Level::Causal && caused(edge.from, reader);
 }
 
-// Whether `from` is in the causal past of `reader`, by a walk through it.
+// Whether `from` is in the causal past of `reader`, found by a walk through that past.
 bool Cycles::caused(TxnId from, TxnId reader) const {
   const History& h = reading_.history();
   std::vector<bool> seen(h.txn_count(), false);

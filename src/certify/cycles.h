@@ -1,4 +1,4 @@
-// Checks that cycles are cycles, and that every edge follows from the history.
+// Checks that the edges of a cycle close it, and that each follows from the history.
 #pragma once
 
 #include <span>
@@ -27,13 +27,14 @@ class Cycles {
   [[nodiscard]] std::string complaint(const Choice& choice) const;
 
  private:
-  // The order of two versions that an edge may rest on.
+  // That version `first` precedes version `second`, if that was `made`: an edge may rest on it.
   struct Assumption {
     std::uint32_t first = 0;
     std::uint32_t second = 0;
     bool made = false;
   };
   enum class End : unsigned char { Begin, Commit };  // Of a transaction.
+  // From which end of a transaction to which end of another an edge leads.
   struct Arc {
     End from = End::Commit;
     End to = End::Begin;
@@ -47,20 +48,23 @@ class Cycles {
   [[nodiscard]] bool is_write_read(const Edge& edge) const;
   [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
+  // Whether `op` belongs to `txn`.
   [[nodiscard]] bool is_read_of(OpId op, TxnId txn) const;
   [[nodiscard]] bool is_forced(const Edge& edge) const;
   [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
   [[nodiscard]] bool caused(TxnId from, TxnId reader) const;
   [[nodiscard]] bool before_in_session(TxnId from, TxnId to) const;
+  // Whether version `early` is known, or by the assumption, to precede `late`.
   [[nodiscard]] bool ordered(std::uint32_t early, std::uint32_t late,
                              const Assumption& assumption) const;
   [[nodiscard]] bool takes_part(TxnId txn) const {
     return txn == kInitialTxn ||
            (txn.index() < reading_.history().txn_count() && reading_.counts(txn));
   }
-  // The external read of `key` that `op` of `txn` made; kNoAccess if it is none.
+  // The external read of `key` that `op` of `txn` made; kNoAccess if it made none.
   [[nodiscard]] AccessId read_at(OpId op, TxnId txn, KeyId key) const;
-  // The version that `txn` wrote with `op`, its last write of `key`; kNoAccess if it did not.
+  // The version of `key` that `txn` installed, if `op` is a write of the key by `txn`; kNoAccess if
+  // not. For the initial transaction, `op` must be invalid.
   [[nodiscard]] std::uint32_t version_at(OpId op, TxnId txn, KeyId key) const;
 
   const Reading& reading_;
@@ -69,7 +73,7 @@ class Cycles {
   std::int64_t clock_drift_;
   Versions versions_;
   const PredicateReads& predicates_;
-  std::vector<std::uint32_t> place_;  // In its session, of each transaction.
+  std::vector<std::uint32_t> place_;  // By transaction: its number in its session.
 };
 
 }  // namespace ouro::recheck

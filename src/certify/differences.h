@@ -1,9 +1,9 @@
 // Where two orders of the same versions differ.
 //
-// Each version has a time by the one and a place in the other. Asked for those that one order has
-// up to a moment and the other has not, we descend a tree over the places that knows the least and
-// the greatest time below each node, and skip what has none of them. So an answer costs its length,
-// not that of the history; where the orders agree, next to nothing.
+// Each version has a time by one order and a place in the other. We are asked which versions come
+// before a moment in one order and not in the other. So we descend a tree over the places, which
+// knows the least and the greatest time below each node, and skip nodes without such versions. An
+// answer costs its length, times a logarithm, and not the length of the history.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ class Differences {
   // The times of all versions, by their places.
   explicit Differences(std::vector<std::uint32_t> times);
 
-  // Adds the places before `place` whose time is not before `time`, and those from there on whose
-  // time is. False, and only a part, if they are more than `most`.
+  // Adds to `out` the places before `place` whose time is `time` or later, and the places from
+  // `place` on whose time is earlier. False, and only a part of them, if they are more than `most`.
   bool find(std::uint32_t place, std::uint32_t time, std::size_t most,
             std::vector<std::uint32_t>& out) const;
 

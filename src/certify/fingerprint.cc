@@ -4,8 +4,8 @@
 // content, as their handles depend on the order in which a reader met them; a list by the hash of
 // its prefix of a trunk, so that the cost stays linear; a row by the sum over its cells, whose
 // order is that in which columns were met. Only sessions go by number, from the first that has a
-// transaction: formats name them as they like. Transactions and version orders have a hash each,
-// since a line about a key may stand anywhere.
+// transaction: formats name them as they like. Transactions and version orders are hashed apart,
+// since the line of a version order may be anywhere among those of transactions.
 
 #include <absl/container/flat_hash_map.h>
 
@@ -32,7 +32,7 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// The contents of one piece, each hashed once.
+// The hashes of all values, keys, columns and predicates of one piece, each computed once.
 class Contents {
  public:
   explicit Contents(const History& history) : h_(history), c_(columns_of(history)) {
@@ -96,7 +96,7 @@ class Contents {
     }
   }
 
-  // Parts of a predicate stand before it.
+  // The parts of a predicate come before it, so their hashes are known.
   void add_predicates() {
     predicates_.reserve(c_.predicate_nodes.size());
     for (const PredicateNode& node : c_.predicate_nodes) {
@@ -117,22 +117,25 @@ class Contents {
   std::vector<std::uint64_t> texts_;
   std::vector<std::uint64_t> columns_;
   std::vector<std::uint64_t> rows_;
-  std::vector<std::uint64_t> prefixes_;  // Beside HistoryColumns::elements.
+  // One per element, at the same index: of its trunk up to there.
+  std::vector<std::uint64_t> prefixes_;
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint64_t> predicates_;
 };
 
-// What is remembered of all pieces.
+// What is known of all pieces so far, as hashes.
 struct Known {
   std::uint64_t txn_count = 0;
   std::uint64_t op_count = 0;
   std::uint64_t txns = kSeed;
-  std::uint64_t orders = kSeed;   // Of versions.
-  std::uint64_t initial = kSeed;  // What keys hold at the start, …
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> own_initial;  // … and what some of them do.
-  absl::flat_hash_map<std::uint64_t, std::uint64_t> sessions;     // Numbers, by name.
+  std::uint64_t orders = kSeed;   // The version orders.
+  std::uint64_t initial = kSeed;  // What keys hold at the start.
+  // By key, if it holds something else.
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> own_initial;
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> sessions;  // By name: its number.
 };
 
+// Adds one piece.
 class Adding {
  public:
   Adding(const History& piece, Known& known) : h_(piece), known_(known), contents_(piece) {}
@@ -178,7 +181,8 @@ class Adding {
     }
   }
 
-  // Histories without any hash as if there were no such thing.
+  // Called only for timestamps that are there: a history without any has the hash that it would
+  // have if there were no such thing.
   void timestamp(char which, Timestamp timestamp) {
     add(static_cast<std::uint64_t>(which));
     add(static_cast<std::uint64_t>(timestamp.physical));
@@ -225,7 +229,8 @@ void HistoryIdentity::add(const History& piece) { Adding(piece, *state_).run(); 
 std::uint64_t HistoryIdentity::txns() const { return state_->txn_count; }
 std::uint64_t HistoryIdentity::ops() const { return state_->op_count; }
 
-// Keys whose own initial value is that of all are like the others. They come in no order.
+// A key whose own initial value is the common one is like the others. The map has no order, so
+// hashes are added up.
 std::uint64_t HistoryIdentity::fingerprint() const {
   const State& s = *state_;
   std::uint64_t own = 0;

@@ -12,7 +12,7 @@ TEST(FingerprintTest, TimestampsArePartOfTheFingerprint) {
   EXPECT_NE(fingerprint(history_of("T1 {1,}: w x 1")), fingerprint(history_of("T1 {,1}: w x 1")));
 }
 
-// Whatever a reader of files calls keys and values.
+// Readers of files may number keys and values in any order.
 TEST(FingerprintTest, IsOfWhatAHistorySaysNotOfHowItIsKept) {
   const History history = history_of("T1 @a: w x 1, w y two\nT2 @b: r y two, r x 1");
   for (const Format format : {Format::Native, Format::NativeBinary}) {

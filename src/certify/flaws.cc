@@ -25,8 +25,8 @@ Flaws::Flaws(const Reading& reading, const PredicateReads& predicates)
   find_misplaced();
 }
 
-// Version orders must have no write of a transaction that does not count; complete ones must have
-// what the others wrote last.
+// Notes the writes that contradict version orders: listed, but of a transaction that does not
+// count; or the last one of a transaction that counts, and missing in a complete order.
 void Flaws::find_misplaced() {
   std::vector<AccessId> misplaced;
   std::vector<bool> complete(h_.key_count(), false);
@@ -76,7 +76,8 @@ std::string Flaws::complaint(const Anomaly& anomaly) const {
   return true_word ? "" : name + " that the history does not show";
 }
 
-// Whether it is about what a predicate read saw by version orders.
+// Whether an anomaly is about the version set of a predicate read, or about its result, by version
+// orders; and is true.
 bool Flaws::is_fault(const Anomaly& anomaly) const {
   const auto reads = predicates_.reads();
   if (!std::binary_search(reads.begin(), reads.end(), anomaly.ops[0])) return false;
@@ -141,7 +142,7 @@ bool Flaws::disagree(OpId a, OpId b) const {
   return false;
 }
 
-// Whether a list shows an append, but not before it the one that its transaction made before.
+// Whether a list shows an append, but not before it the one that the same transaction made before.
 bool Flaws::swapped(OpId read, OpId append) const {
   const auto [write, write_end] = reading_.accesses_of(append);
   if (write == write_end || reading_.access(write).kind != OpKind::Append) return false;
@@ -183,8 +184,8 @@ Flaws::OwnWrites Flaws::own_writes(OpId op) const {
   return own;
 }
 
-// Whether the result is what the version set gives, with own writes in place of what it says of
-// their keys.
+// Whether the result is what the version set gives, where own writes replace the versions of their
+// keys.
 bool Flaws::is_implied(OpId id) const {
   const PredicateRead& read = h_.predicate_read(id);
   const OwnWrites own = own_writes(id);
@@ -210,7 +211,7 @@ bool Flaws::is_implied(OpId id) const {
   return seen == returned;
 }
 
-// Whether there is any database of which the rows are the result: all are selected, each once.
+// Whether any database could give these rows as the result: all are selected, each once.
 bool Flaws::is_possible(OpId id) const {
   absl::flat_hash_set<KeyId> keys;
   const auto rows = h_.rows(h_.predicate_read(id));

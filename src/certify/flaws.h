@@ -1,4 +1,4 @@
-// What is wrong with a history in plain sight, and whether an anomaly of single operations is that.
+// What is wrong with a history in plain sight, and whether an anomaly of single operations is true.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -23,7 +23,7 @@ class Flaws {
   // What is wrong with an anomaly that is no cycle, or "".
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const;
   // The first flaw that `level` forbids, named with its place; "" if there is none. Lists that
-  // disagree are not looked for: no order explains them.
+  // disagree are not looked for: no order that is checked later can explain them.
   [[nodiscard]] std::string first_forbidden(Level level) const;
 
  private:
@@ -44,12 +44,13 @@ class Flaws {
 
   const Reading& reading_;
   const History& h_;
+  // Each flaw: its kind, the read, and what that contradicts or took its value from.
   absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   const PredicateReads& predicates_;
-  std::vector<OpId> wrong_results_;  // Of `predicates_`; sorted.
-  std::string
-      first_misplaced_;  // The place of a write; "" if version orders have what they should.
+  std::vector<OpId> wrong_results_;  // Reads of predicates_, sorted.
+  // The place of a write that contradicts a version order; "" if there is none.
+  std::string first_misplaced_;
 };
 
 }  // namespace ouro::recheck

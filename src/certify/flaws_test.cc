@@ -1,4 +1,4 @@
-// What is wrong in plain sight: found where it is, and believed only there.
+// What is wrong in plain sight is found, and claims of anything else are rejected.
 
 #include "certify/flaws.h"
 

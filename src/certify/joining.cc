@@ -43,6 +43,7 @@ Status Reading::join_reads() {
 
 // ---- registers ----
 
+// Joins a read of a register: to an own write before it, or to a write of another transaction.
 Status Reading::join_register(AccessId read) {
   const Access& a = accesses_[read];
   Own& own = own_[a.key];
@@ -77,6 +78,7 @@ Status Reading::join_register(AccessId read) {
 
 // ---- compare-and-sets that failed ----
 
+// Joins a compare-and-set that failed: to what `sources` say that it read, if they do.
 void Reading::join_open(AccessId read) {
   const Access& a = accesses_[read];
   Own& own = own_[a.key];
@@ -144,7 +146,8 @@ OpId Reading::first_open() const {
   return {};
 }
 
-// What a read returned; of a scan that passed over a tombstone, that.
+// The value that a read saw. An open read saw that of its source, and so did a scan that passed
+// over a tombstone.
 Value Reading::seen_value(AccessId read) const {
   if (is_open_access(read) && source_[read] == kNoAccess) return h_->initial(accesses_[read].key);
   if (is_open_access(read)) return accesses_[source_[read]].value;
@@ -152,6 +155,8 @@ Value Reading::seen_value(AccessId read) const {
   return accesses_[passed ? source_[read] : read].value;
 }
 
+// The source of a read that found nothing; kUnclear if there may be several, and such reads are
+// left out.
 Result<AccessId> Reading::null_source(AccessId read) {
   const KeyId key = accesses_[read].key;
   const auto found = null_writes_.find(key);
@@ -174,6 +179,7 @@ Result<AccessId> Reading::null_source(AccessId read) {
   return kNowhere;
 }
 
+// The source of a read that returned a value.
 AccessId Reading::value_source(AccessId read) {
   const Access& a = accesses_[read];
   const bool initial = a.value == h_->initial(a.key);
@@ -192,7 +198,7 @@ AccessId Reading::value_source(AccessId read) {
   return joined(read, write);
 }
 
-// What it means that `read` returned `write`, whose transaction did not abort.
+// The source of `read`, which returned `write`, of a transaction that did not abort.
 AccessId Reading::joined(AccessId read, AccessId write) {
   if (accesses_[write].txn == accesses_[read].txn) {
     flaw(AnomalyKind::FutureRead, read, write);
@@ -204,6 +210,7 @@ AccessId Reading::joined(AccessId read, AccessId write) {
 
 // ---- lists ----
 
+// Finds the append of each element of a list's trunk, unless that is done.
 Status Reading::join_trunk(AccessId read) {
   const Access& a = accesses_[read];
   if (!a.value.is_list() || a.value.length() == 0) return {};
@@ -251,7 +258,8 @@ void Reading::join_list(AccessId read) {
   own.others_at_read = count;
 }
 
-// A list must end with what its transaction appended before, and show nothing else of it.
+// Whether a list ends with what its transaction appended before, and shows nothing else that it
+// appended. Notes a flaw if not.
 bool Reading::own_appends_fit(AccessId read, const Own& own) {
   const Value list = accesses_[read].value;
   const std::size_t length = list.is_list() ? list.length() : 0;
@@ -275,7 +283,7 @@ bool Reading::own_appends_fit(AccessId read, const Own& own) {
   return fits;
 }
 
-// Where the first `count` elements of a list, which others appended, come from.
+// The source of a list whose first `count` elements others appended.
 AccessId Reading::list_source(AccessId read, std::size_t count) {
   if (count == 0) return kNoAccess;
   const Value list = accesses_[read].value;

@@ -22,7 +22,8 @@ namespace ouro::recheck {
                                              const PredicateReads& predicates, Level level,
                                              std::span<const TxnId> order);
 
-// What list reads show that is not in the lists which commits in the given order make, or "".
+// What keeps list reads from being prefixes of the lists that commits in the given order make, or
+// "".
 // REQUIRES: `order` has every transaction that counts, once.
 [[nodiscard]] std::string compare_lists(const Reading& reading, std::span<const TxnId> order);
 

@@ -64,9 +64,11 @@ class Parser {
     ended_ = true;
   }
 
+  // The greatest number of anything.
   static constexpr std::int64_t kMany = 0xffffffff;
 
-  // Members.
+  // Members of an object. They must be there unless `optional`, and a number must be at most
+  // `most`.
   std::int64_t whole(const Json& fields, std::string_view key, std::int64_t most,
                      bool optional = false) {
     const Json found = fields.member(key);
@@ -102,6 +104,7 @@ class Parser {
     });
   }
   template <class IdType>
+  // The id of a number that counts from 1; invalid for 0.
   IdType id(std::int64_t number) {
     if (number < 0 || number > kMany) fail("a number is out of range");
     return number <= 0 ? IdType{} : IdType{static_cast<std::size_t>(number - 1)};
@@ -149,7 +152,7 @@ class Parser {
     });
   }
 
-  // What is wrong belongs to the last case, if there are cases.
+  // Anomalies and refutations belong to the last case, if there are cases.
   SourceCase* in_case() {
     auto& cases = certificate_.verdict.cases;
     return cases.empty() ? nullptr : &cases.back();
@@ -247,6 +250,7 @@ class Parser {
   std::string name_;
   JsonTree json_;
   Certificate certificate_;
+  // The first error, or "".
   std::string what_;
   std::uint64_t line_ = 0;
   bool ended_ = false;

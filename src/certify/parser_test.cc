@@ -1,4 +1,4 @@
-// Certificates as text: what was written is read again, and nothing else.
+// Certificates as text: what was written is read back, and anything else is an error.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

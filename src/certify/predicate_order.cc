@@ -1,8 +1,9 @@
 // Compares what predicate reads saw with an order of transactions.
 //
-// A read is against the order if something changes its matches between the version of a row that it
-// saw and the one that was there, by the order, when it began. By timestamps both are mostly the
-// same; so we look only at the rows where they differ.
+// A read saw one version of each row; by the order, another one may be there when the read's
+// transaction begins. The order contradicts the read if some version between these two changes
+// whether the row matches. By timestamps both are mostly the same; so we look only at the rows
+// where they differ.
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ class PredicateReads::Comparison {
   Comparison(const PredicateReads& reads, const Moments& moments, Unseen unseen)
       : r_(reads), h_(reads.h_), moments_(moments), unseen_(unseen), differences_(times()) {}
 
-  // The link of the read that the order is against, if there is one.
+  // A link of the read that the order does not keep, if there is one.
   [[nodiscard]] std::optional<Link> broken(OpId id) {
     const TxnId reader = h_.txn_of(id);
     if (h_.predicate_read(id).has_version_set || !find_rows(id)) return broken_of_all(id);
@@ -32,8 +33,10 @@ class PredicateReads::Comparison {
   }
 
  private:
-  static constexpr std::size_t kFew = 64;  // Differences, which need no comparison of costs.
+  // So few differences are looked at without comparing costs.
+  static constexpr std::size_t kFew = 64;
 
+  // When a version is committed, as a position in the order.
   struct Commit {
     std::size_t at = 0;
     KeyPosition place;
@@ -45,7 +48,8 @@ class PredicateReads::Comparison {
     return moments_.committed[r_.reading_.access(write).txn.index()];
   }
 
-  // The times of all versions by timestamps, in the order of their commits.
+  // Fills commits_ and stamps_. Returns the times of all versions in the order of commits_: where
+  // their timestamps are in stamps_.
   std::vector<std::uint32_t> times() {
     for (std::size_t k = 0; k < r_.versions_.size(); ++k) {
       for (std::uint32_t i = 1; i < r_.versions_[k].size(); ++i) {
@@ -66,8 +70,8 @@ class PredicateReads::Comparison {
     return times;
   }
 
-  // Fills `keys_` with the rows of which the read saw another version than the order has it begin
-  // with. False if they are so many that links() costs less.
+  // Fills `keys_` with the rows of which the read saw another version than the order has when its
+  // transaction begins. False if they are so many that links() costs less.
   bool find_rows(OpId id) {
     const TxnId reader = h_.txn_of(id);
     const auto place = std::lower_bound(commits_.begin(), commits_.end(),
@@ -86,8 +90,8 @@ class PredicateReads::Comparison {
     return true;
   }
 
-  // The change next to the version that the read saw, on the way to the one that the order has it
-  // begin with.
+  // Of the versions between the one that the read saw and the one that the order has when its
+  // transaction begins, the change that is next to the former; nothing if there is none.
   [[nodiscard]] std::optional<Link> next_change(OpId id, KeyId key, std::uint32_t seen) const {
     const auto all = r_.versions(key);
     const std::size_t begun = moments_.begun[h_.txn_of(id).index()];
@@ -103,6 +107,7 @@ class PredicateReads::Comparison {
     return std::nullopt;
   }
 
+  // As broken(), by all links of the read.
   [[nodiscard]] std::optional<Link> broken_of_all(OpId id) const {
     const TxnId reader = h_.txn_of(id);
     for (const Link& link : r_.links(id)) {
@@ -116,8 +121,8 @@ class PredicateReads::Comparison {
   const History& h_;
   const Moments& moments_;
   const Unseen unseen_;
-  std::vector<Commit> commits_;        // Sorted.
-  std::vector<Clock::Moment> stamps_;  // Of them, sorted, all different.
+  std::vector<Commit> commits_;        // Of all versions but the initial ones; sorted.
+  std::vector<Clock::Moment> stamps_;  // Their timestamps, sorted, all different.
   Differences differences_;
   std::vector<std::uint32_t> places_;
   std::vector<KeyId> keys_;

@@ -27,6 +27,7 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
   }
 }
 
+// Fills versions_ from the complete version orders.
 void PredicateReads::order_versions() {
   versions_.resize(h_.key_count());
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
@@ -62,6 +63,7 @@ bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t
   return is_alive(key, position) && is_settled(h_, read.predicate, key, value(key, position));
 }
 
+// Fills place_, position_ and latest_ for a key.
 void PredicateReads::note_places(KeyId key) {
   const auto all = versions(key);
   auto& latest = latest_[key.index()];
@@ -69,7 +71,7 @@ void PredicateReads::note_places(KeyId key) {
     if (has_sets_) place_.try_emplace({key, value(key, i)}, i);
     if (i > 0) position_[reading_.access(all[i]).op.index()] = i;
     if (i == 0) {
-      latest.emplace_back();  // The initial one is there for everybody.
+      latest.emplace_back();  // The initial version precedes every snapshot.
       continue;
     }
     const Clock::Moment committed = commit(reading_.access(all[i]).txn);
@@ -110,8 +112,8 @@ PredicateReads::Sight::Sight(const PredicateReads& reads, OpId id) : reads_(read
   }
 }
 
-// By timestamps, the version before the first one that did not commit before. What a version set
-// does not have is absent, which is the first version that is null.
+// By timestamps, the read saw the last version up to which all were committed before the snapshot.
+// A key that a version set does not list was absent: it saw the first version that is null.
 std::optional<std::uint32_t> PredicateReads::Sight::seen(KeyId key) const {
   if (wrote_before(key)) return std::nullopt;
   if (snapshot_) {
@@ -195,7 +197,7 @@ std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const
   return out;
 }
 
-// `matching` is all that matches of one key.
+// Adds the links of one row, of which `matching` are all versions that match.
 void PredicateReads::link(std::span<const KeyPosition> matching, std::uint32_t seen,
                           std::vector<Link>& out) const {
   const KeyId key = matching[0].key;
@@ -249,7 +251,7 @@ std::vector<PredicateReads::Fault> PredicateReads::faults(OpId id) const {
   return out;
 }
 
-// The rows that the read may match, did not list, and that were there all the time.
+// The rows that may match, that the version set does not list, and that were never absent.
 std::vector<KeyId> PredicateReads::never_absent(OpId id) const {
   std::vector<KeyId> out;
   const Sight sight(*this, id);
@@ -294,7 +296,7 @@ void PredicateReads::add_fault(OpId id, const KeyVersion& version, std::vector<F
   }
 }
 
-// What the transaction wrote before the read is there.
+// Applies what the transaction wrote before the read.
 void PredicateReads::apply_own(OpId read, Table& table) const {
   for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
     if (is_write(h_.op(id).kind)) table.apply_for_now(h_.op(id));

@@ -3,7 +3,8 @@
 //
 // A version changes the matches of a read if it matches and the version before it does not, or the
 // other way round. The read follows the writers of such versions up to the one it saw, and precedes
-// those of the later ones; so it follows and precedes whoever the version order has beyond these.
+// those of the later ones; by the version order it then also follows the writers before the former,
+// and precedes those behind the latter.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -29,10 +30,10 @@ class PredicateReads {
   // What a read without a version set saw: what was committed when its transaction started, or
   // when it committed.
   enum class Seeing : bool { Start, Commit };
-  // Without version orders as evidence there is nothing to say about any read.
+  // Unless the evidence is version orders, there are no reads.
   PredicateReads(const Reading& reading, Seeing seeing);
 
-  // Whether it matters which.
+  // Whether some read has no version set, so that it matters what it is taken to have seen.
   [[nodiscard]] bool depend_on_time() const;
 
   // The selects and aggregates whose snapshot is known, in order.
@@ -45,23 +46,25 @@ class PredicateReads {
   // matches.
   [[nodiscard]] bool precedes(OpId read, AccessId write) const;
 
-  // For every row, the last change that the read saw and the first that it did not; by key.
+  // A change of what a read matches, and whether the read saw it.
   struct Link {
     AccessId write = kNoAccess;
     bool seen = false;
   };
-  // Cost: the versions within the cover of the read.
+  // For every row, by key: the last change that the read saw and the first that it did not see.
+  // Cost: the versions within the cover of the read (row_index.h).
   [[nodiscard]] std::vector<Link> links(OpId read) const;
 
+  // Whether a read must precede the changes that it did not see.
   enum class Unseen : bool { DoNotMatter, Matter };
-  // When transactions begin and commit, as an order has it.
+  // By transaction: the positions of its begin and its commit in an order.
   struct Moments {
     std::vector<std::size_t> begun;
     std::vector<std::size_t> committed;
   };
-  // The first link that such an order is against: it has the writer of one that was seen commit
-  // after the reader began, or that of one that was not, if these matter, before. REQUIRES: the
-  // order has the versions of each key in their order.
+  // The first link that an order does not keep: the writer of a change that was seen commits after
+  // the reader begins; or, if unseen ones matter, that of one that was not seen commits before.
+  // REQUIRES: the order has the versions of each key in their order.
   // Cost: per read, the versions on which its snapshot and the order differ or, if that is less,
   // that of links().
   struct Broken {
@@ -70,15 +73,16 @@ class PredicateReads {
   };
   [[nodiscard]] std::optional<Broken> first_broken(const Moments& moments, Unseen unseen) const;
 
-  // What is wrong with what a read saw, or with what it made of it.
+  // Something wrong with the version set of a read; `write` is invalid if nobody wrote the version.
   struct Fault {
     AnomalyKind kind = AnomalyKind::ResultSetMismatch;
     OpId write;
   };
-  // Of a read with a version set, what is wrong with that.
+  // What is wrong with the version set of a read; nothing if it has none.
   [[nodiscard]] std::vector<Fault> faults(OpId read) const;
-  // Those without that did not return what their transaction's snapshot, with its own writes,
-  // gives. Cost: a walk through all commits.
+  // The reads without a version set that did not return what their transaction's snapshot, with its
+  // own writes, gives; sorted.
+  // Cost: a walk through all commits.
   [[nodiscard]] std::vector<OpId> wrong_results() const;
 
  private:
@@ -89,7 +93,8 @@ class PredicateReads {
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
-  // If reads see what is committed when they commit, everybody begins and commits at once.
+  // When a transaction commits, and when it takes its snapshot. With Seeing::Commit every
+  // transaction begins and commits at one moment.
   [[nodiscard]] Clock::Moment commit(TxnId writer) const;
   [[nodiscard]] Clock::Moment snapshot(TxnId reader) const;
   // What one read saw, of any key.
@@ -102,19 +107,19 @@ class PredicateReads {
       const auto at = version_set_.find(key);
       return at != version_set_.end() && !at->second.is_null();
     }
-    // The position of the version; nothing if it saw its own write.
+    // The position of the version of `key` that it saw; nothing if it saw its own write.
     [[nodiscard]] std::optional<std::uint32_t> seen(KeyId key) const;
 
    private:
     const PredicateReads& reads_;
-    std::optional<Clock::Moment> snapshot_;          // Nothing: it has a version set.
+    std::optional<Clock::Moment> snapshot_;          // Nothing if it has a version set.
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
   void order_versions();
   void note_places(KeyId key);
   [[nodiscard]] RowIndex::Version row_version(KeyId key, std::uint32_t position) const;
-  // A version: which one of its key, oldest first.
+  // A version, by its key and its position there.
   struct KeyPosition {
     KeyId key;
     std::uint32_t position = 0;
@@ -126,12 +131,13 @@ class PredicateReads {
   void link(std::span<const KeyPosition> matching, std::uint32_t seen,
             std::vector<Link>& out) const;
   class Comparison;
-  // Where the read and the version stand among those of the key; nothing if the read does not
-  // depend on it.
+  // The positions, among the versions of a key, of the one that a read saw and of the one that a
+  // write installed.
   struct Places {
     std::uint32_t seen = 0;
     std::uint32_t written = 0;
   };
+  // Nothing if the read does not depend on the write.
   [[nodiscard]] std::optional<Places> places(OpId read, AccessId write) const;
   // Whether one of the versions behind `first` and up to `last` changes the matches.
   [[nodiscard]] bool changes(OpId read, KeyId key, std::uint32_t first, std::uint32_t last) const;
@@ -144,11 +150,12 @@ class PredicateReads {
   const Seeing seeing_;
   std::vector<OpId> reads_;
   std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
-  // By key, beside its versions: the last commit up to here.
+  // By key, one per version at the same index: the latest commit of the versions up to it.
   std::vector<std::vector<Clock::Moment>> latest_;
-  bool has_sets_ = false;  // Whether a read has a version set; only then there is:
-  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;  // The first with the value.
-  std::vector<std::uint32_t> position_;  // By operation; kNone: it wrote no version.
+  bool has_sets_ = false;  // Whether any read has a version set; place_ is empty if not.
+  // The position of the first version with a value.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> place_;
+  std::vector<std::uint32_t> position_;  // By operation: that of its version; kNone: it wrote none.
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::optional<RowIndex> index_;
 };

@@ -58,8 +58,8 @@ void Reading::take_apart() {
   op_first_.push_back(static_cast<AccessId>(accesses_.size()));
 }
 
-// A returned row is a read of its key; a key in a scan's range that was not returned is a read of
-// nothing there. What an aggregate summed up cannot be told apart.
+// Adds the accesses of an operation. A returned row is a read of its key; a key in a scan's range
+// that was not returned is a read that found nothing. Rows that an aggregate summed up are unknown.
 void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
   if (op.kind == OpKind::CasUnwritten) return;
   if (!is_predicate_read(op.kind)) {
@@ -150,7 +150,8 @@ void Reading::note_null_write(AccessId id) {
   known.last = id;
 }
 
-// Of writes of the same value, one that did not abort, and the last of its transaction.
+// Enters a write into written_. Of several of the same value it keeps one that did not abort, if
+// there is one, and the last of its transaction.
 Status Reading::note_write(AccessId id) {
   const Access& a = accesses_[id];
   const bool aborted = status(id) == TxnStatus::Aborted;
@@ -172,6 +173,7 @@ Status Reading::note_write(AccessId id) {
   return {};
 }
 
+// Sets the source of every write: its transaction's last write of the key.
 void Reading::find_last_writes() {
   source_.assign(accesses_.size(), kNowhere);
   std::vector<AccessId> last(h_->key_count(), kNoAccess);
@@ -186,6 +188,7 @@ void Reading::find_last_writes() {
   }
 }
 
+// Fills writes_of_.
 void Reading::note_candidates() {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (is_open_access(id)) writes_of_[accesses_[id].key];

@@ -28,7 +28,7 @@ struct Access {
   OpId op;
   TxnId txn;
   KeyId key;
-  OpKind kind = OpKind::Read;  // One of an operation with a key.
+  OpKind kind = OpKind::Read;  // Never a predicate read.
   Value value;
 };
 
@@ -48,24 +48,27 @@ struct Flaw {
 
 class Reading {
  public:
-  // The error is a history in which it is unclear which write a read returned, or which one a
-  // version order means. Version orders are read only if they are the `evidence`.
-  // A key that a scan did not list, though it may have been deleted with a tombstone or never been
-  // there, and no scan of the history lists tombstones, is never there if that is `Assumed`;
-  // otherwise such a read says nothing.
+  // What a scan says of a key that it did not list, if the key may have been deleted with a
+  // tombstone or never have been there, and no scan of the history lists tombstones. Assumed: that
+  // it was never there. Certain: nothing.
   enum class Absences : bool { Assumed, Certain };
+  // Reads a history, which must outlive the result. The error is a history in which it is unclear
+  // which write a read returned, or which one a version order means. Version orders are read only
+  // if they are the `evidence`. `sources` say what some open reads returned.
+  // REQUIRES: these are candidates.
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
                             Absences absences = Absences::Assumed,
                             std::span<const ReadSource> sources = {});
-  // Whether `op` is a compare-and-set that failed, of a transaction that did not abort and did not
-  // write the key before: nobody knows what it read. If `sources` say it, which must be true, it is
-  // a read like any other; else it says nothing.
+  // Whether `op` is an open read: a compare-and-set that failed, of a transaction that did not
+  // abort and did not write the key before, so that it is unknown what it read. With a source it is
+  // a read like any other; without, it says nothing.
   [[nodiscard]] bool is_open(OpId op) const;
-  // Whose last write such a read may have returned; kInitialTxn among them for the initial version.
+  // The transactions whose last write of the key an open read may have returned; kInitialTxn stands
+  // for the initial version.
   [[nodiscard]] std::vector<TxnId> candidates(OpId open_read) const;
-  // Whether `writer` is among them.
+  // Whether `writer` is among its candidates.
   [[nodiscard]] bool is_candidate(OpId open_read, TxnId writer) const;
-  // One of a transaction that counts of which nobody said what it returned; invalid: there is none.
+  // The first open read of a transaction that counts, and without a source; invalid: there is none.
   [[nodiscard]] OpId first_open() const;
 
   [[nodiscard]] const History& history() const { return *h_; }
@@ -73,7 +76,8 @@ class Reading {
   [[nodiscard]] const Access& access(AccessId id) const { return accesses_[id]; }
   [[nodiscard]] AccessId first(TxnId txn) const { return txn_first_[txn.index()]; }
   [[nodiscard]] AccessId end(TxnId txn) const { return txn_first_[txn.index() + 1]; }
-  // The accesses of one operation of `txn`: one, or one for each row of a predicate read.
+  // The first access of an operation, and the one behind its last: a predicate read has one for
+  // each row.
   [[nodiscard]] std::pair<AccessId, AccessId> accesses_of(OpId op) const {
     return {op_first_[op.index()], op_first_[op.index() + 1]};
   }
@@ -83,8 +87,8 @@ class Reading {
   [[nodiscard]] bool is_external(AccessId id) const {
     return !is_write(id) && source_[id] != kNowhere;
   }
-  // What an external read returned: the last write of its writer to the key; kNoAccess: initial.
-  // For lists, of the last append that others made.
+  // What an external read returned: the last write of its writer to the key; kNoAccess: the initial
+  // value. The writer of a list is the one whose append, of those that others made, it shows last.
   [[nodiscard]] AccessId source(AccessId read) const { return source_[read]; }
   [[nodiscard]] TxnId source_txn(AccessId read) const {
     return source_[read] == kNoAccess ? kInitialTxn : accesses_[source_[read]].txn;
@@ -107,12 +111,14 @@ class Reading {
     if (found == null_writes_.end()) return {kNoAccess, kNoAccess};
     return {found->second.last, found->second.aborted};
   }
-  // How many elements of an external list read others put there.
+  // How many elements of an external list read were appended by other transactions.
   [[nodiscard]] std::size_t others(AccessId list_read) const {
     const Value list = accesses_[list_read].value;
     return list.is_list() ? list.length() - own_shown_[list_read] : 0;
   }
 
+  // Whether the transaction committed, or is unknown and was seen by one that counts, or is in a
+  // version order.
   [[nodiscard]] bool counts(TxnId txn) const { return counts_[txn.index()]; }
   [[nodiscard]] std::size_t counted() const { return counted_; }
 
@@ -127,12 +133,12 @@ class Reading {
   [[nodiscard]] const std::vector<StatedOrder>& orders() const { return orders_; }
 
   [[nodiscard]] bool is_list(KeyId key) const { return is_list_[key.index()]; }
-  // Who appended each element of a non-empty list read, as far as anybody did.
+  // The append of each element of a non-empty list read; kNoAccess where there is none.
   [[nodiscard]] std::span<const AccessId> appends_of(Value list) const {
     return std::span(elements_).subspan(first_element(list), list.length());
   }
 
-  // Of transactions that count; without IncompatibleOrder and ResultSetMismatch.
+  // Flaws of transactions that count, except IncompatibleOrder and ResultSetMismatch (flaws.h).
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
  private:
@@ -141,8 +147,9 @@ class Reading {
       : h_(&history), evidence_(evidence), absences_(absences) {
     for (const ReadSource& said : sources) said_.insert({said.read, said.writer});
   }
-  static constexpr AccessId kNowhere = 0xfffffffe;  // An own write, not observed, or wrong.
-  static constexpr AccessId kUnclear = 0xfffffffd;  // May be more than one.
+  // The source of a read of an own write, of one that was not observed, and of one that is wrong.
+  static constexpr AccessId kNowhere = 0xfffffffe;
+  static constexpr AccessId kUnclear = 0xfffffffd;  // The source of a read that may have several.
 
   struct Own;
   void take_apart();
@@ -183,37 +190,42 @@ class Reading {
   }
 
   const History* h_;
+  // The sources of open reads.
   absl::flat_hash_map<OpId, TxnId> said_;
-  // Of keys with a compare-and-set that failed: the last write of each transaction that did not
-  // abort.
+  // By key, if it has a compare-and-set that failed: the last write of each transaction that did
+  // not abort.
   absl::flat_hash_map<KeyId, std::vector<AccessId>> writes_of_;
   Evidence evidence_;
   std::vector<Access> accesses_;
   std::vector<AccessId> txn_first_;
   std::vector<AccessId> op_first_;
   std::vector<bool> is_list_;
+  // See write_of().
   absl::flat_hash_map<std::pair<KeyId, Value>, AccessId> written_;
   std::vector<AccessId> source_;
-  std::vector<std::uint32_t> own_shown_;  // Own appends before a list read.
+  std::vector<std::uint32_t> own_shown_;  // By list read: how many own appends come before it.
   std::vector<bool> counts_;
   std::size_t counted_ = 0;
   std::vector<Flaw> flaws_;
   std::vector<StatedOrder> orders_;
 
-  // Of keys that were written null: by whom, and by how many that did not abort.
+  // What made a key absent: the last write of null, the last of those that aborted, and how many
+  // transactions that did not abort wrote null.
   struct NullWrites {
     AccessId last = kNoAccess;
     AccessId aborted = kNoAccess;
     std::uint32_t writers = 0;
-    // Of those that deleted and left a tombstone, and did not abort.
+    // The last delete that left a tombstone, and how many transactions made one, if they did not
+    // abort.
     AccessId tombstone = kNoAccess;
     std::uint32_t deleters = 0;
   };
   absl::flat_hash_map<KeyId, NullWrites> null_writes_;
   Absences absences_;
+  // Whether reads whose source is unclear are left out.
   bool skips_unclear_ = false;
 
-  // Reads of a list share trunks, whose elements are joined once.
+  // Reads of a list share trunks (history_builder.h), whose elements are joined once.
   struct Trunk {
     KeyId key;  // Invalid: not joined.
     // The first position of an element that nobody appended, an aborted one, a repeated one.
@@ -222,18 +234,19 @@ class Reading {
     std::size_t duplicate = ~std::size_t{0};
   };
   std::vector<Trunk> trunks_;
-  std::vector<AccessId> elements_;  // Beside HistoryColumns::elements.
-  // Where an append stands first in a trunk.
+  // One per element, at the same index as HistoryColumns::elements: its append.
+  std::vector<AccessId> elements_;
+  // The first position of an append in a trunk.
   absl::flat_hash_map<std::pair<std::uint32_t, AccessId>, std::size_t> position_;
 
-  // Of the transaction whose reads are being joined, by key.
+  // What the transaction at hand did to a key.
   struct Own {
     std::vector<AccessId> all;       // Its writes.
-    std::size_t done = 0;            // How many came before the access at hand.
-    AccessId read = kNoAccess;       // The last read that was not wrong by itself,
-    std::size_t done_at_read = 0;    // how many writes came before that one,
-    std::size_t others_at_read = 0;  // and how many elements of others it showed.
-    std::vector<AccessId> open;      // Reads before the first that told what they returned.
+    std::size_t done = 0;            // How many of them came before the access at hand.
+    AccessId read = kNoAccess;       // The last read that was not wrong by itself.
+    std::size_t done_at_read = 0;    // How many writes came before that read.
+    std::size_t others_at_read = 0;  // How many elements of others that read showed.
+    std::vector<AccessId> open;      // Open reads so far that have no source.
   };
   absl::flat_hash_map<KeyId, Own> own_;
 };

@@ -8,6 +8,8 @@
 namespace ouro::recheck {
 namespace {
 
+// Checks one step after the other. made_ has the sides that are assumed, or follow, in the step at
+// hand.
 class Steps {
  public:
   Steps(const Refutation& refutation, const Cycles& cycles)
@@ -54,6 +56,7 @@ class Steps {
     touched_.push_back(choice);
   }
 
+  // Assumes the sides that the step excludes; they must lead to a contradiction.
   std::string assume(const RefutationStep& step) {
     for (const ChoiceSide& side : step.excluded) {
       if (side.choice >= made_.size()) return "there is no such choice";
@@ -63,7 +66,8 @@ class Steps {
     return "";
   }
 
-  // Each premise but the last leaves one side no choice.
+  // Whether the premises contradict what is assumed. Of the sides that a premise excludes, all but
+  // one must be made, so the opposite of that one follows; of the last premise, all must be.
   std::string follow(const RefutationStep& step, std::size_t number) {
     for (std::size_t i = 0; i < step.premises.size(); ++i) {
       if (step.premises[i] >= number) return "rests on a step that is not before it";

@@ -1,4 +1,4 @@
-// Checks that a refutation leaves no order of the writes.
+// Checks that a refutation proves that no order of the writes is left (Refutation in ouro/check.h).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A refutation by hand: every way to order the writers of two keys fails. Whatever is left out of
-// it is missed.
+// A refutation by hand: every way to order the writers of two keys fails. If any part of it is left
+// out, it is rejected.
 
 #include "certify/refutation.h"
 

@@ -1,4 +1,5 @@
-// Replays a schedule of begins and commits.
+// Replays a schedule of begins and commits, and compares every read with what is committed when its
+// transaction begins.
 
 #include <fmt/format.h>
 
@@ -78,8 +79,8 @@ class Replay {
     return "";
   }
 
-  // Whether a read returned what is there now. What a scan did not find may have been written
-  // since, if the level allows that.
+  // Whether a read returned what is there now. At levels that allow phantoms, what a scan did not
+  // find may have been written since.
   [[nodiscard]] bool fits(AccessId read) const {
     const KeyId key = reading_.access(read).key;
     const TxnId source = reading_.source_txn(read);
@@ -114,12 +115,15 @@ class Replay {
     return "";
   }
 
+  // Notes the invocation of a transaction that now begins or, if real time orders commits only,
+  // commits.
   void note_invocation(TxnId txn) {
     const auto invoked = h_.invoked(txn);
     if (invoked) last_invoked_ = std::max(last_invoked_, *invoked);
   }
 
-  // Whether real time wants `txn`, which commits now, before something that came already.
+  // Whether `txn`, which commits now, had completed before one was invoked that is noted already:
+  // real time wants `txn` before that one.
   [[nodiscard]] bool completed_too_early(TxnId txn) const {
     const auto completed = h_.completed(txn);
     return completed && precedes_in_time(*completed, last_invoked_, clock_drift_);
@@ -130,11 +134,13 @@ class Replay {
   const Rules rules_;
   const std::int64_t clock_drift_;
   std::size_t now_ = 0;
+  // By transaction: the position of its begin, and of its commit; or kNever.
   std::vector<std::size_t> began_;
   std::vector<std::size_t> committed_;
-  std::vector<TxnId> before_;        // In the session, of those that count.
-  std::vector<TxnId> latest_;        // Who wrote the last committed version of a key.
-  std::vector<std::size_t> length_;  // Of lists: how many elements are committed.
+  std::vector<TxnId> before_;        // By transaction: the one before it in its session.
+  std::vector<TxnId> latest_;        // By key: who wrote the last committed version.
+  std::vector<std::size_t> length_;  // By key: how many elements of a list are committed.
+  // The latest invocation noted so far.
   std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// "b1 c1 b2 c2": T1 begins, commits, then T2 does.
+// What replay() says of a schedule. "b1 c1 b2 c2": T1 begins, commits, then T2 does.
 std::string replayed(const History& history, Level level, std::string_view schedule,
                      std::int64_t drift = 0) {
   std::vector<Event> events;

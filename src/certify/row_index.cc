@@ -11,7 +11,7 @@ namespace {
 
 using Interval = RowIndex::Interval;
 
-// The same slots, each once, in intervals that do not touch.
+// The same slots, as sorted intervals of which no two of a column touch.
 std::vector<Interval> united(std::vector<Interval> all) {
   std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) {
     return std::pair(a.column, a.first) < std::pair(b.column, b.first);
@@ -28,7 +28,7 @@ std::vector<Interval> united(std::vector<Interval> all) {
   return out;
 }
 
-// REQUIRES: both are united and of the same column.
+// The slots that are in both. REQUIRES: both are united and of the same column.
 std::vector<Interval> shared(const std::vector<Interval>& a, const std::vector<Interval>& b) {
   std::vector<Interval> out;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -44,7 +44,7 @@ bool of_one_column(const std::vector<Interval>& intervals) {
   return intervals.empty() || intervals.front().column == intervals.back().column;
 }
 
-// What is the case where the comparison is false.
+// The comparison that is true where `kind` is false.
 PredicateKind opposite(PredicateKind kind) {
   switch (kind) {
     case PredicateKind::Eq:
@@ -196,7 +196,8 @@ RowIndex::Cover RowIndex::cover(PredicateId id, bool wanted) const {
   }
 }
 
-// What the parts say about one column is taken together; then the least of all that is a cover.
+// The cover of a conjunction. Covers of parts with the same column are intersected; each of what is
+// left is a cover, so the smallest is taken.
 RowIndex::Cover RowIndex::all_of(std::span<const std::uint32_t> nodes, bool wanted) const {
   std::vector<Cover> known;
   for (const std::uint32_t node : nodes) {
@@ -219,6 +220,7 @@ RowIndex::Cover RowIndex::all_of(std::span<const std::uint32_t> nodes, bool want
                            [&](const Cover& a, const Cover& b) { return size(a) < size(b); });
 }
 
+// The cover of a disjunction: the union of those of its parts.
 RowIndex::Cover RowIndex::any_of(std::span<const std::uint32_t> nodes, bool wanted) const {
   Cover all;
   for (const std::uint32_t node : nodes) {
@@ -263,7 +265,8 @@ RowIndex::Cover RowIndex::compare(const PredicateNode& node, bool wanted) const 
   return out;
 }
 
-// A comparison is neither true nor false of values of another family, nor with null.
+// Adds the slots of which a comparison is true. It is neither true nor false of values of another
+// family (values.h), nor of null.
 void RowIndex::add_comparison(PredicateKind kind, std::uint32_t number, Value bound,
                               Cover& out) const {
   if (family(bound) == Scalar::Family::None) return;

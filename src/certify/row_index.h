@@ -1,10 +1,10 @@
 // Which versions a predicate can be true of, found without looking at all of them.
 //
-// For each column that predicates compare, and for the names of keys, all versions that anybody
-// wrote stand in one line, sorted by what they have there: the slots of the column. A comparison is
-// true only of an interval of slots; `and` may take what any of its parts allows, `or` must take
-// what each of them does, and `not` turns the one into the other. So a predicate has a *cover*:
-// intervals outside of which it is not true. Inside, it must be evaluated.
+// Each column that predicates compare, and the names of keys, has an index: all versions that
+// anybody wrote, sorted by their value there. The positions of versions in it are the *slots* of
+// the column. A comparison is true only in an interval of slots; `and` may take what any of its
+// parts allows, `or` must take what each of them does, and `not` turns the one into the other. So a
+// predicate has a *cover*: intervals outside of which it is not true. Inside, it must be evaluated.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class RowIndex {
  public:
   explicit RowIndex(const History& history);
 
-  // A version is an initial value or what a write put there: first those, by key, then these, by
-  // operation.
+  // A version is an initial value or what a write wrote. Versions are numbered: initial values by
+  // key, then writes by operation.
   using Version = std::uint32_t;
   static constexpr std::uint32_t kNone = 0xffffffff;
   [[nodiscard]] Version initial(KeyId key) const { return key.value; }
@@ -43,22 +43,23 @@ class RowIndex {
     return columns_[column].slots[version];
   }
 
+  // Slots of a column, from `first` up to, not including, `end`.
   struct Interval {
     std::uint32_t column = 0;
     std::uint32_t first = 0;
     std::uint32_t end = 0;
   };
   struct Cover {
-    bool everything = false;          // No column tells anything.
+    bool everything = false;          // No column bounds it.
     std::vector<Interval> intervals;  // Those of one column do not overlap.
   };
-  // Where the rows are that a scan, select or aggregate can be about.
+  // The cover of a scan, select or aggregate.
   [[nodiscard]] Cover cover(OpId read) const;
   // How many versions a cover leaves.
   [[nodiscard]] std::size_t size(const Cover& cover) const;
 
  private:
-  // Columns beyond these are not indexed: each takes eight bytes a version.
+  // If predicates compare more columns, the others have no index: each takes eight bytes a version.
   static constexpr std::size_t kMostColumns = 16;
 
   struct Column {
@@ -72,14 +73,15 @@ class RowIndex {
   void choose_columns();
   void fill(Column& column) const;
   [[nodiscard]] std::uint32_t find(ColumnId column) const;
-  // The first slot whose value is not less than, or greater than, `bound`.
+  // The first slot whose value is at least `bound`, and the first whose value is greater.
   [[nodiscard]] std::uint32_t at_least(const Column& column, Value bound) const;
   [[nodiscard]] std::uint32_t beyond(const Column& column, Value bound) const;
   [[nodiscard]] Scalar::Family family(Value value) const;
+  // The first slot with a value of the family of `like`, and the one behind the last.
   [[nodiscard]] std::uint32_t family_first(const Column& column, Value like) const;
   [[nodiscard]] std::uint32_t family_end(const Column& column, Value like) const;
 
-  // Where a node is true or, if `wanted` is false, where it is false.
+  // Where a part of a predicate is true or, if `wanted` is false, where it is false.
   [[nodiscard]] Cover cover(PredicateId node, bool wanted) const;
   [[nodiscard]] Cover compare(const PredicateNode& node, bool wanted) const;
   [[nodiscard]] Cover all_of(std::span<const std::uint32_t> nodes, bool wanted) const;

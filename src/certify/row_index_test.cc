@@ -1,4 +1,4 @@
-// Whatever an index finds is what a look at everything finds.
+// An index finds what a look at all versions finds.
 
 #include "certify/row_index.h"
 
@@ -190,7 +190,7 @@ TEST(DifferencesTest, FindsAllAndOnlyThose) {
 
 // ---- links and orders ----
 
-// What links() is, by a walk through all versions of all keys.
+// What links() should return, found by a walk through all versions of all keys.
 class Walk {
  public:
   Walk(const History& history, const Reading& reading) : h_(history), versions_(h_.key_count()) {
@@ -253,7 +253,7 @@ class Walk {
   std::vector<OpId> ops_;  // By access.
 };
 
-// A random schedule that has versions in their order: events change places now and then.
+// A random schedule that keeps the version orders: neighbouring events change places now and then.
 std::vector<Event> shuffled(const History& h, std::size_t swaps, std::mt19937_64& random) {
   std::vector<Event> events;
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
@@ -306,7 +306,8 @@ TEST(PredicateReadsTest, OrdersAreJudgedAsByAllLinks) {
   std::size_t broken = 0;
   std::size_t kept = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    // Some begin so long before they commit that all versions are fewer than the differences.
+    // In some histories transactions begin so long before they commit that there are fewer versions
+    // than differences.
     const bool many = seed % 3 == 0;
     const Shape shape{.txns = many ? std::size_t{200} : 12,
                       .lag = many            ? 600
@@ -352,8 +353,7 @@ TEST(PredicateReadsTest, OrdersAreJudgedAsByAllLinks) {
 
 // ---- tampering ----
 
-// The history with other results of its predicate reads, which are in `rows` and `values` by their
-// number.
+// The history with other results: predicate read number i returns rows[i] and values[i].
 History with_results(const History& h, const std::vector<std::vector<KeyVersion>>& rows,
                      const std::vector<Value>& values) {
   struct Kept {
@@ -416,7 +416,7 @@ TEST_P(TamperedResults, AreNoticed) {
       } else if (seed % 2 == 0 && !rows[i].empty()) {
         other_rows[i].pop_back();
       } else {
-        // One more, that is there but does not match, or matches but is not there.
+        // Adds a row that is there but does not match, or that matches but is not there.
         const KeyId key{i % bare.key_count()};
         const auto has = std::any_of(rows[i].begin(), rows[i].end(),
                                      [&](const KeyVersion& row) { return row.key == key; });

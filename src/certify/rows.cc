@@ -10,7 +10,7 @@ namespace ouro::recheck {
 
 namespace {
 
-// The sum of integers of any size that histories have: whole billions of billions, and the rest.
+// The sum of any integers that histories have, as high_ · 10^18 + low_.
 class Total {
  public:
   void add(const History& history, Value value) {
@@ -28,7 +28,7 @@ class Total {
     low_ %= kUnit;
   }
 
-  // Null if something was no integer; a string if it has more than 64 bits.
+  // Null if a value was no integer; a string if the sum has more than 64 bits.
   [[nodiscard]] std::string json() const {
     if (!numbers_) return "null";
     std::int64_t high = high_;
@@ -112,6 +112,7 @@ Table::Table(const History& history, const RowIndex& index)
   }
 }
 
+// Sets the bits of a version, or clears them.
 void Table::mark(RowIndex::Version version, bool there) {
   for (std::uint32_t c = 0; c < there_.size(); ++c) {
     const std::uint32_t slot = index_.slot(c, version);
@@ -158,6 +159,7 @@ void Table::take_back() {
   }
 }
 
+// Adds the keys that hold a version within the cover, sorted.
 void Table::find_candidates(const RowIndex::Cover& cover, std::vector<KeyId>& out) const {
   for (const RowIndex::Interval& interval : cover.intervals) {
     const auto& words = there_[interval.column];

@@ -25,15 +25,15 @@ class Table {
 
   [[nodiscard]] const Content& content(KeyId key) const { return contents_[key.index()]; }
 
-  // Applies a write.
+  // Applies a write for good.
   void apply(const Op& write);
   // Makes `version` what its key holds. REQUIRES: the key is no list.
   void put(RowIndex::Version version);
-  // The same, until take_back() is called.
+  // Applies a write until take_back() is called, which undoes all such writes.
   void apply_for_now(const Op& write);
   void take_back();
 
-  // The rows that a scan, select or aggregate is about, by key.
+  // The rows that a scan, select or aggregate selects, sorted by key.
   // Cost: the rows there are or, if that is less, those within its cover, and a bit for each
   // version there.
   [[nodiscard]] std::vector<KeyVersion> selected(OpId read) const;
@@ -46,6 +46,7 @@ class Table {
   void mark(RowIndex::Version version, bool there);
   void find_candidates(const RowIndex::Cover& cover, std::vector<KeyId>& out) const;
 
+  // What a key held before apply_for_now().
   struct Before {
     KeyId key;
     bool append = false;
@@ -56,17 +57,17 @@ class Table {
   const History& h_;
   const RowIndex& index_;
   std::vector<Content> contents_;
-  std::vector<RowIndex::Version> versions_;        // By key: what it holds.
-  std::vector<std::vector<std::uint64_t>> there_;  // By column, a bit for each slot.
+  std::vector<RowIndex::Version> versions_;        // By key: the version that it holds.
+  std::vector<std::vector<std::uint64_t>> there_;  // By column and slot: whether a key holds it.
   std::vector<Before> before_;
 };
 
-// What an aggregate gives over `rows`, as JSON. SQL: nulls do not count; the sum, least and
-// greatest of nothing are null. So is a sum of other things than integers.
+// The result of an aggregate over `rows`, as JSON. As in SQL, nulls are left out, and the sum,
+// least and greatest of nothing are null. So is a sum of other things than integers.
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);
 
-// Whether the row is in the range of a scan, or the predicate of another read true of it.
+// Whether the row is in the range of a scan, or makes the predicate of another read true.
 [[nodiscard]] bool selects(const History& history, OpId read, KeyId key, Value row);
 
 }  // namespace ouro::recheck

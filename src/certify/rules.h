@@ -1,4 +1,5 @@
-// What a level is made of, as far as certificates go (docs/levels.md, "In begins and commits").
+// The rules of each level, as certificates need them (docs/levels.md, "In begins and commits"). The
+// engines have a table of their own (base/level_rules.h).
 #pragma once
 
 #include "ouro/level.h"
@@ -7,10 +8,10 @@ namespace ouro::recheck {
 
 enum class Family : unsigned char {
   Unknown,   // No certificates of this level.
-  Weak,      // A commit order and an axiom.
-  Parallel,  // One point, but only circles with at most one overwritten read are forbidden.
+  Weak,      // A commit order that satisfies an axiom.
+  Parallel,  // As Serial, but only cycles with at most one overwritten read are forbidden.
   Snapshot,  // A begin and a commit for each transaction.
-  Serial,    // One point for each transaction.
+  Serial,    // One moment for each transaction.
 };
 
 struct Rules {
@@ -19,7 +20,7 @@ struct Rules {
   bool real_time = false;         // Real time counts …
   bool commit_to_commit = false;  // … between commits only.
   bool lost_updates = false;      // Concurrent writers of a key are allowed.
-  bool phantoms = false;          // What a scan did not find may be overwritten.
+  bool phantoms = false;          // rw of what a scan did not find does not count.
 };
 
 constexpr Rules rules_of(Level level) {

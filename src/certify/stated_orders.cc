@@ -22,6 +22,7 @@ Status Reading::read_orders() {
   return {};
 }
 
+// Finds the write of each version that the order lists.
 Status Reading::read_order(const VersionOrder& stated) {
   StatedOrder& order = orders_.emplace_back(StatedOrder{stated.key, stated.complete, {}});
   for (const Value version : h_->versions(stated)) {
@@ -46,7 +47,8 @@ Status Reading::read_order(const VersionOrder& stated) {
   return {};
 }
 
-// The last writes of all that did not abort and have a commit timestamp.
+// Orders all keys by commit timestamps: the last writes of transactions that did not abort and have
+// one.
 Status Reading::order_by_timestamps() {
   for (std::size_t k = 0; k < h_->key_count(); ++k) orders_.push_back({KeyId{k}, true, {}});
   for (AccessId id = 0; id < accesses_.size(); ++id) {

@@ -1,5 +1,5 @@
-// Looks violations up that a certificate names, one by one and from nothing; result sets all at
-// once, as each of them is about the whole database.
+// Checks the violations that a certificate names: one by one, from the raw history; wrong results
+// of predicate reads all at once, as each of them is about the whole database.
 
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
@@ -72,6 +72,7 @@ class Claims {
 
   // ---- pairs of transactions ----
 
+  // Whether both are writes of the same key, by different transactions whose moments are known.
   [[nodiscard]] bool write_one_key(OpId a, OpId b) const {
     const Op one = h_.op(a);
     const Op two = h_.op(b);
@@ -130,8 +131,8 @@ class Claims {
     if (!judged || read.value.is_unobserved() || !clock_.is_known(txn)) {
       return {};
     }
-    std::optional<Value> earlier;  // What it read last.
-    std::vector<Value> own;        // What it wrote since.
+    std::optional<Value> earlier;  // What the transaction read last.
+    std::vector<Value> own;        // What it wrote after that.
     for (OpId op = h_.first_op(txn); op < id; ++op.value) {
       const Op before = h_.op(op);
       if (before.key != read.key || is_predicate_read(before.kind)) continue;
@@ -242,7 +243,7 @@ class Claims {
   const Rules rules_;
   const std::int64_t clock_drift_;
   const Clock clock_;
-  absl::flat_hash_set<OpId> wrong_results_;  // If a claim is about one.
+  absl::flat_hash_set<OpId> wrong_results_;  // Filled if a claim is about one.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Of all claims by timestamps that one could make about a small history exactly the true ones are
+// Of all claims that can be made about a small history by timestamps, exactly the true ones are
 // accepted.
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ Verdict claim(Level level, const Anomaly& anomaly) {
   return verdict;
 }
 
-// Every kind of wrong read, of every operation.
+// Claims every kind of wrong read of every operation.
 void expect_true_claims_about_reads(const History& history, Level level) {
   const TimestampOracle oracle(history, level);
   for (std::size_t i = 0; i < history.op_count(); ++i) {
@@ -42,7 +42,7 @@ void expect_true_claims_about_reads(const History& history, Level level) {
   }
 }
 
-// Every pair of writes.
+// Claims that every pair of writes is wrong.
 void expect_true_claims_about_writes(const History& history, Level level) {
   const TimestampOracle oracle(history, level);
   for (std::size_t i = 0; i < history.op_count(); ++i) {

@@ -1,4 +1,4 @@
-// Replays the order that timestamps give.
+// Checks an order: it must be that of the timestamps, and replaying it must explain every read.
 
 #include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
@@ -107,7 +107,7 @@ class Rerun {
     const std::size_t length = read.value.is_list() ? read.value.length() : 0;
     if (length != content.elements.size()) return false;
     if (length == 0) return true;
-    // Only what others committed is there to stay; how far that agrees is worth remembering.
+    // What others committed never changes, so it is remembered how far the trunk agrees with that.
     const auto own = own_.find(read.key);
     const std::size_t lasting = length - (own == own_.end() ? 0 : own->second);
     const auto shown = h_.list(read.value);
@@ -159,11 +159,11 @@ class Rerun {
   std::size_t commits_ = 0;
   const RowIndex index_;
   Table table_;
-  std::vector<TxnId> writer_;  // Of the last committed version of a key.
+  std::vector<TxnId> writer_;  // By key: of the last committed version.
   std::vector<std::size_t> began_;
   std::vector<std::size_t> committed_;
-  std::vector<TxnId> before_;                    // In its session.
-  absl::flat_hash_map<KeyId, std::size_t> own_;  // Writes of the one at hand so far.
+  std::vector<TxnId> before_;                    // By transaction: the one before in its session.
+  absl::flat_hash_map<KeyId, std::size_t> own_;  // Own writes of the transaction at hand so far.
   std::vector<std::size_t> agreed_;  // By trunk, how much of it is known to be the list …
   std::vector<KeyId> agreed_key_;    // … of this key.
   std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();

@@ -17,13 +17,13 @@
 namespace ouro::oracle {
 namespace {
 
-// The order in which the timestamps put everybody, whatever the reads say.
+// A verdict that holds, with the order of the timestamps, whatever the reads say.
 Verdict ordered_by_timestamps(const History& history, Level level) {
   Verdict verdict;
   verdict.level = level;
   verdict.evidence = Evidence::Timestamps;
   verdict.outcome = Outcome::Holds;
-  // Without reads the engine gives the order for the asking.
+  // The engine finds the order in a history without reads.
   HistoryBuilder builder;
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const TxnId txn{t};

@@ -19,7 +19,7 @@ Scalar number_of(std::string_view digits) {
   return {Scalar::Family::Number, negative ? -1 : 0, negative ? 0 - size : size, {}};
 }
 
-// On which sides of its operand a comparison is true.
+// Whether a comparison is true of values less than its operand, equal to it, and greater.
 struct Sides {
   bool less = false;
   bool equal = false;
@@ -42,12 +42,12 @@ Sides sides_of(PredicateKind comparison) {
   }
 }
 
-// What predicates say about one row.
+// The truth of predicates of one row.
 class Judgement {
  public:
   Judgement(const History& history, KeyId key, Value row) : h_(history), key_(key), row_(row) {}
 
-  // Whether `predicate` answers `answer`, and not the opposite or nothing.
+  // Whether the truth of `predicate` is `answer`; false also if it is unknown.
   [[nodiscard]] bool answers(PredicateId predicate, bool answer) const {
     const PredicateNode& node = h_.predicate(predicate);
     const auto part = [&](std::uint32_t id) { return answers(PredicateId{id}, answer); };

@@ -10,13 +10,13 @@
 
 namespace ouro::recheck {
 
-// What a value is compared by. Only those of one family other than None compare with each other;
-// all of them have an order: nothing, then numbers by size, then texts by bytes, then the rest.
+// What a value is compared by. Predicates compare only values of the same family, other than None.
+// All values have an order: nothing, then numbers by size, then texts by bytes, then the rest.
 struct Scalar {
   enum class Family : unsigned char { None, Number, Text, Other };
   Family family = Family::None;
-  // Of a number: -1 or 0, and what is to be added to that many times 2^64. So each of the numbers
-  // that histories have, from -2^63 to 2^64 - 1, is one pair, and pairs order as numbers do.
+  // A number is high · 2^64 + low, where high is -1 or 0. So each number that histories have, from
+  // -2^63 to 2^64 - 1, is one pair, and pairs order as numbers do.
   std::int64_t high = 0;
   std::uint64_t low = 0;
   std::string_view text;
@@ -27,8 +27,8 @@ struct Scalar {
 // Whether `a` is before `b` in the order of all values.
 [[nodiscard]] bool less(const History& history, Value a, Value b);
 
-// Whether the predicate is true for the row of `key`; with `answer` false: whether it is false. Of
-// a row for which neither is the case it is unknown.
+// Whether the predicate is true of the row of `key`; with `answer` false: whether it is false. If
+// neither is the case, its truth is unknown.
 // REQUIRES: predicates nest at most as deep as readers allow.
 [[nodiscard]] bool is_settled(const History& history, PredicateId predicate, KeyId key, Value row,
                               bool answer = true);

@@ -22,7 +22,7 @@ class RandomValues {
  public:
   explicit RandomValues(std::uint64_t seed) : random_(seed) {}
 
-  // Values of every family, those next to each other and at the ends of what fits among them.
+  // A value of any family; numbers are also next to each other, and at the ends of what fits.
   Value scalar() {
     constexpr std::int64_t kEdge = std::int64_t{1} << 60;
     constexpr std::int64_t kNumbers[] = {0,          1,         -1,        2,
@@ -161,7 +161,7 @@ TEST(ValuesTest, AggregatesAreThoseOfTheEngines) {
   EXPECT_GT(sums, 200u);
 }
 
-// The lines of docs/predicates.md, "Truth", that surprise.
+// The surprising lines of docs/predicates.md, "Truth".
 TEST(ValuesTest, NothingIsKnownOfNullsAndOfOtherFamilies) {
   HistoryBuilder b;
   b.begin_txn(b.session("s"));

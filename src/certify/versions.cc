@@ -12,7 +12,7 @@ Versions::Versions(const Reading& reading, const Rules& rules) : reading_(readin
   number_trees();
 }
 
-// The longest read of a list is its order, as far as it goes.
+// Links the appends that the longest read of each list shows.
 void Versions::link_lists() {
   const std::size_t accesses = reading_.access_count();
   longest_.assign(reading_.history().key_count(), kNoAccess);
@@ -41,6 +41,7 @@ void Versions::link_lists() {
   }
 }
 
+// Links neighbours in complete orders, and notes where all orders mention versions.
 void Versions::link_stated() {
   std::uint32_t number = 0;
   for (const StatedOrder& order : reading_.orders()) {
@@ -59,10 +60,11 @@ void Versions::link_stated() {
   std::sort(mentions_.begin(), mentions_.end());
 }
 
-// A transaction that read a key and wrote it follows what it read.
+// Links what a transaction wrote to what it read of the same key.
 void Versions::link_updates(bool phantoms) {
   const History& h = reading_.history();
-  std::vector<std::uint32_t> read(h.key_count(), kNone);  // Versions the transaction returned.
+  // By key: the version that the transaction read.
+  std::vector<std::uint32_t> read(h.key_count(), kNone);
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     const TxnId txn{t};
     if (!reading_.counts(txn)) continue;
@@ -81,7 +83,8 @@ void Versions::link_updates(bool phantoms) {
   }
 }
 
-// Links that go in a circle belong to no tree, and prove nothing here.
+// Walks through the trees to number the versions. Links that form a cycle belong to no tree, and
+// prove nothing here.
 void Versions::number_trees() {
   const std::size_t count = parent_.size();
   std::vector<std::uint32_t> child(count, kNone);
@@ -129,7 +132,7 @@ bool Versions::precedes_if(std::uint32_t first, std::uint32_t second, std::uint3
   return !(below(second, first) && below(early, second));
 }
 
-// Whether an order has `early` before `late`.
+// Whether a stated order has `early` before `late`.
 bool Versions::is_stated(std::uint32_t early, std::uint32_t late) const {
   const auto first = [&](std::uint32_t version) {
     return std::lower_bound(mentions_.begin(), mentions_.end(), Mention{version, 0, 0});
@@ -142,7 +145,8 @@ bool Versions::is_stated(std::uint32_t early, std::uint32_t late) const {
   return false;
 }
 
-// Whether the longest read has an element of `early` before one of `late`, or without one.
+// Whether the longest read shows an element of the writer of `early` before one of the writer of
+// `late`, or does not show all of the latter's.
 bool Versions::list_shows(std::uint32_t early, std::uint32_t late) const {
   const KeyId key = reading_.access(early).key;
   if (!reading_.is_list(key)) return false;

@@ -7,10 +7,10 @@
 //   - a version precedes whatever is below it in its tree;
 //   - those on the way from the initial version to v are the first ones of all, in that order, so v
 //     precedes everything that is not on that way;
-//   - if a precedes b, all that is below a precedes all that is below b, unless b is on the way.
+//   - if a precedes b, what is below a precedes what is below b, unless it is below b, too.
 //
-// Orders that the history states, or its lists reveal, add to that: a complete one has such links,
-// and in a fragment each version precedes those behind it.
+// Orders that the history states, or its lists reveal, add to that: neighbours in a complete one
+// have such links, and in a fragment each version precedes those behind it.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,12 @@ class Versions {
  public:
   Versions(const Reading& reading, const Rules& rules);
 
-  // Versions are last writes of counted transactions. The initial one of a key:
+  // A version is the access of a last write, of a transaction that counts; or this number, for the
+  // initial version of a key.
   [[nodiscard]] std::uint32_t initial(KeyId key) const {
     return static_cast<std::uint32_t>(reading_.access_count() + key.index());
   }
-  // What an external read returned.
+  // The version that an external read returned.
   [[nodiscard]] std::uint32_t returned(AccessId read) const {
     const AccessId source = reading_.source(read);
     return source == kNoAccess ? initial(reading_.access(read).key) : source;
@@ -47,6 +48,7 @@ class Versions {
   void link_stated();
   void link_updates(bool phantoms);
   void number_trees();
+  // Whether `version` is `root` or below it in its tree.
   [[nodiscard]] bool below(std::uint32_t version, std::uint32_t root) const {
     return entered_[root] != 0 && entered_[root] <= entered_[version] &&
            entered_[version] <= left_[root];
@@ -57,13 +59,16 @@ class Versions {
 
   static constexpr std::uint32_t kNone = 0xffffffff;
   const Reading& reading_;
+  // By version: the one that it follows immediately; kNone if that is not known.
   std::vector<std::uint32_t> parent_;
-  std::vector<std::uint32_t> entered_;   // In a walk through the trees, from 1; zero: never.
-  std::vector<std::uint32_t> left_;      // The last one entered below.
-  std::vector<AccessId> longest_;        // Of each key that is a list: the longest read.
-  std::vector<std::uint32_t> shown_at_;  // Of an append in the key's longest read, or kNone.
+  // By version: when a walk through the trees entered it, from 1; zero: never.
+  std::vector<std::uint32_t> entered_;
+  std::vector<std::uint32_t> left_;  // By version: when the last one below it was entered.
+  std::vector<AccessId> longest_;    // By key: the longest read, if it is a list.
+  // By append: its position in the key's longest read, or kNone.
+  std::vector<std::uint32_t> shown_at_;
 
-  // Where a version, or an earlier write of its transaction, stands in a stated order.
+  // The position of a version, or of an earlier write of its transaction, in a stated order.
   struct Mention {
     std::uint32_t version = 0;
     std::uint32_t order = 0;

@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kPerLine = 1000;  // Transactions of an order.
+constexpr std::size_t kPerLine = 1000;  // Numbers of an order or a schedule in a line.
 
 class Writer {
  public:
@@ -85,7 +85,7 @@ class Writer {
     });
   }
 
-  // What reads that do not say so returned; without a writer: the initial version.
+  // What open reads returned; without a writer it is the initial version.
   void sources(std::string_view word, const std::vector<ReadSource>& sources) {
     std::string text = fmt::format(R"({{"{}":[)", word);
     for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -1,5 +1,10 @@
-// Chooses what decides a history: its timestamps or its reads; and at which moment predicate reads
-// that come without version sets saw the database.
+// check(): decides levels by timestamps (check/timeline/) or by what reads returned.
+//
+// By reads, two things may be unknown. They are assumed first, and levels that are then violated
+// are decided again without the assumption, or with the opposite one:
+//   - why a key that a scan did not list was absent: judge(),
+//   - whether predicate reads without version sets saw the database at the start or at the commit
+//     of their transaction: check_by_reads().
 
 #include "ouro/check.h"
 
@@ -20,7 +25,8 @@
 namespace ouro {
 namespace {
 
-// The levels one by one; nothing is worth sharing between them.
+// Decides each level on its own: timeline checks share no work. Levels that are left when the
+// budget is exhausted are undecided.
 Result<std::vector<Verdict>> check_by_timestamps(const History& history,
                                                  std::span<const Level> levels,
                                                  const Budget& budget,
@@ -40,14 +46,14 @@ Result<std::vector<Verdict>> check_by_timestamps(const History& history,
   return verdicts;
 }
 
-// What a history says if predicate reads saw what was committed at one moment.
+// The verdicts if predicate reads without version sets saw the database at one given moment.
 struct Judgement {
   std::vector<Verdict> verdicts;
-  std::optional<Error> doubt;   // Why …
-  std::vector<Level> doubtful;  // … these may hold, though they are violated.
-  bool has_snapshots = false;   // Whether the moment matters,
-  bool fits = false;            // and gives what was returned.
-  bool stopped = false;         // Nobody knows.
+  std::optional<Error> doubt;   // Set: why the levels in `doubtful` may hold.
+  std::vector<Level> doubtful;  // Violated, but may hold, as a scan is ambiguous.
+  bool has_snapshots = false;   // Whether any read depends on the moment.
+  bool fits = false;            // Whether the moment gives what these reads returned.
+  bool stopped = false;         // The budget was exhausted; the two above are unknown.
 
   [[nodiscard]] bool doubts(const Verdict& verdict) const {
     return std::find(doubtful.begin(), doubtful.end(), verdict.level) != doubtful.end();
@@ -70,9 +76,12 @@ Error ambiguous(const Observed& observed) {
                               h.key_label(observed.items().key(observed.unclear()))));
 }
 
-// What holds with one source for every read holds. But a violation may come from having taken the
-// wrong one for a key that a scan did not list. So those that are violated are decided again
-// without such reads; what holds then is ambiguous.
+// Decides `levels` with predicate reads at the moment `at`.
+//
+// A key that a scan did not list may be absent for several reasons, of which one is assumed. A
+// level that holds under the assumption holds. One that is violated may be so by the assumption
+// only, so it is decided again without these reads: if it is still violated, that is its verdict;
+// if it then holds, it is doubtful.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
   auto observed = Observed::observe(history, budget, options.threads, options.evidence);
@@ -109,8 +118,9 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   return out;
 }
 
-// Whether what is wrong if reads saw what was there at the start is so at the commit, too: they see
-// more then, so only what they missed may be another matter.
+// Whether an anomaly with snapshots at the start is one with snapshots at the commit, too. The
+// later snapshot sees more, so only one kind of edge may be lost: from a predicate read without
+// version set to a writer that it missed at the start and sees at the commit.
 bool at_commit_too(const History& history, const Anomaly& anomaly) {
   if (anomaly.kind == AnomalyKind::ContradictoryOrder) return false;
   const SnapshotMoments moments(history, SnapshotAt::Commit);
@@ -122,7 +132,9 @@ bool at_commit_too(const History& history, const Anomaly& anomaly) {
   });
 }
 
-// Of a violation at both moments, one proof of each is kept, or one of both.
+// Proves that `verdict`, violated with snapshots at the start, is so with snapshots at the commit,
+// where its verdict is `other`: puts an anomaly first that is one at both moments, or, if there is
+// none, adds one of `other`.
 void add_proof(const History& history, Verdict& verdict, Verdict other) {
   const auto of_both =
       std::find_if(verdict.anomalies.begin(), verdict.anomalies.end(),
@@ -139,7 +151,8 @@ void add_proof(const History& history, Verdict& verdict, Verdict other) {
 }
 
 // Timestamps do not say whether predicate reads saw what was committed when their transaction
-// started or when it committed. What they returned may; if both are possible, either will do.
+// started or when it committed; what they returned may rule out one of the two. A level holds if it
+// does at a moment that is not ruled out.
 Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<const Level> levels,
                                             const Budget& budget, const CheckOptions& options) {
   auto start = judge(history, levels, SnapshotAt::Start, budget, options);
@@ -171,14 +184,15 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
   return std::move(start->verdicts);
 }
 
+// Whether transactions begin and commit at one moment when the level is decided by timestamps.
 bool at_one_moment(Level level) {
   return rules(level).by_timestamps && !rules(level).begins_apart();
 }
 
 }  // namespace
 
-// By timestamps the serial levels look at commits only, the levels of snapshots at begins, too. So
-// the ones say nothing about the others.
+// By timestamps, serial levels judge reads at the commit of their transaction, levels of snapshots
+// at its start. So none of the former implies any of the latter.
 bool implies(Level stronger, Level weaker, Evidence evidence) {
   const bool comparable =
       evidence != Evidence::Timestamps || at_one_moment(stronger) == at_one_moment(weaker);

@@ -1,4 +1,4 @@
-// check() for those who have a budget of their own: rooms that check often and count what it takes.
+// check() within a budget of the caller, for rooms that check often under one common limit.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace ouro {
 
-// As check(), but the limits are those of `budget`, which is charged for the work; the ones in
-// `options` only appear in the reason of an undecided verdict.
+// As check(), but limited by `budget`, which is charged for the work. The limits in `options` are
+// used only to word the reason of an undecided verdict.
 [[nodiscard]] Result<std::vector<Verdict>> check_within(const Budget& budget,
                                                         const History& history,
                                                         std::span<const Level> levels,

@@ -1,4 +1,4 @@
-// Checks that are interrupted somewhere: they say that they are undecided, or are right.
+// Checks that are interrupted at some moment are undecided, or right.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Sets a flag a given time after it was asked to, on a thread of its own.
+// Sets a flag a given time after in() was called, on a thread of its own.
 class Interrupter {
  public:
   Interrupter() : thread_([this] { run(); }) {}
@@ -75,7 +75,8 @@ std::string interrupted(const History& history, Interrupter& interrupter, std::m
   static_cast<void>(check(history, kLevels, options));
   const auto whole = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start);
   const auto delay = random() % static_cast<std::uint64_t>(whole.count());
-  // Now and then before it begins, or never, so that there are both however slow the machine is.
+  // Now and then it is interrupted before it begins, or never, so that both outcomes occur however
+  // slow the machine is.
   const std::atomic<bool> always{true};
   const std::uint64_t when = random() % 32;
   options.cancelled = when == 0   ? &always
@@ -97,7 +98,8 @@ std::string interrupted(const History& history, Interrupter& interrupter, std::m
   return "";
 }
 
-// Each of many writes may be what the compare-and-set read, and each is refuted by itself.
+// Each of many writes may be what the compare-and-set read, and each must be refuted on its own,
+// which takes more decisions than are allowed.
 TEST(LimitsTest, TooManyWaysToReadAreUndecided) {
   HistoryBuilder builder;
   builder.default_initial(Value::small(0));

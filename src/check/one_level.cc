@@ -15,7 +15,8 @@
 namespace ouro {
 namespace {
 
-// Adds to `edges`, sorted by reader, those that are not among them; false if all are.
+// Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
+// any were missing.
 bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
   const auto place = [](const PredicateEdge& e) {
     return std::tie(e.reader, e.write, e.overwrites, e.read);
@@ -31,9 +32,10 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
   return edges.size() > known;
 }
 
+// Decides a level with the predicate edges that `observed` has now, and without its open reads.
 Verdict decide(const Observed& observed, const PredicateReads& predicates, Level level,
                const Budget& budget, const CheckOptions& options) {
-  constexpr std::uint64_t kSteps = 1000;  // However small the history is.
+  constexpr std::uint64_t kSteps = 1000;  // Charged for every decision, however small.
   budget.charge(kSteps);
   Verdict verdict{.level = level};
   if (observed.stopped() || predicates.stopped()) return verdict;
@@ -44,7 +46,8 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Level
              : check_polygraph(observed, level, budget, options);
 }
 
-// Where the certificate of a level that holds has everybody.
+// The positions of begins and commits in the order of a verdict that holds. Where it has no
+// schedule, a transaction begins and commits at its position in the order.
 Positions positions_of(const Observed& observed, const Verdict& verdict) {
   Positions positions;
   positions.begin.resize(observed.history().txn_count());
@@ -57,14 +60,15 @@ Positions positions_of(const Observed& observed, const Verdict& verdict) {
   return positions;
 }
 
-// Decides a level, with more and more of what predicate reads ask for, until its order keeps all.
+// Decides a level, adding the edges of predicate reads that the order found so far breaks, until
+// the order breaks none.
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates, Level level,
                                const Budget& budget, const CheckOptions& options) {
   if (observed.stopped() || predicates.stopped() || predicates.empty()) {
     return decide(observed, predicates, level, budget, options);
   }
   if (rules(level).is(LevelFamily::Parallel)) {
-    // What holds at a stronger level needs only the edges that its order does not keep.
+    // Session-si implies this level and takes few edges. Only if it fails are all of them needed.
     const Verdict stronger =
         decide_with_predicates(observed, predicates, Level::SessionSi, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
@@ -107,6 +111,7 @@ Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
 
 Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
                      const Budget& budget, const CheckOptions& options) {
+  // With other sources other versions are seen, so predicate reads are judged anew.
   const auto without = [&](Observed& seen) {
     if (&seen == &observed) {
       return decide_with_predicates(seen, predicates, level, budget, options);

@@ -1,4 +1,5 @@
-// Decides one level by what was observed.
+// Decides one level by what reads returned (and, by versions, in which order versions were
+// written).
 #pragma once
 
 #include <string>
@@ -10,24 +11,26 @@
 
 namespace ouro {
 
-// Decides `level` by the engine of its family. Predicate reads are added on demand: the level is
-// decided with more and more of the edges that they ask for, until its order keeps them all.
-// Open reads (open_reads.h) are given sources for which it holds, if there are any.
+// Decides `level` by the engine of its family. Edges of predicate reads are added on demand: the
+// level is decided with more and more of them, until the order that is found keeps all. They are
+// set in `observed`, which is otherwise left as it is. Open reads (open_reads.h) are given sources
+// for which the level holds, if there are any.
 [[nodiscard]] Verdict decide_level(Observed& observed, const PredicateReads& predicates,
                                    Level level, const Budget& budget, const CheckOptions& options);
 
-// What the predicate reads saw, if they saw the database at the moment `at`; none unless the
-// evidence is version orders, the only one by which they are judged here.
+// The predicate reads of the history, if those without version sets saw the database at the moment
+// `at`. Empty unless the evidence is version orders: by other evidence they are not judged here.
 [[nodiscard]] Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
                                                      const Budget& budget,
                                                      const CheckOptions& options);
 
-// What a verdict that holds says about a weaker level: the order is the same. Where the weaker
-// level has begins and the stronger one does not, everybody begins just before committing.
+// The verdict for `level` that follows from that of a stronger level: it holds, in the same order.
+// If `level` has begins apart from commits and the stronger one has not, every transaction begins
+// just before it commits.
 // REQUIRES: `stronger` holds, and its level implies `level`.
 [[nodiscard]] Verdict weakened(const Verdict& stronger, Level level);
 
-// Why a check ended without an answer. REQUIRES: the budget is exhausted.
+// Why a check ended without an answer, for Verdict::reason. REQUIRES: the budget is exhausted.
 [[nodiscard]] std::string stop_reason(const Budget& budget, const CheckOptions& options);
 
 }  // namespace ouro

@@ -11,7 +11,8 @@
 namespace ouro {
 namespace {
 
-// Where the certificate of a level that holds has everybody.
+// The positions of begins and commits in the order of a verdict that holds. Where it has no
+// schedule, a transaction begins and commits at its position in the order.
 class Places {
  public:
   Places(const History& history, const Verdict& verdict)
@@ -25,7 +26,7 @@ class Places {
     }
   }
   [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
-  // Those that do not take part come last.
+  // Transactions that are not in the order come last.
   [[nodiscard]] std::uint32_t commit(TxnId txn) const {
     return txn == kInitialTxn ? 0 : commit_[txn.index()];
   }
@@ -36,6 +37,7 @@ class Places {
   std::vector<std::uint32_t> commit_;
 };
 
+// Steps 1 to 3 of open_reads.h. A case says of some open reads what they returned (Sources).
 class OpenReads {
  public:
   OpenReads(Observed& observed, const DecideWithout& decide, const Budget& budget,
@@ -58,8 +60,9 @@ class OpenReads {
  private:
   using Sources = std::vector<ReadSource>;
 
-  // What is said of the open reads of `sources`, and nothing of the others. An answer, or nothing:
-  // then the case is refuted, or its parts are pending.
+  // Decides the case in which the reads in `sources` returned what it says, and the others are
+  // open. Returns the answer for the history, if there is one. Otherwise the case is refuted, and
+  // is among cases_, or its parts are pending.
   std::optional<Verdict> try_case(const Sources& sources) {
     if (++decisions_ > kMostDecisions) return too_many();
     auto observed = whole_.with_sources(sources, budget_, options_.threads);
@@ -73,13 +76,14 @@ class OpenReads {
     return look_closer(*observed, std::move(verdict), sources);
   }
 
-  // The level holds without the reads that are still open.
+  // Steps 2 and 3 for a case in which the level holds without the reads that are still open;
+  // `verdict` says in which order. Returns as try_case().
   std::optional<Verdict> look_closer(const Observed& observed, Verdict verdict,
                                      const Sources& sources) {
     const Places places(observed.history(), verdict);
     Sources all = sources;
-    ItemId next;        // The first that the order does not fit,
-    ItemId first_open;  // or, if it fits all, the first.
+    ItemId next;        // The first open read that did not fit the latest version.
+    ItemId first_open;  // The first open read of all.
     absl::flat_hash_map<KeyId, Writes> writes;
     for (const ItemId read : observed.open_reads()) {
       if (!observed.counted(observed.txn(read))) continue;
@@ -104,13 +108,14 @@ class OpenReads {
     return std::nullopt;
   }
 
-  using Writes = std::vector<std::pair<std::uint32_t, ItemId>>;  // With where they commit.
+  // The position of the commit, and the write.
+  using Writes = std::vector<std::pair<std::uint32_t, ItemId>>;
   struct Guess {
     ItemId write;            // Invalid: the initial version.
-    bool is_latest = false;  // Nobody else wrote the key between it and the read.
+    bool is_latest = false;  // No later version is before the read.
   };
 
-  // The last writes of a key by those that take part.
+  // The last write of a key by each transaction that takes part, in the order of their commits.
   static Writes writes_by_commit(const Observed& observed, const Places& places, KeyId key) {
     Writes out;
     for (const ItemId item : observed.items_of(key)) {
@@ -122,7 +127,8 @@ class OpenReads {
     return out;
   }
 
-  // What the order suggests that an open read returned. If nothing before it fits, any version.
+  // The latest version before an open read that it may have returned; if none is before it, any
+  // that it may have returned.
   static Guess latest_that_fits(const Observed& observed, const Places& places,
                                 const Writes& writes, ItemId read) {
     const Items& items = observed.items();
@@ -143,14 +149,15 @@ class OpenReads {
     return {observed.candidates(read).front(), false};
   }
 
-  // A guess of all sources at once. Only that it holds is of use.
+  // Decides with all open reads said at once. This is a guess, so it answers only if the level
+  // holds.
   std::optional<Verdict> confirm(const Sources& all) {
     if (++decisions_ > kMostDecisions) return too_many();
     auto observed = whole_.with_sources(all, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
     const auto open = observed->open_reads();
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
-      return observed->counted(observed->txn(read));  // Of one that counts only now.
+      return observed->counted(observed->txn(read));  // It takes part only because of `all`.
     });
     if (!complete) return std::nullopt;
     Verdict verdict = decide_(*observed);
@@ -164,7 +171,8 @@ class OpenReads {
     return {observed.items().op(read), write.valid() ? observed.txn(write) : kInitialTxn};
   }
 
-  // The candidates before the read, the latest first; then those behind it, the earliest first.
+  // What an open read may have returned, the likeliest first: versions before it, from the latest,
+  // then those behind it, from the earliest.
   static std::vector<ItemId> by_preference(const Observed& observed, const Places& places,
                                            ItemId read) {
     std::vector<ItemId> out = observed.candidates(read);
@@ -187,7 +195,7 @@ class OpenReads {
         fmt::format("{} ways tried to say what failed compare-and-sets read", kMostDecisions));
   }
 
-  // Every case is refuted.
+  // The verdict after every case is refuted. Its anomaly has all reads that cases differ in.
   Verdict violated() {
     Verdict verdict{.level = level_, .outcome = Outcome::Violated};
     Anomaly anomaly{.kind = AnomalyKind::ContradictoryOrder, .txns = {}, .ops = {}, .edges = {}};
@@ -213,7 +221,8 @@ class OpenReads {
   const Budget& budget_;
   const CheckOptions& options_;
   Level level_ = Level::Serializable;
-  std::vector<Sources> pending_;  // The next one last.
+  std::vector<Sources> pending_;  // Cases to be tried; the next one is at the back.
+  // The refuted cases.
   std::vector<SourceCase> cases_;
   std::size_t decisions_ = 0;
 };

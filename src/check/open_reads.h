@@ -1,18 +1,18 @@
-// Decides levels of histories with open reads: reads that say only what they did not return.
+// Decides levels of histories with open reads: reads of which it is known only what they did not
+// return.
 //
-// A compare-and-set that failed read something else than it expected, nobody knows what. A level
-// holds if it does for some choice of what each such read returned. So:
+// A compare-and-set that failed read something else than it expected; the history does not say
+// what. A level holds if it does for some choice of what each such read returned. So:
 //
-//   1. Decide the level without them. If that is violated already, so it is with them.
-//   2. Otherwise look where the order that was found has each of them, and take for what it
-//   returned
-//      the latest version before it that fits. Decide again, with these as ordinary reads: if that
-//      holds, we are done.
-//   3. Otherwise take one of them, and try all that it may have returned, one after the other, each
-//      as in 1. What is said of one read stays said while the others are looked for.
+//   1. Decide the level without the open reads. If it is violated, so it is with them.
+//   2. Otherwise guess what each of them returned: the latest version that fits and that the order
+//      found in step 1 puts before the read. Decide again, with these as ordinary reads. If the
+//      level holds, we are done.
+//   3. Otherwise take one open read, and try all that it may have returned, one after the other,
+//      each as in step 1: with what was said of this read, and with the others open.
 //
-// So nothing here depends on the level, nor on why a read is open: only on which versions it may
-// have returned (Observed::candidates).
+// Nothing here depends on the level, nor on why a read is open, but only on which versions it may
+// have returned (Observed::candidates()).
 #pragma once
 
 #include <functional>
@@ -23,11 +23,12 @@
 
 namespace ouro {
 
-// Decides a level for what was observed, with open reads left out.
+// Decides a level, leaving out the reads that are open in its argument.
 using DecideWithout = std::function<Verdict(Observed&)>;
 
-// The verdict with them. Undecided also if too many decisions were made; then `reason` says so.
-// Cost: that of `decide`, and of Observed::observe(), for each decision; at most kMostDecisions.
+// Decides a level with its open reads, by calling `decide` for one way after the other to say what
+// they returned. Undecided also after kMostDecisions; then `reason` says so.
+// Cost: that of `decide`, and of Observed::observe(), for each decision.
 [[nodiscard]] Verdict decide_open_reads(Observed& observed, const DecideWithout& decide,
                                         const Budget& budget, const CheckOptions& options);
 

@@ -12,10 +12,12 @@
 namespace ouro {
 namespace {
 
-// Decides several levels, the strongest first: if it holds, so do all that it implies. Without
-// limits, two of which neither implies the other are decided at once. If time or work is limited,
-// one that takes too long is put off, so that it does not keep the others from being decided; it
-// may be answered by then, as a weaker one is violated.
+// Decides several levels, the strongest first: if it holds, so do all that it implies.
+//
+// Without limits of time or work, two levels of which neither implies the other are decided at
+// once. With limits, every level but the last first gets a share only, so that a slow one does not
+// keep the others from being decided. Those that stay undecided come again at the end, the weakest
+// first: by then the verdict of another level may answer for them.
 class LevelByLevel {
  public:
   LevelByLevel(Observed& observed, const PredicateReads& predicates, const Budget& budget,
@@ -53,7 +55,8 @@ class LevelByLevel {
   }
 
  private:
-  // A verdict that answers `level`: of a stronger one that holds or a weaker one that does not.
+  // A verdict with `outcome` that answers for `level`: of a stronger level that holds, or of a
+  // weaker one that is violated. Null if there is none.
   [[nodiscard]] const Verdict* find(Outcome outcome, Level level) const {
     for (const Verdict& verdict : verdicts_) {
       const bool answers =
@@ -67,8 +70,8 @@ class LevelByLevel {
     return decide_level(observed_, predicates_, level, budget_, options_);
   }
 
-  // Decides the first of `order`; beside it, on another thread, the next one that must be decided
-  // however the first turns out.
+  // Decides the level at order[0]. At the same time another thread decides the next one whose
+  // answer does not follow even if that level holds.
   [[nodiscard]] Verdict decide_with_another(std::span<const Level> levels,
                                             std::span<const std::size_t> order) {
     const Level level = levels[order[0]];
@@ -88,21 +91,22 @@ class LevelByLevel {
     return verdict;
   }
 
-  // Not where memory is limited: two levels at once take twice as much. Nor with predicate reads:
-  // each level has edges of its own for them.
+  // Whether to decide two levels at once. Not if memory is limited, as that takes twice as much;
+  // nor with predicate reads, as each level sets edges of its own for them in `observed_`.
   [[nodiscard]] bool worth_a_thread() const {
     constexpr std::size_t kManyItems = 20'000;
     return !observed_.stopped() && observed_.items().size() >= kManyItems && predicates_.empty() &&
            options_.memory_limit == 0 && thread_count(options_.threads) > 1;
   }
 
-  // With a share of the time and of the work.
+  // Decides `level` with a quarter of the time and of the work; undecided if that is not enough.
   [[nodiscard]] Verdict try_soon(Level level) {
     const Budget share(budget_, 4);
     return budget_.exhausted() ? Verdict{.level = level}
                                : decide_level(observed_, predicates_, level, share, options_);
   }
 
+  // Answers an undecided level: by the verdict of another one, or with what is left of the budget.
   void settle(Verdict& verdict) {
     const Level level = verdict.level;
     if (const Verdict* holds = find(Outcome::Holds, level)) {
@@ -115,7 +119,7 @@ class LevelByLevel {
     }
     set_reason(verdict);
   }
-  // Keeps the reason that a decision gave itself.
+  // Says why a verdict is undecided, unless the decision itself gave a reason.
   void set_reason(Verdict& verdict) const {
     if (verdict.outcome != Outcome::Undecided || !verdict.reason.empty()) return;
     verdict.reason = stop_reason(budget_, options_);
@@ -126,13 +130,16 @@ class LevelByLevel {
   const Budget& budget_;
   const CheckOptions& options_;
   std::vector<Verdict> verdicts_;
-  std::vector<std::optional<Verdict>> beside_;  // Decided before their turn.
+  // Verdicts of levels that were decided before their turn.
+  std::vector<std::optional<Verdict>> beside_;
 };
 
-// Decides several levels by as few of them as possible: first the strongest, as most databases keep
-// what they promise; once that fails, whichever tells most about the others however it turns out.
-// Of a limit of time or work none may take more than a share before all had their turn; and once
-// one took too long, those that need no search come first, as they are quick.
+// Finds the outcomes of several levels by deciding as few of them as possible. First comes the
+// strongest, as most databases keep what they promise; once a level is violated, the one comes next
+// that settles most of the others however it turns out.
+//
+// If time or work is limited, no level gets more than a share of it before all had their turn. Once
+// one used up its share, levels that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,
@@ -157,7 +164,8 @@ class OutcomesOnly {
  private:
   static constexpr unsigned kShare = 4;
 
-  // Gives every level that is open one turn, of the `share`th part of the time and of the work.
+  // Gives every undecided level one turn, with 1/`share` of the time and of the work, and fills in
+  // the outcomes that follow.
   void ask_each(std::vector<Verdict>& verdicts, unsigned share) {
     std::vector<Level> slow;
     for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
@@ -184,9 +192,10 @@ class OutcomesOnly {
     return decide_level(observed_, predicates_, level, part, options_).outcome;
   }
 
+  // The level to decide next. `slow`: whether a level has used up its turn.
   [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
     if (slow) {
-      // Of those that need no search, the strongest.
+      // The strongest of the levels that need no search.
       std::vector<Level> quick;
       std::copy_if(open.begin(), open.end(), std::back_inserter(quick),
                    [](Level level) { return rules(level).is(LevelFamily::CommitOrder); });
@@ -196,6 +205,7 @@ class OutcomesOnly {
                              : *std::max_element(open.begin(), open.end(), InListOrder());
   }
 
+  // The undecided levels that are not among `but`.
   static std::vector<Level> undecided(std::span<const Verdict> verdicts,
                                       std::span<const Level> but) {
     std::vector<Level> out;
@@ -206,6 +216,7 @@ class OutcomesOnly {
     return out;
   }
 
+  // The level that settles most of `open`, counting the less telling of its two outcomes.
   static Level most_telling(std::span<const Level> open) {
     const auto told = [&](Level level) {
       const auto weaker = std::count_if(open.begin(), open.end(),
@@ -222,8 +233,8 @@ class OutcomesOnly {
   const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
-  bool violated_ = false;  // Whether any is.
-  std::string reason_;     // Why one could not be decided, if it was no limit of the user.
+  bool violated_ = false;  // Whether any level was found violated.
+  std::string reason_;     // Why a level could not be decided, if not for a limit.
 };
 
 }  // namespace

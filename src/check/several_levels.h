@@ -12,9 +12,8 @@
 
 namespace ouro {
 
-// A verdict for each of `levels`, in their order. With CheckOptions::outcomes_only those that
-// follow from others have an outcome and nothing that proves it. What is not decided when the
-// budget is exhausted says why.
+// A verdict for each of `levels`, in their order. With CheckOptions::outcomes_only verdicts have an
+// outcome and no proof. Those that are left undecided have a `reason`.
 [[nodiscard]] std::vector<Verdict> decide_levels(Observed& observed,
                                                  const PredicateReads& predicates,
                                                  std::span<const Level> levels,

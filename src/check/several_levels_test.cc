@@ -13,13 +13,14 @@ namespace ouro {
 namespace {
 
 constexpr const char* kHistories[] = {
-    "T1: w x 1\nT2: r x 1\n",                                            // All hold.
-    "initial 0\nT1: r x 0, w x 1\nT2: r x 0, w x 2\n",                   // Lost update.
-    "initial 0\nT1: r x 0, w y 1\nT2: r y 0, w x 2\n",                   // Write skew.
-    "initial 0\nT1 [10,20]: w x 1\nT2 [30,40]: r x 0\n",                 // Stale in time.
-    "T1: w x 1, w y 1\nT2: w x 2, w y 2\nT3: r x 1, r y 2\n",            // Fractured read.
-    "initial 0\nT1 @s: w x 1\nT2 @s: r x 0, w y 1\nT3: r y 1, r x 0\n",  // Session.
-    "T1: w x 1\nT2 aborted: w x 2\nT3: r x 2\n",                         // None holds.
+    "T1: w x 1\nT2: r x 1\n",                                  // All hold.
+    "initial 0\nT1: r x 0, w x 1\nT2: r x 0, w x 2\n",         // Lost update.
+    "initial 0\nT1: r x 0, w y 1\nT2: r y 0, w x 2\n",         // Write skew.
+    "initial 0\nT1 [10,20]: w x 1\nT2 [30,40]: r x 0\n",       // Stale in real time.
+    "T1: w x 1, w y 1\nT2: w x 2, w y 2\nT3: r x 1, r y 2\n",  // Fractured read.
+    // Session misses own write.
+    "initial 0\nT1 @s: w x 1\nT2 @s: r x 0, w y 1\nT3: r y 1, r x 0\n",
+    "T1: w x 1\nT2 aborted: w x 2\nT3: r x 2\n",  // None holds.
 };
 
 std::vector<Level> observable_levels() {

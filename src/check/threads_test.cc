@@ -14,7 +14,7 @@
 namespace ouro::oracle {
 namespace {
 
-// Verdicts at all levels and their certificates, in words.
+// The verdicts at all levels with their certificates, as text.
 std::string all_verdicts(const History& history, unsigned threads) {
   const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
   const auto verdicts = check(history, levels, {.threads = threads});
@@ -29,7 +29,7 @@ std::string all_verdicts(const History& history, unsigned threads) {
   return text;
 }
 
-// Large enough for several threads, and for many ranges of keys.
+// The histories are large enough for several threads, and for many ranges of keys.
 TEST(ThreadsTest, VerdictsAndCertificatesDoNotDependOnThem) {
   for (const WorkloadKind workload : {WorkloadKind::General, WorkloadKind::ListAppend}) {
     for (const Level store : {Level::ReadCommitted, Level::Causal, Level::StrictSerializable}) {
@@ -54,7 +54,7 @@ TEST(ThreadsTest, VerdictsAndCertificatesDoNotDependOnThem) {
   }
 }
 
-// Levels, and what is known of each when the work ends somewhere.
+// The outcome at each level when the work is limited to `work` steps, as text.
 std::string all_outcomes(const History& history, std::uint64_t work, CheckOptions options) {
   const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
   options.work_limit = work;

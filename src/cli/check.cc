@@ -218,8 +218,7 @@ class Checker {
 
   [[nodiscard]] CheckOptions check_options() const {
     CheckOptions options;
-    options.time_limit = std::chrono::milliseconds(
-        static_cast<std::int64_t>(std::ceil(std::min(flags_.time_limit, 1e9) * 1000)));
+    options.time_limit = milliseconds(flags_.time_limit);
     options.memory_limit = static_cast<std::uint64_t>(std::min(flags_.memory_limit, 1e12) * 1e6);
     options.cancelled = &interrupted();
     options.threads = flags_.input.threads;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -92,6 +93,9 @@ struct RecordedHistory {
 int check_recorded(const RecordedHistory& recorded);
 // Whether check_recorded() accepts this level and evidence; complains if not.
 bool can_check(const std::string& level, const std::string& evidence);
+
+// A time limit that the user gave, in milliseconds, rounded up; at most 10^9 seconds.
+std::chrono::milliseconds milliseconds(double seconds);
 
 // What messages call the history at `path`: "standard input" for "-".
 std::string display_name(const std::string& path);

@@ -136,6 +136,11 @@ std::optional<Evidence> parse_evidence(const std::string& name) {
   return std::nullopt;
 }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(
+      static_cast<std::int64_t>(std::ceil(std::min(seconds, 1e9) * 1000)));
+}
+
 std::string display_name(const std::string& path) { return path == "-" ? "standard input" : path; }
 
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {

@@ -56,7 +56,7 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed,
     add_flaw(verdict, observed.history(), flaw, examples);
   }
   for (const PredicateFlaw& flaw : plain_predicate_flaws(observed)) {
-    // What no snapshot implies may be wrong by itself, too; once is enough.
+    // A result that differs from its snapshot may be wrong by itself, too. It is reported once.
     const bool known =
         flaw.kind == AnomalyKind::ResultSetMismatch && mismatches.contains(flaw.read);
     if (!known) add_flaw(verdict, observed.history(), flaw, examples);

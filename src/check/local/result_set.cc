@@ -1,5 +1,5 @@
-// Evaluates predicate reads over what they tell themselves: their version sets, what their
-// transactions wrote before, and the rows that came back.
+// Judges predicate reads by what they tell themselves: their version sets, what their transactions
+// wrote before, and the rows that they returned.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -26,7 +26,7 @@ class ResultSets {
     }
   }
 
-  // Judges the predicate reads of one transaction.
+  // Adds what is wrong with the predicate reads of one transaction to `out`.
   void txn(TxnId txn, std::vector<PredicateFlaw>& out) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
@@ -54,7 +54,8 @@ class ResultSets {
     }
   }
 
-  // Whether `op` returned what its version set implies, and what its transaction wrote before.
+  // Whether `op` returned what the predicate selects from the version set, where own earlier writes
+  // replace the versions of their keys.
   [[nodiscard]] bool is_implied(const Op& op, const PredicateRead& read) const {
     std::vector<KeyVersion> expected;
     const auto add = [&](const KeyVersion& version) {
@@ -76,6 +77,8 @@ class ResultSets {
     return expected == rows;
   }
 
+  // Whether the predicate selects every returned row, and none was returned twice. Without a
+  // version set no more can be said.
   [[nodiscard]] bool are_selected_once(const Op& op, const PredicateRead& read) const {
     std::vector<KeyId> keys;
     for (const KeyVersion& row : rows_of(read)) {
@@ -96,7 +99,7 @@ class ResultSets {
     return rows;
   }
 
-  // Rows that came back are judged as reads of their keys.
+  // Whether the read returned the version. Then it is judged as a read of its key, elsewhere.
   [[nodiscard]] bool returned(const PredicateRead& read, const KeyVersion& version) const {
     const auto rows = h_.rows(read);
     return std::find(rows.begin(), rows.end(), version) != rows.end();
@@ -117,10 +120,11 @@ class ResultSets {
   }
 
   const History& h_;
+  // What deletes wrote, by key.
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   std::vector<bool> is_list_;    // By key.
   std::vector<OpId> own_;        // By key: the last write so far of the transaction at hand.
-  std::vector<KeyId> own_keys_;  // Those that have one.
+  std::vector<KeyId> own_keys_;  // The keys that have a write in own_.
 };
 
 }  // namespace

@@ -14,18 +14,21 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kFewWrites = 10'000;  // Too few to be worth another thread.
-constexpr std::uint32_t kAFewKeys = 64;     // A key may have many versions.
+constexpr std::size_t kFewWrites = 10'000;  // Fewer are not worth another thread.
+// Keys between looks at the budget: a key may have many versions.
+constexpr std::uint32_t kAFewKeys = 64;
 
 }  // namespace
 
-// Looks the listed values up among the writes of their key.
+// Finds the writes of the values that version orders list. One Reader per thread.
 class GivenOrders::Reader {
  public:
   Reader(const Observed& observed, const Budget& budget)
       : o_(observed), h_(observed.history()), ticker_(budget, kAFewKeys) {}
 
-  // Replaces `writes` and `positions` by those of an order, or tells what is wrong with it.
+  // Fills in, for each version of `order`, its write and the position of that among the items of
+  // the key. Returns what is wrong with the order, if anything. REQUIRES: both spans are as long as
+  // the order.
   std::optional<Error> read(const VersionOrder& order, std::span<ItemId> writes,
                             std::span<std::uint32_t> positions) {
     if (ticker_.tick()) return std::nullopt;
@@ -39,17 +42,20 @@ class GivenOrders::Reader {
       if (write->second.writers > 1) return ambiguous(order.key, version);
       positions[next] = write->second.position;
       writes[next++] = items[write->second.position];
-      // The place of the order itself serves as its name.
+      // The address of the order tells it from the others.
       if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
     }
     if (twice) return error(order.key, *twice, "is listed twice; list every version once");
     return std::nullopt;
   }
 
-  // Complete orders by commit timestamps.
+  // For histories without version orders: a complete order of each key, by commit timestamps. The
+  // error is a write whose transaction committed without a timestamp, or with that of another
+  // writer.
   Result<GivenOrders> by_timestamps() {
     GivenOrders out;
-    std::vector<std::pair<Timestamp, std::uint32_t>> placed;  // Writes of a key, by position.
+    // Final writes of a key, with their positions.
+    std::vector<std::pair<Timestamp, std::uint32_t>> placed;
     for (std::size_t k = 0; k < h_.key_count() && !ticker_.tick(); ++k) {
       placed.clear();
       const auto items = o_.items_of(KeyId{k});
@@ -74,15 +80,18 @@ class GivenOrders::Reader {
   }
 
  private:
+  // What is known of the writes of one value.
   struct Write {
-    std::uint32_t position = 0;  // Of the last one of the value, among the items of the key.
+    std::uint32_t position = 0;  // Of the last such write, among the items of the key.
     TxnId txn;
-    std::uint32_t writers = 0;  // Aborted ones count only if there are no others.
+    // How many transactions wrote it; aborted ones count only if no other did.
+    std::uint32_t writers = 0;
     bool aborted = false;
-    const VersionOrder* listed_in = nullptr;  // The last order that has it.
+    const VersionOrder* listed_in = nullptr;  // The last order that lists it.
   };
 
-  // Values lie all over the history; fetched before anything else, they are waited for together.
+  // Copies the values of the key's writes. They are scattered in memory; fetching them in a loop
+  // that does nothing else lets the processor wait for many at once.
   void fetch_values() {
     const auto items = o_.items_of(key_);
     const auto links = o_.links_of(key_);
@@ -97,6 +106,7 @@ class GivenOrders::Reader {
     for (std::size_t i = 0; i < count; ++i) values_[i] = o_.items().value(items[positions_[i]]);
   }
 
+  // Makes `key` the key at hand.
   void note_writes(KeyId key) {
     key_ = key;
     writes_.clear();
@@ -144,10 +154,10 @@ class GivenOrders::Reader {
   const Observed& o_;
   const History& h_;
   BudgetTicker ticker_;
-  KeyId key_;                                 // At hand.
-  absl::flat_hash_map<Value, Write> writes_;  // Of that.
-  std::vector<std::uint32_t> positions_;      // Of its writes, and
-  std::vector<Value> values_;                 // what they wrote.
+  KeyId key_;                                 // The key at hand.
+  absl::flat_hash_map<Value, Write> writes_;  // Its writes, by value.
+  std::vector<std::uint32_t> positions_;      // Of its writes among its items.
+  std::vector<Value> values_;                 // What they wrote, one per position.
 };
 
 Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,

@@ -1,9 +1,9 @@
 // The version orders that a history states, as steps from one write to the next.
 //
 // A complete order has every version of its key, each following the one before immediately; a
-// fragment says only which of its versions came earlier. What a transaction wrote and then
-// overwrote itself may be listed too: whoever stands between two writes of one transaction makes a
-// circle with it, as it should.
+// fragment says only which of its versions came earlier. A version that its transaction overwrote
+// itself may be listed, too. Another transaction that stands between two writes of one transaction
+// closes a cycle with it, as it should.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,19 @@ namespace ouro {
 class GivenOrders {
  public:
   GivenOrders() = default;
-  // The error is an order that lists what nobody wrote, or the same version twice.
-  // REQUIRES: the reads of `observed` are joined. The result does not depend on `threads`, and is
-  // of no use once the budget is exhausted.
+  // Reads the version orders of the history or, if it has none, makes them by commit timestamps.
+  // The error is an order that lists what nobody wrote or the same version twice, or a timestamp
+  // that is missing or not unique. The result does not depend on `threads`, and is meaningless once
+  // the budget is exhausted.
+  // REQUIRES: the reads of `observed` are joined.
   static Result<GivenOrders> read(const Observed& observed, unsigned threads, const Budget& budget);
 
-  // All writes that are in some order.
+  // All writes that some order lists.
   [[nodiscard]] std::span<const ItemId> installed() const { return writes_; }
 
-  // Adds what follows to `steps`, which stay sorted by key, and what is wrong to `wrong`.
+  // Adds the steps of all orders to `steps`, which stay sorted by key; and to `wrong` the writes
+  // that contradict an order: listed, but of a transaction that does not take part; or missing in a
+  // complete order.
   // REQUIRES: observed.counted() is known.
   void add_to(const Observed& observed, std::vector<WrongRead>& wrong,
               std::vector<VersionStep>& steps, const Budget& budget) const;
@@ -49,10 +53,12 @@ class GivenOrders {
     positions_.push_back(static_cast<std::uint32_t>(position));
   }
 
-  std::vector<Part> parts_;  // By key.
+  std::vector<Part> parts_;  // Sorted by key.
+  // The listed writes of all orders, one order after the other.
   std::vector<ItemId> writes_;
-  // One per write, at the same index: where it stands among the items of its key. What is known of
-  // these stands side by side, too; what is known of all items would be a cache miss for each.
+  // One per write, at the same index: its position among the items of its key, by which links_of()
+  // is indexed. Neighbours of a key lie close together in memory; looking a write up by its item
+  // would be a cache miss each time.
   std::vector<std::uint32_t> positions_;
 };
 

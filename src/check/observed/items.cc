@@ -55,6 +55,7 @@ Items::Items(const History& history, const Budget& budget) {
 }
 
 void Items::flatten(const History& history, const Budget& budget) {
+  // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   const KeyRange keys(history);
   std::vector<bool> returned(history.key_count(), false);
@@ -64,7 +65,8 @@ void Items::flatten(const History& history, const Budget& budget) {
     own_value_.push_back(value);
     own_op_.push_back(op);
   };
-  BudgetTicker ticker(budget, 64);  // A scan may find many.
+  // Operations between looks at the budget: a scan may become many items.
+  BudgetTicker ticker(budget, 64);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
     for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {

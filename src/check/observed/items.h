@@ -19,10 +19,10 @@ using ItemId = Id<struct ItemTag>;
 
 class Items {
  public:
-  // Of no use once the budget is exhausted.
+  // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted.
   Items(const History& history, const Budget& budget);
 
-  // Whether there are more than can be numbered; nothing else can be asked then.
+  // Whether there are more than can be numbered. Then they are incomplete and must not be used.
   [[nodiscard]] bool too_many() const { return too_many_; }
 
   [[nodiscard]] std::size_t size() const { return kind_.size(); }
@@ -30,6 +30,7 @@ class Items {
   // Invalid for aggregates, which read no single key.
   [[nodiscard]] KeyId key(ItemId item) const { return key_[item.index()]; }
   [[nodiscard]] Value value(ItemId item) const { return value_[item.index()]; }
+  // The operation that the item is, or is a part of.
   [[nodiscard]] OpId op(ItemId item) const {
     return op_.empty() ? OpId{item.index()} : op_[item.index()];
   }
@@ -37,7 +38,8 @@ class Items {
   [[nodiscard]] ItemId end(TxnId txn) const { return ItemId{first_[txn.index() + 1]}; }
   [[nodiscard]] bool is_read(ItemId item) const { return looks_at_key(kind(item)); }
   [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
-  // Whether a scan did not find the key. What it found deleted counts as not found.
+  // Whether the item says that a scan did not find the key. A row that was returned as null counts
+  // as not found.
   [[nodiscard]] bool is_absence(ItemId item) const {
     return !op_.empty() && is_read(item) && value(item).is_null() &&
            op_kind_[op(item).index()] == OpKind::Scan;
@@ -46,14 +48,16 @@ class Items {
  private:
   void flatten(const History& history, const Budget& budget);
 
-  std::span<const OpKind> op_kind_;  // Of operations, not items.
+  std::span<const OpKind> op_kind_;  // By operation, not by item.
   std::span<const OpKind> kind_;
   std::span<const KeyId> key_;
   std::span<const Value> value_;
+  // Empty: items are operations.
   std::span<const OpId> op_;
   std::span<const std::uint32_t> first_;
 
   bool too_many_ = false;
+  // What the spans above refer to, if the history has predicate reads; otherwise empty.
   std::vector<OpKind> own_kind_;
   std::vector<KeyId> own_key_;
   std::vector<Value> own_value_;

@@ -51,7 +51,7 @@ std::uint32_t Join::find(Value value) {
   return found.epoch == epoch_ ? found.at : kNoWrite;
 }
 
-// Of a transaction, its last one.
+// Adds the delete at `at`; of each transaction, only the last one is kept.
 void Join::add_delete(std::span<const Access> accesses, std::uint32_t at,
                       std::vector<std::uint32_t>& deletes) {
   if (!deletes.empty() && accesses[deletes.back()].txn == accesses[at].txn) {
@@ -61,6 +61,8 @@ void Join::add_delete(std::span<const Access> accesses, std::uint32_t at,
   }
 }
 
+// Enters a write into the table; reports a value that two transactions wrote. The same value may be
+// written again if the first writer aborted.
 void Join::add_write(std::uint32_t at) {
   const Access& write = accesses_[at];
   if (write.value.is_null()) {
@@ -86,7 +88,7 @@ void Join::add_write(std::uint32_t at) {
   if (earlier.txn == write.txn) {
     known.at = at;
   } else if (earlier.aborted) {
-    if (!write.aborted) known.at = at;  // A retry.
+    if (!write.aborted) known.at = at;  // A retry of the aborted transaction.
   } else if (!write.aborted) {
     fail(write.item, fmt::format("{} {} repeats {}; values of a key must be unique",
                                  is_append(write.kind) ? "append" : "write", name(write.item),
@@ -113,7 +115,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   aborted_null_write_ = kNoWrite;
   sources_.assign(accesses.size(), Observed::kNone);
   if (list) {
-    if (!check_list_kinds()) return;  // A fault: nobody will look at anything else.
+    if (!check_list_kinds()) return;  // The fault is all that will be reported.
     initial_ = Value::null();
   }
   link_final_writes();
@@ -140,7 +142,7 @@ void Join::fill_links(std::span<KeyLink> links) const {
   }
 }
 
-// Gives every write its transaction's last write of the key.
+// Sets the source of every write: its transaction's last write of the key.
 void Join::link_final_writes() {
   for_each_group([&](std::uint32_t first, std::uint32_t end) {
     std::uint32_t last = kNoWrite;
@@ -152,7 +154,7 @@ void Join::link_final_writes() {
   });
 }
 
-// The accesses of one transaction, in program order.
+// Joins the register reads of one transaction, whose accesses are those from `first` to `end`.
 void Join::read_group(std::uint32_t first, std::uint32_t end) {
   const Access* own = nullptr;
   const Access* earlier = nullptr;
@@ -195,8 +197,8 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-// What the access at `i`, an external read whose source is known, returned. A scan that passes over
-// a tombstone sees what a read of it returns.
+// The value that an external read saw. An open read saw that of its source, and so did a scan that
+// passed over a tombstone.
 Value Join::seen_value(std::uint32_t i) const {
   const Access& access = accesses_[i];
   const bool passed = items_.is_absence(access.item) && sources_[i] < Observed::kInitial;
@@ -204,8 +206,10 @@ Value Join::seen_value(std::uint32_t i) const {
   return sources_[i] == Observed::kInitial ? initial_ : accesses_[sources_[i]].value;
 }
 
-// A read that says only what it did not return. What its transaction did before may contradict
-// that; otherwise it is open, unless somebody said what it returned.
+// Joins a read that says only what it did not return (a failed compare-and-set). Its source is the
+// transaction's own write before it, or what the caller of Observed::observe() said. Otherwise it
+// is open. `earlier` is a read that the transaction made before, and `earlier_value` what that saw;
+// either may contradict this one.
 void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
                      Value earlier_value) {
   const Access& access = accesses_[at];
@@ -236,7 +240,8 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
   }
 }
 
-// The first read of its transaction that tells what it returned contradicts open ones before it.
+// Reports the open reads that the transaction made before the read at `at` and that contradict it:
+// they say that they did not return `value`, which that one saw.
 void Join::compare_open_reads(std::uint32_t at, Value value) {
   for (std::uint32_t i = at; i-- > 0 && accesses_[i].txn == accesses_[at].txn;) {
     const Access& open = accesses_[i];
@@ -245,6 +250,7 @@ void Join::compare_open_reads(std::uint32_t at, Value value) {
   }
 }
 
+// What the caller of Observed::observe() said that an open read returned; null if nothing.
 const ReadSource* Join::said_source(const Access& open_read) const {
   const OpId op = items_.op(open_read.item);
   const auto at = std::partition_point(o_.sources_.begin(), o_.sources_.end(),
@@ -252,7 +258,7 @@ const ReadSource* Join::said_source(const Access& open_read) const {
   return at != o_.sources_.end() && at->read == op ? &*at : nullptr;
 }
 
-// Whether there is a version that it may have returned.
+// Whether there is any version that an open read may have returned.
 bool Join::may_be_anything(const Access& open_read) const {
   if (read_fits(open_read.kind, open_read.value, initial_)) return true;
   for (std::uint32_t i = 0; i < size(); ++i) {
@@ -264,6 +270,7 @@ bool Join::may_be_anything(const Access& open_read) const {
   return false;
 }
 
+// The source of a read before which its transaction did not write the key. Reports what is wrong.
 std::uint32_t Join::external_source(const Access& read) {
   if (read.value.is_null()) {
     return items_.is_absence(read.item) ? absence_source(read) : null_source(read);
@@ -283,7 +290,7 @@ std::uint32_t Join::external_source(const Access& read) {
   return source_through(read, write);
 }
 
-// The source of a read that returned `write`, of a transaction that did not abort.
+// The source of a read that returned `write`, whose transaction did not abort.
 std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
   const Access& from = accesses_[write];
   if (from.txn == read.txn) {
@@ -296,8 +303,10 @@ std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
   return sources_[write];
 }
 
-// A scan need not list tombstones. If the only way to be absent was to be deleted with one, that is
-// what it passed over; otherwise we take it that it lists them, and say so, or take it for nothing.
+// The source of a key that a scan did not list. Scans need not list tombstones. So if a delete that
+// left one is the only way for the key to be absent, the scan passed over that tombstone. If there
+// are several ways, the read is noted as unclear; it is assumed that the scan would have listed a
+// tombstone, or, with Absences::Certain, the read is left out.
 std::uint32_t Join::absence_source(const Access& read) {
   const bool only = tombstones_.size() == 1 && null_writes_.empty() && !initial_.is_null();
   if (only) return source_through(read, tombstones_[0]);
@@ -308,8 +317,8 @@ std::uint32_t Join::absence_source(const Access& read) {
   return null_source(read);
 }
 
-// Nothing was there: never written, or deleted. With more than one possibility the black-box
-// question has no single answer.
+// The source of a read that found nothing: the key was never written, or was deleted without a
+// tombstone. If more than one of these is possible, the history is refused as ambiguous.
 std::uint32_t Join::null_source(const Access& read) {
   const bool initially = initial_.is_null();
   const std::size_t possible = null_writes_.size() + (initially ? 1 : 0);

@@ -1,4 +1,5 @@
-// Joins the reads of one key after the other to its writes. One Join per thread.
+// Joins the reads of a history to the writes that they returned, key by key. Every thread has a
+// Join of its own; Observed collects what they found.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,12 +22,12 @@ class Join {
         absences_(absences),
         ticker_(budget) {}
 
-  // Fills the sources of all items of a key, and `links` beside its accesses; with something else
-  // once the budget is exhausted. REQUIRES: `accesses` are those of one key, as KeyRanges::sort()
-  // leaves them.
+  // Sets the sources of all items of a key in Observed, and fills `links`, one per access at the
+  // same index. Both are meaningless once the budget is exhausted.
+  // REQUIRES: `accesses` are those of one key, as KeyRanges::sort() leaves them.
   void key(std::span<const Access> accesses, std::span<KeyLink> links);
 
-  // An input error; the one with the smallest item is the one to report.
+  // An input error. Of several, the one with the smallest item is reported.
   struct Fault {
     ItemId item;
     std::string what;
@@ -34,9 +35,9 @@ class Join {
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   [[nodiscard]] std::vector<WrongRead>& wrong_reads() { return wrong_reads_; }
   [[nodiscard]] const std::vector<KeyId>& list_keys() const { return list_keys_; }
-  // Those of Observed::open_reads().
+  // See Observed::open_reads().
   [[nodiscard]] const std::vector<ItemId>& open_reads() const { return open_reads_; }
-  // The first of which Observed::unclear() speaks.
+  // See Observed::unclear().
   [[nodiscard]] ItemId unclear() const { return unclear_; }
 
  private:
@@ -65,18 +66,21 @@ class Join {
   [[nodiscard]] std::uint32_t position(ItemId item) const;
   std::uint32_t list_source(ItemId item, Value list);
 
-  // The slot of `value` in the table, which may be empty.
+  // The writes of the key at hand are in a hash table by value. A slot is in use if its epoch is
+  // the current one, so that clearing the table takes no time.
   struct Slot {
     Value value;
-    std::uint32_t at = 0;  // The write, among the accesses.
+    std::uint32_t at = 0;  // The position of the write among the accesses.
     std::uint32_t epoch = 0;
   };
+  // The slot of `value`, which may not be in use.
   Slot& slot(Value value);
-  // The write of `value`; kNoWrite if there is none.
+  // The position of the write of `value`; kNoWrite if there is none.
   [[nodiscard]] std::uint32_t find(Value value);
   void clear_table(std::size_t writes);
   static constexpr std::uint32_t kNoWrite = 0xffffffff;
-  static constexpr std::uint32_t kUnclear = 0xfffffffe;  // Of a read that is left out.
+  // The source of a read that is left out, as it is not certain.
+  static constexpr std::uint32_t kUnclear = 0xfffffffe;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(accesses_.size()); }
   // Calls f(first, end) for the accesses of each transaction.
@@ -104,26 +108,31 @@ class Join {
   const Items& items_;
   const Absences absences_;
   BudgetTicker ticker_;
-  std::span<const Access> accesses_;  // Of the key at hand.
-  // One per access, at the same index: the position of the write that a read returned, of the final
-  // one that replaced a write; or a code.
+  std::span<const Access> accesses_;  // Of the key at hand, by transaction and in program order.
+  // One per access, at the same index. Of a read, the position of the write that it returned; of a
+  // write, that of its transaction's last write of the key. Otherwise a code of Observed, or
+  // kUnclear.
   std::vector<std::uint32_t> sources_;
   Value initial_;
   std::vector<Slot> table_;
   std::uint32_t epoch_ = 0;
   std::size_t mask_ = 0;
-  std::vector<std::uint32_t> null_writes_;  // Of transactions that did not abort.
+  // Positions of writes of null, which are deletes without a tombstone: the last one of each
+  // transaction that did not abort.
+  std::vector<std::uint32_t> null_writes_;
   std::uint32_t aborted_null_write_ = kNoWrite;
-  std::vector<std::uint32_t> tombstones_;  // Deletes of such that left one.
+  std::vector<std::uint32_t> tombstones_;  // The same for deletes that left a tombstone.
   ItemId unclear_;
 
-  // How far the prefixes of a trunk are sound: the first position of each kind of fault.
+  // How far the prefixes of a trunk (history_builder.h) are right: the first position of each kind
+  // of fault.
   struct Trunk {
     std::uint32_t thin_air = 0xffffffff;
     std::uint32_t aborted = 0xffffffff;
     std::uint32_t duplicate = 0xffffffff;
   };
-  absl::flat_hash_map<std::uint32_t, Trunk> trunks_;  // Of this key.
+  absl::flat_hash_map<std::uint32_t, Trunk> trunks_;  // By number, those of the key at hand.
+  // Appends that the transaction at hand has made so far.
   std::vector<ItemId> own_;
 
   std::vector<ItemId> open_reads_;

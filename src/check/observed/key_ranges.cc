@@ -7,17 +7,19 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kRangeItems = 1 << 15;  // Their records and accesses fit in a core's cache.
+// The records and accesses of so many fit in a core's cache.
+constexpr std::size_t kRangeItems = 1 << 15;
 constexpr std::size_t kMaxRanges = 512;  // As many streams as the memory system serves at once.
+// Record::key_and_kind has 28 bits for the key.
 constexpr std::size_t kMaxRangeKeys = 1 << 28;
-constexpr std::size_t kAhead = 24;  // Records whose transaction is on its way to the cache.
+constexpr std::size_t kAhead = 24;  // So many records ahead transactions are prefetched.
 
 }  // namespace
 
-// What one thread deals.
+// Transactions whose items one thread deals into the ranges.
 struct KeyRanges::Slice {
   TxnId begin, end;
-  std::vector<std::uint32_t> per_key;  // How many items.
+  std::vector<std::uint32_t> per_key;  // How many items each key has.
   std::vector<std::uint32_t> next;     // Where the next record of each range goes.
 };
 
@@ -56,7 +58,7 @@ KeyRanges::KeyRanges(const History& history, const Items& items, unsigned thread
   for_each_part(parts, [&](std::size_t part) { deal(slices[part]); });
 }
 
-// Ranges of about as many items each; a key is never split.
+// Divides the keys into ranges of about as many items each. A key is never split.
 void KeyRanges::choose_ranges(std::span<const Slice> slices) {
   const std::size_t keys = history_.key_count();
   key_first_.assign(keys + 1, 0);

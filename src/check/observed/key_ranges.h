@@ -16,23 +16,24 @@
 
 namespace ouro {
 
-// An item, with all that joining it asks for.
+// An item with all that it takes to join it.
 struct Access {
   Value value;
   ItemId item;
   TxnId txn;
   KeyId key;
   OpKind kind = OpKind::Read;
-  bool aborted = false;  // Its transaction was.
+  bool aborted = false;  // Whether its transaction aborted.
   [[nodiscard]] bool is_read() const { return looks_at_key(kind); }
   [[nodiscard]] bool is_write() const { return ouro::is_write(kind); }
 };
 
 class KeyRanges {
  public:
-  // Items without a key are left out. Also fills `item_txn`, which must outlive the ranges, with
-  // the transaction of every item. Of no use once the budget is exhausted. Cost: two passes over
-  // the items, 16 bytes an item.
+  // Deals the items into ranges; those without a key are left out. Also fills `item_txn`, which
+  // must outlive the ranges, with the transaction of every item. Meaningless once the budget is
+  // exhausted.
+  // Cost: two passes over the items, 16 bytes an item.
   KeyRanges(const History& history, const Items& items, unsigned threads, const Budget& budget,
             Column<TxnId>& item_txn);
 
@@ -43,18 +44,19 @@ class KeyRanges {
   // Where the first access of the range stands among those of all ranges.
   [[nodiscard]] std::size_t first(std::size_t range) const { return key_first_[first_key_[range]]; }
 
-  // Where the accesses of each key begin, and where the last one's end.
+  // By key: the position of its first access among those of all ranges; one entry more, for the
+  // end.
   [[nodiscard]] const std::vector<std::uint32_t>& key_first() const { return key_first_; }
 
  private:
   // Without constructors: the threads that fill the records are the first to touch their memory.
   struct Record {
-    std::uint64_t value;  // Its bits.
+    std::uint64_t value;  // Value::bits().
     std::uint32_t item;
-    std::uint32_t key_and_kind;  // The key from the range's first on, four bits for the kind.
+    std::uint32_t key_and_kind;  // The key, less the first of the range, times 16; plus the kind.
   };
   static_assert(kOpKindCount <= 16);
-  struct Slice;  // Of the transactions, for one thread.
+  struct Slice;  // What one thread deals.
 
   void choose_ranges(std::span<const Slice> slices);
   void deal(Slice& slice);
@@ -63,7 +65,7 @@ class KeyRanges {
   const Items& items_;
   const Budget& budget_;
   std::vector<std::uint32_t> key_first_;
-  std::vector<std::uint32_t> first_key_;  // Of every range, and the number of keys.
+  std::vector<std::uint32_t> first_key_;  // By range; one entry more: the number of keys.
   std::vector<std::uint16_t> range_of_key_;
   std::unique_ptr<Record[]> records_;
   Column<TxnId>& item_txn_;

@@ -14,7 +14,7 @@ std::vector<Node> sorted_by(std::span<const T> column, const Budget& budget) {
   std::vector<Node> order(column.size());
   std::iota(order.begin(), order.end(), 0);
   const auto less = [&](Node a, Node b) { return column[a] < column[b]; };
-  static_cast<void>(sort_within(budget, order, less));  // Half sorted will do.
+  static_cast<void>(sort_within(budget, order, less));  // If it stops early, any order will do.
   return order;
 }
 
@@ -23,7 +23,8 @@ bool full(std::span<const T> column, const T& missing) {
   return !column.empty() && std::find(column.begin(), column.end(), missing) == column.end();
 }
 
-// A recorder that writes transactions as they end changes the session almost every time.
+// Whether the order of the source may be that in which transactions ended. A recorder that writes
+// them as they end changes the session almost every time.
 bool interleaved(const HistoryColumns& c) {
   std::size_t changes = 0;
   for (std::size_t t = 1; t < c.txn_session.size(); ++t) {

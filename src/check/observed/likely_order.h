@@ -8,12 +8,13 @@
 
 namespace ouro {
 
-// All transactions: by commit timestamps or client clocks where every transaction has them, else in
-// the order of the source if that changes between sessions, else as if sessions ran at even speed
-// side by side. Some other order once the budget is exhausted.
+// All transactions in the order in which they probably committed: by commit timestamps or client
+// clocks if every transaction has them; else as they are in the source, if that changes from
+// session to session; else as if all sessions had run side by side, each at even speed. Some other
+// order once the budget is exhausted.
 [[nodiscard]] std::vector<Node> likely_commit_order(const History& history,
                                                     const Budget& budget = Budget());
-// Whether it is only the last of these.
+// Whether likely_commit_order() can only take sessions to run at even speed.
 [[nodiscard]] bool order_is_vague(const History& history);
 
 }  // namespace ouro

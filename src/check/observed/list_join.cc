@@ -13,7 +13,7 @@
 
 namespace ouro {
 
-// REQUIRES: the writes are in the table, and their sources are known.
+// Joins all reads of the list at hand. REQUIRES: its writes are in the table and have sources.
 void Join::list_key() {
   list_keys_.push_back(accesses_[0].key);
   trunks_.clear();
@@ -21,6 +21,7 @@ void Join::list_key() {
   for_each_group([&](std::uint32_t first, std::uint32_t end) { read_list_group(first, end); });
 }
 
+// Whether all accesses are such as a list may have; otherwise reports a fault.
 bool Join::check_list_kinds() {
   for (const auto& [value, item, txn, key, kind, aborted] : accesses_) {
     if (is_append(kind) && value.is_null()) {
@@ -37,6 +38,7 @@ bool Join::check_list_kinds() {
   return true;
 }
 
+// Finds the append of each element of the trunk that `list` is a prefix of, unless that is done.
 void Join::resolve_trunk(Value list) {
   if (!list.is_list() || list.length() == 0) return;
   const auto [at, added] = trunks_.try_emplace(list.trunk());
@@ -72,8 +74,8 @@ void Join::resolve_trunk(Value list) {
   }
 }
 
-// Whether the list ends with exactly the appends that its transaction made before it, `own`, and
-// shows none of the transaction's appends elsewhere.
+// Whether `list`, which `item` read, ends with exactly the appends that its transaction made
+// before, `own`, and shows none of the transaction's appends elsewhere. Reports it if not.
 bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> own) {
   const TxnId txn = o_.txn(item);
   const std::size_t length = list.is_list() ? list.length() : 0;
@@ -94,6 +96,7 @@ bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> ow
   return right;
 }
 
+// Joins the list reads of one transaction, whose accesses are those from `first` to `end`.
 void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
   const auto group = accesses_.subspan(first, end - first);
   const bool appends =
@@ -127,14 +130,14 @@ void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-// Of an item of the key, among its accesses.
+// The position of an item of the key among its accesses.
 std::uint32_t Join::position(ItemId item) const {
   const auto at = std::partition_point(accesses_.begin(), accesses_.end(),
                                        [&](const Access& access) { return access.item < item; });
   return static_cast<std::uint32_t>(at - accesses_.begin());
 }
 
-// Where the part of a list that others wrote comes from; reports what is wrong with it.
+// The source of a list read: the last append that others made to it. Reports what is wrong with it.
 std::uint32_t Join::list_source(ItemId item, Value list) {
   if (!list.is_list() || list.length() == own_.size()) return Observed::kInitial;
   const auto others = static_cast<std::uint32_t>(list.length() - own_.size());

@@ -1,5 +1,5 @@
-// The version orders that list reads reveal: the longest read of a key is its order, and what that
-// read does not show comes later.
+// The version orders that list reads reveal. The longest read of a key is its order, and appends
+// that it does not show come later.
 
 #include <absl/container/flat_hash_map.h>
 
@@ -20,6 +20,7 @@ class ListOrder {
         wrong_reads_(wrong_reads),
         steps_(steps) {}
 
+  // Adds the steps of one key, and what is wrong with its reads.
   void key(KeyId key) {
     const auto items = o_.items_of(key);
     find_longest(items);
@@ -34,7 +35,8 @@ class ListOrder {
     ItemId last;
     for (std::size_t p = 0; p < list.length(); ++p) {
       const ItemId append = o_.append_of(list, p);
-      if (!append.valid()) return;  // Nobody wrote it: reported already, and no order to learn.
+      // Nobody wrote it. That is reported already, and the order cannot be told.
+      if (!append.valid()) return;
       check_program_order(items, append);
       if (!last.valid() || o_.txn(last) != o_.txn(append)) {
         steps_.push_back({last, append, longest_, true});
@@ -46,6 +48,7 @@ class ListOrder {
   }
 
  private:
+  // Whether the item is a read of a list with elements, by a transaction that takes part.
   [[nodiscard]] bool relevant(ItemId item) const {
     return items_.is_read(item) && items_.value(item).is_list() && o_.counted(o_.txn(item)) &&
            items_.value(item).length() != 0;
@@ -61,6 +64,7 @@ class ListOrder {
     }
   }
 
+  // Reports every read that is no prefix of the longest one.
   void compare_reads(std::span<const ItemId> items) {
     const Value longest = items_.value(longest_);
     const auto whole = o_.history().list(longest);
@@ -86,6 +90,7 @@ class ListOrder {
     }
   }
 
+  // Adds steps from `last`, the last append that is shown, to all that are not shown.
   void place_unread(std::span<const ItemId> items, ItemId last) {
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (shown_[i] || !items_.is_write(items[i])) continue;
@@ -99,9 +104,10 @@ class ListOrder {
   BudgetTicker ticker_;
   std::vector<WrongRead>& wrong_reads_;
   std::vector<VersionStep>& steps_;
+  // The longest read of the key at hand; invalid if there is none.
   ItemId longest_;
-  absl::flat_hash_map<ItemId, std::size_t> position_;  // Of the key's appends among its items.
-  std::vector<bool> shown_;                            // Beside the key's items.
+  absl::flat_hash_map<ItemId, std::size_t> position_;  // Of appends among the key's items.
+  std::vector<bool> shown_;                            // By position: whether it is shown.
 };
 
 }  // namespace

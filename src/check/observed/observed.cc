@@ -57,7 +57,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   if (first != nullptr) {
     return error_at(history, o.items_.op(first->item), first->what);
   }
-  std::sort(lists.begin(), lists.end());  // Threads took ranges as they came.
+  std::sort(lists.begin(), lists.end());  // Which thread joined which keys is left to chance.
   std::sort(o.open_reads_.begin(), o.open_reads_.end());
   GivenOrders given;
   if (evidence == Evidence::Versions) {
@@ -102,6 +102,7 @@ void Observed::join_keys(std::span<Join> joins, unsigned threads, const Budget& 
   });
 }
 
+// Joins the keys of a range. `first` is the position of its first access among those of all ranges.
 void Observed::join_range(std::size_t first, std::span<const Access> accesses, Join& join) {
   for (std::size_t begin = 0; begin < accesses.size();) {
     std::size_t end = begin;
@@ -114,11 +115,13 @@ void Observed::join_range(std::size_t first, std::span<const Access> accesses, J
   }
 }
 
+// Finds which transactions take part; see counted(). `installed` are the writes in version orders.
 void Observed::resolve_unknown(std::span<const ItemId> installed) {
   const std::size_t txns = history_->txn_count();
   counted_.assign(txns, false);
   std::vector<TxnId> seen;  // Unknown transactions whose reads are still to be followed.
-  std::vector<std::uint32_t> shown(columns_of(*history_).trunk_end.size(), 0);  // Of each trunk.
+  // By trunk: how many of its elements were followed.
+  std::vector<std::uint32_t> shown(columns_of(*history_).trunk_end.size(), 0);
   const auto count_in = [&](ItemId write) {
     if (!write.valid()) return;
     const TxnId writer = txn(write);
@@ -181,6 +184,7 @@ std::span<const VersionStep> Observed::version_steps(KeyId key) const {
   return {first, last};
 }
 
+// Drops what is wrong with reads of transactions that do not take part, and sorts the rest.
 void Observed::keep_counted_wrong_reads() {
   std::erase_if(wrong_reads_, [&](const WrongRead& f) {
     return f.kind != AnomalyKind::VersionOrderMismatch && !counted(txn(f.item));

@@ -17,31 +17,33 @@
 
 namespace ouro {
 
-// Something wrong that two items show.
+// Something wrong that one or two items show.
 struct WrongRead {
   AnomalyKind kind = AnomalyKind::Internal;
-  ItemId item;   // The read.
-  ItemId other;  // The write, or the read it contradicts; invalid for reads nobody wrote.
+  ItemId item;   // The read; at VersionOrderMismatch the write that is listed or missing.
+  ItemId other;  // The write it returned, or what it contradicts; invalid if there is none.
   constexpr auto operator<=>(const WrongRead&) const = default;
 };
 
-// `to` follows `from` in the version order of their key: a read of a list shows it, or shows `from`
-// and not `to`; or the history says so.
+// `to` follows `from` in the version order of their key: a list read shows both, or shows `from`
+// and not `to`; or the history states it.
 struct VersionStep {
   ItemId from;  // Writes, of different transactions; invalid: `to` is the first of the key.
   ItemId to;
-  ItemId read;            // Invalid: the history says so.
-  bool adjacent = false;  // Nothing stands between them.
+  ItemId read;            // The list read; invalid: the history states it.
+  bool adjacent = false;  // No version is between them.
   constexpr auto operator<=>(const VersionStep&) const = default;
 };
 
-// An item among those of its key, with what most passes by key ask for: they would wait for memory
-// if they had to look it up by item.
+// What passes over the items of a key mostly ask of each. Links of a key lie side by side in
+// memory; looking the same up by item would be a cache miss each time.
 struct KeyLink {
   TxnId txn;
-  // Of an external read the write it returned, as a position among the items of the key, or
-  // Observed::kInitial. Otherwise one of the codes below, or kOwn or kNone.
+  // Of an external read, the position among the items of the key of the write that it returned, or
+  // Observed::kInitial. Of a write, one of the codes below. Of other reads, Observed::kOwn or
+  // kNone.
   std::uint32_t source = 0;
+  // Whether it is its transaction's last write of the key.
   static constexpr std::uint32_t kFinalWrite = 0xfffffff8;
   static constexpr std::uint32_t kOtherWrite = 0xfffffff9;
   [[nodiscard]] bool is_write() const { return source >= kFinalWrite; }
@@ -50,24 +52,27 @@ struct KeyLink {
 // An input error at the place of an operation.
 [[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
 
-// A predicate read follows a writer, or precedes it; check/versions/ finds these.
+// A transaction with a predicate read follows a writer, or, with `overwrites`, precedes it.
+// check/versions/ finds these.
 struct PredicateEdge {
   TxnId reader;
   OpId read;     // A select or an aggregate.
-  ItemId write;  // Of a version that changes what it matches.
+  ItemId write;  // A write that changes what the predicate matches.
   bool overwrites = false;
 };
 
-// A version set that has what nobody may see, or a result that is not what a snapshot implies.
+// Something wrong with a predicate read: its version set has a version that nobody may see, or its
+// result is not what its snapshot implies.
 struct PredicateFlaw {
   AnomalyKind kind = AnomalyKind::ResultSetMismatch;
   OpId read;
-  OpId write;            // Of the version; invalid: nobody wrote it, or it is about the result.
-  std::string expected;  // Of a result: what it should be, as JSON.
+  OpId write;            // Of that version; invalid: nobody wrote it, or the result is wrong.
+  std::string expected;  // If the result is wrong: what it should be, as JSON.
 };
 
-// What a scan did not list may be deleted or never have been there: then either the latter is
-// assumed, or nothing.
+// How to take a key that a scan did not list, if it may have been deleted or never have been there.
+// Assumed: the scan would have listed the tombstone, so it met none. Certain: the read says
+// nothing.
 enum class Absences : std::uint8_t { Assumed, Certain };
 
 class Join;
@@ -78,14 +83,14 @@ class Observed {
   // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
-  // stopped() true and the rest meaningless. The history's version orders count only if that is
-  // the `evidence`. Of open reads, those in `sources` returned that; all others say nothing.
+  // stopped() true and the rest meaningless. The history's version orders count only if that is the
+  // `evidence`. `sources` says what some open reads returned; the others say nothing.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
                                   Absences absences = Absences::Assumed,
                                   std::span<const ReadSource> sources = {});
-  // The same with what some open reads returned, in place of what was said of them before.
+  // The same history joined again, with `sources` in place of those that were given before.
   [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
                                               const Budget& budget, unsigned threads) const {
     return observe(*history_, budget, threads, evidence_, absences_, sources);
@@ -93,6 +98,7 @@ class Observed {
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }
+  // Whether the budget was exhausted. Then nothing else may be asked.
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   // Whether the transaction takes part: committed, or unknown and seen by one that takes part, or
@@ -131,33 +137,34 @@ class Observed {
   // How many items the keys before `key` have; `key` may be one behind the last.
   [[nodiscard]] std::size_t items_before(KeyId key) const { return key_first_[key.index()]; }
 
-  // The append that put each element of a list there, beside HistoryColumns::elements; invalid:
-  // nobody did.
+  // The append that wrote the element at `position` of `list`; invalid if nobody did.
   [[nodiscard]] ItemId append_of(Value list, std::size_t position) const {
     return element_item_[first_element(list) + position];
   }
 
-  // In the order of their items. Those of transactions that do not take part are left out.
+  // What is wrong in plain sight, in the order of items. Reads of transactions that do not take
+  // part are left out.
   [[nodiscard]] const std::vector<WrongRead>& wrong_reads() const { return wrong_reads_; }
-  // Reads, in the order of their items, that say only what they did not return, as far as that is
-  // nothing that their own transaction wrote, and `sources` did not say it.
+  // Open reads, in the order of items: those that say only what they did not return, but for reads
+  // behind an own write of the key and those of which `sources` said what they returned.
   [[nodiscard]] std::span<const ItemId> open_reads() const { return open_reads_; }
-  // What such a read may have returned: the last write of its key by each transaction that did not
-  // abort, if it is another value; and an invalid item for the initial version, likewise.
+  // What an open read may have returned: the last write of its key by each other transaction that
+  // did not abort, if the value fits; an invalid item stands for the initial version.
   [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
-  // A key that a scan did not list, of which that may mean more than one thing, although one was
-  // taken: it was never there, or one of several deletes left a tombstone. Invalid: there is none.
+  // The first read of a key that a scan did not list where that may mean more than one thing: the
+  // key was never there, or one of several deletes left a tombstone. Invalid if there is none.
   [[nodiscard]] ItemId unclear() const { return unclear_; }
-  // By versions: those edges of predicate reads that were found to matter, by reader.
+  // By versions: the edges of predicate reads that a decision has to keep, sorted by reader; they
+  // are a part of all (versions/predicate_reads.h).
   [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
   void set_predicate_edges(std::vector<PredicateEdge> edges) {
     predicate_edges_ = std::move(edges);
   }
-  // What is known of version orders, key by key.
+  // What is known of version orders, sorted by key.
   [[nodiscard]] std::span<const VersionStep> version_steps() const { return version_steps_; }
   [[nodiscard]] std::span<const VersionStep> version_steps(KeyId key) const;
 
-  // Values of source_ that are no item. For a write, the source is its transaction's last write of
+  // Codes in source_ that are no items. The source of a write is its transaction's last write of
   // the key.
   static constexpr std::uint32_t kInitial = 0xfffffff0;
   static constexpr std::uint32_t kOwn = 0xfffffff1;   // A read of an own write.
@@ -179,17 +186,20 @@ class Observed {
   const History* history_;
   Evidence evidence_ = Evidence::Observed;
   Absences absences_ = Absences::Assumed;
-  std::vector<ReadSource> sources_;  // By operation.
+  std::vector<ReadSource> sources_;  // Sorted by operation.
   std::vector<ItemId> open_reads_;
   Items items_;
   bool stopped_ = false;
   std::vector<bool> counted_;
   std::size_t counted_count_ = 0;
   Column<TxnId> item_txn_;
+  // By item: the write that a read returned, as an item, or a code above.
   std::vector<std::uint32_t> source_;
+  // By key: where its items begin in the two columns below; one entry more, for the end.
   std::vector<std::uint32_t> key_first_;
   Column<ItemId> key_items_;
   Column<KeyLink> key_links_;
+  // One per element, at the same index as HistoryColumns::elements: its append.
   std::vector<ItemId> element_item_;
   std::vector<WrongRead> wrong_reads_;
   ItemId unclear_;
@@ -200,8 +210,8 @@ class Observed {
 // The last write of `key` by `txn`; invalid if there is none.
 [[nodiscard]] ItemId final_write(const Observed& observed, TxnId txn, KeyId key);
 
-// Fills in `out` if one of observed.predicate_edges() makes `from` precede `to`: as an overwritten
-// read of `from`, or as a read of `to`.
+// Fills in `out` and returns true if one of observed.predicate_edges() makes `from` precede `to`:
+// with `overwrites`, as `to` overwrote what `from` read; otherwise as `to` read what `from` wrote.
 [[nodiscard]] bool explain_predicate(const Observed& observed, TxnId from, TxnId to,
                                      bool overwrites, Edge& out);
 

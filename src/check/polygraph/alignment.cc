@@ -11,7 +11,7 @@ namespace ouro {
 namespace {
 
 constexpr int kRounds = 10;
-// As if the first guess were off by a tenth of the whole time, usually.
+// The weight of the first guess, 1/σ²: as if it were off by σ = 0.1 of the whole time, usually.
 constexpr float kAnchor = 100;
 
 class Alignment {
@@ -33,8 +33,9 @@ class Alignment {
     measure();
   }
 
-  // Whether reads tell more than the first guess, of which transactions that come at random times
-  // are off by half the root of what a session has of them.
+  // Whether reads tell more than the first guess. Of a session with n transactions at random times,
+  // the guess is off by about 0.5/√n of the whole time; gaps to other sessions must not be much
+  // longer.
   [[nodiscard]] bool worthwhile() const {
     const auto sessions = static_cast<double>(e_.observed().history().session_count());
     const double off = 0.5 / std::sqrt(static_cast<double>(guess_.size()) / sessions);
@@ -59,17 +60,19 @@ class Alignment {
     float time = 0;  // From 0 to 1, or a little beyond.
     SessionId session;
   };
-  // Time from a transaction to one that must come later, of the same session and of another.
+  // The time from a transaction to one that must come later: its mean, and its weight 1/mean².
+  // There is one for pairs of the same session and one for the others.
   struct Gap {
     float mean = 0;
     float weight = 0;
   };
 
+  // Which of gaps_ lies between two transactions.
   [[nodiscard]] static std::size_t gap(const Dated& a, const Dated& b) {
     return a.session == b.session ? 0 : 1;
   }
 
-  // Call f(place) for those known to come later, and earlier.
+  // Call f(dated) for the transactions known to come later than `txn`, and earlier.
   template <class F>
   void for_each_later(TxnId txn, const F& f) const {
     for (const Node node : known_.out(e_.commit(txn))) {
@@ -83,7 +86,8 @@ class Alignment {
     }
   }
 
-  // Gaps are taken to spread as widely as they are long, as those between random events do.
+  // Measures gaps_ in the first guess. They are taken to spread as widely as they are long, as
+  // those between random events do.
   void measure() {
     std::array<double, 2> count{};
     std::array<double, 2> total{};
@@ -101,6 +105,7 @@ class Alignment {
     }
   }
 
+  // Moves a transaction to the weighted mean of where its neighbours and the first guess have it.
   void move(TxnId txn) {
     Dated& here = places_[txn.index()];
     float weights = kAnchor;
@@ -122,8 +127,10 @@ class Alignment {
   const Digraph& known_;
   const Digraph& back_;
   const Budget& budget_;
-  std::vector<float> guess_;  // By transaction.
+  std::vector<float> guess_;  // By transaction: its time by the first guess.
+  // By transaction: its time by now.
   std::vector<Dated> places_;
+  // Within a session, and between sessions.
   std::array<Gap, 2> gaps_;
 };
 

@@ -17,8 +17,10 @@
 
 namespace ouro {
 
-// The transactions in that order; nothing if the first guess is better. `back` is the reverse of
-// `known`, and `nodes` the first guess, a topological order of it. Cost: some passes over the arcs.
+// All transactions in that order; nothing if the first guess is better.
+// REQUIRES: `back` is the reverse of `known`, and `nodes` is the first guess, a topological order
+// of `known`.
+// Cost: some passes over the arcs.
 [[nodiscard]] std::optional<std::vector<Node>> aligned(const Encoding& encoding,
                                                        const Digraph& known, const Digraph& back,
                                                        std::span<const Node> nodes,

@@ -13,7 +13,7 @@
 namespace ouro {
 namespace {
 
-// A history of a store as it would be written session by session, and where each of its
+// A history of a store, written session by session, and the position at which each of its
 // transactions committed.
 struct BySession {
   History history;
@@ -48,7 +48,7 @@ BySession by_session(std::uint32_t sessions, std::uint32_t keys, std::uint64_t s
   return out;
 }
 
-// How far transactions are from where they belong, on average.
+// How many positions transactions are from where they committed, on average.
 double error_of(std::span<const Node> txns, const std::vector<std::size_t>& committed) {
   double sum = 0;
   for (std::size_t i = 0; i < txns.size(); ++i) {

@@ -92,8 +92,10 @@ void Encoding::add_predicates(const Budget& budget) {
   }
 }
 
-// A chain of nodes, one for each completed transaction in order of time; a transaction hangs behind
-// the last one that completed, by more than the drift, before it was invoked.
+// Adds a path of nodes that carry time: one for each transaction that completed, in the order of
+// completion, with an arc from its commit. A transaction has an arc from the node of the last one
+// that completed, by more than the drift, before it was invoked. So a linear number of arcs is
+// enough.
 void Encoding::add_real_time(bool to_commit, std::int64_t clock_drift, const Budget& budget) {
   const History& h = o_.history();
   std::vector<std::pair<std::int64_t, TxnId>> completed;
@@ -148,7 +150,8 @@ void Encoding::add_keys(unsigned threads, const Budget& budget) {
   if (!budget.exhausted()) join(chains, first_key, budget);
 }
 
-// Numbers the chains and the nodes of all parts one after the other, as one thread would have.
+// Joins what the parts found, numbering chains and nodes one part after the other, as one thread
+// would have.
 void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> first_key,
                     const Budget& budget) {
   struct Offset {
@@ -194,7 +197,7 @@ void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> fir
 }
 
 // A transaction begins just before it commits, as if nothing were concurrent. Nodes that gather
-// readers or carry time come as soon as they may.
+// readers or carry time stand first, so that a topological order has them as soon as they may come.
 std::vector<Node> Encoding::likely_order(std::span<const Node> txns) const {
   std::vector<Node> order;
   order.reserve(node_count_);

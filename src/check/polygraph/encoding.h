@@ -7,8 +7,8 @@
 //   ww       T1 → T2            C1 → B2             C1 → C2
 //   rw       T1 → T2            B1 → C2             B1 → C2
 //
-// psi is as ser without the arcs of rw: it forbids only circles with at most one of them, which is
-// no question of acyclicity; parallel_si.h sees to that.
+// psi is as ser without the arcs of rw. It forbids only cycles with at most one rw, so acyclicity
+// of all arcs would be too much; parallel_si.h sees to that.
 //
 // Writers of a key form chains: one that reads x from another and writes x follows it immediately
 // (not at pc, where updates may be lost). The initial version heads a chain of its own; the order
@@ -36,36 +36,41 @@ using ChainId = std::uint32_t;
 inline constexpr ChainId kNoChain = 0xffffffff;
 
 struct Chain {
-  TxnId first;             // kInitialTxn: the chain of the initial version.
-  TxnId last;              // kInitialTxn: that chain, and nobody is known to follow.
-  Node readers = kNoNode;  // Precedes whatever overwrites `last`; none if nobody read it.
+  TxnId first;  // kInitialTxn: the chain of the initial version.
+  TxnId last;   // kInitialTxn: the same, and no writer is known to follow.
+  // The node that precedes whoever overwrites `last`, as its readers do: the begin of the only
+  // reader, or a node that gathers them. kNoNode if there are none.
+  Node readers = kNoNode;
 };
 
 class KeyChains;
 
 class Encoding {
  public:
-  // REQUIRES: `observed` outlives the encoding and has no finding that violates `level`; so ∪ wr is
-  // acyclic. `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is
-  // a chain of its own, where the level does not need them: at SER levels a writer that reads what
-  // it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true and the
-  // rest meaningless. The result does not depend on `threads`.
+  // REQUIRES: `observed` outlives the encoding and has no wrong read that violates `level`.
+  // `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is a chain
+  // of its own; at levels with one node per transaction this is ignored, as a writer that reads
+  // what it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true
+  // and the rest meaningless. The result does not depend on `threads`.
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
            unsigned threads, const Budget& budget);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
+  // Whether a transaction has two nodes, its begin and its commit.
   [[nodiscard]] bool split() const { return split_; }
+  // Whether session order is among the arcs.
   [[nodiscard]] bool sessions() const { return sessions_; }
-  // Whether overwritten reads are arcs; not at psi, where one may close a circle.
+  // Whether overwritten reads (rw) are arcs. Not at psi.
   [[nodiscard]] bool overwrites() const { return overwrites_; }
-  // Whether what a predicate read did not find may be overwritten.
+  // Whether rw of what a predicate read did not find does not count (repeatable-read).
   [[nodiscard]] bool phantoms() const { return phantoms_; }
-  // Whether read-modify-writes follow their version immediately.
+  // Whether a writer that read a version of the key follows it immediately.
   [[nodiscard]] bool chained() const { return chained_; }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
-  // What is known. Chains and their readers are in it, choices are not.
+  // The known arcs: all but those that depend on a choice.
   [[nodiscard]] std::span<const Arc> arcs() const { return arcs_.span(); }
+  // Frees the memory of arcs().
   void release_arcs() { arcs_ = {}; }
 
   // The nodes of a transaction; the same at SER levels.
@@ -83,20 +88,23 @@ class Encoding {
   [[nodiscard]] ChainId readers_chain(Node node) const {
     return readers_chain_[node - first_readers_];
   }
-  // Nodes, in the order of `txns`: all transactions as they probably committed.
+  // All nodes, in the order of `txns`: all transactions as they probably committed.
   [[nodiscard]] std::vector<Node> likely_order(std::span<const Node> txns) const;
 
   // Chains of a key have consecutive ids, the initial one first.
   [[nodiscard]] std::size_t chain_count() const { return chains_.size(); }
   [[nodiscard]] const Chain& chain(ChainId id) const { return chains_[id]; }
-  // By key; one entry too many, so that a key's chains end where the next one's begin.
+  // By key: its first chain. There is one entry more, so that a key's chains end where the next
+  // one's begin.
   [[nodiscard]] std::span<const ChainId> chain_first() const { return chain_first_; }
   [[nodiscard]] KeyId key_of(ChainId chain) const;
-  // What puts chain `a` before chain `b` of the same key.
+  // The arcs that put chain `a` before chain `b`. REQUIRES: they are of the same key.
   [[nodiscard]] Side before(ChainId a, ChainId b) const;
-  // The chain whose first or last writer, or only reader of the last, `item` is; kNoChain if none.
+  // The chain of which `item` is the first write, the last write, or the only read of the last
+  // version; kNoChain if there is none.
   [[nodiscard]] ChainId chain_at(ItemId item) const { return item_chain_[item.index()]; }
-  // The chains that look different when `node` moves.
+  // Calls f(chain) for the chains whose order among those of their key may change when `node`
+  // moves; for some more than once.
   template <class F>
   void for_each_chain_at(Node node, const F& f) const;
 
@@ -114,16 +122,16 @@ class Encoding {
   bool split_ = false;
   bool sessions_ = false;
   bool chained_ = true;
-  bool ww_to_commit_ = false;  // pc.
-  bool overwrites_ = true;     // rw edges are arcs; not at psi.
-  bool phantoms_ = false;      // rr: what a scan did not find may be overwritten.
+  bool ww_to_commit_ = false;  // At pc: ww leads to the commit.
+  bool overwrites_ = true;     // See overwrites().
+  bool phantoms_ = false;      // See phantoms().
   std::size_t node_count_ = 0;
   Node first_readers_ = 0;  // Nodes from here on gather readers, …
   Node first_time_ = 0;     // … and from here on carry time.
   Column<Arc> arcs_;
   Column<Chain> chains_;
   std::vector<ChainId> chain_first_;
-  std::vector<ChainId> item_chain_;     // Where moving an item's transaction matters.
+  std::vector<ChainId> item_chain_;     // By item; see chain_at().
   std::vector<ChainId> readers_chain_;  // By node, from first_readers_.
 };
 

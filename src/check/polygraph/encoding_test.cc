@@ -19,7 +19,7 @@ bool has_arc(const Encoding& encoding, Node from, Node to) {
 }
 Encoding encoded(Tiny& t, Level level) { return {t.observed(), level, 0, true, 1, Budget()}; }
 
-// "T1..T2 T3..T3": the chains of the only key, but the initial one.
+// "T1..T2 T3..T3": the first and last writers of the only key's chains, without the initial one.
 std::string chains_of(std::string_view text, Level level = Level::Serializable) {
   Tiny t(text);
   const Encoding encoding = encoded(t, level);

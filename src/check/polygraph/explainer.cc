@@ -9,8 +9,8 @@ namespace ouro {
 Explainer::Explainer(const Encoding& encoding, const Search* search)
     : e_(encoding), search_(search), o_(encoding.observed()) {}
 
-// Helper nodes lie between the transactions of one edge; a begin and the commit of the same
-// transaction are no edge at all.
+// A node that gathers readers or carries time lies between the two transactions of one edge. An arc
+// from the begin to the commit of a transaction is no edge.
 std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) const {
   std::size_t start = 0;
   while (e_.txn(cycle[start].arc.from) == kInitialTxn) ++start;
@@ -39,6 +39,7 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
   return out;
 }
 
+// The first read of `key` by `reader` that another transaction can overwrite; invalid if none.
 ItemId Explainer::read_of(TxnId reader, KeyId key) const {
   const Items& items = o_.items();
   for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
@@ -48,6 +49,7 @@ ItemId Explainer::read_of(TxnId reader, KeyId key) const {
   return {};
 }
 
+// The edge that says that `to` overwrote what `reader` read.
 Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId to) const {
   return {.from = reader,
           .to = to,
@@ -57,6 +59,8 @@ Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId to) const {
           .to_op = o_.items().op(final_write(o_, to, key))};
 }
 
+// The edge of an arc that a choice made. `from` may have reached the arc through a node that
+// gathers readers.
 Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
   const Search::Pair pair = search_->pair(literal.choice());
   const Chain& first = e_.chain(literal.opposite() ? pair.second : pair.first);
@@ -72,8 +76,8 @@ Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
   return edge;
 }
 
-// An arc from a begin is an overwritten read, one from a commit is not; where a transaction is one
-// node it may be either.
+// The edge of a known arc. An arc from a begin is an overwritten read, one from a commit is not;
+// where a transaction is one node it may be either.
 Edge Explainer::known_edge(Arc arc) const {
   const TxnId from = e_.txn(arc.from);
   const TxnId to = e_.txn(arc.to);
@@ -89,12 +93,12 @@ Edge Explainer::known_edge(Arc arc) const {
     overwrites();
   } else if (!known_dependency(edge) && !(!e_.split() && e_.overwrites() && overwrites()) &&
              !known_write_order(edge) && !e_.split()) {
-    overwrites();  // At psi a circle has at most one, so it is the last explanation to try.
+    overwrites();  // At psi a cycle has at most one rw, so it is the last explanation to try.
   }
   return edge;
 }
 
-// Whether `edge` is of session order or reads-from; fills it in then.
+// Whether session order or reads-from explains `edge`; fills it in then.
 bool Explainer::known_dependency(Edge& edge) const {
   const Items& items = o_.items();
   const History& h = o_.history();
@@ -113,8 +117,9 @@ bool Explainer::known_dependency(Edge& edge) const {
   return explain_predicate(o_, edge.from, edge.to, false, edge);
 }
 
-// Whether a list shows `edge`, the history says so, or it leads from the last of the versions that
-// are known to come before all others; fills it in then.
+// Whether the version order of a key explains `edge`; fills it in then. A list read may show it,
+// the history may state it, or it leads from the last version of the initial chain, which comes
+// before all other chains, to the first one of another.
 bool Explainer::known_write_order(Edge& edge) const {
   const Items& items = o_.items();
   for (ItemId i = items.first(edge.from); i < items.end(edge.from); ++i.value) {
@@ -145,21 +150,22 @@ Edge Explainer::write_order(TxnId from, KeyId key, TxnId to) const {
           .to_op = o_.items().op(final_write(o_, to, key))};
 }
 
-// Whether `txn` wrote the last version of the chain that the initial version heads.
+// Whether `txn` wrote the last version of the chain that begins with the initial version.
 bool Explainer::leads(TxnId txn, KeyId key) const {
   return e_.chain(e_.chain_first()[key.index()]).last == txn;
 }
 
-// Whether `txn` writes the key and heads another chain.
+// Whether `txn` wrote the first version of another chain of the key.
 bool Explainer::follows(TxnId txn, KeyId key) const {
   const ItemId write = final_write(o_, txn, key);
   if (!write.valid() || e_.chain_at(write) == kNoChain) return false;
   return e_.chain(e_.chain_at(write)).first == txn;
 }
 
-// Whether `to` is known to overwrite what `read` returned: it read the same version and wrote the
-// key, it is known to come next or, by the history's word, later; or the version is the last that
-// is known to come before all others.
+// Whether `to` is known to overwrite what `read` returned; fills in `edge` then. It read the same
+// version and wrote the key; or its version is known to come next or, if the history states it,
+// later; or the read version is the last of the initial chain, and that of `to` the first of
+// another.
 bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
   const KeyId key = o_.items().key(read);
   const ItemId write = final_write(o_, to, key);
@@ -179,7 +185,7 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
 
 Refutation Explainer::refutation(std::span<const Lemma> lemmas) const {
   Refutation out;
-  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;  // Of the choices that matter.
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;  // Number in the refutation, by choice.
   const auto side = [&](Literal literal) {
     const auto [at, added] =
         number.try_emplace(literal.choice(), static_cast<std::uint32_t>(out.choices.size()));

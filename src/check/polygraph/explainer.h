@@ -16,9 +16,9 @@ class Explainer {
   // `search` may be null if no arc of any cycle has a label.
   Explainer(const Encoding& encoding, const Search* search);
 
-  // The edges of a cycle.
+  // The edges of a cycle of arcs, in its order.
   [[nodiscard]] std::vector<Edge> edges(std::span<const DynamicOrder::Step> cycle) const;
-  // A whole proof, trimmed.
+  // The proof that `lemmas` are, without those that it does not need.
   [[nodiscard]] Refutation refutation(std::span<const Lemma> lemmas) const;
 
  private:

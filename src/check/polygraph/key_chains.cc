@@ -4,8 +4,8 @@
 
 namespace ouro {
 
-// More only where orders are known: every second item or so is a write that heads a chain, the rest
-// are reads, with an arc from what they return and one to what overwrites it.
+// An estimate, exceeded only where orders are known: about every second item is a write that begins
+// a chain, the others are reads, with an arc from what they returned and one to what overwrites it.
 void KeyChains::reserve(std::size_t first, std::size_t end) {
   const std::size_t items = o_.items_before(KeyId{end}) - o_.items_before(KeyId{first});
   arcs.reserve(2 * items);
@@ -29,7 +29,7 @@ bool KeyChains::add(KeyId key) {
     chains.push_back({});
     return true;
   }
-  link_known(key);  // Before read-modify-writes, which may only continue it.
+  link_known(key);  // First, as read-modify-writes may only continue it.
   add_reads();
   if (e_.chained()) link_updates();
   for (std::uint32_t v = 0; v < version_count_ && !ticker_.tick(); ++v) {
@@ -65,7 +65,7 @@ void KeyChains::add_reads() {
   }
 }
 
-// Steps mostly lead a little further.
+// Searches from `near` on in growing steps: the next item is mostly not far behind.
 std::uint32_t KeyChains::position_of(ItemId item, std::uint32_t near) const {
   std::size_t first = items_[near] <= item ? near : 0;
   std::size_t end = first == 0 ? items_.size() : first + 1;
@@ -77,7 +77,7 @@ std::uint32_t KeyChains::position_of(ItemId item, std::uint32_t near) const {
   return static_cast<std::uint32_t>(std::lower_bound(begin + first, begin + end, item) - begin);
 }
 
-// A transaction's items of a key stand together.
+// Items of a key that belong to one transaction are neighbours.
 std::uint32_t KeyChains::own_version(std::uint32_t position) const {
   for (std::uint32_t i = position; i < links_.size() && txn(i) == txn(position); ++i) {
     if (version_at_[i] != kNoVersion) return version_at_[i];
@@ -90,7 +90,7 @@ std::uint32_t KeyChains::own_version(std::uint32_t position) const {
 
 // Adds the order that the list's reads reveal, or that the history states.
 void KeyChains::link_known(KeyId key) {
-  ItemId last;  // Where a step leads the next one mostly begins.
+  ItemId last;  // Where the step before led; mostly the next one begins there.
   std::uint32_t last_position = 0;
   for (const VersionStep& step : o_.version_steps(key)) {
     if (ticker_.tick()) return;
@@ -107,8 +107,8 @@ void KeyChains::link_known(KeyId key) {
   }
 }
 
-// Where the history says that a version came later than the last one of a chain, though not next,
-// it came later than whoever read that one too.
+// Where the history states that a version came later than the last one of a chain, though not that
+// it came next, its writer follows whoever read that one, too.
 void KeyChains::add_known_overwrites(KeyId key) {
   for (const VersionStep& step : o_.version_steps(key)) {
     if (ticker_.tick()) return;
@@ -122,8 +122,8 @@ void KeyChains::add_known_overwrites(KeyId key) {
   }
 }
 
-// Who reads a version and writes the key is the next writer. If two do, one of them is: the search
-// then finds that the other fits nowhere.
+// Whoever reads a version and writes the key is the next writer. If two do, the first is taken, and
+// the search finds that the other fits nowhere.
 void KeyChains::link_updates() {
   for (std::uint32_t v = 0; v < version_count_ && !ticker_.tick(); ++v) {
     for (const std::uint32_t read : versions_[v].reads) {
@@ -133,12 +133,14 @@ void KeyChains::link_updates() {
   }
 }
 
+// Makes `next` follow `previous` immediately, unless one of them has another neighbour there.
 void KeyChains::link(std::uint32_t previous, std::uint32_t next) {
   if (versions_[previous].next != kNoVersion || versions_[next].has_previous) return;
   versions_[previous].next = next;
   versions_[next].has_previous = true;
 }
 
+// Adds the chain that begins with version `v`, and the arcs of those who read its versions.
 void KeyChains::emit(std::uint32_t v) {
   const auto id = static_cast<ChainId>(chains.size());
   const Version& first = versions_[v];
@@ -163,7 +165,7 @@ void KeyChains::emit(std::uint32_t v) {
   chains.push_back(chain);
 }
 
-// Remembers which transactions the chain's place depends on.
+// Notes the items on whose transactions the position of the chain depends.
 void KeyChains::mark(ChainId id, const Version& first, const Version& last) {
   if (first.writer != kInitialTxn) marks.push_back({items_[first.write], id});
   if (last.writer != kInitialTxn && &first != &last) marks.push_back({items_[last.write], id});

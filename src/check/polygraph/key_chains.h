@@ -14,16 +14,20 @@ namespace ouro {
 
 class KeyChains {
  public:
-  // Reads the rules of the level off `encoding`, and nothing else.
+  // Asks `encoding` only for the rules of the level and the nodes of transactions: it is not
+  // complete yet.
   KeyChains(const Encoding& encoding, const Budget& budget)
       : e_(encoding), o_(encoding.observed()), ticker_(budget) {}
 
-  // Makes room for the keys from `first` to `end`. Room that is not used costs no memory.
+  // Makes room for the keys from `first` up to, not including, `end`. Room that is not used costs
+  // no memory.
   void reserve(std::size_t first, std::size_t end);
-  // Keys must come in order. False: the budget is exhausted, and what is here is of no use.
+  // Adds the chains and arcs of a key.
+  // REQUIRES: keys come in order. False: the budget is exhausted, and what was found is
+  // meaningless.
   bool add(KeyId key);
 
-  // An item where moving its transaction matters to a chain.
+  // See Encoding::chain_at().
   struct Mark {
     ItemId item;
     ChainId chain;
@@ -36,14 +40,14 @@ class KeyChains {
  private:
   static constexpr std::uint32_t kNoVersion = 0xffffffff;
 
-  // Items are meant by their position among those of the key.
+  // A version of the key at hand. Items are given as positions among those of the key.
   struct Version {
     TxnId writer;
     std::uint32_t write = 0;
     std::uint32_t next = kNoVersion;  // The version that follows immediately.
     bool has_previous = false;
     std::vector<std::uint32_t> reads;
-    ChainId chain = kNoChain;  // Whose last version it is.
+    ChainId chain = kNoChain;  // The chain whose last version it is, if any.
   };
 
   void add_version(TxnId writer, std::uint32_t write);

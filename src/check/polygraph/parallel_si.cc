@@ -62,8 +62,8 @@ void ParallelSi::sort_writers() {
   }
 }
 
-// What makes the version `earlier` (invalid: the initial one) come before `later`: a choice, unless
-// they are in one chain or the first is in the initial one.
+// The label of the choice that puts the version `earlier` (invalid: the initial one) before
+// `later`. No label if that is known: they are in one chain, or the former is in the initial one.
 DynamicOrder::Label ParallelSi::label(Solver& solver, ItemId earlier, ItemId later, KeyId key) {
   const ChainId initial = e_.chain_first()[key.index()];
   const ChainId a = earlier.valid() ? e_.chain_at(earlier) : initial;

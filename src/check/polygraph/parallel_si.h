@@ -1,10 +1,11 @@
-// Parallel snapshot isolation: so ∪ wr ∪ ww is acyclic, and whoever overwrites a version does not
-// reach its readers by it.
+// Parallel snapshot isolation: so ∪ wr ∪ ww is acyclic, and no path of these edges leads from
+// whoever overwrites a version to one of its readers.
 //
-// The search finds an order of the first kind. When it is done we look whether it keeps the second
-// rule: for every read, the writer of the next version must not lead to the reader. A writer that
-// stands behind the reader cannot; for the others we follow the arcs between the two. A path, with
-// the overwritten read, is a circle that the choices on it must not all allow, so one is changed.
+// The search finds an order that keeps the first rule. Then we look whether it keeps the second:
+// for every read, the writer of the next version must not lead to the reader. A writer that is
+// behind the reader in the order cannot; for the others we follow the arcs between the two. A path,
+// with the overwritten read, is a cycle that the choices on it must not all allow, so one is
+// changed.
 #pragma once
 
 #include <vector>
@@ -26,13 +27,15 @@ class ParallelSi : public Guide {
   void reopened(std::uint32_t choice) override { search_.reopened(choice); }
 
  private:
-  // A version order of every key, by the current order of their writers.
+  // Sorts the versions of every key by the current order of their writers.
   void sort_writers();
-  // The circle that `read` closes with the writer of the next version; empty if there is none.
+  // The cycle that `read` closes with the writer of the next version; empty if there is none.
   [[nodiscard]] std::vector<DynamicOrder::Step> circle(Solver& solver, ItemId read);
-  // The ways from `writer` to `reader`, one of whose reads it overwrote; empty if there are none.
+  // A path from `writer` to `reader`, of which it overwrote a read; empty if there is none.
   [[nodiscard]] std::vector<DynamicOrder::Step> way(Solver& solver, Node reader, Node writer);
+  // Tells the solver that not all choices of a cycle can be as they are.
   [[nodiscard]] static Next forbid(std::vector<DynamicOrder::Step> circle);
+  // Whether there is a path; arrival_ then leads back from `to`.
   [[nodiscard]] bool reaches(Node from, Node to);
   [[nodiscard]] DynamicOrder::Label label(Solver& solver, ItemId earlier, ItemId later, KeyId key);
 
@@ -41,15 +44,15 @@ class ParallelSi : public Guide {
   DynamicOrder& order_;
   Search& search_;
   BudgetTicker ticker_;
-  std::vector<ItemId> next_write_;   // By write: the one of the next version.
-  std::vector<ItemId> first_write_;  // By key.
+  std::vector<ItemId> next_write_;   // By write: that of the next version.
+  std::vector<ItemId> first_write_;  // By key: the first after the initial version.
 
-  // How reaches() came to a node.
+  // How search number `search` of reaches() came to a node.
   struct Arrival {
     std::uint32_t search = 0;
     Node from = kNoNode;
     DynamicOrder::Label label = DynamicOrder::kNoLabel;
-    ItemId earlier, later;  // An overwritten version, if it was by one.
+    ItemId earlier, later;  // If it came by ww: the overwritten write, and the next one.
   };
   std::vector<Arrival> arrival_;
   std::vector<Node> queue_;

@@ -15,7 +15,8 @@
 namespace ouro {
 namespace {
 
-// The nodes by their final position, as a certificate.
+// Adds the certificate of a level that holds: the transactions, or their begins and commits, in the
+// order of the nodes.
 void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOrder& order,
                      const Budget& budget) {
   std::vector<Node> nodes(order.node_count());
@@ -40,7 +41,8 @@ void add_anomaly(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
   verdict.anomalies.push_back(std::move(anomaly));
 }
 
-// By versions, a shortest cycle of the worst kind in a component of the graph.
+// If the evidence is version orders: a shortest cycle of the worst kind (worst_cycle.h) among the
+// transactions of a component. Empty by other evidence, or if none was found.
 std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const CheckOptions& options,
                               std::span<const Node> component, const Budget& budget) {
   if (options.evidence != Evidence::Versions) return {};
@@ -52,8 +54,8 @@ std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const Check
   return worst_cycle(encoding.observed(), level, options.clock_drift, txns, budget);
 }
 
-// What is known is cyclic already: one short cycle of each component. None if the budget does not
-// last for one.
+// Adds one short cycle of each component of the known arcs, which are cyclic without any choice.
+// Adds none if the budget does not last for one.
 void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
                       const CheckOptions& options, const Budget& budget) {
   const Explainer explainer(encoding, nullptr);
@@ -77,7 +79,8 @@ void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph&
   }
 }
 
-// A proof without choices is a cycle; otherwise the first of its cycles is shown as an example.
+// Adds a refutation. A proof without choices is a single cycle; otherwise the first of its cycles
+// is shown as an example.
 void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<const Lemma> proof) {
   Refutation refutation = explainer.refutation(proof);
   const auto first = std::find_if(refutation.steps.begin(), refutation.steps.end(),

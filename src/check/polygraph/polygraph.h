@@ -1,4 +1,8 @@
 // Decides the strong levels from reads and writes alone.
+//
+// The history becomes a graph of known arcs and open choices (encoding.h). If the known arcs have a
+// cycle, the level is violated. Otherwise a topological order of them is the first guess, which a
+// search (search.h) and the solver mend until it keeps a side of every choice, or no order can.
 #pragma once
 
 #include "check/observed/observed.h"
@@ -7,7 +11,7 @@
 namespace ouro {
 
 // Checks `level`: any but those of LevelFamily::CommitOrder.
-// REQUIRES: no finding of `observed` violates the level.
+// REQUIRES: no wrong read of `observed` violates the level.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                                       const CheckOptions& options);
 

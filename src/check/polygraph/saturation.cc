@@ -6,7 +6,7 @@
 namespace ouro {
 namespace {
 
-// Arcs walked and pairs compared in a round; a second or two.
+// The most arcs walked and pairs compared in a round; a second or two.
 constexpr std::uint64_t kMaxWork = 500'000'000;
 
 }  // namespace
@@ -57,13 +57,14 @@ std::uint32_t Saturation::walk(Node from) {
 std::vector<Saturation::Impossible> Saturation::round(const Budget& budget) {
   std::vector<Impossible> found;
   BudgetTicker ticker(budget, 4096, 1);
-  std::uint32_t work = 1;  // Of the head before.
+  std::uint32_t work = 1;  // What the head before took.
   for (std::size_t at = 0; at < heads_.size() && !ticker.tick(std::exchange(work, 1));) {
     const TxnId txn = heads_[at].txn;
     std::size_t end = at;
     while (end < heads_.size() && heads_[end].txn == txn) ++end;
     ++walk_;
-    // Arcs end at the commit or at the begin of the head; what the commit leads to the begin does.
+    // Arcs of choices end at the commit or at the begin of the head. The begin leads to all that
+    // the commit leads to, so the second walk continues the first.
     for (const Node goal : {e_.commit(txn), e_.begin(txn)}) {
       work += walk(goal);
       for (std::size_t h = at; h < end; ++h) {

@@ -1,9 +1,10 @@
-// Fixes the choices that are none: one side closes a cycle with what is known already.
+// Finds choices that have one side only, as the other closes a cycle with arcs that are there
+// already.
 //
-// The search looks at neighbours only, and learns of a long way round by running into it. When it
-// has run into many, it pays to go through all pairs of chains of every key once: from the first
-// writer of a chain follow all arcs, and whatever chain of the key is reached cannot precede it.
-// That is one walk over the graph for each transaction that heads a chain, with no matrix kept.
+// The search looks at neighbours only, and learns of a long cycle by running into it. When it has
+// run into many, it pays to go through all pairs of chains of every key once: from the first writer
+// of a chain follow all arcs, and whatever chain of the key is reached cannot precede it. That is
+// one walk over the graph for each transaction that heads a chain, with no matrix kept.
 #pragma once
 
 #include <vector>
@@ -27,11 +28,12 @@ class Saturation {
     ChainId b = kNoChain;
     Arc arc;
   };
-  // All of them, by the arcs that `order` has now. On an exhausted budget some.
+  // All that is impossible by the arcs that `order` has now; only a part if the budget is
+  // exhausted.
   [[nodiscard]] std::vector<Impossible> round(const Budget& budget);
 
  private:
-  std::uint32_t walk(Node from);  // Returns how many nodes it came to.
+  std::uint32_t walk(Node from);  // Marks what `from` leads to; returns how many nodes are new.
   [[nodiscard]] bool reached(Node node) const { return seen_in_[node] == walk_; }
 
   const Encoding& e_;

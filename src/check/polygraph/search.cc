@@ -10,8 +10,9 @@
 namespace ouro {
 namespace {
 
-constexpr std::uint64_t kRestart = 200;      // Conflicts before the first; later ones take longer.
-constexpr std::size_t kManyChains = 50'000;  // Worth a thread.
+// Conflicts before the first restart; later ones take longer.
+constexpr std::uint64_t kRestart = 200;
+constexpr std::size_t kManyChains = 50'000;  // Fewer are not worth a thread.
 
 }  // namespace
 
@@ -39,7 +40,8 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, const SearchOption
   }
 }
 
-// Sorts the chains of a range of keys, and collects the slots that run backward.
+// Sorts the chains of a range of keys, and collects the slots of chains from which an arc to the
+// next chain runs backward in the order.
 void Search::sort_chains(std::size_t first_key, std::size_t end_key,
                          std::vector<std::uint32_t>& backward) {
   const auto first = e_.chain_first();
@@ -93,7 +95,7 @@ void Search::swap_slots(std::uint32_t left) {
   slot_of_[slots_[left + 1]] = left + 1;
 }
 
-// Moves a chain to its place among its neighbours; returns how many of them it passed.
+// Moves a chain to its slot among those of its key; returns how many others it passed.
 std::uint32_t Search::settle(ChainId chain) {
   const std::uint32_t start = slot_of_[chain];
   const std::uint32_t here = position(chain);
@@ -108,6 +110,7 @@ std::uint32_t Search::settle(ChainId chain) {
   return slot > start ? slot - start : start - slot;
 }
 
+// Brings slots_ and open_ up to date with the nodes that moved in the order.
 void Search::settle_moved() {
   if (order_.moved().empty()) return;
   unsettled_.clear();
@@ -165,7 +168,7 @@ Guide::Next Search::next(Solver& solver) {
   return next;
 }
 
-// The pairs of every key that has any.
+// Makes a choice of every pair of chains of a key, but for the initial ones.
 void Search::add_all_choices(Solver& solver) {
   const auto first = e_.chain_first();
   for (std::size_t k = 0; k + 1 < first.size(); ++k) {
@@ -175,6 +178,7 @@ void Search::add_all_choices(Solver& solver) {
   }
 }
 
+// The side of a choice to try first.
 Literal Search::phase(const Solver& solver, std::uint32_t choice) const {
   const auto [a, b] = pairs_[choice];
   switch (options_.phase) {
@@ -185,14 +189,14 @@ Literal Search::phase(const Solver& solver, std::uint32_t choice) const {
     default:
       break;
   }
-  // By position where both fit: it asks for no move at all.
+  // If both sides reach back equally far, mostly not at all, keep the order as it is.
   const std::uint64_t forth = span(a, b);
   const std::uint64_t back = span(b, a);
   return Literal::of(choice, forth != back ? forth > back : position(a) > position(b));
 }
 
-// From time to time goes back to the root, finds what is impossible there and tells the solver,
-// until there is nothing more.
+// After many conflicts goes back to the root, finds which sides are impossible there, and tells the
+// solver one per call; repeats that until nothing more is found.
 bool Search::saturate(Solver& solver, Next& next) {
   if (!saturating_) {
     if (solver.conflict_count() < saturate_at_) return false;

@@ -4,10 +4,10 @@
 // sorted by it. If the arcs between adjacent chains all run forward, so do those between any two,
 // and the order is a solution. Only where two neighbours run backward is there something to decide.
 //
-// That decides almost every history with few conflicts. After many the search is stuck, and it
-// helps to fix what is forced (saturation.h). What solvers usually do instead, branching on what
-// recent conflicts were about, with restarts and saved phases, makes it worse here: it tears the
-// order apart. All are options, to be measured.
+// This decides almost every history with few conflicts. After many conflicts the search is stuck,
+// and it helps to fix what is forced (saturation.h). What solvers usually do instead, branching on
+// what recent conflicts were about, with restarts and saved phases, makes it worse here: it tears
+// the order apart. All are options, to be measured.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -29,7 +29,7 @@ namespace ouro {
 
 class Search : public Guide {
  public:
-  // Nothing depends on `threads` (zero: one per core).
+  // Sorts the chains by `order`. The result does not depend on `threads` (zero: one per core).
   Search(const Encoding& encoding, DynamicOrder& order, const SearchOptions& options,
          unsigned threads, const Budget& budget);
 
@@ -42,7 +42,7 @@ class Search : public Guide {
     ChainId second = kNoChain;
   };
   [[nodiscard]] Pair pair(std::uint32_t choice) const { return pairs_[choice]; }
-  // "a before b" as a literal; makes the choice if there is none.
+  // The literal that means "chain `a` before chain `b`"; makes the choice if there is none.
   Literal literal(Solver& solver, ChainId a, ChainId b);
 
  private:
@@ -55,15 +55,16 @@ class Search : public Guide {
   void push_if_backward(std::uint32_t slot);
   [[nodiscard]] std::uint64_t span(ChainId a, ChainId b) const;
   [[nodiscard]] bool backward(ChainId a, ChainId b) const { return span(a, b) != 0; }
+  // Of the chain's first writer in the order. REQUIRES: it is not an initial chain.
   [[nodiscard]] std::uint32_t position(ChainId chain) const {
     return order_.position(e_.commit(e_.chain(chain).first));
   }
   [[nodiscard]] bool initial(ChainId chain) const { return e_.chain(chain).first == kInitialTxn; }
-  [[nodiscard]] bool same_key(std::uint32_t slot) const;  // As the slot behind it.
+  [[nodiscard]] bool same_key(std::uint32_t slot) const;  // Whether the next slot has its key.
 
   void add_all_choices(Solver& solver);
   [[nodiscard]] Literal phase(const Solver& solver, std::uint32_t choice) const;
-  // Each: whether it filled `next`.
+  // What the solver is to do next, by one strategy each. They return whether they filled `next`.
   bool saturate(Solver& solver, Next& next);
   bool restart(Solver& solver, Next& next);
   bool branch_by_activity(Solver& solver, Next& next);
@@ -75,30 +76,37 @@ class Search : public Guide {
   const SearchOptions options_;
   const Budget& budget_;
   BudgetTicker ticker_;
-  std::vector<ChainId> slots_;          // Key by key, the initial chain, then by position.
-  std::vector<std::uint32_t> slot_of_;  // By chain.
+  std::vector<ChainId> slots_;  // Key by key: the initial chain, then the others by position.
+  std::vector<std::uint32_t> slot_of_;  // By chain: its slot.
+  // Chains whose position may have changed.
   std::vector<ChainId> unsettled_;
-  std::vector<ChainId> touched_;        // Whose right neighbour changed.
+  std::vector<ChainId> touched_;        // Chains whose right neighbour changed.
   std::vector<std::uint32_t> seen_in_;  // By chain: the round that it was unsettled in last.
   std::uint32_t round_ = 0;
 
-  // Left chains of pairs that ran backward when they were pushed, earliest first.
+  // Neighbours that ran backward when they were pushed: the position of the right one, and the left
+  // one. The earliest is on top.
   using Entry = std::pair<std::uint32_t, ChainId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
+  // Choices by their chains, the smaller one first.
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
+  // By choice: its chains.
   std::vector<Pair> pairs_;
 
   // When the search is stuck.
   std::optional<Saturation> saturation_;
-  std::vector<Saturation::Impossible> impossible_;  // Still to be told, last first.
-  std::uint64_t saturate_at_;                       // Conflicts.
+  std::vector<Saturation::Impossible> impossible_;  // To be told to the solver, from the back.
+  std::uint64_t saturate_at_;                       // Conflicts at which to saturate next.
   bool saturating_ = false;
-  bool fixed_some_ = false;  // In this round of saturation.
+  bool fixed_some_ = false;  // Whether this round told something new.
+  // How many conflicts there will be at the next restart.
   std::uint64_t restart_at_;
+  // How many conflicts there are between two restarts; it grows.
   std::uint64_t restart_after_;
-  // Choices by the activity they had when they were pushed; those that are open are in it.
+  // Choices, the most active on top, by the activity they had when pushed. All open ones are in it,
+  // but for those in reopened_.
   std::priority_queue<std::pair<double, std::uint32_t>> active_;
-  std::uint32_t known_to_active_ = 0;    // Choices that were ever pushed.
+  std::uint32_t known_to_active_ = 0;    // Smaller choices were pushed before.
   std::vector<std::uint32_t> reopened_;  // To be pushed again.
   std::uint32_t first_open_ = 0;         // No choice before it is open.
 };

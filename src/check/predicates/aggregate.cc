@@ -11,8 +11,9 @@
 namespace ouro {
 namespace {
 
-__extension__ using Sum = __int128;  // Of 2³² numbers of 64 bits, and more.
+__extension__ using Sum = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
 
+// REQUIRES: `value` is an integer, of any size.
 Sum number(const History& history, Value value) {
   if (value.kind() == ValueKind::Integer) return value.number();
   const std::string_view digits = history.string(value);
@@ -29,7 +30,7 @@ std::string sum(const History& history, const std::vector<Value>& values) {
     if (value.kind() != ValueKind::Integer && value.kind() != ValueKind::Wide) return "null";
     total += number(history, value);
   }
-  // What takes more than 64 bits, histories have as a string.
+  // Histories have integers of more than 64 bits as strings of their digits.
   const bool fits = total >= std::numeric_limits<std::int64_t>::min() &&
                     total <= std::numeric_limits<std::uint64_t>::max();
   return fits ? fmt::format("{}", total) : fmt::format("\"{}\"", total);

@@ -8,9 +8,9 @@
 
 namespace ouro {
 
-// What the aggregate `read` gives over `rows`, as JSON: text, so that it can be compared with a
-// result of any size. Nulls do not count, and the sum, minimum or maximum of no values is null; so
-// is a sum of what are not all integers. One that takes more than 64 bits is a string of its
+// The result of the aggregate `read` over `rows`, as JSON text, so that results of any size can be
+// compared. Nulls are left out. The sum, minimum or maximum of no values is null, and so is a sum
+// of values that are not all integers. A sum that takes more than 64 bits is a string of its
 // digits.
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);

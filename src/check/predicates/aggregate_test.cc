@@ -7,7 +7,7 @@
 namespace ouro {
 namespace {
 
-// The aggregate of a column over the rows that the first transaction wrote.
+// The result of an aggregate `function` of a column over the rows that `writes` leave.
 std::string aggregate_of(std::string_view function, std::string_view column,
                          std::string_view writes) {
   const std::string text = R"({"session":1,"ops":[)" + std::string(writes) +

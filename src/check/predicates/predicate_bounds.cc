@@ -12,8 +12,9 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 bool is_integer(Value value) { return value.kind() == ValueKind::Integer; }
 
-// Adds what must be true of a column if the comparison is. Comparisons with null are never true;
-// they and others that tell little are left to the evaluation.
+// Narrows `bounds` to where the comparison `node` may be true. Comparisons with anything but
+// integers set no bounds, though one with null is never true: evaluating the predicate settles
+// that.
 void add_bounds(const History& history, const PredicateNode& node, std::vector<Bounds>& bounds) {
   const auto operands = history.operands(node);
   Value lower;

@@ -1,4 +1,4 @@
-// What a predicate says about single columns, for indexes.
+// Bounds that a predicate sets to single columns, so that an index finds the rows that may match.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,25 @@
 
 namespace ouro {
 
-// A column, or the key, lies between two integers, both included, wherever the predicate is true.
+// Wherever the predicate is true, a column or the key lies between two integers, both included.
 struct Bounds {
   ColumnId column;  // Invalid: the key.
-  Value lower;      // Null: open.
+  Value lower;      // Null: no lower bound.
   Value upper;
 
   [[nodiscard]] double width() const;  // Infinite if an end is open.
 };
 
-// All that follows from a conjunction of comparisons; at most one for each column.
+// The bounds that a conjunction of comparisons sets, at most one for each column; none for other
+// predicates. Rows within the bounds need not match: bounds may be too wide, never too narrow.
 [[nodiscard]] std::vector<Bounds> bounds_of(const History& history, PredicateId predicate);
 
-// Where a cell stands among integers, near enough: integers too large for a handle lie beyond all
-// that are not, so they stand at the ends. Nothing if it is no integer, so no bounds include it.
+// The number by which an index finds a cell. An integer too large for a handle (ValueKind::Wide) is
+// beyond all that are not, so it gets the least or the greatest number. Nothing if the cell is no
+// integer: no bounds include it.
 [[nodiscard]] std::optional<std::int64_t> index_number(const History& history, Value cell);
 
-// The ends of bounds as such numbers.
+// The ends of `bounds` as such numbers; an open end is the least or the greatest.
 [[nodiscard]] std::int64_t lower_number(const Bounds& bounds);
 [[nodiscard]] std::int64_t upper_number(const Bounds& bounds);
 

@@ -27,7 +27,8 @@ class RandomPredicates {
  public:
   explicit RandomPredicates(std::uint64_t seed) : random_(seed) {}
 
-  // A history with some rows, one select of each predicate, and their numbers.
+  // A history with some rows and a select for each of 30 random predicates, which are put into
+  // `predicates`.
   History make(std::vector<PredicateId>& predicates) {
     using Cells = std::vector<HistoryBuilder::NamedCell>;
     const SessionId session = builder_.session("s");
@@ -105,8 +106,8 @@ TEST(PredicateTest, RandomPredicatesAreWhatTheSecondInterpreterSays) {
   for (const std::size_t count : seen) EXPECT_GT(count, 5'000u);
 }
 
-// What docs/predicates.md says: one select for each, over rows without, with null in, and with
-// values of column c. The answer must hold by timestamps; with a row more or less it must not.
+// One select for each rule of docs/predicates.md, over rows without column c, with null in it, and
+// with values. The answer must hold by timestamps, and must not with any row added or taken away.
 TEST(PredicateTest, SelectsReturnWhatTheDocumentSays) {
   const std::string write =
       R"({"session":"w","start_ts":1,"commit_ts":2,"ops":[["w",1,{"d":1}],["w",2,{"c":null}],)"
@@ -188,7 +189,7 @@ TEST(PredicateTest, OwnWritesAreSeenAndTombstonesMayBeListed) {
   EXPECT_EQ(outcome(R"(["aggregate","sum","x",true,null])"), Outcome::Holds);
 }
 
-// Larger than handles hold, and beyond the bounds that an index of the column has.
+// Integers that handles cannot hold (ValueKind::Wide), in a column with an index.
 TEST(PredicateTest, IntegersOfAnySizeAreSelected) {
   const auto outcome = [](const std::string& predicate, const std::string& rows) {
     const auto history = parse_history(

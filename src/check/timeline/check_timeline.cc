@@ -12,7 +12,7 @@
 namespace ouro {
 namespace {
 
-// The timeline itself is the proof of a level that holds.
+// Adds the order of the timeline, which proves that the level holds.
 void add_order(Verdict& verdict, const Timeline& timeline, bool snapshots) {
   verdict.order.reserve(timeline.size() / 2);
   if (snapshots) verdict.schedule.reserve(timeline.size());

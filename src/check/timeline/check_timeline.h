@@ -7,7 +7,7 @@
 namespace ouro {
 
 // The verdict; Undecided only if the budget is exhausted. The errors are a history without
-// timestamps and a key that is both a register and a list.
+// timestamps or with too many transactions, and a key that is both a register and a list.
 // REQUIRES: decidable(level, Evidence::Timestamps).
 [[nodiscard]] Result<Verdict> check_timeline(const History& history, Level level,
                                              const Budget& budget, const CheckOptions& options);

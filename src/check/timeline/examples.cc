@@ -8,14 +8,16 @@
 namespace ouro {
 namespace {
 
-// What one pass over the history tells about one violation.
+// A violation, and what one pass over the history finds out about it.
 struct ExampleSearch {
   Violation violation;
+  // Whose writes are looked at; invalid: none.
   KeyId key;
-  std::vector<OpId> partners;  // Of a write conflict: a write of each, in order of commit.
-  OpId source;                 // Of a wrong read: who wrote what it returned.
+  std::vector<OpId> partners;  // Of a write conflict: a write of each that it conflicts with.
+  OpId source;                 // Of a wrong read: the write that it returned.
 };
 
+// Whether `first` commits while `other` is running: after its begin and before its commit.
 bool overlaps(const Timeline& timeline, TxnId first, TxnId other) {
   return other != first && timeline.has(other) && timeline.begin(other) < timeline.commit(first) &&
          timeline.commit(first) < timeline.commit(other);
@@ -30,7 +32,7 @@ void look_at_write(const History& history, const Timeline& timeline, TxnId txn, 
     return;
   }
   if (op.value != history.op(v.op).value || txn == v.txn) return;
-  // One that takes part is the better explanation.
+  // If several wrote the value, one that is on the timeline explains it better.
   const bool known = search.source.valid();
   if (!known || (!timeline.has(history.txn_of(search.source)) && timeline.has(txn))) {
     search.source = op.id;
@@ -83,7 +85,7 @@ std::vector<Anomaly> anomalies_of(const History& history, const Timeline& timeli
   for (Violation& v : violations) {
     const bool look =
         v.kind == AnomalyKind::WriteConflict || v.kind == AnomalyKind::SnapshotMismatch;
-    // Nobody can say what an open read returned.
+    // An open read does not say what it returned, so nobody can be said to have written that.
     const bool tells = look && !is_open_read(history.op(v.op).kind);
     const KeyId key = tells ? history.op(v.op).key : KeyId{};
     searches.push_back({std::move(v), key, {}, {}});

@@ -9,8 +9,9 @@
 
 namespace ouro {
 
-// Finds out with whom a write conflicts and who wrote what a wrong read returned. At most
-// `examples` of each kind. Cost: one pass over the history if there is anything to find out.
+// The violations as anomalies, at most `examples` of each kind. Finds out with which transactions a
+// write conflicts, and which one wrote what a wrong read returned.
+// Cost: one pass over the history if there is anything to find out.
 [[nodiscard]] std::vector<Anomaly> anomalies_of(const History& history, const Timeline& timeline,
                                                 std::vector<Violation> violations,
                                                 std::size_t examples);

@@ -6,7 +6,7 @@
 namespace ouro {
 namespace {
 
-// The empty list is also read as null.
+// The elements that a read shows. An empty list may be read as null, too.
 std::span<const Value> elements(const History& history, Value value) {
   return value.is_list() && value.length() > 0 ? history.list(value) : std::span<const Value>{};
 }

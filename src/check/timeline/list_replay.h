@@ -18,7 +18,7 @@ class TrunkAgreement {
   explicit TrunkAgreement(const History& history)
       : h_(history), known_(columns_of(history).trunk_end.size()) {}
 
-  // Whether the first `count` elements of `read` are the first ones of `list`, that of `key`.
+  // Whether `read` and `list`, what is committed of `key`, have the same first `count` elements.
   bool agrees(KeyId key, Value read, std::size_t count, const std::vector<Value>& list) {
     if (count > list.size()) return false;
     if (count == 0) return true;
@@ -32,31 +32,35 @@ class TrunkAgreement {
 
  private:
   const History& h_;
-  std::vector<std::pair<KeyId, std::size_t>> known_;  // By trunk.
+  // By trunk: the key that it is of, and the length of the prefix that agrees.
+  std::vector<std::pair<KeyId, std::size_t>> known_;
 };
 
 class ListReplay {
  public:
+  // What a read shows: what it should; something else than its snapshot; not the own appends at its
+  // end; or something else than an earlier read of the transaction.
   enum class Finding { Right, Snapshot, OwnAppends, Repeated };
 
-  // The transaction at hand is another one from here on.
+  // Another transaction is at hand from here on.
   void enter() {
     own_.clear();
     has_read_ = false;
   }
   void append(Value element) { own_.push_back(element); }
-  // Judges a read.
+  // Judges a read that returned `value`.
   [[nodiscard]] Finding judge(const History& history, KeyId key, Value value,
                               TrunkAgreement& agreement) const;
   // What a read should return now, as JSON.
   [[nodiscard]] std::string expected(const History& history) const;
-  // Goes on from what a read returned, right or wrong.
+  // Notes what a read returned, right or wrong: later reads of the transaction must agree with it.
   void read(Value value) {
     has_read_ = true;
     last_read_ = value;
     own_.clear();
   }
 
+  // Adds an element that a transaction appended and now commits.
   void commit(Value element) { committed_.push_back(element); }
 
  private:
@@ -66,6 +70,7 @@ class ListReplay {
   std::vector<Value> committed_;
   std::vector<Value> own_;  // Appends since the last read, or since the transaction began.
   bool has_read_ = false;
+  // Of the transaction at hand, if has_read_.
   Value last_read_;
 };
 

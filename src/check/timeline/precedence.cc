@@ -8,7 +8,7 @@
 namespace ouro {
 namespace {
 
-// Whoever committed last of some transactions.
+// Of some transactions the one that commits last, and its position on the timeline.
 struct Latest {
   TxnId txn;
   std::uint32_t commit = 0;
@@ -37,7 +37,8 @@ std::int64_t clock_of(const RadixEntry& entry) {
 }  // namespace
 
 void check_sessions(const History& history, const Timeline& timeline, Violations& violations) {
-  // Along the timeline, so that the first examples are the first ones there.
+  // By transaction: of those before it in its session, the last to commit. Violations are looked
+  // for along the timeline afterwards, so that the first examples are the first ones there.
   std::vector<Latest> before(history.txn_count());
   for (std::size_t s = 0; s < history.session_count(); ++s) {
     Latest latest;

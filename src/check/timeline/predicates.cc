@@ -13,7 +13,8 @@
 namespace ouro {
 namespace {
 
-// Keeps all rows, and judges every `parts`-th predicate read.
+// Keeps all rows while it goes along the timeline, and judges the predicate reads of one thread:
+// those whose operation number is `part` modulo `parts`.
 class PredicateReplay {
  public:
   PredicateReplay(const History& history, const ListKeys& lists, std::size_t part,
@@ -48,7 +49,8 @@ class PredicateReplay {
     }
   }
 
-  // Its own writes are visible to itself only: they are made, and taken back at the end.
+  // Judges the predicate reads of a transaction that begins now. Its own writes are visible to
+  // itself only, so they are made on the way and undone at the end.
   void begin(TxnId txn, std::uint32_t now) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
@@ -85,6 +87,7 @@ class PredicateReplay {
   const std::size_t part_;
   const std::size_t parts_;
   Violations& violations_;
+  // The rows that own writes replaced, in order.
   std::vector<std::pair<KeyId, Rows::Row>> undo_;
 };
 

@@ -12,7 +12,7 @@ namespace ouro {
 
 // Adds a result-set mismatch for every predicate read that did not return what it should have.
 // Lists are no rows. Stops early if the budget is exhausted.
-// Cost: each looks at its candidates (rows.h), at worst at every row.
+// Cost: Rows::selected() for each, at worst a look at every row.
 void replay_predicates(const History& history, const Timeline& timeline, const ListKeys& lists,
                        unsigned threads, const Budget& budget, Violations& violations);
 

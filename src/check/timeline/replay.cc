@@ -15,7 +15,8 @@ namespace ouro {
 
 namespace {
 
-// Without branches, which would be guessed wrong for every other operation.
+// Whether any operation shows that a key is a list. Without branches: the processor would guess
+// wrong at every other operation.
 bool any_list(const HistoryColumns& c, unsigned threads) {
   constexpr std::size_t kBlock = 4096;
   const std::size_t count = c.op_kind.size();
@@ -67,17 +68,18 @@ namespace {
 
 // What is known of one key while the timeline goes on. Half a cache line.
 struct KeyState {
-  Value committed;        // What a transaction that begins now should read.
-  Value own;              // What the transaction at hand last read or wrote here.
-  TxnId committed_by;     // Who wrote that; invalid: initial.
-  OpId own_op;            // The read or write.
-  TxnId touched;          // The transaction at hand, if it is the one that `own` is of.
-  std::uint32_t writers;  // Transactions at work that write the key, twice; plus one: `touched`
-                          // does.
+  Value committed;     // What a transaction that begins now should read.
+  Value own;           // What the transaction at hand last read or wrote here.
+  TxnId committed_by;  // Who wrote `committed`; invalid: it is initial.
+  OpId own_op;         // The operation that `own` is from.
+  TxnId touched;       // The transaction that `own` is from.
+  // Twice the number of those that write the key, have begun and have not committed; plus one if
+  // `touched` is a writer.
+  std::uint32_t writers;
 };
 static_assert(sizeof(KeyState) == 32);
 
-// The keys whose number is `part` modulo a power of two, on one thread.
+// Replays the keys whose number is `part` modulo 2^bits, on one thread.
 class Shard {
  public:
   Shard(const History& history, const Timeline& timeline, const ListKeys& lists, unsigned bits,
@@ -114,8 +116,8 @@ class Shard {
   }
 
  private:
-  // The operations of `txn` on keys of this shard, or only the writes. Found without
-  // branches, which would be guessed wrong every other time.
+  // The operations of `txn` on keys of this shard, or only the writes, by number. Found without
+  // branches: the processor would guess wrong every other time.
   std::span<const std::uint32_t> ops_of(TxnId txn, bool only_writes) {
     const std::uint32_t first = h_.first_op(txn).value;
     const std::uint32_t end = h_.end_op(txn).value;
@@ -133,6 +135,7 @@ class Shard {
     return std::span(ops_).first(count);
   }
 
+  // Judges all reads of a transaction that begins now.
   void begin(TxnId txn) {
     for (const std::uint32_t i : ops_of(txn, false)) {
       const KeyId key = keys_[i];
@@ -145,7 +148,7 @@ class Shard {
         if (!read_fits(kinds_[i], value, first ? state.committed : state.own)) {
           wrong_read(state, first, txn, OpId{i});
         }
-        continue;  // Nobody knows what it returned.
+        continue;  // What it returned is unknown, so later reads cannot be compared with it.
       }
       if (first) {
         state.touched = txn;
@@ -219,7 +222,8 @@ class Shard {
     }
   }
 
-  // `txn` no longer is at work on the key, but others may be.
+  // `txn` commits, and is no longer a writer of the key at work. If others are, they conflict with
+  // it.
   void leave(KeyState& state, TxnId txn, OpId op) {
     state.writers -= 2;
     const std::uint32_t others = state.writers >> 1;
@@ -228,7 +232,7 @@ class Shard {
         {.kind = AnomalyKind::WriteConflict, .at = now_, .txn = txn, .op = op, .expected = {}});
   }
 
-  // Nobody can tell the order of two versions of one timestamp.
+  // Reports two versions with the same timestamp, as their order cannot be told.
   void check_tie(const KeyState& state, TxnId txn, OpId op) {
     const TxnId before = state.committed_by;
     if (!before.valid() || h_.commit_ts(before) != h_.commit_ts(txn)) return;
@@ -241,7 +245,7 @@ class Shard {
                       .expected = {}});
   }
 
-  // Invalid for the initial transaction.
+  // The last write of `key` by `txn`; invalid for the initial transaction.
   [[nodiscard]] OpId last_write(TxnId txn, KeyId key) const {
     OpId last;
     if (!txn.valid()) return last;
@@ -265,6 +269,7 @@ class Shard {
   std::vector<std::uint32_t> ops_;  // Room for ops_of().
   std::vector<ListReplay> lists_;
   TrunkAgreement agreement_;
+  // The position on the timeline.
   std::uint32_t now_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // Replays a timeline key by key: every read against the state it should have seen, every commit
-// against the writers that are still at work.
+// against the writers at work, which have begun and not committed.
 //
 // Chronos (docs/levels.md, "By timestamps"), in dense arrays instead of maps. All operations of a
 // transaction are looked at when it begins, so what it did to a key before needs one slot per key,
@@ -37,8 +37,8 @@ class ListKeys {
 // Adds what single reads and writes of keys show to be wrong: internal inconsistencies,
 // non-repeatable reads, snapshot mismatches, write conflicts and equal timestamps. Of a write
 // conflict the examples name one writer only, the first of the pair to commit. Stops early if the
-// budget is exhausted. Cost: linear, but that lists are compared from where they were known to
-// agree. 32 bytes a key.
+// budget is exhausted.
+// Cost: linear, as elements of lists are compared once per trunk; 32 bytes a key.
 void replay(const History& history, const Timeline& timeline, const ListKeys& lists,
             unsigned threads, const Budget& budget, Violations& violations);
 

@@ -1,4 +1,4 @@
-// What single steps of the timeline find, each by itself.
+// What replay finds in histories with one thing wrong.
 
 #include "check/timeline/replay.h"
 
@@ -10,7 +10,7 @@
 namespace ouro {
 namespace {
 
-// What is counted, by the words of case files.
+// The violations that were counted, in the words of case files.
 std::string words_of(const Violations& violations) {
   std::string out;
   for (std::size_t kind = 0; kind < kAnomalyKindCount; ++kind) {

@@ -32,6 +32,7 @@ void Rows::set(KeyId key, Row row) {
 
 // ---- indexes ----
 
+// Adds a row to the index of a column, or removes it.
 void Rows::index_row(ColumnIndex& index, ColumnId column, RowNumber place, bool add) const {
   if (!rows_[place].alive) return;
   const auto number = index_number(h_, h_.cell(rows_[place].value, column));
@@ -51,7 +52,8 @@ Rows::ColumnIndex& Rows::index_of(ColumnId column) {
   return at->second;
 }
 
-// The places of keys from `lower` to `upper`, both included; null: open.
+// The numbers of the first row from `lower` to `upper`, both included, and of the row behind the
+// last; null: open.
 std::pair<Rows::RowNumber, Rows::RowNumber> Rows::range(Value lower, Value upper) const {
   const auto first = std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
     return !lower.is_null() && less(h_.key_name(key), lower);
@@ -65,6 +67,7 @@ std::pair<Rows::RowNumber, Rows::RowNumber> Rows::range(Value lower, Value upper
 
 // ---- what a predicate leaves ----
 
+// The numbers of rows within the bounds of a column, sorted.
 std::vector<Rows::RowNumber> Rows::lookup(const Bounds& bounds) {
   const ColumnIndex& index = index_of(bounds.column);
   const std::int64_t upper = upper_number(bounds);
@@ -77,13 +80,14 @@ std::vector<Rows::RowNumber> Rows::lookup(const Bounds& bounds) {
   return places;
 }
 
-// Places, sorted, that have all rows that can be selected.
+// The numbers of rows, sorted, that may be selected: all others are not.
 std::vector<Rows::RowNumber> Rows::candidates(OpKind kind, const PredicateRead& read) {
   std::pair<RowNumber, RowNumber> keys{0, static_cast<RowNumber>(keys_.size())};
   if (kind == OpKind::Scan) {
     keys = range(read.lower, read.upper);
   } else {
-    // The narrowest column is a guess; that keys are worth more is known.
+    // How many rows the bounds of a column leave is unknown, so the narrowest are taken; but not if
+    // the bounds of the key are known to leave few.
     const Bounds* best = nullptr;
     const std::vector<Bounds> all = bounds_of(h_, read.predicate);
     for (const Bounds& bounds : all) {

@@ -22,11 +22,13 @@ class Ranks {
     low_.logical = std::min(low_.logical, ts.logical);
     high_.logical = std::max(high_.logical, ts.logical);
   }
-  // After all of them were included: whether number() serves, or they must be ranked one by one.
+  // Whether number() can do with the range of all timestamps; otherwise rank() must be called.
+  // REQUIRES: all of them were included.
   [[nodiscard]] bool fit() {
     logical_bits_ = std::bit_width(distance(low_.logical, high_.logical));
     return std::bit_width(distance(low_.physical, high_.physical)) + logical_bits_ <= 62;
   }
+  // Numbers the timestamps one by one.
   void rank(std::vector<Timestamp> all) {
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
@@ -37,7 +39,7 @@ class Ranks {
       return static_cast<std::uint64_t>(std::lower_bound(all_.begin(), all_.end(), ts) -
                                         all_.begin());
     }
-    // Shifting by 64 bits, for spans that wide, does not happen: they do not fit.
+    // This never shifts by 64 bits: such a range does not fit.
     return distance(low_.physical, ts.physical) << logical_bits_ |
            distance(low_.logical, ts.logical);
   }
@@ -117,8 +119,8 @@ void Timeline::find_writers(const History& history) {
 }
 
 void Timeline::order(const History& history, const Stamps& stamps, unsigned threads) {
-  std::vector<RadixEntry> begins;   // Of those that commit right then, both.
-  std::vector<RadixEntry> commits;  // Of the others.
+  std::vector<RadixEntry> begins;   // All; also stands for the commit, if that is right then.
+  std::vector<RadixEntry> commits;  // The commits of the others.
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     if (stamps.commit[t] == kNoTimestamp) continue;
     const Lifetime life = lifetime(stamps.start[t], stamps.commit[t], writes_[t], t);
@@ -149,6 +151,7 @@ void Timeline::order(const History& history, const Stamps& stamps, unsigned thre
   for (; next != commits.end(); ++next) add(next->value, true);
 }
 
+// Fills tied_.
 void Timeline::find_ties(const Stamps& stamps) {
   TxnId before;
   for (const std::uint32_t packed : steps_) {

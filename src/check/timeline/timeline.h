@@ -32,7 +32,7 @@ class Timeline {
   [[nodiscard]] bool writes(TxnId txn) const { return writes_[txn.index()]; }
   // Whether the writer that commits right before it does so at the same timestamp.
   [[nodiscard]] bool tied(TxnId writer) const { return tied_[writer.index()]; }
-  // Positions. REQUIRES: has(txn).
+  // The positions of its steps. REQUIRES: has(txn).
   [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
   [[nodiscard]] std::uint32_t commit(TxnId txn) const { return commit_[txn.index()]; }
 

@@ -55,7 +55,7 @@ std::string text_of(const std::map<AnomalyKind, std::uint64_t>& counts) {
   return out;
 }
 
-// What is wrong with what the engine says, or "".
+// What is wrong with the engine's verdict; "" if nothing.
 std::string complaint(const History& history, Level level, std::int64_t clock_drift = 0) {
   const auto verdict = check(history, level, by_timestamps(clock_drift));
   if (!verdict.ok()) return verdict.error().to_string();

@@ -1,4 +1,4 @@
-// What the timestamps show to be wrong: all of it counted, the first examples kept.
+// Collects what the timestamps show to be wrong: counts all of it, and keeps the first examples.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,12 @@ namespace ouro {
 
 struct Violation {
   AnomalyKind kind = AnomalyKind::SnapshotMismatch;
-  std::uint32_t at = 0;  // Where on the timeline, to tell which are the first.
+  std::uint32_t at = 0;  // Position on the timeline; the first ones become examples.
   TxnId txn;
-  TxnId other;    // Invalid if there is none, or it is the initial one.
-  OpId op;        // Invalid if it is about whole transactions.
-  OpId other_op;  // What it contradicts.
+  TxnId other;    // The other transaction; invalid: none, or the initial one.
+  OpId op;        // Invalid if it is about whole transactions, not operations.
+  OpId other_op;  // What `op` contradicts; invalid if there is none.
+  // What `op` should have returned, as JSON; empty if it is no read.
   std::string expected;
 };
 
@@ -27,11 +28,12 @@ struct Violation {
 class Violations {
  public:
   explicit Violations(std::size_t examples) : examples_(examples) {}
-  // For another thread.
+  // An empty one that wants as many examples, for another thread.
   [[nodiscard]] Violations empty_copy() const { return Violations(examples_); }
 
-  // Counts `occurrences` of `kind`. Whether an example is still wanted of a caller that goes along
-  // the timeline; then keep() is to follow.
+  // Counts `occurrences` of `kind`. Returns whether an example is still wanted; then keep() is to
+  // follow.
+  // REQUIRES: the caller goes along the timeline.
   bool add(AnomalyKind kind, std::uint64_t occurrences = 1) {
     const auto k = static_cast<std::size_t>(kind);
     counts_[k] += occurrences;
@@ -54,7 +56,8 @@ class Violations {
   [[nodiscard]] bool none() const {
     return std::all_of(counts_.begin(), counts_.end(), [](std::uint64_t n) { return n == 0; });
   }
-  // Kind by kind, the first on the timeline first, at most as many as are wanted of each.
+  // The examples, kind by kind and the first on the timeline first; at most as many of each as are
+  // wanted.
   [[nodiscard]] std::vector<Violation> first_examples() && {
     const auto place = [](const Violation& v) {
       return std::tie(v.kind, v.at, v.op, v.txn, v.other_op);

@@ -31,7 +31,8 @@ Error incomplete(const History& history, KeyId key) {
   return error;
 }
 
-// Versions must be installed as they were committed, for a snapshot to be one of them.
+// Checks that the version order of every key is the order of its commit timestamps. Otherwise they
+// do not say which versions `read`, which has no version set, saw.
 Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId read) {
   const History& h = observed.history();
   for (std::size_t k = 0; k < h.key_count(); ++k) {
@@ -54,6 +55,7 @@ Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId 
 
 }  // namespace
 
+// Fills with_set_ and with_start_.
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
   if (!h.has_predicate_reads()) return;

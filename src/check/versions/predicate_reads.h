@@ -1,9 +1,9 @@
 // What predicate reads depend on, by version orders (Adya).
 //
 // A predicate read saw one version of every row: those of its version set, or else the last ones
-// committed when its transaction started, or committed. A version changes its matches if it matches
-// and the one before does not, or the other way round. The read follows whoever wrote such a
-// version up to the one it saw, and precedes whoever wrote one after that.
+// that were committed at the start, or at the commit, of its transaction. A version changes its
+// matches if it matches and the one before does not, or the other way round. The read follows
+// whoever wrote such a version up to the one it saw, and precedes whoever wrote one after that.
 //
 // These are far too many edges to write down: two for every read and row that ever matched. So
 // levels are decided without them at first, and broken() says which of them the order that was
@@ -25,18 +25,20 @@ namespace ouro {
 
 class RowVersions;
 
-// Where transactions begin and commit in some order.
+// By transaction: the positions of its begin and its commit in some order.
 struct Positions {
   std::vector<std::uint32_t> begin;
-  std::vector<std::uint32_t> commit;  // The same where a transaction is one point.
+  // The same as `begin` where a transaction does both at one moment.
+  std::vector<std::uint32_t> commit;
 };
 
 class PredicateReads {
  public:
-  // Those of transactions that count and whose snapshot is known. The error is a row without a
-  // complete version order, or with one that contradicts the timestamps, where some read needs it;
-  // or one of which it is unclear when it was absent. They saw what was committed `at` that
-  // moment. An exhausted budget leaves stopped() true and the rest meaningless.
+  // The predicate reads of transactions that take part, as far as it is known what they saw: by a
+  // version set, or, by their start timestamp, what was committed at the moment `at`. The error is
+  // a row whose version order is incomplete or contradicts the timestamps, where some read needs
+  // it; or a row that was absent more than once, where a read does not say which absence it saw. An
+  // exhausted budget leaves stopped() true and the rest meaningless.
   // REQUIRES: `observed` is by version orders and did not stop.
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
                                      unsigned threads);
@@ -44,20 +46,21 @@ class PredicateReads {
   [[nodiscard]] SnapshotAt at() const { return at_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
+  // What is wrong with version sets, and results that are not what the snapshot gives.
   [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }
-  // Whether timestamps say what some of them saw; and whether that gives what all of these
-  // returned.
+  // Whether some reads have no version set, so that timestamps say what they saw; and whether all
+  // of these returned what the moment at() gives.
   [[nodiscard]] bool has_snapshots() const { return !with_start_.empty(); }
   [[nodiscard]] bool snapshots_fit() const { return snapshots_fit_; }
 
-  // The edges that an order does not keep, by reader; of overwritten reads only if asked. An order
-  // that keeps the version orders and all these edges keeps all there are.
+  // The edges that an order does not keep, sorted by reader; those of overwritten reads only with
+  // `overwrites`. If there are none and the order keeps the version orders, it keeps all edges.
   // Stops early if the budget is exhausted.
   [[nodiscard]] std::vector<PredicateEdge> broken(const Observed& observed,
                                                   const Positions& positions, bool overwrites,
                                                   const Budget& budget) const;
 
-  // All edges, but that version orders imply.
+  // All edges, sorted by reader, but those that follow from others by version orders.
   [[nodiscard]] std::vector<PredicateEdge> all(const Observed& observed, const Budget& budget,
                                                unsigned threads) const;
 
@@ -70,15 +73,15 @@ class PredicateReads {
  private:
   void find_reads(const Observed& observed);
 
-  std::vector<Seen> with_set_;    // Have a version set.
-  std::vector<Seen> with_start_;  // Have none, but a start timestamp.
-  std::vector<PredicateEdge>
-      links_;  // Of the former: all there are, but that version orders imply.
+  std::vector<Seen> with_set_;    // Reads with a version set.
+  std::vector<Seen> with_start_;  // Reads without, but with a start timestamp.
+  // All edges of with_set_, but those that follow from others by version orders.
+  std::vector<PredicateEdge> links_;
   std::vector<PredicateFlaw> flaws_;
   SnapshotAt at_ = SnapshotAt::Start;
   bool stopped_ = false;
   bool snapshots_fit_ = true;
-  std::shared_ptr<const RowVersions> rows_;  // If there are any reads.
+  std::shared_ptr<const RowVersions> rows_;  // Null if there are no reads.
 };
 
 }  // namespace ouro

@@ -1,4 +1,4 @@
-// All versions of all rows, with indexes for predicates.
+// All versions of all rows, by the version orders of the history, with indexes for predicates.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -26,26 +26,26 @@ class RowVersions {
   // rows, and need none.
   [[nodiscard]] static KeyId missing_order(const Observed& observed);
 
-  // Oldest first; the initial version has position zero. None of a list.
+  // The versions of a key, oldest first; the initial one has position zero. A list has none.
   [[nodiscard]] std::span<const Version> of(KeyId key) const {
     return std::span(versions_).subspan(first_[key.index()],
                                         first_[key.index() + 1] - first_[key.index()]);
   }
-  // Where `value` stands among the versions of `key`; kNone if it is none of them, kSeveral if it
-  // is null and the key was so more than once.
+  // The position of `value` among the versions of `key`; kNone if it is none of them, kSeveral if
+  // it is null and the key was absent more than once.
   [[nodiscard]] std::uint32_t position(KeyId key, Value value) const;
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::uint32_t kSeveral = 0xfffffffe;
 
-  // Where a last write of a transaction that counts stands.
+  // The position of a final write of a transaction that takes part.
   [[nodiscard]] std::uint32_t position(ItemId write) const {
     return write_position_[write.index()];
   }
 
-  // Makes select() of `predicate` cheap.
+  // Builds the indexes that scope() and select() of `predicate` use. They REQUIRE that.
   void prepare(PredicateId predicate);
 
-  // A version: which one of its key, oldest first.
+  // A version, by its key and its position there.
   struct KeyPosition {
     KeyId key;
     std::uint32_t position = 0;
@@ -53,10 +53,10 @@ class RowVersions {
   };
   // Whether `predicate` is true of a version.
   [[nodiscard]] bool matches(PredicateId predicate, KeyPosition place) const;
-  // Where versions that match can be.
+  // The keys of versions that may match.
   struct Scope {
     std::span<const KeyId> keys;
-    std::size_t cost = 0;  // Of select(), in versions.
+    std::size_t cost = 0;  // How many versions select() looks at.
   };
   [[nodiscard]] Scope scope(PredicateId predicate) const;
   // Replaces `out` by the versions for which `predicate` is true, sorted.
@@ -65,17 +65,18 @@ class RowVersions {
   void select(PredicateId predicate, std::vector<KeyPosition>& out) const;
 
  private:
+  // What an index has of a version: the number of its cell (predicate_bounds.h).
   struct Entry {
     std::int64_t number = 0;
     KeyPosition place;
     constexpr auto operator<=>(const Entry&) const = default;
   };
-  // Within the bounds of a predicate: keys, and what the index of a column has.
+  // What is within the bounds of a predicate: keys, and entries of the index of a column.
   struct Within {
     std::span<const KeyId> keys;
     std::span<const Entry> entries;
-    std::size_t versions = 0;  // Of the keys.
-    bool by_index = false;     // The entries are fewer.
+    std::size_t versions = 0;  // How many versions the keys have.
+    bool by_index = false;     // Whether there are fewer entries than that.
   };
   [[nodiscard]] Within within(PredicateId predicate) const;
   void add_key(const Observed& observed, KeyId key);
@@ -83,13 +84,14 @@ class RowVersions {
   [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;
 
   const History& h_;
+  // By key: its first version in versions_; one entry more, for the end.
   std::vector<std::size_t> first_;
   std::vector<Version> versions_;
-  std::vector<KeyId> keys_;                                               // By name.
+  std::vector<KeyId> keys_;                                               // Sorted by name.
   std::vector<std::uint32_t> write_position_;                             // By item.
-  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Of all but null.
-  std::vector<std::uint32_t> absent_;                                     // By key: that of null.
-  absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;             // Sorted.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Null is in absent_.
+  std::vector<std::uint32_t> absent_;                          // By key: position of null.
+  absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;  // Sorted.
 };
 
 }  // namespace ouro

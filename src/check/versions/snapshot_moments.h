@@ -1,4 +1,4 @@
-// Commits and snapshots on the timeline that timestamps give (docs/levels.md#by-timestamps).
+// The moments of commits and snapshots by timestamps (docs/levels.md#by-timestamps).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace ouro {
 
 // What a predicate read without a version set saw: what was committed when its transaction started,
-// or when it committed. Databases that take snapshots do the one, those that lock the other.
+// or when it committed. Databases that take snapshots do the former, those that lock the latter.
 enum class SnapshotAt : std::uint8_t { Start, Commit };
 
 // A transaction sees another if its snapshot() is behind that one's commit(). With
@@ -18,13 +18,15 @@ class SnapshotMoments {
  public:
   SnapshotMoments(const History& history, SnapshotAt at) : h_(history), at_(at) {}
 
-  // REQUIRES: it has a commit timestamp. One without a start timestamp began before.
+  // When it commits.
+  // REQUIRES: it has a commit timestamp. Without a start timestamp it began before that.
   [[nodiscard]] Moment commit(TxnId writer) const {
     const Timestamp commit = *h_.commit_ts(writer);
     const Timestamp start = h_.start_ts(writer).value_or(kNoTimestamp);
     return lifetime(at_ == SnapshotAt::Commit ? commit : start, commit, true, writer.value).commit;
   }
-  // REQUIRES: it has a start timestamp. One without a commit timestamp commits when it starts.
+  // When it takes its snapshot.
+  // REQUIRES: it has a start timestamp. Without a commit timestamp it commits when it starts.
   [[nodiscard]] Moment snapshot(TxnId reader) const {
     const Timestamp start = *h_.start_ts(reader);
     const Timestamp commit = h_.commit_ts(reader).value_or(start);

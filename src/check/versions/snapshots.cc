@@ -36,12 +36,13 @@ std::vector<Commit> commits_of(const Observed& observed, const RowVersions& rows
   return out;
 }
 
-// Goes through the reads by their snapshots, and keeps the rows as they were.
+// The rows at one moment, and what predicate reads should return then.
 class Results {
  public:
   Results(const History& history, const RowVersions& versions, const ListKeys& lists)
       : h_(history), versions_(versions), rows_(h_, lists) {}
 
+  // Goes on to the moment behind a commit.
   void apply(const Commit& commit) {
     const RowVersions::Version& version = versions_.of(commit.place.key)[commit.place.position];
     rows_.set(commit.place.key, {version.value, version.alive});
@@ -50,7 +51,8 @@ class Results {
   // How many rows judge() has looked at so far.
   [[nodiscard]] std::uint64_t looked_at() const { return rows_.looked_at(); }
 
-  // Own writes are visible to their transaction only: they are made, and taken back.
+  // Adds a flaw to `out` if a read did not return what it should. Own writes are visible to their
+  // transaction only, so those before the read are made first and undone at the end.
   void judge(const PredicateReads::Seen& seen, std::vector<PredicateFlaw>& out) {
     for (OpId id = h_.first_op(seen.txn); id < seen.op; ++id.value) {
       const Op op = h_.op(id);
@@ -124,6 +126,9 @@ std::vector<PredicateFlaw> compare_results(const Observed& observed, const RowVe
 
 namespace {
 
+// Finds the edges of reads without version sets that an order does not keep. These are between a
+// reader and the writers that committed before its snapshot, but come behind its begin in the
+// order; or the other way round.
 class SnapshotEdges {
  public:
   SnapshotEdges(const Observed& observed, const RowVersions& rows, SnapshotAt at,
@@ -152,7 +157,8 @@ class SnapshotEdges {
     }
   }
 
-  // The reads of one transaction. Returns with how many writers they were compared, and one.
+  // Adds the broken edges of the reads of one transaction. Returns with how many writers they were
+  // compared, plus one.
   std::uint32_t txn(std::span<const PredicateReads::Seen> reads,
                     std::vector<PredicateEdge>& out) const {
     std::uint32_t work = 1;
@@ -193,6 +199,7 @@ class SnapshotEdges {
     }
   }
 
+  // Whether the reader itself wrote `key` before the read: then it sees that.
   [[nodiscard]] bool wrote_before(const PredicateReads::Seen& read, KeyId key) const {
     for (OpId id = h_.first_op(read.txn); id < read.op; ++id.value) {
       const Op op = h_.op(id);
@@ -201,6 +208,7 @@ class SnapshotEdges {
     return false;
   }
 
+  // Whether the predicate matches the version or the one before it, but not both.
   [[nodiscard]] bool changes(const PredicateReads::Seen& read, ItemId write) const {
     const PredicateId predicate = h_.predicate_read(read.op).predicate;
     const std::uint32_t position = rows_.position(write);
@@ -215,9 +223,9 @@ class SnapshotEdges {
   const SnapshotMoments moments_;
   const Positions& positions_;
   const bool overwrites_;
-  std::vector<TxnId> writers_;           // By their place in the order; with timestamps.
-  std::vector<Moment> latest_before_;    // Of those up to one.
-  std::vector<Moment> earliest_behind_;  // Of those from one on.
+  std::vector<TxnId> writers_;           // Those with commit timestamps, by position.
+  std::vector<Moment> latest_before_;    // By index in writers_: of those up to it.
+  std::vector<Moment> earliest_behind_;  // By index in writers_: of those from it on.
 };
 
 }  // namespace
@@ -230,7 +238,7 @@ std::vector<PredicateEdge> broken_by_snapshots(const Observed& observed, const R
   const SnapshotEdges edges(observed, rows, at, positions, overwrites);
   std::vector<PredicateEdge> out;
   BudgetTicker ticker(budget, 4096, 2);
-  std::uint32_t work = 1;  // Of the transaction before.
+  std::uint32_t work = 1;  // What the transaction before took.
   for (std::size_t i = 0; i < reads.size() && !ticker.tick(work);) {
     std::size_t end = i;
     while (end < reads.size() && reads[end].txn == reads[i].txn) ++end;

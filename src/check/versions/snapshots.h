@@ -1,4 +1,5 @@
-// Predicate reads that saw what was committed when their transaction started, or committed.
+// Judges predicate reads without version sets, which saw what was committed at the start, or at the
+// commit, of their transaction.
 #pragma once
 
 #include <span>
@@ -16,7 +17,7 @@ namespace ouro {
     const Observed& observed, const RowVersions& rows, SnapshotAt at,
     std::span<const PredicateReads::Seen> reads, const Budget& budget, unsigned threads);
 
-// As PredicateReads::broken(). REQUIRES: `reads` are sorted.
+// As PredicateReads::broken(), for `reads`. REQUIRES: they are sorted by transaction.
 [[nodiscard]] std::vector<PredicateEdge> broken_by_snapshots(
     const Observed& observed, const RowVersions& rows, SnapshotAt at,
     std::span<const PredicateReads::Seen> reads, const Positions& positions, bool overwrites,

@@ -42,12 +42,12 @@ class VersionSetReader {
 
  private:
   struct Seen {
-    OpId read;  // For which `position` is.
+    OpId read;  // The read that saw `position`.
     std::uint32_t position = 0;
   };
   using KeyPosition = RowVersions::KeyPosition;
 
-  // Own writes before the read are what it sees of their keys.
+  // Notes the own writes before the read: they are what it sees of their keys.
   void note_own(TxnId txn, OpId read) {
     own_.clear();
     for (OpId id = h_.first_op(txn); id < read; ++id.value) {
@@ -57,19 +57,20 @@ class VersionSetReader {
     std::stable_sort(own_.begin(), own_.end(),
                      [](const Op& a, const Op& b) { return a.key < b.key; });
   }
-  // The last one; null if there is none.
+  // The last own write of `key` before the read; null if there is none.
   [[nodiscard]] const Op* own(KeyId key) const {
     const auto after = std::upper_bound(own_.begin(), own_.end(), key,
                                         [](KeyId k, const Op& op) { return k < op.key; });
     return after != own_.begin() && (after - 1)->key == key ? &*(after - 1) : nullptr;
   }
 
+  // Notes which versions the version set lists, and reports those that the read cannot have seen.
   void note_version_set(TxnId txn, OpId id, const PredicateRead& read) {
     for (const KeyVersion& version : h_.version_set(read)) {
       if (own(version.key) != nullptr) continue;
       const std::uint32_t position = rows_.position(version.key, version.value);
-      if (version.value.is_null()) continue;  // As if it were not listed.
-      seen_[version.key.index()] = {id, 0};   // Whatever is wrong with it.
+      if (version.value.is_null()) continue;  // The same as not listed.
+      seen_[version.key.index()] = {id, 0};   // Replaced below if it is right.
       if (position == RowVersions::kNone) {
         if (!returned(read, version.key)) flaw_of(txn, id, version);
       } else if (const ItemId write = rows_.of(version.key)[position].write;
@@ -81,14 +82,14 @@ class VersionSetReader {
     }
   }
 
-  // Rows that came back are judged as reads of their keys.
+  // Whether the read returned a row of `key`. Then that is judged as a read of the key, elsewhere.
   [[nodiscard]] bool returned(const PredicateRead& read, KeyId key) const {
     const auto rows = h_.rows(read);
     return std::any_of(rows.begin(), rows.end(),
                        [&](const KeyVersion& row) { return row.key == key; });
   }
 
-  // The version is no last write of a transaction that counts.
+  // Reports a version that is no final write of a transaction that takes part.
   void flaw_of(TxnId txn, OpId id, const KeyVersion& version) {
     if (rows_.of(version.key).empty()) return;  // A list.
     AnomalyKind kind = AnomalyKind::ThinAirRead;
@@ -111,14 +112,16 @@ class VersionSetReader {
         {kind, read, write.valid() ? o_.items().op(write) : OpId{}, std::string()});
   }
 
-  // The position of the version that the read saw.
+  // The position of the version of `key` that the read saw. Reports it if that is impossible or
+  // unclear.
   [[nodiscard]] std::uint32_t position(TxnId txn, OpId id, KeyId key) {
     if (!h_.predicate_read(id).has_version_set) return position_in_snapshot(key);
     const Seen& seen = seen_[key.index()];
     if (seen.read == id) return seen.position;
     const std::uint32_t absent = rows_.position(key, Value::null());
     if (absent == RowVersions::kNone) {
-      flaw_of(txn, id, {key, Value::null()});  // Not listed, so absent; but it never was.
+      // It is not listed, so it was absent; but it never was.
+      flaw_of(txn, id, {key, Value::null()});
       return 0;
     }
     if (absent != RowVersions::kSeveral) return absent;
@@ -129,7 +132,7 @@ class VersionSetReader {
     return 0;
   }
 
-  // Whether position() would find something wrong.
+  // Whether position() would report something.
   [[nodiscard]] bool is_unclear(OpId id, KeyId key) const {
     if (!h_.predicate_read(id).has_version_set || seen_[key.index()].read == id) return false;
     const std::uint32_t absent = rows_.position(key, Value::null());
@@ -144,10 +147,11 @@ class VersionSetReader {
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 
-  // From the version of each row that the read saw to the next ones, back and forth, of which the
-  // opposite is true. Rows that change often are quicker to walk than to look up: all that ever
-  // matched may be most of the history. False: it took longer than to look them up, which is to be
-  // done; what was found is found again.
+  // Finds the edges of a read by walking: for each row, from the version that it saw back and forth
+  // to the next ones that match if that one does not, or the other way round. Where rows change
+  // often this is quicker than select(), as most of the history may have matched at some time.
+  // False: it took longer than select(), which is to be used instead; it finds the same edges
+  // again, and add() drops them.
   [[nodiscard]] bool walk(TxnId txn, OpId id, PredicateId predicate) {
     const RowVersions::Scope scope = rows_.scope(predicate);
     if (scope.keys.size() > scope.cost) return false;
@@ -155,7 +159,8 @@ class VersionSetReader {
     std::size_t left = scope.cost;
     for (const KeyId key : scope.keys) {
       if (own(key) != nullptr) continue;
-      if (is_unclear(id, key)) return false;  // Which is no matter if it never matches.
+      // This does not matter if the row never matches, as select() will tell.
+      if (is_unclear(id, key)) return false;
       const auto versions = rows_.of(key);
       const std::uint32_t seen = position(txn, id, key);
       const bool matches = rows_.matches(predicate, {key, seen});
@@ -174,14 +179,15 @@ class VersionSetReader {
     return true;
   }
 
-  // One row, of which `matches` are all versions that match.
+  // Adds the edges of one row. `matches` are all its versions that match, at least one.
   void row(TxnId txn, OpId id, std::span<const KeyPosition> matches) {
     const KeyId key = matches.front().key;
     if (own(key) != nullptr) return;
     const std::uint32_t seen = position(txn, id, key);
     const auto at = std::lower_bound(matches.begin(), matches.end(), KeyPosition{key, seen});
     const auto versions = rows_.of(key);
-    if (at != matches.end() && at->position == seen) {  // It matches: since when, and how long?
+    // What was seen matches: find the first and last in a row that do.
+    if (at != matches.end() && at->position == seen) {
       auto first = at;
       while (first != matches.begin() && (first - 1)->position + 1 == first->position) --first;
       auto last = at;
@@ -198,6 +204,7 @@ class VersionSetReader {
 
   void follow(TxnId txn, OpId id, ItemId write) { add(txn, id, write, false, followed_); }
   void precede(TxnId txn, OpId id, ItemId write) { add(txn, id, write, true, preceded_); }
+  // Adds an edge, unless there is one of its kind between the two transactions.
   void add(TxnId txn, OpId id, ItemId write, bool overwrites, std::vector<TxnId>& known) {
     const TxnId writer = o_.txn(write);
     if (writer == txn || known[writer.index()] == txn) return;
@@ -211,10 +218,10 @@ class VersionSetReader {
   const SnapshotMoments moments_;
   Moment snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
-  std::vector<Seen> seen_;       // By key.
-  std::vector<TxnId> followed_;  // By writer: the last reader that has an edge from it,
-  std::vector<TxnId> preceded_;  // or to it.
-  std::vector<Op> own_;          // By key.
+  std::vector<Seen> seen_;       // By key: what the version set of a read lists.
+  std::vector<TxnId> followed_;  // By writer: the last reader with an edge from it.
+  std::vector<TxnId> preceded_;  // By writer: the last reader with an edge to it.
+  std::vector<Op> own_;          // Own writes before the read at hand, sorted by key.
   std::vector<KeyPosition> matches_;
 };
 
@@ -225,7 +232,8 @@ VersionSetFindings judge_version_sets(const Observed& observed, const RowVersion
                                       const Budget& budget, unsigned threads) {
   constexpr std::size_t kChunk = 64;
   const std::size_t chunks = (reads.size() + kChunk - 1) / kChunk;
-  // A transaction is in one chunk, so that it does not matter which thread takes the next.
+  // All reads of a transaction are in one chunk: whether add() drops an edge does not depend on
+  // threads.
   const auto first_of = [&](std::size_t chunk) {
     std::size_t i = std::min(reads.size(), chunk * kChunk);
     while (i > 0 && i < reads.size() && reads[i].txn == reads[i - 1].txn) ++i;

@@ -1,4 +1,4 @@
-// Predicate reads row by row: what is wrong with version sets, and all edges.
+// Judges predicate reads row by row: what is wrong with their version sets, and all their edges.
 #pragma once
 
 #include <span>
@@ -11,14 +11,17 @@
 namespace ouro {
 
 struct VersionSetFindings {
-  // By reader; for each row that ever matched the last change seen and the first one not seen. Of
-  // several edges between two transactions, one of each kind.
+  // Sorted by reader. For each row that ever matched, an edge from the writer of the last change
+  // that the read saw, and one to that of the first change that it did not see; a change is a
+  // version that matches where the one before does not, or the other way round. Of several edges
+  // between two transactions, one of each kind.
   std::vector<PredicateEdge> links;
   std::vector<PredicateFlaw> flaws;
-  // The first read that found a row absent which was so more than once; invalid if there is none.
+  // The first read that found a row absent which was absent more than once, and the row; invalid if
+  // there is none.
   OpId unclear;
   KeyId unclear_key;
-  std::uint64_t looked_at = 0;  // Versions, to find all that.
+  std::uint64_t looked_at = 0;  // How many versions were looked at.
 };
 
 // REQUIRES: `reads` are sorted; those without a version set have a start timestamp, and version

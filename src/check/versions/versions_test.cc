@@ -1,5 +1,5 @@
-// The engines by version orders: against the oracle, with orders of which a part is known or all,
-// and against themselves with less of them.
+// The engines by version orders: against the oracle, with complete and partial orders, and against
+// themselves with fewer orders.
 
 #include <gtest/gtest.h>
 
@@ -52,17 +52,18 @@ History restate(const History& history, const std::vector<Order>& orders) {
   return history_of(columns, owner);
 }
 
+// With which probability …
 struct Statement {
-  double shuffle = 0.2;     // Two neighbours change places.
-  double complete = 0.5;    // Everything is told, and the history says so.
-  double mention = 0.6;     // Otherwise, how much is.
-  double unknown = 0.3;     // Unknown transactions are among them,
-  double aborted = 0.02;    // and aborted ones, which is wrong.
-  double lacking = 0.02;    // A complete order lacks a version.
-  double intermediate = 0;  // What a transaction overwrote itself is listed.
+  double shuffle = 0.2;     // … two neighbours change places,
+  double complete = 0.5;    // … an order is complete, and said to be,
+  double mention = 0.6;     // … an order that is not complete has a version,
+  double unknown = 0.3;     // … an unknown transaction is listed,
+  double aborted = 0.02;    // … an aborted one is, which is wrong,
+  double lacking = 0.02;    // … a complete order lacks a version, which is wrong,
+  double intermediate = 0;  // … a version that its transaction overwrote is listed.
 };
 
-// Orders of the keys of `history`, mostly as its transactions stand in it.
+// Random version orders for `history`, mostly in the order of its transactions.
 std::vector<Order> random_orders(const History& history, std::uint64_t seed,
                                  const Statement& statement) {
   std::mt19937_64 random(seed);
@@ -112,8 +113,8 @@ std::vector<Level> all_levels() {
   return out;
 }
 
-// What is wrong with what the engines say by versions, at any level; "" if nothing. `told`: also
-// with how that is told, which takes ten times as long.
+// What is wrong with the verdicts by versions, at any level; "" if nothing. With `told` also what
+// is wrong with how they are explained, which takes ten times as long.
 std::string complaint(const History& history, bool told, LevelSet* levels = nullptr) {
   static const std::vector<Level> kLevels = all_levels();
   CheckOptions options;

@@ -1,8 +1,8 @@
-// Whoever comes before one version of a key comes before all later ones, and so it is with sessions
-// and with time. To have these edges without writing them down, transactions stand at the stations
-// of a line, in order: an edge gets on the line at one station and off at any behind it. Each
-// station is passed once in a search, so a search costs no more than the reads and writes there
-// are.
+// Whatever precedes one version of a key precedes all later ones; the same is true of sessions and
+// of real time. These edges are too many to write down. So each key, each session, and real time
+// has a line, with transactions as its stations, in order. An edge gets on a line at one station
+// and off at that or any behind it. A search passes each station once, so it costs no more than
+// there are reads and writes.
 
 #include "check/versions/worst_cycle.h"
 
@@ -25,7 +25,8 @@ namespace {
 constexpr std::uint64_t kMostSteps = 20'000'000;  // About a second.
 constexpr std::uint32_t kNoMember = 0xffffffff;
 
-// The edges among the transactions of a component, which are meant by their number in it.
+// The edges among the transactions of a component, its members. A member is given as its number in
+// the component.
 class CycleLines {
  public:
   CycleLines(const Observed& observed, const LevelRules& rules, std::int64_t clock_drift,
@@ -45,18 +46,20 @@ class CycleLines {
   struct Station {
     std::uint32_t member = 0;
     OpId op;
-    bool last = true;  // Of its line.
+    bool last = true;  // Whether its line ends here.
   };
-  // Where a transaction gets on a line.
+  // Where edges of a transaction get on a line.
   struct Entry {
     std::uint32_t from = 0;
     std::uint32_t station = 0;
     EdgeKind kind = EdgeKind::Session;
+    // Whether they lead to the commit, not to the begin, where these are apart.
     bool to_commit = false;
     KeyId key;
     OpId op;
   };
 
+  // Whether every key has one complete version order.
   [[nodiscard]] bool complete() const { return complete_; }
   [[nodiscard]] std::uint32_t member_count() const {
     return static_cast<std::uint32_t>(members_.size());
@@ -65,6 +68,7 @@ class CycleLines {
   [[nodiscard]] std::span<const Entry> entries(std::uint32_t member) const {
     return std::span(entries_).subspan(first_[member], first_[member + 1] - first_[member]);
   }
+  // The edge that gets on at `entry` and off at `station`.
   [[nodiscard]] Edge edge(const Entry& entry, std::uint32_t station) const {
     return {.from = members_[entry.from],
             .to = members_[stations_[station].member],
@@ -75,11 +79,13 @@ class CycleLines {
   }
 
  private:
+  // kNoMember if it is not in the component.
   [[nodiscard]] std::uint32_t number(TxnId txn) const {
     const auto at = std::lower_bound(members_.begin(), members_.end(), txn);
     const bool found = at != members_.end() && *at == txn;
     return found ? static_cast<std::uint32_t>(at - members_.begin()) : kNoMember;
   }
+  // Adds a station, which is on the line of the one before if it `continues` that.
   std::uint32_t add_station(std::uint32_t member, OpId op, bool continues) {
     if (continues) stations_.back().last = false;
     stations_.push_back({member, op});
@@ -134,9 +140,9 @@ class CycleLines {
     for (const KeyId key : keys) add_key(key);
   }
 
-  // The line of a key has those of its versions that members wrote.
+  // Adds the line of a key, which has the versions that members wrote.
   void add_key(KeyId key) {
-    absl::flat_hash_map<TxnId, std::uint32_t> position;  // Among all versions, from 1.
+    absl::flat_hash_map<TxnId, std::uint32_t> position;  // Among all versions, the first being 1.
     TxnId last;
     for (const VersionStep& step : o_.version_steps(key)) {
       const TxnId from = step.from.valid() ? o_.txn(step.from) : TxnId{};
@@ -189,8 +195,8 @@ class CycleLines {
     }
   }
 
-  // An overwritten read leads to the first later version and on from there; if that is the reader's
-  // own, nowhere that its overwriting does not.
+  // Adds the rw edges of a read: they get on at the first later version. If the reader wrote that
+  // itself, its ww edges lead to all that these would.
   void add_read(KeyId key, ItemId item, std::uint32_t reader, std::uint32_t read,
                 std::uint32_t base,
                 std::span<const std::pair<std::uint32_t, std::uint32_t>> writers) {
@@ -225,17 +231,19 @@ class CycleLines {
   const LevelRules& rules_;
   const std::span<const TxnId> members_;
   std::vector<Station> stations_;
-  std::vector<Entry> entries_;      // By transaction.
-  std::vector<std::size_t> first_;  // Of each transaction.
+  std::vector<Entry> entries_;      // Sorted by `from`.
+  std::vector<std::size_t> first_;  // By member: its first entry; one more, for the end.
   bool complete_ = true;
 };
 
+// Whether cycles of `kind` may have such an edge.
 bool is_of_kind(EdgeKind edge, CycleKind kind) {
   if (edge == EdgeKind::WriteRead) return kind != CycleKind::Overwrites;
   return edge != EdgeKind::ReadWrite || kind > CycleKind::Flow;
 }
 
-// A state is a transaction and whether one came to its commit, from where no rw leads on.
+// Searches breadth first from one member after the other. A state is twice a member, plus one if it
+// was reached at its commit: from there, but for CycleKind::Any, no rw leads on.
 class CycleSearch {
  public:
   CycleSearch(const CycleLines& lines, const Budget& budget)
@@ -245,7 +253,8 @@ class CycleSearch {
         passed_(2 * lines.stations().size(), 0),
         via_(seen_.size()) {}
 
-  // A shortest cycle of a kind; nothing if there is none, worse ones aside.
+  // A shortest cycle of `kind`; empty if there is none. REQUIRES: there is no cycle of a worse
+  // kind.
   std::vector<Edge> run(CycleKind kind) {
     best_.clear();
     for (const std::uint32_t start : starts(kind)) {
@@ -257,6 +266,7 @@ class CycleSearch {
   }
 
  private:
+  // How a state was reached: from another state, over how many edges from the start.
   struct Via {
     std::uint32_t state = 0;
     const CycleLines::Entry* entry = nullptr;
@@ -264,7 +274,8 @@ class CycleSearch {
     std::size_t length = 0;
   };
 
-  // Cycles without rw lie in components of their own; others are followed from an rw on.
+  // The members to search from. A cycle without rw lies in a cyclic component of the other edges;
+  // any other is searched from a member with an rw, which is its first edge.
   [[nodiscard]] std::vector<std::uint32_t> starts(CycleKind kind) const {
     std::vector<std::uint32_t> out;
     const std::uint32_t members = l_.member_count();
@@ -297,6 +308,8 @@ class CycleSearch {
     return out;
   }
 
+  // Whether a path of a cycle of `kind` may go on by `entry`; `first`: whether that is its first
+  // edge.
   [[nodiscard]] bool may_leave(const CycleLines::Entry& entry, std::uint32_t state, bool first,
                                CycleKind kind) const {
     if (!is_of_kind(entry.kind, kind)) return false;
@@ -323,14 +336,15 @@ class CycleSearch {
     }
   }
 
-  // Gets on at an entry and off wherever nobody was before; whether that closed a cycle.
+  // Gets on at an entry and off at every station of a state that was not reached before. Returns
+  // whether that closed a cycle.
   bool ride(std::uint32_t start, std::uint32_t state, bool first, const CycleLines::Entry& entry,
             CycleKind kind) {
     const std::size_t length = (first ? 0 : via_[state].length) + 1;
     const std::uint32_t bit = entry.to_commit && kind > CycleKind::Flow ? 1 : 0;
     for (std::uint32_t s = entry.station;; ++s) {
       const std::uint32_t member = l_.stations()[s].member;
-      if (first && member == start) return false;  // Itself is no other.
+      if (first && member == start) return false;  // No edge to itself.
       if (passed_[2 * s + bit] == round_) return false;
       passed_[2 * s + bit] = round_;
       ++steps_;
@@ -349,6 +363,7 @@ class CycleSearch {
     }
   }
 
+  // Keeps the cycle that `last` closed as the best one.
   void keep(Via last) {
     best_.clear();
     for (; last.entry != nullptr; last = via_[last.state]) {
@@ -361,9 +376,10 @@ class CycleSearch {
   BudgetTicker ticker_;
   std::uint32_t round_ = 0;
   std::uint64_t steps_ = 0;
-  std::vector<std::uint32_t> seen_;    // By state: the last round that came there.
-  std::vector<std::uint32_t> passed_;  // Likewise by station and the bit of the state.
-  std::vector<Via> via_;               // By state.
+  std::vector<std::uint32_t> seen_;  // By state: the last round that came there.
+  // The same by station: twice that, plus the bit of the state.
+  std::vector<std::uint32_t> passed_;
+  std::vector<Via> via_;  // By state.
   std::vector<std::uint32_t> queue_;
   std::vector<Edge> best_;
 };

@@ -18,20 +18,20 @@ namespace ouro {
 
 enum class CycleKind : std::uint8_t { Overwrites, Flow, Single, Nonadjacent, Any };
 
-// REQUIRES: no edge is by the rule of a weak level.
+// The kind of a cycle. REQUIRES: no edge is EdgeKind::Forced.
 [[nodiscard]] CycleKind kind_of(std::span<const Edge> cycle);
 
-// Whether the history tells, by complete version orders or by timestamps, the order of all
-// versions.
+// Whether the history says, by complete version orders or by timestamps, how all versions are
+// ordered.
 [[nodiscard]] bool has_complete_orders(const History& history);
 
-// Of the cycles within `component` that `level` forbids a shortest one of the worst kind, every
-// edge of which may pass over versions in between. Nothing if some order of versions is not
-// complete, or there are two of them, or there is no cycle, or the budget does not last.
-// Cost: a search from each of the transactions. In components so large that this takes too long the
-// kind is still the worst if it has no overwritten read; otherwise, and its length, are the best
-// that was found by then.
-// REQUIRES: `level` is above causal; `component` is sorted and counted.
+// A shortest cycle of the worst kind among those within `component` that `level` forbids. A ww or
+// rw edge may pass over versions in between. Empty if there is no cycle, if a key has no complete
+// version order or two of them, or if the budget does not last.
+// Cost: a search from each of the transactions. If that takes too long, as in very large
+// components, a kind without overwritten reads is still the worst one; any other kind, and the
+// length, are the best that was found by then.
+// REQUIRES: `level` is above causal; `component` is sorted, and all in it take part.
 [[nodiscard]] std::vector<Edge> worst_cycle(const Observed& observed, Level level,
                                             std::int64_t clock_drift,
                                             std::span<const TxnId> component, const Budget& budget);

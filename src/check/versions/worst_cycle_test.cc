@@ -1,4 +1,4 @@
-// The cycle that a component is known by, compared with all of its cycles.
+// The cycle that worst_cycle() finds in a component, compared with all of its cycles.
 
 #include "check/versions/worst_cycle.h"
 
@@ -21,7 +21,7 @@
 namespace ouro {
 namespace {
 
-// A history whose reads and version orders are right by themselves, with every edge there is.
+// A history with nothing wrong in single reads and version orders, and all its edges.
 struct Scenario {
   struct Txn {
     std::size_t session = 0;
@@ -79,7 +79,7 @@ struct Scenario {
   }
 };
 
-// Two write a key each, others read both: often a long fork.
+// Two transactions write a key each, others read both: often a long fork.
 Scenario random_fork(std::mt19937_64& random) {
   Scenario scenario;
   scenario.txns.resize(4 + random() % 2);
@@ -112,7 +112,7 @@ Scenario random_scenario(std::uint64_t seed) {
     for (const std::size_t key : txn.writes) scenario.orders[key].push_back(t);
   }
   for (auto& order : scenario.orders) {
-    // In some, orders mostly agree.
+    // With some seeds the orders of keys mostly agree.
     for (std::size_t i = 1; i < order.size(); ++i) {
       if (random() % (seed % 3 + 2) == 0) std::swap(order[i - 1], order[i]);
     }
@@ -128,7 +128,7 @@ Scenario random_scenario(std::uint64_t seed) {
   return scenario;
 }
 
-// From the worst: how bad, and how long.
+// The kind of a cycle, zero being the worst, and its length.
 using Badness = std::pair<int, std::size_t>;
 
 struct Rule {
@@ -147,6 +147,7 @@ constexpr std::array kRules = {
     Rule{Level::Prefix, true, false, true, true, false},
 };
 
+// Nothing if the level allows the cycle.
 std::optional<Badness> badness(const std::vector<EdgeKind>& cycle, const Rule& rule) {
   const auto count = [&](EdgeKind kind) { return std::count(cycle.begin(), cycle.end(), kind); };
   bool adjacent = false;
@@ -166,7 +167,7 @@ std::optional<Badness> badness(const std::vector<EdgeKind>& cycle, const Rule& r
   return Badness{kind, cycle.size()};
 }
 
-// Tries all cycles: each once, from its first transaction on.
+// All cycles of a scenario that a level forbids, each found once, from its first transaction on.
 class AllCycles {
  public:
   AllCycles(const Scenario& scenario, const Rule& rule) : s_(scenario), rule_(rule) {
@@ -185,7 +186,7 @@ class AllCycles {
     }
     return out;
   }
-  // Whether a component has a cycle that is shorter than this one.
+  // Whether the component `txns` has a cycle that is shorter than `bad`.
   [[nodiscard]] bool has_shorter(const Badness& bad, const std::set<std::size_t>& txns) const {
     return std::any_of(found_.begin(), found_.end(), [&](const auto& cycle) {
       return cycle.first.second < bad.second && txns.contains(cycle.second[0]);
@@ -286,8 +287,8 @@ TEST(WorstCycleTest, IsAShortestOfTheWorstKindInItsComponent) {
   EXPECT_GT(passed_over, 50 / kSlowdown);
 }
 
-// What is told of a history has the worst of its cycles, too, and no longer one; unless a part of
-// what makes that cycle is forbidden by itself, as stories are minimal.
+// A story tells a cycle of the worst kind, too, and none that is longer; unless a part of what
+// makes that cycle is forbidden by itself, as stories are minimal.
 TEST(WorstCycleTest, IsWhatAStoryTells) {
   std::size_t told = 0;
   std::size_t milder = 0;

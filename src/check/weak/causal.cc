@@ -1,8 +1,9 @@
 // Causal consistency: T3 reads x from T1, and T2 writes x too and causally precedes T3 (a path of
 // session order and reads-from): then T2 commits before T1.
 //
-// Against a guessed commit order (guess.h) only those T2 can speak that it puts between T1 and T3:
-// a short walk from T1's version to the next ones, for the few reads that are suspect at all.
+// Only those T2 contradict a guessed commit order (guess.h) which it puts between T1 and T3. So for
+// each read that is suspect at all, which few are, we walk from T1's version to the next ones up to
+// T3.
 //
 // A transaction's causal past is one number per session: how far into that session it reaches. The
 // rows of these clocks for all transactions are too large to keep (n × k), so we take a block of
@@ -23,7 +24,9 @@
 namespace ouro {
 namespace {
 
+// The most sessions in a block.
 constexpr std::size_t kBlockSessions = 32;
+// When there are so many forced edges, they are compacted.
 constexpr std::size_t kCompactAt = 1 << 22;
 
 struct Sessions {
@@ -39,12 +42,13 @@ struct Sessions {
     }
   }
 
-  std::vector<std::uint32_t> position;  // In its session, of those that take part, from 1; one that
-                                        // does not has the position of the one before it.
-  std::vector<TxnId> before;            // The one before it there.
+  // By transaction: its number in its session, from 1, counting those that take part. One that does
+  // not has the number of the one before it.
+  std::vector<std::uint32_t> position;
+  std::vector<TxnId> before;  // By transaction: the one before it that takes part.
 };
 
-// Sessions [first, first + count).
+// Finds the edges whose source T2 is in one of the sessions [first, first + count).
 class Block {
  public:
   Block(const Observed& observed, const Guess& guess, const Sessions& sessions,
@@ -90,7 +94,8 @@ class Block {
     return session >= first_ && session < first_ + count_;
   }
 
-  // A row says how far the transaction's past reaches into each session, itself included.
+  // Fills the row of every transaction: how far its past, itself included, reaches into each
+  // session of the block.
   void fill_rows() {
     const Items& items = o_.items();
     BudgetTicker ticker(budget_);
@@ -124,6 +129,7 @@ class Block {
            sessions_.position[txn.index()] <= past[session - first_];
   }
 
+  // Adds the edges that a suspect read forces.
   void read(ItemId item) {
     const TxnId reader = o_.txn(item);
     const KeyId key = o_.items().key(item);
@@ -137,7 +143,8 @@ class Block {
     }
   }
 
-  // As read(), by the last writer of each session in the reader's past.
+  // As read(), but looks only at the last writer of each session in the reader's past: the earlier
+  // ones precede it anyway.
   void look_up_sessions(ItemId item) {
     const TxnId reader = o_.txn(item);
     const std::uint32_t* past = row(reader);
@@ -173,6 +180,7 @@ class Block {
     return at->second;
   }
 
+  // Adds the edge from `t2` to `t1`, because of the read `item`.
   void force(TxnId t2, TxnId t1, ItemId item) {
     forced_.push_back({t2, t1, item, ItemId{}});
     if (forced_.size() < next_compact_) return;

@@ -1,8 +1,8 @@
 // A breadth-first walk into the past of a transaction.
 //
 // All earlier transactions of a session are one step away, but listing them for each transaction
-// would be quadratic. Those listed once need not be listed again: of each session we remember how
-// many of the first ones were.
+// would be quadratic. So we remember how many of the first ones of each session are listed already,
+// and list none twice.
 
 #include "check/weak/causal_path.h"
 
@@ -49,8 +49,9 @@ class PastWalk {
   }
 
   const Observed& o_;
-  std::vector<TxnId> next_;          // On the path to `to`; invalid: not reached.
-  std::vector<std::size_t> listed_;  // By session.
+  // By transaction: the next one on the path to `to`; invalid: it was not reached.
+  std::vector<TxnId> next_;
+  std::vector<std::size_t> listed_;  // By session: how many of its first transactions are listed.
   std::vector<TxnId> queue_;
   TxnId to_;
 };

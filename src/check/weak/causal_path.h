@@ -1,4 +1,4 @@
-// How one transaction's effects reached another.
+// How a transaction came to see the effects of another.
 #pragma once
 
 #include <vector>

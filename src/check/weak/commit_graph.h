@@ -1,5 +1,5 @@
-// The graph of what must precede what in every commit order: session order, reads-from, the orders
-// that lists reveal, and edges that a level's rule forces.
+// The graph of what must precede what in every commit order: session order, reads-from, known
+// version orders, what predicate reads saw, and edges that a level's rule forces.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace ouro {
 
-// The rule of a weak level at work: the reader of `read` had seen `from`, which writes the key too,
-// yet returned the version of `to`; so `from` must commit before `to`.
+// An edge that the rule of a weak level forces: the reader of `read` had seen `from`, which writes
+// the key too, yet returned the version of `to`; so `from` must commit before `to`.
 struct ForcedEdge {
   TxnId from;
   TxnId to;     // kInitialTxn: impossible, the initial transaction is first.
-  ItemId read;  // Of the key, from `to`.
-  ItemId saw;   // Through which the reader saw `from`; invalid: by session order or indirectly.
+  ItemId read;  // The read of the key that returned the version of `to`.
+  ItemId saw;   // The read by which the reader saw `from`; invalid: by session order or indirectly.
 };
 
 class CommitGraph {
@@ -23,7 +23,8 @@ class CommitGraph {
   // Incomplete once the budget is exhausted, as is with().
   CommitGraph(const Observed& observed, const Budget& budget);
 
-  // Nodes are transactions, by number; those that do not take part have no arcs.
+  // All edges, with those in `forced`. Nodes are transactions, by number; those that do not take
+  // part have no arcs.
   [[nodiscard]] Digraph with(std::span<const ForcedEdge> forced, const Budget& budget) const;
 
   // All nodes in the order in which they probably committed. A good guess saves work, a bad one
@@ -33,7 +34,7 @@ class CommitGraph {
   // Why the nodes of `cycle` follow each other. REQUIRES: a cycle of with(forced).
   [[nodiscard]] std::vector<Edge> explain(std::span<const Node> cycle,
                                           std::span<const ForcedEdge> forced) const;
-  // The contradiction of an edge to the initial transaction.
+  // The cycle that an edge to the initial transaction closes, as that one precedes all others.
   [[nodiscard]] std::vector<Edge> explain_initial(const ForcedEdge& edge) const;
   // Anomaly::support of a cycle that explain() returned. Cost: at most one walk over the reader's
   // past for each edge that needs a path.

@@ -9,7 +9,7 @@
 namespace ouro {
 namespace {
 
-// The order of all transactions, or "cycle".
+// A topological order of all transactions, or "cycle".
 std::string sorted(Tiny& t, std::span<const ForcedEdge> forced) {
   const CommitGraph graph(t.observed(), Budget());
   const Digraph arcs = graph.with(forced, Budget());

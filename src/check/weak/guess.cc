@@ -30,6 +30,7 @@ Guess::Guess(const Observed& observed, std::vector<Node> order, Premise premise,
   if (respects_known_) find_suspects(premise, budget);
 }
 
+// Whether the order respects what it must, but for reads-from, which replay() compares.
 bool Guess::respects_all_but_reads() const {
   std::vector<TxnId> last(o_->history().session_count());
   for (const Node node : order_) {
@@ -49,7 +50,8 @@ bool Guess::respects_all_but_reads() const {
          });
 }
 
-// Runs the transactions one after the other, as if each were alone.
+// Runs the transactions one after the other, as if each were alone: finds the next version of every
+// write, the stale reads, and reads from transactions that come later.
 void Guess::replay(const Budget& budget) {
   const Items& items = o_->items();
   first_.resize(o_->history().key_count());
@@ -79,9 +81,9 @@ void Guess::replay(const Budget& budget) {
   }
 }
 
-// A transaction saw what its earlier reads returned (rc), or what all of them returned and what its
-// session did before (ra); and, as the order respects those, the last of that is also the last of
-// its whole past (cc).
+// What a transaction saw: at rc, what its earlier reads returned; at ra, what all of its reads
+// returned and what its session did before; at cc, its whole past. As the order respects all these,
+// the last one seen at cc is the last one seen at ra.
 void Guess::find_suspects(Premise premise, const Budget& budget) {
   const bool by_read = premise == Premise::EarlierReads;
   const Items& items = o_->items();
@@ -90,12 +92,12 @@ void Guess::find_suspects(Premise premise, const Budget& budget) {
   BudgetTicker ticker(budget);
   for (std::size_t at = 0; at < stale_.size() && !ticker.tick();) {
     const TxnId reader = o_->txn(stale_[at]);
-    std::uint32_t saw = 0;  // One more than the highest rank.
+    std::uint32_t saw = 0;  // One more than the highest rank that was seen.
     const auto see = [&](TxnId txn) {
       if (txn.valid()) saw = std::max(saw, rank(txn) + 1);
     };
     ItemId next_read = items.first(reader);
-    // Of operations before `end`: what one scan returns has no order.
+    // Sees what operations before `end` read. The rows of one scan have no order among them.
     const auto see_reads = [&](OpId end) {
       for (; next_read < items.end(reader) && items.op(next_read) < end; ++next_read.value) {
         if (items.is_read(next_read) && o_->external(next_read)) see(o_->writer(next_read));

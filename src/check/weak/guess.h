@@ -1,11 +1,11 @@
-// A guessed commit order, and the reads that may object to it.
+// A guessed commit order, and the reads that may contradict it.
 //
 // All weak levels say: if T3 reads x from T1 and saw another writer T2 of x, then T2 commits before
-// T1. An order meets that for all reads that return the last version before their transaction. Of
-// the other, stale ones only those matter whose version was overwritten by someone who commits no
-// later than what T3 saw last: nobody commits after all that T3 saw and yet is in T3's past. So
-// most histories are decided by replaying them once; what remains is looked at closely, level by
-// level.
+// T1. An order meets this for every read that returns the last version before its transaction T3.
+// Other reads are stale. A stale read is suspect only if a newer version was written by a
+// transaction that commits no later than the last one that T3 saw: whoever commits after that was
+// not seen by T3. So most histories are decided by replaying them once; suspect reads are looked at
+// closely, level by level.
 #pragma once
 
 #include <span>
@@ -17,13 +17,13 @@
 
 namespace ouro {
 
-// For every transaction that takes part, the one before it in its session that does.
+// By transaction that takes part: the one before it in its session that does, or invalid.
 [[nodiscard]] std::vector<TxnId> session_predecessors(const Observed& observed);
 
 class Guess {
  public:
-  // `order` has every transaction once. Cost: linear, 4 bytes an item. Of no use once the budget is
-  // exhausted.
+  // Replays `order`, which has every transaction once; `premise` says what a transaction saw.
+  // Cost: linear, 4 bytes an item. Meaningless once the budget is exhausted.
   Guess(const Observed& observed, std::vector<Node> order, Premise premise, const Budget& budget);
 
   // Whether the order respects session order, reads-from, the orders that lists reveal, and what
@@ -38,12 +38,11 @@ class Guess {
     return to == kInitialTxn || rank(from) > rank(to);
   }
 
-  // The reads whose transaction may have seen a newer version, in the guessed order: all that
-  // object to the guess, and others.
+  // The suspect reads, in the guessed order. All reads that contradict the guess are among them.
   [[nodiscard]] std::span<const ItemId> suspects() const { return suspects_; }
 
-  // The next version of the key; invalid: there is none. `version` is a final write; invalid: the
-  // initial version.
+  // The next version of the key in the guessed order; invalid: there is none. `version` is a final
+  // write; invalid: the initial version.
   [[nodiscard]] ItemId next(KeyId key, ItemId version) const {
     return version.valid() ? next_[version.index()] : first_[key.index()];
   }
@@ -57,9 +56,9 @@ class Guess {
   std::vector<Node> order_;
   std::vector<std::uint32_t> rank_;
   bool respects_known_ = false;
-  std::vector<ItemId> first_;  // Of each key.
-  std::vector<ItemId> next_;   // Of each final write.
-  std::vector<ItemId> stale_;  // In the guessed order.
+  std::vector<ItemId> first_;  // By key: its first version.
+  std::vector<ItemId> next_;   // By final write: the next version.
+  std::vector<ItemId> stale_;  // Stale reads, in the guessed order.
   std::vector<ItemId> suspects_;
 };
 

@@ -45,15 +45,16 @@ class ReadAtomic {
   }
 
  private:
+  // Infers from earlier transactions of T3's session.
   void through_session(SessionId session) {
     for (const ItemId read : set_.reads()) {
       const TxnId last = last_writer_[o_.items().key(read).index()];
-      // What an earlier session left there is no predecessor.
+      // A writer of another session was left from before, and does not count.
       if (last.valid() && o_.history().session(last) == session) infer(last, read, ItemId{});
     }
   }
 
-  // Returns how many keys were looked at.
+  // Infers from the transactions that T3 read from. Returns how many keys were looked at.
   std::uint32_t through_reads() {
     std::size_t looked = set_.reads().size();
     if (looked < 2) return 1;
@@ -71,6 +72,7 @@ class ReadAtomic {
     return static_cast<std::uint32_t>(looked);
   }
 
+  // Infers for `read` and the later reads of its key.
   void infer_all(const ReadSet::Writer& t2, ItemId read) {
     for (; read.valid(); read = set_.next(read)) infer(t2.txn, read, t2.saw);
   }
@@ -86,8 +88,9 @@ class ReadAtomic {
   BudgetTicker ticker_;
   const WrittenKeys written_;
   ReadSet set_;
-  std::vector<TxnId> last_writer_;  // Of each key, in the session at hand.
-  std::vector<bool> suspect_;       // Transactions, if there is a guess.
+  std::vector<TxnId> last_writer_;  // By key; of the session at hand, or of one before.
+  // By transaction, if there is a guess: whether it has a suspect read.
+  std::vector<bool> suspect_;
   std::vector<ForcedEdge> forced_;
 };
 

@@ -23,7 +23,7 @@ class ReadCommitted {
   ReadCommitted(const Observed& observed, const Guess* guess)
       : o_(observed), guess_(guess), written_(observed), set_(observed) {}
 
-  // Returns how many keys were looked at.
+  // Infers what the reads of one transaction T3 force. Returns how many keys were looked at.
   std::uint32_t txn(TxnId txn) {
     set_.fill(txn);
     std::size_t looked = set_.reads().size();
@@ -46,7 +46,7 @@ class ReadCommitted {
 
  private:
   void infer(const ReadSet::Writer& t2, ItemId read) {
-    // What one scan returns has no order, so its rows are not earlier than each other.
+    // The rows of one scan have no order, so none of them was read before another.
     const OpId saw = o_.items().op(t2.saw);
     const auto passed = [&] { return o_.items().op(read) <= saw || o_.writer(read) == t2.txn; };
     while (read.valid() && passed()) read = set_.next(read);

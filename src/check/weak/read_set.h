@@ -26,6 +26,7 @@ class ReadSet {
     ItemId saw;
   };
 
+  // Replaces the contents by the reads of `txn`.
   void fill(TxnId txn);
   [[nodiscard]] std::span<const ItemId> reads() const { return reads_; }  // In program order.
   [[nodiscard]] std::span<const KeyRead> keys() const { return keys_; }
@@ -42,12 +43,13 @@ class ReadSet {
   static constexpr std::uint32_t kNone = 0xffffffff;
 
   const Observed& o_;
-  std::vector<std::uint32_t> key_slot_;     // Valid if keys_ agrees.
-  std::vector<std::uint32_t> writer_seen_;  // The transaction that saw this one last.
+  std::vector<std::uint32_t> key_slot_;     // By key: where it is in keys_, if it is that key's.
+  std::vector<std::uint32_t> writer_seen_;  // By writer: the last transaction that read from it.
   std::vector<ItemId> reads_;
   std::vector<KeyRead> keys_;
-  std::vector<ItemId> last_of_key_;  // Beside keys_.
+  std::vector<ItemId> last_of_key_;  // One per key, at the same index as keys_.
   std::vector<Writer> writers_;
+  // By item, less base_: see next().
   std::vector<ItemId> next_;
   std::size_t base_ = 0;
 };

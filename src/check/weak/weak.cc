@@ -50,10 +50,12 @@ void add_cycles(Verdict& verdict, const CommitGraph& commit_graph, const Digraph
   }
 }
 
-// After so many guesses, rules about less than the whole past infer all that the level forces,
-// which takes one sort to decide.
+// After so many guesses, rc and ra infer all that the level forces; then one sort decides.
 constexpr int kGuesses = 3;
 
+// Guesses a commit order and infers which forced edges go against it. If there are some, the next
+// guess is an order that has these edges, too, until no edge goes against the guess or they close a
+// cycle.
 class WeakCheck {
  public:
   WeakCheck(const Observed& observed, Level level, const Budget& budget,
@@ -95,8 +97,8 @@ class WeakCheck {
     }
   }
 
-  // Orders the transactions by all that is known and forced; false: they form cycles, which is the
-  // verdict, or the budget is exhausted.
+  // Orders the transactions by all edges that are known and forced. False: these have cycles, which
+  // are now in the verdict, or the budget is exhausted.
   bool sort() {
     if (!commit_graph_) commit_graph_.emplace(o_, budget_);
     const Digraph graph = commit_graph_->with(forced_, budget_);
@@ -112,7 +114,8 @@ class WeakCheck {
     return false;
   }
 
-  // All cycles that the level's rule closes, not only those that were found on the way.
+  // Adds the cycles of all edges that the level forces, not only of those that were inferred so
+  // far.
   void report_forced(const Digraph& graph) {
     const auto add = [&](const Digraph& whole) {
       add_cycles(verdict_, *commit_graph_, whole, kind_at(premise_), forced_, options_.examples,
@@ -125,6 +128,7 @@ class WeakCheck {
     add(commit_graph_->with(forced_, budget_));
   }
 
+  // Whether any edge leads to the initial transaction; then that is in the verdict.
   bool contradicts_initial(std::span<const ForcedEdge> edges) {
     for (const ForcedEdge& edge : edges) {
       if (edge.to != kInitialTxn) continue;
@@ -149,7 +153,7 @@ class WeakCheck {
   const Budget& budget_;
   const CheckOptions& options_;
   Verdict verdict_;
-  std::optional<CommitGraph> commit_graph_;  // Once a guess failed.
+  std::optional<CommitGraph> commit_graph_;  // Built when a guess has failed.
   std::vector<ForcedEdge> forced_;
   std::vector<Node> order_;
 };

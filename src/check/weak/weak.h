@@ -16,9 +16,9 @@
 
 namespace ouro {
 
-// The edges that the level forces. With a guess only those that go against it: if there are none,
-// its order is a commit order as the level wants it. Without, at least enough of them that all
-// others follow. On an exhausted budget the result is incomplete; ask the budget.
+// infer_…() return edges that the level forces. With a guess, only those that go against it: if
+// there are none, its order is a commit order that the level allows. Without a guess (null), so
+// many that all others follow from them. The result is incomplete once the budget is exhausted.
 
 // "Saw": an earlier read of T3 returned a write of T2. O(n^1.5).
 [[nodiscard]] std::vector<ForcedEdge> infer_read_committed(const Observed& observed,
@@ -32,7 +32,7 @@ namespace ouro {
 [[nodiscard]] std::vector<ForcedEdge> infer_causal(const Observed& observed, const Guess& guess,
                                                    const Budget& budget, unsigned threads);
 
-// Checks `level` (rc, ra or cc). REQUIRES: no finding of `observed` violates the level.
+// Checks `level` (rc, ra or cc). REQUIRES: no wrong read of `observed` violates the level.
 [[nodiscard]] Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
                                  const CheckOptions& options);
 
