@@ -5,7 +5,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kMany = 500;  // Stories of each name; more would take too long to tell.
+constexpr std::size_t kMany = 500;  // How many stories of each name are told, at most.
 
 class Look {
  public:
@@ -35,13 +35,13 @@ class Look {
   }
 
  private:
-  // Whether all names were found, so that nothing is left to look for.
+  // Whether all names were found, or the search was cancelled.
   [[nodiscard]] bool is_over() const {
     const bool stopped = options_.cancelled != nullptr && options_.cancelled->load();
     return stopped || judge(wanted_, {}, found_).complaints.empty();
   }
 
-  // Whether the level was not asked for, and what violates it violates one that was.
+  // Whether the level was not asked for, but is implied by a violated level that was.
   [[nodiscard]] bool is_weaker(Level level, std::span<const Verdict> verdicts) const {
     if (!decidable(level, options_.evidence)) return false;
     bool weaker = false;
@@ -70,8 +70,8 @@ class Look {
 
   const History& history_;
   CheckOptions options_;
-  Expectation wanted_;
-  std::vector<Explanation> found_;
+  Expectation wanted_;              // All names to look for, as if they should be shown.
+  std::vector<Explanation> found_;  // Those given, then those made here.
 };
 
 }  // namespace
