@@ -1,5 +1,5 @@
-// The protocol: a JSON object a message, a zero byte behind each; what we call has a number, and so
-// has its answer; events come in between. The browser reads descriptor 3 and writes descriptor 4.
+// The protocol: each message is a JSON object, followed by a zero byte. A call has a number, which
+// its answer repeats; events may come in between. The browser reads descriptor 3 and writes 4.
 
 #include "tests/browser.h"
 
@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// For an answer. Ample: it only ends what would never end.
+// How long to wait for an answer. More than enough: it only ends tests that would wait for ever.
 constexpr std::chrono::seconds kPatience{60};
 
 std::string find_program() {
@@ -61,7 +61,7 @@ std::string member(const std::string& json, const char* pointer) {
   return simdjson::minify(found);
 }
 
-// The same of a string, without quotes.
+// The string at a JSON pointer, without quotes.
 std::string text_at(const std::string& json, const char* pointer) {
   simdjson::dom::parser parser;
   simdjson::dom::element document;
@@ -448,7 +448,7 @@ void Browser::screenshot(const fs::path& file, Extent extent) {
 }
 
 std::vector<std::string> Browser::complaints() {
-  evaluate("0");  // So that all that was complained of so far has come.
+  evaluate("0");  // When this is answered, all complaints so far have arrived.
   return complaints_;
 }
 

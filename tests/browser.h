@@ -44,21 +44,22 @@ class Browser {
   // The value of a JavaScript expression, as JSON; promises are waited for.
   std::string evaluate(const std::string& expression);
   bool is_true(const std::string& expression) { return evaluate(expression) == "true"; }
-  // Waits until the expression is true; that it never is, is a failure.
+  // Waits until the expression is true. If it does not become true in time, the test fails.
   void wait_for(const std::string& expression);
   // What the first element of the CSS selector says; "" if there is none.
   std::string text(const std::string& selector);
   std::size_t count(const std::string& selector);
 
-  // Real events of mouse and keyboard. The element is scrolled into view; the place is its middle,
-  // of a line drawn in SVG the middle of the line. That something else covers it is a failure.
+  // Real events of mouse and keyboard. The element is scrolled into view, and the mouse moved to
+  // its middle (of a line in SVG, to the middle of the line). If something covers it, the test
+  // fails.
   void hover(const std::string& selector);
   void click(const std::string& selector);
   // "Tab", "Enter", "Escape", "ArrowLeft" …, or one character.
   void press(const std::string& key);
   void type(const std::string& text);
 
-  void resize(int width, int height);  // Of the page, in its own pixels.
+  void resize(int width, int height);  // Sets the size of the page, in its own pixels.
   void prefer_dark(bool dark);
   void use_touch(bool touch);
 
@@ -91,7 +92,7 @@ class Browser {
   pid_t pid_ = -1;
   int to_ = -1, from_ = -1;
   std::filesystem::path folder_;
-  std::string session_;  // Of the protocol: the page.
+  std::string session_;  // The protocol's name for the page.
   std::string received_;
   int last_id_ = 0;
   std::vector<std::string> complaints_;

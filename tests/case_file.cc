@@ -122,7 +122,7 @@ Case Parser::parse(std::string_view text) {
   return std::move(case_);
 }
 
-// Verdicts that the lattice contradicts are a mistake of whoever wrote them.
+// Refuses stated verdicts that contradict each other by the lattice.
 void Parser::check_lattice(const Verdicts& stated, Evidence evidence) {
   for (const auto& [level, outcome] : stated) {
     for (const auto& [weaker, other] : stated) {

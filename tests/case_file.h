@@ -37,16 +37,16 @@ struct Case {
   std::set<AnomalyKind> shows_by_timestamps;
 };
 
-// What the lattice makes of what was stated: of a level that is not named, a stronger one that
-// holds or a weaker one that is violated; nothing if neither was stated.
+// The outcome at `level`: as stated, or as it follows from a stronger level that holds or a weaker
+// one that is violated; nothing if it does not follow.
 [[nodiscard]] std::optional<Outcome> follows(const Verdicts& stated, Level level,
                                              Evidence evidence = Evidence::Observed);
 
 // Parses a case; `name` stands for the file in messages.
 [[nodiscard]] Result<Case> parse_case(std::string_view text, std::string_view name);
 
-// Parses the part above "----" alone. Throws std::invalid_argument where parse_case returns an
-// error: for histories that stand in the test itself.
+// Parses only the part above "----", for histories that are written in a test itself. Throws
+// std::invalid_argument where parse_case() returns an error.
 [[nodiscard]] History history_of(std::string_view text);
 
 // The history in the same notation; parse_case reads it back. REQUIRES: no rows, no predicate

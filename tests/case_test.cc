@@ -45,7 +45,7 @@ void expect_complete(const Case& c) {
   EXPECT_EQ(to_string(history_of(text)), text);
 }
 
-// At the levels that the case names, and at those that follow from them.
+// The oracle gives the stated verdicts, and those that follow from them.
 void expect_oracle_agrees(const Case& c) {
   const LevelSet allowed = allowed_levels(c.history);
   for (const LevelInfo& level : levels()) {
@@ -60,8 +60,8 @@ void expect_oracle_agrees(const Case& c) {
   EXPECT_EQ(plain_anomalies(c.history), plain);
 }
 
-// With the oracle, at every level that an engine decides, named or not; and what the case shows,
-// some engine says.
+// The engines give the verdicts of the oracle at every level that they decide, and find each
+// anomaly that the case says it shows.
 void expect_engines_agree(const Case& c) {
   const LevelSet allowed = allowed_levels(c.history);
   std::set<AnomalyKind> shown;
@@ -78,7 +78,8 @@ void expect_engines_agree(const Case& c) {
   for (const AnomalyKind kind : c.shows) EXPECT_TRUE(shown.contains(kind)) << word(kind);
 }
 
-// What timestamps say, if the case tells: at every level that they decide.
+// If the case states verdicts by timestamps, the engine gives them at every level that timestamps
+// decide.
 void expect_timestamps_agree(const Case& c) {
   if (c.by_timestamps.empty()) return;
   std::set<AnomalyKind> shown;

@@ -1,4 +1,4 @@
-// What tests of certificates have in common.
+// Functions that tests of certificates share.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The binary as users meet it: what it prints, where, and how it ends.
+// The program as users see it: what it prints, where, and its exit status.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -121,7 +121,7 @@ TEST_F(CliTest, EveryLevelByTimestampsTellsTheSameAboutAll) {
   }
 }
 
-// A search that takes long keeps nobody from knowing what takes none.
+// Levels that take no search are decided even if a search for others takes too long.
 TEST_F(CliTest, CheapLevelsAreDecidedThoughOthersTakeTooLong) {
   const std::string path = folder_ + "/causal.ouro";
   ASSERT_EQ(ouro({"generate", "-n", "100000", "--keys", "20000", "--sessions", "50", "--clocks",
@@ -731,7 +731,7 @@ TEST_F(CliTest, DevicesAndPipesAreWrittenInPlace) {
   EXPECT_TRUE(std::filesystem::is_fifo(fifo));
 }
 
-// As "-" does: what the file held before stays.
+// Writing to /dev/stdout appends to what standard output already holds, as writing to "-" does.
 TEST_F(CliTest, NamesOfStandardOutputContinueItsFile) {
   const std::string log = file("log", "before\n");
   const Ran ran = run_program(

@@ -1,4 +1,4 @@
-// Which levels the engines decide, as the tests expect it.
+// The levels that the engines decide, and properties of levels, as the tests expect them.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ inline const std::set<Level, InListOrder> kDecidableLevels = {
     Level::PrefixConsistentSi, Level::StrongSi,   Level::Serializable, Level::SessionSerializable,
     Level::StrictSerializable};
 
-// Those with one snapshot a transaction and those with one order for all: what timestamps decide,
-// and what Z3 is asked.
+// The levels of snapshots and the serializable ones: those that timestamps decide, and that Z3 is
+// asked about.
 inline constexpr std::array kSnapshotAndSerialLevels = {Level::Si,
                                                         Level::SessionSi,
                                                         Level::Gsi,
@@ -27,12 +27,12 @@ inline constexpr std::array kSnapshotAndSerialLevels = {Level::Si,
                                                         Level::SessionSerializable,
                                                         Level::StrictSerializable};
 
-// Those that are about a commit order only: whose definitions know no version order.
+// The levels that are defined by commit orders only, without version orders.
 inline bool is_weak_level(Level level) {
   return level == Level::ReadCommitted || level == Level::ReadAtomic || level == Level::Causal;
 }
 
-// Of kSnapshotAndSerialLevels and repeatable-read.
+// These split kSnapshotAndSerialLevels and repeatable-read.
 inline bool is_snapshot_level(Level level) {
   return level == Level::Si || level == Level::SessionSi || level == Level::Gsi ||
          level == Level::PrefixConsistentSi || level == Level::StrongSi;

@@ -1,4 +1,4 @@
-// One call for all that a report needs.
+// examine(): one call for all that a report needs.
 
 #include "ouro/examine.h"
 

@@ -126,8 +126,8 @@ ExplainOptions thorough() {
   return options;
 }
 
-// What is wrong with a story by timestamps that is written out: it is violated, and without any one
-// transaction, or any one operation, allowed.
+// What is wrong with the counterexample of a story by timestamps, or "": it must violate the level,
+// and without any one transaction or operation be allowed.
 std::string written_complaint(const History& history, const Story& story) {
   const History least = counterexample(history, story);
   const auto allowed = [&](const History& part) {
@@ -151,8 +151,8 @@ std::string written_complaint(const History& history, const Story& story) {
   return "";
 }
 
-// What single operations show by timestamps: it shows in the excerpt, and
-// without any one of the transactions or operations not the same is wrong any more.
+// What is wrong with a story by timestamps about single operations, or "": its excerpt must have
+// the same anomaly, and without any one transaction or operation no longer have it.
 std::string same_complaint(const History& history, const Story& story) {
   if (!story.minimal) return "not minimal";
   if (std::string wrong = written_complaint(history, story); !wrong.empty()) return wrong;
@@ -221,7 +221,8 @@ TEST(ExplainTest, StoriesOfRandomHistoriesAreMinimal) {
   EXPECT_GE(found.size(), kSlowdown == 1 ? 18u : 12u);
 }
 
-// The history with version orders of its keys, complete or not, mostly as its transactions stand.
+// The history with version orders of its keys, complete or not, mostly in the order of its
+// transactions.
 History with_orders(const History& history, std::uint64_t seed) {
   struct Restated {
     History history;
@@ -296,7 +297,7 @@ History random_part(const History& history, Evidence evidence, std::mt19937_64& 
   return excerpt(history, txns, ops, evidence);
 }
 
-// This is what makes a story true of the whole history.
+// Because of this a story, which is about a part, is true of the whole history.
 TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   std::map<Evidence, std::size_t> tried;
   for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
@@ -323,8 +324,8 @@ TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   EXPECT_GT(tried[Evidence::Versions], 10'000 / kSlowdown);
 }
 
-// What an independent program says to the story's cycle as a proof about the whole history; "" if
-// it accepts it.
+// Why the certifier does not accept the story's cycle as a proof about the whole history; "" if it
+// does.
 std::string certifier_complaint(const History& history, const Story& story) {
   if (story.cases.size() != 1 || !story.cases[0].given.empty()) return "";  // No cycle by itself.
   const std::vector<Edge>& cycle = story.cases[0].cycle;
@@ -374,7 +375,7 @@ std::string rows_complaint(const History& history, Evidence evidence,
 TEST(ExplainTest, StoriesOfPredicateReadsAreMinimal) {
   std::map<Pattern, std::size_t> observed;
   std::map<Pattern, std::size_t> by_versions;
-  // Some patterns are rare, so not as few as elsewhere with sanitizers.
+  // Some patterns are rare, so with sanitizers the number is reduced less than elsewhere.
   for (std::uint64_t seed = 1; seed <= 2'000; seed += kSlowdown / 2 | 1) {
     const History history = random_rows(seed);
     ASSERT_EQ(rows_complaint(history, Evidence::Observed, observed), "") << "seed " << seed << '\n'
@@ -579,7 +580,7 @@ TEST(PrecedenceTest, AgreesWithTheOraclesOrders) {
   EXPECT_GT(required, 20 / kSlowdown);
 }
 
-// Where no level of snapshots is asked for, what counts is the commit order.
+// At levels below those of snapshots, precedence is about the commit order.
 TEST(PrecedenceTest, BelowSnapshotsFollowsTheCommitOrder) {
   constexpr const char* kChain = "initial 0\nT1: w x 1\nT2: r x 1, w y 1\nT3: r y 1\nT4: r y 0";
   constexpr const char* kForced = "T1: w x 1\nT2: w x 2, w y 2\nT3: r y 2, r x 1";
@@ -625,8 +626,8 @@ TEST(PrecedenceTest, BelowSnapshotsAgreesWithTheOraclesOrders) {
         std::swap(swapped[i], swapped[i + 1]);
         const bool free = order_proves(history, level, swapped);
         const bool must = forth->answer == Precedence::Answer::Required;
-        // Below prefix what is forced does not depend on the order of others; but on what reads
-        // returned, where that is open.
+        // Below prefix, what is forced depends neither on the order of other transactions nor,
+        // unless there are open reads, on what reads returned.
         const bool depends = level == Level::Prefix || has_open_reads(history);
         EXPECT_TRUE(depends ? !(free && must) : free != must)
             << info(level).name << " seed " << seed;

@@ -77,7 +77,7 @@ Told tell(std::string name, History history, Evidence evidence = Evidence::Obser
   return told;
 }
 
-// All cases, the nasty history, and by timestamps where there are any.
+// All cases and the nasty history, and those with timestamps also as judged by these.
 const std::vector<Told>& everything() {
   static const std::vector<Told> all = [] {
     std::vector<Told> out;

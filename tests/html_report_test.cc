@@ -133,7 +133,7 @@ class HtmlReportTest : public testing::Test {
     return out;
   }
 
-  // In which pictures boxes, labels of arrows and the frame do not keep clear of each other.
+  // The pictures in which boxes, labels of arrows or the frame overlap.
   std::string clashes() {
     return browser_.evaluate(R"([...document.querySelectorAll('.picture')].flatMap(picture => {
       const rect = e => e.getBoundingClientRect();
@@ -229,7 +229,7 @@ TEST_F(HtmlReportTest, ClickingAnArrowTellsWhyAndWhatTheOtherOrderWouldImply) {
   EXPECT_EQ(browser_.count(".node .op.lit"), 2u) << "the operations that prove it";
   browser_.press("Escape");
   EXPECT_EQ(browser_.count(".sentence.selected"), 0u);
-  // What holds in any case says what would be wrong otherwise.
+  // An edge that needs no assumption says what would follow if it ran the other way.
   open(parse(R"({"ouro":1,"initial":0}
 {"session":"a","ops":[["r","x",0],["w","y",1]]}
 {"session":"b","ops":[["r","y",0],["w","x",2]]}
@@ -254,7 +254,7 @@ TEST_F(HtmlReportTest, WorksFromTheKeyboard) {
   browser_.evaluate("document.querySelector('.edge:not(.faint)').focus(); 0");
   browser_.press(" ");
   EXPECT_THAT(browser_.text(".inspector .why"), HasSubstr("because"));
-  // Everything that can be clicked can be reached, and says what it is.
+  // Everything that can be clicked can be reached by keyboard, and has a label.
   EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.node, .edge')].filter("
                               "e => e.tabIndex < 0 || !e.getAttribute('aria-label')).length"),
             "0");
@@ -316,7 +316,7 @@ TEST_F(HtmlReportTest, WhoeverIsOnNoCycleIsConnectedToo) {
   EXPECT_EQ(browser_.count(".graph .edge.support"), 2u);
   EXPECT_EQ(browser_.count(".graph .node.faint"), 0u);
   EXPECT_EQ(clashes(), "[]");
-  // What is no cycle has lines from writers to readers.
+  // A story without a cycle is drawn with lines from writers to readers.
   open(parse(R"({"session":"a","ops":[["w","x",1]]}
 {"session":"b","ops":[["w","x",2]]}
 {"session":"c","ops":[["r","x",1],["r","x",2]]}
@@ -330,7 +330,8 @@ TEST_F(HtmlReportTest, WhoeverIsOnNoCycleIsConnectedToo) {
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
-// A story that is as long as the history has less room around it than it asks for, on both sides.
+// The timeline leaves room before and after a story. One that takes as long as the whole history
+// has less room than that on both sides.
 TEST_F(HtmlReportTest, TheTimelineShowsAllOfASmallStory) {
   open(parse(R"({"session":"a","invoked":0,"completed":60,"ops":[["r","x",null],["w","x",1]]}
 {"session":"b","invoked":40,"completed":100,"ops":[["r","x",null],["w","x",2]]}

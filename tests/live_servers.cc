@@ -16,7 +16,7 @@ std::map<db::ServerKind, Started>& started() {
   return servers;
 }
 
-// Stops them before static objects go, in whatever order these do.
+// Stops the servers before static objects are destroyed, whose order is not known.
 class StopServers : public testing::Environment {
  public:
   void TearDown() override { started().clear(); }

@@ -1,7 +1,7 @@
-// What a small history says before any level is asked: which transactions count, who read from
-// whom, and what is wrong in plain sight (docs/levels.md, "Words").
+// Finds what a small history says whatever the level: which transactions count, who read from whom,
+// and what is wrong in plain sight (docs/levels.md, "Words").
 //
-// Written for clarity, not speed, and independently of the engines: tests compare them with it.
+// Written for clarity, not speed, and independently of the engines, which tests compare with it.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ namespace ouro::oracle {
 struct ExternalRead {
   OpId op;
   KeyId key;
-  std::size_t from = 0;  // Into Observed::txns.
-  bool absence = false;  // Of a key that a scan did not find.
+  std::size_t from = 0;  // The writer, as an index into Observed::txns.
+  bool absence = false;  // Whether it is about a key that a scan did not find.
 };
 
 // A select or aggregate.
@@ -48,7 +48,8 @@ struct Observed {
   std::vector<CountedTxn> txns;  // The initial transaction, then those that count, by id.
   std::vector<ListRead> list_reads;
   std::vector<SeenPredicate> predicates;  // By versions only.
-  bool snapshots_at_commit = false;       // What those without a version set saw; else at start.
+  bool snapshots_at_commit = false;       // Whether those without a version set saw the state at
+                                          // their transaction's commit, or else at its start.
   std::set<AnomalyKind> anomalies;        // The plain ones: up to and including NonRepeatableRead.
 
   // The initial transaction writes every key.
@@ -60,15 +61,16 @@ struct Observed {
 };
 
 // Throws std::invalid_argument if who read from whom is ambiguous (two transactions that did not
-// abort wrote one value to one key; a key is both register and list) or if there are predicate
-// reads, but by versions. By these, unknown transactions count too that are in a version order.
-// A compare-and-set that failed is a read of what `sources` say, and nothing if they do not.
+// abort wrote one value to one key; a key is both register and list), or if there are predicate
+// reads and the evidence is not versions. By versions, unknown transactions that are in a version
+// order count, too. A failed compare-and-set is a read from the transaction that `sources` names
+// for it; if they name none, it is not looked at.
 using Sources = std::map<OpId, TxnId>;
 [[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed,
                                const Sources& sources = {});
 
-// Calls `visit` with every way to say what the failed compare-and-sets read, until it returns true.
-// Whether it did.
+// Calls `visit` with every combination of what the failed compare-and-sets may have read, until it
+// returns true. Returns whether it did.
 bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit);
 
 }  // namespace ouro::oracle

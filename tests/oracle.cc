@@ -24,7 +24,7 @@ void require(bool condition, const char* what) {
   if (!condition) throw std::logic_error(what);
 }
 
-// The relations that no choice touches.
+// The relations that do not depend on commit or version orders.
 struct Known {
   Relation so;
   Relation wr;
@@ -190,10 +190,10 @@ bool satisfies_read_committed(const Observed& seen, const Relation& co) {
   return true;
 }
 
-// What predicate reads ask of a commit order; nothing to ask without them.
+// Whether predicate reads agree with a commit order; true if there are none.
 struct PredicateAnswer {
-  bool fits = true;    // What they saw and returned, and that they follow what they saw.
-  bool prefix = true;  // That their snapshots are prefixes of the order.
+  bool fits = true;    // They saw what they may, returned what follows, and come after that.
+  bool prefix = true;  // Their snapshots are prefixes of the order.
 };
 PredicateAnswer ask_predicates(const History& history, const Observed& seen, const Known& known,
                                const VersionOrders& orders, const Relation& co);
@@ -291,8 +291,9 @@ std::vector<RowVersion> row_versions(const History& history, const Observed& see
   return out;
 }
 
-// Where a transaction begins or commits by its timestamps: at equal ones come commits of those that
-// began before, then whoever does both right then, who only reads last, then begins.
+// The moment at which a transaction begins or commits by its timestamps. At equal ones come first
+// commits of transactions that began before, then those that begin and commit at once (writers
+// first), then begins.
 std::tuple<Timestamp, int, TxnId> moment(const History& history, const Observed& seen, TxnId txn,
                                          bool commits) {
   const auto start = history.start_ts(txn);
@@ -560,7 +561,8 @@ void add_levels_of_all_version_orders(const History& history, const Observed& se
     const Relations r = relations(history, seen, known, orders);
     for (const Level level : kVersionOrderLevels) {
       if (levels.has(level) || !satisfies(r, level)) continue;
-      // A key that a scan did not find and a later read did is no cycle of items, but still that.
+      // A key that a scan did not find, but a later read of its transaction did, is a
+      // non-repeatable read though no cycle of items.
       if (level == Level::RepeatableRead && seen.anomalies.contains(AnomalyKind::NonRepeatableRead))
         continue;
       levels.add(level);
@@ -624,7 +626,7 @@ bool proves_as_seen(const History& history, const Observed& seen, Level level,
   return levels.has(level);
 }
 
-// With what some failed compare-and-sets read.
+// The levels that allow the history if failed compare-and-sets read what `sources` say.
 LevelSet allowed_with(const History& history, const Sources& sources,
                       const OracleOptions& options) {
   Observed seen = observe(history, options.evidence, sources);

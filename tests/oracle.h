@@ -1,8 +1,8 @@
 // The oracle: decides every level for small histories by trying everything, straight from the
 // definitions in docs/levels.md. Too simple to be wrong; the engines are tested against it.
 //
-// rc, ra, cc, pc: all commit orders. The others: all version orders. So about eight transactions
-// and four writers of a key are the practical limit.
+// For rc, ra, cc and pc it tries all commit orders, for the others all version orders. So about
+// eight transactions and four writers of a key are the practical limit.
 #pragma once
 
 #include <bitset>
@@ -18,8 +18,8 @@ namespace ouro::oracle {
 
 struct OracleOptions {
   std::int64_t clock_drift = 0;
-  Evidence evidence =
-      Evidence::Observed;  // Or Versions: only orders that agree with the history's.
+  // With Versions only orders that agree with the history's version orders are tried.
+  Evidence evidence = Evidence::Observed;
 };
 
 class LevelSet {

@@ -112,7 +112,8 @@ TEST_F(PiecesTest, OtherFormatsAreRefused) {
   EXPECT_TRUE(read(write(""), 100).pieces.size() <= 1);
 }
 
-// By pieces of some lines the end is what check() says of the whole: counts, and as many examples.
+// A stream of pieces of a few lines each gives the counts of check() of the whole, and as many
+// examples.
 TEST_F(PiecesTest, AStreamOfPiecesSaysWhatACheckOfTheWholeSays) {
   std::size_t violated = 0;
   for (std::uint64_t seed = 1; seed <= 2'000 / kSlowdown; ++seed) {
@@ -161,7 +162,7 @@ TEST_F(PiecesTest, AStreamOfPiecesSaysWhatACheckOfTheWholeSays) {
   EXPECT_GT(violated, 300 / kSlowdown);
 }
 
-// However it is cut, whatever comes first where, and whatever names get which handles.
+// However the history is cut into pieces, in whatever order names come, and whatever ids they get.
 TEST_F(PiecesTest, TheIdentityOfPiecesIsThatOfTheWhole) {
   const auto check_text = [&](const std::string& text) {
     const auto whole = parse_history(text);
@@ -193,7 +194,8 @@ TEST_F(PiecesTest, TheIdentityOfPiecesIsThatOfTheWhole) {
 )";
   check_text(lines);
   check_text("{\"ouro\":1,\"initial\":{\"a\":\"text\"}}\n" + lines);
-  // What is said last of a key counts, and to say of it what is said of all says nothing.
+  // The last initial value of a key counts, and one that equals the value for all keys changes
+  // nothing.
   const auto print_of = [](const std::string& text) { return fingerprint(*parse_history(text)); };
   const std::string txn = R"({"session":"s","ops":[["r","x",1]]})";
   const std::string own = "{\"key\":\"x\",\"initial\":5}\n";
@@ -222,7 +224,7 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   stream.push_back("--json");
   EXPECT_THAT(run_program(stream).out, HasSubstr("\"transactions\":3000"));
 
-  // As the check of the whole refuses it: without timestamps there is nothing to go by.
+  // Refused as by the check of the whole, since there are no timestamps.
   const std::string bare = write("{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n");
   std::vector<std::string> unstamped = {kOuroBinary, "check", "--evidence", "timestamps", bare};
   const Ran offline = run_program(unstamped);
@@ -231,7 +233,7 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   EXPECT_EQ(online.status, 254);
   EXPECT_EQ(online.err, offline.err);
 
-  // Of what is known by then, what comes later may be the explanation.
+  // At the time limit, violations found so far do not count: later transactions may explain them.
   ASSERT_EQ(run_program({kOuroBinary, "generate", "--level", "rc", "--txns", "100000", "--keys",
                          "50", "--timestamps", "-o", path})
                 .status,
@@ -285,7 +287,7 @@ TEST_F(PiecesTest, TheCommandWritesCertificates) {
       EXPECT_EQ(slurp(proof), slurp(whole));
     }
   }
-  // Of another history, and of one that says something else, it proves nothing.
+  // The certificate is rejected for other histories.
   const std::string text = slurp(path);
   write(text + "{\"session\":1,\"start_ts\":1,\"commit_ts\":2,\"ops\":[]}\n");
   EXPECT_EQ(run_program({kOuroBinary, "certify", path, proof}).status, 1);
@@ -335,8 +337,8 @@ TEST_F(PiecesTest, ACertificateNamesAViolationThatIsLeft) {
   EXPECT_FALSE(certify(*whole, other)->accepted);
 }
 
-// Initial values of any kind, before and behind what they are about, and version orders, which say
-// something else than the timestamps.
+// Initial values of any kind, before and after the transactions they concern, and version orders
+// that disagree with the timestamps.
 TEST_F(PiecesTest, TheCommandReadsWhatIsSaidOfKeys) {
   const std::string proof = file_.string() + ".proof";
   const std::string padding(5'000'000, ' ');  // More than a piece.

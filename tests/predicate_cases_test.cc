@@ -144,7 +144,8 @@ TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {
 
 // ---- moments ----
 
-// Whoever starts after the commit begins at the commit, so its select should have seen the row.
+// If start_ts > commit_ts, the transaction begins at its commit, so its select should have seen the
+// row.
 TEST(PredicateCasesTest, SelectsOfInvertedTimestampsAreJudged) {
   const std::string_view inverted =
       R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","x",{"c":1}]]}
@@ -153,8 +154,8 @@ TEST(PredicateCasesTest, SelectsOfInvertedTimestampsAreJudged) {
   EXPECT_EQ(judged(inverted, Evidence::Versions, Level::ReadCommitted), "result-set mismatch");
 }
 
-// The aggregate fits what was there at its start and at its commit. Only at the latter it follows
-// line 5; but that it missed line 3 is wrong at both, so that is told.
+// The aggregate fits the state at its start and that at its commit. Only by the latter it follows
+// line 5; but by both it missed line 3, so that is told.
 TEST(PredicateCasesTest, WhatIsWrongAtEitherMomentIsTold) {
   const auto history = parse_history(
       R"({"key":"b","initial":{"v":1,"c":1}}
@@ -194,8 +195,8 @@ TEST(PredicateCasesTest, ScansNeedNotListTombstones) {
   }
 }
 
-// A key that starts absent, and is deleted with a tombstone, may be either for a scan that lists
-// nothing; unless scans of the history do list tombstones.
+// A scan that lists nothing may have found a key absent from the start, or deleted with a
+// tombstone; unless scans of the history list tombstones.
 TEST(PredicateCasesTest, AbsencesThatMayBeTwoThingsShowNoViolation) {
   const auto outcome = [](const std::string& text) {
     const auto history = parse_history(text, {}, "h.jsonl");
@@ -238,7 +239,7 @@ class UnlistedTombstones {
     }
     return out;
   }
-  // As many as there are ways to understand all scans; zero: too many.
+  // How many ways there are to understand all scans; zero: too many.
   [[nodiscard]] std::size_t readings() const {
     const bool many = tombstones_[0].size() >= kWays || tombstones_[1].size() >= kWays;
     return many || readings_ > 81 ? 0 : readings_;
@@ -280,7 +281,8 @@ class UnlistedTombstones {
     }
   }
 
-  // As many ways as there may be tombstones, and none; those that there are not count as none.
+  // A scan that does not list a key saw one of its tombstones, of which there are at most two, or
+  // found it absent.
   static constexpr std::size_t kWays = 3;
   [[nodiscard]] std::string op(const Made& made, std::optional<std::size_t> reading) const {
     if (!made.text.empty()) return made.text;

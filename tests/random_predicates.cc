@@ -36,7 +36,8 @@ struct AskingTxn {
   std::vector<AskedOp> ops;
 };
 
-// What is the same in every build: made first, in the same order.
+// Keys, values and predicates, made first and in the same order, so that every history that is
+// built has them under the same ids.
 struct AskingWords {
   explicit AskingWords(HistoryBuilder& b) {
     const auto n = [&](std::int64_t number) { return b.integer(number); };
@@ -92,7 +93,8 @@ class AskingGenerator {
  public:
   AskingGenerator(std::uint64_t seed, const PredicateShape& shape) : random_(seed), shape_(shape) {}
 
-  // First nothing comes back; then what the check of that says should have.
+  // Builds the history first with empty results; its check says what they should have been. Then
+  // builds it again with those.
   History make() {
     for (std::size_t t = 0; t < shape_.txns; ++t) plan();
     const History blank = build();

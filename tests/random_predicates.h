@@ -12,17 +12,17 @@
 namespace ouro::oracle {
 
 struct PredicateShape {
-  Level level = Level::SessionSi;  // What reads that are right are right for.
+  Level level = Level::SessionSi;  // The level by which right reads are right.
   std::size_t txns = 12;
   std::int64_t last_stamp = 20;
-  bool lists = false;      // Some keys are.
-  bool initial = false;    // Keys hold 7 at first. REQUIRES: no lists.
-  double late_asking = 0;  // Of the transactions, those at first do not ask.
-  double wrong = 0.1;      // Predicate reads that return something else.
+  bool lists = false;      // Whether some keys are lists.
+  bool initial = false;    // Whether keys hold 7 at first. REQUIRES: no lists.
+  double late_asking = 0;  // The share of transactions, the first ones, without predicate reads.
+  double wrong = 0.1;      // The share of predicate reads that return something else.
 };
 
 [[nodiscard]] History random_predicates(std::uint64_t seed, const PredicateShape& shape);
-// A mixture.
+// Different shapes for different seeds.
 [[nodiscard]] PredicateShape mixed_predicates(std::uint64_t seed);
 
 }  // namespace ouro::oracle

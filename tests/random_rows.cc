@@ -46,7 +46,7 @@ class Maker {
     deleted_.assign(keys, false);
     const std::size_t txns = 3 + pick(3);
     for (std::size_t t = 1; t <= txns; ++t) txn(t);
-    // What the history has first need not be what committed first.
+    // The order of transactions in the history need not be that of their commits.
     if (seed_ % 7 < 3) std::shuffle(steps_.begin(), steps_.end(), random_);
     for (const auto& steps : steps_) {
       for (const auto& step : steps) step();
@@ -59,7 +59,7 @@ class Maker {
   std::size_t pick(std::size_t count) { return random_() % count; }
   bool chance(double share) { return std::uniform_real_distribution<>(0, 1)(random_) < share; }
 
-  // Does a step of the transaction at hand once it is its turn.
+  // Puts off a step of the transaction at hand until the history is built.
   void later(std::function<void()> step) { steps_.back().push_back(std::move(step)); }
 
   Value row() {

@@ -40,7 +40,7 @@ class Generator {
 
   History make() {
     for (std::size_t t = 0; t < shape_.txns; ++t) txns_.push_back(plan());
-    // First without results, to ask what they should be.
+    // Build the history first without results, and ask the oracle what they should be.
     const History blank = build();
     const TimestampOracle oracle(blank, shape_.level);
     for (std::size_t t = 0; t < txns_.size(); ++t) {
@@ -68,7 +68,7 @@ class Generator {
     auto start = static_cast<std::int64_t>(below(last));
     auto commit = start + static_cast<std::int64_t>(below(last / 4 + 1));
     if (chance(shape_.inverted)) std::swap(start, commit);
-    const bool first = txns_.empty();  // Some timestamps there must be.
+    const bool first = txns_.empty();  // At least this one has a commit timestamp.
     txn.start = chance(shape_.missing) ? kNoTimestamp : stamp(start);
     txn.commit = !first && chance(shape_.missing) ? kNoTimestamp : stamp(commit);
     if (chance(shape_.clocks)) {

@@ -13,16 +13,17 @@ enum class TimelineKind : std::uint8_t { Registers, Lists, Rows };
 
 struct TimelineShape {
   TimelineKind kind = TimelineKind::Registers;
-  Level level = Level::SessionSi;  // What reads that are right are right for.
+  Level level = Level::SessionSi;  // The level by which right reads are right.
   bool unique_values = true;
   std::size_t txns = 6;
   std::size_t max_ops = 5;
   std::size_t keys = 3;
   std::size_t sessions = 3;
-  std::int64_t last_stamp = 20;  // Few: ties.
-  bool pairs = false;            // Timestamps have a logical part.
-  double wrong = 0.05;           // Reads that return something else.
-  double missing = 0.02;         // Timestamps that are.
+  std::int64_t last_stamp = 20;  // The largest timestamp; a small one gives ties.
+  bool pairs = false;            // Whether timestamps have a logical part.
+  // All others are shares, from 0 to 1.
+  double wrong = 0.05;    // Reads that return something else.
+  double missing = 0.02;  // Timestamps that are missing.
   double inverted = 0.02;
   double aborted = 0.1;
   double unknown = 0.1;
@@ -31,7 +32,7 @@ struct TimelineShape {
 };
 
 [[nodiscard]] History random_timeline(std::uint64_t seed, const TimelineShape& shape);
-// A mixture.
+// Different shapes for different seeds.
 [[nodiscard]] TimelineShape mixed_timeline(std::uint64_t seed);
 
 }  // namespace ouro::oracle

@@ -1,5 +1,5 @@
-// Clients' clocks: of any size, with any drift, judged alike by every engine, the stream, the
-// explanations and the certifier; and never inverted.
+// Clients' clocks, of any size and with any drift: every engine, the stream, the explanations and
+// the certifier judge them alike, and no transaction may complete before it is invoked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -135,7 +135,7 @@ TEST(RealTimeTest, TheStreamTakesThemToo) {
   }
 }
 
-// Once -9·10^18 - 10^18 came round as a large number, and every transaction preceded itself.
+// Once -9·10^18 - 10^18 overflowed to a large number, and every transaction preceded itself.
 TEST(RealTimeTest, NobodyPrecedesItself) {
   const std::string text =
       R"({"session":"a","invoked":-9000000000000000000,"completed":-8999999999999999990,)"

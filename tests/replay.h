@@ -8,7 +8,7 @@
 
 namespace ouro::oracle {
 
-// Whether the definition of `level` can be put as what such a store does.
+// Whether the level can be defined by what such a store does.
 [[nodiscard]] bool is_replayable(Level level);
 
 // Whether some interleaving that `level` permits returns what the history's reads returned.

@@ -18,7 +18,8 @@ struct Ran {
 
 class Program {
  public:
-  // Caught: kept for wait(). Closed: nobody listens from the start, as when `| head` had enough.
+  // Caught: output is kept for wait(). Closed: standard output is closed from the start, as when
+  // `| head` has read enough.
   enum class Output { Caught, Closed };
 
   // Starts `arguments`, the first of which is a path. Standard input stays open until
@@ -41,7 +42,7 @@ class Program {
   int in_ = -1, out_ = -1, err_ = -1;
 };
 
-// Start, feed, wait.
+// Starts a program, gives it `input`, and waits for its end.
 Ran run_program(const std::vector<std::string>& arguments, const std::string& input = "");
 
 }  // namespace ouro

@@ -31,7 +31,7 @@ std::string without_times(const std::string& text) {
   return std::regex_replace(std::regex_replace(rest, words, "TIME"), junit, "TIME");
 }
 
-// Where two texts part.
+// Both texts around the first place where they differ.
 std::string difference(const std::string& a, const std::string& b) {
   const auto at = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
   const std::size_t from = static_cast<std::size_t>(std::max<std::ptrdiff_t>(at - 200, 0));
@@ -164,7 +164,7 @@ TEST_F(SameBytesTest, WhereLevelsAreLeftUndecided) {
                            "Undecided: prefix (not within the work given to other levels).");
 }
 
-// And so does it to tell so many stories.
+// To tell all stories here takes too long, too.
 TEST_F(SameBytesTest, WhereStoriesAreLeftOut) {
   const std::string weak = generated("weak.jsonl", {"-n", "3000", "--keys", "50", "-l", "causal"});
   expect_same({"-l", "si", "--examples", "500", weak}, "There may be more");

@@ -13,7 +13,7 @@
 
 namespace ouro {
 
-// A folder that goes with its object.
+// A temporary folder; the destructor removes it.
 class ScratchFolder {
  public:
   ScratchFolder();
@@ -36,8 +36,8 @@ using HeaderList = std::multimap<std::string, std::string>;
 
 class ServeProcess {
  public:
-  // Starts build/ouro serve with `arguments`, and waits until it listens or has ended. A port that
-  // nobody named is any.
+  // Starts `ouro serve` with `arguments`, and waits until it listens or has ended. If they name no
+  // port, it takes any that is free.
   explicit ServeProcess(const std::vector<std::string>& arguments);
   // Kills it if it still runs.
   ~ServeProcess();
@@ -58,7 +58,7 @@ class ServeProcess {
   [[nodiscard]] std::vector<std::string> events() const;
   // The number at a JSON pointer of /summary.
   [[nodiscard]] std::uint64_t summary(const std::string& pointer) const;
-  // Asks until `condition` is true; a failure if it never is.
+  // Waits until `condition` is true. If it does not become true in time, the test fails.
   void wait_until(const std::string& what, const std::function<bool()>& condition) const;
 
   void write_input(const std::string& bytes);
@@ -122,7 +122,7 @@ class PostServer {
   std::unique_ptr<Server> server_;
 };
 
-// The value at a JSON pointer, minified; "(nothing)".
+// The value at a JSON pointer, minified; "(nothing)" if there is none.
 [[nodiscard]] std::string json_at(const std::string& document, const std::string& pointer);
 
 }  // namespace ouro

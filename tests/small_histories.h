@@ -10,12 +10,13 @@
 namespace ouro::oracle {
 
 struct Shape {
-  std::size_t txns = 3;      // One up to this many,
-  std::size_t ops = 2;       // of one up to this many operations each,
-  std::size_t keys = 2;      // on up to this many keys
-  std::size_t sessions = 2;  // in up to this many sessions.
-  std::size_t stride = 1;    // Visit only every stride-th history.
-  bool cas = false;          // Compare-and-sets, too, that succeeded and that failed.
+  // All of these are the most; there is at least one of each.
+  std::size_t txns = 3;
+  std::size_t ops = 2;  // Of each transaction.
+  std::size_t keys = 2;
+  std::size_t sessions = 2;
+  std::size_t stride = 1;  // Visit only every stride-th history.
+  bool cas = false;        // With compare-and-sets, too, that succeeded and that failed.
 };
 
 // Calls `visit` with every register history of `shape` in which each write has a value of its
@@ -36,17 +37,17 @@ struct RandomShape {
   bool lists = false;
   double read_share = 0.55;
   double rmw = 0.3;      // A write follows a read of its key.
-  double shuffle = 0.3;  // The store runs transactions in another order than sessions do,
-  double lag = 0.4;      // a transaction reads an older snapshot,
-  double fork = 0.2;     // or whatever a site far away has applied, causes before effects;
-  double creep = 0.1;    // each of its reads comes from a newer snapshot than the one before,
-  double stray = 0.1;    // a read returns the value of any write of its key,
-  double wrong = 0.01;   // or something that no store should return.
+  double shuffle = 0.3;  // The store runs transactions in another order than that of sessions.
+  double lag = 0.4;      // A transaction reads an older snapshot.
+  double fork = 0.2;     // A transaction reads what a distant site has applied, in causal order.
+  double creep = 0.1;    // Each read of a transaction is of a newer snapshot than the one before.
+  double stray = 0.1;    // A read returns the value of any write of its key.
+  double wrong = 0.01;   // A read returns something that no store should return.
   double aborted = 0.05;
   double unknown = 0.1;
   double cas = 0;          // Of registers: reads that become part of a compare-and-set.
-  double clocks = 0.5;     // Share of histories in which transactions have clocks,
-  double clock_noise = 2;  // and how far these are off, in transactions.
+  double clocks = 0.5;     // The share of histories in which transactions have clocks.
+  double clock_noise = 2;  // How far clocks are off, in transactions.
 };
 
 // The same seed gives the same history.

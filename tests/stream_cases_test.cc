@@ -242,12 +242,12 @@ TEST_F(StreamCaseTest, AStragglerOlderThanTheRetentionIsCountedAsLost) {
   add(txn("a", 10, 11, R"(["r","x",1])"), ms(1));
   add(txn("a", 20, 21, R"(["w","x",2])"), ms(100));
   stream_->advance(ms(200));
-  add(txn("b", 3, 4, R"(["w","x",7])"), ms(300));  // Comes back.
+  add(txn("b", 3, 4, R"(["w","x",7])"), ms(300));  // What it concerns comes back from disk.
   EXPECT_EQ(events(), "1 snapshot mismatch; ");
   EXPECT_EQ(stream_->summary().lost_stragglers, 0);
   stream_->advance(ms(400));
   stream_->advance(ms(5000));
-  add(txn("c", 5, 6, R"(["w","x",1])"), ms(5001));  // Does not.
+  add(txn("c", 5, 6, R"(["w","x",1])"), ms(5001));  // What it concerns was dropped.
   EXPECT_EQ(events(), "");
   EXPECT_EQ(stream_->summary().lost_stragglers, 1);
   // Nothing is left on disk but the key: a run has at least three pages.
@@ -263,7 +263,7 @@ constexpr char kAskCheap[] = R"(["select",{"lt":["price",10]},[["k1",{"price":4}
 
 TEST_F(StreamCaseTest, APredicateReadIsReportedAtItsTimeOut) {
   open();
-  add(txn("c", 5, 6, kAskCheap), ms(0));  // Before those who wrote.
+  add(txn("c", 5, 6, kAskCheap), ms(0));  // It arrives before the writers.
   EXPECT_EQ(stream_->summary().provisional, 1);
   add(txn("a", 1, 2, R"(["w","k1",{"price":4}],["w","k2",{"price":15}])"), ms(1));
   EXPECT_EQ(stream_->summary().provisional, 0);
@@ -292,7 +292,7 @@ TEST_F(StreamCaseTest, AStragglerChangesWhatAPredicateReadShouldReturnOnce) {
   add(txn("a", 1, 2, R"(["w","k1",{"price":4}],["w","k2",{"price":5}])"), ms(6000));
   EXPECT_EQ(events(), "2 -1 result-set mismatch; 3 result-set mismatch; ");
   EXPECT_EQ(last_.verdict.anomalies[0].expected, R"([["k1",{"price":4}],["k2",{"price":5}]])");
-  add(txn("b", 3, 4, R"(["w","k9",{"price":50}])"), ms(6001));  // No business of its.
+  add(txn("b", 3, 4, R"(["w","k9",{"price":50}])"), ms(6001));  // The select does not ask for it.
   EXPECT_EQ(events(), "");
   add(txn("b", 5, 6, R"(["d","k2","gone"])"), ms(6002));
   EXPECT_EQ(events(), "4 -3 result-set mismatch; ");
@@ -316,7 +316,7 @@ TEST_F(StreamCaseTest, PredicateReadsOlderThanTheRetentionAreLost) {
   EXPECT_GT(stream_->summary().recalled, 0);
   add(txn("a", 24, 25, R"(["w","k2",{"price":50}])"), ms(500));
   stream_->advance(ms(5000));
-  add(txn("d", 12, 13, kAskCheap), ms(5001));  // It does not.
+  add(txn("d", 12, 13, kAskCheap), ms(5001));  // What it needs was dropped.
   EXPECT_EQ(stream_->summary().lost_stragglers, 1);
   // On time, all is well: the newest version is still known.
   add(txn("e", 30, 31, R"(["scan",null,"k1",[["k1",{"price":5}]]])"), ms(5002));
@@ -324,7 +324,7 @@ TEST_F(StreamCaseTest, PredicateReadsOlderThanTheRetentionAreLost) {
   EXPECT_EQ(events(), "");
 }
 
-// Numbers by name are no rows, so nothing is kept of them until somebody asks.
+// Values that are no rows are not kept for predicates before the first predicate read.
 TEST_F(StreamCaseTest, TheFirstPredicateReadMustComeWithinTheRetention) {
   options_.memory = 1;
   options_.folder = folder();
@@ -369,7 +369,8 @@ TEST_F(StreamCaseTest, AHotKeyIsNoProblem) {
   EXPECT_EQ(events(), "");
 }
 
-// Without the headlines, how many there are, and the numbers of transactions among them.
+// The description without the headline and without numbers that differ between a part and the
+// whole.
 std::string told(const History& history, const Verdict& verdict) {
   const std::string text = describe(history, verdict);
   const std::size_t end = text.find("See docs");
@@ -379,7 +380,8 @@ std::string told(const History& history, const Verdict& verdict) {
   return std::regex_replace(plain, std::regex(" +"), " ");
 }
 
-// As transactions arrive if nothing delays them: what a read returned is known then.
+// The history with its transactions in the order of their commits, as they arrive if nothing delays
+// them.
 History in_commit_order(const History& history) {
   const auto shared = std::make_shared<const History>(history);
   std::vector<TxnId> txns;

@@ -78,7 +78,7 @@ TEST(StreamTest, SaysInTheEndWhatCheckSaysHoweverLateTransactionsCome) {
   EXPECT_GT(flips, 500 / kSlowdown);
 }
 
-// What keys hold at the start is not null, not one, not a number, and said too late.
+// Initial values that are not null, differ between keys, are no numbers, or come late.
 TEST(StreamTest, SaysTheSameOfInitialValues) {
   std::uint64_t stragglers = 0;
   for (std::uint64_t seed = 1; seed <= 4'000 / kSlowdown; ++seed) {
@@ -137,7 +137,7 @@ TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
   std::filesystem::remove_all(scratch_folder());
 }
 
-// Memory for a little, so that transactions come while some is on its way to disk.
+// A small memory limit, so that transactions arrive while a sweep is under way.
 TEST(StreamTest, SaysTheSameWhileMemoryIsBeingSwept) {
   std::uint64_t spilled = 0;
   std::uint64_t recalled = 0;

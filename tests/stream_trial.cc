@@ -14,7 +14,8 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// The next of some session, not too far behind the oldest one that is left.
+// The transactions mixed, but each session in its order: again and again takes the next one of some
+// session, at most `reach` after the oldest that is left.
 std::vector<TxnId> mixed(const History& history, Random& random, std::size_t reach) {
   std::vector<TxnId> left;
   for (std::size_t t = 0; t < history.txn_count(); ++t) left.push_back(TxnId{t});
@@ -47,7 +48,8 @@ std::string name_of(const History& history, TxnId txn) {
   return "T" + history.text(history.txn_name(txn));
 }
 
-// The columns of every row by name: a history shows them in the order in which it met them.
+// `text` with the columns of every row sorted by name. (A history has them in the order in which it
+// first met them.)
 // REQUIRES: no text in rows.
 std::string with_sorted_columns(const std::string& text) {
   std::string out;
@@ -87,7 +89,7 @@ std::string raw_text_of(const History& history, const Anomaly& anomaly, bool sou
     }
     const std::string value = history.text(op.value);
     if (i == 0) read = value;
-    // Who wrote what was read.
+    // Leave out the write that the read returned.
     if (mismatch && !sources && i > 0 && value == read) continue;
     list |= op.value.is_list() || op.kind == OpKind::Append;
     const TxnId txn = history.txn_of(op.id);
@@ -95,7 +97,7 @@ std::string raw_text_of(const History& history, const Anomaly& anomaly, bool sou
            std::to_string(op.id.value - history.first_op(txn).value);
     out += ' ' + history.key_label(op.key) + '=' + value;
   }
-  // What a list should hold behind own elements depends on who is in when that is reported.
+  // What a list should hold depends on who has arrived when an internal anomaly is reported.
   if (anomaly.kind == AnomalyKind::Internal && list) return out;
   return out + "; expected " + anomaly.expected;
 }
@@ -135,7 +137,8 @@ History with_initials(const History& history, std::uint64_t seed) {
 
 namespace {
 
-// What a batch says of keys: some of what is left, now and then something else.
+// The initial values that a batch sets: some of those that are left, now and then with another
+// value.
 std::vector<KeyVersion> say_some(std::vector<KeyVersion>& left, Random& random) {
   std::vector<KeyVersion> said;
   for (std::size_t i = 0; i < left.size();) {

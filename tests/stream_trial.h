@@ -14,7 +14,8 @@
 
 namespace ouro::oracle {
 
-// Violations as text, by what check() and the stream agree on, and how often each occurs.
+// Violations as text, without details in which check() and the stream may differ, and how often
+// each occurs.
 using Findings = std::map<std::string, int>;
 
 struct Step {
@@ -33,18 +34,19 @@ struct Arrivals {
   std::int64_t max_wait_ms = 3;
 };
 
-// The same transactions, but keys hold something at the start: all of them the same, or some
-// something else; often what is read of them.
+// The same transactions with initial values: one for all keys, or others for some; often values
+// that are read.
 [[nodiscard]] History with_initials(const History& history, std::uint64_t seed);
 
-// Transactions keep the order of their session, else they are mixed. What single keys hold at the
-// start is said by any batch, and sometimes another value before.
+// Transactions keep the order of their session, and are mixed otherwise. The initial value of a
+// single key comes in any batch, sometimes after a batch with another value for it.
 [[nodiscard]] Trial random_trial(const History& history, std::uint64_t seed,
                                  const Arrivals& arrivals);
 
-// `sources`: whether to tell who wrote what a wrong read returned, which depends on who is in.
+// `sources`: whether to tell who wrote what a wrong read returned. A stream may name another
+// writer, if not all have arrived yet.
 [[nodiscard]] Findings findings_of(const History& whole, const Verdict& verdict, bool sources);
-// Those reported and not withdrawn.
+// The findings that a stream has reported and not withdrawn.
 class Tally {
  public:
   explicit Tally(bool sources) : sources_(sources) {}
@@ -63,13 +65,13 @@ class Tally {
 [[nodiscard]] std::string difference(const Trial& trial, Level level, std::int64_t clock_drift,
                                      const StreamSummary& summary, const Tally& tally,
                                      bool sources);
-// Runs all steps and finishes.
+// Runs all steps and finishes the stream. Returns what is wrong with it, or "".
 [[nodiscard]] std::string complaint(const Trial& trial, const StreamOptions& options,
                                     StreamSummary* summary = nullptr);
 
-// The same, but now and then the stream is saved, and now and then it is lost and restored, and
-// what happened since is repeated; which must give the same events again. A stream with a memory
-// limit is now and then restored without.
+// The same, but now and then the stream is saved, or is lost and restored; then the steps since are
+// repeated, which must give the same events again. A stream with a memory limit is now and then
+// restored without one.
 [[nodiscard]] std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
                                                  std::uint64_t seed, const std::string& file);
 

@@ -25,14 +25,13 @@ inline constexpr int kMaxColumns = 100;
 // The rooms of src/, each before those that may include it.
 [[nodiscard]] std::vector<std::string_view> rooms();
 
-// Whether a room belongs to the core, which knows no database client and no network. The others are
-// around it; CMakeLists.txt names them, too.
+// Whether a room belongs to the core, which knows no database client and no network. CMakeLists.txt
+// names the others, too.
 [[nodiscard]] bool is_core(std::string_view room);
-// No door leads from the core to what is around it.
+// No room of the core may include one that is not of the core.
 [[nodiscard]] Complaints check_core();
 
-// No text that is printed says where documents are, but by asking document_address()
-// (ouro/version.h).
+// Text that is printed names documents only by document_address() (ouro/version.h).
 [[nodiscard]] Complaints check_documents(std::string_view path, std::string_view text);
 
 // Rooms include only the rooms whose doors are open to them; the public headers only the standard
@@ -52,9 +51,9 @@ inline constexpr int kMaxColumns = 100;
 // headers are included once.
 [[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);
 
-// No notes to oneself; they belong to the issue tracker.
-// Whether kinds of operations are compared by their order: what they do is in info(OpKind).
+// Kinds of operations are not compared by their order: what they do is in info(OpKind).
 [[nodiscard]] Complaints check_op_kinds(std::string_view path, std::string_view text);
+// No notes to oneself; they belong to the issue tracker.
 [[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
 
 // Nobody compares levels by the order of their enumerators, which says nothing about levels of
@@ -74,9 +73,9 @@ struct Source {
 // No two folders of src/ include each other, be it through others. Tests do not count.
 [[nodiscard]] Complaints check_folder_cycles(std::span<const Source> sources);
 
-// No two headers give one name to two types of a namespace: a program that links both would
-// silently use the code of one for the other. Nor to types of different namespaces if one header is
-// public, or its room may include the other's: on the way through both a name means one thing.
+// No two headers define types of the same name in one namespace: a program that links both would
+// silently use the code of one for the other. Nor in different namespaces, if one header is public
+// or its room may include the other's: a reader of both should meet one meaning of a name.
 [[nodiscard]] Complaints check_type_names(std::span<const Source> sources);
 
 // How long things are; the key is a path, or "path name" for a function. Of functions with one

@@ -268,7 +268,7 @@ TEST(TidyDocumentsTest, APlaceThatIsNotAskedForIsFound) {
   EXPECT_THAT(check_documents("src/report/x_test.cc", "\"docs/run.md\"\n"), IsEmpty());
 }
 
-// Else a mistake of an engine would be one of whoever judges it.
+// Otherwise a mistake of an engine could be repeated by what judges it.
 TEST(TidyDoorsTest, JudgesShareNothingWithTheEngines) {
   EXPECT_THAT(check_doors("src/certify/rows.cc", "#include \"history/value_order.h\"\n"),
               ElementsAre(HasSubstr("src/certify/rows.cc:1: error: certify/ may not include "

@@ -43,8 +43,9 @@ bool TimestampOracle::takes_part(TxnId txn) const {
          (h_.status(txn) == TxnStatus::Unknown && h_.commit_ts(txn));
 }
 
-// Begins and commits by timestamp; at equal ones commits of what began before, then writers that
-// begin and commit at once, then readers that do, then begins; else in the order of the history.
+// Begins and commits are ordered by timestamp. At equal ones come first commits of transactions
+// that began before, then writers that begin and commit at once, then readers that do, then begins;
+// the rest is in the order of the history.
 bool TimestampOracle::commits_before_begin(TxnId first, TxnId second) const {
   const Stamps& a = *stamps_[first.index()];
   const Stamps& b = *stamps_[second.index()];
@@ -244,7 +245,7 @@ std::optional<AnomalyKind> TimestampOracle::judge_read(TxnId txn, OpId read) con
   }
   const Held snapshot = held(txn, op.key, h_.first_op(txn));
   if (!is_list(op.key)) {
-    const bool same = op.kind != OpKind::CasFailed;  // Which read something else.
+    const bool same = op.kind != OpKind::CasFailed;  // A failed one read another value.
     if (!own.empty()) return unless((op.value == own.back()) == same, AnomalyKind::Internal);
     if (before) return unless((op.value == *before) == same, AnomalyKind::NonRepeatableRead);
     return unless((op.value == snapshot.value) == same, AnomalyKind::SnapshotMismatch);

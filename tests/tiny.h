@@ -1,4 +1,5 @@
-// A tiny history that stands in a unit test of check/: joined, with short names for its parts.
+// A tiny history for unit tests of check/, with its reads joined to their writes (Observed), and
+// with short names for its parts.
 //
 //   Tiny t("T1: w x 1\nT2: r x 1");
 //   EXPECT_EQ(t.name(t.observed().write(t.item(2, 1))), "T1.1");

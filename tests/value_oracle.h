@@ -1,5 +1,5 @@
-// Values and predicates for the oracles: docs/predicates.md word by word, independently of the
-// engines and of certify/.
+// The order of values and the truth of predicates for the oracles: as docs/predicates.md defines
+// them, independently of the engines and of certify/.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace ouro::oracle {
 // Whether the key is within the bounds of a scan. Numbers are before texts.
 [[nodiscard]] bool in_range(const History& history, const PredicateRead& scan, KeyId key);
 
-// SQL's logic, with nullopt for unknown.
+// Whether the predicate is true of the row, by SQL's logic; nothing: unknown.
 [[nodiscard]] std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key,
                                            Value row);
 

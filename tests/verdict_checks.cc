@@ -198,7 +198,7 @@ std::string complaint_about_support(const History& history, const EdgeJudge& jud
   return next == anomaly.support.size() ? "" : "support without an edge that needs it";
 }
 
-// The certifier looks at whether the cases are all; here each is looked at by itself.
+// Checks each case by itself. Whether there is a case for every possibility, the certifier checks.
 std::string complaint_about_cases(const History& history, const Verdict& verdict) {
   for (const SourceCase& each : verdict.cases) {
     Sources sources;

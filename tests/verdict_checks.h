@@ -1,4 +1,4 @@
-// Checks what an engine says about a small history, word by word.
+// Checks a verdict of an engine on a small history in every detail.
 #pragma once
 
 #include <string>

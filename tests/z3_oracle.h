@@ -1,6 +1,5 @@
-// Two more oracles, for histories of some dozens of transactions: the question is written down for
-// Z3, which knows nothing of chains, orders or clauses of ours. These are the baselines that Viper
-// compares itself with.
+// Two more oracles, for histories of some dozens of transactions: the question is encoded for Z3,
+// which shares nothing with our solver. These encodings are the baselines of the Viper paper.
 #pragma once
 
 #include <string>

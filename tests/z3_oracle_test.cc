@@ -37,7 +37,7 @@ TEST(Z3OracleTest, AgreesWithTheOracleOnSmallHistories) {
   }
 }
 
-// 20 to 60 transactions, where the oracle cannot follow.
+// 20 to 60 transactions, which are too many for the oracle.
 TEST(Z3OracleTest, TheEngineAgreesOnMediumHistories) {
   std::size_t held = 0;
   std::size_t violated = 0;

@@ -18,8 +18,8 @@ namespace {
 
 struct Levels {
   std::vector<Level> asked;
-  std::vector<Level> unsupported;  // With 'all' only.
-  bool several = false;            // Whether the answer is a table.
+  std::vector<Level> unsupported;  // Those that 'all' leaves out.
+  bool several = false;            // 'all', or more than one.
 };
 
 std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
@@ -53,6 +53,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Whether the stage does something that was not asked for, but is good to know.
 bool is_courtesy(ExamineStage stage) {
   return stage == ExamineStage::ReadsAlone || stage == ExamineStage::OtherLevels;
 }
@@ -72,6 +73,7 @@ std::string what_is_done(ExamineStage stage, const std::string& name) {
   return {};
 }
 
+// Checks the histories one after the other.
 class Checker {
  public:
   Checker(const CheckFlags& flags, Evidence evidence, Levels levels, Format format,
@@ -92,7 +94,7 @@ class Checker {
       ++done;
       if (output_closed() || interrupted()) break;
     }
-    // What nobody looked at must not pass.
+    // Histories that were not looked at must not pass.
     if (done < flags_.input.paths.size()) status = std::max<int>(status, kUndecided);
     return std::max(status, forms_.write());
   }
@@ -133,7 +135,7 @@ class Checker {
                      write_counterexample_of(history, examined->explanations)});
   }
 
-  // Ctrl-C during a courtesy only means to go on without it.
+  // Ctrl-C during a courtesy only ends that courtesy.
   Result<Examination> examine_watched(const History& history, const std::string& name) const {
     std::optional<Result<Examination>> out;
     watched_in_stages([&](const TellStage& tell) {
@@ -200,13 +202,13 @@ class Checker {
     return kHolds;
   }
 
-  // Whether anybody reads more than a line about each history.
+  // Whether more than a line is printed about each history.
   [[nodiscard]] bool told_at_length() const {
     const bool printed = flags_.output == "json" || (flags_.output == "text" && full_story_);
     return printed && !flags_.quiet;
   }
 
-  // Nothing proves an undecided verdict.
+  // An undecided verdict has no certificate.
   int write_certificate_of(const History& history, const Verdict& verdict) const {
     if (flags_.certificate.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
     const auto status = write_certificate(
@@ -234,6 +236,7 @@ class Checker {
     return out;
   }
 
+  // Reports a history that cannot be read or checked.
   int refuse(const std::string& path, Error error) {
     if (error.file.empty()) error.file = title_of(path);
     forms_.add(title_of(path), error);
@@ -266,7 +269,7 @@ class Checker {
   Format format_;
   Expectation expectation_;
   FormFiles forms_;
-  bool full_story_;
+  bool full_story_;  // Whether text has the stories, or just a line for each history.
 };
 
 int run_check(CheckFlags& flags) {

@@ -1,4 +1,4 @@
-// What 'ouro check' can be asked.
+// The flags of 'ouro check'.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ouro::cli {
 struct CheckFlags {
   InputFlags input;
   std::string title;                 // What to call the history instead of its path.
-  std::optional<std::string> level;  // None: not asked for.
+  std::optional<std::string> level;  // Nothing: --level was not given.
   std::string evidence = "observed";
   std::string output = "text";
   std::string model;
@@ -25,25 +25,28 @@ struct CheckFlags {
   std::string shows;
   std::string lacks;
   std::string undecided;
-  std::size_t examples = 0;  // Zero: one, or three with -v.
+  std::size_t examples = 0;  // Zero: not given, which means one, or three with -v.
   bool json = false;
   bool stream = false;
   bool quiet = false;
   bool verbose = false;
   double time_limit = 0;         // Seconds; zero: none.
-  double memory_limit = 0;       // 10^6 bytes; zero: none.
-  std::int64_t clock_drift = 0;  // Of interest to levels with real time only.
+  double memory_limit = 0;       // In 10^6 bytes; zero: none.
+  std::int64_t clock_drift = 0;  // In the unit of the history's clocks.
 };
 
+// Adds the flags to `app`. `flags` must outlive it.
 void declare(CLI::App* app, CheckFlags& flags);
-// For the manual.
+// The text of the manual; see Command::details.
 [[nodiscard]] std::string_view check_details();
 
-// What is expected, from file and flags; nothing after a complaint.
+// What --expect, --shows and --lacks expect. If something is wrong with them, complains and returns
+// nothing.
 [[nodiscard]] std::optional<Expectation> parse_expected(const CheckFlags& flags);
-// Complains if something would be written over what is read.
+// Whether a file to write is one of those to read; complains if so.
 [[nodiscard]] bool overwrites_input(const CheckFlags& flags);
-// The levels asked for, and, if none is, those that something is expected of.
+// The value of --level; if it was not given, the levels that `expected` names, or else
+// serializable.
 [[nodiscard]] std::string levels_asked(const CheckFlags& flags, const Expectation& expected);
 
 }  // namespace ouro::cli

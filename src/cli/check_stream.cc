@@ -17,6 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Checks one history.
 class PieceChecker {
  public:
   PieceChecker(const CheckFlags& flags, Level level) : flags_(flags), level_(level) {}
@@ -81,7 +82,7 @@ int PieceChecker::check_one(const std::string& path) {
   return flags_.undecided == "pass" ? kHolds : flags_.undecided == "fail" ? kViolated : kUndecided;
 }
 
-// Nothing proves an undecided verdict.
+// An undecided verdict has no certificate.
 int PieceChecker::write_certificate_of(const CheckedPieces& checked) const {
   if (!checked.certificate) return kHolds;
   const auto status = write_certificate(*checked.certificate, flags_.certificate);

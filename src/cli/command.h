@@ -1,6 +1,6 @@
-// What the commands share: how they are declared, what they print, how they end.
+// What the commands share: how they are declared, how they complain, their exit status.
 //
-// Each file of this folder that is named after a command declares its flags on CLI11's tree of
+// Each file of this folder that is named after a command adds it and its flags to CLI11's tree of
 // commands; help, man page, reference and completions are all made from that tree.
 #pragma once
 
@@ -16,12 +16,12 @@
 
 namespace ouro::cli {
 
-// What Jepsen uses. Of several, the largest is the worst.
+// The same numbers as Jepsen's. Of several statuses the largest is the worst.
 enum ExitStatus : int {
   kHolds = 0,
   kViolated = 1,
   kUndecided = 2,
-  kBadInput = 254,  // Or usage.
+  kBadInput = 254,  // Or bad usage.
   kInternalError = 255,
 };
 
@@ -52,32 +52,33 @@ void add_man(CLI::App& root, Commands& commands);
 int fail(std::string_view what);
 int fail(const Error& error);
 
-// What numbers on the command line must be. CLI11's own checks accept "-5" for an unsigned number
-// and complain in six hundred digits.
+// Checks of numbers on the command line. CLI11's own accept "-5" for an unsigned number, and print
+// limits of six hundred digits.
 CLI::Validator whole_number();
 CLI::Validator number_at_least_zero();
 CLI::Validator share();  // From 0 to 1.
-// --clock-drift of every command that has it: a whole number, and not below zero.
+// Adds --clock-drift, which must be a whole number and not below zero.
 CLI::Option* add_clock_drift(CLI::App& app, std::int64_t& clock_drift);
 // One of `words`.
 CLI::Validator one_of(std::vector<std::string> words);
 
-// A command that looks at each of several histories.
+// The flags of a command that reads several histories.
 struct InputFlags {
   std::vector<std::string> paths;
   std::string format;
-  unsigned threads = 0;
+  unsigned threads = 0;  // Zero: one per core.
 };
 void add_input_flags(CLI::App& app, InputFlags& flags);
 
-// The format called `name`, nothing said: Detect. On an unknown name complains and returns nothing.
+// The format called `name`; Detect if that is empty. On an unknown name complains and returns
+// nothing.
 std::optional<Format> parse_format(const std::string& name);
 // The level called `name`. On an unknown name complains and returns nothing.
 std::optional<Level> parse_level(const std::string& name);
 // The evidence called `name`. On an unknown name complains and returns nothing.
 std::optional<Evidence> parse_evidence(const std::string& name);
 
-// Judges a history that was just recorded, as 'ouro check' does. Returns an exit status.
+// A history that was just recorded, and how to judge it.
 struct RecordedHistory {
   std::string path;
   std::string title;  // What to call it.
@@ -88,18 +89,20 @@ struct RecordedHistory {
   bool quiet = false;
   double time_limit = 0;  // Seconds; zero: none.
 };
+// Judges it as 'ouro check' does. Returns an exit status.
 int check_recorded(const RecordedHistory& recorded);
-// Whether check_recorded() would take these; complains if not.
+// Whether check_recorded() accepts this level and evidence; complains if not.
 bool can_check(const std::string& level, const std::string& evidence);
 
-// A limit of time that the user gave, rounded up; more than thirty years are as good as any.
+// A time limit that the user gave, in milliseconds, rounded up; at most 10^9 seconds.
 std::chrono::milliseconds milliseconds(double seconds);
 
-// What messages call the history at `path`.
+// What messages call the history at `path`: "standard input" for "-".
 std::string display_name(const std::string& path);
 
-// Reads the histories one after the other and hands each to `visit`, which returns a status.
-// Returns the worst one; stops early when nobody listens any more.
+// Reads the histories one after the other and gives each to `visit`, which returns an exit status.
+// Returns the worst one. With `json`, prints errors as JSON, too. Stops early when standard output
+// was closed.
 using Visit = std::function<int(const std::string& path, const History& history)>;
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit);
 

@@ -11,7 +11,7 @@
 namespace ouro::cli {
 namespace {
 
-// The words that a flag's value can be; empty if it is free or a file.
+// The words that a flag's value can be; empty if it may be anything, or is a file.
 std::vector<std::string> words_of(const Flag& flag) {
   std::vector<std::string> words = flag.choices();
   if (flag.value == "LEVEL") {
@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-// What may follow a command: the choices of its first positional, or files.
+// The bash command that completes positionals: shells for 'ouro completion', files for others.
 std::string bash_arguments(const CLI::App& app) {
   const auto positionals = positionals_of(app);
   if (positionals.empty()) return "COMPREPLY=()";
@@ -88,14 +88,14 @@ complete -o filenames -o bashdefault -F _ouro ouro
                      joined(names), values, flags);
 }
 
-// Inside single quotes.
+// Escapes `text` for a place between single quotes.
 std::string in_quotes(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out;
 }
 
-// A description inside a zsh _arguments specification.
+// Escapes `text` for a description in a specification of zsh's _arguments.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : in_quotes(text)) {

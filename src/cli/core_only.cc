@@ -11,7 +11,7 @@ namespace {
 void add_missing(CLI::App& root, Commands& commands, const std::string& name,
                  const std::string& what) {
   CLI::App* app = root.add_subcommand(name, what + " (not in this build)");
-  app->allow_extras();  // Whatever follows: the answer is the same.
+  app->allow_extras();  // The answer is the same, whatever follows.
   const auto run = [name] {
     return fail(fmt::format(
         "this build has no databases and no network, so it cannot '{}'; it checks histories and "

@@ -31,6 +31,7 @@ constexpr char kExplainDetails[] =
     "as #12, its number from 1. Plain numbers are ids, or else lines, or else numbers: of the two "
     "the same, if that finds both.";
 
+// `text` as a whole number; nothing if it is none.
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -59,9 +60,10 @@ std::optional<TxnId> txn_numbered(const History& history, std::uint64_t number) 
   return TxnId{static_cast<std::size_t>(number - 1)};
 }
 
+// A way to understand the name of a transaction; nothing if it finds none.
 using Reading = std::optional<TxnId> (*)(const History&, const std::string&);
 
-// How a name may be meant, the likeliest first.
+// All ways, the likeliest first: an id, a line, a number.
 constexpr Reading kReadings[] = {
     txn_with_id,
     [](const History& history, const std::string& text) {
@@ -73,7 +75,7 @@ constexpr Reading kReadings[] = {
       return number ? txn_numbered(history, *number) : std::nullopt;
     }};
 
-// On none complains and returns nothing.
+// The transaction called `text`. If there is none, complains and returns nothing.
 std::optional<TxnId> find_txn(const History& history, const std::string& text) {
   for (const Reading reading : kReadings) {
     if (const auto found = reading(history, text)) return found;
@@ -82,7 +84,8 @@ std::optional<TxnId> find_txn(const History& history, const std::string& text) {
   return std::nullopt;
 }
 
-// Both in the same way, if that finds both.
+// Both transactions: if some way to understand names finds both, by that, otherwise each by the
+// first way that finds it. If one is not found, complains and returns nothing.
 std::optional<std::pair<TxnId, TxnId>> find_both(const History& history, const std::string& first,
                                                  const std::string& second) {
   for (const Reading reading : kReadings) {

@@ -9,7 +9,7 @@
 namespace ouro::cli {
 namespace {
 
-constexpr std::size_t kColumn = 26;  // Where descriptions begin.
+constexpr std::size_t kColumn = 26;  // The column at which descriptions begin.
 
 std::vector<Flag> flags_of(const CLI::App& app, bool positional) {
   std::vector<Flag> flags;
@@ -63,7 +63,7 @@ std::string synopsis(const CLI::App& app) {
                         ? app.get_name()
                         : app.get_parent()->get_name() + ' ' + app.get_name();
   if (!commands_of(app).empty()) return out + " COMMAND [options]";
-  if (options_of(app).size() > 1) out += " [options]";  // More than help.
+  if (options_of(app).size() > 1) out += " [options]";  // Every command has --help.
   for (const Flag& flag : positionals_of(app)) {
     const std::string value = flag.value + (flag.repeats ? "..." : "");
     out += flag.optional ? " [" + value + ']' : ' ' + value;
@@ -86,7 +86,7 @@ std::string help(const CLI::App& app) {
     if (flag.names.back() == "--help" && !commands_of(app).empty()) continue;
     if (flag.names.back() == "--help" && options_of(app).size() > 1) continue;
     std::string left = "  " + flag.usage();
-    // A list of words would push the description off the screen: it goes there itself.
+    // A long list of words would leave no room for the description; it is shown in its place.
     const bool wide = !flag.choices().empty() && left.size() + 2 > kColumn;
     if (wide) left = left.substr(0, left.size() - flag.value.size()) + "WORD";
     out += row(left, wide ? flag.value + flag.description.substr(flag.description.rfind(" ["))

@@ -1,5 +1,5 @@
-// The flags of a command as data, taken from CLI11's tree: what help, man page, reference and
-// completions are made from.
+// The flags of a command as data, taken from CLI11's tree. Help, man page, reference and
+// completions are made from them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,14 +18,15 @@ struct Flag {
 
   // "-l, --level LEVEL", long names aligned.
   [[nodiscard]] std::string usage() const;
-  // What it takes, one of: "text|json|elle" split up. Empty if free.
+  // The words that the value must be one of: "text|json|elle" split up. Empty if it may be
+  // anything.
   [[nodiscard]] std::vector<std::string> choices() const;
 };
 
-// The group of options that are minor.
+// The name of CLI11's group of options that are minor.
 inline constexpr char kMinor[] = "Minor";
 
-// Without hidden ones, in order of declaration.
+// Options, positionals and commands in the order of declaration, without hidden ones.
 [[nodiscard]] std::vector<Flag> options_of(const CLI::App& app);
 [[nodiscard]] std::vector<Flag> positionals_of(const CLI::App& app);
 [[nodiscard]] std::vector<const CLI::App*> commands_of(const CLI::App& app);
@@ -33,7 +34,7 @@ inline constexpr char kMinor[] = "Minor";
 // "ouro check [options] HISTORY..."
 [[nodiscard]] std::string synopsis(const CLI::App& app);
 
-// At most 24 lines of 80 columns: tests/cli_test.cc sees to it.
+// The help screen of a command: at most 24 lines of 80 columns, as tests/cli_test.cc checks.
 [[nodiscard]] std::string help(const CLI::App& app);
 
 }  // namespace ouro::cli

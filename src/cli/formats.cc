@@ -1,4 +1,4 @@
-// ouro formats: what can be read and written.
+// ouro formats: lists the formats that can be read and written.
 
 #include <fmt/format.h>
 

@@ -17,12 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a symbolic link names is replaced, not the link; what is no regular file is written in
-// place.
+// The path of the file to replace: of a symbolic link, the file that it names. Empty if that is no
+// regular file, such as a device, which is then written in place.
 std::string replaceable(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
-  if (error) return path;  // New.
+  if (error) return path;  // The file does not exist yet.
   return fs::is_regular_file(real, error) ? real.string() : std::string();
 }
 

@@ -1,4 +1,4 @@
-// Files in other programs' forms that a check writes beside its report.
+// Files that a check writes in addition to what it prints, in forms that other programs read.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 namespace ouro::cli {
 
+// Where to write each; empty: not asked for, "-": standard output.
 struct FormPaths {
   std::string dot;
   std::string junit;
@@ -16,16 +17,18 @@ struct FormPaths {
 
 class FormFiles {
  public:
+  // `paths` must outlive it.
   explicit FormFiles(const FormPaths& paths) : paths_(paths) {}
 
   [[nodiscard]] bool any() const {
     return !paths_.dot.empty() || !paths_.junit.empty() || !paths_.sarif.empty() ||
            !paths_.html.empty();
   }
+  // Adds a history that was checked, or one that could not be.
   void add(const Checked& checked);
   void add(std::string_view name, const Error& error);
-  // Writes all that were asked for, each at once: a file is the old or the new one, never half of
-  // it. Returns the status of the command, kHolds if nothing went wrong.
+  // Writes all files that were asked for. Each is replaced at once, so that it is never half
+  // written. Returns an exit status: kHolds if nothing went wrong.
   [[nodiscard]] int write() const;
 
  private:

@@ -1,4 +1,4 @@
-// ouro generate: makes histories.
+// ouro generate: makes a history with simulated clients.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,8 @@ std::string fault_names() {
   return names;
 }
 
-// "lost-update=0.01"; without a rate, always.
+// Parses "lost-update=0.01"; without a rate it is 1. If something is wrong, complains and returns
+// nothing.
 std::optional<PlantedFault> parse_fault(const std::string& text) {
   const std::size_t equals = std::min(text.find('='), text.size());
   const std::string_view wanted = std::string_view(text).substr(0, equals);

@@ -1,4 +1,4 @@
-// Flags and loops that several commands share.
+// The functions of command.h: flags, messages and loops that several commands share.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 const FormatInfo* format_by_name(const std::string& name) {
   if (const FormatInfo* found = find_format(name)) return found;
-  // What elle-cli calls them.
+  // The names that elle-cli uses.
   const auto wanted = name == "edn"    ? Format::JepsenEdn
                       : name == "json" ? Format::JepsenJson
                                        : Format::Detect;

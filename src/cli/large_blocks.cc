@@ -1,8 +1,8 @@
-// Large blocks of memory on huge pages.
+// Replaces the global operator new, to put large blocks of memory on huge pages.
 //
 // The engines go through arrays of hundreds of megabytes in the order of keys, so on small pages
-// most steps wait for the translation of an address too. Left out of builds with sanitizers, which
-// bring an allocator of their own.
+// most steps would also wait for the translation of an address. This file is left out of builds
+// with sanitizers, which bring an allocator of their own.
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ void* allocate(std::size_t size) noexcept {
   if (size > SIZE_MAX - kHugePage) return nullptr;
   const std::size_t rounded = (size + kHugePage - 1) / kHugePage * kHugePage;
   void* block = std::aligned_alloc(kHugePage, rounded);
-  // A hint: without huge pages it is slower, nothing else.
+  // Only a hint: without huge pages the program is just slower.
   if (block != nullptr) static_cast<void>(::madvise(block, rounded, MADV_HUGEPAGE));
   return block;
 }

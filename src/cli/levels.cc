@@ -1,4 +1,4 @@
-// ouro levels: the lattice of levels.
+// ouro levels: shows the levels and which implies which.
 
 #include <memory>
 

@@ -17,13 +17,14 @@ namespace {
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
-    // CLI11 asks for the root's help; it is about the command that was given, if one was.
+    // CLI11 asks for help of the root; the user wants that of the command that was given, if any.
     const auto given = app->get_subcommands();
     return help(given.empty() ? *app : *given.front());
   }
 };
 
-// CLI11's complaints in our tone: one line, without a final period, with what to do next.
+// Prints an error of CLI11 in the form of ours: one line, without a final period, with what to do
+// next.
 int complain(const CLI::App& root, const CLI::ParseError& error) {
   const auto given = root.get_subcommands();
   const std::string command =
@@ -54,7 +55,7 @@ int run(int argc, char** argv) {
     add(root, commands);
     commands.back().app->formatter(root.get_formatter());
   }
-  // Last: commands inherit it.
+  // After the commands were added, since they would inherit it.
   root.footer("'ouro COMMAND --help' tells more; 'ouro man' prints the manual.");
   try {
     root.parse(argc, argv);
@@ -74,7 +75,7 @@ int run(int argc, char** argv) {
   return kBadInput;
 }
 
-// Whatever nobody foresaw: one line, and a status that cannot be mistaken for a verdict.
+// For errors that nobody foresaw: one line, and a status that cannot be mistaken for a verdict.
 int internal_error(std::string_view what) {
   fmt::print(stderr, "ouro: {}\n", what);
   return kInternalError;

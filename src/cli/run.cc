@@ -1,4 +1,4 @@
-// ouro run: tests a database: runs clients on it, records what they see, and judges that.
+// ouro run: tests a database. Runs clients on it, records what they see, and judges that.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,12 +20,12 @@ namespace {
 struct RunFlags {
   RunOptions options;
   WorkloadFlags workload{.options = options.workload};
-  std::string level;  // Empty: what the database claims.
+  std::string level;  // Empty: the level that the database claims to give.
   std::string evidence = "observed";
   std::string html;
   double seconds = -1;    // Negative: not given.
   double think_time = 0;  // Milliseconds.
-  double time_limit = 0;
+  double time_limit = 0;  // Of the check, in seconds; zero: none.
   bool json = false;
   bool quiet = false;
 };
@@ -76,7 +76,8 @@ std::string tell(const RunProgress& progress) {
   return text;
 }
 
-// A file for the history that nobody named.
+// A temporary file for the history if no file was named. The destructor removes it, unless keep()
+// was called.
 class TemporaryHistory {
  public:
   ~TemporaryHistory() {
@@ -118,7 +119,7 @@ void summarize(const RunReport& report) {
   for (const std::string& note : report.notes) fmt::print(stderr, "ouro: note: {}\n", note);
 }
 
-// The run itself, with its line of progress.
+// Runs the clients and records the history, with a line of progress.
 Result<RunReport> record(RunFlags& flags) {
   RunOptions& options = flags.options;
   const bool shows = stderr_is_terminal() && !flags.quiet;
@@ -130,15 +131,15 @@ Result<RunReport> record(RunFlags& flags) {
   }
   options.stop = &interrupted();
   catch_interrupt();
-  catch_termination();  // So that nothing temporary is left behind.
+  catch_termination();  // So that servers and temporary files are not left behind.
   auto report = run(options);
   if (shows) std::fputs("\r\033[K", stderr);
   if (interrupted()) forget_interrupt();
   return report;
 }
 
-// Whether to ask what the reads alone say, after a verdict by other evidence: on a healthy database
-// it is the same.
+// Whether to check by observation, too, after the level was found to hold by other evidence. On a
+// healthy database it holds by both.
 bool reads_alone_decide(const RunFlags& flags, const std::string& level) {
   const auto one = find_level(level);
   return flags.evidence != name(Evidence::Observed) && one && decidable(*one) && !flags.json &&

@@ -1,4 +1,4 @@
-// ouro serve: checks what a live database does.
+// ouro serve: checks a live database while it runs.
 
 #include "ouro/serve.h"
 
@@ -26,7 +26,7 @@ struct ServeFlags {
   std::string events;
   std::string memory, body_limit, queue, events_retention;
   std::string initial = "null";
-  double timeout = 5;
+  double timeout = 5;  // This and the next two are in seconds.
   double checkpoint = 30;
   double retention = 600;
   bool quiet = false;
@@ -62,7 +62,7 @@ constexpr char kServeDetails[] =
     "SIZE is a number of bytes or of KB, MB, GB. The exit status is that of 'ouro check', when a "
     "signal or the end of all inputs ends the service.";
 
-// "256MB" in bytes; nothing if it is no size.
+// A size such as "256MB" in bytes; nothing if `text` is no size.
 std::optional<std::size_t> parse_size(const std::string& text) {
   double number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -110,7 +110,7 @@ std::uint64_t last_event_in(const std::string& path) {
   return last;
 }
 
-// Where events go besides the state folder.
+// The file of --events, to which events are appended.
 class EventFile {
  public:
   ~EventFile() {
@@ -129,7 +129,8 @@ class EventFile {
   std::FILE* file_ = nullptr;
 };
 
-// The rest of the options; an exit status if something is wrong with them.
+// Sets the options by the flags, and opens the file of events. Returns an exit status if something
+// is wrong with them.
 std::optional<int> settle(ServeFlags& flags, EventFile& file) {
   ServeOptions& options = flags.options;
   const auto level = parse_level(flags.level);
@@ -193,7 +194,7 @@ int run_serve(ServeFlags& flags) {
     return ready ? kInternalError : kBadInput;
   }
   if (!flags.quiet) {
-    // Events may be on standard output, for a program to read.
+    // If events go to standard output, for a program to read, nothing else must go there.
     const std::string text = describe(*report);
     if (flags.events == "-") {
       std::fputs(text.c_str(), stderr);

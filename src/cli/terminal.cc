@@ -32,8 +32,8 @@ void catch_once(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
-constexpr auto kStep = std::chrono::milliseconds(50);
-constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kStep = std::chrono::milliseconds(50);    // Between looks at what is watched.
+constexpr auto kPatience = std::chrono::seconds(1);      // Before the line is shown first.
 constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of the line.
 
 class ProgressLine {
@@ -43,7 +43,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // Time is counted from when `what` changed.
+  // The time that is shown begins anew when `what` changes.
   void update(const std::string& what) {
     if (what != what_) {
       erase();
@@ -73,16 +73,16 @@ class ProgressLine {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// What a thread that watches and one that works share.
+// What the thread that watches and the one that works share.
 struct Watched {
   std::mutex mutex;
   std::condition_variable ended;
-  std::string what;
+  std::string what;  // What the line of progress says.
   bool done = false;
   std::exception_ptr failure;
 };
 
-// See watched(). `work` may change what is shown.
+// Does what watched() does. `work` may change state->what.
 bool watch(const std::shared_ptr<Watched>& state, OnInterrupt on_interrupt,
            std::function<void()> work) {
   std::thread worker([state, work = std::move(work)] {
@@ -128,7 +128,7 @@ void print(std::string_view text) {
 
 bool output_closed() {
   if (g_output_errno == EPIPE) return true;
-  // The library writes to standard output as well; so ask the pipe.
+  // The library may write to standard output, too, past print(); so ask the pipe itself.
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
@@ -153,7 +153,7 @@ const std::atomic<bool>& interrupted() { return g_interrupted; }
 void forget_interrupt() { g_interrupted = false; }
 
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
-  const auto state = std::make_shared<Watched>();  // Outlives us if the work is left behind.
+  const auto state = std::make_shared<Watched>();  // Shared, since abandoned work goes on using it.
   state->what = what;
   return watch(state, on_interrupt, std::move(work));
 }

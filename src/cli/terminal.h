@@ -1,4 +1,4 @@
-// Standard output that may be closed, Ctrl-C, and a line of progress.
+// Standard output, which may be closed; Ctrl-C; and a line that shows progress.
 #pragma once
 
 #include <atomic>
@@ -8,9 +8,9 @@
 
 namespace ouro::cli {
 
-// Writes to standard output at once. A closed pipe is no error: the text is dropped.
+// Writes to standard output without a buffer. After an error, all further text is dropped.
 void print(std::string_view text);
-// Whether a reader of standard output went away.
+// Whether standard output is a pipe that was closed. That is no error: nobody wants to read more.
 [[nodiscard]] bool output_closed();
 // What else went wrong with standard output; empty if nothing.
 [[nodiscard]] std::string output_error();
@@ -18,25 +18,27 @@ void print(std::string_view text);
 [[nodiscard]] bool stdout_is_terminal();
 [[nodiscard]] bool stderr_is_terminal();
 
-// From here on the first Ctrl-C only sets interrupted(); the second kills, as usual.
+// From now on the first Ctrl-C only sets interrupted(); the second one kills the process.
 void catch_interrupt();
-// The same for the signals that ask a process to end.
+// The same for the signals that ask a process to end (SIGTERM, SIGHUP).
 void catch_termination();
 [[nodiscard]] const std::atomic<bool>& interrupted();
-// The Ctrl-C so far did what it was for; the next one is for what comes now.
+// Clears interrupted(), when what the Ctrl-C was meant for has ended.
 void forget_interrupt();
 
+// What an interrupt does to work that is watched.
 enum class OnInterrupt { Wait, Abandon };
 
-// Runs `work` on another thread. If standard error is a terminal, shows `what` and the time from
-// the first second on, and erases it at the end. Exceptions of `work` come out here.
+// Runs `work` on another thread and waits for it. If standard error is a terminal and the work
+// takes more than a second, shows `what` and the time meanwhile. Throws what `work` throws. Returns
+// true, except:
 //
-// With Abandon an interrupt leaves `work` behind and returns false: then `work` must own what it
-// touches, and the process must end by leave(). Otherwise true.
+// With Abandon, an interrupt makes it return false at once, while `work` goes on. Then `work` must
+// own what it uses, and the process must end by leave().
 bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work);
 
-// The same for work that goes through stages, and is waited for: it says what it is at, whenever
-// that changes, by calling what it is given.
+// The same for work in stages, with OnInterrupt::Wait: `work` calls the function it is given to say
+// what it does from then on.
 using TellStage = std::function<void(std::string what)>;
 void watched_in_stages(std::function<void(const TellStage&)> work);
 

@@ -19,6 +19,7 @@ bool parse_whole(std::string_view text, Number& number) {
   return problem == std::errc() && end == text.data() + text.size();
 }
 
+// Parses "8" or "2-16" into the options; false if it is neither.
 bool parse_ops(std::string_view text, WorkloadOptions& options) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) return parse_whole(text, options.ops_per_txn);

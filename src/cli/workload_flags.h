@@ -10,21 +10,21 @@
 namespace ouro::cli {
 
 struct WorkloadFlags {
-  WorkloadOptions& options;
+  WorkloadOptions& options;  // What apply() fills; some flags set it directly.
   std::string workload = "general";
   std::string key_choice = "uniform";
   std::string ops = {};   // "8" or "2-16".
-  std::string keys = {};  // Empty: what the workload thinks good.
+  std::string keys = {};  // Empty: as many as the workload has by default.
 };
 
+// Whether the help screen shows all flags, or only the important ones.
 enum class Detail { All, Short };
-// Short: the help shows the important ones only.
 void add_workload_flags(CLI::App& app, WorkloadFlags& flags, Detail detail = Detail::All);
 
-// Fills in the options that the flags name; what is wrong with them, or nothing.
+// Sets the options by the other flags. Returns what is wrong with these, or nothing.
 [[nodiscard]] std::optional<std::string> apply(WorkloadFlags& flags);
 
-// A paragraph for the man page: the workloads that `which` is true of.
+// A paragraph for the man page: the workloads for which `which` is true.
 [[nodiscard]] std::string workload_details(const std::function<bool(const WorkloadInfo&)>& which);
 
 }  // namespace ouro::cli

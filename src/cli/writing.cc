@@ -12,7 +12,7 @@
 namespace ouro::cli {
 namespace {
 
-// Whether `path` is no file of its own but a device, a pipe or a name of an open descriptor.
+// Whether `path` is no regular file but a device, a pipe or the name of an open descriptor.
 bool is_device(std::string_view path) {
   std::error_code ignored;
   return path == "-" || path == "/dev/stdout" || path == "/dev/stderr" ||
@@ -20,8 +20,8 @@ bool is_device(std::string_view path) {
          std::filesystem::is_other(path, ignored);
 }
 
-// The writable format that `path` ends like; complains if there is none, or more than one. Devices
-// have names that say nothing: native.
+// The writable format that the extension of `path` stands for, or native for a device. If there is
+// none, or more than one, complains and returns nothing.
 std::optional<Format> format_of_path(std::string_view path) {
   const bool device = is_device(path);
   for (const std::string_view packed : {".gz", ".zst"}) {
@@ -51,11 +51,11 @@ std::optional<Format> format_of_path(std::string_view path) {
   return std::nullopt;
 }
 
-// Ends the process as Ctrl-C would have, but without leaving half a file behind.
+// Ends the process as Ctrl-C would have, but removes the half-written file before.
 [[noreturn]] void die_of_interrupt(const std::string& path) {
   std::error_code ignored;
   if (!is_device(path)) std::filesystem::remove(path + ".part", ignored);
-  ::raise(SIGINT);  // Caught only once, so this kills.
+  ::raise(SIGINT);  // The signal is caught only once, so this one kills.
   leave(kInternalError);
 }
 

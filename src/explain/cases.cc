@@ -1,6 +1,6 @@
-// Splits on the order of two writers where that helps: if both orders close a cycle, these are two
-// cases and all is said; if one does, the other is assumed from then on. An assumption that no
-// cycle needed is taken back afterwards.
+// Splits on the order of two writers of a key. If both orders close a cycle, these are two cases
+// and the proof is complete; if one does, it is a case, and the other order is assumed from then
+// on. An assumption that no cycle needed is removed afterwards, with its other side.
 
 #include "explain/cases.h"
 
@@ -12,15 +12,17 @@
 namespace ouro {
 namespace {
 
+// Limits beyond which no cases are told.
 constexpr std::size_t kMostTxns = 48;
 constexpr std::size_t kMostSplits = 200;
-constexpr std::size_t kDeepest = 24;  // Assumptions at a time; no more recursion than that.
+constexpr std::size_t kDeepest = 24;  // Assumptions at a time, and so the depth of the recursion.
 
-// Two writers of a key, by number.
+// Two writers of a key, numbered as in Facts::keys().
 struct Pair {
   std::size_t key, first, second;
 };
 
+// A case, and the assumptions that its cycle needs.
 struct Leaf {
   Premises premises = 0;
   Case told;
@@ -42,10 +44,11 @@ class Teller {
   }
 
  private:
+  // A pair to split on.
   struct Option {
-    Pair pair;  // The order in which it closes a cycle.
-    Cycle cycle;
-    Cycle opposite;
+    Pair pair;       // In the order that closes a cycle, if one does.
+    Cycle cycle;     // The cycle of this order,
+    Cycle opposite;  // and that of the opposite order; both may be none.
   };
 
   [[nodiscard]] Cycle cycle_of(const WriteOrders& orders) const {
@@ -84,7 +87,8 @@ class Teller {
     return leaf;
   }
 
-  // Adds the leaves of what is left given the assumptions; false if that took too long.
+  // Adds the leaves that prove a contradiction from the assumptions; false if that takes too long
+  // or there is none.
   bool solve(const WriteOrders& orders, std::vector<Leaf>& out) {
     if (const Cycle cycle = cycle_of(orders); cycle.found()) {
       out.push_back(leaf(cycle));
@@ -92,7 +96,7 @@ class Teller {
     }
     if (given_.size() >= kDeepest || ++splits_ > kMostSplits || budget_.exhausted()) return false;
     const std::optional<Option> option = best_option(orders);
-    if (!option) return false;  // Nothing is open: the level allows it.
+    if (!option) return false;  // All orders are settled without a cycle: the level holds.
     const Pair other{option->pair.key, option->pair.second, option->pair.first};
     std::vector<Leaf> left, right;
     if (!side(orders, option->pair, option->cycle, left)) return false;
@@ -104,7 +108,8 @@ class Teller {
     return true;
   }
 
-  // One side of a split, whose cycle may be known.
+  // Adds the leaves of one side of a split: assumes the order of `pair`, whose cycle is known if it
+  // closes one.
   bool side(const WriteOrders& orders, const Pair& pair, const Cycle& cycle,
             std::vector<Leaf>& out) {
     const WriteOrders assumed = with(orders, pair);
@@ -119,7 +124,8 @@ class Teller {
     return solved;
   }
 
-  // Whether no leaf needs the assumption that was just taken back; they are all then.
+  // Whether no leaf of one side needs the assumption of that side. Then they prove the
+  // contradiction without the split, and are added to `out`.
   bool left_unused(const std::vector<Leaf>& leaves, std::vector<Leaf>& out) const {
     const Premises last = Premises{1} << given_.size();
     if (std::any_of(leaves.begin(), leaves.end(),
@@ -130,7 +136,8 @@ class Teller {
     return true;
   }
 
-  // The open pair to split on: both sides contradictory, or one, or any.
+  // The best open pair to split on: preferably both orders close a cycle, or one does; then with
+  // the lowest costs.
   [[nodiscard]] std::optional<Option> best_option(const WriteOrders& orders) const {
     std::optional<Option> best;
     const auto rank = [](const Option& option) {
@@ -147,7 +154,7 @@ class Teller {
           if (best && budget_.exhausted()) return best;
           Option option{
               {k, a, b}, cycle_of(with(orders, {k, a, b})), cycle_of(with(orders, {k, b, a}))};
-          if (!option.cycle.found()) {  // The contradiction first.
+          if (!option.cycle.found()) {  // Put the order that closes a cycle first.
             std::swap(option.cycle, option.opposite);
             std::swap(option.pair.first, option.pair.second);
           }
@@ -161,7 +168,7 @@ class Teller {
   Facts facts_;
   Level level_;
   const Budget& budget_;
-  std::vector<Assumption> given_;
+  std::vector<Assumption> given_;  // The assumptions at hand, by their bit in Premises.
   std::size_t splits_ = 0;
 };
 

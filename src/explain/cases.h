@@ -9,16 +9,19 @@
 
 namespace ouro {
 
-// Cases that leave out no order of the writes, each with its contradiction; few and short ones are
-// preferred. Nothing if it would take too many. REQUIRES: as for Facts.
+// Cases, each with assumptions about the order of writes and the cycle that follows from them.
+// Together they cover every order of the writes, so the level is violated. Few cases with short
+// cycles are preferred. Nothing if it would take too many, or if the level holds. REQUIRES: as for
+// Facts.
 [[nodiscard]] std::optional<std::vector<Case>> tell_cases(const Observed& observed, Level level,
                                                           std::int64_t clock_drift,
                                                           const Budget& budget);
 
-// A cycle so that it reads well: the overwritten read, which is what surprises, comes last.
+// Rotates a cycle so that it reads well: an edge for an overwritten read, which is the surprise,
+// comes last.
 [[nodiscard]] std::vector<Edge> rotated(std::vector<Edge> cycle);
 
-// Notes which cases are earlier ones with two transactions exchanged.
+// Sets Case::mirrors of each case that is an earlier one with two transactions exchanged.
 void find_mirrors(std::vector<Case>& cases);
 
 }  // namespace ouro

@@ -5,7 +5,7 @@
 namespace ouro {
 namespace {
 
-// Too many operations to try the whole history again and again.
+// With more operations the whole history is not tried: checking it again and again takes too long.
 constexpr std::size_t kManyToSearch = 500'000;
 
 template <class Id>
@@ -67,7 +67,7 @@ void Core::add(OpId op) {
   ops_.insert(op);
   txns_.insert(h_.txn_of(op));
   if (is_predicate_read(h_.op(op).kind)) {
-    keys_.clear();  // It may have to do with any key.
+    keys_.clear();  // A predicate read may have to do with any key.
   } else {
     add_key(h_.op(op).key);
   }
@@ -138,7 +138,7 @@ void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
       }
     }
   } else if (is_open_read(op.kind)) {
-    ops_.insert(OpId{id.index() + 1});  // Its second half.
+    ops_.insert(OpId{id.index() + 1});  // The second half of the compare-and-set.
     for (const OpId write : excerpter.last_writes(op.key)) add_write(write);
   } else if (is_read(op.kind) && op.value.is_list()) {
     for (const Value element : h_.list(op.value)) add_writes(op.key, element);
@@ -147,7 +147,6 @@ void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
   }
 }
 
-// All that the transactions did with these keys.
 void Core::add_operations() {
   for (const TxnId txn : txns_) {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {

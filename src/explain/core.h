@@ -1,9 +1,10 @@
-// Parts of a history in which a violation should show, from the smallest guess to the whole.
+// Guesses parts of a history in which an anomaly shows, from a small one to the whole history.
 //
 // An anomaly names the operations on its cycle. Often those, and the writes that the reads among
-// them returned, are all it takes. What else may matter: other operations of the same transactions
-// on the same keys (who reads what it overwrites follows immediately), further writers down such
-// chains, anybody who touched these keys (a list read that shows the order of two appends).
+// them returned, suffice. If not, what may matter, too, is tried in this order: other operations of
+// the same transactions on the same keys (a transaction that reads what it overwrites directly
+// follows the writer); the writers of what those read, and so on; all operations on these keys (a
+// list read may show the order of two appends).
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -25,12 +26,15 @@ class Core {
   [[nodiscard]] std::vector<TxnId> txns() const;
   [[nodiscard]] std::vector<OpId> ops() const;
 
-  // The next larger part; nothing when all were tried.
+  // The next larger part, which may not show the anomaly; nothing when all were tried.
   [[nodiscard]] std::optional<Excerpt> next();
 
  private:
+  // What next() tries; see the top of the file.
   enum class Stage : std::uint8_t { Named, Sources, Chains, Keys, Everything, Done };
 
+  // Add to txns_ and ops_: what an edge or a case names; the writes that reads among ops_ returned;
+  // what the transactions of txns_ did with the keys of keys_; what everybody did with these keys.
   void add(const Edge& edge);
   void add(const SourceCase& each);
   void add(OpId op);
@@ -43,7 +47,7 @@ class Core {
 
   const History& h_;
   const Evidence evidence_;
-  std::vector<bool> keys_;  // Of the anomaly; empty: all.
+  std::vector<bool> keys_;  // By KeyId, whether the anomaly has to do with it; empty: all have.
   std::optional<Excerpter> excerpter_;
   absl::flat_hash_set<TxnId> txns_;
   absl::flat_hash_set<OpId> ops_;

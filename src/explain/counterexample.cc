@@ -1,5 +1,6 @@
-// A story by timestamps also tells who wrote what should have been read, which the level does not
-// need to be violated. So what is written out is shrunk once more, whatever is wrong with the rest.
+// counterexample(): the history of a story's transactions and operations. A story by timestamps
+// also has the writer of what should have been read, without whom the level may be violated, too.
+// So such a history is shrunk once more, as long as the level is violated in any way.
 #include "check/check_within.h"
 #include "explain/shrink.h"
 #include "ouro/explain.h"

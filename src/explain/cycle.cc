@@ -1,6 +1,7 @@
-// Levels of snapshots split a transaction into begin and commit (see check/polygraph/encoding.h),
-// which makes every cycle of the graph a forbidden one. Parallel SI forbids cycles with at most one
-// overwritten read; there the two nodes of a transaction say whether one was passed already.
+// Each transaction has two nodes, 2t and 2t + 1. At levels of snapshots they are its begin and its
+// commit (see check/polygraph/encoding.h), so that every cycle of the graph is a forbidden one.
+// Parallel SI forbids cycles with at most one overwritten read; there a path is at the second node
+// of a transaction if it has passed one already. At other levels only the first node is used.
 
 #include "explain/cycle.h"
 
@@ -13,7 +14,9 @@
 namespace ouro {
 namespace {
 
-// A step counts most; then rw, so that the worse anomaly wins; then what not everybody records.
+// The cost of an edge. The number of edges counts most; then that of overwritten reads, since with
+// fewer of them the anomaly is worse; then that of edges from clocks and sessions, which not every
+// history records; then that of assumed edges.
 constexpr std::uint64_t kStep = 1'000'000;
 constexpr std::uint64_t kOverwrittenRead = 10'000;
 constexpr std::uint64_t kClock = 400;
@@ -32,7 +35,7 @@ constexpr std::uint32_t kNoFact = 0xffffffff;
 
 struct Arc {
   std::size_t to = 0;
-  std::uint32_t fact = kNoFact;  // None: from a begin to its commit.
+  std::uint32_t fact = kNoFact;  // Index of the edge; kNoFact: from a begin to its commit.
   std::uint64_t cost = 0;
 };
 
@@ -72,6 +75,7 @@ class Graph {
     arcs_[from].push_back({to, fact, cost_of(facts_[fact])});
   }
 
+  // The arc between begins and commits that stands for the edge.
   [[nodiscard]] Ends between_events(const Edge& edge) const {
     const std::size_t from = 2 * edge.from.index();
     const std::size_t to = 2 * edge.to.index();
@@ -81,19 +85,20 @@ class Graph {
     return {from + 1, to_commit ? to + 1 : to};
   }
 
-  // One node per transaction; at psi a second one for behind the overwritten read.
+  // The arc between transactions. At psi one for an overwritten read ends at the second node.
   [[nodiscard]] Ends plain(const Edge& edge) const {
     const bool passed = !rules_.rw_orders() && edge.kind == EdgeKind::ReadWrite;
     return {2 * edge.from.index(), 2 * edge.to.index() + (passed ? 1 : 0)};
   }
 
+  // The nodes at which a path from `start` has closed a forbidden cycle.
   [[nodiscard]] std::vector<std::size_t> ends(std::size_t start) const {
     if (!rules_.rw_orders()) return {start, start + 1};
     return {start};
   }
 
-  // Distances of what can be reached from `start` for less than `limit`; `start` itself counts only
-  // if it is reached again.
+  // Finds the distances of all nodes that can be reached from `start` for less than `limit`. The
+  // distance of `start` itself is that of the shortest cycle through it.
   void search(std::size_t start, std::uint64_t limit) {
     distance_.assign(arcs_.size(), std::numeric_limits<std::uint64_t>::max());
     via_.assign(arcs_.size(), {});
@@ -116,6 +121,7 @@ class Graph {
     }
   }
 
+  // The path from `start` to `end` that search() found.
   [[nodiscard]] Cycle walk(std::size_t start, std::size_t end) const {
     Cycle cycle;
     cycle.cost = distance_[end];
@@ -128,6 +134,7 @@ class Graph {
     return cycle;
   }
 
+  // The last arc of the shortest path to a node.
   struct Via {
     std::size_t from = 0;
     std::uint32_t fact = kNoFact;

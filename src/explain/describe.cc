@@ -1,4 +1,4 @@
-// The shortest way from a verdict to its story: explains, and has the report tell it.
+// describe(): explains a verdict and renders the explanation as text, in one call.
 
 #include "ouro/report.h"
 

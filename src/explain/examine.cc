@@ -1,4 +1,6 @@
-// Checks what was asked for, does the courtesies, explains, and compares with what was expected.
+// examine(): checks the levels asked for and explains what is violated. It also does what a report
+// tells beyond that, the courtesies, at limited cost: checks other levels, and asks whether the
+// reads alone allow a level that the given order violates. Last it compares with what was expected.
 
 #include "ouro/examine.h"
 
@@ -14,8 +16,9 @@
 namespace ouro {
 namespace {
 
-// The level that reads alone decide in place of `level`: itself, or the weakest above it. Without
-// what predicates left out nothing can be a phantom, so there repeatable-read is serializable.
+// The level to check by observation in place of `level`: itself if it can be decided so, or else
+// the weakest above it. That is serializable for repeatable-read: by observation nothing is known
+// of rows that predicate reads did not return, so there are no phantoms, and the two are the same.
 Level by_reads(Level level) {
   for (const LevelInfo& other : levels()) {
     const bool decided = decidable(other.level, Evidence::Observed);
@@ -26,11 +29,13 @@ Level by_reads(Level level) {
 
 using std::chrono::milliseconds;
 
-// What a courtesy may cost, in steps: about a second, or so many times the work of the check.
+// What a courtesy may cost, in steps: about a second, or kTimesTheCheck times as much as the check
+// itself, if that is more.
 constexpr std::uint64_t kLeastCourtesy = 100'000'000;
 constexpr std::uint64_t kTimesTheCheck = 5;
 
-constexpr std::size_t kExamplesToLookIn = 20;  // For an anomaly that is expected.
+// How many stories of each name are told, at least, to look for an anomaly that is expected.
+constexpr std::size_t kExamplesToLookIn = 20;
 
 class Examining {
  public:
@@ -79,6 +84,7 @@ class Examining {
 
   // ---- courtesies ----
 
+  // Checks these levels, outcomes only, within the limits of a courtesy.
   Result<std::vector<Verdict>> ask_too(std::span<const Level> asked, Evidence evidence) const {
     CheckOptions how = how_;
     how.outcomes_only = true;
@@ -96,7 +102,7 @@ class Examining {
     return verdicts;
   }
 
-  // Whether the outcome at `level` is one of the verdicts, or follows from one.
+  // Whether the outcome at `level` is known from the verdicts, or follows from them.
   [[nodiscard]] bool is_known(Level level) const {
     const Evidence evidence = how_.evidence;
     return std::any_of(out_.verdicts.begin(), out_.verdicts.end(), [&](const Verdict& verdict) {
@@ -106,8 +112,8 @@ class Examining {
     });
   }
 
-  // The levels whose verdict does not follow from those asked for, to name the strongest that hold
-  // and the weakest violated.
+  // Verdicts at the levels whose outcome does not follow from those asked for, so that a report can
+  // name the strongest levels that hold and the weakest that are violated.
   [[nodiscard]] std::vector<Verdict> ask_other_levels() const {
     if (is_cancelled() || worst(out_.verdicts) == Outcome::Undecided) return {};
     std::vector<Level> open;
@@ -122,8 +128,10 @@ class Examining {
     return out.ok() ? *std::move(out) : std::vector<Verdict>();
   }
 
-  // Whether some other order would explain what the one given does not. Of predicates only by what
-  // they returned; so by version orders, where what they left out makes cycles, it is not asked.
+  // Whether the violated levels hold by observation, that is, by some other order than the one that
+  // timestamps or version orders give. By observation only the rows that predicate reads returned
+  // count. By version orders rows that they did not return count, too; so with both, the answer
+  // would say little, and is not asked for.
   [[nodiscard]] std::optional<Outcome> ask_reads_alone() const {
     if (how_.evidence == Evidence::Observed || is_cancelled()) return {};
     const bool predicates = h_.has_predicate_reads();
@@ -166,7 +174,8 @@ class Examining {
     }
   }
 
-  // A time limit is for all of a history; but a verdict that was found in time is told, too.
+  // What is left of the time limit, which is for all that is done with a history, and a little
+  // more: a verdict that was found in time is explained in any case. Zero: no limit.
   [[nodiscard]] milliseconds time_to_explain() const {
     constexpr milliseconds kLeast(50);
     constexpr milliseconds kGrace(400);
@@ -190,7 +199,7 @@ class Examining {
     }
   }
 
-  // More may have been made, to look in.
+  // Drops stories beyond the number asked for, which were made to look for expected anomalies.
   void keep_first_examples() {
     for (Explanation& explanation : out_.explanations) {
       std::map<std::string, std::size_t> told;

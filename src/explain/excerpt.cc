@@ -1,5 +1,5 @@
-// The pools of texts, rows and predicates are shared with the whole history, so values keep their
-// handles; only operations, transactions and the lists that were read are written anew.
+// A part shares the texts, rows and predicates of the whole history, so values have the same ids in
+// both; only operations, transactions, keys and the lists that were read are written anew.
 
 #include "explain/excerpt.h"
 
@@ -87,7 +87,7 @@ void Excerpter::sort_by_name(std::vector<KeyId>& keys) const {
   });
 }
 
-// One that starts with a value and was deleted once is clear.
+// A key with an initial value that was deleted only once is clear: it is absent only after that.
 void Excerpter::find_unclear_rows() {
   for (const auto& [key, deletes] : deletes_) {
     const auto tombstones = static_cast<std::size_t>(std::count_if(
@@ -148,6 +148,7 @@ std::vector<TxnId> all_txns(const History& history) {
 
 }  // namespace
 
+// Makes one part.
 class ExcerptMaker {
  public:
   ExcerptMaker(const Excerpter& excerpter, const std::vector<bool>& kept)
@@ -155,14 +156,14 @@ class ExcerptMaker {
     s_->whole = h_;
   }
 
-  // Makes `reader` miss what `writer` writes to a key that nobody else knows.
+  // Adds a key that `writer` writes, and of which `reader` reads the initial value.
   void set_apart(TxnId reader, TxnId writer) {
     reader_ = reader;
     writer_ = writer;
     apart_ = new_key();
   }
 
-  // Makes somebody see that `earlier` wrote before `later`.
+  // Adds a transaction that sees that `earlier` wrote before `later`.
   void set_order(TxnId earlier, TxnId later) {
     earlier_ = earlier;
     later_ = later;
@@ -211,7 +212,7 @@ class ExcerptMaker {
     if (txn == later_) add_apart(OpKind::Write, apart_, other_than_initial(3));
   }
 
-  // In a session of its own, and nobody reads from it.
+  // The transaction of set_order(), in a session of its own. Nobody reads from it.
   void add_observer() {
     const HistoryColumns& c = columns_of(h_);
     s_->txn_first_op.push_back(static_cast<std::uint32_t>(s_->op_kind.size()));
@@ -235,6 +236,7 @@ class ExcerptMaker {
     return KeyId{s_->key_name.size() - 1};
   }
 
+  // Adds an operation that the whole history does not have.
   void add_apart(OpKind kind, KeyId key, Value value) {
     s_->op_kind.push_back(kind);
     s_->op_key.push_back(key);
@@ -243,7 +245,7 @@ class ExcerptMaker {
     out_.ops.emplace_back();
   }
 
-  // `number` or the next one.
+  // `number`, or the next one if `number` is the initial value.
   [[nodiscard]] Value other_than_initial(std::int64_t number) const {
     const Value value = Value::small(number);
     return h_.default_initial() == value ? Value::small(number + 1) : value;
@@ -264,7 +266,7 @@ class ExcerptMaker {
       push(second, key(op.key), second.value);
       return;
     }
-    if (!is_read(op.kind) && !is_write(op.kind)) return;  // It goes with its first half.
+    if (!is_read(op.kind) && !is_write(op.kind)) return;  // A second half, added with its first.
     if (is_write(op.kind)) {
       if (stays(op.id)) push(op, key(op.key), op.value);
       return;
@@ -274,7 +276,8 @@ class ExcerptMaker {
     if (present(op.key, op.value)) push(op, key(op.key), op.value);
   }
 
-  // What is left of a compare-and-set whose other half is gone is a plain read or write.
+  // Makes each half of a compare-and-set whose other half is gone a plain read or write. Looks at
+  // the operations of the part from `first` on.
   void part_halves(std::size_t first) {
     for (std::size_t i = first; i < s_->op_kind.size(); ++i) {
       OpKind& kind = s_->op_kind[i];
@@ -288,7 +291,8 @@ class ExcerptMaker {
     }
   }
 
-  // Whether an open read may have returned the same as in the whole.
+  // Whether an open read may return the same in this part as in the whole: the own write before it,
+  // or else all writes of others that it may have returned, stay.
   [[nodiscard]] bool stays_open(TxnId txn, const Op& read) const {
     for (OpId id = read.id; id > h_.first_op(txn);) {
       const Op own = h_.op(OpId{--id.value});
@@ -310,12 +314,12 @@ class ExcerptMaker {
     out_.ops.push_back(op.id);
   }
 
-  // What a transaction overwrote itself goes with the write that did.
+  // Whether a write is in this part. One that its own transaction overwrote goes with the last one.
   [[nodiscard]] bool stays(OpId write) const {
     return kept_[write.index()] && kept_[e_.installed(write).index()] && e_.knows(h_.op(write).key);
   }
 
-  // Whether what a read returned was not removed.
+  // Whether the version that a read returned is in this part, or was never written in the whole.
   [[nodiscard]] bool present(KeyId key, Value value) const {
     const auto sources = e_.sources(key, value);
     return sources.empty() ||
@@ -328,9 +332,11 @@ class ExcerptMaker {
                        [&](OpId op) { return op >= h_.first_op(txn) && op < h_.end_op(txn); });
   }
 
+  // Removes elements that are gone. But if the last element of another transaction is gone, the
+  // read goes, too: it would show another version.
   void add_list_read(TxnId txn, const Op& op) {
     const auto list = h_.list(op.value);
-    std::size_t others = list.size();  // Up to the last element of another transaction.
+    std::size_t others = list.size();  // The length up to the last element of another transaction.
     while (others > 0 && wrote(txn, op.key, list[others - 1])) --others;
     if (others > 0 && !present(op.key, list[others - 1])) return;
     std::vector<Value> left;
@@ -341,7 +347,7 @@ class ExcerptMaker {
     push(op, renamed, list_value(renamed, std::move(left)));
   }
 
-  // Most reads of a list are prefixes of each other.
+  // The list as a value: a prefix of a trunk. Most reads of a list are prefixes of each other.
   Value list_value(KeyId key, std::vector<Value> list) {
     const auto length = static_cast<std::uint32_t>(list.size());
     if (length == 0) return Value::list(0, 0);
@@ -362,13 +368,13 @@ class ExcerptMaker {
     return Value::list(added, length);
   }
 
-  // Nothing if the read goes.
+  // Adds what is left of a predicate read, and returns its number; nothing if the read must go.
   std::optional<std::size_t> predicate_read(const Op& op) {
     PredicateRead read = h_.predicate_read(op.id);
     const std::size_t first_row = s_->row_reads.size();
     const std::size_t first_version = s_->version_sets.size();
     const auto* grounds = e_.grounds(op.id);
-    bool exact = true;  // Whether an aggregate is still about the same rows.
+    bool exact = true;  // Whether the result of an aggregate is still about the same rows.
     if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
         ((read.has_version_set || op.kind == OpKind::Scan) && !keeps_own_writes(op, read, exact)) ||
         !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
@@ -393,8 +399,8 @@ class ExcerptMaker {
     return e_.is_even(read, row, [&](OpId op) { return stays(op); });
   }
 
-  // Whether what the read rests on stays, or nothing of the row does, so that it says nothing of
-  // it.
+  // Whether of each row either all that the read rests on stays, or nothing, so that it says
+  // nothing about the row.
   bool stands(const Op& op, const std::vector<RowGrounds::Row>& grounds, const PredicateRead& read,
               bool& exact) {
     for (const RowGrounds::Row& row : grounds) {
@@ -408,14 +414,15 @@ class ExcerptMaker {
       }
       if (!stands && row.initial_matches) return false;
       if (!row.matches || !e_.knows(row.key)) continue;
-      if (!row.seen.valid()) key(row.key);  // Nobody may mention a row that was there all along.
+      // A row that was there from the beginning counts, even if no operation names it.
+      if (!row.seen.valid()) key(row.key);
       if (row.seen.valid() && !stays(row.seen)) exact = false;
     }
     return true;
   }
 
-  // Whether what the transaction wrote last before the read is still that, of every key, or
-  // nothing.
+  // Whether of each key that the transaction wrote before the read, either the last such write
+  // stays or none does.
   bool keeps_own_writes(const Op& op, const PredicateRead& read, bool& exact) const {
     struct Own {
       OpId last;
@@ -440,7 +447,8 @@ class ExcerptMaker {
     return !e_.knows(row.key) || !present(row.key, row.value);
   }
 
-  // A key that a scan does not return is one that it found absent.
+  // Adds the returned rows that are left. False if the read must go: a scan that loses a row would
+  // say that its key is absent, which must then be so in this part.
   bool add_rows(const Op& op, const PredicateRead& read,
                 const std::vector<RowGrounds::Row>* judged) {
     const auto rows = h_.rows(read);
@@ -455,7 +463,8 @@ class ExcerptMaker {
     return op.kind != OpKind::Scan || add_absences(read);
   }
 
-  // Rows that were there at first, and that a scan did not find. Maybe nobody else mentions them.
+  // Adds keys with an initial value that a scan did not return, since perhaps no operation names
+  // them. False if they, or unclear rows, would not be absent as they are in the whole.
   bool add_absences(const PredicateRead& read) {
     const auto initial_rows = e_.initial_rows(read.lower, read.upper);
     const auto unclear_rows = e_.unclear_rows(read.lower, read.upper);
@@ -472,7 +481,8 @@ class ExcerptMaker {
     });
   }
 
-  // Whether there is more than one reason for a key to be absent in this part, too, or none.
+  // Whether a scan may lack the key for more than one reason in this part, too, or the key is not
+  // written at all.
   [[nodiscard]] bool stays_unclear(KeyId key) {
     const bool initially = h_.initial(key).is_null();
     if (initially && !is_written(key)) return true;
@@ -483,13 +493,15 @@ class ExcerptMaker {
     return left >= (initially ? 1 : 2);
   }
 
-  // Whether a row was deleted, and would be there all along in this part.
+  // Whether a row was deleted, but not in this part, where it would be there all the time.
   [[nodiscard]] bool lacks_deletes(KeyId key) const {
     const auto deletes = e_.deletes(key);
     return !deletes.empty() &&
            std::none_of(deletes.begin(), deletes.end(), [&](OpId op) { return stays(op); });
   }
 
+  // Adds what is left of the version set; versions that are gone are replaced by others that match,
+  // or do not, like them. False if there is none, so that the read must go.
   bool add_version_set(const Op& op, const PredicateRead& read,
                        const std::vector<RowGrounds::Row>* judged, bool& exact) {
     for (const KeyVersion& version : h_.version_set(read)) {
@@ -520,7 +532,7 @@ class ExcerptMaker {
     return true;
   }
 
-  // Whether somebody who did not abort writes the key in this part.
+  // Whether a transaction that did not abort writes the key in this part.
   [[nodiscard]] bool is_written(KeyId key) {
     if (!written_) {
       written_.emplace();
@@ -534,9 +546,10 @@ class ExcerptMaker {
     return written_->contains(key);
   }
 
-  // Whether the key has no value in this part.
+  // Whether the key never has a value in this part.
   [[nodiscard]] bool is_absent(KeyId key) { return !is_written(key) && h_.initial(key).is_null(); }
 
+  // The id of the key in the part, to which it is added if necessary.
   KeyId key(KeyId whole) {
     const auto [at, added] = keys_.try_emplace(whole, s_->key_name.size());
     if (added) {
@@ -566,7 +579,8 @@ class ExcerptMaker {
       left.count = static_cast<std::uint32_t>(s_->versions.size()) - left.first;
       s_->version_orders.push_back(left);
     }
-    // That there are some says what evidence there is; an empty fragment says nothing else.
+    // A history with version orders must remain one, or it could not be judged by them. An empty
+    // fragment says nothing else.
     const bool lost = !h_.version_orders().empty() && s_->version_orders.empty();
     if (lost && !s_->key_name.empty()) s_->version_orders.push_back({KeyId{0}, false, 0, 0});
   }
@@ -583,7 +597,7 @@ class ExcerptMaker {
     }
   }
 
-  // Predicates and what handles stand for are those of the whole history.
+  // Predicates, and what values refer to, are those of the whole history.
   [[nodiscard]] HistoryColumns columns() const {
     HistoryColumns c = columns_of(h_);
     for_each_column([](auto& view, const auto& own) { view = own; }, c, *s_);
@@ -596,13 +610,13 @@ class ExcerptMaker {
   const History& h_;
   const std::vector<bool>& kept_;
   std::shared_ptr<Storage> s_ = std::make_shared<Storage>();
-  TxnId reader_, writer_;  // Set apart …
-  TxnId earlier_, later_;  // … or in order,
-  KeyId apart_, seen_;     // by these keys.
+  TxnId reader_, writer_;  // Those given to set_apart().
+  TxnId earlier_, later_;  // Those given to set_order().
+  KeyId apart_, seen_;     // New keys for one of these.
   absl::flat_hash_map<SessionId, SessionId> sessions_;
   absl::flat_hash_map<KeyId, KeyId> keys_;
-  std::optional<absl::flat_hash_set<KeyId>> written_;  // Once it was asked for.
-  std::vector<std::vector<Value>> trunks_;             // Longest lists; see HistoryBuilder.
+  std::optional<absl::flat_hash_set<KeyId>> written_;  // See is_written(), which makes it.
+  std::vector<std::vector<Value>> trunks_;             // Lists that others are prefixes of.
   absl::flat_hash_map<KeyId, std::vector<std::uint32_t>> key_trunks_;
   Excerpt out_;
 };

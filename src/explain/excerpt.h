@@ -1,4 +1,4 @@
-// Makes parts of a history, many of them from one; excerpt() in explain.h says what a part is.
+// Makes parts of a history, many of the same one; excerpt() in ouro/explain.h says what a part is.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,7 +14,8 @@
 
 namespace ouro {
 
-// A part of a history, with what its transactions, operations and keys are called in the whole.
+// A part of a history, and the ids that its transactions, operations and keys have in the whole;
+// each vector is indexed by the id in the part.
 struct Excerpt {
   History history;
   std::vector<TxnId> txns;
@@ -24,60 +25,64 @@ struct Excerpt {
 
 class Excerpter {
  public:
-  // `keys`: by key, whether parts may touch it; empty: any. `history` must outlive the excerpter.
-  // Cost: linear, but hashing only for writes of those keys; with predicate reads, by versions,
-  // that of RowGrounds.
+  // `keys`: by KeyId, whether parts may have operations on it; empty: all. `history` must outlive
+  // the excerpter. Cost: linear, with hashing only for writes of those keys; with predicate reads
+  // and by versions also the cost of RowGrounds.
   explicit Excerpter(const History& history, Evidence evidence, std::vector<bool> keys = {});
 
   [[nodiscard]] const History& history() const { return h_; }
 
-  // The transactions `txns`, ascending; of those the operations that `kept` tells to keep, a bit
-  // for each of the history. REQUIRES: no operation of another transaction is to be kept.
+  // The part with the transactions `txns`, and of their operations those whose bit in `kept` is
+  // set. REQUIRES: `txns` ascend; `kept` is indexed by OpId, and set for no other transaction.
   [[nodiscard]] Excerpt make(std::span<const TxnId> txns, const std::vector<bool>& kept) const;
 
-  // The whole history, and in it a key of which `reader` reads the initial value and `writer`
-  // writes another; neither the key nor these operations have a name in the whole.
+  // The whole history with a new key, of which `reader` reads the initial value and to which
+  // `writer` writes another, so that `reader` did not see `writer`. The new key and operations have
+  // invalid ids in the whole.
   [[nodiscard]] Excerpt whole_with(TxnId reader, TxnId writer) const;
 
-  // The whole history, and in it a transaction, its last one, that saw both of these, and of a key
-  // that both wrote what `later` did: so `earlier` committed first. Nothing else follows from it.
-  // What was added has no name in the whole. REQUIRES: both count.
+  // The whole history with a new last transaction that saw both `earlier` and `later`, and of a new
+  // key that both wrote saw the value of `later`: so `earlier` committed first. Nothing else
+  // follows from it. What is new has invalid ids in the whole. REQUIRES: both transactions count.
   [[nodiscard]] Excerpt whole_ordered(TxnId earlier, TxnId later) const;
 
-  // Who wrote `value`: the transactions that did not abort, or else, if it is not the initial
-  // value, those that did.
+  // The writes of `value` by transactions that did not abort. If there are none and it is not the
+  // initial value, those by transactions that aborted.
   [[nodiscard]] std::span<const OpId> sources(KeyId key, Value value) const;
+  // Whether parts may have operations on the key.
   [[nodiscard]] bool knows(KeyId key) const { return keys_.empty() || keys_[key.index()]; }
 
   [[nodiscard]] Evidence evidence() const { return evidence_; }
-  // The last write of the same transaction to the same key; by versions: otherwise the write
-  // itself.
+  // By versions the last write of the same transaction to the same key, without which `write` is
+  // not kept; by other evidence `write` itself.
   [[nodiscard]] OpId installed(OpId write) const;
-  // What a predicate read rests on; null: nothing but what it returned.
+  // What a predicate read rests on (row_grounds.h); null: nothing but what it returned.
   [[nodiscard]] const std::vector<RowGrounds::Row>* grounds(OpId read) const;
   // As RowGrounds::is_even(). REQUIRES: the row is one of the read's grounds.
   [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row,
                              const std::function<bool(OpId)>& stays) const {
     return row.position && grounds_->is_even(read, row, stays);
   }
-  // The last writes of a key that some read is open of, by transactions that did not abort: any of
-  // them may be what it returned.
+  // The last write of each transaction that did not abort to a key that has an open read, which may
+  // have returned any of them. Empty for other keys.
   [[nodiscard]] std::span<const OpId> last_writes(KeyId key) const;
   // The deletes of a key by transactions that did not abort.
   [[nodiscard]] std::span<const OpId> deletes(KeyId key) const;
-  // Keys in a range, both ends included, null: open, that have a value from the start.
+  // Keys from `lower` to `upper`, both included (null: no bound), whose initial value is not null.
   [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const {
     return within(initial_rows_, lower, upper);
   }
-  // Those that a scan may lack for more than one reason: they were deleted with a tombstone, and no
-  // scan lists any.
+  // Keys in the range that a scan may lack for more than one reason: before they were written, or
+  // after one of their deletions. They were deleted with tombstones, but no scan of the history
+  // lists any tombstone, which would say which deletion it saw.
   [[nodiscard]] std::span<const KeyId> unclear_rows(Value lower, Value upper) const {
     return within(unclear_rows_, lower, upper);
   }
 
  private:
+  // The writes of one value to one key.
   struct Writes {
-    std::vector<OpId> alive;
+    std::vector<OpId> alive;  // By transactions that did not abort.
     std::vector<OpId> aborted;
   };
 
@@ -93,10 +98,10 @@ class Excerpter {
   std::vector<bool> keys_;
   absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
-  absl::flat_hash_map<OpId, OpId> overwritten_;  // By the last write of their transaction.
-  absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;  // Of keys with an open read.
-  std::vector<KeyId> initial_rows_;                            // By name.
-  std::vector<KeyId> unclear_rows_;                            // Likewise.
+  absl::flat_hash_map<OpId, OpId> overwritten_;  // See installed(); without the last writes.
+  absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;
+  std::vector<KeyId> initial_rows_;      // Sorted by name.
+  std::vector<KeyId> unclear_rows_;      // Sorted by name.
   std::unique_ptr<RowGrounds> grounds_;  // Null: not by versions, or no predicate reads.
 };
 

@@ -12,7 +12,7 @@ namespace {
 using oracle::history_of;
 using oracle::to_string;
 
-// What is left without the transactions given by number from 1.
+// The part without the transactions `removed`, which are numbered from 1.
 std::string without(const History& history, std::initializer_list<std::size_t> removed) {
   std::vector<TxnId> txns;
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -61,7 +61,8 @@ TEST(ExcerptTest, ListsLoseElementsButNotTheirVersion) {
             "[]\n");
 }
 
-// Writes x=1, y=2 and x=3, each in a transaction of its own, and reads the first two.
+// A history that writes x=1, y=2 and x=3, each in a transaction of its own. Tests add predicate
+// reads that return rows_, the first two.
 class RowsExcerptTest : public testing::Test {
  protected:
   RowsExcerptTest() {
@@ -71,7 +72,7 @@ class RowsExcerptTest : public testing::Test {
     }
     b_.begin_txn(b_.session("reader"));
   }
-  // The part without what some transactions wrote.
+  // The part without the transactions `dropped`, which are numbered from 0.
   History without(std::initializer_list<std::size_t> dropped,
                   Evidence evidence = Evidence::Observed) {
     whole_ = *std::move(b_).freeze();

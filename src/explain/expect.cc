@@ -24,7 +24,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// Without the suffix of a variant, which is no part of a pattern's name.
+// `name` without the suffix of a variant.
 std::string_view base_name(std::string_view name) {
   for (const Variant variant : {Variant::Session, Variant::RealTime}) {
     if (name.ends_with(suffix(variant))) name.remove_suffix(suffix(variant).size());

@@ -1,5 +1,7 @@
-// Finds a small part of the history that is violated too, shrinks it, and tells what is left; then
-// looks for violations that have nothing to do with those told.
+// explain(): for each anomaly of a verdict, finds a small part of the history that violates the
+// level, too, shrinks it, and makes a story of what is left. Then removes the transactions of these
+// stories from the history and checks the rest, to find violations that have nothing to do with
+// them.
 
 #include "ouro/explain.h"
 
@@ -24,19 +26,23 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kManyToCheck = 1'000'000;  // Too many to check again without those told.
-constexpr std::size_t kManyOfPart = 5'000;       // Too many to shrink a part of them at leisure.
-constexpr std::size_t kManyAnomalies = 1000;     // To be removed before that.
-constexpr std::uint64_t kStepsPerLook = 4;       // To go through a history, for each operation,
-constexpr std::uint64_t kStepsPerExcerpt = 30;   // … or to cut something out of it.
+// With more operations the history is not checked again for further violations.
+constexpr std::size_t kManyToCheck = 1'000'000;
+// With more operations a part is not tried, or not checked at other levels.
+constexpr std::size_t kManyOfPart = 5'000;
+// How many anomalies a check reports where all of them matter.
+constexpr std::size_t kManyAnomalies = 1000;
+// What it costs, in steps for each operation, to go through a history or to make a part of it.
+constexpr std::uint64_t kStepsPerLook = 4;
+constexpr std::uint64_t kStepsPerExcerpt = 30;
 
 bool is_cycle(AnomalyKind kind) {
   const AnomalySign sign = info(kind).sign;
   return sign == AnomalySign::Cycle || sign == AnomalySign::Contradiction;
 }
 
-// Two transactions that each read what the other overwrote, of one key: told like that, nobody
-// would see that an update was lost.
+// Whether two transactions each read what the other overwrote, of one key. Told like that, nobody
+// would recognise a lost update.
 bool is_mutual_overwriting(const std::vector<Case>& cases) {
   if (cases.size() != 1 || !cases[0].given.empty() || cases[0].cycle.size() != 2) return false;
   const Edge& one = cases[0].cycle[0];
@@ -89,19 +95,19 @@ class Explaining {
     options.cancelled = options_.cancelled;
     options.threads = 1;
     options.examples = 1;
-    options.scans_list_tombstones = scans_list_tombstones_;  // As in the whole.
+    options.scans_list_tombstones = scans_list_tombstones_;
     return options;
   }
 
-  // A part, with what is left of the budget.
+  // Checks a part with what is left of the budget.
   [[nodiscard]] Result<Verdict> checked(const History& part, Level level,
                                         const CheckOptions& options) const {
     const Budget left(budget_, 1);
     return check_within(left, part, level, options);
   }
 
-  // Tells the anomalies of a verdict on `history`, a part of the whole or, without `part`, the
-  // whole. Whether a story was added.
+  // Adds stories of the anomalies of a verdict on `history`, which is the whole if `part` is null,
+  // or else part->history. Returns whether a story was added.
   bool tell(const History& history, const Verdict& verdict, const Excerpt* part) {
     const std::size_t before = out_.stories.size();
     budget_.charge(kStepsPerLook * history.op_count());
@@ -124,7 +130,7 @@ class Explaining {
     return out_.stories.size() > before;
   }
 
-  // What may be told in place of the long proof of a search.
+  // Suspected lost updates, which may be told in place of the long proof of a search.
   [[nodiscard]] std::vector<Anomaly> suspects(const History& history,
                                               const Verdict& verdict) const {
     const bool searched = !verdict.anomalies.empty() &&
@@ -146,6 +152,8 @@ class Explaining {
     add(*std::move(story));
   }
 
+  // Adds a story, unless there are enough of its name or it depends on one of them. Removes its
+  // transactions that read, or else all, from further checks.
   void add(Story story) {
     std::size_t same = 0;
     for (const Story& other : out_.stories) {
@@ -162,8 +170,9 @@ class Explaining {
     out_.stories.push_back(std::move(story));
   }
 
-  // Whether what is wrong in one may be why the other is, too. By timestamps every operation is
-  // judged by itself.
+  // Whether both stories may have the same cause: they share a transaction that reads. By
+  // timestamps every operation is judged by itself, so only the same operations have the same
+  // cause.
   [[nodiscard]] bool depends(const Story& story, const Story& other) const {
     if (story.evidence == Evidence::Timestamps) {
       return story.shown_by == other.shown_by && story.shown_in == other.shown_in;
@@ -204,6 +213,8 @@ class Explaining {
 
   // ---- one story ----
 
+  // Whether the part violates the level by an anomaly of that kind (all cycles are one kind), or,
+  // without `kind`, by any.
   [[nodiscard]] bool shows(const History& part, std::optional<AnomalyKind> kind) const {
     return shows(part, kind, first_.level);
   }
@@ -217,7 +228,7 @@ class Explaining {
     return is_cycle(verdict->anomalies.front().kind);
   }
 
-  // Whether one of the same kind shows that asks for the same result.
+  // Whether the part has an anomaly of the same kind with the same expected result.
   [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted) const {
     CheckOptions options = check_options();
     options.examples = kManyAnomalies;
@@ -229,8 +240,8 @@ class Explaining {
                                        });
   }
 
-  // Where the order of all versions is known, what is left of a part must show a cycle as bad as
-  // the worst of the part. Nothing where that asks for nothing.
+  // The kind of the worst cycle of the part, if worst_first_: when the part is shrunk, a cycle as
+  // bad must remain. Nothing if that demands nothing.
   [[nodiscard]] std::optional<CycleKind> worst_of(const History& part) const {
     if (!worst_first_) return std::nullopt;
     CheckOptions options = check_options();
@@ -243,7 +254,8 @@ class Explaining {
     return kind == CycleKind::Any ? std::nullopt : std::optional(kind);
   }
 
-  // Of several cycles the worst, then the shortest; otherwise the first anomaly.
+  // The anomaly to tell: if worst_first_, the cycle of the worst kind, of those the shortest;
+  // otherwise the first anomaly.
   [[nodiscard]] const Anomaly& worst_anomaly(const Verdict& verdict) const {
     const auto rank = [&](const Anomaly& anomaly) {
       const bool cycle = worst_first_ && anomaly.kind == AnomalyKind::ForbiddenCycle;
@@ -278,7 +290,8 @@ class Explaining {
     return story;
   }
 
-  // Of a wrong result, the whole of what should have come back, not only what the story is about.
+  // Sets story.expected of a wrong result to all that should have come back in the whole history,
+  // not only in the part that the story is about.
   static void expect_all(const Verdict& verdict, Story& story) {
     for (const Anomaly& anomaly : verdict.anomalies) {
       if (anomaly.kind == story.kind && !anomaly.ops.empty() && anomaly.ops == story.shown_by) {
@@ -287,8 +300,8 @@ class Explaining {
     }
   }
 
-  // By timestamps an anomaly needs nobody but those it names; with fewer a read would have to
-  // return something else.
+  // The story of an anomaly by timestamps. Mostly the transactions that it names suffice; in a part
+  // with fewer a read would have to return something else.
   [[nodiscard]] Story local_story(const History& history, const Verdict& verdict,
                                   const Anomaly& anomaly) const {
     Story story = told(history, verdict, anomaly);
@@ -312,8 +325,8 @@ class Explaining {
     story.weakest_violated = {verdict.level};
     const Excerpt own =
         Excerpter(history, verdict.evidence, std::move(keys)).make(story.txns, kept);
-    // Maybe it takes others, too: who wrote what was read, or should have been, or whom the replay
-    // put in another place.
+    // If these do not suffice, others are needed, such as writers of what was read or should have
+    // been.
     const auto question = [&](const History& h) { return shows_same(h, anomaly); };
     if (shrink_to(story, own, question)) return story;
     Core core(history, verdict, anomaly);
@@ -328,8 +341,8 @@ class Explaining {
     return story;
   }
 
-  // Makes the story one about the smallest part of `part` that answers the question with yes; false
-  // if all of it does not.
+  // Makes the story one about the smallest part of `part` for which the answer is yes; false if the
+  // answer for `part` itself is no.
   [[nodiscard]] bool shrink_to(Story& story, const Excerpt& part, const Question& question) const {
     if (!question(part.history)) return false;
     const Shrunk least = shrink(part.history, first_.evidence, question, budget_);
@@ -342,8 +355,8 @@ class Explaining {
     return true;
   }
 
-  // The weakest level that the part violates by a cycle, too. What its transactions did wrong there
-  // is worse than what else they did.
+  // The weakest level that the part violates by a cycle. A violation of a weaker level is worse, so
+  // that is what should be told of these transactions.
   [[nodiscard]] Level worst_level(const History& part, AnomalyKind kind) const {
     if (!is_cycle(kind) || part.op_count() > kManyOfPart) return first_.level;
     for (const LevelInfo& level : levels()) {
@@ -354,7 +367,8 @@ class Explaining {
     return first_.level;
   }
 
-  // Some transactions with all their operations; nothing if those are too many.
+  // These transactions with all their operations; nothing if `kind` is no cycle, or those are too
+  // many.
   [[nodiscard]] std::optional<Excerpt> all_they_did(const History& history,
                                                     std::span<const TxnId> txns,
                                                     AnomalyKind kind) const {
@@ -371,8 +385,8 @@ class Explaining {
     return Excerpter(history, first_.evidence).make(txns, kept);
   }
 
-  // The smallest story of a part that shows `kind`: with as few transactions as possible; where
-  // several are as small, the worst of what those transactions did.
+  // The smallest story of a part that shows `kind`: with as few transactions as possible, and of
+  // what those did, the worst. `as_bad`: the cycle that is told must be at least as bad.
   [[nodiscard]] std::optional<Story> shrunk_story(const History& history, const Excerpt& core,
                                                   AnomalyKind kind,
                                                   std::optional<CycleKind> as_bad) const {
@@ -404,7 +418,8 @@ class Explaining {
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.examples = as_bad ? kManyAnomalies : 1;
-    const auto verdict = check(least, first_.level, options);  // Without limits: it just was.
+    // Without limits: this part was just checked within them.
+    const auto verdict = check(least, first_.level, options);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
     Story story = told(least, *verdict, worst_anomaly(*verdict));
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
@@ -463,7 +478,7 @@ class Explaining {
     return story;
   }
 
-  // Whether a cycle is worse, or as bad and shorter, than the one that would be told.
+  // Whether the cycle of the anomaly is worse than the one of the cases, or as bad and shorter.
   [[nodiscard]] bool is_better(const Anomaly& anomaly, const std::vector<Case>& cases) const {
     if (!worst_first_ || anomaly.kind != AnomalyKind::ForbiddenCycle || cases.size() != 1) {
       return false;
@@ -473,8 +488,8 @@ class Explaining {
            std::pair(kind_of(other), other.size());
   }
 
-  // The cases of a part. A lost update is told as snapshot isolation has it, at stronger levels,
-  // too: whoever wrote first, the other one overwrote that without having seen it.
+  // The cases of a part. A lost update is told at stronger levels, too, as snapshot isolation tells
+  // it: whichever of the two wrote first, the other overwrote that without having seen it.
   [[nodiscard]] std::optional<std::vector<Case>> cases_at(const Observed& observed,
                                                           Level level) const {
     auto cases = tell_cases(observed, level, options_.clock_drift, budget_);
@@ -483,6 +498,7 @@ class Explaining {
     return branches ? std::move(branches) : std::move(cases);
   }
 
+  // Finds the weakest levels that the part of the story violates, and the strongest that hold.
   void set_levels(Story& story, const History& least) const {
     std::vector<Level> asked;
     for (const LevelInfo& level : levels()) {
@@ -499,9 +515,11 @@ class Explaining {
   const Verdict& first_;
   const ExplainOptions& options_;
   Budget budget_;
-  const bool worst_first_;            // Of cycles, the kind counts before the length.
-  const bool scans_list_tombstones_;  // Of the whole.
-  std::vector<bool> removed_;
+  // Whether all version orders are known, so that of several cycles the worst is told, and not the
+  // shortest.
+  const bool worst_first_;
+  const bool scans_list_tombstones_;  // In the whole history; parts are judged by the same.
+  std::vector<bool> removed_;         // By TxnId, whether it is removed from further checks.
   Explanation out_;
 };
 

@@ -107,8 +107,8 @@ std::size_t Facts::number(std::size_t key, TxnId writer) const {
   return static_cast<std::size_t>(at - writers.begin());
 }
 
-// Writes of two transactions may come in both orders; each is a fact, but then neither of the two
-// is the older one.
+// A version order may show writes of two transactions in both orders. Then both edges are facts,
+// but neither transaction counts as the earlier writer.
 void Facts::order_by_steps(std::size_t k) {
   std::vector<std::pair<std::size_t, std::size_t>> shown;
   for (const VersionStep& step : o_.version_steps(keys_[k].key)) {

@@ -1,4 +1,5 @@
-// What a part of a history calls its transactions, operations and keys, in terms of the whole.
+// Translates ids of a part of a history to those of the whole. Invalid ids, and those of things
+// that were added to the part, become invalid.
 #pragma once
 
 #include "explain/excerpt.h"
@@ -9,7 +10,7 @@ namespace ouro {
 [[nodiscard]] TxnId lifted(TxnId txn, const Excerpt& part);
 [[nodiscard]] OpId lifted(OpId op, const Excerpt& part);
 void lift(Story& story, const Excerpt& part);
-// A part of a part, as one of the whole.
+// `inner` is a part of part.history; returns it as a part of the whole.
 [[nodiscard]] Excerpt lifted(Excerpt inner, const Excerpt& part);
 
 }  // namespace ouro

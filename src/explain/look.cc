@@ -7,7 +7,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kMany = 500;  // Stories of each name; more would take too long to tell.
+constexpr std::size_t kMany = 500;  // How many stories of each name are told, at most.
 
 class Look {
  public:
@@ -49,7 +49,7 @@ class Look {
     return budget_.exhausted() || all_found();
   }
 
-  // Whether the level was not asked for, and what violates it violates one that was.
+  // Whether the level was not asked for, but is implied by a violated level that was.
   [[nodiscard]] bool is_weaker(Level level, std::span<const Verdict> verdicts) const {
     if (!decidable(level, options_.evidence)) return false;
     bool weaker = false;
@@ -84,9 +84,9 @@ class Look {
   const History& history_;
   CheckOptions options_;
   const Budget& budget_;
-  Expectation wanted_;
-  std::vector<Explanation> found_;
-  bool cut_short_ = false;  // A limit was reached.
+  Expectation wanted_;              // All names to look for, as if they should be shown.
+  std::vector<Explanation> found_;  // Those given, then those made here.
+  bool cut_short_ = false;          // A limit was reached.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Looks for anomalies by name, harder than a report must.
+// Looks for anomalies that are expected by name, with more effort than a report makes.
 #pragma once
 
 #include <span>
@@ -16,10 +16,11 @@ struct Looked {
   bool cut_short = false;  // A limit was reached, and left open whether there is more.
 };
 
-// What else is wrong with `history`, of which `explanations` tell something, if not all anomalies
-// that are expected, or expected not to be, are among that: more stories of each level violated,
-// and those of weaker levels, of which every violation is one of the stronger, too. Costs checks of
-// those levels, by `options` and within `budget`, and as many explanations.
+// Explanations of `history` beyond `explanations`, until all anomalies that the expectation names
+// (to be shown, or to be lacking) are among them or nothing is left to try: more stories of each
+// level violated, and stories of weaker levels, whose violations violate the stronger ones, too.
+// Cost: a check of each of those levels, by `options` and within `budget`, and as many
+// explanations.
 [[nodiscard]] Looked look_for(const Expectation& expectation, const History& history,
                               std::span<const Verdict> verdicts,
                               std::span<const Explanation> explanations,

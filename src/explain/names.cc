@@ -34,7 +34,8 @@ class Namer {
     }
   }
 
-  // A value of an aborted transaction that others built upon.
+  // Whether somebody built upon the aborted value that was read: the reader wrote the key, too, or
+  // the list that it read has later elements.
   [[nodiscard]] bool dirty_update() const {
     if (story_.shown_by.empty()) return false;
     const Op read = h_.op(story_.shown_by.front());
@@ -48,7 +49,8 @@ class Namer {
   }
 
  private:
-  // A rule of rc, ra or cc: someone saw a transaction and read what it had overwritten.
+  // A cycle with edges that a rule of rc, ra or cc forces: a reader saw a transaction, but read a
+  // version that this transaction had overwritten.
   [[nodiscard]] Pattern of_forced(std::span<const Edge> cycle) const {
     Pattern mildest = Pattern::NonMonotonicRead;
     for (const Edge& edge : cycle) {
@@ -67,7 +69,7 @@ class Namer {
     return same_session ? Pattern::StaleRead : Pattern::CausalityViolation;
   }
 
-  // A reader missed a write of a transaction that nevertheless precedes it.
+  // A reader missed a write of a transaction that precedes it by the rest of the cycle.
   [[nodiscard]] Pattern of_one_overwritten_read(std::span<const Edge> cycle) const {
     const auto at = std::find_if(cycle.begin(), cycle.end(),
                                  [](const Edge& edge) { return edge.kind == EdgeKind::ReadWrite; });
@@ -110,7 +112,7 @@ class Namer {
     return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
   }
 
-  // Whether the read asked for a set of rows, and the key was not among them.
+  // Whether the overwritten read is a predicate read that did not return the key.
   [[nodiscard]] bool missed_by_predicate(const Edge& edge) const {
     if (!edge.from_op.valid() || !is_predicate_read(h_.op(edge.from_op).kind)) return false;
     const auto rows = h_.rows(h_.predicate_read(edge.from_op));

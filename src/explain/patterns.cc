@@ -1,4 +1,5 @@
-// What patterns are called, here and elsewhere. Those that are no cycle are check()'s anomalies.
+// The table of patterns, with their names here and in the literature. Patterns that are no cycles
+// take theirs from the anomalies of check().
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,11 @@
-// Asks whether the history could do without `first` preceding `second`: something is added to it
-// that says otherwise. If the level forbids that, the cycle without the edge added is the reason.
+// precedence(): whether `first` must precede `second`. Something is added to the history that
+// implies the opposite. If the level forbids the result, `first` must precede `second`, and the
+// cycle without the edge that was added is the reason.
 //
-// At the levels of snapshots and above it is a key of which `second` reads the initial value and
-// which `first` writes, so that `second` did not see `first`. Below, who saw whom says little about
-// the commit order; there it is a transaction that saw `second` commit before `first`.
+// At levels that forbid lost updates, a key is added of which `second` reads the initial value and
+// which `first` writes, so that `second` did not see `first`. At the others, who saw whom says
+// little about the commit order; there a transaction is added that saw `second` commit before
+// `first`.
 
 #include <algorithm>
 
@@ -18,16 +20,17 @@
 namespace ouro {
 namespace {
 
-// Where updates may get lost, a writer need not have seen the version before its own.
+// Whether to ask by adding a transaction, see above.
 bool by_commit_order(Level level) { return rules(level).lost_updates; }
 
-// What the question added, in a history that has it.
+// Tells what was added to a history to ask the question. `asked` is the whole history with that;
+// ids are those of `asked.history`.
 class Added {
  public:
   Added(const Excerpt& asked, TxnId first, TxnId second)
       : asked_(asked), first_(first), second_(second) {}
 
-  // Leaves of the story what is about the whole, too.
+  // Removes what was added from the story.
   void remove_from(Story& story) const {
     std::erase_if(story.txns, [&](TxnId txn) { return is_added(txn); });
     std::erase_if(story.ops, [&](OpId op) { return !asked_.ops[op.index()].valid(); });
@@ -57,7 +60,8 @@ class Added {
     return edge.from == second_ && edge.to == first_ && is_added(edge.key);
   }
 
-  // Cuts the cycle open where the question closed it.
+  // Removes the edge that was added from the cycle, so that a path from `first` to `second` is
+  // left.
   void cut_open(std::vector<Edge>& cycle) const {
     const auto at = std::find_if(cycle.begin(), cycle.end(),
                                  [&](const Edge& edge) { return is_question(edge); });
@@ -70,7 +74,7 @@ class Added {
   TxnId first_, second_;
 };
 
-// Whether both take part in any order at all. What is wrong otherwise is check()'s to say.
+// Whether both transactions count. If not, no order concerns them.
 Result<bool> both_count(const Budget& budget, const History& history, TxnId first, TxnId second,
                         const CheckOptions& options) {
   const auto observed = Observed::observe(history, budget, options.threads, options.evidence);

@@ -1,19 +1,19 @@
-// What engines say, in the form that stories have.
+// Turns proofs of the engines into cases of stories.
 #pragma once
 
 #include "ouro/explain.h"
 
 namespace ouro {
 
-// The cases of a search: every cycle that excludes an order of some writes.
+// The cases of a search: one for each cycle that excludes some order of writes.
 [[nodiscard]] std::vector<Case> cases_of(const Refutation& refutation);
 
-// Those of what open reads may have returned, each with what is wrong then.
+// The cases of what open reads may have returned, each with what is wrong in that case.
 [[nodiscard]] std::vector<Case> cases_of(std::span<const SourceCase> sources);
 
-// Whoever read the initial value of a key read what every writer of it overwrote. To say so is
-// plainer than to say that one of those would have to precede the initial state. Changes the first
-// case of a story of rc, ra or cc.
+// Rewrites the first case of a story of rc, ra or cc, if its cycle says that a writer of a key
+// would have to precede the initial state. It is plainer to say that a transaction saw that writer,
+// and nevertheless read the initial value, which every writer of the key overwrote.
 void avoid_initial(Story& story, const History& history);
 
 }  // namespace ouro

@@ -69,7 +69,8 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
   return out;
 }
 
-// It says nothing about others of its key, as long as the write is there.
+// The row of a key that the transaction itself wrote before the read: as long as that write stays,
+// the read says nothing about other writers of the key.
 RowGrounds::Row RowGrounds::own(OpId read, const Op& write) const {
   const PredicateId predicate = h_.predicate_read(read).predicate;
   const bool alive = leaves_row(write);
@@ -111,7 +112,8 @@ RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
   const bool returned = std::find(rows.begin(), rows.end(), version) != rows.end();
   const bool selected = out.matches && h_.op(read).kind == OpKind::Select;
   if (returned || selected) {
-    out.needed[0] = out.seen;  // If the row is missing from the result, that is wrong by itself.
+    // (A select that should have returned the version, but did not, is wrong because of it.)
+    out.needed[0] = out.seen;
   } else {
     out.position = seen;
   }
@@ -121,11 +123,13 @@ RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
   }
   out.like = versions[first].value;
   out.initially = versions[0].value;
-  // A key that is not listed would be taken for absent, and be so somewhere else.
+  // To list a null version is to leave out the key. Then it is taken for absent, which must mean
+  // that same version.
   const std::uint32_t absent = rows_->position(key, Value::null());
   if (out.like.is_null() && absent != first) out.like = Value::unobserved();
   if (out.initially.is_null() && absent != 0) out.initially = Value::unobserved();
-  // Nor can a read have seen what its transaction wrote later.
+  // A read cannot have seen what its own transaction wrote later, so in that case the version that
+  // it saw must stay.
   const OpId instead = write(versions[first]);
   if (instead.valid() && h_.txn_of(instead) == h_.txn_of(read)) out.needed[0] = out.seen;
   return out;

@@ -1,11 +1,13 @@
-// What a predicate read rests on, row by row, by version orders.
+// Finds what a predicate read rests on when it is judged by version orders: for each row, which
+// versions a part of the history must keep.
 //
-// A select or aggregate depends on the version of a row with which the row began, or ceased, to
-// match, and on being seen before the next such version. A part of the history that lacks versions
-// must not invent changes of that kind. So the read keeps what it says of a row only if three
-// versions stay: the last one up to what it saw that changed whether the row matches; the one
-// before that, so that it still does; and, if the read returned the row, the version that it
-// returned. What else goes makes nobody precede the read who did not before.
+// A select or aggregate follows the writer of the last version, up to the one it saw, that changed
+// whether the row matches, and precedes the writer of the next such version. A part of the history
+// that lacks versions must not have such changes that the whole does not have. So the read may stay
+// in a part only if, of each row that is left, three versions stay: the last one up to what the
+// read saw that changed whether the row matches; the one before that, so that it is still a change;
+// and, if the read returned the row, the version that it returned. Without other versions nobody
+// precedes the read who did not before.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -23,31 +25,32 @@ namespace ouro {
 
 class RowGrounds {
  public:
-  // `history` must outlive it. Cost: as check() by versions before it decides anything.
+  // `history` must outlive it. Cost: that of check() by versions before it looks for cycles.
   explicit RowGrounds(const History& history);
 
   struct Row {
     KeyId key;
-    std::array<OpId, 3> needed;  // Writes; invalid: the initial version, or nothing.
+    std::array<OpId, 3> needed;  // Writes that must stay; invalid: the initial version, or none.
     OpId seen;                   // The write of the version that the read saw; invalid as above.
-    Value value;                 // That version,
-    bool matches = false;        // and whether it matches.
-    // The first of the versions up to that one which match, or do not, like it; null: the initial
-    // one, if that is no row. Unobserved: a version set cannot say so.
+    Value value;                 // The value of that version.
+    bool matches = false;        // Whether that version matches.
+    // The value of the version that a version set may list instead of the one seen: the first of
+    // the versions up to it that, without interruption, match or do not match like it. Null: it
+    // need not be listed. Unobserved: a version set cannot name it.
     Value like;
-    Value initially;  // The initial version, told likewise.
+    Value initially;  // The initial version, with null and unobserved as for `like`.
     bool initial_matches = false;
-    bool missed = false;  // A version set does not list it, although it was there all along.
-    // Where that version stands among those of the row; nothing if it must stay.
+    bool missed = false;  // A version set does not list the row, although it was never absent.
+    // The position of the version seen among those of the row; nothing if that version must stay.
     std::optional<std::uint32_t> position;
   };
-  // Whether no version up to the one that the read saw, of those that `stays` says are left,
-  // matches otherwise: then the read follows nobody there. REQUIRES: row.position.
+  // Whether all versions up to the one that the read saw, of those for which `stays` is true, match
+  // or do not match like it: then the read follows no writer of the row. REQUIRES: row.position.
   [[nodiscard]] bool is_even(OpId read, const Row& row,
                              const std::function<bool(OpId)>& stays) const;
 
-  // Of every row that ever matched, one for each moment at which the read may have seen it, by key;
-  // null if the read is none that version orders judge.
+  // For every row that ever matched, one Row for each moment at which the read may have seen it,
+  // sorted by key; null if the read is not judged by version orders.
   [[nodiscard]] const std::vector<Row>* of(OpId read);
 
  private:
@@ -63,7 +66,7 @@ class RowGrounds {
   const History& h_;
   std::optional<Observed> observed_;  // Nothing, and no rows, if the history cannot be judged.
   std::optional<RowVersions> rows_;
-  // When reads without a version set may have seen what they saw.
+  // The moments at which reads without a version set may have taken their snapshots.
   std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
 };

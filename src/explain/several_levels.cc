@@ -1,4 +1,4 @@
-// What verdicts at several levels say together.
+// Summaries of verdicts at several levels: the worst outcome, and the strongest and weakest levels.
 
 #include <algorithm>
 

@@ -25,7 +25,7 @@ class Shrinker {
     drop_in_chunks(txns_, &Shrinker::without_txns);
     drop_keys();
     drop_in_chunks(ops_, &Shrinker::without_ops);
-    // A question that is not quite monotone may leave something behind.
+    // If the question is not monotone, something may have become superfluous.
     while (drop_one_by_one(txns_, &Shrinker::without_txns) ||
            drop_one_by_one(ops_, &Shrinker::without_ops)) {
     }
@@ -44,7 +44,8 @@ class Shrinker {
     return excerpter_.make(txns, kept);
   }
 
-  // Keeps the smaller part if the answer is yes; then without the operations that went with others.
+  // Goes on with the smaller part if the answer for it is yes. An excerpt may drop more operations,
+  // such as reads of what is gone; these are dropped here, too.
   bool accept(const State& smaller) {
     constexpr std::uint64_t kStepsPerOp = 8;
     budget_.charge(kStepsPerOp * smaller.ops.size() + h_.op_count() / 8);
@@ -76,7 +77,7 @@ class Shrinker {
     return accept(smaller);
   }
 
-  // Ever smaller chunks, the last ones first: what is early is more often needed.
+  // Drops ever smaller chunks, the last ones first: early ones are more often needed.
   template <class Id>
   void drop_in_chunks(std::vector<Id>& left, bool (Shrinker::*drop)(std::span<const Id>)) {
     for (std::size_t size = left.size() / 2; size > 1 && !stopped_; size /= 2) {
@@ -104,7 +105,7 @@ class Shrinker {
     return any;
   }
 
-  // A story about fewer keys is the better one.
+  // Drops all operations on a key at once: a story about fewer keys is better.
   void drop_keys() {
     std::vector<KeyId> keys;
     for (const OpId op : ops_) keys.push_back(h_.op(op).key);

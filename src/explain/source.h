@@ -1,13 +1,13 @@
-// Which write a read shows.
+// Finds the write that a read returned.
 #pragma once
 
 #include "ouro/history.h"
 
 namespace ouro {
 
-// The write of `writer` whose value `read` returned: of a list, the last of its elements; of a
-// predicate read, the one behind a row or, without such a row, behind a visible version. Invalid if
-// the read shows none of them.
+// The last write of `writer` that `read` shows: as its value, or as an element of a list; of a
+// predicate read as a returned row or, without such a row, as a version of its version set. Invalid
+// if the read shows none.
 [[nodiscard]] OpId write_behind(const History& history, TxnId writer, OpId read);
 
 }  // namespace ouro

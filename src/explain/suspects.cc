@@ -7,6 +7,7 @@
 namespace ouro {
 namespace {
 
+// A transaction's read of a key, and its write of the key after that.
 struct Update {
   OpId read;
   OpId write;

@@ -1,7 +1,7 @@
-// Violations that one glance at the history may find.
+// Finds likely violations by one pass over the history.
 //
-// A search ends with any proof that no order is left, which may be long-winded where a plain lost
-// update stands elsewhere in the history. That one is the better story.
+// A search ends with some proof that no order is possible. That may be long, while elsewhere in the
+// history a plain lost update would be the better story.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace ouro {
 
-// Up to `limit` pairs of transactions that both read a version of a key and then wrote the key;
-// each transaction in one pair only. To be checked: who aborted, or whom nobody saw, may be among
-// them. Cost: one pass.
+// Up to `limit` pairs of committed transactions that both read the same value of a register and
+// then wrote the key; each such update is in one pair only. They are only suspected: the caller
+// must check each. Cost: one pass.
 [[nodiscard]] std::vector<Anomaly> suspected_lost_updates(const History& history,
                                                           std::size_t limit);
 

@@ -1,4 +1,4 @@
-// The sentences for cycles, case by case.
+// The part of Narrator that tells cases: what each assumes, and the cycle that follows.
 
 #include <fmt/format.h>
 
@@ -12,11 +12,11 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kCasesTold = 8;
+constexpr std::size_t kCasesTold = 8;  // The most cases that are told.
 
 }  // namespace
 
-// Whether nobody else in the story writes the key.
+// Whether the two transactions of the assumption are the only ones in the story that write the key.
 bool Narrator::only_writers(const Assumption& given) const {
   std::set<TxnId> writers;
   for (const OpId op : ops_) {
@@ -27,7 +27,6 @@ bool Narrator::only_writers(const Assumption& given) const {
   return writers.size() <= 2;
 }
 
-// "If T3's cas x 1→2 read T1's x=5", for each read of the case.
 std::string Narrator::sources_premise(const Case& each) const {
   std::string out;
   for (const ReadSource& said : each.sources) {
@@ -72,7 +71,6 @@ std::string Narrator::premise(const Case& each) const {
   return out + ":";
 }
 
-// A sentence for each read that the cases are about.
 std::vector<std::string> Narrator::open_reads() const {
   std::set<OpId> reads;
   for (const Case& each : story_.cases) {

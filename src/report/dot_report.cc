@@ -1,4 +1,5 @@
-// Stories for Graphviz. Colours are those of Elle's pictures, so that users of it feel at home.
+// Stories as graphs for Graphviz. Edges have the colours of Elle's pictures, for users who know
+// those.
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ std::string_view colour(EdgeKind kind) {
   return kColours[static_cast<std::size_t>(kind)];
 }
 
-// Between double quotes; in a record some characters mean more.
+// Escapes `text` for a place between double quotes; in the label of a `record`, more characters
+// need it.
 std::string escaped(std::string_view text, bool record) {
   std::string out;
   for (const char c : text) {
@@ -80,7 +82,8 @@ class Graph {
     return shown ? fmt::format("{}:o{}", id(txn), op.value) : id(txn);
   }
 
-  // The same edge may be in several cases.
+  // Adds the edge of a case. The same edge may be in several cases; it is drawn once, and dashed,
+  // with a premise, unless a case has it without one.
   void add(const Edge& edge, const Case& each) {
     const std::string key = edge.key.valid() ? ' ' + history_.key_label(edge.key) : std::string();
     const std::string line =
@@ -99,7 +102,7 @@ class Graph {
   const Story& story_;
   const Narrator narrator_;
   const std::size_t number_;
-  std::map<std::string, std::string> edges_;
+  std::map<std::string, std::string> edges_;  // Premises by edge, as it is drawn; "": always.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Verdicts in the shape of Elle's results, for tools that read those.
+// Verdicts in the form of Elle's results (EDN), for tools that read those.
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-// A scalar as in JSON; a list or row of those.
+// A value: scalars as in JSON, lists as vectors, rows as maps.
 std::string edn(const History& history, Value value) {
   switch (value.kind()) {
     case ValueKind::Null:
@@ -81,7 +81,7 @@ std::string edn(const History& history, const Op& op) {
                      edn(history, op.value));
 }
 
-// The transaction with the operations that matter.
+// The transaction with those of its operations that the story is about.
 std::string edn(const History& history, const Story& story, TxnId txn) {
   if (!txn.valid()) return "nil";
   std::string ops;
@@ -101,7 +101,7 @@ std::string edn_step(const History& history, const Narrator& narrator, const Edg
   if (edge.key.valid()) out += fmt::format(", :key {}", edn(history, history.key_name(edge.key)));
   const auto value = [&](std::string_view name, OpId op) {
     if (!op.valid() || is_predicate_read(history.op(op).kind)) return;
-    if (is_open_read(history.op(op).kind)) return;  // It tells only what it did not return.
+    if (is_open_read(history.op(op).kind)) return;  // Its value is what it did not return.
     out += fmt::format(", :{} {}", name, edn(history, history.op(op).value));
   };
   value("value", edge.from_op);
@@ -123,7 +123,7 @@ std::string edn(const History& history, const Story& story) {
       steps += (steps.empty() ? "" : " ") + edn_step(history, narrator, edge);
     }
     if (!cycle.empty())
-      txns += edn(history, story, cycle.back().to);  // The first again, as Elle has it.
+      txns += edn(history, story, cycle.back().to);  // Elle repeats the first at the end.
   }
   for (const std::string& line : narrator.lines()) {
     sentences += (sentences.empty() ? "" : " ") + quoted(line);

@@ -1,4 +1,5 @@
-// Examinations are told as the verdicts that they have, with all that is known besides.
+// Reports of examinations: those of their verdicts, with the examination's explanations and all
+// else that it found as options.
 
 #include "ouro/report.h"
 

@@ -1,6 +1,7 @@
-// What a page of the HTML report shows of one history, as JSON; src/report/html/ draws it.
+// Writes what the page of the HTML report shows of one history, as JSON; the scripts in
+// src/report/html/ draw it.
 //
-// All of it is bounded, whatever the size of the history. What was left out is said there.
+// Its size is bounded, whatever the size of the history. It says how much was left out.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +14,23 @@
 
 namespace ouro {
 
-// A story with the levels at which it was told.
+// A story, and all levels whose explanations have it.
 struct SharedStory {
   const Story* story = nullptr;
   std::vector<Level> levels;
 };
 
-// At most as many as the page shows; `total` counts all.
+// The different stories of the explanations, at most as many as the page shows. Sets `total` to the
+// number of all. The explanations must outlive the result.
 [[nodiscard]] std::vector<SharedStory> shared_stories(std::span<const Explanation> explanations,
                                                       std::size_t& total);
 
-// An object: its transactions with their operations, and each case with the sentences of its edges.
+// Writes an object: the story's transactions with their operations, and each case with the
+// sentences of its edges.
 void write_html_story(JsonWriter& json, const History& history, const SharedStory& shared);
 
-// An array: a timeline by client clocks, and one by database timestamps, as far as the history has
-// them. The transactions of `stories` are on it in any case.
+// Writes an array: a timeline by client clocks, and one by database timestamps, if the history has
+// such. Of a large history each shows a sample, with the transactions of `stories` first.
 void write_html_timelines(JsonWriter& json, const History& history,
                           std::span<const SharedStory> stories);
 

@@ -1,8 +1,9 @@
-// The page: a frame with styles and scripts of src/report/html/, the report as text, and as data.
+// The page of the HTML report: a frame with the styles and scripts of src/report/html/, the report
+// as text, and the report as data (JSON).
 //
 // The scripts make everything else from the data, as text nodes; nothing of a history is ever
-// parsed as markup. The policy allows the very style and script that were built in, by their
-// hashes.
+// parsed as markup. The content security policy allows only the style and the script that were
+// built in, by their hashes.
 
 #include <fmt/format.h>
 
@@ -21,7 +22,8 @@
 namespace ouro {
 namespace {
 
-// More than this, and histories are only listed.
+// In bytes. When the data of all histories exceeds the first limit, further histories are only
+// listed; when the text exceeds the second, that of further histories is left out.
 constexpr std::size_t kMostBytes = 6'000'000;
 constexpr std::size_t kMostText = 1'000'000;
 
@@ -51,7 +53,8 @@ std::string markup_escaped(std::string_view text) {
   return valid_utf8(std::move(out));
 }
 
-// JSON in which nothing can end the element it is in. These characters occur in strings only.
+// Escapes characters of JSON that could end the script element it is in. They occur in strings
+// only.
 std::string script_escaped(std::string_view json) {
   std::string out;
   for (const char c : json) {
@@ -64,7 +67,7 @@ std::string script_escaped(std::string_view json) {
   return out;
 }
 
-// Hexadecimal digits as the base 64 of the bytes they mean.
+// Converts bytes from hexadecimal digits to base 64.
 std::string base64(std::string_view hex) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -107,7 +110,7 @@ void write_levels(JsonWriter& json, const Checked& checked, std::span<const Verd
   json.end_array();
 }
 
-// Levels that this evidence says nothing about, but other evidence does.
+// Writes the levels that this evidence cannot decide, but other evidence can.
 void write_undecidable(JsonWriter& json, Evidence evidence) {
   json.key("undecidable").begin_object();
   for (const LevelInfo& level : levels()) {

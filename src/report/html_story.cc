@@ -9,11 +9,12 @@
 namespace ouro {
 namespace {
 
+// What the page shows at most.
 constexpr std::size_t kMostStories = 40;
-constexpr std::size_t kMostTxns = 120;  // Of a story; it has more only if it could not be shrunk.
-constexpr std::size_t kMostEdges = 200;
-constexpr std::size_t kMostCases = 24;
-constexpr std::size_t kMostOps = 60;  // Of a transaction, besides those that matter.
+constexpr std::size_t kMostTxns = 120;   // Of a story; it has more only if it could not be shrunk.
+constexpr std::size_t kMostEdges = 200;  // Of a case.
+constexpr std::size_t kMostCases = 24;   // Of a story.
+constexpr std::size_t kMostOps = 60;     // Of a transaction, besides those the story is about.
 
 class StoryWriter {
  public:
@@ -47,8 +48,8 @@ class StoryWriter {
   }
 
  private:
-  // The number of the transaction among those of the story: null for the initial one, and -1 for
-  // one that is not shown.
+  // Writes the number of the transaction among those of the story, from 0: null for the initial
+  // one, and -1 for one that is not shown.
   void write_number(std::string_view name, TxnId txn) {
     json_.key(name);
     if (!txn.valid()) {
@@ -118,7 +119,8 @@ class StoryWriter {
     json_.end_object();
   }
 
-  // What the reader behind a forced edge read from its two ends.
+  // A forced edge follows from the reads of a third transaction: writes edges for what that one
+  // read from the two ends.
   void write_reads_of(const Edge& forced) {
     const TxnId reader = history_.txn_of(forced.read);
     const auto write = [&](TxnId writer, OpId read) {
@@ -163,7 +165,7 @@ class StoryWriter {
     json_.end_array().member("hiddenEdges", each.cycle.size() - told).end_object();
   }
 
-  // Who read what of whom in the story.
+  // An edge for each read of the story and each writer in the story that it shows.
   [[nodiscard]] std::vector<Edge> observed_reads() const {
     std::vector<Edge> out;
     for (const OpId id : narrator_.ops()) {
@@ -183,7 +185,7 @@ class StoryWriter {
     return out;
   }
 
-  // Transactions that are on no cycle are there because others read from them, or they from others.
+  // Writes the reads that connect transactions which are on no cycle with the others.
   void write_bystanders() {
     std::vector<TxnId> touched;
     const auto touch = [&](const Edge& edge) {
@@ -203,7 +205,7 @@ class StoryWriter {
     }
   }
 
-  // What is no cycle: one sentence, and lines from who wrote to who read.
+  // Writes a story without cycles: one sentence, and links from writers to readers.
   void write_plain() {
     const std::string sentence = narrator_.lines().front();
     json_.member("plain", sentence).key("links").begin_array();
@@ -216,7 +218,7 @@ class StoryWriter {
     json_.end_array();
   }
 
-  // A write that shows what is wrong because nobody read it.
+  // Writes a link for a write that the anomaly names although no read of the story returned it.
   void write_unread(const std::string& sentence, const std::vector<TxnId>& linked) {
     OpId read, write;
     for (const OpId op : story_.shown_by) {
@@ -252,7 +254,7 @@ class StoryWriter {
   const History& history_;
   const Story& story_;
   const Narrator narrator_;
-  std::size_t shown_ = 0;
+  std::size_t shown_ = 0;  // How many transactions are shown.
 };
 
 void write_names(JsonWriter& json, std::string_view key, std::span<const Level> levels) {

@@ -1,7 +1,7 @@
-// The transactions as bars over time, a row for each session.
+// Timelines of the HTML report: transactions as bars over time, a row for each session.
 //
-// A page cannot hold a million bars. What is on it: the transactions of the stories, those that
-// were under way around them, and an even sample of the rest.
+// A page cannot hold a million bars. So it has the transactions of the stories, those that were
+// under way closest to them in time, and an even sample of the rest.
 
 #include <absl/container/flat_hash_set.h>
 
@@ -17,22 +17,23 @@ namespace ouro {
 namespace {
 
 constexpr std::size_t kMostBars = 1500;
-constexpr std::size_t kNearBars = 700;  // Of those, around the stories.
+constexpr std::size_t kNearBars = 700;  // How many of these are for those close to the stories.
 constexpr std::size_t kMostSessions = 40;
-constexpr std::size_t kMostHulls = 8;  // Stories whose surroundings are shown.
+constexpr std::size_t kMostHulls = 8;  // The most stories whose surroundings are shown.
 constexpr std::size_t kMostEvents = 400;
-constexpr std::size_t kLongBar = 90;  // Bytes of its operations as text.
+constexpr std::size_t kLongBar = 90;  // About how many bytes of a bar's operations are shown.
 
+// A transaction and when it was under way, by the clock of its timeline.
 struct Bar {
   TxnId txn;
   std::int64_t start = 0;
-  std::optional<std::int64_t> end = {};  // None: nobody knows.
-  double away = 0;                       // From the nearest story.
+  std::optional<std::int64_t> end = {};  // Nothing: not known.
+  double away = 0;                       // How far from the nearest story.
 
   [[nodiscard]] std::int64_t last() const { return end.value_or(start); }
 };
 
-// When a transaction was under way; nothing if that is not known at all.
+// Finds when a transaction was under way; nothing if that is not known at all.
 using When = std::function<std::optional<Bar>(const History&, TxnId)>;
 
 std::optional<Bar> by_clock(const History& history, TxnId txn) {
@@ -51,11 +52,12 @@ std::optional<Bar> by_timestamp(const History& history, TxnId txn) {
   return Bar{txn, start ? start->physical : commit->physical, end};
 }
 
-// Without overflow.
+// to - from, without overflow.
 double distance(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to) - static_cast<double>(from);
 }
 
+// The time from the begin of a story's first transaction to the end of its last.
 struct Hull {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -86,7 +88,8 @@ class Timeline {
     json.end_array().member("hiddenSessions", history_.session_count() - sessions_.size());
   }
 
-  // Each as an array: row, start, end, status, number of the transaction, operations.
+  // Writes each bar as an array: row, start, end (null: not known), status, number of the
+  // transaction, operations.
   void write_bars(JsonWriter& json) const {
     json.member("total", total_).member("span", distance(first_, last_));
     json.member("origin", std::to_string(first_)).key("bars").begin_array();
@@ -106,6 +109,7 @@ class Timeline {
   }
 
  private:
+  // Chooses the sessions of the stories, and then the first others, up to kMostSessions.
   void choose_sessions(std::span<const SharedStory> stories) {
     std::vector<SessionId> involved;
     for (const SharedStory& shared : stories) {
@@ -161,6 +165,7 @@ class Timeline {
     return nearest;
   }
 
+  // Reduces bars_ to kMostBars; see the top of the file.
   void sample() {
     const auto is_involved = [&](const Bar& bar) { return involved_.contains(bar.txn); };
     const auto by_txn = [](const Bar& a, const Bar& b) { return a.txn < b.txn; };
@@ -188,7 +193,7 @@ class Timeline {
   [[nodiscard]] std::string ops_text(TxnId txn) const {
     std::string out;
     for (OpId op = history_.first_op(txn); op != history_.end_op(txn); ++op.value) {
-      if (info(history_.op(op).kind).second) continue;  // Told with its first half.
+      if (info(history_.op(op).kind).second) continue;  // notation() of the first half has it.
       const std::string next = notation(history_, history_.op(op));
       if (!out.empty() && out.size() + next.size() > kLongBar) return out + "   …";
       out += (out.empty() ? "" : "   ") + next;
@@ -197,12 +202,12 @@ class Timeline {
   }
 
   const History& history_;
-  absl::flat_hash_set<TxnId> involved_;
-  std::vector<SessionId> sessions_;
-  std::vector<Bar> bars_;
+  absl::flat_hash_set<TxnId> involved_;  // The transactions of the stories.
+  std::vector<SessionId> sessions_;      // The rows, sorted.
+  std::vector<Bar> bars_;                // Of these sessions.
   std::vector<Hull> hulls_;
-  std::size_t total_ = 0;
-  std::int64_t first_ = 0;
+  std::size_t total_ = 0;   // Bars of all sessions.
+  std::int64_t first_ = 0;  // The first and last time of all bars.
   std::int64_t last_ = 0;
 };
 
@@ -213,8 +218,8 @@ std::string_view remark_of(const History& history, std::string_view name) {
   return {};
 }
 
-// What was done to the database: "1200 pause node 1; 2100 resume node 1". What does not look like
-// that is left out.
+// Writes what was done to the database: `text` is like "1200 pause node 1; 2100 resume node 1",
+// with times of client clocks. Events that do not look like that are left out.
 void write_events(JsonWriter& json, std::string_view text, std::int64_t origin) {
   json.key("events").begin_array();
   for (std::size_t count = 0; !text.empty() && count < kMostEvents; ++count) {

@@ -1,6 +1,6 @@
-// Verdicts for machines: what docs/json.md describes.
+// Verdicts as JSON, as docs/json.md describes it.
 //
-// Transactions are named by their index in the history, from 0; the initial one is null. Every
+// Transactions are identified by their index in the history, from 0; the initial one is null. Every
 // transaction also has the label that the sentences use.
 
 #include <algorithm>
@@ -30,7 +30,7 @@ void write_place(JsonWriter& json, const Place& place) {
   json.member(place.unit == PlaceUnit::Line ? "line" : "byte", place.position);
 }
 
-// As the native format has them: a number, or a pair of them.
+// Writes a timestamp as in the native format: a number, or a pair of them.
 void write_timestamp(JsonWriter& json, std::string_view name, std::optional<Timestamp> timestamp) {
   if (timestamp) json.key(name).json(notation(*timestamp));
 }
@@ -68,7 +68,8 @@ void write_op(JsonWriter& json, const History& history, OpId id) {
   json.end_object();
 }
 
-// The value an edge is about: what was read, or else what was written.
+// The operation with the value that an edge is about: a read, or else a write; invalid if the edge
+// is about none.
 OpId telling_op(const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::WriteRead:
@@ -116,7 +117,7 @@ void write_edges(JsonWriter& json, std::string_view name, const History& history
   json.end_array();
 }
 
-// What reads returned that say only what they did not return.
+// Writes what open reads are assumed to have returned.
 void write_sources(JsonWriter& json, const History& history, std::span<const ReadSource> sources) {
   json.key("sources").begin_array();
   for (const ReadSource& said : sources) {
@@ -129,7 +130,7 @@ void write_sources(JsonWriter& json, const History& history, std::span<const Rea
   json.end_array();
 }
 
-// Each case: what is assumed, and the cycle that follows.
+// Writes each case: what is assumed, and the cycle that follows.
 void write_cases(JsonWriter& json, const History& history, const Narrator& narrator,
                  const Story& story) {
   json.key("cases").begin_array();
@@ -203,7 +204,7 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
   }
 }
 
-// What a check tells about all levels.
+// Writes what the outcomes say about all levels.
 void write_known_levels(JsonWriter& json, std::span<const Verdict> known) {
   write_levels(json, "strongest", strongest_holding(known));
   write_levels(json, "weakest_violated", weakest_violated(known));

@@ -11,7 +11,7 @@ namespace {
 
 using simdjson::dom::element;
 
-// Parses, or fails the test.
+// A JSON document; fails the test if the text is none, or not one line.
 class Json {
  public:
   explicit Json(const std::string& text) : padded_(text) {
@@ -20,7 +20,7 @@ class Json {
     EXPECT_EQ(text.find('\n'), text.size() - 1) << "one line";
     if (result.error() == simdjson::SUCCESS) root_ = result.value();
   }
-  // The text at a JSON pointer.
+  // The value at a JSON pointer, as JSON.
   std::string at(const char* pointer) const {
     element found;
     if (root_.at_pointer(pointer).get(found) != simdjson::SUCCESS) return "(nothing)";

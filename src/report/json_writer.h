@@ -1,4 +1,4 @@
-// Writes one JSON document, commas and escapes included.
+// Writes one JSON document; puts the commas and escapes strings.
 #pragma once
 
 #include <concepts>
@@ -27,8 +27,10 @@ class JsonWriter {
   JsonWriter& value(double number);
   JsonWriter& value(const History& history, Value value);
   JsonWriter& null() { return raw("null"); }
+  // A value that is JSON already.
   JsonWriter& json(std::string_view document) { return raw(document); }
 
+  // A key and its value.
   template <class T>
   JsonWriter& member(std::string_view name, const T& content) {
     return key(name).value(content);
@@ -37,15 +39,16 @@ class JsonWriter {
     return key(name).value(history, content);
   }
 
-  // The document as one line. Bytes that are no UTF-8 have become U+FFFD.
+  // The document as one line that ends with a line break. Bytes that are no UTF-8 become U+FFFD.
   [[nodiscard]] std::string finish() &&;
 
  private:
+  // Writes a comma if the last thing written was a value.
   void separate();
   JsonWriter& raw(std::string_view text);
 
   std::string out_;
-  bool after_value_ = false;
+  bool after_value_ = false;  // The last thing written was a value.
 };
 
 // `text` with every byte that belongs to no UTF-8 character replaced by U+FFFD.

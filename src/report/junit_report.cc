@@ -1,4 +1,4 @@
-// JUnit's XML, as build servers read it.
+// Verdicts as JUnit XML, which build servers read: a suite for each history, a test for each level.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace ouro {
 namespace {
 
-// For text and attributes; characters that XML cannot hold become U+FFFD.
+// Escapes `raw` for text and attributes. Characters that XML cannot hold become U+FFFD.
 std::string escaped(std::string_view raw) {
   const std::string text = valid_utf8(std::string(raw));
   std::string out;
@@ -61,11 +61,13 @@ std::string suite(std::string_view name, std::size_t tests, std::size_t failures
       escaped(name), tests, failures, errors, seconds, cases);
 }
 
+// How many tests of a suite there are, and how many of them failed or had errors.
 struct Tally {
   std::size_t tests = 0, failures = 0, errors = 0;
 };
 
-// What is wrong with a level, or what there is to know if that was expected.
+// The content of a level's test: its failure or error, which is counted in `tally`. If expectations
+// decide (checked.met), a violation is no failure; then its stories are output of the test.
 std::string content_of(const Checked& checked, const Verdict& verdict, Tally& tally) {
   const Explanation* explanation = find(checked.explanations, verdict.level);
   const std::string why = remark(verdict, explanation == nullptr ? Explanation{} : *explanation);

@@ -11,9 +11,9 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kWidth = 78;
+constexpr std::size_t kWidth = 78;  // Columns.
 
-// Breaks `text` into lines that fit, each behind `indent` spaces.
+// Breaks `text` into lines of at most kWidth columns, each indented by `indent` spaces.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::string line(indent, ' ');
@@ -41,8 +41,8 @@ std::string names_below(Level level) {
   return out.empty() ? "-" : out;
 }
 
-// A line for each level, the strongest first: what `mark_of` has to say (one column), its name and
-// the levels directly below it.
+// A line for each level, the strongest first: what `mark_of` returns for it (one column), its name
+// and the levels directly below it.
 template <class F>
 std::string lattice_table(const F& mark_of) {
   std::size_t width = 0;

@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-// The words of the line of the table that is about `name`, without commas.
+// The words, without commas, of the line about level `name` in the table.
 std::vector<std::string> row_of_table(const std::string& text, std::string_view name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -1,3 +1,5 @@
+// Findings of lint() as text and as JSON.
+
 #include <fmt/format.h>
 
 #include <array>

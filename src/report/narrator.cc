@@ -12,11 +12,11 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kShortTxn = 8;     // Operations of one of which none matters.
-constexpr std::size_t kShortStory = 24;  // Lines; longer ones lose their middle.
-constexpr std::size_t kShortPath = 8;    // Steps within a sentence; likewise.
+constexpr std::size_t kShortTxn = 8;     // Operations shown if the story is about none of them.
+constexpr std::size_t kShortStory = 24;  // Lines; of more the middle is left out.
+constexpr std::size_t kShortPath = 8;    // Steps within a sentence; of more the middle is left out.
 
-// Keeps the ends of a list of lines that is too long to read.
+// Replaces the middle of more than `limit` lines by a line that says how many are left out.
 std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun,
                                         std::size_t limit = kShortStory) {
   if (lines.size() <= limit) return lines;
@@ -28,7 +28,7 @@ std::vector<std::string> without_middle(std::vector<std::string> lines, std::str
   return out;
 }
 
-// The columns of a terminal that `text` fills, near enough: characters, not bytes.
+// About how many columns of a terminal `text` fills: characters, not bytes.
 std::size_t width(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
@@ -67,11 +67,12 @@ std::string Narrator::label(TxnId txn) const {
   return at == number_.end() ? "the initial state" : fmt::format("T{}", at->second);
 }
 
-// The operations that matter, with dots for the gaps; if none matters, the first ones.
+// The operations that the story is about, with dots for the gaps; if there are none, the first
+// ones.
 std::string Narrator::shown_ops(TxnId txn) const {
   const OpId first = history_.first_op(txn);
   const OpId end = history_.end_op(txn);
-  // A compare-and-set is told as one operation, by whichever half matters.
+  // A compare-and-set is shown as one operation, whichever of its halves the story is about.
   const auto is_second = [&](OpId op) { return info(history_.op(op).kind).second; };
   std::size_t count = 0;
   for (OpId op = first; op != end; ++op.value) count += is_second(op) ? 0 : 1;
@@ -85,7 +86,7 @@ std::string Narrator::shown_ops(TxnId txn) const {
   OpId expected = first;
   std::size_t told = 0;
   for (const OpId op : shown) {
-    if (told > 0 && OpId{op.index() + 1} == expected) continue;  // With its first half.
+    if (told > 0 && OpId{op.index() + 1} == expected) continue;  // Shown with its first half.
     const bool gap = OpId{op.index() - (is_second(op) ? 1 : 0)} != expected;
     expected = OpId{op.index() + (info(history_.op(op).kind).first ? 2 : 1)};
     ++told;
@@ -157,7 +158,7 @@ std::string Narrator::because(const Edge& edge) const {
   return {};
 }
 
-// "read x=1", or what a predicate read got for `key`, which may be invalid.
+// "read x=1", or what a predicate read returned for `key`; if that is invalid, just what it did.
 std::string Narrator::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
   if (is_open_read(op.kind)) return "failed at " + cas_notation(history_, op);
@@ -229,7 +230,8 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
                      short_text(history_, newer.value));
 }
 
-// ", as T3 read l=[1,2]": which read of the story shows the order of two elements, if one does.
+// ", as T3 read l=[1,2]": a read of the story that shows the order of two elements; "" if none
+// does.
 std::string Narrator::as_read(KeyId key, Value older, Value newer) const {
   for (const OpId id : ops_) {
     const Op op = history_.op(id);
@@ -270,7 +272,7 @@ std::string Narrator::because_missed(const Edge& edge) const {
                      short_text(history_, write.value));
 }
 
-// The part of the support that leads from one transaction to the other; empty if none does.
+// The edges of story_.support that lead from one transaction to the other; empty if none do.
 std::span<const Edge> Narrator::path(TxnId from, TxnId to) const {
   const std::span<const Edge> support = story_.support;
   for (std::size_t first = 0; first < support.size(); ++first) {
@@ -283,6 +285,7 @@ std::span<const Edge> Narrator::path(TxnId from, TxnId to) const {
   return {};
 }
 
+// How the reader of a forced edge saw edge.from: by a read, in its session, or through others.
 std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   const auto session_of = [&](TxnId txn) {
     return history_.label(history_.session_name(history_.session(txn)));
@@ -311,8 +314,8 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   return fmt::format("{}", fmt::join(without_middle(std::move(steps), "steps", kShortPath), ", "));
 }
 
-// The level's rule: a reader that saw `from` must not read an older version of a key that `from`
-// wrote; so the version it did read, which `to` wrote, is the newer one.
+// A forced edge follows from the level's rule: a reader that saw `from` must not read a version of
+// a key older than the one that `from` wrote. So the version it did read, of `to`, is newer.
 std::string Narrator::because_forced(const Edge& edge) const {
   if (!edge.read.valid()) {
     return fmt::format("someone who saw {} read {} from {}", label(edge.from),

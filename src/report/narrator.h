@@ -1,8 +1,9 @@
-// Tells a story in sentences: who is involved, why each must precede the next, and where that
-// contradicts itself.
+// Tells a story in sentences: who is involved, why each transaction must precede the next, and
+// where that is a contradiction.
 //
 // Transactions are numbered T1, T2 … in the order of the story. The initial transaction has no
-// number; it is "the initial state".
+// number; it is "the initial state". The functions are in several files: narrator.cc (edges),
+// cases_story.cc (cases), plain_story.cc and timestamp_story.cc (what is no cycle), otherwise.cc.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -20,6 +21,7 @@ class Narrator {
   // Both must outlive the narrator.
   Narrator(const History& history, const Story& story);
 
+  // The transactions T1, T2 …
   [[nodiscard]] const std::vector<TxnId>& txns() const { return txns_; }
   [[nodiscard]] std::string label(TxnId txn) const;
   // The operations that the story rests on, in their order in the history.
@@ -32,7 +34,9 @@ class Narrator {
   [[nodiscard]] std::vector<std::string> lines() const;
   // "If T1 wrote x first:"; "In any case:" without an assumption.
   [[nodiscard]] std::string premise(const Case& each) const;
+  // The part of the premise that is about reads: "If T3's cas x 1→2 read T1's x=5"; "" for none.
   [[nodiscard]] std::string sources_premise(const Case& each) const;
+  // A sentence for each open read that the cases are about: what it did not return.
   [[nodiscard]] std::vector<std::string> open_reads() const;
   // What the `i`th edge of a cycle says: "But T2 < T1, because …: a contradiction."
   [[nodiscard]] std::string sentence(std::span<const Edge> cycle, std::size_t i) const;
@@ -41,7 +45,7 @@ class Narrator {
   [[nodiscard]] std::vector<std::string> sentences(std::span<const Edge> cycle) const;
   // Why `edge` runs that way: "T2 read x=1, which T1 wrote".
   [[nodiscard]] std::string because(const Edge& edge) const;
-  // What would follow if it ran the other way: "T2 would have read x=1 before T1 wrote it".
+  // What would follow if `edge` ran the other way: "T2 would have read x=1 before T1 wrote it".
   [[nodiscard]] std::string otherwise(const Edge& edge) const;
 
  private:
@@ -75,7 +79,7 @@ class Narrator {
   const History& history_;
   const Story& story_;
   std::vector<TxnId> txns_;
-  absl::flat_hash_map<TxnId, std::size_t> number_;
+  absl::flat_hash_map<TxnId, std::size_t> number_;  // From 1, by transaction.
   std::vector<OpId> ops_;
 };
 

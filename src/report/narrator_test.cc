@@ -7,7 +7,7 @@
 namespace ouro {
 namespace {
 
-// A story of one cycle.
+// A story with one case, a cycle.
 Story story_of(std::vector<Edge> cycle, std::vector<TxnId> txns = {}) {
   Story story;
   story.kind = AnomalyKind::DependencyCycle;
@@ -16,7 +16,7 @@ Story story_of(std::vector<Edge> cycle, std::vector<TxnId> txns = {}) {
   return story;
 }
 
-// One history with an example of everything that sentences are about.
+// One history with an example of everything that the sentences mention.
 class NarratorTest : public testing::Test {
  protected:
   NarratorTest() {

@@ -13,10 +13,12 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kLongText = 48;  // Bytes; longer ones keep their head and tail.
+// In bytes: longer texts keep their head and tail.
+constexpr std::size_t kLongText = 48;
 constexpr std::size_t kHead = 30;
 constexpr std::size_t kTail = 12;
-constexpr std::size_t kLongList = 8;  // Elements; longer ones keep the first and last three.
+// In elements: longer lists keep the first and last three.
+constexpr std::size_t kLongList = 8;
 constexpr std::size_t kListEnd = 3;
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
@@ -30,7 +32,7 @@ std::string shortened(std::string text) {
   return text.substr(0, head) + "…" + text.substr(tail);
 }
 
-// `shown`: sorted, the elements that are not left out.
+// `shown`: the indexes of the elements that are shown, ascending.
 std::string short_list(const History& history, Value value, std::span<const std::size_t> shown) {
   const auto elements = history.list(value);
   std::string out = "[";
@@ -45,7 +47,8 @@ std::string short_list(const History& history, Value value, std::span<const std:
   return out + ']';
 }
 
-// Of a long list the first and last, and what stands at `around` with its neighbours.
+// The indexes of the elements to show: all of a short list; of a long one the first and last, and
+// those at `around` with their neighbours.
 std::vector<std::size_t> shown_elements(std::size_t count, std::span<const std::size_t> around) {
   std::vector<std::size_t> shown;
   for (std::size_t i = 0; i < count; ++i) {
@@ -57,7 +60,7 @@ std::vector<std::size_t> shown_elements(std::size_t count, std::span<const std::
   return shown;
 }
 
-// Whole cells: a row without its middle would look like another row.
+// Leaves out whole cells of a long row: cut in the middle, it would look like another row.
 std::string short_row(const History& history, Value value) {
   std::string whole = history.text(value);
   if (whole.size() <= kLongText) return whole;

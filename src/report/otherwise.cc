@@ -1,4 +1,4 @@
-// What would follow if an edge ran the other way.
+// The part of Narrator that tells what would follow if an edge ran the other way.
 
 #include <fmt/format.h>
 

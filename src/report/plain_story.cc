@@ -1,4 +1,4 @@
-// The sentence for anomalies that are no cycle.
+// The part of Narrator that tells anomalies that are no cycle, in one sentence.
 
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ bool has_version_set(const History& history, OpId id) {
   return is_predicate_read(history.op(id).kind) && history.predicate_read(id).has_version_set;
 }
 
-// Whether a scan, or a select, asks for the row.
+// Whether a predicate read asks for the row: it is in the range, or fulfils the condition.
 bool selects(const History& history, OpId id, const KeyVersion& row) {
   const PredicateRead& read = history.predicate_read(id);
   if (has_condition(history.op(id).kind)) {
@@ -47,7 +47,8 @@ OpId Narrator::find_op(bool writes, std::size_t nth) const {
   return OpId{};
 }
 
-// For reads of what should not have been readable.
+// The sentence for a read that contradicts a write: one that aborted, was overwritten by its own
+// transaction, came later, or is of the reader itself. `write` may be invalid.
 std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   const std::string who = label(history_.txn_of(read));
   const std::string what = read_phrase(read, history_.op(read).key);
@@ -84,7 +85,7 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   }
 }
 
-// The key of two reads, of which one may be a row that a predicate read returned.
+// The key that two contradicting reads have in common. Both may be predicate reads.
 KeyId Narrator::common_key(OpId one, OpId two) const {
   for (const OpId id : {one, two}) {
     if (history_.op(id).key.valid()) return history_.op(id).key;
@@ -97,7 +98,8 @@ KeyId Narrator::common_key(OpId one, OpId two) const {
   return {};
 }
 
-// A result that its version set does not imply, or that has a row which no database could return.
+// The sentence for a result that its version set does not imply, or that has a row which the read
+// did not ask for, or one row twice.
 std::string Narrator::result_sentence(OpId read) const {
   const std::string who = label(history_.txn_of(read));
   const std::string what = notation(history_, history_.op(read));

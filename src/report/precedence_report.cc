@@ -1,4 +1,4 @@
-// Why one transaction must precede another, in sentences.
+// Tells whether, and why, one transaction must precede another.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-// The same with the two transactions, whether the story needs them or not.
+// The story with both transactions in its list, whether it needs them or not.
 Story with_both(Story story, TxnId first, TxnId second) {
   for (const TxnId txn : {first, second}) {
     if (std::find(story.txns.begin(), story.txns.end(), txn) == story.txns.end()) {
@@ -41,7 +41,7 @@ void append_cases(std::string& out, const Narrator& narrator, const Story& story
   }
 }
 
-// What it means that neither must precede the other; each order was tried.
+// What it means at this level that neither transaction must precede the other.
 std::string_view open_phrase(Level level) {
   const LevelRules& level_rules = rules(level);
   if (level_rules.is(LevelFamily::Parallel)) return "neither must see the other";

@@ -1,4 +1,5 @@
-// SARIF 2.1.0, for code-scanning views: where in the history file which anomaly shows.
+// Verdicts as SARIF 2.1.0, for code-scanning views: each anomaly with its places in the history
+// file.
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@
 namespace ouro {
 namespace {
 
-// A reference to a file is a URI: what may not stand in one is percent-encoded.
+// The path as a URI, with special characters percent-encoded.
 std::string uri(std::string_view path) {
   std::string out;
   for (const char c : path) {

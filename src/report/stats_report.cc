@@ -1,3 +1,5 @@
+// Numbers of a history as text and as JSON.
+
 #include <fmt/format.h>
 
 #include "ouro/report.h"
@@ -21,7 +23,7 @@ std::string spread_text(const Spread& spread) {
                      grouped(spread.median));
 }
 
-// "3 committed, 1 aborted": what occurs, in the order of the enumeration.
+// "3 committed, 1 aborted": the counts that are not zero, in the order of the enumeration.
 template <class Enum, class Counts>
 std::string parts(const Counts& counts) {
   std::string out;

@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-// What others call it: the id and the aliases, without its own name.
+// The other names of the story: its id, unless that is its name, and its aliases.
 std::string other_names(const Story& story) {
   const PatternInfo& about = info(story.pattern);
   std::string out = id(story) == anchor(name(story)) ? std::string() : id(story);
@@ -35,7 +35,7 @@ void append_story(std::string& out, const History& history, const Story& story) 
                   document_address("anomalies.md", anchor(info(story.pattern).name)));
 }
 
-// How many violations of the kind are not among the stories that were told.
+// How many violations of the kind were counted beyond those that have stories.
 std::uint64_t untold(const Explanation& explanation, AnomalyKind kind) {
   std::uint64_t count = 0;
   std::uint64_t told = 0;
@@ -47,8 +47,8 @@ std::uint64_t untold(const Explanation& explanation, AnomalyKind kind) {
   return count > told ? count - told : 0;
 }
 
-// By observation, what a part of a history violates the whole does; in the eyes of a clock a part
-// may look worse.
+// Notes the levels that the story's part of the history violates. By observation the whole violates
+// them, too. By other evidence that need not be so, and nothing is noted.
 void add_violated(std::vector<Verdict>& known, const Story& story) {
   if (story.evidence != Evidence::Observed) return;
   for (const Level level : story.weakest_violated) {
@@ -63,7 +63,7 @@ void add_violated(std::vector<Verdict>& known, const Story& story) {
   }
 }
 
-// What is counted is the engine's kind, which may be wider than the name.
+// Violations are counted by the engine's kind, which may comprise stories of other names.
 std::string kind_phrase(const Story& story) {
   const std::string_view kind = info(story.kind).name;
   if (name(story) == kind) return "this kind";
@@ -135,7 +135,7 @@ std::string remark(const Verdict& verdict, const Explanation& explanation) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// A pass is said quietly, the rest aloud.
+// Only what needs attention is in capitals.
 std::string outcome_word(Outcome outcome, bool colour) {
   constexpr std::string_view kWords[] = {"holds", "VIOLATED", "UNDECIDED"};
   constexpr std::string_view kColours[] = {"\033[32m", "\033[1;31m", "\033[1;33m"};

@@ -1,4 +1,4 @@
-// The parts of a report that are about stories.
+// Parts that reports of several forms share: explanations, outcomes, stories as text, counts.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 
 namespace ouro {
 
-// The explanation of `verdict` that the options bring along; one without stories if there is none.
+// The explanation of `verdict` among options.explanations; one without stories if there is none.
 [[nodiscard]] Explanation explanation_of(const Verdict& verdict, const ReportOptions& options);
 
-// Explanations of the weakest levels violated, which explain the others, too.
+// Explanations of the weakest levels violated. They explain the stronger ones, too.
 [[nodiscard]] std::vector<Explanation> explanations_of_weakest(std::span<const Verdict> verdicts,
                                                                const ReportOptions& options);
 // REQUIRES: one of the verdicts is about `level`.
@@ -29,35 +29,36 @@ namespace ouro {
 // "VIOLATED read-atomic (fractured read)"
 [[nodiscard]] std::string judgement(const Verdict& verdict, const Explanation& explanation,
                                     bool colour);
-// " by timestamps", if the verdict does not rest on what it usually does.
+// " by timestamps", " by versions"; "" for a verdict by observation, which is the usual.
 [[nodiscard]] std::string evidence_text(const Verdict& verdict);
-// What decides a level that `evidence` does not; nothing if that does, or nothing can.
+// Evidence that decides a level which `evidence` does not decide; nothing if `evidence` does, or if
+// no evidence does.
 [[nodiscard]] std::optional<Evidence> other_evidence(Level level, Evidence evidence);
-// The outcomes of all of them, weaker levels first, without what proves them; and what the stories
-// say about levels that are undecided or not among them.
+// The outcomes of `verdicts` and `others`, weaker levels first, without their proofs; and what
+// stories prove about levels that are undecided or not among these.
 [[nodiscard]] std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
                                                 std::span<const Verdict> others,
                                                 std::span<const Explanation> explanations);
-// Those of them that are undecided.
+// The levels of the verdicts that are undecided.
 [[nodiscard]] std::vector<Level> undecided(std::span<const Verdict> verdicts);
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
 
-// Whether both tell the same, maybe of different levels.
+// Whether both stories are the same, maybe told for different levels.
 [[nodiscard]] bool is_same(const Story& a, const Story& b);
-// Every story: who, why, which levels, what others call it. `told`: stories told before, which are
-// not told again; they must stay where they are.
+// Appends every story: its transactions, its sentences, the levels it violates, its other names.
+// Stories in `told` are left out; those appended are added to it, as pointers into `explanation`.
 void append_stories(std::string& out, const History& history, const Verdict& verdict,
                     const Explanation& explanation, std::vector<const Story*>& told);
 
 // "2 transactions, 1 key, 0.4 ms"
 void append_closing(std::string& out, const History& history, const ReportOptions& options);
 
-// What there is to count, as a label and a text each. Labels of details begin with blanks.
+// The numbers of a history as lines, each a label and a text. Labels of details begin with blanks.
 [[nodiscard]] std::vector<std::pair<std::string_view, std::string>> stats_lines(
     const History& history, const Stats& stats);
 
-// "lost-update": where docs/anomalies.md has the paragraph on it.
+// "lost-update" for "lost update": the anchor of the anomaly in docs/anomalies.md.
 [[nodiscard]] std::string anchor(std::string_view name);
 
 }  // namespace ouro

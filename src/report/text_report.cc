@@ -1,4 +1,4 @@
-// Verdicts as a newcomer can read them.
+// Verdicts as text.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kFewLevels = 5;  // More are easier to grasp as a lattice.
+constexpr std::size_t kFewLevels = 5;  // More are shown as a lattice instead of a list.
 
 std::string headline_of(const History& history, std::span<const Verdict> verdicts,
                         std::span<const Explanation> explanations, const ReportOptions& options) {
@@ -53,7 +53,8 @@ void append_unsupported(std::string& out, std::span<const Level> unsupported, Ev
   }
 }
 
-// What holds, or that nothing does; nothing is said of what nobody knows.
+// Appends which level the database gave: the strongest that hold, or none, or that it is not known.
+// `decided`: no level is undecided. REQUIRES: there are verdicts.
 void append_gift(std::string& out, std::span<const Level> strongest, bool decided,
                  std::span<const Verdict> verdicts, const ReportOptions& options) {
   const std::string by = verdicts.empty() ? "" : evidence_text(verdicts.front());
@@ -68,7 +69,7 @@ void append_gift(std::string& out, std::span<const Level> strongest, bool decide
   }
 }
 
-// The question behind it: which level does this database give me?
+// Answers the question behind a check: which level does this database give me?
 void append_answer(std::string& out, std::span<const Verdict> verdicts,
                    std::span<const Explanation> explanations, const ReportOptions& options) {
   const std::vector<Verdict> known = known_levels(verdicts, options.others, explanations);
@@ -88,7 +89,8 @@ void append_answer(std::string& out, std::span<const Verdict> verdicts,
   append_unsupported(out, options.unsupported, evidence);
 }
 
-// What is violated by the order that the database told may be fine in another.
+// Says so if a level that is violated in the order of timestamps or version orders holds in another
+// order.
 void append_other_order(std::string& out, const History& history, std::span<const Verdict> verdicts,
                         const ReportOptions& options) {
   if (options.observed != Outcome::Holds || worst(verdicts) != Outcome::Violated) return;

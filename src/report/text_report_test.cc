@@ -142,7 +142,7 @@ TEST(TextReportTest, WhatIsUndecidedIsNotDenied) {
       << text;
 }
 
-// What a story violates the whole does, though there was no time to find that out.
+// If the part of a story violates a level, the whole history does, though its check was undecided.
 TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
   const Fractured f;
   const Verdict others[] = {{.level = Level::ReadCommitted, .reason = "too much work"},

@@ -1,4 +1,4 @@
-// The sentences for what timestamps show to be wrong.
+// The part of Narrator that tells anomalies found by timestamps.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 namespace ouro {
 namespace {
 
-constexpr std::size_t kLongResult = 120;  // Bytes of an expected result; longer ones are cut.
+constexpr std::size_t kLongResult = 120;  // Bytes; a longer expected result is cut.
 
 std::string shown(const std::string& json) {
   if (json.size() <= kLongResult) return json;

@@ -1,4 +1,4 @@
-// Every anomaly of timestamps, told.
+// The sentence of every anomaly that timestamps show.
 
 #include <gtest/gtest.h>
 

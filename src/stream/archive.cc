@@ -6,14 +6,14 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::size_t kRecentBatches = 4;
+constexpr std::size_t kRecentBatches = 4;  // Batches read from disk that are kept in memory.
 
 void append_big_endian(std::string& out, std::uint64_t number) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
 }
 
-// Keys share an entry with those of similar hashes: fewer entries, and small ones, cost less to
-// write than one for each.
+// All keys whose hashes have the same upper 16 bits share an entry, a group: few entries cost less
+// to write than one for each key.
 constexpr int kGroupShift = 48;
 
 std::string group_key(std::uint64_t group) {
@@ -102,6 +102,7 @@ bool Archive::has_stub(KeyState& key) {
   return !versions.empty() && versions.at(versions.begin()).is_stub();
 }
 
+// Whether the key has versions (stubs aside) or reads before `until`.
 template <class V>
 bool Archive::has_before(KeyState& key, const Moment& until) {
   auto& versions = key.versions<V>();
@@ -128,6 +129,7 @@ void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
   }
 }
 
+// Frees the versions and reads before `until`, which are in `epoch` now, and leaves a stub.
 template <class V>
 void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t epoch) {
   auto& versions = key.versions<V>();
@@ -196,6 +198,7 @@ Status Archive::sweep(std::size_t keys) {
   return {};
 }
 
+// Does a step of the sweep, and subtracts from `keys` about as many keys as it is worth.
 Status Archive::step(std::size_t& keys) {
   Sweep& s = *sweep_;
   const auto spend = [&](std::size_t count) { keys -= std::min(keys, count + 1); };
@@ -294,6 +297,7 @@ void Archive::forget_some(std::size_t count) {
   }
 }
 
+// How many sweeps ago something of the key was last written, at most kAges - 1.
 std::size_t Archive::age_of(const KeyState& key) const {
   const std::uint32_t now = sweep_->epoch.number;
   return std::min<std::size_t>(now - std::min(now, key.last_epoch), kAges - 1);
@@ -352,8 +356,8 @@ Status Archive::leave_part() {
   return {};
 }
 
-// Erases the keys that left, and those of which nothing is known but reads of the initial value: if
-// such a key is named again, its new state looks it up on disk.
+// Erases the keys that left, and those of unknown kind, which were only ever read as null and have
+// no reads in memory: if such a key is named again, its new state looks for it in all epochs.
 void Archive::erase_part() {
   Sweep& s = *sweep_;
   keys_.erase_if(s.part++, [&](const KeyState& key) {
@@ -421,6 +425,7 @@ Arrival Archive::drop_before(StreamTime until) {
 
 // ---- and back ----
 
+// The epochs that may have something of the key that is not in memory.
 std::vector<const Archive::Epoch*> Archive::epochs_with(const KeyState& key) const {
   std::vector<const Epoch*> some;
   for (const Epoch& epoch : epochs_) {
@@ -441,6 +446,7 @@ void Archive::take_in(KeyState& key, Decoder& in) {
   }
 }
 
+// Brings back all that the epoch has of the key. False if it cannot be read.
 bool Archive::load(KeyState& key, const Epoch& epoch) {
   auto bytes = store_->find(epoch.number, group_key(key.name.hash() >> kGroupShift));
   if (!bytes.ok()) {
@@ -473,7 +479,8 @@ void Archive::remove_stub(KeyState& key) {
   key.has_stub = false;
 }
 
-// Loads from `left`, the newest last, until no epoch can have a newer version before `begin`.
+// Loads the last version before `begin`: goes through the epochs `left`, which are sorted by
+// `newest`, from the newest, until none can have a newer one. False if it may have been dropped.
 template <class V>
 bool Archive::load_version_before(KeyState& key, const Moment& begin,
                                   const std::vector<const Epoch*>& left) {
@@ -512,7 +519,8 @@ bool Archive::recall(KeyState& key, const Moment& begin) {
   std::sort(left.begin(), left.end(),
             [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
   if (gone) return false;
-  // The stub is the newest of all that was moved, hence one of what is now loaded.
+  // The stub stands for the newest version that was moved, and that is among those now loaded or
+  // loaded below.
   if (list) {
     remove_stub<ListVersion>(key);
     return load_version_before<ListVersion>(key, begin, left);
@@ -531,8 +539,8 @@ void Archive::detail(KeyState& key, const Moment& begin) {
     for (const Epoch* epoch : left) {
       if (!load(key, *epoch)) return;
     }
-    // An epoch that has an older version of the list has the version of the stub, too. So if
-    // anything was loaded, the stub is no longer needed.
+    // All epochs that still have something of the list were loaded, and one of them has the version
+    // that the stub stands for. So if any version was loaded, the stub is no longer needed.
     if (key.lists.size() > before) remove_stub<ListVersion>(key);
     return;
   }
@@ -540,7 +548,8 @@ void Archive::detail(KeyState& key, const Moment& begin) {
   if (!key.has_stub || versions.lower_bound(begin) != versions.begin()) return;
   remove_stub<Version>(key);
   static_cast<void>(load_version_before<Version>(key, begin, left));
-  key.has_stub = versions.lower_bound(begin) == versions.begin();  // The version is gone for good.
+  // If the version was not found, it is gone for good, and the stub is all there is.
+  key.has_stub = versions.lower_bound(begin) == versions.begin();
 }
 
 std::optional<Source> Archive::find(Arrival arrival) {

@@ -1,14 +1,16 @@
-// What is older than the window, on disk, and how it comes back.
+// Moves what is older than the window to disk, and brings it back when a late transaction needs it.
 //
-// A sweep moves everything before some moment out of memory: versions, reads, and the batches that
-// transactions came in. Of each key the newest version stays, without its details: a stub. That is
-// all an on-time transaction asks for. If a transaction begins before something that was moved,
-// that is brought back first, so that the rest of the stream need not know. What came back counts
-// as never moved: the next sweep writes it again, to another epoch.
+// A sweep writes everything before some moment to one file, an epoch, and frees its memory:
+// versions, reads, and the batches that transactions came in. Of each key the newest version that
+// was moved leaves a stub in memory: its value without its details. That is all a transaction on
+// time asks for. If a transaction begins before something that was moved, prepare() first brings
+// back what it needs of the key, so that the rest of the stream need not know of the disk. What
+// came back counts as never moved: the next sweep writes it again, to another epoch.
 //
-// A sweep goes in small steps, so that nobody has to wait: first all is written, then it is taken
-// out of memory, but for keys that someone late touched in between. If that is not enough, keys of
-// which only the stub is left go, too, those first that were touched longest ago: cold_keys.h.
+// A sweep goes in small steps, so that nobody has to wait: first all is written, then it is freed,
+// except for keys that a late transaction touched in between. If that does not free enough, keys of
+// which only the stub is left leave memory, too, those first that were touched longest ago; see
+// cold_keys.h.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -39,30 +41,36 @@ class Archive {
   Archive(Pool& pool, KeyTable& keys, ColdKeys& cold, Window& window)
       : pool_(pool), keys_(keys), cold_(cold), window_(window) {}
 
+  // Uses `folder` for epochs; removes those in it that this archive does not know. The error is a
+  // folder that cannot be used.
   Status open(const std::string& folder);
   [[nodiscard]] bool is_open() const { return store_ != nullptr; }
 
-  // Brings back what a transaction that begins at `begin` needs to know of the key. False if some
-  // of it was dropped.
+  // Brings back what a transaction that begins at `begin` needs to know of the key: its versions
+  // and reads since then, and the version before. False if some of that was dropped or cannot be
+  // read. Cost: O(1) for a transaction on time.
   bool prepare(KeyState& key, const Moment& begin) {
     return guard_.timestamp() < begin.timestamp() || prepare_late(key, begin);
   }
-  // Brings back the details of the version that a read at `begin` should return, if possible; of a
-  // list, of all that is before it.
+  // Brings back the details of the version that a read at `begin` should return, if they are still
+  // on disk; for a list the details of all versions.
   void detail(KeyState& key, const Moment& begin);
+  // A transaction whose batch is on disk; nothing if it is not there.
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
 
-  // Begins to move all that is before `until`, and all batches but the recent ones. The errors are
-  // a disk that fails; then everything is still in memory. `excess` returns by how many bytes
-  // memory exceeds its limit.
+  // Begins to move all versions and reads before `until`, and all batches but the recent ones.
+  // `excess` returns by how many bytes the memory in use exceeds what should be left after the
+  // sweep. The errors, here and below, are a disk that fails; then what was not yet freed stays in
+  // memory. REQUIRES: is_open(), !sweeping().
   Status begin_sweep(const Moment& until, StreamTime now, std::function<std::size_t()> excess);
   [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
-  // Goes on with the sweep, for about `keys` keys.
+  // Goes on with the sweep, if there is one, for about `keys` keys.
   Status sweep(std::size_t keys);
   Status finish_sweep();
-  // Forgets epochs written before `until`. Returns the first arrival that may still be there.
+  // Forgets epochs written before `until`. Returns the first transaction that may still be found
+  // after that, or 0 if no epoch was forgotten.
   Arrival drop_before(StreamTime until);
-  // Whether some epochs are gone.
+  // Whether drop_before() has forgotten an epoch.
   [[nodiscard]] bool has_dropped() const { return first_kept_ > 1; }
 
   void save(Encoder& out) const;
@@ -75,8 +83,11 @@ class Archive {
   }
 
   [[nodiscard]] std::uint64_t disk_bytes() const { return disk_bytes_; }
+  // How many versions and reads were moved to disk, and how often a key's part of an epoch came
+  // back.
   [[nodiscard]] std::uint64_t spilled() const { return spilled_; }
   [[nodiscard]] std::uint64_t recalled() const { return recalled_; }
+  // Memory in use.
   [[nodiscard]] std::size_t bytes() const {
     return back_.capacity() * 33 + epochs_.size() * sizeof(Epoch) +
            (sweep_ == nullptr ? 0 : sweep_->keys.capacity() * sizeof(KeyState*));
@@ -86,14 +97,17 @@ class Archive {
   [[nodiscard]] std::optional<Error> take_error() { return std::exchange(error_, std::nullopt); }
 
  private:
+  // What one sweep wrote.
   struct Epoch {
     std::uint32_t number = 0;
-    Moment newest;  // Of all its versions and reads.
+    Moment newest;  // The newest moment of all its versions and reads.
     StreamTime written{0};
-    Arrival first_txn = 0;  // It has the batches of first_txn to end_txn - 1.
+    Arrival first_txn = 0;  // It has the batches with transactions first_txn to end_txn - 1.
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;
   };
+  // The phases of a sweep, in their order. The first two write the epoch; Forget frees what they
+  // wrote; Leave writes keys of which only a stub is left to a run of cold keys; Erase frees those.
   enum class Phase { WriteKeys, WriteBatches, Forget, Leave, Erase };
   static constexpr std::size_t kAges = 16;
   struct Sweep {
@@ -102,16 +116,18 @@ class Archive {
     Moment until;
     std::function<std::size_t()> excess;
     std::unique_ptr<VersionStore::Writer> writer;
-    std::size_t part = 0;         // Of the table: the one to write, let leave or erase next.
+    std::size_t part = 0;         // The part of the key table to write, let leave or erase next.
     std::size_t batches = 0;      // How many batches are to be written.
     std::size_t batch = 0;        // The batch to write next.
     std::vector<KeyState*> keys;  // Those that were written.
     std::size_t key = 0;          // Index of the one to forget next.
     // Keys of which only the stub is left, by how many sweeps ago they were touched.
     std::array<std::uint64_t, kAges> idle{};
-    bool left = false;          // Some keys leave: …
-    std::size_t leave_age = 0;  // … all that were touched longer ago, and of this age …
-    std::uint64_t share = 0;    // … those whose mixed hash is at most this.
+    // Which keys leave, if `left` is set: all that are older than leave_age, and of those of that
+    // age the ones whose mixed hash is at most `share`; see leaves().
+    bool left = false;
+    std::size_t leave_age = 0;
+    std::uint64_t share = 0;
   };
 
   bool prepare_late(KeyState& key, const Moment& begin);
@@ -134,7 +150,7 @@ class Archive {
   Status write_batches();
   template <class V>
   static bool has_before(KeyState& key, const Moment& until);
-  // Adds what of the key is before `until` to the group.
+  // Encodes the versions and reads of the key before `until` into group_.
   template <class V>
   void encode_before(KeyState& key, const Moment& until, Epoch& epoch);
   template <class V>
@@ -155,19 +171,19 @@ class Archive {
   std::deque<Epoch> epochs_;
   std::uint32_t next_epoch_ = 1;
   Moment newest_;  // The newest moment of anything on disk.
-  // A transaction that begins after this needs nothing that is on disk or being written.
+  // A transaction that begins after this timestamp needs nothing that is on disk or being written.
   Moment guard_;
-  Moment newest_dropped_;  // No later moment was dropped.
-  std::uint32_t first_kept_ = 1;
-  // What came back: in this epoch, what it has of this key no longer counts.
+  Moment newest_dropped_;         // The newest moment in any epoch that was forgotten.
+  std::uint32_t first_kept_ = 1;  // Epochs before this one were forgotten.
+  // What came back to memory: what this epoch has of this key no longer counts.
   absl::flat_hash_set<std::pair<std::uint32_t, Name>> back_;
   // The batches that were read from disk last.
   std::deque<std::pair<Arrival, std::shared_ptr<const History>>> recent_;
   Dropped dropped_;
   std::unique_ptr<Sweep> sweep_;
-  // The keys of a part of the table, sorted by hash.
+  // The keys of a part of the table that are being written, sorted by hash, then name.
   std::vector<std::pair<std::uint64_t, KeyState*>> part_;
-  Encoder group_;
+  Encoder group_;  // The entry being made.
   std::uint64_t disk_bytes_ = 0;
   std::uint64_t spilled_ = 0;
   std::uint64_t recalled_ = 0;

@@ -29,7 +29,7 @@ TEST(AsideTest, EachPieceIsDoneOnceByOneOfTwo) {
 TEST(AsideTest, TheOtherHelps) {
   Aside aside;
   std::array<std::atomic<int>, 2> by{};
-  // Each waits a while for the other to have done something.
+  // Each thread waits until the other has begun a piece, but not for ever.
   aside.share(2, [&](std::size_t, std::size_t who) {
     ++by[who];
     for (int i = 0; i < 100'000 && by[1 - who] == 0; ++i) {

@@ -41,7 +41,8 @@ bool Judge::wrong(const RowKey& key, const Seen& seen, bool selected) const {
   std::size_t count = 0;
   bool same = false;
   for (; at != asked_.returned.end() && at->key == key.id; ++at) {
-    // A tombstone that the read met and listed is no row.
+    // A read may list a deleted row that it met, with the value that the deletion wrote. That does
+    // not count as a row.
     if (!seen.alive && at->print == seen.print) continue;
     ++count;
     same = at->print == seen.print;
@@ -82,7 +83,7 @@ std::uint32_t Judge::wrong_keys() const {
     const Seen now = seen(key);
     if (selects(key, now) && wrong(key, now, true)) ++count;
   });
-  // What came back of keys that should not be there.
+  // Keys that came back but should not have.
   KeyId last;
   for (const Asked::Returned& row : asked_.returned) {
     if (row.key == last) continue;

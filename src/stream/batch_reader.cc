@@ -70,7 +70,8 @@ Status BatchReader::check_batch(const History& batch) const {
   return {};
 }
 
-// Which keys are lists. As long as there are none anywhere, nothing needs to be looked up.
+// Finds out which keys are lists, and refuses a key that is both a list and a register. As long as
+// the stream has no list at all, this costs one pass over the operations.
 Status BatchReader::check_kinds(const History& batch) {
   const HistoryColumns& c = columns_of(batch);
   new_lists_.clear();
@@ -108,7 +109,8 @@ Status BatchReader::check_kinds(const History& batch) {
   return {};
 }
 
-// In three passes that prefetch for each other, so that memory is not waited for.
+// Looks up each key in three steps, kStride keys apart: each prefetches what the next one needs, so
+// that nothing waits for memory.
 void BatchReader::find_keys(const History& batch) {
   constexpr std::size_t kStride = 12;
   const std::size_t count = batch.key_count();
@@ -171,6 +173,7 @@ const Arriving& BatchReader::take(TxnId txn, Arrival arrival) {
   return out_;
 }
 
+// The transaction has no moments, so all its writes are hidden.
 void BatchReader::hide_ops(TxnId txn) {
   for (OpId id = batch_->first_op(txn); id < batch_->end_op(txn); ++id.value) {
     const Op op = batch_->op(id);
@@ -242,7 +245,8 @@ void BatchReader::note_read(Touched& touched, bool first, std::uint32_t op, Valu
   touched.value = seen;
 }
 
-// Nobody knows what it returned, so what comes later cannot contradict it.
+// Does not change `touched`: nobody knows what the read returned, so no later read can contradict
+// it.
 void BatchReader::note_open_read(const Touched& touched, bool first, std::uint32_t op,
                                  Value value) {
   touched.key->kind = KeyKind::Register;
@@ -265,7 +269,8 @@ void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   }
 }
 
-// Does what ListReplay::judge() does, except for what others appended: that is judged later.
+// Does what ListReplay::judge() does for whole histories, except that elements appended by others
+// are judged later, as an OuterRead.
 void BatchReader::note_list_read(Touched& touched, std::uint32_t op, Value value) {
   gather_own(columns_of(*batch_).op_key[first_op_ + op], touched.read, op);
   const auto shown = elements(*batch_, value);

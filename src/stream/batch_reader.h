@@ -18,30 +18,33 @@
 
 namespace ouro::stream {
 
-// A read of a key that shows what others wrote to it.
+// A read that shows what other transactions wrote: the first read of a register that its
+// transaction had not written before, or the first read of a list. (An open read is one of a failed
+// compare-and-set: only a value that it did *not* return is known, and so there may be several.)
 struct OuterRead {
   KeyState* key = nullptr;
   std::uint32_t op = 0;     // Counted within the transaction.
-  std::uint64_t value = 0;  // Of a list: without the transaction's own elements.
-  bool open = false;        // The value is what it did not return.
+  std::uint64_t value = 0;  // Fingerprint. Of a list: without the transaction's own elements.
+  bool open = false;        // Whether the value is what it did not return.
 };
 
+// All writes of a transaction to one key.
 struct KeyWrite {
   KeyState* key = nullptr;
-  std::uint32_t op = 0;     // The first write of the key.
-  std::uint64_t value = 0;  // What the last one wrote.
-  ListHash appended;        // Of a list: all elements.
+  std::uint32_t op = 0;     // The first write of the key, counted within the transaction.
+  std::uint64_t value = 0;  // Fingerprint of what the last one wrote.
+  ListHash appended;        // Of a list: all elements that the transaction appended.
 };
 
 // A read that contradicts what its own transaction did before.
 struct InnerFinding {
   AnomalyKind kind = AnomalyKind::Internal;
-  std::uint32_t op = 0;
-  std::uint32_t other_op = 0;
+  std::uint32_t op = 0;        // The read, counted within the transaction.
+  std::uint32_t other_op = 0;  // The operation that it contradicts.
 };
 
-// A write that is no version: overwritten in its own transaction, or of one without moments. It
-// can only explain a read that should not have seen it.
+// A write that makes no version, because its own transaction overwrote it, or because its
+// transaction has no moments. It is kept to name the writer if a read returns it nevertheless.
 struct HiddenWrite {
   KeyState* key = nullptr;
   std::uint64_t value = 0;
@@ -54,8 +57,9 @@ struct HiddenWrite {
 // The elements of a list read. Null is the empty list.
 [[nodiscard]] std::span<const Value> elements(const History& history, Value value);
 
+// A transaction as the stream judges it. If its moments are not known, it has hidden writes only.
 struct Arriving : TxnMoments {
-  TxnId txn;
+  TxnId txn;  // Its number in the batch.
   Arrival arrival = 0;
   std::vector<std::uint32_t> predicate_reads;  // Operations, counted within the transaction.
   std::vector<OuterRead> reads;
@@ -69,11 +73,13 @@ class BatchReader {
   BatchReader(KeyTable& keys, ColdKeys& cold, const Initials& initials, const LevelRules& rules)
       : keys_(keys), cold_(cold), initials_(initials), rules_(rules) {}
 
-  // Prepares for take(). The error is a batch that cannot be taken; then no key has changed.
+  // Prepares for take(): brings all keys of the batch into memory. The error is a batch that cannot
+  // be taken; then no key has changed. REQUIRES: `batch` lives until the next call.
   Status enter(const History& batch);
-  // A transaction of the batch; the next call overwrites what is returned.
+  // Reads a transaction of the batch. The next call overwrites what is returned.
   const Arriving& take(TxnId txn, Arrival arrival);
-  // Loads what take() will need of a transaction that comes soon.
+  // Prefetch into the cache what a later take() of `txn` will need: first its keys, then the newest
+  // versions and reads of these, which requires that the keys have arrived.
   void prefetch_keys(TxnId txn) const;
   void prefetch_tails(TxnId txn) const;
 
@@ -82,20 +88,20 @@ class BatchReader {
   [[nodiscard]] Fingerprints& fingerprints() { return values_; }
   // Keys that this batch is the first to show to be lists.
   [[nodiscard]] const std::vector<KeyId>& new_lists() const { return new_lists_; }
-  // For a stream that was restored from a checkpoint.
+  // Whether some key is a list; set for a stream that was restored from a checkpoint.
   void restore(bool has_lists) { has_lists_ = has_lists; }
   [[nodiscard]] bool has_lists() const { return has_lists_; }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
-  // What the transaction at hand did to a key of the batch.
+  // What a transaction did to a key of the batch. Entries of earlier transactions are overwritten.
   struct Touched {
     KeyState* key = nullptr;
-    Arrival by = kNobody;
-    std::uint64_t value = 0;        // What it read or wrote last.
-    std::uint32_t op = 0;           // The operation that read or wrote it.
+    Arrival by = kNobody;           // The transaction.
+    std::uint64_t value = 0;        // Fingerprint of what it read or wrote last.
+    std::uint32_t op = 0;           // The operation that did so.
     std::uint32_t written = kNone;  // Index into Arriving::written.
-    std::uint32_t read = kNone;     // Of a list: its last read.
+    std::uint32_t read = kNone;     // Of a list: the operation that read it last.
   };
 
   [[nodiscard]] Status check_batch(const History& batch) const;
@@ -107,8 +113,8 @@ class BatchReader {
   void note_read(Touched& touched, bool first, std::uint32_t op, Value value);
   void note_open_read(const Touched& touched, bool first, std::uint32_t op, Value value);
   void note_list_read(Touched& touched, std::uint32_t op, Value value);
-  // The elements that the transaction appended to the list after its operation `from` (or from its
-  // beginning) and before `to`.
+  // Fills own_ with the elements that the transaction appended to the list after its operation
+  // `from` (kNone: from its beginning) and before `to`.
   void gather_own(KeyId key, std::uint32_t from, std::uint32_t to);
 
   KeyTable& keys_;
@@ -121,10 +127,10 @@ class BatchReader {
   Fingerprints values_;
   std::vector<Name> names_;
   std::vector<std::uint64_t> hashes_;
-  std::vector<KeyState*> states_;  // As ColdKeys found them.
+  std::vector<KeyState*> states_;  // By KeyId of the batch, as ColdKeys found them.
   std::vector<Touched> touched_;   // By KeyId of the batch.
   std::vector<Value> own_;
-  std::uint32_t first_op_ = 0;
+  std::uint32_t first_op_ = 0;  // The first operation of the transaction at hand.
   Arriving out_;
 };
 

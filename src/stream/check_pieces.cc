@@ -1,3 +1,6 @@
+// check_pieces(): reads a history piece by piece and feeds it to a stream, so that it need not fit
+// into memory. The next piece is read while the stream takes the last one.
+
 #include "ouro/check_pieces.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What is noted for a certificate while a history goes by.
+// What is gathered for a certificate while a history is read.
 struct Notes {
   HistoryIdentity history;
   StreamProof proof;
@@ -44,8 +47,8 @@ class PiecesCheck {
   bool stamped_ = false;        // Whether any transaction has a timestamp.
 };
 
-// The stream judges transactions rightly in whatever order they come, and nobody waits for its
-// events: so the time-out is zero, and nothing is ever too late.
+// The time-out is zero: findings are final at once, and are withdrawn if a later transaction
+// changes them. Since the retention is endless, nothing is lost by that.
 StreamOptions PiecesCheck::stream_options(const std::string& folder) const {
   StreamOptions options;
   options.level = options_.level;
@@ -102,7 +105,7 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   CheckedPieces checked{
       .history = {}, .verdict = {}, .summary = stream->finish(), .certificate = {}};
   const std::vector<StreamEvent> events = stream->poll();
-  stream.reset();  // Its memory may be needed.
+  stream.reset();  // Frees its memory, which the certificate may need.
   digest.add(events);
   if (!stamped_ && checked.summary.txns > 0) {
     Error error;

@@ -8,11 +8,12 @@
 namespace ouro::stream {
 namespace {
 
-// Keys that a sweep goes on with for every transaction.
+// How many keys a sweep goes on with for every transaction, or for every operation, that arrives;
+// the larger of the two counts.
 constexpr std::size_t kSweptPerTxn = 30;
-constexpr std::size_t kSweptPerOp =
-    16;  // The same for every operation; the larger of the two counts.
-// Cold keys that are merged for every operation: each that leaves is written four to six times.
+constexpr std::size_t kSweptPerOp = 16;
+// How many cold keys are merged for every operation: each key that leaves is written four to six
+// times.
 constexpr std::size_t kMergedPerOp = 8;
 
 std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
@@ -70,7 +71,8 @@ Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
 void Checker::enter_initials(const std::shared_ptr<const History>& batch) {
   const std::vector<KeyId> changed = initials_.enter(*batch, reader_.fingerprints());
   enter_predicates(batch, changed);
-  // Lists are empty at the start, whatever is said of them; but what is one now may not have been.
+  // A list is empty at the start, whatever the batch says, so its reads need not be judged again,
+  // unless only this batch shows that the key is a list.
   std::vector<KeyId> again;
   for (const KeyId id : changed) {
     if (reader_.key(id)->kind != KeyKind::List) again.push_back(id);
@@ -361,12 +363,12 @@ void Checker::sweep(std::size_t work) {
     real_time_.forget_before(window_.first());
     const Moment until = watermark();
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
-    // With less in use than this, enough will have gathered when the next sweep is due.
+    // The sweep should leave at most half of the limit in use.
     const auto excess = [this, most = limit / 2] { return memory() - std::min(memory(), most); };
     if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
-  // Sweep faster than memory fills.
+  // When memory gets short, sweep faster than it fills.
   if (memory() > limit - limit / 16 * 3) work *= 3;
   if (status.ok() && archive_.sweeping()) {
     status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();

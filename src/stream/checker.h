@@ -1,7 +1,9 @@
-// The stream itself: takes transactions as they arrive, keeps the books, and reports.
+// The stream itself: takes transactions as they arrive, counts what is wrong, and reports it.
 //
-// batch_reader.h says what a transaction shows, timelines.h what it changes; here is decided what
-// of that is provisional, final, or to be taken back.
+// batch_reader.h says what a transaction shows, timelines.h which judgements of reads it changes.
+// The checker decides what to do with these. Findings about open transactions (window.h) are
+// provisional: they are counted, but reported only if they still stand when the transaction becomes
+// final. If a late transaction changes a finding that was reported, the report is withdrawn.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -30,6 +32,7 @@
 
 namespace ouro::stream {
 
+// The public functions do what those of the same name in Stream do (ouro/stream.h).
 class Checker {
  public:
   explicit Checker(const StreamOptions& options);
@@ -42,21 +45,20 @@ class Checker {
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
 
-  // The same as Stream has.
   [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
   Status save(const std::string& file);
   Status begin_save(const std::string& file);
   [[nodiscard]] std::optional<Status> saved();
-  // REQUIRES: nothing was done yet, not even open(). After an error it is of no use.
+  // REQUIRES: nothing was called yet, not even open(). After an error the checker is of no use.
   Status restore(const std::string& file);
 
  private:
-  // The transaction of a session that committed last.
+  // The transaction of a session with the latest commit so far.
   struct Session {
     Moment commit;
     Arrival txn = kNobody;
   };
-  // A violation that may be taken back: what transaction, operation and kind it is of.
+  // What identifies a reported violation that may be withdrawn later.
   struct Reported {
     Arrival txn = 0;
     std::uint32_t op = 0;
@@ -67,14 +69,16 @@ class Checker {
       return H::combine(std::move(h), r.txn, r.op, r.kind);
     }
   };
+  // The writer of a HiddenWrite.
   struct Hidden {
     Arrival txn = kNobody;
     bool has_moments = false;
   };
-  // The two writers that explain a read best: two, as one of them may be the reader itself.
+  // The two writers of a value to name first if a read returns it: the first to arrive, those with
+  // moments before others. Two, since one of them may be the reader itself.
   using HiddenPair = std::array<Hidden, 2>;
 
-  // Judges reads again whose keys hold something else at the start than was known.
+  // Takes in what the batch says about initial values, and judges reads again that these concern.
   void enter_initials(const std::shared_ptr<const History>& batch);
   void arrive(const Arriving& txn);
   void check_session(const Arriving& txn);
@@ -84,12 +88,14 @@ class Checker {
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
   void apply(const Change& change, KeyState& key);
-  // Counts the change. True if its transaction is final, so that the change must be reported.
+  // Counts the change. If its transaction is final, withdraws what was reported of the read and
+  // returns true: the caller must report it if it is wrong now.
   bool count(const Change& change, AnomalyKind kind);
   void count_flip(OpenTxn& open);
   void hide(const Arriving& txn);
 
-  // Predicate reads. The error is a first predicate read that comes when what was before is gone.
+  // Predicate reads. The error is a first predicate read that comes when earlier transactions,
+  // which are needed to judge it, have been dropped.
   [[nodiscard]] Status admit_predicates(const History& batch) const;
   void enter_predicates(const std::shared_ptr<const History>& batch,
                         const std::vector<KeyId>& changed);
@@ -97,26 +103,30 @@ class Checker {
   void apply_predicates();
   void report_predicate(Arrival txn, std::uint32_t op, const Moment& begin, StreamTime arrived);
 
-  // Whether what the transaction at hand needs to know of the key is in memory now.
+  // Brings back what the transaction at hand needs to know of the key. False if some of it is gone.
   bool prepare(KeyState& key, const Moment& begin) {
     if (archive_.prepare(key, begin)) return true;
     lost_ = true;
     return false;
   }
-  // Goes on with sweeping, in proportion to the transactions and operations that just arrived.
+  // Drops what is older than the retention, and goes on with sweeping and merging in proportion to
+  // the transactions and operations that just arrived.
   void limit_memory(std::size_t txns, std::size_t ops);
+  // Begins a sweep if memory is short, or goes on with the one under way for `work` keys.
   void sweep(std::size_t work);
-  // An eighth is left for what memory() does not count: gaps in the pool, the program, buffers.
+  // What memory() may be. An eighth of the option is left for what memory() does not count: gaps in
+  // the pool, the program, buffers.
   [[nodiscard]] std::size_t memory_limit() const { return options_.memory - options_.memory / 8; }
   // How much memory must grow, at least, before the next sweep.
   [[nodiscard]] std::size_t grows_by() const { return memory_limit() / 8; }
   [[nodiscard]] Moment watermark();
   [[nodiscard]] std::size_t memory() const;
 
+  // Makes the oldest open transaction final, and reports what is wrong with it.
   void close_first(StreamTime now);
   void report_wrong_reads(Arrival arrival, StreamTime arrived);
 
-  // Events.
+  // Events. `arrived` is when the last transaction came that the finding depends on.
   void report(const StreamViolation& violation, StreamTime arrived);
   void withdraw(const Reported& earlier);
   void report_inner(const Arriving& txn, const InnerFinding& inner);
@@ -130,8 +140,8 @@ class Checker {
   [[nodiscard]] std::optional<Source> find(Arrival arrival);
   [[nodiscard]] Moment begin_of(const Source& txn, Arrival arrival) const;
 
-  // Prepares everything for a checkpoint in `file`; then writes it; then puts it in place of the
-  // last one.
+  // The three steps of a checkpoint: prepare to write it to `file`; write it, to another name; and
+  // replace the last checkpoint by it. The second step may run in a twin of the process.
   Status begin_checkpoint(const std::string& file);
   Status write_checkpoint();
   Status end_checkpoint();
@@ -156,21 +166,24 @@ class Checker {
   Window window_;
   Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;
-  std::size_t sweep_at_ = 0;  // A sweep begins when so many bytes are in use.
-  std::size_t hurry_at_ = 0;  // The sweep under way is finished at once when so many bytes are.
+  // In bytes of memory(): when the next sweep may begin, and when the one under way must be
+  // finished at once.
+  std::size_t sweep_at_ = 0;
+  std::size_t hurry_at_ = 0;
   absl::flat_hash_map<Name, Session> sessions_;
-  std::vector<Session*> batch_sessions_;
-  absl::flat_hash_map<Reported, std::uint64_t> reported_;
+  std::vector<Session*> batch_sessions_;                   // By SessionId of the batch at hand.
+  absl::flat_hash_map<Reported, std::uint64_t> reported_;  // The numbers of their events.
+  // Writers of hidden writes, by key and fingerprint of the value.
   absl::flat_hash_map<std::pair<Name, std::uint64_t>, HiddenPair> hidden_;
   FindTxn find_;
   StreamTime now_{0};
   bool straggles_ = false;  // The transaction at hand changes what was final.
   bool lost_ = false;       // The transaction at hand concerns something that was dropped.
   StreamSummary summary_;
-  std::vector<StreamEvent> events_;
-  std::uint64_t event_count_ = 0;
-  std::string checkpoint_;         // The file that is being written, or was written last.
-  std::optional<Status> written_;  // How writing it ended, until saved() has told it.
+  std::vector<StreamEvent> events_;  // Those that poll() has not yet returned.
+  std::uint64_t event_count_ = 0;    // Of all events ever.
+  std::string checkpoint_;           // The file that is being written, or was written last.
+  std::optional<Status> written_;    // How writing it ended, until saved() has told it.
   Twin twin_;
 };
 

@@ -1,13 +1,13 @@
-// What the checker does with predicate reads.
+// The part of Checker that handles predicate reads.
 
 #include "history/columns.h"
 #include "stream/checker.h"
 
 namespace ouro::stream {
 
-// Rows are kept from the first predicate read on. What was before is gone through again, which
-// must still be there. With a limit to memory it may be gone soon; so then they are kept as soon as
-// there are any.
+// Rows are kept from the first predicate read on (enter_predicates()). Then all earlier batches are
+// gone through once more, so none may have been dropped. With a memory limit they may be dropped
+// soon; so rows are then kept as soon as a batch has values that are rows.
 Status Checker::admit_predicates(const History& batch) const {
   const bool asks = batch.has_predicate_reads();
   if (predicates_.on() || !asks || !archive_.has_dropped()) return {};

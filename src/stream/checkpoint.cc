@@ -1,4 +1,5 @@
-// All that the stream knows, in one file.
+// Checkpoints: writes all that the stream knows to one file, and reads it back. Epochs and runs on
+// disk are not copied; the checkpoint mentions them, so they must stay as long as it does.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::string_view kMagic = "ouro stream 7\n";
-constexpr const char* kNew = ".new";  // Behind the name of a file that is being written.
+constexpr const char* kNew = ".new";  // Ends the name of a checkpoint that is being written.
 
 Error failure(const std::string& file, std::string what) {
   Error error;
@@ -31,8 +32,8 @@ Error failure(const std::string& file, std::string what) {
 class FileEncoder : public Encoder {
  public:
   explicit FileEncoder(const std::string& file) : file_(file) {
-    ::unlink(file.c_str());  // If another process still writes that file, it goes on with one that
-                             // has no name.
+    // If another process is still writing that file, it goes on with one that has no name.
+    ::unlink(file.c_str());
     fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd_ < 0) failed_ = errno;
   }

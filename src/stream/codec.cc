@@ -14,7 +14,7 @@ struct Storage : AllColumns<ColumnVector> {
 
 void encode(const History& history, Encoder& out) {
   HistoryColumns c = columns_of(history);
-  // The stream has its own books about these.
+  // The stream keeps initial values itself (initials.h), and does not use version orders.
   c.key_initial = {};
   c.version_orders = {};
   c.versions = {};

@@ -1,7 +1,8 @@
-// Plain bytes of what goes to disk: numbers and arrays as they are in memory, each with its length.
+// Encodes what goes to disk as plain bytes, and decodes it: numbers as they are in memory, and
+// arrays as their length and their elements.
 //
-// What is written on one machine is read on the same one, by the same program; so no care is taken
-// of byte orders.
+// Files are read on the machine that wrote them and by the same program, so byte order and padding
+// do not matter.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ namespace ouro::stream {
 class Encoder {
  public:
   virtual ~Encoder() = default;
+  // Any plain struct counts as a number.
   template <class T>
   void number(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -36,23 +38,24 @@ class Encoder {
     if (buffer_.size() >= kFull) full();
   }
   void text(std::string_view text) { array(std::span<const char>(text.data(), text.size())); }
-  // What was encoded so far; and an empty buffer again.
+  // What was encoded since the last clear().
   [[nodiscard]] std::string_view view() const { return buffer_; }
   void clear() { buffer_.clear(); }
 
  protected:
   static constexpr std::size_t kFull = std::size_t{1} << 20;
-  virtual void full() {}  // May empty the buffer.
+  virtual void full() {}  // Called when the buffer has kFull bytes; may write and empty it.
   std::string buffer_;
 };
 
-// After a failure all that is read is zero or empty.
+// Reads what an Encoder wrote. If bytes are missing, ok() becomes false, and all that is read from
+// then on is zero or empty.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : left_(bytes) {}
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return ok_ && left_.empty(); }
-  // Skips an array whose elements have that size.
+  // Skips an array whose elements have `size` bytes each.
   void skip(std::size_t size) {
     const auto count = number<std::uint64_t>();
     if (count > left_.size() / size) ok_ = false;
@@ -94,7 +97,7 @@ class Decoder {
   bool ok_ = true;
 };
 
-// A history without version orders, initial values of single keys and remarks.
+// A history, without its version orders, the initial values of single keys, and its remarks.
 void encode(const History& history, Encoder& out);
 [[nodiscard]] std::shared_ptr<const History> decode_history(Decoder& in);
 

@@ -15,12 +15,15 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "keys-";
 constexpr std::string_view kSuffix = ".run";
-constexpr double kFilterBits = 10;  // One new key in a hundred is looked for in vain.
-constexpr double kLeastShare = 3;
-constexpr std::size_t kMostRuns = 40;
-constexpr std::size_t kPiece = 128;  // Keys looked for at once.
+// The most bits of filter for a key: then one key in a hundred that a run does not have is looked
+// for on disk in vain.
+constexpr double kFilterBits = 10;
+constexpr double kLeastShare = 3;      // With fewer bits for a key the oldest run has no filter.
+constexpr std::size_t kMostRuns = 40;  // With more runs the merge under way is waited for.
+constexpr std::size_t kPiece = 128;    // Keys that a thread looks for at once.
 
-// How ColdKey::bits are used.
+// How ColdKey::bits are used, beside ColdKey::kHasList: first_epoch in the lower bits, then the
+// kind of the key, then these.
 constexpr std::uint32_t kKindShift = KeyState::kEpochBits;
 constexpr std::uint32_t kHasStub = std::uint32_t{1} << 28;
 constexpr std::uint32_t kHasStoredVersions = std::uint32_t{1} << 29;
@@ -118,7 +121,7 @@ Status ColdKeys::restore(Decoder& in, const std::string& folder, std::size_t mem
   return in.ok() && (memory > 0 || !runs_.empty()) ? open(folder, memory) : Status();
 }
 
-// ---- back ----
+// ---- keys come back ----
 
 KeyState* ColdKeys::find(const Name& name) {
   const std::uint64_t hash = name.hash();
@@ -135,8 +138,8 @@ KeyState* ColdKeys::find_or_add(const Name& name) {
   return known != nullptr ? known : keys_.find_or_add(name, name.hash());
 }
 
-// In three passes that prefetch for each other, as BatchReader does it, so that memory is not
-// waited for.
+// Looks in memory first, in three steps that prefetch for each other as in
+// BatchReader::find_keys(); then on disk for those not found.
 Status ColdKeys::look_up(std::span<const Name> names, std::span<const std::uint64_t> hashes,
                          std::span<KeyState*> states) {
   constexpr std::size_t kStride = 12;
@@ -198,13 +201,13 @@ void ColdKeys::search(std::size_t piece, Searcher& searcher) {
 KeyState* ColdKeys::revive(const ColdKey& cold, std::uint64_t hash) {
   const std::size_t before = keys_.size();
   KeyState* const key = keys_.find_or_add(cold.name, hash);
-  if (keys_.size() == before) return key;  // It was asked for twice.
+  if (keys_.size() == before) return key;  // The same name was wanted twice, and is back already.
   unpack(cold, *key, pool_);
   ++came_back_;
   return key;
 }
 
-// ---- away ----
+// ---- keys leave ----
 
 bool ColdKeys::may_leave(const KeyState& key) {
   if (!key.reads.empty()) return false;
@@ -213,15 +216,16 @@ bool ColdKeys::may_leave(const KeyState& key) {
   return key.lists.size() == 1 && key.lists.at(key.lists.begin()).is_stub();
 }
 
-// Whoever looks for a key looks at the newer runs first, mostly in vain, and mostly finds it in the
-// oldest: so each bit serves best in a small, new run. Each gets half of what the older ones left.
+// A key is looked for in the newest run first and mostly found in the oldest, so the newer, smaller
+// runs are asked most often in vain, and there a bit of filter saves most. So each run gets half of
+// the memory for filters that the older ones left.
 double ColdKeys::filter_bits(std::uint64_t keys, std::size_t older) const {
   std::size_t taken = 0;
   for (std::size_t i = 0; i < older; ++i) taken += runs_[i]->info().blocks * sizeof(FilterBlock);
   const auto left = static_cast<double>(filter_bytes_ - std::min(filter_bytes_, taken)) * 8;
   const double share = left / static_cast<double>(keys + 1);
-  // The oldest goes without if there is not enough for it; then only new keys are looked for in
-  // vain.
+  // If there is not enough for the oldest run, it has no filter; then only keys that are new to the
+  // stream are looked for there in vain.
   if (older == 0 && share < kLeastShare) return 0;
   return std::clamp(share / 2, 1.0, kFilterBits);
 }
@@ -270,7 +274,7 @@ void ColdKeys::abandon() {
   drop(leaving_number_);
 }
 
-// ---- few runs ----
+// ---- merging ----
 
 std::optional<std::size_t> ColdKeys::first_to_merge() const {
   std::uint64_t newer = 0;
@@ -278,7 +282,8 @@ std::optional<std::size_t> ColdKeys::first_to_merge() const {
   for (std::size_t i = 0; i + 1 < runs_.size(); ++i) {
     const std::uint64_t keys = runs_[i]->info().keys;
     newer -= keys;
-    // The oldest has most keys, and whatever is newer may be copies of them.
+    // The oldest run has most keys, and newer runs may consist of copies of these; so it is merged
+    // early, which saves space. The others are merged when the newer ones are three times as large.
     if (i == 0 ? newer * 2 >= keys : newer >= keys * 3) return i;
   }
   return std::nullopt;
@@ -304,9 +309,10 @@ Status ColdKeys::begin_merge(std::size_t first) {
   return {};
 }
 
-// The other thread is faster, but when a merge ends must not depend on that: memory, and so the
-// time of the next sweep, would no longer be the same for the same calls. One that failed ends at
-// once: half a run takes space that the disk may not have.
+// The thread that merges is faster than `keys` suggest, but when its result is used must not depend
+// on its speed: otherwise memory(), and with it the time of the next sweep, would differ for the
+// same calls. A merge that failed ends at once, since its unfinished run takes space that the disk
+// may not have.
 Status ColdKeys::merge(std::size_t keys) {
   if (merge_ == nullptr && !std::exchange(may_merge_, false)) return {};
   if (merge_ == nullptr) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 Name name_of(std::uint64_t number) { return {number, 1}; }
 
-// What is left of a key, to compare.
+// All that a run must remember of a key, to be compared.
 std::vector<std::uint64_t> facts(const KeyState& key) {
   std::vector<std::uint64_t> out = {key.stub,     key.last_epoch,          key.first_epoch,
                                     key.has_stub, key.has_stored_versions, key.reads.size()};
@@ -36,7 +36,7 @@ std::vector<std::uint64_t> facts(const KeyState& key) {
 
 class ColdKeysTest : public testing::Test {
  protected:
-  // A stream's keys and where they go.
+  // A table of keys, and the runs that its keys go to.
   struct Both {
     Both() {
       pool.set_step(sizeof(KeyState));
@@ -64,7 +64,7 @@ class ColdKeysTest : public testing::Test {
         std::distance(fs::directory_iterator(folder()), fs::directory_iterator()));
   }
 
-  // Some key that may leave, with facts that nobody else has.
+  // Gives the key a random state with which it may leave.
   void make(std::uint64_t number) {
     KeyState& key = *both_->cold.find_or_add(name_of(number));
     key.clear(both_->pool);
@@ -85,7 +85,7 @@ class ColdKeysTest : public testing::Test {
     }
     known_[number] = facts(key);
   }
-  // All keys in memory of which `goes` says so.
+  // Moves all keys in memory for which `goes` returns true to disk.
   template <class Goes>
   void let_go(const Goes& goes) {
     ASSERT_TRUE(both_->cold.begin(both_->keys.size()).ok());
@@ -122,7 +122,7 @@ class ColdKeysTest : public testing::Test {
     if (key == nullptr) return;
     ASSERT_EQ(facts(*key), known_[number]) << number;
   }
-  // As a stream is saved, lost and restored.
+  // Loses all that is in memory, and restores what saved() returned.
   Status crash(const std::string& saved) {
     both_ = std::make_unique<Both>();
     Decoder in(saved);
@@ -157,8 +157,8 @@ TEST_F(ColdKeysTest, ComeBackAsTheyWereHoweverOftenTheyLeave) {
     let_go([&](std::uint64_t number) { return number % 4 != round % 4; });
     ASSERT_TRUE(both_->cold.merge(random_() % 3'000).ok());
     if (round % 10 != 9) continue;
-    // What happens after a checkpoint is lost with a crash; what is in memory is none of our
-    // business.
+    // What happens after a checkpoint is lost in a crash. Keys in memory are saved by others, so
+    // all must leave before.
     let_go([](std::uint64_t) { return true; });
     const std::string checkpoint = saved();
     const auto known = known_;
@@ -189,11 +189,11 @@ TEST_F(ColdKeysTest, RunsAreFewAndHoldLittleThatIsOutOfDate) {
   }
   EXPECT_EQ(both_->keys.size(), 0);
   EXPECT_LT(most_files, 20);
-  // A third of them are lists of 64 bytes, the others have 32; beside them are filters, pages that
-  // are not full and copies.
+  // A third of the keys are lists of 64 bytes, the others take 32. Twice that leaves room for
+  // filters, pages that are not full, and copies that are out of date.
   EXPECT_LT(both_->cold.disk_bytes(), kKeys * 43 * 2);
-  // At most ten bits for a key and its copies, the first hash of every page, and what two threads
-  // of a merge and of a search have at hand.
+  // Filters take at most ten bits for a key or copy. The rest are the indexes, and the buffers of a
+  // merge and of two searching threads.
   EXPECT_LT(both_->cold.bytes(), kKeys * 4 + most_files * 2 * kRunBuffer);
 }
 
@@ -239,7 +239,7 @@ TEST_F(ColdKeysTest, AMergeThatFailsSaysSoSoonAndLeavesNothing) {
   for (std::uint64_t number = 2'000; number < 4'000; ++number) make(number);
   let_go([](std::uint64_t) { return true; });
   flip_bit(first, 8'192 + 700);
-  // No operation comes, so it is never due; but time passes.
+  // merge(0) never makes the result of the merge due; the error must be reported anyway.
   Status status;
   for (int i = 0; i < 100'000 && status.ok(); ++i) {
     status = both_->cold.merge(0);

@@ -59,7 +59,8 @@ Result<RunInfo> RunMerge::run() {
   return info;
 }
 
-// Of keys that are in several runs the newest counts.
+// Writes the least key of all inputs, and moves on all inputs that are at that key. If several are,
+// the newest of them counts.
 Status RunMerge::add_next() {
   std::size_t least = 0;
   bool copies = false;

@@ -10,15 +10,17 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::size_t kPage = 1024;  // Read for one key, so not larger than it must be.
+constexpr std::size_t kPage = 1024;  // Bytes. Small, since a page is read for a single key.
 
+// At the front of each page.
 struct PageHead {
-  std::uint64_t sum = 0;
-  std::uint64_t end = sizeof(PageHead);  // Of its keys.
+  std::uint64_t sum = 0;                 // The checksum of the rest of the page.
+  std::uint64_t end = sizeof(PageHead);  // Where the keys of the page end, in bytes.
 };
 
-// Sums, and sums of sums, so that the order counts; four at a time, since each waits for the one
-// before. A page is read for one key, so this must cost less than to copy it.
+// The checksum of a page: sums of its words and sums of these sums, so that the order counts. Four
+// independent sums are computed at a time, since each addition waits for the one before. A page is
+// read for a single key, so this must cost less than copying the page.
 std::uint64_t sum_of(const std::byte* page) {
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;
   std::array<std::uint64_t, 4> sums{1, 2, 3, 4};
@@ -45,6 +47,7 @@ std::uint64_t sum_of(const std::byte* page) {
   return all;
 }
 
+// Maps hashes to 0 … count - 1, evenly and in their order.
 std::uint64_t scaled(std::uint64_t hash, std::uint64_t count) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(hash) * count >> 64);
@@ -52,7 +55,8 @@ std::uint64_t scaled(std::uint64_t hash, std::uint64_t count) {
 
 std::uint32_t upper(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
 
-// Calls `visit` with a word of the block and a bit in it, for each probe.
+// Calls `visit` with the index of a word in the filter block and a bit of it, for each probe of the
+// hash, until it returns false. Returns whether it never did.
 template <class Visit>
 bool for_probes(std::uint64_t hash, std::uint32_t probes, const Visit& visit) {
   std::uint64_t mixed = hash * 0xd6e8feb86659fd93;
@@ -84,8 +88,8 @@ RunWriter::RunWriter(std::uint32_t number, std::uint64_t keys, double filter_bit
   info_.number = number;
   info_.probes = static_cast<std::uint32_t>(std::clamp(std::lround(filter_bits * 0.69), 1L, 6L));
   info_.blocks = static_cast<std::uint64_t>(bits / (sizeof(FilterBlock) * 8)) + 1;
-  expect_pages(keys / ((kPage - sizeof(PageHead)) / 32) +
-               1);  // Lists take two places, so there may be more pages.
+  // With lists, which take 64 bytes, there may be more pages.
+  expect_pages(keys / ((kPage - sizeof(PageHead)) / 32) + 1);
 }
 
 Status RunWriter::open(const std::string& path) {
@@ -119,6 +123,7 @@ void RunWriter::end_page() {
   page_end_ = 0;
 }
 
+// Adds the hash to the filter.
 Status RunWriter::note(std::uint64_t hash) {
   const std::uint64_t block = scaled(hash, info_.blocks);
   for (; block_ < block; ++block_) {
@@ -219,7 +224,8 @@ std::size_t Run::page_of(std::uint64_t hash) const {
   const std::size_t guess = scaled(hash, firsts_.size());
   std::size_t low = 0;
   std::size_t high = firsts_.size();
-  // Hashes are spread evenly, so it is close by; how close depends on how many there are.
+  // Hashes are spread evenly, so the page is close to the guess; if it is not within reach, widen
+  // the range.
   for (std::size_t reach = 4; reach < firsts_.size(); reach *= 4) {
     const std::size_t left = guess - std::min(guess, reach);
     const std::size_t right = std::min(firsts_.size(), guess + reach);
@@ -255,7 +261,7 @@ std::optional<ColdKey> Run::key_in(const std::byte* page, const Name& name) {
 
 Status Run::find_in(std::size_t page, Wanted& wanted, std::vector<FoundKey>& found) const {
   alignas(64) std::array<std::byte, kPage> bytes;
-  // Keys of the same hash, or upper half of it, may lie across pages.
+  // Keys whose hashes have the same upper half may lie on several pages; begin with the last one.
   while (true) {
     if (Status status = file_.read(bytes.data(), kPage, page_offset(page)); !status.ok()) {
       return status;
@@ -312,7 +318,7 @@ Status Run::find(std::span<Wanted> wanted, Search& search, std::vector<FoundKey>
   return {};
 }
 
-// ---- all of it ----
+// ---- reading a whole run ----
 
 bool Run::Cursor::next_page() {
   if (page_at_ == loaded_) {

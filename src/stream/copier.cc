@@ -80,7 +80,8 @@ ColumnId Copier::copy(const History& h, ColumnId column) {
   return column.valid() ? builder_.column(h.column_name(column)) : column;
 }
 
-// From the leaves up: a node's children stand behind it among `all`.
+// Lists all nodes so that children come after their parent, and then builds them from the end, so
+// that children exist before their parent.
 PredicateId Copier::copy(const History& h, PredicateId predicate) {
   std::vector<PredicateId> all{predicate};
   std::vector<std::size_t> first_child;
@@ -119,7 +120,7 @@ Value Copier::copy(const History& h, Value value) {
   }
 }
 
-// Rows have no rows inside.
+// A row's cells are never rows themselves.
 Value Copier::copy_row(const History& h, Value row) {
   std::vector<HistoryBuilder::NamedCell> cells;
   for (const Cell& cell : h.row(row)) {

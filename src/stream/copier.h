@@ -1,4 +1,5 @@
-// Copies transactions of several histories into one.
+// Copies transactions of several histories into one new history, translating keys, values,
+// columns and predicates.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ namespace ouro::stream {
 
 class Copier {
  public:
-  // `initials`: what keys hold at the start, if that matters.
+  // `initials`: the initial values of the new history's keys; null: they are not told.
   explicit Copier(Initials* initials = nullptr) : initials_(initials) {
     if (initials != nullptr) say_initial(initials->view(), initials->all().value);
   }
@@ -22,9 +23,9 @@ class Copier {
   void say_initial(const History& h, KeyId id, Value own) {
     builder_.initial(key(h, id), copy(h, own));
   }
-  // Adds the whole transaction.
+  // Copies the whole transaction.
   void add(const Source& source);
-  // For adding to the transaction that was added last.
+  // The builder of the new history.
   [[nodiscard]] HistoryBuilder& builder() { return builder_; }
   [[nodiscard]] Result<History> freeze() { return std::move(builder_).freeze(); }
 
@@ -41,7 +42,7 @@ class Copier {
 
   Initials* initials_;
   HistoryBuilder builder_;
-  std::string file_;
+  std::string file_;  // The file that the transaction added last came from.
 };
 
 }  // namespace ouro::stream

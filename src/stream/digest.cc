@@ -1,3 +1,5 @@
+// StreamDigest: a verdict on all that a stream found, with examples of each kind of anomaly.
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -10,13 +12,14 @@
 namespace ouro {
 namespace {
 
-// Examples kept beyond those wanted, in case that some are withdrawn.
+// How many examples of a kind are kept beyond those wanted, in case some are withdrawn.
 constexpr std::size_t kSpare = 16;
 
-// Copies transactions of several events into one history, each once.
+// Copies the transactions of several events into one history, each transaction once. Transactions
+// are the same if they have the same place in a file.
 class Merger {
  public:
-  // The anomaly of `event`, about the transactions of the history to come.
+  // Copies the transactions of `event`. Returns its anomaly in terms of the new history.
   Anomaly add(const StreamEvent& event) {
     const History& h = *event.history;
     std::vector<Copied> copied;

@@ -1,4 +1,5 @@
-// Files that are of no use any more, but that the last checkpoint may mention.
+// Numbers of files (epochs, slabs or runs) that the stream no longer needs, but that the last
+// checkpoint may mention: they must not be deleted before the next checkpoint has replaced it.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,21 @@ namespace ouro::stream {
 class Dropped {
  public:
   void add(std::uint32_t number) { numbers_.push_back(number); }
-  // Call it if there is a checkpoint: from then on files stay until the next one replaced it.
+  // Tells that there is a checkpoint: from now on files stay until the next one has replaced it.
   void keep() { keeps_ = true; }
-  // A checkpoint is being written, which mentions none of those that are here now.
+  // Call it when a checkpoint begins to be written: it mentions none of the files added before.
   void begin_checkpoint() {
     keeps_ = true;
     unmentioned_ = numbers_.size();
   }
-  // It is whole, and replaced the last one.
+  // Call it when that checkpoint has replaced the last one: deletes the files it does not mention.
   template <class Delete>
   void end_checkpoint(const Delete& delete_file) {
     for (std::size_t i = 0; i < unmentioned_; ++i) delete_file(numbers_[i]);
     numbers_.erase(numbers_.begin(), numbers_.begin() + static_cast<std::ptrdiff_t>(unmentioned_));
     unmentioned_ = 0;
   }
-  // Deletes all, unless there may be a checkpoint.
+  // Deletes all files, unless there may be a checkpoint.
   template <class Delete>
   void tidy(const Delete& delete_file) {
     if (keeps_) return;

@@ -14,13 +14,13 @@ constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 constexpr std::uint64_t kBase = 0x0f3a96c1d57be248;  // Below the prime.
 __extension__ using Product = unsigned __int128;
 
-// All bits of both, mixed: the product's halves folded.
+// Mixes all bits of both: the exclusive or of their product's two halves.
 std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
   const Product product = static_cast<Product>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// Mixes that never lose what went in: each step is a bijection of the state for equal input.
+// Mixes a word into the state.
 std::uint64_t stir(std::uint64_t state, std::uint64_t word) {
   state = (state ^ word) * kSecond;
   state ^= state >> 29;
@@ -44,6 +44,7 @@ std::uint64_t tagged(std::uint64_t hash, ValueKind kind) {
   return hash << 3 | static_cast<std::uint64_t>(kind);
 }
 
+// Arithmetic modulo kPrime, on numbers below it: times(), plus(), and powers of kBase.
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   const Product product = static_cast<Product>(a) * b;
   const std::uint64_t sum =
@@ -114,7 +115,8 @@ std::uint64_t Fingerprints::of_pooled(Value value) {
 std::uint64_t Fingerprints::of_row(Value value) {
   std::uint64_t& known = rows_[value.payload()];
   if (known != 0) return known;
-  // By column name: the order of columns in a row depends on the batch.
+  // Column names are hashed, not ids, and cells are added up, since both the ids and the order of
+  // columns differ between batches.
   std::uint64_t sum = 0;
   for (const Cell& cell : batch_->row(value)) {
     sum += stir(hash_bytes(batch_->column_name(cell.column), kSecond), of(cell.value));

@@ -1,9 +1,10 @@
-// Names and values that outlive the batch they came in, in a fixed number of bytes.
+// Fingerprints: names and values in a fixed number of bytes, the same in every batch.
 //
-// A handle of a batch means nothing in the next one, and a stream must not remember every text it
-// ever saw. Integers (below 2^60) and null stay what they are. A text key becomes 128 bits: with a
-// billion keys, the odds that any two are taken for each other are 10^-21. Any other value becomes
-// 61 bits and its kind: a wrong read of such a value is missed with probability 4·10^-19.
+// Ids of texts, rows and lists have a meaning within their batch only, and a stream must not
+// remember every text it ever saw. Integers (below 2^60) and null are their own fingerprints. A key
+// with a text as its name becomes 128 bits: with a billion keys, the odds that any two are taken
+// for each other are 10^-21. Any other value becomes a hash of 61 bits and its kind: a wrong read
+// of such a value is missed with probability 4·10^-19.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,13 @@
 
 namespace ouro::stream {
 
-// A key, or a session. Never all zero.
+// The fingerprint of the name of a key or session. Never all zero.
 struct Name {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
 
   constexpr auto operator<=>(const Name&) const = default;
-  // Of all its bits, for tables.
+  // A hash for tables. All bits depend on all bits of the name.
   [[nodiscard]] std::uint64_t hash() const;
 
   template <class H>
@@ -31,15 +32,16 @@ struct Name {
 };
 [[nodiscard]] Name name_of(const History& history, Value name);
 
-// Lists are hashed so that appending to a hashed list is cheap: a polynomial over a prime field.
+// The hash of a list: a polynomial over a prime field, so that the hash of two lists one after the
+// other can be computed from their hashes.
 class ListHash {
  public:
-  void append(std::uint64_t element);
-  // Appends what has hash `other` and length `length`. O(log length).
+  void append(std::uint64_t element);  // A fingerprint.
+  // Appends a list with hash `other` and length `length`. Cost: O(log length).
   void append(std::uint64_t other, std::uint64_t length);
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   [[nodiscard]] std::uint64_t length() const { return length_; }
-  // The list as a value. The empty list is null, because some databases return null for it.
+  // The fingerprint of the list. The empty list is null, because some databases return null for it.
   [[nodiscard]] std::uint64_t value() const;
 
   ListHash() = default;
@@ -50,16 +52,17 @@ class ListHash {
   std::uint64_t length_ = 0;
 };
 
-// The values of one batch. Each text, row and list is hashed once.
+// Computes the fingerprints of one batch's values. Each text, row and list is hashed once.
 class Fingerprints {
  public:
+  // Turns to `batch`, which must live as long as its values are asked for.
   void enter(const History& batch);
   [[nodiscard]] std::uint64_t of(Value value) {
     const ValueKind kind = value.kind();
     if (kind == ValueKind::Integer || kind == ValueKind::Null) return value.bits();
     return of_pooled(value);
   }
-  // Of the first `length` elements of a list read. REQUIRES: it is a list at least that long.
+  // The hash of the first `length` elements of a list. REQUIRES: it is at least that long.
   [[nodiscard]] ListHash prefix(Value list, std::size_t length);
 
  private:
@@ -67,9 +70,11 @@ class Fingerprints {
   std::uint64_t of_row(Value value);
 
   const History* batch_ = nullptr;
-  std::vector<std::uint64_t> texts_;  // Zero: not computed yet.
+  // What was computed so far: fingerprints of texts and rows (zero: not yet), and for each trunk,
+  // the array that lists are prefixes of, the hashes of its prefixes of length one and up.
+  std::vector<std::uint64_t> texts_;
   std::vector<std::uint64_t> rows_;
-  std::vector<std::vector<std::uint64_t>> trunks_;  // Hashes of prefixes, from length one.
+  std::vector<std::vector<std::uint64_t>> trunks_;
 };
 
 }  // namespace ouro::stream

@@ -26,8 +26,8 @@ std::vector<KeyId> Initials::enter(const History& batch, Fingerprints& prints) {
   for (const KeyVersion& own : c.key_initial) {
     if (set(batch, own.key, own.value, prints)) changed.push_back(own.key);
   }
-  // A key that only this line names is remembered by nobody else, but it is a row if it holds
-  // something.
+  // A batch without transactions names keys that perhaps nobody touches. They are rows if the
+  // initial value for all keys is not null, so they are remembered here.
   if (batch.txn_count() > 0 || c.default_initial.is_null()) return changed;
   for (std::size_t k = 0; k < batch.key_count(); ++k) {
     const Name name = name_of(batch, batch.key_name(KeyId{k}));

@@ -1,8 +1,8 @@
-// What keys hold at the start: one value for all, and others for some.
+// The initial values of keys: one for all keys, and others for some.
 //
-// A line about a key may come at any time, and the last one counts. The values are kept whole, for
-// stories and predicates; those of single keys for as long as the stream lives, in about 70 bytes
-// each, and what texts and rows take.
+// A batch may set the initial value of a key at any time, and the last one counts. Values are kept
+// whole, not as fingerprints, for stories and predicates, and as long as the stream lives: about 70
+// bytes for each key with a value of its own, and what texts and rows take.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,19 +21,21 @@ namespace ouro::stream {
 class Initials {
  public:
   struct Initial {
-    Value value;  // A value of view().
-    std::uint64_t print = Value::null().bits();
+    Value value;                                 // A value of view().
+    std::uint64_t print = Value::null().bits();  // Its fingerprint.
   };
+  // The initial value of a single key.
   struct Own : Initial {
-    Value key;  // Its name, of view().
+    Value key;  // The name of the key, a value of view().
   };
 
-  // Whether the batch says the same of all keys as those before.
+  // Whether the batch has the same initial value for all keys as earlier batches.
   [[nodiscard]] bool agrees(const History& batch) const;
-  // Takes in what the batch says, and returns those of its keys that hold something else now.
+  // Takes in what the batch says. Returns those of its keys whose initial value has changed.
   // REQUIRES: agrees(batch).
   std::vector<KeyId> enter(const History& batch, Fingerprints& prints);
 
+  // The value for all keys, the values of single keys, and which of these counts for `key`.
   [[nodiscard]] const Initial& all() const { return all_; }
   [[nodiscard]] const absl::flat_hash_map<Name, Own>& own() const { return own_; }
   [[nodiscard]] const Initial& of(const Name& key) const {
@@ -54,7 +56,7 @@ class Initials {
   [[nodiscard]] Initial kept(Value value, Fingerprints& prints) {
     return {store_.add(value), prints.of(value)};
   }
-  // What is said of a key; whether it held something else before.
+  // Sets the initial value of a single key. Returns whether it was another one before.
   bool set(const History& batch, KeyId key, Value value, Fingerprints& prints);
 
   RowStore store_;

@@ -3,8 +3,8 @@
 namespace ouro::stream {
 namespace {
 
-// Twice as large, which costs least time; if memory is short, large ones by a quarter, since the
-// slots of a table that has just doubled take as much as the keys themselves.
+// How many slots a part that is full should have. Doubling costs least time. If memory is short,
+// large parts grow by a quarter, since after doubling the slots take as much memory as the keys.
 std::size_t grown(std::size_t slots, bool thrifty) {
   constexpr std::size_t kFirst = KeyTable::kFirstSlots;
   if (!thrifty || slots < 16 * kFirst) return slots == 0 ? kFirst : slots * 2;
@@ -26,9 +26,8 @@ KeyState* KeyTable::find(const Name& name, std::uint64_t hash) const {
 KeyState* KeyTable::find_or_add(const Name& name, std::uint64_t hash) {
   if (KeyState* const known = find(name, hash)) return known;
   Part& part = parts_[part_of(hash)];
-  // Parts grow when they are filled by a half to three quarters, each at another point: otherwise
-  // all
-  // would grow at the same time.
+  // A part grows when it is filled by a half to three quarters, depending on its number: otherwise
+  // all parts would grow at the same time.
   const std::size_t full = part.count / 256 * (128 + part_of(hash) * 64 / kParts);
   if (part.used >= full) resize(part_of(hash), grown(part.count, thrifty_));
   KeyState* const state = new_state();
@@ -51,7 +50,8 @@ KeyTable::Part KeyTable::new_part(std::size_t number, std::size_t slots) {
   const std::size_t bytes = slots * sizeof(Slot);
   Part part;
   part.count = slots;
-  // A part that shrank would find old slots if it came back to memory it had shared.
+  // Shared memory is not cleared when a part leaves it. A part that shrank might come back to
+  // memory it had before and find its old slots there; so it gets memory of its own.
   part.apart = thrifty_ || parts_[number].apart || slots < parts_[number].count;
   if (part.apart) {
     part.memory = std::make_shared<Pages>(bytes);

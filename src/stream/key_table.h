@@ -1,10 +1,10 @@
-// What the stream knows of each key.
+// A hash table of what the stream knows of each key.
 //
-// A table in parts, each of which grows by itself: with ten million keys in one, growing would stop
-// the stream for half a second. Slots are in the order of the hashes, but for those that were
-// taken, so that growing reads and writes memory from front to end. Parts of one size lie side by
-// side, so that small ones, too, are in huge pages. Looking up is meant to be done for many keys at
-// once: prefetch() all, then find_or_add() all.
+// The table has kParts parts, each of which grows by itself: with ten million keys in one part,
+// growing would stop the stream for half a second. Within a part keys are in the order of their
+// hashes, except where a slot was already taken, so that growing reads and writes memory from front
+// to end. The slots of all parts of one size lie side by side, so that small parts, too, are in
+// huge pages. Keys are best looked up many at once: first prefetch() for all, then find_or_add().
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace ouro::stream {
 
 enum class KeyKind : std::uint32_t { Unknown, Register, List };
 
-// A key with something to remember about the recent past.
+// What is known of a key: its versions and reads that are in memory, and where to look on disk for
+// the others. See archive.h for stubs and epochs.
 struct KeyState {
   static constexpr int kEpochBits = 26;
   static constexpr std::uint32_t kMostEpochs = (1u << kEpochBits) - 1;  // One a second: two years.
@@ -32,21 +33,24 @@ struct KeyState {
   KeyState() : registers() {}
 
   Name name;
-  union {
+  union {  // By `kind`; registers if it is unknown.
     Sequence<Version> registers;
     Sequence<ListVersion> lists;
   };
   Sequence<Read> reads = {};
-  // Of a register: what the newest of its versions on disk holds, if there is a stub. That of a
-  // list is its first version.
+  // Of a register with has_stub: the value of the newest version that was moved to disk. The stub
+  // of a list is the first of its versions instead.
   std::uint64_t stub = 0;
-  std::uint32_t last_epoch = 0;  // Which epochs on disk may have something of the key, or zero.
+  // The epochs from first_epoch to last_epoch may have something of the key; both zero: none has.
+  std::uint32_t last_epoch = 0;
   std::uint32_t first_epoch : kEpochBits = 0;
   KeyKind kind : 2 = KeyKind::Unknown;
   bool has_stub : 1 = false;
-  bool has_stored_versions : 1 = false;
-  bool touched : 1 = false;  // A late transaction touched it since a sweep wrote it.
-  bool leaving : 1 = false;  // It was written to a run of cold keys by the last sweep that did so.
+  bool has_stored_versions : 1 = false;  // A version was moved to disk.
+  // A late transaction touched the key since a sweep wrote it.
+  bool touched : 1 = false;
+  // The last sweep that moved keys to a run of cold keys wrote this one, too.
+  bool leaving : 1 = false;
 
   void prefetch_times() const {
     __builtin_prefetch(registers.tail());
@@ -65,8 +69,8 @@ struct KeyState {
 };
 static_assert(sizeof(KeyState) == 48);
 
-// Two cache lines, which are fetched together: so what most of many keys have to tell costs one
-// look into memory.
+// A KeyState with room for its first version and its first read. It fills two cache lines that are
+// fetched together, so that looking at a key with one version and one read is one access to memory.
 struct alignas(128) RoomyKeyState {
   KeyState state;
   std::array<std::byte, sizeof(Version)> version;
@@ -99,7 +103,7 @@ class KeyTable {
     const Part& part = parts_[part_of(hash)];
     if (part.count != 0) __builtin_prefetch(part.slots + part.home(hash));
   }
-  // What find() would return in all likelihood, without a look at the state.
+  // What find() most likely returns: the first key with this hash, whose name is not compared.
   [[nodiscard]] KeyState* likely(std::uint64_t hash) const {
     const Part& part = parts_[part_of(hash)];
     if (part.count == 0) return nullptr;
@@ -112,23 +116,24 @@ class KeyTable {
     __builtin_prefetch(state, 1);
     if (!thrifty_) __builtin_prefetch(reinterpret_cast<const char*>(state) + 64, 1);
   }
-  // Keys take as little as possible, and the table grows by little, however long that takes.
+  // Saves memory at the expense of time: keys are KeyStates without spare room, and large parts
+  // grow by a quarter instead of doubling.
   // REQUIRES: there are no keys yet.
   void be_thrifty() { thrifty_ = true; }
-  // New keys may have something on disk, up to this epoch.
+  // Keys that are added from now on may have something on disk, in epochs up to this one.
   void set_last_epoch(std::uint32_t epoch) { last_epoch_ = epoch; }
-  // `hash` is name.hash(). States stay where they are until erased.
+  // `hash` is name.hash(). Pointers to states are valid until these are erased.
   [[nodiscard]] KeyState* find(const Name& name, std::uint64_t hash) const;
   KeyState* find_or_add(const Name& name, std::uint64_t hash);
-  // The parts are ordered by hash. So many that of a million keys all that is known of those of a
-  // part fits into a core's own cache.
+  // Parts are ordered by hash. There are so many that with a million keys, all states of a part fit
+  // into a core's own cache.
   static constexpr int kPartBits = 9;
   static constexpr std::size_t kParts = std::size_t{1} << kPartBits;
-  static constexpr std::size_t kFirstSlots = 256;  // A page.
-  // `with_times`: what is on the timelines will be looked at, too.
+  static constexpr std::size_t kFirstSlots = 256;  // The slots of the smallest part: one page.
+  // Visits all keys of a part. `with_times`: prefetch their newest versions and reads, too.
   template <class Visit>
   void for_each(std::size_t part, const Visit& visit, bool with_times = false) const;
-  // Erases those of which `gone` says so, and gives back memory if few are left.
+  // Erases the keys of a part for which `gone` returns true, and shrinks the part if few are left.
   template <class Gone>
   void erase_if(std::size_t part, const Gone& gone);
   void clear();
@@ -144,10 +149,10 @@ class KeyTable {
   struct Part {
     std::shared_ptr<Pages> memory;
     Slot* slots = nullptr;
-    std::size_t count = 0;  // How many slots are taken.
-    std::size_t used = 0;
-    bool apart = false;  // Its memory is not shared, and never will be.
-    // Where a hash should be, by the bits behind those that say which part.
+    std::size_t count = 0;  // How many slots there are.
+    std::size_t used = 0;   // How many of them are taken.
+    bool apart = false;     // Its memory is not shared with other parts, and never will be.
+    // The slot where a hash should be, by the bits after those that select the part.
     [[nodiscard]] std::size_t home(std::uint64_t hash) const {
       __extension__ using Wide = unsigned __int128;
       return static_cast<std::size_t>(static_cast<Wide>(hash << kPartBits) * count >> 64);
@@ -163,9 +168,9 @@ class KeyTable {
     void* const place = pool_.take(state_bytes());
     return thrifty_ ? new (place) KeyState : &(new (place) RoomyKeyState)->state;
   }
-  // An empty one with so many slots, in place of parts_[number].
+  // An empty part with `slots` slots, to replace parts_[number].
   [[nodiscard]] Part new_part(std::size_t number, std::size_t slots);
-  // Moves all to so many slots.
+  // Moves all keys of the part to one with `slots` slots.
   void resize(std::size_t number, std::size_t slots);
   void release(KeyState* state) {
     state->clear(pool_);
@@ -175,7 +180,8 @@ class KeyTable {
 
   Pool& pool_;
   std::vector<Part> parts_;
-  std::map<std::size_t, std::weak_ptr<Pages>> shared_;  // By the slots of a part.
+  // The slots of all parts of one size, by that size; see Part::memory.
+  std::map<std::size_t, std::weak_ptr<Pages>> shared_;
   std::size_t size_ = 0;
   std::size_t table_bytes_ = 0;
   std::uint32_t last_epoch_ = 0;

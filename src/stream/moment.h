@@ -1,4 +1,5 @@
-// What stands at a moment of the timeline: a version of a key, or a read of it.
+// What the timeline of a key consists of: versions, each at the moment its transaction commits, and
+// reads, each at the moment its transaction begins.
 #pragma once
 
 #include <cstdint>
@@ -7,27 +8,28 @@
 
 namespace ouro::stream {
 
-// Transactions are numbered as they arrive, those that take no part included: in the history of
-// all batches one behind the other this is the TxnId.
+// The number of a transaction in the order of arrival, from zero. Transactions that are not judged
+// are numbered, too; so in a history of all batches, one after the other, this is the TxnId.
 using Arrival = std::uint64_t;
 inline constexpr Arrival kNobody = (std::uint64_t{1} << 61) - 1;
 
-// Versions and reads are kept by the million, so they have 32 bits for what a Moment has 64 for.
+// The logical part of a moment as versions and reads store it, in 32 bits: there are millions of
+// them. REQUIRES: it fits; BatchReader::enter() refuses batches where it does not.
 [[nodiscard]] constexpr std::uint32_t stored_logical(const Moment& moment) {
   return static_cast<std::uint32_t>(moment.logical);
 }
 
-// What a transaction wrote to one key. Registers have nothing else to say.
+// What a transaction wrote to one register.
 struct Version {
-  // A Sequence may keep its first version in the key's own memory.
+  // Whether a Sequence may keep its first item in memory given to lend().
   static constexpr bool kLent = true;
 
-  std::int64_t physical = 0;  // Of the commit.
+  std::int64_t physical = 0;  // Of the commit's timestamp, like `logical`.
   std::uint32_t logical = 0;
   std::uint32_t start_logical = 0;
-  std::uint64_t order = 0;
+  std::uint64_t order = 0;  // Moment::order of the commit.
   std::int64_t start_physical = 0;
-  std::uint64_t value = 0;  // What a read right after it should return; see Fingerprints.
+  std::uint64_t value = 0;  // Fingerprint of what a read right after the commit should return.
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
   [[nodiscard]] Arrival arrival() const { return Moment::number_of(order); }
@@ -37,21 +39,22 @@ struct Version {
     if (!later) return {physical, logical, order & ~std::uint64_t{1}};
     return {start_physical, start_logical, Moment::order_of(Tie::Begin, arrival(), false)};
   }
-  // What is left of a version whose details are on disk: older than anything.
+  // A stub is what is left in memory of a version whose details are on disk. Its moment is before
+  // all others, and it has no arrival.
   [[nodiscard]] bool is_stub() const { return order == 0; }
 };
 static_assert(sizeof(Version) == 40);
 
-// What a transaction appended to one list; `value` stands for the whole list up to here.
+// What a transaction appended to one list. `value` is the fingerprint of the whole list after it.
 struct ListVersion : Version {
   static constexpr bool kLent = false;
 
-  std::uint64_t own_hash = 0;
+  std::uint64_t own_hash = 0;  // The ListHash of the elements that the transaction appended.
   std::uint64_t own_length = 0;
-  std::uint64_t hash = 0;  // Of the whole list.
+  std::uint64_t hash = 0;  // The ListHash of the whole list after the commit.
   std::uint64_t length = 0;
 
-  // A list goes on from its stub, so that must have the hash of all before.
+  // `version` as a stub. It keeps the hashes, since later versions are computed from them.
   [[nodiscard]] static ListVersion stub_of(ListVersion version) {
     version.physical = Moment().physical;
     version.logical = 0;
@@ -62,17 +65,18 @@ struct ListVersion : Version {
   }
 };
 
-// A read of a key that its transaction had not touched before.
+// A read that shows what other transactions wrote; see OuterRead.
 struct Read {
   static constexpr bool kLent = true;
 
-  std::int64_t physical = 0;  // Of the begin.
+  std::int64_t physical = 0;  // Of the timestamp at which the transaction begins, like `logical`.
   std::uint32_t logical = 0;
-  // Which operation of the transaction. The last bit: it is wrong. The first: it is open, and
-  // `value` is what it did not return.
+  // The lowest bit: whether the read is wrong. The highest: whether it is open, which means that
+  // only a value it did *not* return is known. Between them: its operation, counted within the
+  // transaction.
   std::uint32_t op_and_wrong = 0;
-  std::uint64_t order = 0;
-  std::uint64_t value = 0;
+  std::uint64_t order = 0;  // Moment::order of the begin.
+  std::uint64_t value = 0;  // Fingerprint of what it returned; of an open read: did not return.
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
   [[nodiscard]] Arrival arrival() const { return Moment::number_of(order); }

@@ -11,14 +11,16 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+// In bytes: the first piece of a pool, which doubles with each further one up to kDoublings times,
+// and a piece that is made ready in advance.
 constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 constexpr std::size_t kDoublings = 8;
-constexpr std::size_t kPiece = kHugePage * 2;  // Made ready in advance.
+constexpr std::size_t kPiece = kHugePage * 2;
 
 }  // namespace
 
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
-  // Only whole huge pages at their proper addresses count, so cut to those.
+  // Huge pages need addresses that are multiples of their size, so take more and cut off the rest.
   const std::size_t spare = bytes >= kHugePage ? kHugePage : 0;
   void* const memory =
       mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -100,12 +102,13 @@ Pages Pool::next_piece() {
     if (ahead_ == nullptr) ahead_ = std::make_unique<ReadyPages>(kPiece);
     return ahead_->take();
   }
-  // Small at first, so that a small stream stays small.
+  // The first pieces are small, so that a small stream takes little memory.
   return Pages(kFirstPiece << std::min(pieces_.size(), kDoublings));
 }
 
 void* Pool::cut(std::size_t bytes) {
-  // Small blocks by the dozen, from the start of a pair of cache lines: so fewer lie across two.
+  // Cuts 64 small blocks at once, from the start of a pair of cache lines, so that fewer of them
+  // lie across two pairs.
   constexpr std::size_t kLines = 128;
   const std::size_t count = bytes <= kLines ? 64 : 1;
   const std::size_t whole = (bytes * count + kLines - 1) / kLines * kLines;

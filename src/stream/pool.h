@@ -1,11 +1,13 @@
-// Memory for many small arrays that come and go, by size, with an account of what is in use.
+// Memory for many small arrays that come and go, with a free list for each size and a count of the
+// bytes in use.
 //
-// Cut from large pieces that the system may back by huge pages: with ten million keys, looking
-// up page addresses would cost more than the data itself. Pieces are never given back.
+// Arrays are cut from large pieces that the system may back by huge pages: with ten million keys,
+// translating addresses of small pages would cost more than reading the data. Pieces are returned
+// to the system only when the pool is destroyed.
 //
-// Memory that nobody used yet is slow: the system clears it, and a virtual machine's host must find
-// it first, at 0.4 to 2 GB/s, which is about what a stream without a limit needs. So a large pool
-// may have the next pieces made ready by a thread of its own.
+// The first use of memory is slow: the system clears it, and a virtual machine's host must find it
+// first, at 0.4 to 2 GB/s, which is about what a stream without a limit needs. So a large pool may
+// have the next pieces made ready by a thread of its own.
 #pragma once
 
 #include <array>
@@ -19,7 +21,8 @@
 
 namespace ouro::stream {
 
-// Zeroed memory, in huge pages where they pay. Throws std::bad_alloc.
+// Zeroed memory of the system, in huge pages if it is at least as large as one. Throws
+// std::bad_alloc.
 class Pages {
  public:
   Pages() = default;
@@ -37,7 +40,7 @@ class Pages {
   std::size_t bytes_ = 0;
 };
 
-// Pieces of one size that were touched already.
+// Makes pieces of one size ready in a thread of its own: allocates them and touches every page.
 class ReadyPages {
  public:
   explicit ReadyPages(std::size_t bytes) : bytes_(bytes) {}
@@ -48,7 +51,7 @@ class ReadyPages {
   Pages take();
 
  private:
-  static constexpr std::size_t kReady = 4;
+  static constexpr std::size_t kReady = 4;  // How many pieces are made ready in advance.
   void make_ready();
 
   const std::size_t bytes_;
@@ -61,16 +64,17 @@ class ReadyPages {
 
 class Pool {
  public:
+  // The largest array: a full leaf of list versions and its pointer to the directory (sequence.h).
   static constexpr std::size_t kLargest = 64 * 72 + 8;
 
   Pool() { set_step(8); }
-  // Few sizes, multiples of this: what is free was used for something else, and else would stay
-  // free when the proportions change. REQUIRES: a multiple of 8; nothing was taken yet.
+  // Rounds all sizes up to multiples of `bytes`. With few different sizes, memory freed by one use
+  // serves another when the proportions change. REQUIRES: a multiple of 8; nothing was taken yet.
   void set_step(std::size_t bytes);
   // From here on a second thread makes memory ready, once the pool is large.
   void work_ahead() { works_ahead_ = true; }
 
-  // REQUIRES: `bytes` is a multiple of 8, not zero and at most kLargest.
+  // Memory that is not zeroed. REQUIRES: `bytes` is a multiple of 8, not zero, at most kLargest.
   void* take(std::size_t bytes) {
     bytes = rounded_[bytes / 8];
     used_ += bytes;
@@ -80,13 +84,14 @@ class Pool {
     head = block->next;
     return block;
   }
+  // Frees what take() returned for the same `bytes`.
   void give(void* block, std::size_t bytes) {
     bytes = rounded_[bytes / 8];
     used_ -= bytes;
     Free*& head = free_[bytes / 8];
     head = new (block) Free{head};
   }
-  [[nodiscard]] std::size_t used() const { return used_; }
+  [[nodiscard]] std::size_t used() const { return used_; }  // Bytes.
 
  private:
   struct Free {
@@ -96,11 +101,12 @@ class Pool {
   Pages next_piece();
 
   static constexpr std::size_t kSizes = kLargest / 8 + 1;
-  // The size to take instead; indexed by an eighth of the bytes asked for.
+  // Both are indexed by an eighth of the bytes: the size to which they are rounded, and the first
+  // free array of that size.
   std::array<std::uint16_t, kSizes> rounded_;
   std::array<Free*, kSizes> free_{};
   std::vector<Pages> pieces_;
-  std::byte* next_ = nullptr;
+  std::byte* next_ = nullptr;  // The part of the last piece that was not cut yet, and its bytes.
   std::size_t left_ = 0;
   std::size_t used_ = 0;
   bool works_ahead_ = false;

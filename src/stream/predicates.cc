@@ -88,7 +88,7 @@ void Predicates::enter(std::shared_ptr<const History> batch, Fingerprints& print
   used_ = nullptr;
   current_ = {std::move(batch), &prints, std::vector<RowKey*>(count), std::vector<TxnId>(count)};
   use(current_);
-  // What were rows before may now turn out to be lists.
+  // Keys that counted as rows before may turn out to be lists.
   for (std::size_t k = 0; k < count; ++k) {
     const Name name = name_of(*current_.history, current_.history->key_name(KeyId{k}));
     RowKey* const key = table_.initial().alive ? &key_of(current_, KeyId{k}) : table_.find(name);
@@ -127,7 +127,7 @@ RowKey& Predicates::key_of(Sheet& sheet, KeyId id) {
   known = &table_.add(name, table_.store().add_key(h.key_name(id)));
   const KeyState* const state = keys_.find(name);
   known->list = state != nullptr && state->kind == KeyKind::List;
-  // With an initial value that is not null it is a row from the beginning.
+  // With an initial value that is not null, the key is a row from the beginning of the timeline.
   if (table_.initial().alive) {
     if (!archive_.prepare(Moment())) lost_ = true;
     rejudge(*known, Moment(), std::nullopt, Seen(), table_.initial());
@@ -284,8 +284,8 @@ void Predicates::rejudge(const RowKey& key, const Moment& from, const std::optio
   }
 }
 
-// The key is a list, so it is no row, whatever it holds at the start, and neither is what came back
-// of it.
+// The key turned out to be a list: it is no row, whatever its initial value, and rows that reads
+// returned for it do not count.
 void Predicates::drop_list(RowKey& key) {
   if (!key.returned && key.versions.empty() && !table_.initial().alive) {
     key.list = true;
@@ -390,7 +390,8 @@ void Predicates::tidy() {
   if (many || made_.size() > kManyPredicates) release_all();
 }
 
-// What is on disk is still in the store, until that is copied.
+// Versions that were moved to disk leave their values in the store. When it has grown much, it is
+// replaced by a copy with only what is still needed.
 Status Predicates::sweep(const Moment& until, StreamTime now) {
   if (Status status = archive_.sweep(until, now); !status.ok()) return status;
   if (table_.store().bytes() < compact_at_) return {};

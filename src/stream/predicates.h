@@ -1,7 +1,7 @@
-// The predicate reads of a stream: each stands where its transaction begins, and is judged by the
-// rows that are seen there.
+// The predicate reads of a stream. Each has the moment at which its transaction begins, and is
+// judged by the rows as they are at that moment.
 //
-// A late version of a key concerns the reads behind it, up to the key's next version, and of those
+// A late version of a key concerns the reads after it, up to the key's next version, and of those
 // only the key's share (asked.h). Nothing is kept until the first predicate read comes; then all
 // batches so far are gone through once more.
 #pragma once
@@ -38,21 +38,23 @@ class Predicates {
         archive_(table_, reads_) {}
 
   [[nodiscard]] bool on() const { return on_; }
-  // From here on rows are kept. `txns` is how many came before: all of them must be found.
-  // `memory`: about how much to use meanwhile; zero: no limit.
+  // From here on rows are kept. Begins with the rows that the first `txns` transactions wrote, all
+  // that came so far. `memory`: the memory limit of the stream; zero: none. With a limit, rows are
+  // moved to disk meanwhile whenever they have grown by a quarter of it.
   void turn_on(Arrival txns, std::size_t memory, StreamTime now);
 
-  // The transactions that come next are of this batch. REQUIRES: on(), here and below.
+  // The transactions that come next are of this batch. `prints` must live until the next call.
+  // REQUIRES: on(), here and below.
   void enter(std::shared_ptr<const History> batch, Fingerprints& prints);
-  // A key of the batch turned out to hold something else at the start.
+  // The initial value of a key of the batch has changed.
   void set_initial(KeyId key);
-  // Adds a read. Returns whether it is wrong by what is known now; nothing if what it needs was
-  // dropped.
+  // Adds operation `op` of a transaction of the batch, a predicate read. Returns whether it is
+  // wrong by what is known now; nothing if what is needed to judge it was dropped.
   std::optional<bool> add(TxnId txn, const Moment& begin, std::uint32_t op);
-  // Adds what the transaction wrote.
+  // Adds the versions that a transaction of the batch wrote, and judges reads again.
   void install(TxnId txn, const Moment& commit);
-  // What changed since the last call, in the order of the timeline; `lost` is set if some of what
-  // should have been judged again is gone.
+  // The reads whose judgement has changed since the last call, in the order of the timeline. Sets
+  // `lost` if something that should have been judged again, or is needed for that, is gone.
   [[nodiscard]] std::vector<Change> take_changes(bool& lost);
 
   // Whether the read is known, and wrong.
@@ -64,11 +66,12 @@ class Predicates {
     std::vector<Arrival> writers;
   };
   [[nodiscard]] Expected expected(const Moment& begin, std::uint32_t op);
-  // Call it when the transaction that begins there is final.
+  // Call it when the transaction that begins at `begin` is final: frees memory of its reads.
   void close(const Moment& begin);
-  // Gives back memory that is no longer used, if that is worth it.
+  // Frees what can be made again from the batches, if there is much of it.
   void tidy();
-  // Moves what is of no use at `until` or later to disk. The error is a disk that fails.
+  // Moves reads before `until`, and versions that are replaced by then, to disk. The error is a
+  // disk that fails.
   Status sweep(const Moment& until, StreamTime now);
 
   [[nodiscard]] RowArchive& archive() { return archive_; }
@@ -81,21 +84,25 @@ class Predicates {
   Status restore(Decoder& in, const std::string& folder, bool limited);
 
  private:
-  // A batch, and what its keys are in the table.
+  // A batch, and its keys in the table. The vectors are indexed by KeyId of the batch.
   struct Sheet {
     std::shared_ptr<const History> history;
     Fingerprints* prints = nullptr;
-    std::vector<RowKey*> keys;
+    std::vector<RowKey*> keys;      // Null: not looked up yet.
     std::vector<TxnId> written_by;  // The last transaction that was seen to write the key.
   };
+  // A read that was judged again since the last take_changes().
   struct Touched {
     bool was_wrong = false;
-    bool changed = false;  // Whether what it should have returned changed.
+    bool changed = false;  // Whether what it should have returned has changed.
   };
   using Reads = TimedReads;
 
+  // Makes the table's store copy from this batch from now on.
   void use(Sheet& sheet);
+  // current_ if it is that batch, else recalled_, which is made the sheet of that batch.
   Sheet& sheet_of(const std::shared_ptr<const History>& batch);
+  // The key in the table; adds it if it is not there.
   RowKey& key_of(Sheet& sheet, KeyId key);
   // A value of initials_ as a value of the table.
   [[nodiscard]] Seen seen_of(const Initials::Initial& initial);
@@ -104,15 +111,19 @@ class Predicates {
   void install(Sheet& sheet, TxnId txn, const Moment& commit);
   [[nodiscard]] Seen written(Sheet& sheet, const Op& op);
   Asked make(Sheet& sheet, TxnId txn, std::uint32_t op);
+  // Adds what the transaction wrote before its operation `until`.
   void add_own(Sheet& sheet, TxnId txn, OpId until, Asked& asked);
-  // Null if its batch is gone.
+  // What the read asked, made again from its batch if necessary; null if that is gone.
   [[nodiscard]] const Asked* asked(Reads::iterator read);
+  // From `from` to `until` (nothing: without end) the key now holds `now` instead of `before`:
+  // judges its share of all reads between again.
   void rejudge(const RowKey& key, const Moment& from, const std::optional<Moment>& until,
                const Seen& before, const Seen& now);
   void drop_list(RowKey& key);
   Touched& touch(Reads::iterator read);
-  // Judges the whole read. Returns whether what it should have returned changed.
+  // Judges an aggregate. Returns whether what it should have returned has changed.
   bool judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked);
+  // Frees all Askeds; they are made again when they are needed.
   void release_all();
 
   ColdKeys& keys_;
@@ -120,16 +131,17 @@ class Predicates {
   const LevelRules& rules_;
   FindTxn find_;
   bool on_ = false;
-  bool lost_ = false;
+  bool lost_ = false;  // See take_changes().
   RowTable table_;
   Reads reads_;
   RowArchive archive_;
-  Sheet current_;
-  Sheet recalled_;
+  Sheet current_;   // The batch given to enter() last.
+  Sheet recalled_;  // An earlier batch.
   Fingerprints recalled_prints_;
   const Sheet* used_ = nullptr;  // The batch that the store reads from now.
   absl::btree_map<ReadMoment, Touched> touched_;
   std::vector<ReadMoment> made_;  // Reads that may have an Asked.
+  // From so many bytes of the store on a sweep replaces it by a copy of what is needed.
   std::size_t compact_at_ = kSmallStore;
   static constexpr std::size_t kSmallStore = std::size_t{4} << 20;  // Bytes.
   static constexpr std::size_t kManyPredicates = std::size_t{1} << 18;

@@ -1,7 +1,8 @@
-// The proof of what a stream found, for those who read the history whole.
+// StreamProof: the proof of a stream's verdict, for a certificate that is checked against the whole
+// history.
 //
-// The checker forgets what nobody needs any more; a proof needs all of it, but little: of each
-// transaction when it begins and commits, and the number of its first operation.
+// The checker forgets transactions that it needs no more, but a proof is about all of them. So this
+// keeps, for each transaction, when it begins and commits and the number of its first operation.
 
 #include <algorithm>
 #include <array>
@@ -21,18 +22,18 @@ namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 // As many as HistoryBuilder takes.
 constexpr std::uint64_t kMostOps = kNone - 1;
-// Of violations of a kind that is never withdrawn so many are kept; the first ones on the timeline
-// are chosen from these.
+// How many violations are kept of a kind that is never withdrawn. From these the first ones on the
+// timeline are chosen.
 constexpr std::size_t kKept = 64;
 
 // A violation. Transactions and operations are numbered as in the history of all batches; unused
 // places are kNone.
 struct Claim {
-  std::uint64_t number = 0;  // The number of its event.
+  std::uint64_t number = 0;  // StreamEvent::number.
   std::array<std::uint32_t, 3> txns{kNone, kNone, kNone};
   std::array<std::uint32_t, 3> ops{kNone, kNone, kNone};
 
-  [[nodiscard]] bool stands() const { return txns[0] != kNone; }
+  [[nodiscard]] bool stands() const { return txns[0] != kNone; }  // Whether it is not withdrawn.
 };
 
 bool is_withdrawable(AnomalyKind kind) {
@@ -40,7 +41,7 @@ bool is_withdrawable(AnomalyKind kind) {
          kind == AnomalyKind::RealTimeInversion || kind == AnomalyKind::DuplicateTimestamp;
 }
 
-// The claims of one kind, in the order they were reported.
+// The claims of one kind, in the order in which they were reported.
 class Claims {
  public:
   [[nodiscard]] bool wants_more(AnomalyKind kind) const {
@@ -57,7 +58,7 @@ class Claims {
     std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
     withdrawn_ = 0;
   }
-  // The first `count` of them in the order of `less`.
+  // The first `count` claims in the order of `less`.
   template <class Less>
   [[nodiscard]] std::vector<Claim> first(std::size_t count, const Less& less) {
     std::erase_if(all_, [](const Claim& claim) { return !claim.stands(); });
@@ -89,8 +90,9 @@ class Moments {
     }
   }
 
+  // How many transactions there are, and for how many of them has() is true.
   [[nodiscard]] std::size_t size() const { return flags_.size(); }
-  [[nodiscard]] std::size_t count() const { return count_; }  // Of those whose moments are known.
+  [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] bool has(std::size_t txn) const { return (flags_[txn] & kKnown) != 0; }
   // REQUIRES: has(txn).
   [[nodiscard]] Moment moment(std::size_t txn, bool commit) const {
@@ -120,7 +122,8 @@ class Moments {
   }
 
   const LevelRules& rules_;
-  Column<std::int64_t> start_;  // At the levels of snapshots.
+  // Columns by transaction; those of starts are empty unless the level has snapshots.
+  Column<std::int64_t> start_;
   Column<std::int64_t> commit_;
   Column<std::uint32_t> start_logical_;   // Empty as long as all are zero.
   Column<std::uint32_t> commit_logical_;  // Empty as long as all are zero.
@@ -149,7 +152,7 @@ struct StreamProof::State {
     return claim;
   }
 
-  // When, on the timeline, check() finds it.
+  // The moment on the timeline at which check() finds this violation.
   [[nodiscard]] Moment moment_of(AnomalyKind kind, const Claim& claim) const {
     const std::uint32_t txn = claim.txns[0];
     if (kind == AnomalyKind::MissingTimestamp || kind == AnomalyKind::InvertedTimestamps) {
@@ -191,7 +194,7 @@ struct StreamProof::State {
          [&](TxnId txn) { return moments.moment(txn.index(), true); });
   }
 
-  // Begins and commits are about sorted each, so they are sorted apart.
+  // Begins and commits are each nearly sorted already, so they are sorted apart and then merged.
   void add_schedule(Verdict& verdict) const {
     std::vector<Event>& all = verdict.schedule;
     all.reserve(2 * moments.count());
@@ -220,8 +223,8 @@ struct StreamProof::State {
   std::size_t examples;
   const LevelRules& rules;
   Moments moments;
-  Column<std::uint32_t> first_op;
-  std::uint64_t op_count = 0;
+  Column<std::uint32_t> first_op;  // By transaction, in the history of all batches.
+  std::uint64_t op_count = 0;      // In all batches.
   std::array<Claims, kAnomalyKindCount> claims;
 };
 

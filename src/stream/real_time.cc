@@ -65,7 +65,7 @@ void RealTime::forget_before(Arrival first) {
     forgotten_invoked_ = std::max(forgotten_invoked_, at->first.first);
     at = invoked_.erase(at);
   }
-  // Of the stairs before all that waits the last one stays.
+  // Of the stairs before all open transactions the last one stays: it stands for the others.
   while (stairs_.size() > 1 &&
          completed_before(std::next(stairs_.begin())->first, oldest, drift_)) {
     forgotten_stair_ = std::max(forgotten_stair_, stairs_.begin()->first);

@@ -1,9 +1,11 @@
-// Who had completed, by the clocks of the clients, when a transaction was invoked, and committed
-// last of those.
+// Checks the order of transactions by their timestamps against real time, by the clients' clocks.
 //
-// That transaction must commit before the one invoked begins (or commits: RealTimeRule). Of the
-// completions only those matter that commit later than all completed before them: a staircase. A
-// completion that comes late concerns the transactions invoked behind it, up to the next stair.
+// A transaction must follow all that had completed when it was invoked: they commit before it
+// begins (or commits; see RealTimeRule). It suffices to compare it with the one of them that
+// commits last. So only those completed transactions are kept that commit later than all that
+// completed before them: the stairs, whose clocks and commits both ascend. A completed transaction
+// that arrives late concerns the transactions that were invoked after it completed, up to the next
+// stair.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -22,24 +24,26 @@ class RealTime {
  public:
   explicit RealTime(std::int64_t clock_drift) : drift_(clock_drift) {}
 
-  // A transaction that should have followed `other`; kNobody: none.
+  // A transaction that should have followed `other`, but does not by its timestamps. `was` is the
+  // one that was named before; kNobody: it followed all, as far as was known.
   struct Change {
     Arrival txn = 0;
     Arrival was = kNobody;
     Arrival other = kNobody;
   };
 
-  // A transaction completed. What that changes of others is in changes(). False if some of those
-  // that it may concern were forgotten.
+  // Adds a transaction that completed at `clock`. Then changes() has the transactions that should
+  // have followed it. False if some that it may concern were forgotten.
   bool complete(std::int64_t clock, const Moment& commit, Arrival txn);
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
-  // A transaction was invoked; who completed before must commit before its `moment`. Whom
-  // kNobody. `known`: set to false if that was forgotten.
+  // Adds a transaction that was invoked at `clock`; those completed before must commit before
+  // `moment`. Returns one that does not, or kNobody. Sets `known` to false if some of those that
+  // had completed were forgotten.
   Arrival invoke(std::int64_t clock, const Moment& moment, Arrival txn, bool& known);
-  // The same as judged now. REQUIRES: it was invoked.
+  // What invoke() would return now. REQUIRES: the transaction was added by invoke().
   [[nodiscard]] Arrival missed_by(std::int64_t clock, Arrival txn) const;
 
-  // Forgets what only late transactions could ask for: those before `first` are final.
+  // Forgets what only late transactions need. Transactions before `first` are final.
   void forget_before(Arrival first);
   [[nodiscard]] std::size_t bytes() const { return invoked_.size() * 64 + stairs_.size() * 56; }
 
@@ -47,10 +51,12 @@ class RealTime {
   void restore(Decoder& in);
 
  private:
+  // A transaction that completed.
   struct Stair {
     Moment commit;
     Arrival txn = kNobody;
   };
+  // A transaction that was invoked, and the one it should have followed.
   struct Invoked {
     Moment moment;
     Arrival missed = kNobody;
@@ -62,7 +68,7 @@ class RealTime {
   absl::btree_map<std::int64_t, Stair> stairs_;  // By when they completed.
   absl::btree_map<std::pair<std::int64_t, Arrival>, Invoked> invoked_;
   std::vector<Change> changes_;
-  // The latest times at which something that was forgotten was invoked, or completed.
+  // The latest clocks of what was forgotten: of transactions invoked, and of stairs.
   std::int64_t forgotten_invoked_ = kNoClock;
   std::int64_t forgotten_stair_ = kNoClock;
 };

@@ -1,4 +1,4 @@
-// What the checker says of its findings, and what it takes back.
+// The part of Checker that makes events of its findings, and withdraws them.
 
 #include <algorithm>
 
@@ -8,11 +8,12 @@
 namespace ouro::stream {
 namespace {
 
-// Elements of a list that an expected result shows, from its end; and versions of a key that are
-// searched for who wrote a value.
+// The most elements of a list that an expected result shows, and the most versions of a key that
+// are searched for the writer of a value; both from the end.
 constexpr std::size_t kShownElements = 256;
 constexpr std::size_t kSearchedVersions = 65'536;
 
+// The first to arrive among the writers of `value`, other than `reader`.
 template <class V>
 Arrival first_writer(Sequence<V>& versions, Arrival reader, std::uint64_t value) {
   Arrival found = kNobody;
@@ -121,8 +122,8 @@ void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTi
   report(violation, arrived);
 }
 
-// Who wrote the value. check() names any writer of it, preferably the first one with a place on the
-// timeline; here it is the same.
+// The write of `value` that the reader returned. If there are several, names the one that check()
+// names: the first to arrive that has moments, else the first of the others.
 OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   if (key.kind == KeyKind::List) return {};
   Arrival writer = first_writer(key.registers, reader, value);
@@ -156,14 +157,14 @@ void Checker::report_clash(AnomalyKind kind, const KeyState& key, const Clash& c
   report(violation, now_);
 }
 
-// What the replay of check/timeline says the operation should have returned.
+// What the operation should have returned, as JSON; the same text as check/timeline gives.
 std::string Checker::expected_text(KeyState& key, const Source& txn, std::uint32_t op,
                                    const Moment& begin) {
   const History& h = *txn.history;
   const OpId first = h.first_op(txn.txn);
   const KeyId id = h.op(OpId{first.index() + op}).key;
   const bool list = key.kind == KeyKind::List;
-  OpId last;  // Register: what was read or written last; list: the last read.
+  OpId last;  // The last operation on the key before `op`; of a list only reads count.
   for (OpId i = first; i.value < first.value + op; ++i.value) {
     const Op before = h.op(i);
     if (before.key != id || before.value.is_unobserved()) continue;
@@ -196,7 +197,7 @@ std::string Checker::version_text(KeyState& key, const Moment& begin) {
   return h.text(h.op(OpId{h.first_op(writer->txn).index() + op}).value);
 }
 
-// The list that others committed before `begin`; only the end of a long one.
+// The elements that others had appended before `begin`. Of a long list only the end, after "…".
 std::vector<std::string> Checker::list_texts(KeyState& key, const Moment& begin) {
   std::vector<std::string> backwards;
   auto& versions = key.lists;

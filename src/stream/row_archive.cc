@@ -7,9 +7,9 @@ namespace ouro::stream {
 namespace {
 
 constexpr std::size_t kMostSlabs = 16;  // The most slabs that one sweep makes.
-constexpr std::size_t kFewItems =
-    1000;  // A slab has at least so many items, unless it is the only one.
-constexpr std::size_t kPart = std::size_t{1} << 18;  // Bytes of one entry, about.
+// A slab has at least so many items, unless it is the only one of its sweep.
+constexpr std::size_t kFewItems = 1000;
+constexpr std::size_t kPart = std::size_t{1} << 18;  // About how many bytes an entry of a slab has.
 
 std::string part_key(std::uint64_t number) {
   std::string key;

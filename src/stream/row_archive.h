@@ -1,9 +1,11 @@
-// Versions and predicate reads that are older than the window, on disk.
+// Moves versions of rows and predicate reads that are older than the window to disk, and brings
+// them back; what archive.h is for keys.
 //
-// Of each row the newest version stays in memory. Whatever is moved was of use until some moment: a
-// version until the next one, a read until it begins. What is moved together is cut into slabs by
-// these moments, so that a late transaction brings back what is between it and the newest, and no
-// more. It comes back whole, and is moved again by the next sweep.
+// Of each row the newest version stays in memory. Everything that is moved was of use until some
+// moment: a version until the moment of the next one, a read until its own moment. What one sweep
+// moves is sorted by these moments and cut into slabs, a file each. A late transaction brings back
+// only slabs that have something of use at its moment or later. A slab comes back whole, and the
+// next sweep moves its contents again.
 #pragma once
 
 #include <absl/container/btree_map.h>
@@ -24,16 +26,18 @@
 
 namespace ouro::stream {
 
+// A predicate read, by the moment at which its transaction begins.
 struct ReadMoment {
   Moment begin;
   std::uint32_t op = 0;  // Counted within the transaction.
   constexpr auto operator<=>(const ReadMoment&) const = default;
 };
 
+// What is known of a predicate read.
 struct TimedRead {
   std::uint32_t wrong = 0;  // How many keys have a wrong share; of an aggregate: 1 if it is wrong.
   std::uint64_t expected = 0;    // Of an aggregate: a hash of what it should have returned.
-  std::unique_ptr<Asked> asked;  // Null: to be made again when it is needed.
+  std::unique_ptr<Asked> asked;  // Null: is made again when it is needed.
 };
 using TimedReads = absl::btree_map<ReadMoment, TimedRead>;
 
@@ -41,7 +45,7 @@ class RowArchive {
  public:
   RowArchive(RowTable& table, TimedReads& reads) : table_(table), reads_(reads) {}
 
-  // `folder` is that of the stream.
+  // Uses the folder "rows" in `folder`, the stream's. The error is a folder that cannot be used.
   Status open(const std::string& folder);
   [[nodiscard]] bool is_open() const { return store_ != nullptr; }
 
@@ -49,8 +53,8 @@ class RowArchive {
   bool prepare(const Moment& moment) {
     return moment > newest_ || (prepare_late(moment) && !is_dropped(moment));
   }
-  // Moves all that is of no use at `until` or later. The error is a disk that fails; then all is
-  // still there.
+  // Moves all that is of no use at `until` or later. The error is a disk that fails; then all stays
+  // in memory.
   Status sweep(const Moment& until, StreamTime now);
   // Forgets slabs written before `until`.
   void drop_before(StreamTime until);
@@ -75,9 +79,9 @@ class RowArchive {
     StreamTime written{0};
     std::uint64_t bytes = 0;
   };
-  // What is to be moved: a version of `key`, or a read.
+  // What is to be moved: a version of `key` if that is not null, else a read.
   struct Moved {
-    Moment until;
+    Moment until;  // The last moment at which it is of use.
     const RowKey* key = nullptr;
     const RowVersion* version = nullptr;
     TimedReads::const_iterator read;
@@ -88,6 +92,7 @@ class RowArchive {
   }
   bool prepare_late(const Moment& moment);
   bool load(const Slab& slab);
+  // Counts the slab out and lets its file be deleted; the caller erases it from slabs_.
   void remove(const Slab& slab);
   void tidy();
   void take_in(Decoder& in);
@@ -99,8 +104,8 @@ class RowArchive {
   TimedReads& reads_;
   std::unique_ptr<VersionStore> store_;
   std::vector<Slab> slabs_;
-  std::uint32_t next_ = 1;
-  Moment newest_;  // The newest of all slabs, those that were dropped included.
+  std::uint32_t next_ = 1;  // The number of the next slab.
+  Moment newest_;           // The newest of all slabs, those that were dropped included.
   std::optional<Moment> newest_dropped_;
   Dropped dropped_;
   std::uint64_t disk_bytes_ = 0;

@@ -60,7 +60,7 @@ KeyId RowStore::keep_key(Value name) {
 
 KeyId RowStore::add_key(Value name) { return keep_key(add(name)); }
 
-// Rows have no rows inside.
+// A row's cells are never rows themselves.
 Value RowStore::add(Value value) {
   if (value.kind() == ValueKind::Text || value.kind() == ValueKind::Wide) {
     return add_text(value.kind(), source_->string(value));
@@ -77,7 +77,7 @@ Value RowStore::add(Value value) {
   return add_row(cells);
 }
 
-// Level by level: a node's children get the next numbers that are free.
+// Copies the tree level by level; the children of a node get the next free numbers.
 PredicateId RowStore::add(PredicateId predicate) {
   const std::size_t base = nodes_.size();
   std::vector<PredicateId> all{predicate};

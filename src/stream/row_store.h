@@ -1,10 +1,10 @@
-// Names, values and predicates that outlive the batch they came in, whole.
+// Keeps names, values and predicates whole beyond the batch they came in.
 //
-// A fingerprint can be compared, but not ordered or looked into, which predicates do. So what they
-// may ask of is copied here; to the outside it is a history without transactions, so that what
-// evaluates the predicates of whole histories evaluates those of a stream. Nothing but all
-// predicates is ever removed: whoever owns a store copies what is still needed to a new one now and
-// then.
+// Fingerprints can be compared for equality, but predicates also order values and look into rows.
+// So what predicates may need is copied here. A store can be seen as a history without
+// transactions, so that the functions that evaluate predicates of whole histories serve a stream,
+// too. Only predicates can be removed, all at once: the owner of a store copies what is still
+// needed to a new one now and then.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -27,18 +27,23 @@ class RowStore {
     return view_;
   }
 
-  // What is added from here on comes from `source`. Its columns are made known, in their order.
+  // What is added from now on consists of ids of `source`, which must live until then. Adds all its
+  // columns.
   void read_from(const History& source);
+  // Copy something of the source, and return its id in the store. Equal things are copied each
+  // time.
   KeyId add_key(Value name);
   Value add(Value value);  // REQUIRES: no list.
   PredicateId add(PredicateId predicate);
   void clear_predicates();
   [[nodiscard]] std::size_t predicate_count() const { return nodes_.size(); }
+  // The id that a column of the source has in the store.
   [[nodiscard]] ColumnId translated(ColumnId column) const {
     return column.valid() ? columns_of_source_[column.index()] : column;
   }
 
-  // A value of this store to and from plain bytes, to be read by a store with the same columns.
+  // Values of the store as bytes, and back. REQUIRES: the store that decodes has the columns of the
+  // one that encodes, with the same ids; encode_columns() and decode_columns() make it so.
   void encode(Value value, Encoder& out);
   Value decode(Decoder& in);
   KeyId decode_key(Decoder& in);
@@ -55,7 +60,7 @@ class RowStore {
   void refresh();
 
   const History* source_ = nullptr;
-  std::vector<ColumnId> columns_of_source_;
+  std::vector<ColumnId> columns_of_source_;  // Ids in the store, by id in the source.
   std::vector<Value> key_name_;
   std::vector<PredicateNode> nodes_;
   std::vector<std::uint32_t> children_;
@@ -66,7 +71,7 @@ class RowStore {
   std::vector<std::uint64_t> row_end_;
   std::vector<Value> column_name_;
   absl::flat_hash_map<std::string, ColumnId> column_of_name_;
-  bool stale_ = true;
+  bool stale_ = true;  // Something was added since view_ was made.
   History view_;
 };
 

@@ -46,7 +46,8 @@ void RowTable::set_first(RowKey& key, const Seen& seen) {
 }
 
 bool RowTable::find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found) {
-  if (initial_.value.kind() == ValueKind::Row) return false;  // Keys without versions are rows.
+  // Keys without versions are rows, too, and the index does not have them.
+  if (initial_.value.kind() == ValueKind::Row) return false;
   if (!index_.has(bounds.column)) {
     if (!index_.has_room()) return false;
     index_.begin(bounds.column);

@@ -1,7 +1,7 @@
 // The rows of the database, in the order of their keys, each with its versions.
 //
-// It exists beside the table of keys, for streams with predicate reads only: those need to know
-// keys in order, and values whole.
+// Only streams with predicate reads have this table, in addition to the table of keys
+// (key_table.h): predicate reads need keys in order and whole values instead of fingerprints.
 #pragma once
 
 #include <absl/container/btree_set.h>
@@ -21,9 +21,9 @@ namespace ouro::stream {
 
 // What a key holds at some moment.
 struct Seen {
-  Value value;  // A value of the store.
-  std::uint64_t print = Value::null().bits();
-  bool alive = false;  // False: deleted, or never there.
+  Value value;                                 // A value of the store.
+  std::uint64_t print = Value::null().bits();  // Its fingerprint.
+  bool alive = false;                          // False: deleted, or never there.
 
   bool operator==(const Seen& other) const { return print == other.print && alive == other.alive; }
 };
@@ -39,7 +39,7 @@ struct RowVersion {
   std::uint64_t print = 0;
 
   [[nodiscard]] Moment at() const { return {physical, logical, order}; }
-  // Whether it is what this key holds at the start, where that differs from what other keys hold.
+  // Whether it is the key's own initial value, which counts instead of the one for all keys.
   [[nodiscard]] bool is_initial() const { return at() == Moment(); }
   [[nodiscard]] static std::int64_t low() { return 0; }
   [[nodiscard]] Seen seen() const { return {value, print, alive != 0}; }
@@ -51,8 +51,8 @@ struct RowVersion {
 
 struct RowKey {
   Name name;
-  KeyId id;               // An id of the store; also its number in the table.
-  bool list = false;      // Then it is no row.
+  KeyId id;               // Its id in the store, and its index in the table.
+  bool list = false;      // Whether it is a list, and so no row.
   bool returned = false;  // Some predicate read returned it.
   Sequence<RowVersion> versions;
 };
@@ -65,7 +65,7 @@ class RowTable {
   RowTable& operator=(const RowTable&) = delete;
 
   [[nodiscard]] RowStore& store() { return store_; }
-  // What a key holds at the start if first() has nothing else.
+  // The initial value of all keys for which first() is null.
   void set_initial(const Seen& seen) { initial_ = seen; }
   [[nodiscard]] const Seen& initial() const { return initial_; }
 
@@ -81,14 +81,14 @@ class RowTable {
     return first.is_initial() ? &first : nullptr;
   }
   void set_first(RowKey& key, const Seen& seen);
-  // REQUIRES: the newest version stays.
+  // Removes the versions before `end`. REQUIRES: `end` is not the end, so the newest version stays.
   void forget_before(RowKey& key, Sequence<RowVersion>::Cursor end) {
     version_count_ -= key.versions.size();
     key.versions.erase_before(end, pool_);
     version_count_ += key.versions.size();
   }
   [[nodiscard]] std::size_t version_bytes() const { return version_count_ * sizeof(RowVersion); }
-  // The version that is seen at `moment`; null: the initial one.
+  // The version that is seen at `moment`; null: the initial value for all keys.
   [[nodiscard]] static const RowVersion* version(const RowKey& key, const Moment& moment) {
     const auto behind = key.versions.lower_bound(moment);
     return behind == key.versions.begin() ? nullptr : &key.versions.at(key.versions.before(behind));
@@ -99,7 +99,8 @@ class RowTable {
   }
 
   [[nodiscard]] std::deque<RowKey>& keys() { return keys_; }
-  // Keys from `lower` to `upper`, values of the store, both included; null: open.
+  // Visits the keys from `lower` to `upper`, both included, in order. The bounds are values of the
+  // store; null: no bound.
   template <class Visit>
   void for_range(Value lower, Value upper, const Visit& visit) {
     auto at = lower.is_null() ? in_order_.begin() : in_order_.lower_bound(lower);
@@ -109,16 +110,17 @@ class RowTable {
     }
   }
 
-  // Keys that may lie within `bounds` of a column at `moment`, each once, by number. False: too
-  // many to be worth it, or unknown.
+  // Finds the keys that may lie within `bounds` of a column at `moment`, each once, sorted by id,
+  // by an index that is made if there is none. False: there are too many, or no index is possible.
   [[nodiscard]] bool find(const Bounds& bounds, const Moment& moment, std::vector<KeyId>& found);
   [[nodiscard]] bool less(KeyId a, KeyId b) {
     return ByName{&store_}(&keys_[a.index()], &keys_[b.index()]);
   }
 
-  // Replaces the store by one with nothing but the keys and versions of the table.
+  // Replaces the store by one with nothing but the keys and versions of the table. Key ids stay the
+  // same; other ids of the old store are no longer valid.
   void compact();
-  // Without the versions, which are counted by the pool.
+  // Memory in use, without the versions, which the pool counts.
   [[nodiscard]] std::size_t bytes() const {
     return store_.bytes() + index_.bytes() + keys_.size() * (sizeof(RowKey) + 48);
   }
@@ -135,7 +137,7 @@ class RowTable {
     }
   };
 
-  // REQUIRES: it has versions.
+  // REQUIRES: the key has versions.
   [[nodiscard]] static RowIndex::Newest newest(const RowKey& key);
 
   Pool& pool_;

@@ -47,7 +47,7 @@ bool RunFile::read_cached(void* bytes, std::size_t count, std::uint64_t at) cons
   const iovec to{bytes, count};
   const ssize_t got = ::preadv2(fd_, &to, 1, static_cast<off_t>(at), RWF_NOWAIT);
   if (got == static_cast<ssize_t>(count)) return true;
-  // Only a hint: whether it works shows when the page is read.
+  // Only a hint; if it fails, a later read() just takes longer.
   static_cast<void>(
       ::posix_fadvise(fd_, static_cast<off_t>(at), static_cast<off_t>(count), POSIX_FADV_WILLNEED));
   return false;
@@ -67,7 +67,7 @@ Status RunFile::write(const void* bytes, std::size_t count, std::uint64_t at) co
     at += static_cast<std::uint64_t>(put);
     count -= static_cast<std::size_t>(put);
   }
-  // Written out as it grows, so that syncing it in the end takes no time.
+  // Begins to write to the disk at once, so that sync() in the end has little to wait for.
   ::sync_file_range(fd_, static_cast<off_t>(first), static_cast<off_t>(at - first),
                     SYNC_FILE_RANGE_WRITE);
   return {};

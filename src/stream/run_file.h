@@ -1,5 +1,5 @@
-// A file that is written from front to end, synced, and read here and there: what a stream puts on
-// disk. Errors name the file.
+// A file that a stream puts on disk: written from front to end, synced, and then read anywhere.
+// Errors name the file.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace ouro::stream {
 
-// What is read or written at once, from front to end.
+// How many bytes are read or written at once where a file is read or written from front to end.
 inline constexpr std::size_t kRunBuffer = std::size_t{256} << 10;
 
-// Closed in the end.
+// The destructor closes the file. Positions are in bytes.
 class RunFile {
  public:
   RunFile() = default;
@@ -22,7 +22,8 @@ class RunFile {
   RunFile& operator=(const RunFile&) = delete;
   Status open(const std::string& path, int flags);
   Status read(void* bytes, std::size_t count, std::uint64_t at) const;
-  // False: it is not in the system's cache, and was asked for.
+  // Reads only if the system has the bytes in its cache. Otherwise asks the system to fetch them,
+  // and returns false without waiting.
   bool read_cached(void* bytes, std::size_t count, std::uint64_t at) const;
   Status write(const void* bytes, std::size_t count, std::uint64_t at) const;
   Status sync() const;

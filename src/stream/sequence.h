@@ -1,9 +1,11 @@
-// What stands on the timeline of one key, in order.
+// The versions, or the reads, of one key in the order of their moments.
 //
-// Nearly everything is added at the end or close to it, and nearly every key has little; so this is
-// one small array at first. A key with much has leaves, so that what comes late moves at most one
-// of them, and a directory of all but the newest leaf: mostly nobody looks there. Plain data:
-// whoever owns it must clear() it.
+// Nearly all items are added at the end or close to it, and nearly every key has few. So a sequence
+// is one small array at first. With more than kLeaf items it is cut into leaves, so that an item
+// that comes late moves the items of one leaf only. A directory lists all leaves but the newest; it
+// is rarely needed. A Sequence is plain data without a destructor: its owner must call clear().
+//
+// T has at(), its moment; low(), see low_of_leaf(); and kLent, see lend(). It is copied as bytes.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +23,18 @@ namespace ouro::stream {
 template <class T>
 class Sequence {
  public:
-  static constexpr std::uint32_t kLeaf = 64;
+  static constexpr std::uint32_t kLeaf = 64;  // The most items in a leaf.
 
-  // Leaves are counted from the newest, so that it can be used without a look at the others.
+  // A position. Leaves are counted from the newest, which is 0, so that it can be used without the
+  // directory.
   struct Cursor {
     std::uint32_t leaf = 0;
     std::uint32_t slot = 0;
     bool operator==(const Cursor&) const = default;
   };
 
-  // Has room for one of its items from the beginning, which is not of the pool. REQUIRES: empty.
+  // Stores the first item in `room`, memory of the caller, instead of memory of the pool; does
+  // nothing if T::kLent is false. REQUIRES: empty(), and `room` outlives the sequence.
   void lend(T* room) {
     set_items(room);
     capacity_ = kLent;
@@ -40,7 +44,7 @@ class Sequence {
   [[nodiscard]] std::size_t size() const { return many() ? directory().total + count_ : count_; }
   [[nodiscard]] T& at(Cursor c) { return items(c.leaf)[c.slot]; }
   [[nodiscard]] const T& at(Cursor c) const { return items(c.leaf)[c.slot]; }
-  // For prefetching: where the newest is.
+  // The address of the last item, for prefetching.
   [[nodiscard]] const void* tail() const { return count_ == 0 ? items() : items() + count_ - 1; }
 
   [[nodiscard]] Cursor begin() const {
@@ -51,6 +55,7 @@ class Sequence {
     if (++c.slot == count(c.leaf) && c.leaf > 0) c = {c.leaf - 1, 0};
     return c;
   }
+  // The first item of the next leaf.
   [[nodiscard]] Cursor next_leaf(Cursor c) const {
     return c.leaf == 0 ? end() : Cursor{c.leaf - 1, 0};
   }
@@ -59,7 +64,7 @@ class Sequence {
     if (c.slot == 0) return {c.leaf + 1, count(c.leaf + 1) - 1};
     return {c.leaf, c.slot - 1};
   }
-  // The first that does not stand before `moment`.
+  // The first item at or after `moment`. Cost: O(1) near the end, else O(log size).
   [[nodiscard]] Cursor lower_bound(const Moment& moment) const {
     constexpr std::uint32_t kNear = 4;
     const T* const newest = items();
@@ -71,12 +76,12 @@ class Sequence {
     if (!many() || newest[0].at() < moment) return {0, search(newest, slot, moment)};
     return lower_bound_of_older(moment);
   }
-  // Not above the smallest low() of the leaf, so that whole leaves can be passed over.
+  // A lower bound of low() of all items in the leaf, so that callers can skip whole leaves.
   [[nodiscard]] std::int64_t low_of_leaf(std::uint32_t leaf) const {
     return leaf > 0 ? older(leaf).low : std::numeric_limits<std::int64_t>::min();
   }
 
-  // Puts `item` before `c`; returns where it is. Other cursors are no longer valid.
+  // Inserts `item` before `c`, and returns its position. Invalidates all other cursors.
   Cursor insert(Cursor c, const T& item, Pool& pool) {
     // The first place of a leaf is also the end of the leaf before, which may have room.
     if (c.slot == 0 && c != begin() && count(c.leaf + 1) < kLeaf) {
@@ -95,7 +100,7 @@ class Sequence {
     set_count(count(0) + 1);
     return c;
   }
-  // Removes all before `c`.
+  // Removes all items before `c`.
   void erase_before(Cursor c, Pool& pool) {
     if (c == end()) return clear(pool);
     if (c.leaf == 0) {
@@ -124,8 +129,9 @@ class Sequence {
   }
 
  private:
-  static constexpr std::uint32_t kMany = 255;  // Stands for: there is a directory.
-  static constexpr std::uint32_t kLent = 254;
+  // Special values of capacity_.
+  static constexpr std::uint32_t kMany = 255;  // There are several leaves, and a directory.
+  static constexpr std::uint32_t kLent = 254;  // The items are in memory given to lend().
   struct Leaf {
     T* items = nullptr;
     std::uint32_t count = 0;
@@ -136,10 +142,9 @@ class Sequence {
       for (std::uint32_t i = 0; i < count; ++i) low = std::min(low, items[i].low());
     }
   };
-  // Of all leaves but the newest, the oldest first.
   struct Directory {
-    std::vector<Leaf> older;
-    std::size_t total = 0;
+    std::vector<Leaf> older;  // All leaves but the newest, the oldest first.
+    std::size_t total = 0;    // How many items these have.
   };
 
   [[nodiscard]] bool many() const { return capacity_ == kMany; }
@@ -149,7 +154,8 @@ class Sequence {
     items_ = reinterpret_cast<std::uintptr_t>(items) & ((std::uint64_t{1} << 48) - 1);
     assert(this->items() == items);
   }
-  // Whole leaves have a place for the directory behind their items.
+  // The size of an array of `capacity` items. A full leaf has room for a pointer to the directory
+  // after its items; only that of the newest leaf is used.
   static std::size_t bytes(std::uint32_t capacity) {
     return capacity * sizeof(T) + (capacity == kLeaf ? sizeof(Directory*) : 0);
   }
@@ -172,7 +178,7 @@ class Sequence {
     return many() ? kLeaf : static_cast<std::uint32_t>(capacity_);
   }
 
-  // Of the first `count`, how many stand before `moment`.
+  // How many of the first `count` items are before `moment`.
   static std::uint32_t search(const T* all, std::uint32_t count, const Moment& moment) {
     return static_cast<std::uint32_t>(
         std::partition_point(all, all + count, [&](const T& item) { return item.at() < moment; }) -
@@ -226,7 +232,7 @@ class Sequence {
     leaf.low = leaf.count == 1 ? item.low() : std::min(leaf.low, item.low());
     return c;
   }
-  // Where `c` is when `stay` items of its leaf have become a leaf of their own.
+  // Where `c` is after its leaf was split, and the first `stay` items became the older leaf.
   static Cursor after_split(Cursor c, std::uint32_t stay) {
     return c.slot > stay ? Cursor{c.leaf, c.slot - stay} : Cursor{c.leaf + 1, c.slot};
   }
@@ -242,7 +248,8 @@ class Sequence {
     all.insert(all.end() - static_cast<std::ptrdiff_t>(c.leaf) + 1, added);
     return after_split(c, kStay);
   }
-  // Appending moves nothing.
+  // If `c` is the end, the full leaf stays as it is and the new one is empty: appending copies no
+  // items.
   Cursor split_newest(Cursor c, Pool& pool) {
     const bool last = c.slot == kLeaf;
     const std::uint32_t stay = last ? kLeaf : kLeaf / 2;
@@ -259,8 +266,8 @@ class Sequence {
     return last ? Cursor{0, 0} : after_split(c, stay);
   }
 
-  // In one word, since there are as many as keys. Addresses of a process have at most 48 bits.
-  std::uint64_t items_ : 48 = 0;  // Of the newest leaf, or of all.
+  // All in one word, since every key has two sequences. Addresses have at most 48 bits.
+  std::uint64_t items_ : 48 = 0;  // The address of the newest leaf's items.
   std::uint64_t count_ : 8 = 0;
   std::uint64_t capacity_ : 8 = 0;
 };

@@ -21,7 +21,7 @@ Version version_at(std::int64_t physical, std::uint64_t order) {
 
 bool before(const Version& a, const Version& b) { return a.at() < b.at(); }
 
-// A sequence, and what should be in it.
+// A sequence, and a sorted vector of what should be in it.
 class SequenceTest : public testing::Test {
  protected:
   void TearDown() override {
@@ -38,7 +38,7 @@ class SequenceTest : public testing::Test {
     all_.erase_before(all_.lower_bound(moment), pool_);
     std::erase_if(known_, [&](const Version& version) { return version.at() < moment; });
   }
-  // Forth, back, by leaves, and by looking for each.
+  // Compares them forward, backward, leaf by leaf, and by looking up each item.
   void compare() {
     ASSERT_EQ(all_.size(), known_.size());
     ASSERT_EQ(all_.empty(), known_.empty());
@@ -73,7 +73,7 @@ TEST_F(SequenceTest, HoldsWhatIsPutAnywhereAndForgetsWhatIsOld) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 60; ++round) {
     SCOPED_TRACE(round);
-    // How late, at most: mostly at the end, or anywhere.
+    // How late items are at most: close to the end, further away, or anywhere.
     const std::uint64_t late = round % 3 == 0 ? 5 : round % 3 == 1 ? 200 : 100'000;
     const std::uint64_t count = random() % (round % 10 == 0 ? 2'000 : 150);
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -125,7 +125,7 @@ TEST_F(SequenceTest, WhatDoesNotFitIntoTheRoomIsNotPutThere) {
   lists.clear(pool_);
 }
 
-// Pieces that another thread makes ready are as good as others.
+// Blocks must not overlap, even where pieces are made ready by another thread.
 TEST(PoolTest, GivesWhatNobodyElseHasHoweverFastItIsAsked) {
   Pool pool;
   pool.work_ahead();

@@ -1,5 +1,5 @@
-// What is reported of a violation: a small history of the transactions involved, and a verdict on
-// it with the one anomaly, so that it can be told like those of a whole history.
+// Makes the event of a violation: a small history of the transactions involved, and a verdict on it
+// with one anomaly, so that it can be reported like a verdict on a whole history.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace ouro::stream {
 
 using FindTxn = std::function<std::optional<Source>(Arrival)>;
 
-// An operation of a transaction, counted within it.
+// An operation, counted within its transaction.
 struct OpOf {
   static constexpr std::uint32_t kNone = 0xffffffff;
   Arrival txn = kNobody;
@@ -39,7 +39,8 @@ struct StreamViolation {
   std::string expected;
 };
 
-// Fills history and verdict. A transaction that cannot be found is left out.
+// Fills kind, history, arrivals and verdict of the event. Transactions that `find` does not find
+// are left out.
 void tell(const StreamViolation& violation, Level level, Initials& initials, const FindTxn& find,
           StreamEvent& event);
 

@@ -16,7 +16,8 @@ const Version* Timelines::expected(KeyState& key, const Moment& begin) {
   return version_before(key.registers, begin);
 }
 
-// There are several if all but one are open.
+// A transaction may have several reads of the key at `begin`: any number of open ones, and one that
+// is not.
 Read* Timelines::find_read(KeyState& key, const Moment& begin, std::uint32_t op) {
   for (auto c = key.reads.lower_bound(begin); c != key.reads.end(); c = key.reads.next(c)) {
     Read& read = key.reads.at(c);
@@ -72,7 +73,8 @@ void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Curso
     if (before.at() < begin) break;
     overlaps_.push_back({before.arrival(), version.arrival()});
   }
-  // Those behind are in the order of their commits, but it is their begins that count.
+  // Versions after the new one are in the order of their commits, but they overlap it if they begin
+  // before its commit; so all must be looked at, but for leaves in which all begin later.
   auto c = versions.next(added);
   while (c != versions.end()) {
     if (c.slot == 0 && versions.low_of_leaf(c.leaf) > commit.physical) {
@@ -85,7 +87,7 @@ void Timelines::find_overlaps(Sequence<V>& versions, typename Sequence<V>::Curso
   }
 }
 
-// A version is compared with the one right before it; who comes between them is a new neighbour.
+// Only neighbours are compared. A version that comes between two that were tied ends their tie.
 template <class V>
 void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added) {
   const V& version = versions.at(added);
@@ -146,7 +148,7 @@ void Timelines::judge_until_first(KeyState& key) {
   }
 }
 
-// All that is behind grows by the new elements.
+// Adds the new elements to all later versions of the list, and judges all reads after the new one.
 void Timelines::rejudge(KeyState& key, Sequence<ListVersion>::Cursor added) {
   auto& versions = key.lists;
   ListHash list;

@@ -1,9 +1,9 @@
-// Versions and reads on the timelines of the keys, and what changes when one is added.
+// Adds versions and reads to the timelines of the keys, and finds which judgements that changes.
 //
-// Nothing is attached to anything: a read stands where its transaction begins, a version where its
-// transaction commits, and a read is right if it returned what the version before it holds. So a
-// late version concerns the reads behind it, up to the next version (of a list: all reads behind
-// it), and moves nothing.
+// A read has the moment at which its transaction begins, a version the moment at which its
+// transaction commits, and a read is right if it returned the value of the last version before it.
+// Reads and versions have no links to each other. So a late version just changes the judgement of
+// the reads after it, up to the next version (of a list: of all reads after it).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@
 
 namespace ouro::stream {
 
-// A read to be reported: whether it is wrong has changed, or what it should have returned.
+// A read whose judgement changed: whether it is wrong, or, of a wrong one, what it should have
+// returned.
 struct Change {
   Arrival txn = 0;
   std::uint32_t op = 0;
@@ -24,7 +25,7 @@ struct Change {
   bool wrong = false;
 };
 
-// Two writers of a key that overlap, or commit at the same time.
+// Two writers of a key that overlap, or commit at the same timestamp.
 struct Clash {
   Arrival first = 0;  // In the order of their commits.
   Arrival second = 0;
@@ -34,24 +35,28 @@ class Timelines {
  public:
   Timelines(Pool& pool, const Initials& initials) : pool_(pool), initials_(initials) {}
 
-  // Adds a read; whether it is wrong, as far as we know.
+  // Adds a read. Returns whether it is wrong by what is known now.
   bool add(const OuterRead& read, const Moment& begin);
-  // Adds a version, and fills what is below. `conflicts`: whether writers may not overlap.
+  // Adds a version, and fills changes(), overlaps(), ties() and former_ties(). `conflicts`: whether
+  // the level forbids writers of a key to overlap; if not, overlaps() stays empty.
   void add(const KeyWrite& write, const Moment& begin, const Moment& commit, bool conflicts);
 
-  // The key turns out to hold something else at the start, or to be a list, which is empty then.
-  // Fills changes(). REQUIRES: all that is known of the key is in memory.
+  // Judges the reads before the first version again, when the key's initial value has changed or
+  // the key turned out to be a list. Fills changes(). REQUIRES: all that is known of the key is in
+  // memory.
   void judge_first_reads(KeyState& key);
 
-  // What the version added last changed.
+  // What the last call changed. Ties are neighbours on the timeline that commit at one timestamp;
+  // former ties are those between which the new version came.
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
   [[nodiscard]] const std::vector<Clash>& overlaps() const { return overlaps_; }
   [[nodiscard]] const std::vector<Clash>& ties() const { return ties_; }
   [[nodiscard]] const std::vector<Clash>& former_ties() const { return former_ties_; }
 
-  // The version that a read at `begin` should return; null: the stub, or the initial one.
+  // The version that a read at `begin` should return; null: the stub of a register, or the initial
+  // value.
   [[nodiscard]] static const Version* expected(KeyState& key, const Moment& begin);
-  // Operation `op` of the transaction that begins then, if it is a read that stands there; or null.
+  // The read that is operation `op` of the transaction that begins at `begin`; null: there is none.
   [[nodiscard]] static Read* find_read(KeyState& key, const Moment& begin, std::uint32_t op);
 
  private:
@@ -62,7 +67,7 @@ class Timelines {
   template <class V>
   void find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added);
   void judge(Read& read, std::uint64_t expected);
-  // What a read before all versions should return.
+  // Fingerprint of what a read before all versions in memory should return.
   [[nodiscard]] std::uint64_t first_value(const KeyState& key) const {
     if (key.kind == KeyKind::List) return Value::null().bits();
     return key.has_stub ? key.stub : initials_.of(key.name).print;

@@ -15,7 +15,8 @@
 namespace ouro::stream {
 namespace {
 
-// An answer: this, and if there is an error its file, this again, and what it is.
+// An answer is this mark alone if all went well; else this mark, Error::file, the mark,
+// Error::what.
 constexpr char kMark = '\n';
 
 void tell(int answer, std::string_view text) {
@@ -40,7 +41,8 @@ Status status_of(std::string_view told) {
   return error;
 }
 
-// Ends the copy without running exit handlers or flushing buffers: those belong to this process.
+// Ends the copy without running exit handlers or flushing buffers: they belong to the original
+// process.
 [[noreturn]] void end_copy() {
   while (true) ::kill(::getpid(), SIGKILL);
 }
@@ -71,7 +73,8 @@ Status status_of(std::string_view told) {
 bool Twin::begin(const std::function<Status()>& work) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-  // No signal until the copy has chosen to ignore them.
+  // Signals are blocked, so that none reaches the copy before it ignores them. It leaves all
+  // blocked.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

@@ -33,7 +33,8 @@ TEST(TwinTest, WritesWhatWasThereWhenItBegan) {
   const std::string file = testing::TempDir() + "ouro_twin_" + std::to_string(getpid());
   std::vector<int> numbers(1'000'000, 3);
   std::atomic<bool> ends = false;
-  // Somebody is always allocating; the copy must not wait for a lock of theirs.
+  // This thread allocates all the time, so fork() may happen while it holds a lock of the
+  // allocator. The copy must not wait for that lock.
   std::thread other([&] {
     while (!ends) std::vector<int>(1'000).swap(*std::make_unique<std::vector<int>>());
   });

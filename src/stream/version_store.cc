@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kEpochPrefix = "epoch-";
 constexpr std::string_view kEpochSuffix = ".run";
-constexpr std::size_t kOpenFiles = 8;  // Each has its index in memory.
+constexpr std::size_t kOpenFiles = 8;  // The most tables that stay open.
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
 
-// Ends the file.
+// The last bytes of the file.
 struct EpochFooter {
   std::uint64_t index_at = 0;
   std::uint64_t index_bytes = 0;
@@ -30,7 +30,7 @@ struct EpochFooter {
 };
 constexpr std::uint64_t kEpochMagic = 0x6f75726f65706f63;
 
-// Before each entry of a block; then the key, then the value.
+// Precedes each entry of a block; the key follows it, then the value.
 struct EntryHead {
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
@@ -112,6 +112,7 @@ Result<std::uint64_t> VersionStore::Writer::finish() {
 
 // ---- finding ----
 
+// An epoch that is open for reading.
 class VersionStore::Table {
  public:
   Status open(const std::string& path) {
@@ -144,8 +145,8 @@ class VersionStore::Table {
     return in.ok() ? Status() : Status(damaged());
   }
 
-  // The last entry that is not behind `key`, as a part of the block that was read last; nothing if
-  // there is none.
+  // The last entry whose key is not after `key`; nothing if there is none. It points into bytes_,
+  // so it is valid until the next call.
   struct Found {
     std::string_view key;
     std::string_view value;
@@ -183,7 +184,7 @@ class VersionStore::Table {
 
   RunFile file_;
   std::vector<Block> blocks_;
-  std::string bytes_;
+  std::string bytes_;  // The block that was read last.
 };
 
 // ---- epochs ----

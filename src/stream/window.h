@@ -1,6 +1,7 @@
-// The transactions that wait for their time-out, and the batches that transactions came in.
+// The transactions that wait for their time-out, and the batches in memory.
 //
-// Time-outs are in the order of arrival, so what waits is a row of consecutive arrivals.
+// A transaction is open until its time-out; then it is final. Time-outs are in the order of
+// arrival, so the open transactions have consecutive numbers: first() to next() - 1.
 #pragma once
 
 #include <array>
@@ -21,13 +22,14 @@ struct OpenTxn {
   StreamTime changed{0};         // When the judgement of one of its reads changed last.
   StreamTime flipped{0};         // When the judgement of the whole transaction changed last.
   std::uint32_t wrong = 0;       // How many reads are wrong by what is known now.
-  std::uint32_t flips : 30 = 0;  // How often `wrong` became zero, or was zero no longer.
-  std::uint32_t asks : 1 = 0;    // It has predicate reads.
-  // It misses a transaction that had completed before it was invoked.
+  std::uint32_t flips : 30 = 0;  // How often `wrong` changed from or to zero.
+  std::uint32_t asks : 1 = 0;    // Whether it has predicate reads.
+  // Whether it should have followed a transaction that had completed before it was invoked, but
+  // does not by its timestamps.
   std::uint32_t untimely : 1 = 0;
 };
 
-// A transaction, as a part of the batch it came in.
+// A transaction and the batch it came in.
 struct Source {
   std::shared_ptr<const History> history;
   TxnId txn;
@@ -35,7 +37,8 @@ struct Source {
 
 class Window {
  public:
-  // Numbers the transactions of the batch from next() on; each is then to be opened.
+  // Adds a batch whose first transaction has the number next(). The caller must then call open()
+  // once for each of its transactions.
   void add_batch(std::shared_ptr<const History> batch);
   OpenTxn& open(StreamTime now) {
     if (next_ % kChunk == 0 || chunk(next_) == nullptr) add_chunk();
@@ -43,10 +46,10 @@ class Window {
     txn = {now, now, now, 0, 0, 0, 0};
     return txn;
   }
-  [[nodiscard]] Arrival first() const { return first_; }  // The oldest that is not final.
+  [[nodiscard]] Arrival first() const { return first_; }  // The oldest open transaction.
   [[nodiscard]] Arrival next() const { return next_; }
   [[nodiscard]] std::size_t size() const { return next_ - first_; }
-  // The recent transactions begin here: the last quarter of those that wait.
+  // The first of the recent transactions, which are the last quarter of the open ones.
   [[nodiscard]] Arrival lately() const { return next_ - (size() + 3) / 4; }
   // REQUIRES: first() <= arrival < next().
   [[nodiscard]] OpenTxn& at(Arrival arrival) { return (*chunk(arrival))[arrival % kChunk]; }
@@ -55,7 +58,7 @@ class Window {
     if (++first_ % kChunk == 0) drop_chunk();
   }
 
-  // Nothing if the batch is no longer in memory.
+  // The transaction, open or not; nothing if its batch is no longer in memory.
   [[nodiscard]] std::optional<Source> find(Arrival arrival) const;
 
   struct Batch {
@@ -68,7 +71,8 @@ class Window {
   [[nodiscard]] std::size_t bytes() const {
     return chunks_ * sizeof(Chunk) + batch_bytes_ + batches_.size() * sizeof(Batch);
   }
-  // An empty window that goes on at these numbers.
+  // For a stream that is restored: drops all batches and opens transactions `first` to `next` - 1,
+  // which the caller then fills by at().
   void restart(Arrival first, Arrival next);
   void restore_batch(Arrival first, std::shared_ptr<const History> batch);
 
@@ -85,10 +89,10 @@ class Window {
   // Drops the chunk before the one of first_.
   void drop_chunk();
 
-  // The transactions that wait, by arrival, in a ring of chunks, so that growing copies none of
-  // them.
+  // The open transactions, by arrival, in a ring of chunks: growing moves chunks, not transactions.
+  // The size of the ring is a power of two.
   std::vector<std::unique_ptr<Chunk>> ring_ = std::vector<std::unique_ptr<Chunk>>(4);
-  std::unique_ptr<Chunk> spare_;
+  std::unique_ptr<Chunk> spare_;  // The chunk dropped last, to be used again.
   std::size_t chunks_ = 0;
   Arrival first_ = 0;
   Arrival next_ = 0;

@@ -7,7 +7,7 @@
 namespace ouro::stream {
 namespace {
 
-// What was opened when can be told by its time.
+// Opens `count` transactions with contents by which expect_all() recognises them.
 void open(Window& window, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto number = static_cast<std::int64_t>(window.next());
