@@ -11,7 +11,7 @@
 namespace ouro::oracle {
 namespace {
 
-bool is_plain(AnomalyKind kind) { return kind <= AnomalyKind::NonRepeatableRead; }
+bool is_plain(AnomalyKind kind) { return info(kind).sign == AnomalySign::Operations; }
 
 class EdgeJudge {
  public:

@@ -129,7 +129,7 @@ Pattern of_kind(AnomalyKind kind) {
       Pattern::Internal,          Pattern::AbortedRead,       Pattern::IntermediateRead,
       Pattern::ThinAirRead,       Pattern::FutureRead,        Pattern::DuplicateElements,
       Pattern::IncompatibleOrder, Pattern::ResultSetMismatch, Pattern::NonRepeatableRead};
-  if (kind <= AnomalyKind::NonRepeatableRead) return kPlain[static_cast<std::size_t>(kind)];
+  if (info(kind).sign == AnomalySign::Operations) return kPlain[static_cast<std::size_t>(kind)];
   const auto behind = static_cast<int>(kind) - static_cast<int>(AnomalyKind::SnapshotMismatch);
   return static_cast<Pattern>(static_cast<int>(Pattern::SnapshotMismatch) + behind);
 }
