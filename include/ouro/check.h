@@ -142,22 +142,37 @@ struct Anomaly {
   std::string expected = {};
 };
 
-// Two writers of a key, the order of which nobody observed.
-struct Choice {
-  KeyId key;
-  TxnId first;
-  TxnId second;
+// A question that nobody's observation answers, with two sides.
+enum class ChoiceKind : std::uint8_t {
+  Order,   // Of two writers of `key`, `first` wrote before `second`; or after it.
+  Sees,    // `first`, which wrote `key`, committed before `second` began; or after that.
+  Source,  // The open read `read` returned what `first` wrote to `key`; or something else.
+  // It returned none of the versions that it was asked about: that of `first`, and those of the
+  // choice `previous`; or it returned one of them.
+  Later,
 };
 
-// One side of a choice: `first` wrote before `second` or, if reversed, after it.
+struct Choice {
+  KeyId key;
+  TxnId first;   // May be kInitialTxn if the kind is Source or Later.
+  TxnId second;  // Of Order and Sees.
+  ChoiceKind kind = ChoiceKind::Order;
+  OpId read = {};  // Of Source and Later.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::uint32_t previous = kNone;  // Of Later: a number in Refutation::choices.
+};
+
+// One side of a choice: the first or, if reversed, the second.
 struct ChoiceSide {
   std::uint32_t choice = 0;  // Into Refutation::choices.
   bool reversed = false;
 };
 
 // One step of a proof that every order of the writes is impossible. It says that the sides in
-// `excluded` cannot all be true, for one of two reasons:
-//   - their edges and edges that hold anyway close `cycle`; or
+// `excluded` cannot all be true, for one of these reasons:
+//   - their edges and edges that hold anyway close `cycle`;
+//   - without a cycle and premises: they leave nothing that an open read can have returned; or an
+//     open read returned a version although its transaction sees one that comes later; or
 //   - it follows from the earlier steps `premises` by unit propagation. Suppose that all sides in
 //     `excluded` are true. Then, in their order, each premise but the last has one side left that
 //     is not supposed to be true, so the opposite of that side is true, too; and the last has none.
@@ -172,11 +187,12 @@ struct Refutation {
   std::vector<RefutationStep> steps;  // The last one excludes nothing.
 };
 
-// What an open read returned: the last version of its key that `writer` wrote, or the initial one.
-// An open read is a compare-and-set that failed. It says only what it did not read, so what it read
-// is open.
+// What an open read returned: the last write of the key by `writer`, or the initial version. A read
+// is open if it may have returned more than one version: several transactions left the value that
+// it returned, or it says only what it did not return (a compare-and-set that failed).
 struct ReadSource {
   OpId read;
+  KeyId key;     // Of the read; of a predicate read, that of one of its rows.
   TxnId writer;  // May be kInitialTxn.
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
@@ -243,6 +259,12 @@ struct SearchOptions {
     Earliest,  // The first in the current order.
     Activity,  // The one that took part in the most recent conflicts; with restarts.
   } branching = Branching::Earliest;
+  // How it is found out what open reads returned.
+  enum class Sources : std::uint8_t {
+    Few,      // As cases if there are few of them, and as choices otherwise.
+    Cases,    // The level is decided for one case after the other.
+    Choices,  // They are choices of the search, where the level has one.
+  } sources = Sources::Few;
 };
 
 struct CheckOptions {

@@ -173,14 +173,17 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
                              "transactions committed, and it does not say what is wrong then";
 }
 
-// ---- compare-and-sets that failed ----
+// ---- open reads ----
 
 // What is wrong with `sources`, which say what some of them read, or "".
 std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
   for (const ReadSource& said : sources) {
-    if (!reading.is_open(said.read)) return "it says what a read returned that tells so itself";
-    if (!reading.is_candidate(said.read, said.writer)) {
-      return "it says that a failed compare-and-set read what it cannot have read";
+    const recheck::AccessId read = reading.read_of(said.read, said.key);
+    if (read == recheck::kNoAccess || !reading.is_open(read)) {
+      return "it says what a read returned that tells so itself";
+    }
+    if (!reading.is_candidate(read, said.writer)) {
+      return "it says that an open read returned what it cannot have returned";
     }
   }
   return "";
@@ -218,13 +221,14 @@ class SourceTree {
     }
     std::vector<TxnId> tried;
     const auto& sources = cases[node.first].sources;
-    const OpId read = sources.size() > node.depth ? sources[node.depth].read : OpId{};
+    const ReadSource about = sources.size() > node.depth ? sources[node.depth] : ReadSource{};
     for (std::size_t i = node.first; i < node.end;) {
       std::size_t end = i;
       for (; end < node.end; ++end) {
         const auto& other = cases[end].sources;
-        if (other.size() <= node.depth || other[node.depth].read != read) {
-          return "its cases are not about one failed compare-and-set after the other";
+        if (other.size() <= node.depth || other[node.depth].read != about.read ||
+            other[node.depth].key != about.key) {
+          return "its cases are not about one open read after the other";
         }
         if (other[node.depth].writer != cases[i].sources[node.depth].writer) break;
       }
@@ -232,11 +236,14 @@ class SourceTree {
       pending_.push_back({i, end, node.depth + 1});
       i = end;
     }
-    if (!reading_.is_open(read)) return "a case is about a read that is not open";
+    const recheck::AccessId read = reading_.read_of(about.read, about.key);
+    if (read == recheck::kNoAccess || !reading_.is_open(read)) {
+      return "a case is about a read that is not open";
+    }
     std::vector<TxnId> all = reading_.candidates(read);
     std::sort(all.begin(), all.end());
     std::sort(tried.begin(), tried.end());
-    return tried == all ? "" : "its cases leave out what a failed compare-and-set may have read";
+    return tried == all ? "" : "its cases leave out what an open read may have returned";
   }
 
   [[nodiscard]] std::string check_case(const SourceCase& each) const {
@@ -290,8 +297,8 @@ Result<Certification> certify(const History& history, const Certificate& certifi
     reading = Reading::of(history, evidence, absences, certificate.verdict.sources);
     if (!reading.ok()) return reading.error();
   }
-  if (!violated && reading->first_open().valid()) {
-    return Certification{false, "it does not say what a failed compare-and-set read"};
+  if (!violated && reading->has_open()) {
+    return Certification{false, "it does not say what an open read returned"};
   }
   std::vector<PredicateReads> seeings;
   for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {

@@ -91,6 +91,48 @@ TEST(EngineTest, AgreesWithTheOracleOnSmallHistoriesWithCompareAndSet) {
   expect_agreement(kShapes);
 }
 
+TEST(EngineTest, AgreesWithTheOracleOnSmallHistoriesWithRepeatedValues) {
+  const Shape kShapes[] = {
+      {.txns = 4, .ops = 1, .keys = 1, .sessions = 3, .stride = 1, .values = 2},
+      {.txns = 2, .ops = 2, .keys = 2, .sessions = 2, .stride = kSlowdown, .values = 2},
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 3, .stride = 101 * kSlowdown, .values = 2},
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 1009 * kSlowdown, .values = 3},
+      {.txns = 2, .ops = 2, .keys = 1, .sessions = 2, .stride = 1, .cas = true, .values = 2},
+  };
+  expect_agreement(kShapes);
+}
+
+TEST(EngineTest, AgreesWithTheOracleOnRandomHistoriesWithRepeatedValues) {
+  for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, repeating_shape(seed));
+    ASSERT_EQ(complaint_at_any_level(history), "") << "seed " << seed << "\n" << to_string(history);
+  }
+}
+
+TEST(EngineTest, AgreesWithTheOracleIfTheSearchFindsWhatReadsReturned) {
+  CheckOptions options;
+  options.search.sources = SearchOptions::Sources::Choices;
+  for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, repeating_shape(seed));
+    ASSERT_EQ(complaint_at_any_level(history, options), "") << "seed " << seed << "\n"
+                                                            << to_string(history);
+  }
+  for (const bool cas : {false, true}) {
+    const Shape shape{.txns = 3,
+                      .ops = 2,
+                      .keys = 2,
+                      .sessions = 2,
+                      .stride = (cas ? 5003 : 503) * kSlowdown,
+                      .cas = cas,
+                      .values = 2};
+    const std::size_t count = for_each_history(shape, [&](const History& history) {
+      if (HasFatalFailure()) return;
+      ASSERT_EQ(complaint_at_any_level(history, options), "") << to_string(history);
+    });
+    EXPECT_GT(count, 100u);
+  }
+}
+
 TEST(EngineTest, AgreesWithTheOracleOnRandomHistories) {
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
     const History history = random_history(seed, mixed_shape(seed));

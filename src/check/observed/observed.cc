@@ -69,6 +69,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.stopped_ = budget.exhausted();
   if (o.stopped_) return o;
   o.resolve_unknown(given.installed());
+  o.find_searched_reads();
   o.order_lists(lists, budget);
   given.add_to(o, o.wrong_reads_, o.version_steps_, budget);
   o.keep_counted_wrong_reads();
@@ -150,6 +151,24 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
     }
   }
   counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
+}
+
+void Observed::find_searched_reads() {
+  bool left_out = false;
+  for (std::size_t t = 0; t < history_->txn_count() && !open_reads_.empty(); ++t) {
+    left_out |= history_->status(TxnId{t}) == TxnStatus::Unknown && !counted_[t];
+  }
+  for (const ItemId read : open_reads_) {
+    if (!counted(txn(read))) continue;
+    if (left_out) {
+      const auto from = candidates(read);
+      const bool all = std::all_of(from.begin(), from.end(), [&](ItemId write) {
+        return !write.valid() || counted(txn(write));
+      });
+      if (!all) continue;
+    }
+    searched_reads_.push_back(read);
+  }
 }
 
 std::vector<ItemId> Observed::candidates(ItemId open_read) const {
