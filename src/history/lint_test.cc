@@ -44,7 +44,7 @@ TEST(LintTest, DuplicateWritesNameBothPlaces) {
   const auto findings = lint(*std::move(b).freeze());
   ASSERT_EQ(findings.size(), 2u);
   EXPECT_EQ(findings[0].rule->id, "duplicate-write");
-  EXPECT_EQ(findings[0].rule->severity, Severity::Error);
+  EXPECT_EQ(findings[0].rule->severity, Severity::Warning);
   ASSERT_EQ(findings[0].examples.size(), 1u);
   EXPECT_EQ(findings[0].examples[0].place, "bank.jsonl:3");
   EXPECT_EQ(findings[0].examples[0].what, "w x=9 repeats bank.jsonl:2");
