@@ -145,6 +145,13 @@ void add_proof(const History& history, Verdict& verdict, Verdict other) {
     std::rotate(verdict.anomalies.begin(), of_both, of_both + 1);
     return;
   }
+  if (!verdict.cases.empty() || !other.cases.empty()) {
+    // A certificate cannot have cases of both moments.
+    verdict = {.level = verdict.level, .evidence = verdict.evidence};
+    verdict.reason =
+        "what open reads returned and when predicate reads saw the database are open together";
+    return;
+  }
   if (!other.refutation.steps.empty()) verdict.refutation = std::move(other.refutation);
   if (other.anomalies.empty()) return;
   auto& count = verdict.counts[static_cast<std::size_t>(other.anomalies[0].kind)];
