@@ -43,6 +43,10 @@ std::string Cycles::complaint(const Choice& choice) const {
       if (choice.first == choice.second) return "is between a transaction and itself";
       return complaint_about_writer(choice, choice.second);
     case ChoiceKind::Sees:
+      // Elsewhere a begin need be neither before nor behind a commit.
+      if (rules_.family != Family::Snapshot && rules_.family != Family::Serial) {
+        return "is about what a transaction sees, which the level does not order";
+      }
       if (choice.first == choice.second) return "is between a transaction and itself";
       return choice.second != kInitialTxn && takes_part(choice.second)
                  ? ""

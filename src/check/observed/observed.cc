@@ -154,13 +154,18 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
 }
 
 void Observed::find_searched_reads() {
-  bool left_out = false;
-  for (std::size_t t = 0; t < history_->txn_count() && !open_reads_.empty(); ++t) {
-    left_out |= history_->status(TxnId{t}) == TxnStatus::Unknown && !counted_[t];
+  if (open_reads_.empty()) return;
+  // Keys that a transaction wrote that may still come to take part.
+  std::vector<bool> unsettled(history_->key_count(), false);
+  for (std::size_t t = 0; t < history_->txn_count(); ++t) {
+    if (counted_[t] || history_->status(TxnId{t}) != TxnStatus::Unknown) continue;
+    for (ItemId i = items_.first(TxnId{t}); i < items_.end(TxnId{t}); ++i.value) {
+      if (items_.is_write(i)) unsettled[items_.key(i).index()] = true;
+    }
   }
   for (const ItemId read : open_reads_) {
     if (!counted(txn(read))) continue;
-    if (left_out) {
+    if (unsettled[items_.key(read).index()]) {
       const auto from = candidates(read);
       const bool all = std::all_of(from.begin(), from.end(), [&](ItemId write) {
         return !write.valid() || counted(txn(write));
