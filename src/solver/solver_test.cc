@@ -80,10 +80,10 @@ Problem random_problem(std::mt19937& random) {
       for (std::size_t i = 0; i < count; ++i) side.add({node(), node()});
     }
   }
-  const std::size_t clauses = choices > 3 && random() % 2 == 0 ? random() % 12 : 0;
+  const std::size_t clauses = choices > 4 && random() % 2 == 0 ? random() % 30 : 0;
   for (std::size_t i = 0; i < clauses; ++i) {
     auto& clause = problem.clauses.emplace_back();
-    const std::size_t size = 2 + random() % 3;
+    const std::size_t size = 2 + random() % 4;
     while (clause.size() < size) {
       const auto choice = static_cast<std::uint32_t>(random() % choices);
       const bool has = std::any_of(clause.begin(), clause.end(),
@@ -132,9 +132,12 @@ class RandomGuide : public Guide {
   void reopened(std::uint32_t) override { required_ = 0; }
 
  private:
-  // A clause with no literal that is true and at most one or two that are open: to be told now.
-  [[nodiscard]] const std::vector<Literal>* broken_clause(const Solver& solver) const {
-    for (const auto& clause : problem_.clauses) {
+  // A clause without a literal that is true and at most two that are open; one that was told before
+  // is told again only if it is broken.
+  [[nodiscard]] const std::vector<Literal>* broken_clause(const Solver& solver) {
+    told_.resize(problem_.clauses.size(), false);
+    for (std::size_t i = 0; i < problem_.clauses.size(); ++i) {
+      const auto& clause = problem_.clauses[i];
       std::size_t open = 0;
       bool kept = false;
       for (const Literal literal : clause) {
@@ -146,7 +149,9 @@ class RandomGuide : public Guide {
           ++open;
         }
       }
-      if (!kept && open <= random_() % 3) return &clause;
+      if (kept || open > (told_[i] ? 0 : random_() % 3)) continue;
+      told_[i] = true;
+      return &clause;
     }
     return nullptr;
   }
@@ -162,6 +167,7 @@ class RandomGuide : public Guide {
   const Problem& problem_;
   std::mt19937& random_;
   std::size_t required_ = 0;
+  std::vector<bool> told_;  // By clause.
 };
 
 // Whether the cycle of a lemma is closed, each arc is known or belongs to the side that its label
