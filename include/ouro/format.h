@@ -23,7 +23,7 @@ enum class Format : std::uint8_t {
   Detect,        // Reading only: look at the content.
   Native,        // JSON Lines (docs/formats.md); what all other formats can be converted to.
   NativeBinary,  // .ouro
-  JepsenEdn,     // Elle's list-append and rw-register.
+  JepsenEdn,     // Elle's list-append and rw-register, and the models of Jepsen's other tests.
   JepsenJson,    // The same as JSON, as elle-cli has it.
   DbcopBincode,
   DbcopJson,
@@ -56,7 +56,11 @@ struct FormatInfo {
 struct ReadOptions {
   Format format = Format::Detect;
   unsigned threads = 0;  // Zero: one per core. The result does not depend on it.
+  // Of a Jepsen history: what its operations mean (docs/formats.md), one of jepsen_models(). Empty:
+  // that is found out. A history of another model than transactions has it as the remark "model".
+  std::string model = {};
 };
+[[nodiscard]] std::vector<std::string_view> jepsen_models();
 
 // Reads the history at `path`: a file (also .gz or .zst), a folder where the format is one, or
 // "-" for standard input. All or nothing: on any doubt about the input it returns an error that

@@ -53,6 +53,10 @@ enum class OpKind : std::uint8_t {
   // If it failed:
   CasFailed,     // its value is what was expected; something else was read;
   CasUnwritten,  // its value is what would have been written. Neither reads nor writes.
+  // Counters and sets are rows (history/commuting.h). An increment is two operations:
+  Inc,      // inserts a row that has the counter and the number that is added to it;
+  IncMark,  // writes the counter itself, as increments of one counter conflict. Nobody reads it.
+  Add,      // Inserts the row of an element of a set.
 };
 
 // What the key of an operation holds. A register holds one value, which a write replaces. A list
@@ -81,7 +85,7 @@ struct OpInfo {
   OpKind other = OpKind::Read;      // If it is a half: the kind of the other half.
 };
 // One row for each kind, in the order of the enumeration.
-inline constexpr std::size_t kOpKindCount = 11;
+inline constexpr std::size_t kOpKindCount = 14;
 inline constexpr OpInfo kOpInfos[kOpKindCount] = {
     {.kind = OpKind::Read, .name = "read", .word = "r", .model = KeyModel::Either, .reads = true},
     {.kind = OpKind::Write,
@@ -138,6 +142,25 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
      .model = KeyModel::Register,
      .second = true,
      .other = OpKind::CasFailed},
+    {.kind = OpKind::Inc,
+     .name = "increment",
+     .word = "inc",
+     .model = KeyModel::Register,
+     .writes = true,
+     .first = true,
+     .other = OpKind::IncMark},
+    {.kind = OpKind::IncMark,
+     .name = "increment mark",
+     .word = "inc",
+     .model = KeyModel::Register,
+     .writes = true,
+     .second = true,
+     .other = OpKind::Inc},
+    {.kind = OpKind::Add,
+     .name = "add",
+     .word = "add",
+     .model = KeyModel::Register,
+     .writes = true},
 };
 [[nodiscard]] constexpr const OpInfo& info(OpKind kind) {
   return kOpInfos[static_cast<std::size_t>(kind)];

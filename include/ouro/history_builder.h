@@ -48,6 +48,8 @@ class HistoryBuilder {
   SessionId session(std::string_view name) { return session(text(name)); }
   ColumnId column(std::string_view name);
   [[nodiscard]] Value key_name(KeyId key) const;
+  // What is in a text of this builder.
+  [[nodiscard]] std::string_view string(Value text) const;
 
   // Transactions begun from here on come from the file `name`, and their positions are in `unit`.
   // REQUIRES: all files of a history have the same unit.
@@ -82,6 +84,13 @@ class HistoryBuilder {
   // A compare-and-set, which becomes two operations (OpKind::CasRead …); returns the first. It
   // wrote `desired` if it succeeded.
   OpId cas(KeyId key, Value expected, Value desired, bool succeeded, std::uint32_t line = 0);
+  // Adds `delta`, a small integer, to a counter. What a read() of that key returned is what the
+  // counter was then. No key may be a counter and anything else.
+  OpId inc(KeyId counter, Value delta, std::uint32_t line = 0);
+  // Adds an element, an integer or a text, to a set; a read that returned all elements of a set,
+  // each once. No key may be a set and anything else.
+  OpId add_element(KeyId set, Value element, std::uint32_t line = 0);
+  OpId read_set(KeyId set, std::span<const Value> elements);
   // An operation of any kind that has a key. REQUIRES: the value is no list.
   OpId add(OpKind kind, KeyId key, Value value, std::uint32_t line = 0);
 
@@ -131,13 +140,18 @@ class HistoryBuilder {
 
   // The history of all that was added; the builder is of no use afterwards. The error is more than
   // 2^32 - 2 operations or transactions, or a transaction that completed before it was invoked; it
-  // says where. Cost: linear in the transactions; operations are not copied.
+  // says where. Cost: linear in the transactions; operations are not copied. A history with
+  // counters or sets is rewritten: they become rows (src/history/commuting.h), so operations are
+  // others than those that were added.
   [[nodiscard]] Result<History> freeze() &&;
 
  private:
   struct Storage;
   struct Interner;
   class Translator;
+  class Lowering;
+  Status lower();
+  [[nodiscard]] std::string element_json(Value element) const;
   void forget_txns();
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);
   OpId add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows);

@@ -173,6 +173,7 @@ bool Flaws::alive(const KeyVersion& version) const {
 // Whether a predicate read shows by itself that its result is wrong.
 bool Flaws::mismatches(OpId id) const {
   if (!is_predicate_read(h_.op(id).kind)) return false;
+  if (!reading_.may_add_up(h_.op(id))) return true;
   return h_.predicate_read(id).has_version_set ? !is_implied(id) : !is_possible(id);
 }
 

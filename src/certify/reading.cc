@@ -67,6 +67,13 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
     return;
   }
   const PredicateRead& read = h_->predicate_read(op.id);
+  if (evidence_ == Evidence::Observed && counters_.is_read(op)) {
+    // It saw each row of another transaction, or did not: nobody knows.
+    for (const CounterRows::Row& row : counters_.rows(read)) {
+      if (row.txn == txn || !row.is_last || read.result.is_unobserved()) continue;
+      accesses_.push_back({op.id, txn, row.key, OpKind::CasFailed, read.result});
+    }
+  }
   std::vector<KeyId> returned;
   for (const KeyVersion& row : h_->rows(read)) {
     accesses_.push_back({op.id, txn, row.key, OpKind::Read, row.value});

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "certify/counters.h"
 #include "history/columns.h"
 #include "ouro/check.h"
 #include "ouro/history.h"
@@ -113,6 +114,10 @@ class Reading {
     if (found == null_writes_.end()) return {kNoAccess, kNoAccess};
     return {found->second.last, found->second.aborted};
   }
+  // Whether a read of a counter may have returned what it did: the rows that it saw add up to that,
+  // or may do so, where it is open whether it saw them. True for everything else.
+  [[nodiscard]] bool may_add_up(const Op& op) const;
+
   // How many elements of an external list read were appended by other transactions.
   [[nodiscard]] std::size_t others(AccessId list_read) const {
     const Value list = accesses_[list_read].value;
@@ -146,7 +151,7 @@ class Reading {
  private:
   Reading(const History& history, Evidence evidence, Absences absences,
           std::span<const ReadSource> sources)
-      : h_(&history), evidence_(evidence), absences_(absences) {
+      : h_(&history), counters_(history), evidence_(evidence), absences_(absences) {
     for (const ReadSource& said : sources) said_.insert({{said.read, said.key}, said.writer});
   }
   // The source of a read of an own write, of one that was not observed, and of one that is wrong.
@@ -204,6 +209,7 @@ class Reading {
   }
 
   const History* h_;
+  CounterRows counters_;
   // The sources of open reads.
   absl::flat_hash_map<std::pair<OpId, KeyId>, TxnId> said_;
   // By key, if it has a compare-and-set that failed or a value that repeats: the last write of each

@@ -6,36 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/counter_sums.h"
 #include "history/access.h"
 
 namespace ouro {
 namespace {
 
-// The positions of begins and commits in the order of a verdict that holds. Where it has no
-// schedule, a transaction begins and commits at its position in the order.
-class Places {
- public:
-  Places(const History& history, const Verdict& verdict)
-      : begin_(history.txn_count(), kNowhere), commit_(history.txn_count(), kNowhere) {
-    std::uint32_t next = 1;  // The initial transaction is at zero.
-    if (verdict.schedule.empty()) {
-      for (const TxnId txn : verdict.order) begin_[txn.index()] = commit_[txn.index()] = next++;
-    }
-    for (const Event& event : verdict.schedule) {
-      (event.commit ? commit_ : begin_)[event.txn.index()] = next++;
-    }
-  }
-  [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
-  // Transactions that are not in the order come last.
-  [[nodiscard]] std::uint32_t commit(TxnId txn) const {
-    return txn == kInitialTxn ? 0 : commit_[txn.index()];
-  }
-
- private:
-  static constexpr std::uint32_t kNowhere = 0xffffffff;
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> commit_;
-};
+using Places = SchedulePlaces;
 
 // Steps 1 to 3 of open_reads.h. A case says of some open reads what they returned (Sources).
 class OpenReads {
@@ -52,6 +29,7 @@ class OpenReads {
     Verdict first = decide_(whole_);
     level_ = first.level;
     if (first.outcome != Outcome::Holds) return first;
+    if (const OpId read = impossible_sum(whole_); read.valid()) return impossible(read);
     if (auto answer = look_closer(whole_, std::move(first), {})) return *std::move(answer);
     while (!pending_.empty()) {
       const Sources sources = std::move(pending_.back());
@@ -68,9 +46,13 @@ class OpenReads {
   // open. Returns the answer for the history, if there is one. Otherwise the case is refuted, and
   // is among cases_, or its parts are pending.
   std::optional<Verdict> try_case(const Sources& sources) {
-    if (++decisions_ > kMostDecisions) return too_many();
+    if (++decisions_ > most_decisions()) return too_many();
     auto observed = whole_.with_sources(sources, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
+    if (const OpId read = impossible_sum(*observed); read.valid()) {
+      cases_.push_back({sources, {anomaly_of_sum(*observed, read)}, {}});
+      return std::nullopt;
+    }
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
     if (verdict.outcome == Outcome::Violated) {
@@ -88,9 +70,10 @@ class OpenReads {
     Sources all = sources;
     ItemId next;        // The first open read that did not fit the latest version.
     ItemId first_open;  // The first open read of all.
+    const bool adds_up = guess_sums(observed, places, all, next, first_open);
     absl::flat_hash_map<KeyId, Writes> writes;
     for (const ItemId read : observed.open_reads()) {
-      if (!is_asked(observed, read)) continue;
+      if (!is_asked(observed, read) || observed.items().is_summed(read)) continue;
       if (!first_open.valid()) first_open = read;
       const auto [of_key, added] = writes.try_emplace(observed.items().key(read));
       if (added) of_key->second = writes_by_commit(observed, places, of_key->first);
@@ -99,7 +82,9 @@ class OpenReads {
       all.push_back(source(observed, read, guess.write));
     }
     if (!first_open.valid()) return with_sources(std::move(verdict), sources);
-    if (auto answer = confirm(all)) return answer;
+    if (adds_up) {
+      if (auto answer = confirm(all)) return answer;
+    }
     const ItemId read = next.valid() ? next : first_open;
     const auto candidates = by_preference(observed, places, read);
     for (auto write = candidates.rbegin(); write != candidates.rend(); ++write) {
@@ -107,6 +92,23 @@ class OpenReads {
       pending_.back().push_back(source(observed, read, *write));
     }
     return std::nullopt;
+  }
+
+  // Guesses what reads of counters saw, and adds it to `all`. Returns whether the guesses add up.
+  static bool guess_sums(const Observed& observed, const Places& places, Sources& all, ItemId& next,
+                         ItemId& first_open) {
+    bool adds_up = true;
+    for (const CounterSum& sum : observed.items().sums()) {
+      if (!observed.counted(sum.txn)) continue;
+      const SumGuess guess = guess_sum(observed, places, sum);
+      adds_up &= guess.is_found;
+      if (!next.valid() && guess.doubtful.valid()) next = guess.doubtful;
+      for (const auto& [item, seen] : guess.rows) {
+        if (!first_open.valid()) first_open = item;
+        all.push_back(source(observed, item, seen ? row_write(observed, item) : ItemId{}));
+      }
+    }
+    return adds_up;
   }
 
   // The position of the commit, and the write.
@@ -153,7 +155,7 @@ class OpenReads {
   // Decides with all open reads said at once. This is a guess, so it answers only if the level
   // holds.
   std::optional<Verdict> confirm(const Sources& all) {
-    if (++decisions_ > kMostDecisions) return too_many();
+    if (++decisions_ > most_decisions()) return too_many();
     auto observed = whole_.with_sources(all, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
     const auto open = observed->open_reads();
@@ -206,7 +208,22 @@ class OpenReads {
     return verdict;
   }
   [[nodiscard]] Verdict too_many() const {
-    return undecided(fmt::format("{} ways tried to say what open reads returned", kMostDecisions));
+    return undecided(
+        fmt::format("{} ways tried to say what open reads returned", most_decisions()));
+  }
+  // There may be many ways to say what reads of counters saw, but each takes little time.
+  [[nodiscard]] std::size_t most_decisions() const {
+    constexpr std::size_t kMostItems = 50'000'000;
+    if (whole_.items().sums().empty()) return kMostDecisions;
+    return std::max(kMostDecisions, kMostItems / (whole_.items().size() + 1000));
+  }
+
+  // The verdict if a read of a counter cannot have returned what it did, whatever it saw.
+  [[nodiscard]] Verdict impossible(OpId read) const {
+    Verdict verdict{.level = level_, .outcome = Outcome::Violated};
+    verdict.anomalies.push_back(anomaly_of_sum(whole_, read));
+    ++verdict.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
+    return verdict;
   }
 
   // The verdict after every case is refuted. Its anomaly has all reads that cases differ in.
@@ -246,7 +263,15 @@ class OpenReads {
 
 Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, bool searches,
                           const Budget& budget, const CheckOptions& options) {
-  if (observed.stopped() || observed.open_reads().empty()) return decide(observed);
+  if (observed.stopped()) return decide(observed);
+  if (observed.open_reads().empty() && observed.items().sums().empty()) {
+    Verdict verdict = decide(observed);
+    if (verdict.outcome == Outcome::Holds && observed.items().left_out_sums()) {
+      verdict = {.level = verdict.level};
+      verdict.reason = "there are too many increments and reads of counters to be searched";
+    }
+    return verdict;
+  }
   return OpenReads(observed, decide, searches, budget, options).run();
 }
 

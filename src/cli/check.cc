@@ -80,6 +80,7 @@ class Checker {
           Expectation expectation)
       : flags_(flags),
         evidence_(evidence),
+        given_(levels),
         levels_(std::move(levels)),
         format_(format),
         expectation_(std::move(expectation)),
@@ -100,6 +101,24 @@ class Checker {
   }
 
  private:
+  // What a history is checked against if no level is asked for; "": as all others.
+  static std::string_view level_of_model(const History& history) {
+    for (const Remark& remark : history.remarks()) {
+      if (remark.name != "model") continue;
+      if (remark.text == "sequential") return "session-serializable";
+      const bool transactions = remark.text == "bank" || remark.text == "long-fork";
+      return transactions ? "serializable" : "strict-serializable";
+    }
+    return "";
+  }
+
+  void choose_levels(const History& history) {
+    levels_ = given_;
+    const std::string_view level = level_of_model(history);
+    if (flags_.level || !expectation_.levels.empty() || level.empty()) return;
+    if (auto levels = parse_levels(std::string(level), evidence_)) levels_ = *std::move(levels);
+  }
+
   [[nodiscard]] std::string title_of(const std::string& path) const {
     return flags_.title.empty() ? display_name(path) : flags_.title;
   }
@@ -109,7 +128,8 @@ class Checker {
     ReportOptions report{
         .name = name, .colour = stdout_is_terminal(), .unsupported = levels_.unsupported};
     const auto start = std::chrono::steady_clock::now();
-    const ReadOptions read{.format = format_, .threads = flags_.input.threads};
+    const ReadOptions read{
+        .format = format_, .threads = flags_.input.threads, .model = flags_.model};
     const auto read_in = std::make_shared<std::optional<Result<History>>>();
     const bool finished = watched("reading " + name, OnInterrupt::Abandon,
                                   [read_in, path, read] { *read_in = read_history(path, read); });
@@ -119,6 +139,7 @@ class Checker {
     }
     if (!(*read_in)->ok()) return refuse(path, (*read_in)->error());
     const History& history = ***read_in;
+    choose_levels(history);
     report.load_seconds = seconds_since(start);
     const auto examined = examine_watched(history, name);
     if (!examined.ok()) return refuse(path, examined.error());
@@ -265,7 +286,8 @@ class Checker {
 
   const CheckFlags& flags_;
   Evidence evidence_;
-  Levels levels_;
+  Levels given_;   // What was asked for.
+  Levels levels_;  // What the history at hand is checked against.
   Format format_;
   Expectation expectation_;
   FormFiles forms_;
@@ -276,9 +298,10 @@ int run_check(CheckFlags& flags) {
   if (flags.json) flags.output = "json";
   const auto evidence = parse_evidence(flags.evidence);
   if (!evidence) return kBadInput;
-  if (!flags.model.empty() && flags.model != "list-append" && flags.model != "rw-register") {
-    return fail(fmt::format("model '{}' is not supported; supported: list-append, rw-register",
-                            flags.model));
+  const auto models = jepsen_models();
+  if (!flags.model.empty() && std::find(models.begin(), models.end(), flags.model) == models.end()) {
+    return fail(fmt::format("model '{}' is not supported; supported: {}", flags.model,
+                            fmt::join(models, ", ")));
   }
   const auto expected = parse_expected(flags);
   if (!expected || overwrites_input(flags)) return kBadInput;

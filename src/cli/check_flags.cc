@@ -34,8 +34,12 @@ constexpr char kCheckDetails[] =
     "graph, "
     "the levels, and the sessions over time.\n\n"
     "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
-    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level; its --model "
-    "(-m) is accepted for list-append and rw-register, which need no telling apart.\n\n"
+    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level.\n\n"
+    "--model says what the operations of a Jepsen history mean, where that cannot be found out: "
+    "list-append, rw-register, bank, cas-register, comments, counter, long-fork, mutex, "
+    "sequential, set or set-full. If no level is asked for, counters, sets, comments, mutexes and "
+    "compare-and-set registers are checked against strict-serializable, and sequential against "
+    "session-serializable.\n\n"
     "The clock drift is in the unit of the history's clocks and matters to levels that look at "
     "real time.\n\n"
     "--certificate writes a file that proves the verdict: an order of the transactions that "
@@ -162,7 +166,9 @@ void declare(CLI::App* app, CheckFlags& flags) {
   app->add_flag("-q,--quiet", flags.quiet, "print no verdicts, only set the exit status");
   add_input_flags(*app, flags.input);
   app->add_option("-c,--consistency-models", flags.level)->group("");
-  app->add_option("-m,--model", flags.model)->group("");
+  app->add_option("-m,--model", flags.model, "what a Jepsen history is about [found out]")
+      ->type_name("MODEL")
+      ->group(kMinor);
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error; of several histories the largest.");

@@ -132,6 +132,12 @@ void Core::add_sources_of(const Excerpter& excerpter, OpId id) {
     const PredicateRead& read = h_.predicate_read(id);
     for (const KeyVersion& row : h_.rows(read)) add_writes(row.key, row.value);
     for (const KeyVersion& version : h_.version_set(read)) add_writes(version.key, version.value);
+    if (const auto* rows = excerpter.counter_rows(op)) {
+      for (const OpId write : rows->writes) {
+        add_write(write);
+        if (info(h_.op(write).kind).first) ops_.insert(OpId{write.index() + 1});
+      }
+    }
     if (const auto* grounds = excerpter.grounds(id)) {
       for (const RowGrounds::Row& row : *grounds) {
         for (const OpId write : row.needed) add_write(write);

@@ -12,6 +12,7 @@
 #include "check/observed/items.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/commuting.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -54,7 +55,33 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   }
   sort_by_name(initial_rows_);
   if (!scans_list_tombstones(h_)) find_unclear_rows();
+  if (evidence_ == Evidence::Observed) find_counter_rows();
   if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+}
+
+void Excerpter::find_counter_rows() {
+  for (const KeyVersion& entry : columns_of(h_).key_initial) {
+    if (const auto row = counter_row(h_, entry.value)) {
+      counter_rows_[row->counter].initial.push_back(entry.key);
+    }
+  }
+  for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+    if (h_.status(TxnId{t}) == TxnStatus::Aborted) continue;
+    for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
+      const Op op = h_.op(id);
+      if (!is_write(op.kind)) continue;
+      if (const auto row = counter_row(h_, op.value)) {
+        counter_rows_[row->counter].writes.push_back(id);
+      }
+    }
+  }
+}
+
+const Excerpter::CounterRows* Excerpter::counter_rows(const Op& read) const {
+  if (evidence_ != Evidence::Observed || !is_predicate_read(read.kind)) return nullptr;
+  const Value counter = counter_read(h_, read.kind, h_.predicate_read(read.id));
+  const auto found = counter_rows_.find(counter);
+  return counter.is_null() || found == counter_rows_.end() ? nullptr : &found->second;
 }
 
 void Excerpter::find_last_writes() {
@@ -374,6 +401,13 @@ class ExcerptMaker {
     const std::size_t first_row = s_->row_reads.size();
     const std::size_t first_version = s_->version_sets.size();
     const auto* grounds = e_.grounds(op.id);
+    if (const auto* rows = e_.counter_rows(op)) {
+      // Without one of the increments it would have to add up to something else.
+      const bool all = std::all_of(rows->writes.begin(), rows->writes.end(),
+                                   [&](OpId write) { return stays(write); });
+      if (!all) return std::nullopt;
+      for (const KeyId row : rows->initial) key(row);
+    }
     bool exact = true;  // Whether the result of an aggregate is still about the same rows.
     if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
         ((read.has_version_set || op.kind == OpKind::Scan) && !keeps_own_writes(op, read, exact)) ||

@@ -66,6 +66,14 @@ class Excerpter {
   // The last write of each transaction that did not abort to a key that has an open read, which may
   // have returned any of them. Empty for other keys.
   [[nodiscard]] std::span<const OpId> last_writes(KeyId key) const;
+  // What a read of a counter is about: the writes of the counter's rows by transactions that did not
+  // abort, and the rows that were there at the start. Null for all other operations, and unless the
+  // evidence is what was observed.
+  struct CounterRows {
+    std::vector<OpId> writes;
+    std::vector<KeyId> initial;
+  };
+  [[nodiscard]] const CounterRows* counter_rows(const Op& read) const;
   // The deletes of a key by transactions that did not abort.
   [[nodiscard]] std::span<const OpId> deletes(KeyId key) const;
   // Keys from `lower` to `upper`, both included (null: no bound), whose initial value is not null.
@@ -88,6 +96,7 @@ class Excerpter {
 
   void note(OpId write, bool aborted);
   void find_last_writes();
+  void find_counter_rows();
   void find_unclear_rows();
   void sort_by_name(std::vector<KeyId>& keys) const;
   [[nodiscard]] std::span<const KeyId> within(std::span<const KeyId> keys, Value lower,
@@ -100,6 +109,7 @@ class Excerpter {
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // See installed(); without the last writes.
   absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;
+  absl::flat_hash_map<Value, CounterRows> counter_rows_;
   std::vector<KeyId> initial_rows_;      // Sorted by name.
   std::vector<KeyId> unclear_rows_;      // Sorted by name.
   std::unique_ptr<RowGrounds> grounds_;  // Null: not by versions, or no predicate reads.

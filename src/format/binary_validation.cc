@@ -289,13 +289,15 @@ class Validator {
            (kind == OpKind::Read ? read_result(value) : version(value));
   }
 
-  // A compare-and-set takes two operations in a row. Whether operation `i`, if it is half of one,
-  // has the other half beside it, in the same transaction and of the same key.
+  // A compare-and-set takes two operations in a row, and so does an increment. Whether operation
+  // `i`, if it is half of one, has the other half beside it, in the same transaction; and of a
+  // compare-and-set, of the same key.
   [[nodiscard]] bool good_half(std::size_t i) const {
     const auto fits = [&](std::size_t first) {
       return first + 1 < c_.op_kind.size() &&
              static_cast<std::size_t>(c_.op_kind[first]) < kOpKindCount &&
-             info(c_.op_kind[first]).first && c_.op_key[first] == c_.op_key[first + 1] &&
+             info(c_.op_kind[first]).first &&
+             (c_.op_kind[first] == OpKind::Inc || c_.op_key[first] == c_.op_key[first + 1]) &&
              c_.op_kind[first + 1] == info(c_.op_kind[first]).other &&
              !std::binary_search(c_.txn_first_op.begin(), c_.txn_first_op.end(),
                                  static_cast<std::uint32_t>(first + 1));

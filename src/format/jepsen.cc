@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/edn.h"
 #include "format/jepsen_entries.h"
+#include "format/jepsen_model_ops.h"
 #include "format/json_tokens.h"
 #include "ouro/history_builder.h"
 
@@ -28,8 +31,9 @@ struct Pair {
 // rules.
 class Assembler {
  public:
-  Assembler(const JepsenEntries& entries, HistoryBuilder& builder, std::string_view file)
-      : e_(entries), b_(builder), file_(file) {}
+  Assembler(const JepsenEntries& entries, HistoryBuilder& builder, std::string_view file,
+            JepsenModel model)
+      : e_(entries), b_(builder), file_(file), model_(model) {}
 
   Status run() {
     if (e_.clients.empty() && e_.ignored > 0) {
@@ -40,7 +44,12 @@ class Assembler {
     if (auto status = pair(); !status.ok()) return status;
     if (auto status = find_lists(); !status.ok()) return status;
     choose_clock();
+    if (model_ == JepsenModel::Bank) {
+      if (auto status = open_accounts(); !status.ok()) return status;
+    }
+    if (model_ == JepsenModel::Mutex) b_.initial(b_.key("mutex"), b_.text("free"));
     for (std::size_t i = 0; i < pairs_.size(); ++i) add_txn(i);
+    if (model_ == JepsenModel::LongFork) add_missing_writers();
     return {};
   }
 
@@ -85,6 +94,7 @@ class Assembler {
     for (const JepsenEntry& entry : e_.clients) {
       for (std::uint64_t i = 0; i < entry.op_count; ++i) {
         const MicroOp& op = e_.ops[entry.first_op + i];
+        if (info(model_).has_trees) continue;
         const std::size_t key = b_.key(op.key).index();
         if (key >= use_.size()) use_.resize(key + 1, 0);
         if (op.kind == MicroOp::Kind::Append || op.result == MicroOp::Result::List) {
@@ -119,6 +129,47 @@ class Assembler {
       const bool grows =
           std::adjacent_find(e_.clients.begin(), e_.clients.end(), not_growing) == e_.clients.end();
       clock_ = grows ? Clock::Index : Clock::Line;
+    } else if (info(model_).is_object) {
+      clock_ = Clock::Line;  // What such histories are about is the order of their lines.
+    }
+  }
+
+  // Gives accounts the balances that a read shows which was done before any transfer was asked for.
+  Status open_accounts() {
+    const JepsenEntry* first = nullptr;
+    for (const JepsenEntry& entry : e_.clients) {
+      if (entry.transfers && first == nullptr) {
+        return error_at_line(file_, entry.line,
+                             "the balances at the start are not known, as no read was done before "
+                             "this transfer was invoked; let the test read all accounts first");
+      }
+      if (first != nullptr || entry.transfers || entry.type != JepsenType::Ok) continue;
+      first = &entry;
+    }
+    if (first == nullptr) return {};
+    for (std::uint64_t i = 0; i < first->op_count; ++i) {
+      const MicroOp& op = e_.ops[first->first_op + i];
+      if (op.kind == MicroOp::Kind::Read) b_.initial(b_.key(op.key), op.value);
+    }
+    return {};
+  }
+
+  // A history of model long-fork may have its reads only. Each key is written once, so a value that
+  // was read is what somebody wrote.
+  void add_missing_writers() {
+    std::vector<std::pair<Value, Value>> read;
+    for (const JepsenEntry& entry : e_.clients) {
+      for (std::uint64_t i = 0; i < entry.op_count; ++i) {
+        const MicroOp& op = e_.ops[entry.first_op + i];
+        if (op.kind != MicroOp::Kind::Read) return;
+        if (op.result == MicroOp::Result::Scalar) read.emplace_back(op.key, op.value);
+      }
+    }
+    std::sort(read.begin(), read.end());
+    read.erase(std::unique(read.begin(), read.end()), read.end());
+    for (const auto& [key, value] : read) {
+      b_.begin_txn(b_.session("writer of " + std::to_string(b_.key(key).index())));
+      b_.write(b_.key(key), value);
     }
   }
 
@@ -152,11 +203,31 @@ class Assembler {
     const JepsenEntry& source = own ? last : e_.clients[pair.invoke];
     for (std::uint64_t i = 0; i < source.op_count; ++i) {
       const MicroOp& op = e_.ops[source.first_op + i];
-      if (op.kind == MicroOp::Kind::Cas) {
+      if (source.apart && i > 0) begin_part(session, pair, last.line, status);
+      if (op.kind == MicroOp::Kind::WriteAll) {
+        write_all(op, [&] { begin_part(session, pair, last.line, status); });
+      } else if (op.kind == MicroOp::Kind::Cas) {
         b_.cas(b_.key(op.key), op.value, op.desired, !compared);
       } else {
         add_op(op, status, source.type);
       }
+    }
+  }
+
+  // Begins another transaction of the same line.
+  void begin_part(std::int64_t session, const Pair& pair, std::uint64_t line, TxnStatus status) {
+    b_.begin_txn(b_.session(session), line);
+    b_.status(status);
+    const bool ended = status != TxnStatus::Unknown;
+    b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);
+  }
+
+  // Writes all subkeys of a key, each in a transaction of its own.
+  template <class Begin>
+  void write_all(const MicroOp& op, const Begin& begin) {
+    for (std::size_t i = 0; i < e_.subkeys; ++i) {
+      if (i > 0) begin();
+      b_.write(b_.key(JepsenModelOps::subkey(b_.string(op.key), i)), op.value);
     }
   }
 
@@ -165,6 +236,18 @@ class Assembler {
     const KeyId key = b_.key(op.key);
     if (op.kind == MicroOp::Kind::Append) {
       b_.append(key, op.value);
+      return;
+    }
+    if (op.kind == MicroOp::Kind::Inc) {
+      b_.inc(key, op.value);
+      return;
+    }
+    if (op.kind == MicroOp::Kind::Add) {
+      b_.add_element(key, op.value);
+      return;
+    }
+    if (op.kind == MicroOp::Kind::ReadSet) {
+      b_.read_set(key, {e_.elements.data() + op.value.bits(), op.element_count});
       return;
     }
     if (op.kind == MicroOp::Kind::Write) {
@@ -192,18 +275,35 @@ class Assembler {
   const JepsenEntries& e_;
   HistoryBuilder& b_;
   std::string_view file_;
+  const JepsenModel model_;
   std::vector<Pair> pairs_;        // In the order of their first entries.
   std::vector<std::uint8_t> use_;  // By key: bits of KeyUse.
   bool any_list_ = false;
   Clock clock_ = Clock::None;
 };
 
-Result<History> assemble(TokenReader& tokens, std::string_view file) {
+// Reads the lines twice: to find the model, unless `model` names it, and what they say. `make` makes
+// a reader of their tokens.
+template <class Make>
+Result<History> assemble(const Make& make, std::string_view file, std::string_view model) {
+  JepsenModel found = JepsenModel::Txn;
+  if (model.empty()) {
+    auto tokens = make();
+    const auto detected = detect_jepsen_model(*tokens);
+    if (!detected.ok()) return error_in(file, detected.error().what);
+    found = *detected;
+  } else {
+    found = find_jepsen_model(model)->model;
+  }
   HistoryBuilder builder;
   builder.file(file, PlaceUnit::Line);
-  const auto entries = read_jepsen_entries(tokens, builder);
+  if (found != JepsenModel::Txn) builder.remark("model", info(found).name);
+  auto tokens = make();
+  const auto entries = read_jepsen_entries(*tokens, builder, found);
   if (!entries.ok()) return entries.error();
-  if (auto status = Assembler(*entries, builder, file).run(); !status.ok()) return status.error();
+  if (auto status = Assembler(*entries, builder, file, found).run(); !status.ok()) {
+    return status.error();
+  }
   return std::move(builder).freeze();
 }
 
@@ -225,10 +325,19 @@ bool detect_jepsen_edn(std::string_view head) {
 }
 
 Result<History> read_jepsen_edn(Input& input, unsigned) {
+  return read_jepsen_model(input, Format::JepsenEdn, "");
+}
+
+Result<History> read_jepsen_model(Input& input, Format format, std::string_view model) {
   const auto bytes = input.read_all();
   if (!bytes.ok()) return bytes.error();
-  EdnTokens tokens(*bytes, input.name());
-  return assemble(tokens, input.name());
+  const std::string name = input.name();
+  if (format == Format::JepsenEdn) {
+    return assemble([&] { return std::make_unique<EdnTokens>(*bytes, name); }, name, model);
+  }
+  return assemble(
+      [&] { return std::make_unique<JsonTokens>(*bytes, name, JsonTokens::Top::Many); }, name,
+      model);
 }
 
 bool detect_jepsen_json(std::string_view head) {
@@ -246,10 +355,7 @@ bool detect_jepsen_json(std::string_view head) {
 }
 
 Result<History> read_jepsen_json(Input& input, unsigned) {
-  const auto bytes = input.read_all();
-  if (!bytes.ok()) return bytes.error();
-  JsonTokens tokens(*bytes, input.name(), JsonTokens::Top::Many);
-  return assemble(tokens, input.name());
+  return read_jepsen_model(input, Format::JepsenJson, "");
 }
 
 }  // namespace ouro

@@ -22,6 +22,8 @@
 //             [key value]. A :cas that fails without :error is a compare-and-set that found
 //             something else. Anything else is accepted if :value is as above.
 //
+// Histories of other models than transactions (jepsen_model.h) have operations of their own.
+//
 // All other keys are ignored. Keywords are kept with their colon (":x"), symbols without.
 #pragma once
 
@@ -35,6 +37,10 @@ bool detect_jepsen_edn(std::string_view head);
 Result<History> read_jepsen_edn(Input& input, unsigned threads);
 // Writes a pair of lines per transaction, in the order of the clocks if there are any.
 Result<WriteReport> write_jepsen_edn(const History& history, Output& output);
+
+// The same for either format, and a model by its name (find_jepsen_model()), which must be known;
+// "": the model is found out.
+Result<History> read_jepsen_model(Input& input, Format format, std::string_view model);
 
 bool detect_jepsen_json(std::string_view head);
 Result<History> read_jepsen_json(Input& input, unsigned threads);

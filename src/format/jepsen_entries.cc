@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "format/jepsen_model_ops.h"
+
 namespace ouro {
 namespace {
 
@@ -12,9 +14,6 @@ constexpr std::string_view kShape = "[[:r k v] [:w k v] [:append k v] …]";
 
 // The Jepsen workload that has operations with this :f, for messages.
 std::string_view model_of(std::string_view f) {
-  if (f == "transfer") return "the bank model";
-  if (f == "add") return "the counter or set model";
-  if (f == "acquire" || f == "release") return "the mutex model";
   if (f == "enqueue" || f == "dequeue" || f == "drain") return "the queue model";
   if (f == "read" || f == "write") return "a bank, counter, set or single-register model";
   return "another model";
@@ -35,7 +34,8 @@ constexpr std::string_view kOnlyRegister = "register";  // The name of a registe
 // The functions return false after an error, which error() has.
 class EntryParser {
  public:
-  EntryParser(TokenReader& tokens, HistoryBuilder& builder) : t_(tokens), b_(builder) {}
+  EntryParser(TokenReader& tokens, HistoryBuilder& builder, JepsenModel model)
+      : t_(tokens), b_(builder), model_(model) {}
 
   bool run() {
     Token token;
@@ -95,6 +95,7 @@ class EntryParser {
     plain_ = {};
     doubt_.clear();
     type_found_.clear();
+    tree_ = {};
     is_client_ = true;
     unsigned seen = 0;
     const std::size_t ops = entries_.ops.size();
@@ -174,6 +175,7 @@ class EntryParser {
                             : fmt::format("unknown :type {}; expected :invoke, :ok, :fail or :info",
                                           type_found_));
     }
+    if (info(model_).has_trees) return finish_model(open);
     if (is_register_op(f_) && plain_.shape != Plain::Shape::None && !register_op() &&
         doubt_.empty()) {
       doubt_at_ = open;
@@ -232,7 +234,26 @@ class EntryParser {
     return true;
   }
 
+  // As finish(), for a line whose value is tree_.
+  bool finish_model(const Token& open) {
+    entry_.first_op = entries_.ops.size();
+    const std::string_view wrong = JepsenModelOps(b_, model_, entries_, entry_).add(f_, tree_);
+    if (!wrong.empty()) {
+      return fail(open, fmt::format("the operation is none of model {}: {}", info(model_).name,
+                                    wrong));
+    }
+    entry_.op_count = static_cast<std::uint32_t>(entries_.ops.size() - entry_.first_op);
+    entry_.has_ops = true;
+    entries_.clients.push_back(entry_);
+    return true;
+  }
+
   bool value(const Token& token) {
+    if (info(model_).has_trees) {
+      if (read_tree(t_, token, tree_)) return true;
+      error_ = t_.error();
+      return false;
+    }
     if (token.kind == TokenKind::Nil) {
       plain_.shape = Plain::Shape::Single;
       return true;
@@ -403,6 +424,7 @@ class EntryParser {
 
   TokenReader& t_;
   HistoryBuilder& b_;
+  const JepsenModel model_;
   JepsenEntries entries_;
   Error error_;
 
@@ -411,6 +433,7 @@ class EntryParser {
   bool is_client_ = true;
   std::string f_;
   Plain plain_;
+  JepsenTree tree_;  // The value, if the model wants that.
   std::string type_found_;  // A :type that is not known, for the message.
   Token doubt_at_;
   std::string doubt_;  // See doubt(); empty: none.
@@ -418,8 +441,9 @@ class EntryParser {
 
 }  // namespace
 
-Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder) {
-  EntryParser parser(tokens, builder);
+Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder,
+                                          JepsenModel model) {
+  EntryParser parser(tokens, builder, model);
   if (!parser.run()) return std::move(parser.error());
   return std::move(parser.entries());
 }

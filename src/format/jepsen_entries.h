@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/jepsen_model.h"
 #include "format/token.h"
 #include "ouro/history_builder.h"
 
@@ -15,7 +16,8 @@ enum class JepsenType : std::uint8_t { None, Invoke, Ok, Fail, Info };
 
 // One operation of a :value.
 struct MicroOp {
-  enum class Kind : std::uint8_t { Read, Write, Append, Cas };
+  // WriteAll writes all subkeys of a key, one after the other: only reads tell how many there are.
+  enum class Kind : std::uint8_t { Read, Write, Append, Cas, Inc, Add, ReadSet, WriteAll };
   enum class Result : std::uint8_t { Missing, Nil, Scalar, List };
 
   Kind kind = Kind::Read;
@@ -33,6 +35,8 @@ struct JepsenEntry {
   bool has_ops = false;    // :value has operations.
   bool is_cas = false;     // :f is :cas. A :fail without :error says that it found something else.
   bool has_error = false;  // There is an :error.
+  bool apart = false;      // Its operations are transactions of their own, one after the other.
+  bool transfers = false;  // Of the bank model: it is no read.
   std::int64_t process = 0;
   std::int64_t time = kNoClock;
   std::int64_t index = kNoClock;
@@ -46,9 +50,11 @@ struct JepsenEntries {
   std::vector<MicroOp> ops;
   std::vector<Value> elements;
   std::uint64_t ignored = 0;  // How many lines are not of clients.
+  std::size_t subkeys = 0;    // Of the sequential model: how many each key has.
 };
 
 // Reads all of `tokens`. Keys and values are interned in `builder`; nothing else is added to it.
-Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder);
+Result<JepsenEntries> read_jepsen_entries(TokenReader& tokens, HistoryBuilder& builder,
+                                          JepsenModel model);
 
 }  // namespace ouro

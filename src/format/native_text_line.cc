@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/edit_distance.h"
@@ -277,13 +278,15 @@ bool NativeLineParser::op(Token& token) {
   if (word != Word::Other) [[likely]]
     return keyed_op(word, token);
   if (token.text == "cas") return cas_op(token);
+  if (token.text == "inc") return inc_op(token);
+  if (token.text == "add") return add_element_op(token);
   for (const std::string_view known : {"scan", "select", "aggregate"}) {
     if (token.text == known) return predicate_op(known, token);
   }
   if (token.text.empty()) return fail("an empty operation");
   return fail(
-      fmt::format("unknown operation '{}'; expected r, w, append, d, cas, scan, select or "
-                  "aggregate",
+      fmt::format("unknown operation '{}'; expected r, w, append, d, cas, inc, add, scan, "
+                  "select or aggregate",
                   token.text));
 }
 
@@ -299,7 +302,12 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
   if (!next(token)) return false;
   const bool has_value = token.kind != TokenKind::Close;
   const bool is_list = token.kind == TokenKind::OpenList;
-  if (has_value) {
+  bool is_set = false;
+  if (has_value && word == Word::Read && token.kind == TokenKind::OpenMap) {
+    if (!row_or_set(token, result, is_set) || !next(token)) return false;
+    if (token.kind != TokenKind::Close) return fail("too many parts in an operation 'r'");
+    if (is_set) return read_set(b_.key(key));
+  } else if (has_value) {
     if (is_list && word != Word::Read) return fail("only a read may have a list");
     if (is_list ? !list(token, values_) : !value(token, result)) return false;
     if (!next(token)) return false;
@@ -308,6 +316,67 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
     }
   }
   return add_op(word, b_.key(key), has_value, is_list, result);
+}
+
+// Adds a read of the set in values_.
+bool NativeLineParser::read_set(KeyId set) {
+  std::vector<Value> sorted = values_;
+  for (const Value element : sorted) {
+    if (!is_element(element)) return expected("integers and strings in a set");
+  }
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return fail("a set has an element twice");
+  }
+  b_.read_set(set, values_);
+  return true;
+}
+
+bool NativeLineParser::is_element(Value value) {
+  return value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide ||
+         value.kind() == ValueKind::Text;
+}
+
+// ["add", set, element]
+bool NativeLineParser::add_element_op(Token& token) {
+  constexpr std::string_view kShape =
+      "[\"add\",\"s\",1]: a set, and an element, which is an integer or a string";
+  Value set, element;
+  if (!next(token)) return false;
+  if (token.kind == TokenKind::Close || !name(token, set)) return expected(kShape);
+  if (!next(token)) return false;
+  if (token.kind == TokenKind::Close || !name(token, element)) return expected(kShape);
+  b_.add_element(b_.key(set), element);
+  if (!next(token)) return false;
+  return token.kind == TokenKind::Close || fail("too many parts in an operation 'add'");
+}
+
+// ["inc", counter, delta] or ["inc", counter, delta, result]
+bool NativeLineParser::inc_op(Token& token) {
+  constexpr std::string_view kShape =
+      "[\"inc\",\"c\",1] or [\"inc\",\"c\",1,5]: a counter, an integer to add, and what it is then";
+  constexpr std::int64_t kMost = std::int64_t{1} << 59;
+  Value counter;
+  if (!next(token)) return false;
+  if (token.kind == TokenKind::Close || !name(token, counter)) return expected(kShape);
+  if (!next(token)) return false;
+  const std::int64_t delta = token.number;
+  if (token.kind != TokenKind::Integer || delta <= -kMost || delta >= kMost) {
+    return expected(kShape);
+  }
+  const KeyId key = b_.key(counter);
+  if (!next(token)) return false;
+  if (token.kind != TokenKind::Close) {
+    const bool in_range = token.number > -kMost && token.number < kMost;
+    if (token.kind == TokenKind::Integer && in_range) {
+      b_.read(key, Value::small(token.number - delta));
+    } else if (token.kind != TokenKind::Nil) {
+      return expected(kShape);
+    }
+    if (!next(token)) return false;
+  }
+  b_.inc(key, Value::small(delta));
+  return token.kind == TokenKind::Close || fail("too many parts in an operation 'inc'");
 }
 
 // ["cas", key, expected, new, true|false]

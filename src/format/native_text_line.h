@@ -49,6 +49,10 @@ class NativeLineParser {
   bool keyed_op(Word word, Token& token);
   bool add_op(Word word, KeyId key, bool has_value, bool is_list, Value value);
   bool cas_op(Token& token);
+  bool inc_op(Token& token);
+  bool add_element_op(Token& token);
+  bool read_set(KeyId set);
+  static bool is_element(Value value);
   bool predicate_op(std::string_view word, Token& token);
   bool aggregate_kind(const Token& token, AggregateKind& out);
 
@@ -57,6 +61,8 @@ class NativeLineParser {
   bool odd_scalar(const Token& token, Value& out);  // A scalar that is no small integer.
   bool value(Token& token, Value& out);             // A scalar or a row.
   bool row(Token& token, Value& out);
+  // {"set":[1,2]}, into values_; or a row.
+  bool row_or_set(Token& token, Value& out, bool& is_set);
   bool list(Token& token, std::vector<Value>& out);
   bool key_versions(Token& token, std::vector<KeyVersion>& out);
   bool version_set(Token& token, HistoryBuilder::Rows& rows);

@@ -66,6 +66,12 @@ bool NativeLineParser::value(Token& token, Value& out) {
 }
 
 bool NativeLineParser::row(Token& token, Value& out) {
+  bool is_set = false;
+  if (!row_or_set(token, out, is_set)) return false;
+  return !is_set || fail("only a read may have a set");
+}
+
+bool NativeLineParser::row_or_set(Token& token, Value& out, bool& is_set) {
   std::size_t count = 0;
   cells_.clear();
   for (;; ++count) {
@@ -79,7 +85,13 @@ bool NativeLineParser::row(Token& token, Value& out) {
     if (count == column_names_.size()) column_names_.emplace_back();
     column_names_[count] = token.text;
     Value cell;
-    if (!next(token) || !scalar(token, cell)) return false;
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::OpenList && count == 0 && column_names_[0] == "set") {
+      is_set = true;
+      if (!list(token, values_) || !next(token)) return false;
+      return token.kind == TokenKind::Close || expected("nothing but \"set\" in a set");
+    }
+    if (!scalar(token, cell)) return false;
     cells_.emplace_back(std::string_view(), cell);
   }
   for (std::size_t i = 0; i < count; ++i) cells_[i].first = column_names_[i];

@@ -5,6 +5,7 @@
 
 #include "format/native_text.h"
 #include "history/columns.h"
+#include "history/commuting.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -86,7 +87,45 @@ class Writer {
     }
   }
 
+  // Writes an operation on a counter or a set as it was in the input; false if it is none.
+  bool commuting_op(const Op& op) {
+    if (op.kind == OpKind::Inc) {
+      const auto row = counter_row(h_, op.value);
+      if (!row) return false;
+      out_ += "[\"inc\",";
+      value(row->counter);
+      out_ += ',';
+      out_ += std::to_string(increment(h_, op));
+    } else if (op.kind == OpKind::Add) {
+      out_ += "[\"add\"," + set_json(set_of(h_, h_.key_name(op.key))) + ',';
+      value(op.value);
+    } else if (is_predicate_read(op.kind)) {
+      const PredicateRead& read = h_.predicate_read(op.id);
+      const Value counter = counter_read(h_, op.kind, read);
+      const std::string_view set = set_read(h_, op.kind, read);
+      if (counter.is_null() && set.empty()) return false;
+      out_ += "[\"r\",";
+      if (set.empty()) {
+        value(counter);
+        out_ += read.result.is_unobserved() ? "" : ',' + h_.text(read.result);
+      } else {
+        out_ += set_json(set) + ",{\"set\":[";
+        const char* separator = "";
+        for (const KeyVersion& row : h_.rows(read)) {
+          out_ += std::exchange(separator, ",");
+          value(row.value);
+        }
+        out_ += "]}";
+      }
+    } else {
+      return false;
+    }
+    out_ += ']';
+    return true;
+  }
+
   void op(const Op& op) {
+    if (commuting_op(op)) return;
     out_ += "[\"";
     out_ += info(op.kind).word;
     out_ += "\",";
@@ -205,7 +244,10 @@ class Writer {
 Result<WriteReport> write_native_text(const History& history, Output& output) {
   Writer writer(history, output.buffer());
   writer.header();
-  for (const KeyVersion& entry : columns_of(history).key_initial) writer.initial(entry);
+  const std::vector<bool> parts = parts_of_counters_and_sets(history);
+  for (const KeyVersion& entry : columns_of(history).key_initial) {
+    if (!parts[entry.key.index()]) writer.initial(entry);
+  }
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     writer.txn(TxnId{t});
     if (auto status = output.drain(); !status.ok()) return status.error();

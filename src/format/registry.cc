@@ -14,6 +14,7 @@
 #include "format/dbcop_text.h"
 #include "format/dbcop_yaml.h"
 #include "format/jepsen.h"
+#include "format/jepsen_model.h"
 #include "format/native_binary.h"
 #include "format/native_text.h"
 #include "format/plume.h"
@@ -144,6 +145,22 @@ Error unknown_format(const Input& input) {
                                             known_names(false)));
 }
 
+Result<History> read_model(Input& input, const FormatInfo& format, const std::string& model) {
+  if (find_jepsen_model(model) == nullptr) {
+    return error_in(input.name(), fmt::format("model '{}' is not known; there are {}", model,
+                                              fmt::join(jepsen_models(), ", ")));
+  }
+  if (format.format == Format::JepsenEdn || format.format == Format::JepsenJson) {
+    return read_jepsen_model(input, format.format, model);
+  }
+  // What other formats have are transactions.
+  if (find_jepsen_model(model)->model == JepsenModel::Txn) {
+    return entry(format.format)->read(input, 0);
+  }
+  return error_in(input.name(), fmt::format("model '{}' is of Jepsen's formats, and this is '{}'",
+                                            model, format.name));
+}
+
 Result<History> read_input(Input& input, const ReadOptions& options) {
   const FormatEntry* chosen = nullptr;
   if (options.format == Format::Detect) {
@@ -157,10 +174,16 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
                       fmt::format("is a file, but a '{}' history is a folder", chosen->info.name));
     }
   }
+  if (!options.model.empty()) return read_model(input, chosen->info, options.model);
   return chosen->read(input, options.threads);
 }
 
 }  // namespace
+
+std::vector<std::string_view> jepsen_models() {
+  return {"list-append", "rw-register", "bank",     "cas-register", "comments", "counter",
+          "long-fork",   "mutex",       "sequential", "set",        "set-full"};
+}
 
 std::span<const FormatEntry> format_table() { return kTable; }
 

@@ -180,6 +180,7 @@ ColumnId HistoryBuilder::column(std::string_view name) {
   return at->second;
 }
 
+std::string_view HistoryBuilder::string(Value text) const { return storage_->string(text); }
 Value HistoryBuilder::key_name(KeyId key) const { return storage_->key_name[key.index()]; }
 
 void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
@@ -376,6 +377,7 @@ void HistoryBuilder::remark(std::string_view name, std::string_view text) {
 
 Result<History> HistoryBuilder::freeze() && {
   Storage& s = *storage_;
+  if (auto status = lower(); !status.ok()) return status.error();
   if (s.op_kind.size() > kCountLimit || s.txn_session.size() > kCountLimit ||
       s.row_reads.size() > kCountLimit || s.version_sets.size() > kCountLimit) {
     Error error;

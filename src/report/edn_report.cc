@@ -70,6 +70,9 @@ std::string edn(const History& history, Value value) {
 
 std::string edn(const History& history, const Op& op) {
   if (is_predicate_read(op.kind)) return fmt::format("[:{} nil nil]", name(op.kind));
+  if (op.kind == OpKind::Inc || op.kind == OpKind::IncMark || op.kind == OpKind::Add) {
+    return fmt::format("[:{} nil nil]", info(op.kind).word);
+  }
   if (info(op.kind).first || info(op.kind).second) {
     const OpId first{info(op.kind).first ? op.id.index() : op.id.index() - 1};
     return fmt::format("[:cas {} [{} {}]]", edn(history, history.key_name(op.key)),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "history/columns.h"
+#include "history/commuting.h"
 #include "history/json_text.h"
 #include "ouro/stats.h"
 
@@ -78,8 +79,26 @@ std::string short_row(const History& history, Value value) {
   return out + '}';
 }
 
+std::string set_notation(const History& history, std::string_view set, const PredicateRead& read) {
+  std::string out = fmt::format("r {}={{", shortened(std::string(set)));
+  constexpr std::size_t kShown = 8;
+  const auto rows = history.rows(read);
+  for (std::size_t i = 0; i < rows.size() && i < kShown; ++i) {
+    out += (i == 0 ? "" : ",") + short_text(history, rows[i].value);
+  }
+  if (rows.size() > kShown) out += fmt::format(", … {} more", rows.size() - kShown);
+  return out + '}';
+}
+
 std::string predicate_notation(const History& history, const Op& op) {
   const PredicateRead& read = history.predicate_read(op.id);
+  if (const std::string_view set = set_read(history, op.kind, read); !set.empty()) {
+    return set_notation(history, set, read);
+  }
+  if (const Value counter = counter_read(history, op.kind, read); !counter.is_null()) {
+    return fmt::format("r {}={}", shortened(history.label(counter)),
+                       short_text(history, read.result));
+  }
   if (op.kind == OpKind::Aggregate) {
     constexpr std::string_view kNames[] = {"count", "sum", "min", "max"};
     return fmt::format("{}={}", kNames[static_cast<std::size_t>(read.aggregate)],
@@ -127,8 +146,25 @@ std::string cas_notation(const History& history, const Op& op) {
                      short_text(history, history.op(OpId{first.index() + 1}).value));
 }
 
+namespace {
+
+std::string inc_notation(const History& history, const Op& op) {
+  const Op first = history.op(OpId{op.id.index() - (info(op.kind).second ? 1 : 0)});
+  const auto row = counter_row(history, first.value);
+  if (!row) return fmt::format("w {}", assignment(history, op.key, op.value));
+  return fmt::format("inc {} {}", shortened(history.label(row->counter)),
+                     increment(history, first));
+}
+
+}  // namespace
+
 std::string notation(const History& history, const Op& op) {
   const OpInfo& kind = info(op.kind);
+  if (kind.kind == OpKind::Inc || kind.kind == OpKind::IncMark) return inc_notation(history, op);
+  if (kind.kind == OpKind::Add) {
+    return fmt::format("add {} {}", shortened(std::string(set_of(history, history.key_name(op.key)))),
+                       short_text(history, op.value));
+  }
   if (kind.predicate) return predicate_notation(history, op);
   if (kind.first || kind.second) {
     const bool failed = !is_read(op.kind) && !is_write(op.kind);
@@ -146,6 +182,7 @@ std::string notation(const History& history, const Op& op) {
 }
 
 std::string place_notation(const History& history, const Op& op) {
+  if (op.kind == OpKind::IncMark) return "(inc)";
   return info(op.kind).second ? "→ " + short_text(history, op.value) : notation(history, op);
 }
 

@@ -1,5 +1,6 @@
 #include "check/observed/items.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "history/columns.h"
+#include "history/commuting.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -44,19 +46,92 @@ class KeyRange {
 
 }  // namespace
 
-Items::Items(const History& history, const Budget& budget) {
+// The rows of counters: one for each transaction that increments one, and one for what the counter
+// was at the start.
+class Items::Counters {
+ public:
+  Counters(const History& history, Items& items) : h_(history), items_(items) {
+    for (const KeyVersion& entry : columns_of(h_).key_initial) {
+      if (const auto row = counter_row(h_, entry.value)) {
+        counters_[row->counter].initial += row->delta.number();
+      }
+    }
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      if (h_.status(TxnId{t}) == TxnStatus::Aborted) continue;
+      for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) add(TxnId{t}, id);
+    }
+  }
+
+  // Adds the items of a read of a counter. Returns how many there are.
+  std::size_t read(TxnId txn, OpId op, Value counter, Value result) {
+    if (result.kind() != ValueKind::Integer || h_.status(txn) == TxnStatus::Aborted) return 0;
+    const Counter& all = counters_[counter];
+    CounterSum sum{.op = op,
+                   .txn = txn,
+                   .first = ItemId{items_.own_kind_.size()},
+                   .end = {},
+                   .target = WideInt{result.number()} - all.initial};
+    std::int64_t own = 0;
+    for (const Row& row : all.rows) {
+      if (row.txn == txn && row.op < op) own = row.delta;
+      if (row.txn == txn || !row.is_last) continue;
+      items_.own_kind_.push_back(OpKind::CasFailed);
+      items_.own_key_.push_back(row.key);
+      items_.own_value_.push_back(result);  // No row is an integer, so each may have been seen.
+      items_.own_op_.push_back(op);
+    }
+    sum.target -= own;
+    sum.end = ItemId{items_.own_kind_.size()};
+    items_.sums_.push_back(sum);
+    return sum.end.index() - sum.first.index();
+  }
+
+ private:
+  struct Row {
+    KeyId key;
+    TxnId txn;
+    OpId op;
+    std::int64_t delta = 0;
+    bool is_last = true;  // Whether its transaction adds no more to it.
+  };
+  struct Counter {
+    WideInt initial = 0;
+    std::vector<Row> rows;
+  };
+
+  void add(TxnId txn, OpId id) {
+    const Op op = h_.op(id);
+    if (!ouro::is_write(op.kind) || op.value.kind() != ValueKind::Row) return;
+    const auto row = counter_row(h_, op.value);
+    if (!row) return;
+    if (items_.delta_.empty()) items_.delta_.assign(h_.key_count(), 0);
+    items_.delta_[op.key.index()] = row->delta.number();
+    auto& rows = counters_[row->counter].rows;
+    if (!rows.empty() && rows.back().key == op.key) rows.back().is_last = false;
+    rows.push_back({op.key, txn, id, row->delta.number()});
+  }
+
+  const History& h_;
+  Items& items_;
+  absl::flat_hash_map<Value, Counter> counters_;
+};
+
+Items::Items(const History& history, const Budget& budget, bool counters) {
   const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history, budget);
+  if (!c.predicate_reads.empty()) flatten(history, budget, counters);
 }
 
-void Items::flatten(const History& history, const Budget& budget) {
+void Items::flatten(const History& history, const Budget& budget, bool counters) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
+  constexpr std::size_t kMostSummed = 20'000'000;
+  Counters sums(history, *this);
+  std::size_t summed = 0;
   const KeyRange keys(history);
   std::vector<bool> returned(history.key_count(), false);
   const auto add = [&](OpKind kind, KeyId key, Value value, OpId op) {
@@ -78,6 +153,11 @@ void Items::flatten(const History& history, const Budget& budget) {
         continue;
       }
       const PredicateRead& read = history.predicate_read(id);
+      const Value counter = counter_read(history, op.kind, read);
+      if (!counter.is_null() && counters && !left_out_sums_) {
+        summed += sums.read(TxnId{t}, id, counter, read.result);
+        left_out_sums_ = summed > kMostSummed;
+      }
       const auto rows = history.rows(read);
       for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
       if (op.kind != OpKind::Scan) continue;
@@ -89,6 +169,7 @@ void Items::flatten(const History& history, const Budget& budget) {
     }
   }
   own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
+  if (left_out_sums_) sums_.clear();
   kind_ = own_kind_;
   key_ = own_key_;
   value_ = own_value_;

@@ -2,7 +2,8 @@
 //
 // Where a history has no predicate reads the items are its operations, and nothing is copied.
 // Otherwise each row that a scan or select returned becomes a read, and so does, for scans, the
-// absence of every known key in the range that was not returned.
+// absence of every known key in the range that was not returned. A read of a counter becomes one
+// open read for each row of the counter that another transaction wrote, and a CounterSum.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,36 @@
 namespace ouro {
 
 using ItemId = Id<struct ItemTag>;
+__extension__ using WideInt = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
+
+// What the rows that a read of a counter saw must add up to.
+struct CounterSum {
+  OpId op;
+  TxnId txn;
+  ItemId first;  // Its items, each a row that it saw or did not see.
+  ItemId end;
+  WideInt target = 0;  // Of the rows that others wrote: what was there at the start is taken off.
+};
 
 class Items {
  public:
-  // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted.
-  Items(const History& history, const Budget& budget);
+  // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted. Reads
+  // of counters are taken apart only if `counters`.
+  Items(const History& history, const Budget& budget, bool counters = true);
 
   // Whether there are more than can be numbered. Then they are incomplete and must not be used.
   [[nodiscard]] bool too_many() const { return too_many_; }
+
+  // Reads of counters, sorted by their items; and what a row adds to its counter.
+  [[nodiscard]] std::span<const CounterSum> sums() const { return sums_; }
+  [[nodiscard]] std::int64_t delta(KeyId row) const { return delta_[row.index()]; }
+  // Whether reads of counters are left out, as they are too many.
+  [[nodiscard]] bool left_out_sums() const { return left_out_sums_; }
+  // Whether an item is one of a CounterSum.
+  [[nodiscard]] bool is_summed(ItemId item) const {
+    return !sums_.empty() && is_open_read(kind(item)) &&
+           op_kind_[op(item).index()] == OpKind::Aggregate;
+  }
 
   [[nodiscard]] std::size_t size() const { return kind_.size(); }
   [[nodiscard]] OpKind kind(ItemId item) const { return kind_[item.index()]; }
@@ -46,7 +69,8 @@ class Items {
   }
 
  private:
-  void flatten(const History& history, const Budget& budget);
+  class Counters;
+  void flatten(const History& history, const Budget& budget, bool counters);
 
   std::span<const OpKind> op_kind_;  // By operation, not by item.
   std::span<const OpKind> kind_;
@@ -57,6 +81,9 @@ class Items {
   std::span<const std::uint32_t> first_;
 
   bool too_many_ = false;
+  bool left_out_sums_ = false;
+  std::vector<CounterSum> sums_;
+  std::vector<std::int64_t> delta_;  // By key; empty if there are no counters.
   // What the spans above refer to, if the history has predicate reads; otherwise empty.
   std::vector<OpKind> own_kind_;
   std::vector<KeyId> own_key_;

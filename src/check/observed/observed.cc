@@ -16,8 +16,7 @@ namespace ouro {
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
                                    Evidence evidence, Absences absences,
                                    std::span<const ReadSource> sources) {
-  Observed o(history, budget);
-  o.evidence_ = evidence;
+  Observed o(history, budget, evidence);
   o.absences_ = absences;
   o.sources_.assign(sources.begin(), sources.end());
   std::sort(o.sources_.begin(), o.sources_.end());
@@ -164,7 +163,7 @@ void Observed::find_searched_reads() {
     }
   }
   for (const ItemId read : open_reads_) {
-    if (!counted(txn(read))) continue;
+    if (!counted(txn(read)) || items_.is_summed(read)) continue;
     if (unsettled[items_.key(read).index()]) {
       const auto from = candidates(read);
       const bool all = std::all_of(from.begin(), from.end(), [&](ItemId write) {

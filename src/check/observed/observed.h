@@ -150,7 +150,7 @@ class Observed {
   [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
   // Those of open_reads() whose transaction takes part, and so does every transaction that may have
   // written what they returned. A search can find out what they returned; of the others it first
-  // must be said whether more transactions take part.
+  // must be said whether more transactions take part. Rows of counters are not among them.
   [[nodiscard]] std::span<const ItemId> searched_reads() const { return searched_reads_; }
   // The first read of a key that a scan did not list where that may mean more than one thing: the
   // key was never there, or one of several deletes left a tombstone. Invalid if there is none.
@@ -173,8 +173,10 @@ class Observed {
 
  private:
   friend class Join;
-  Observed(const History& history, const Budget& budget)
-      : history_(&history), items_(history, budget) {}
+  Observed(const History& history, const Budget& budget, Evidence evidence)
+      : history_(&history),
+        evidence_(evidence),
+        items_(history, budget, evidence == Evidence::Observed) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }

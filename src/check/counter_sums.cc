@@ -1,0 +1,123 @@
+#include "check/counter_sums.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ouro {
+
+SchedulePlaces::SchedulePlaces(const History& history, const Verdict& verdict)
+    : begin_(history.txn_count(), kNowhere), commit_(history.txn_count(), kNowhere) {
+  std::uint32_t next = 1;  // The initial transaction is at zero.
+  if (verdict.schedule.empty()) {
+    for (const TxnId txn : verdict.order) begin_[txn.index()] = commit_[txn.index()] = next++;
+  }
+  for (const Event& event : verdict.schedule) {
+    (event.commit ? commit_ : begin_)[event.txn.index()] = next++;
+  }
+}
+
+ItemId row_write(const Observed& observed, ItemId item) {
+  for (const ItemId other : observed.items_of(observed.items().key(item))) {
+    if (observed.items().is_write(other)) return other;
+  }
+  return {};
+}
+
+OpId impossible_sum(const Observed& observed) {
+  const Items& items = observed.items();
+  for (const CounterSum& sum : items.sums()) {
+    if (!observed.counted(sum.txn)) continue;
+    WideInt least = 0;
+    WideInt most = 0;
+    for (ItemId item = sum.first; item < sum.end; ++item.value) {
+      const std::int64_t delta = items.delta(items.key(item));
+      if (observed.external(item)) {
+        const WideInt seen = observed.write(item).valid() ? delta : 0;
+        least += seen;
+        most += seen;
+      } else {
+        (delta < 0 ? least : most) += delta;
+      }
+    }
+    if (sum.target < least || sum.target > most) return sum.op;
+  }
+  return {};
+}
+
+Anomaly anomaly_of_sum(const Observed& observed, OpId read) {
+  return {.kind = AnomalyKind::ResultSetMismatch,
+          .txns = {observed.history().txn_of(read)},
+          .ops = {read},
+          .edges = {}};
+}
+
+namespace {
+
+// A row that is open, with the commit of who wrote it.
+struct OpenRow {
+  std::uint32_t commit = 0;
+  TxnId txn;
+  ItemId item;
+  std::int64_t delta = 0;
+};
+
+// The row to ask about first, if the rows before `cut` give `excess` too much: the nearest one
+// that would change that.
+ItemId nearest_row(const std::vector<OpenRow>& rows, std::size_t cut, WideInt excess) {
+  const bool too_much = excess > 0;
+  for (std::size_t away = 0; away < rows.size(); ++away) {
+    if (away < cut) {
+      const OpenRow& seen = rows[cut - 1 - away];
+      if (seen.delta != 0 && (seen.delta > 0) == too_much) return seen.item;
+    }
+    if (cut + away < rows.size()) {
+      const OpenRow& unseen = rows[cut + away];
+      if (unseen.delta != 0 && (unseen.delta < 0) == too_much) return unseen.item;
+    }
+  }
+  return rows.empty() ? ItemId{} : rows[0].item;
+}
+
+}  // namespace
+
+SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const CounterSum& sum) {
+  const Items& items = observed.items();
+  std::vector<OpenRow> rows;
+  WideInt missing = sum.target;
+  for (ItemId item = sum.first; item < sum.end; ++item.value) {
+    const std::int64_t delta = items.delta(items.key(item));
+    if (observed.external(item)) {
+      if (observed.write(item).valid()) missing -= delta;
+      continue;
+    }
+    const TxnId writer = observed.txn(row_write(observed, item));
+    rows.push_back({places.commit(writer), writer, item, delta});
+  }
+  std::sort(rows.begin(), rows.end(), [](const OpenRow& a, const OpenRow& b) {
+    return std::tie(a.commit, a.txn, a.item) < std::tie(b.commit, b.txn, b.item);
+  });
+  const std::uint32_t now = places.begin(sum.txn);
+  const auto natural = static_cast<std::size_t>(
+      std::partition_point(rows.begin(), rows.end(),
+                           [&](const OpenRow& row) { return row.commit < now; }) -
+      rows.begin());
+  // The cut between transactions that gives the sum and is nearest to the natural one.
+  WideInt before = 0;
+  WideInt at_natural = 0;
+  std::optional<std::size_t> best;
+  for (std::size_t cut = 0; cut <= rows.size(); ++cut) {
+    if (cut > 0) before += rows[cut - 1].delta;
+    if (cut == natural) at_natural = before;
+    const bool between = cut == 0 || cut == rows.size() || rows[cut].txn != rows[cut - 1].txn;
+    const auto distance = [&](std::size_t c) { return c > natural ? c - natural : natural - c; };
+    if (between && before == missing && (!best || distance(cut) < distance(*best))) best = cut;
+  }
+  SumGuess out{.is_found = best.has_value(), .is_natural = best == natural, .rows = {}, .doubtful = {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out.rows.emplace_back(rows[i].item, i < best.value_or(natural));
+  }
+  if (!out.is_natural) out.doubtful = nearest_row(rows, natural, at_natural - missing);
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,54 @@
+// Reads of counters, as questions which increments they saw.
+//
+// A read of a counter is one open read for each increment of another transaction (CounterSum in
+// observed/items.h): it saw its row or it did not. Those that it saw must add up to what it
+// returned. open_reads.h tries one way after the other; here is what that must know of sums.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "check/observed/observed.h"
+#include "ouro/check.h"
+
+namespace ouro {
+
+// Where transactions begin and commit in an order that was found; see open_reads.cc.
+class SchedulePlaces {
+ public:
+  SchedulePlaces(const History& history, const Verdict& verdict);
+  [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
+  // Transactions that are not in the order come last.
+  [[nodiscard]] std::uint32_t commit(TxnId txn) const {
+    return txn == kInitialTxn ? 0 : commit_[txn.index()];
+  }
+
+ private:
+  static constexpr std::uint32_t kNowhere = 0xffffffff;
+  std::vector<std::uint32_t> begin_;
+  std::vector<std::uint32_t> commit_;
+};
+
+// The first read of a counter, of a transaction that takes part, that cannot have returned what it
+// did, whatever its rows that are still open are: too little or too much is left. Invalid if there
+// is none.
+[[nodiscard]] OpId impossible_sum(const Observed& observed);
+
+// The anomaly that impossible_sum() is.
+[[nodiscard]] Anomaly anomaly_of_sum(const Observed& observed, OpId read);
+
+// Which rows a read of a counter is guessed to have seen, of those that are open.
+struct SumGuess {
+  bool is_found = true;    // Whether any guess gives the sum.
+  bool is_natural = true;  // Whether these are the rows that were committed when it began.
+  std::vector<std::pair<ItemId, bool>> rows;
+  ItemId doubtful;  // If not natural: the row to ask about first.
+};
+// A guess that adds up, if one is found among those that saw a beginning of the order of commits.
+[[nodiscard]] SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places,
+                                 const CounterSum& sum);
+
+// The write of the row that an item of a CounterSum asks about.
+[[nodiscard]] ItemId row_write(const Observed& observed, ItemId item);
+
+}  // namespace ouro

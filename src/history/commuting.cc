@@ -1,0 +1,115 @@
+#include "history/commuting.h"
+
+#include <algorithm>
+
+#include "history/columns.h"
+#include "history/json_text.h"
+
+namespace ouro {
+namespace {
+
+bool is_plain_name(std::string_view name) {
+  const bool number = !name.empty() && name.find_first_not_of("-0123456789") == name.npos;
+  return !name.empty() && !number && name.find('"') == name.npos &&
+         name.find(kHasElement) == name.npos;
+}
+
+}  // namespace
+
+std::optional<CounterRow> counter_row(const History& history, Value value) {
+  if (value.kind() != ValueKind::Row) return std::nullopt;
+  CounterRow out{Value::unobserved(), Value::unobserved()};
+  const auto cells = history.row(value);
+  if (cells.size() != 2) return std::nullopt;
+  for (const Cell& cell : cells) {
+    if (history.column_name(cell.column) == kCounterColumn) out.counter = cell.value;
+    if (history.column_name(cell.column) == kDeltaColumn) out.delta = cell.value;
+  }
+  if (out.counter.is_unobserved() || out.delta.kind() != ValueKind::Integer) return std::nullopt;
+  return out;
+}
+
+std::int64_t increment(const History& history, const Op& op) {
+  const std::int64_t all = counter_row(history, op.value)->delta.number();
+  for (OpId id = op.id; id > history.first_op(history.txn_of(op.id));) {
+    const Op before = history.op(OpId{--id.value});
+    if (before.kind != op.kind || before.key != op.key) continue;
+    const auto row = counter_row(history, before.value);
+    return row ? all - row->delta.number() : all;
+  }
+  return all;
+}
+
+Value counter_read(const History& history, OpKind kind, const PredicateRead& read) {
+  if (kind != OpKind::Aggregate || read.aggregate != AggregateKind::Sum || !read.column.valid() ||
+      history.column_name(read.column) != kDeltaColumn) {
+    return Value::null();
+  }
+  const PredicateNode& node = history.predicate(read.predicate);
+  if (node.kind != PredicateKind::Eq || !node.column.valid() ||
+      history.column_name(node.column) != kCounterColumn) {
+    return Value::null();
+  }
+  return history.operands(node)[0];
+}
+
+std::string set_text(bool is_text, std::string_view name) {
+  if (!is_text || is_plain_name(name)) return std::string(name);
+  std::string out;
+  append_json_string(out, name);
+  return out;
+}
+
+std::string set_lower(std::string_view set_text) {
+  return std::string(set_text) + std::string(kHasElement);
+}
+
+// Elements are JSON, which never begins with the last character of Unicode.
+std::string set_upper(std::string_view set_text) { return set_lower(set_text) + "\xf4\x8f\xbf\xbf"; }
+
+std::string_view set_of(std::string_view name) {
+  std::size_t from = 0;
+  if (!name.empty() && name[0] == '"') {
+    for (from = 1; from < name.size() && name[from] != '"'; ++from) {
+      if (name[from] == '\\') ++from;
+    }
+  }
+  const std::size_t end = name.find(kHasElement, std::min(from, name.size()));
+  return end == std::string_view::npos ? std::string_view() : name.substr(0, end);
+}
+
+std::string_view set_of(const History& history, Value name) {
+  return name.kind() == ValueKind::Text ? set_of(history.string(name)) : std::string_view();
+}
+
+std::string_view set_read(const History& history, OpKind kind, const PredicateRead& read) {
+  if (kind != OpKind::Scan || read.lower.kind() != ValueKind::Text) return {};
+  const std::string_view lower = history.string(read.lower);
+  return lower.ends_with(kHasElement) ? set_of(lower) : std::string_view();
+}
+
+std::string set_json(std::string_view set_text) {
+  const bool number = set_text.find_first_not_of("-0123456789") == set_text.npos;
+  if (number || set_text.starts_with('"')) return std::string(set_text);
+  std::string out;
+  append_json_string(out, set_text);
+  return out;
+}
+
+std::vector<bool> parts_of_counters_and_sets(const History& history) {
+  std::vector<bool> out(history.key_count(), false);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const KeyId key{k};
+    out[k] = !set_of(history, history.key_name(key)).empty();
+  }
+  for (const KeyVersion& entry : columns_of(history).key_initial) {
+    if (counter_row(history, entry.value)) out[entry.key.index()] = true;
+  }
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.kind == OpKind::Inc) out[op.key.index()] = true;
+  }
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,68 @@
+// Counters and sets, as all other rooms see them: as rows.
+//
+// Increments of a counter and adds to a set commute, so a read of one does not return one version
+// of it: it returns what all those transactions left together that its transaction sees. That is
+// what reads of many rows return. So HistoryBuilder::freeze() turns them into such reads:
+//
+//   ["add","s",5]           inserts the row "s∋5", which is absent at first. Its value is 5.
+//   ["r","s",{"set":[5]}]   is a scan of all rows of s.
+//   ["inc","c",2]           inserts the row "c+1" of its transaction, {"+counter":"c","+delta":2},
+//                           or adds to it; and writes "c", as increments of one counter by two
+//                           transactions are a write conflict.
+//   ["r","c",7]             is the sum of "+delta" over the rows whose "+counter" is "c". What the
+//                           counter was at the start is one of them, "c+0".
+//   ["inc","c",2,7]         is a read of c that returned 5, and then an increment.
+//
+// The native text format and reports turn them back, with the functions here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+// The columns of the rows of counters.
+inline constexpr std::string_view kCounterColumn = "+counter";
+inline constexpr std::string_view kDeltaColumn = "+delta";
+// Between the name of a set and an element, in the name of the element's row.
+inline constexpr std::string_view kHasElement = "∋";
+
+// The counter whose row `value` is, and what the row adds to it.
+struct CounterRow {
+  Value counter;
+  Value delta;
+};
+[[nodiscard]] std::optional<CounterRow> counter_row(const History& history, Value value);
+
+// What an increment adds to its counter. REQUIRES: `op` is an Inc whose value is a counter_row().
+[[nodiscard]] std::int64_t increment(const History& history, const Op& op);
+
+// The counter that a predicate read is a read of; null if it is none.
+[[nodiscard]] Value counter_read(const History& history, OpKind kind, const PredicateRead& read);
+
+// The names of a set as they stand in the names of its rows: the name itself, or as JSON if that
+// would be ambiguous.
+[[nodiscard]] std::string set_text(bool is_text, std::string_view name);
+// The bounds of the scan that reads a set.
+[[nodiscard]] std::string set_lower(std::string_view set_text);
+[[nodiscard]] std::string set_upper(std::string_view set_text);
+
+// The set, as set_text(), of which `name` is the row of an element, or the lower bound of the scan;
+// "" if it is neither.
+[[nodiscard]] std::string_view set_of(std::string_view name);
+[[nodiscard]] std::string_view set_of(const History& history, Value name);
+// The set that a predicate read is a read of; "" if it is none.
+[[nodiscard]] std::string_view set_read(const History& history, OpKind kind,
+                                        const PredicateRead& read);
+
+// The name of a set as JSON: 7, "s".
+[[nodiscard]] std::string set_json(std::string_view set_text);
+
+// By key: whether it is a row of a counter or set, and not named in the input.
+[[nodiscard]] std::vector<bool> parts_of_counters_and_sets(const History& history);
+
+}  // namespace ouro
