@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -23,7 +24,6 @@
 #include "ouro/history_builder.h"
 #include "tests/certifying.h"
 #include "tests/oracle.h"
-#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -439,7 +439,7 @@ bool repeats_elements(const Plans& plans) {
 
 TEST(CommutingTest, EnginesCertificatesAndOraclesAgree) {
   const std::uint64_t count = 1500;
-  std::map<Level, std::array<int, 2>> outcomes;
+  std::map<Level, std::array<int, 2>, InListOrder> outcomes;
   for (std::uint64_t seed = 1; seed <= count; ++seed) {
     const Plans plans = random_plans(seed);
     const std::string text = text_of(plans);

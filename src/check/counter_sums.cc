@@ -1,7 +1,11 @@
 #include "check/counter_sums.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+
+#include "base/level_rules.h"
+#include "history/real_time.h"
 
 namespace ouro {
 
@@ -24,6 +28,7 @@ ItemId row_write(const Observed& observed, ItemId item) {
 }
 
 OpId impossible_sum(const Observed& observed) {
+  if (observed.stopped()) return {};
   const Items& items = observed.items();
   for (const CounterSum& sum : items.sums()) {
     if (!observed.counted(sum.txn)) continue;
@@ -79,6 +84,48 @@ ItemId nearest_row(const std::vector<OpenRow>& rows, std::size_t cut, WideInt ex
 }
 
 }  // namespace
+
+std::vector<ForcedRow> forced_rows(const Observed& observed, const CounterSum& sum, Level level,
+                                   std::int64_t clock_drift) {
+  const LevelRules& rule = rules(level);
+  std::vector<ForcedRow> out;
+  if (!rule.is(LevelFamily::Serial) && !rule.is(LevelFamily::Snapshots)) return out;
+  const History& h = observed.history();
+  const auto precedes = [&](TxnId a, TxnId b) -> std::optional<EdgeKind> {
+    if (rule.sessions && h.session(a) == h.session(b) && a < b) return EdgeKind::Session;
+    const auto completed = h.completed(a);
+    const auto invoked = h.invoked(b);
+    const bool in_time = rule.real_time == RealTimeRule::SeesIt && completed && invoked &&
+                         completed_before(*completed, *invoked, clock_drift);
+    return in_time ? std::optional(EdgeKind::RealTime) : std::nullopt;
+  };
+  for (ItemId item = sum.first; item < sum.end; ++item.value) {
+    if (observed.external(item)) continue;
+    const ItemId write = row_write(observed, item);
+    const TxnId writer = observed.txn(write);
+    const KeyId key = observed.items().key(item);
+    const OpId write_op = observed.items().op(write);
+    const auto add = [&](TxnId first, TxnId second, EdgeKind kind, bool seen) {
+      Edge order{.from = first, .to = second, .kind = kind};
+      Edge back{.from = second, .to = first};
+      back.kind = seen ? EdgeKind::ReadWrite : EdgeKind::WriteRead;
+      back.key = key;
+      back.from_op = seen ? sum.op : write_op;
+      back.to_op = seen ? write_op : sum.op;
+      out.push_back({item, seen,
+                     {.kind = AnomalyKind::ForbiddenCycle,
+                      .txns = {first, second},
+                      .ops = {},
+                      .edges = {order, back}}});
+    };
+    if (const auto kind = precedes(writer, sum.txn); kind && observed.counted(writer)) {
+      add(writer, sum.txn, *kind, true);
+    } else if (const auto later = precedes(sum.txn, writer)) {
+      add(sum.txn, writer, *later, false);
+    }
+  }
+  return out;
+}
 
 SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const CounterSum& sum) {
   const Items& items = observed.items();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "check/counter_order.h"
 #include "check/counter_sums.h"
 #include "history/access.h"
 
@@ -30,6 +31,7 @@ class OpenReads {
     level_ = first.level;
     if (first.outcome != Outcome::Holds) return first;
     if (const OpId read = impossible_sum(whole_); read.valid()) return impossible(read);
+    if (auto answer = try_order()) return *std::move(answer);
     if (auto answer = look_closer(whole_, std::move(first), {})) return *std::move(answer);
     while (!pending_.empty()) {
       const Sources sources = std::move(pending_.back());
@@ -67,31 +69,74 @@ class OpenReads {
   std::optional<Verdict> look_closer(const Observed& observed, Verdict verdict,
                                      const Sources& sources) {
     const Places places(observed.history(), verdict);
-    Sources all = sources;
-    ItemId next;        // The first open read that did not fit the latest version.
-    ItemId first_open;  // The first open read of all.
-    const bool adds_up = guess_sums(observed, places, all, next, first_open);
-    absl::flat_hash_map<KeyId, Writes> writes;
-    for (const ItemId read : observed.open_reads()) {
-      if (!is_asked(observed, read) || observed.items().is_summed(read)) continue;
-      if (!first_open.valid()) first_open = read;
-      const auto [of_key, added] = writes.try_emplace(observed.items().key(read));
-      if (added) of_key->second = writes_by_commit(observed, places, of_key->first);
-      const Guess guess = latest_that_fits(observed, places, of_key->second, read);
-      if (!next.valid() && !guess.is_latest) next = read;
-      all.push_back(source(observed, read, guess.write));
+    Guesses guesses = guess_all(observed, places, sources);
+    if (!guesses.first_open.valid()) return with_sources(std::move(verdict), sources);
+    if (guesses.adds_up) {
+      if (auto answer = confirm(guesses.all)) return answer;
     }
-    if (!first_open.valid()) return with_sources(std::move(verdict), sources);
-    if (adds_up) {
-      if (auto answer = confirm(all)) return answer;
+    const ItemId read = guesses.next.valid() ? guesses.next : guesses.first_open;
+    if (observed.items().is_summed(read) && settle_forced(observed, read, sources)) {
+      return std::nullopt;
     }
-    const ItemId read = next.valid() ? next : first_open;
     const auto candidates = by_preference(observed, places, read);
     for (auto write = candidates.rbegin(); write != candidates.rend(); ++write) {
       pending_.push_back(sources);
       pending_.back().push_back(source(observed, read, *write));
     }
     return std::nullopt;
+  }
+
+  // What all open reads are guessed to have returned.
+  struct Guesses {
+    Sources all;
+    ItemId next;          // The first open read that did not fit the latest version.
+    ItemId first_open;    // The first open read of all.
+    bool adds_up = true;  // Whether reads of counters add up.
+  };
+  Guesses guess_all(const Observed& observed, const Places& places, const Sources& sources) const {
+    Guesses out{.all = sources, .next = {}, .first_open = {}};
+    out.adds_up = guess_sums(observed, places, out.all, out.next, out.first_open);
+    absl::flat_hash_map<KeyId, Writes> writes;
+    for (const ItemId read : observed.open_reads()) {
+      if (!is_asked(observed, read) || observed.items().is_summed(read)) continue;
+      if (!out.first_open.valid()) out.first_open = read;
+      const auto [of_key, added] = writes.try_emplace(observed.items().key(read));
+      if (added) of_key->second = writes_by_commit(observed, places, of_key->first);
+      const Guess guess = latest_that_fits(observed, places, of_key->second, read);
+      if (!out.next.valid() && !guess.is_latest) out.next = read;
+      out.all.push_back(source(observed, read, guess.write));
+    }
+    return out;
+  }
+
+  // Before anything is tried of a read of a counter: says what sessions and real time say of it.
+  // The opposite of each is refuted at once. Returns whether there is anything to say.
+  bool settle_forced(const Observed& observed, ItemId item, const Sources& sources) {
+    const auto sums = observed.items().sums();
+    const auto sum = std::partition_point(
+        sums.begin(), sums.end(), [&](const CounterSum& each) { return each.end <= item; });
+    auto forced = forced_rows(observed, *sum, level_, options_.clock_drift);
+    if (forced.empty()) return false;
+    Sources said = sources;
+    for (ForcedRow& row : forced) {
+      const ItemId write = row_write(observed, row.item);
+      said.push_back(source(observed, row.item, row.seen ? ItemId{} : write));
+      cases_.push_back({said, {std::move(row.refuted)}, {}});
+      said.back() = source(observed, row.item, row.seen ? write : ItemId{});
+    }
+    pending_.push_back(std::move(said));
+    return true;
+  }
+
+  // Guesses from an order in which all counters fit, if one is found.
+  std::optional<Verdict> try_order() {
+    if (whole_.items().sums().empty()) return std::nullopt;
+    Verdict guess;
+    guess.order = order_by_counters(whole_, budget_);
+    if (guess.order.empty()) return std::nullopt;
+    const Guesses guesses = guess_all(whole_, Places(whole_.history(), guess), {});
+    if (!guesses.adds_up || !guesses.first_open.valid()) return std::nullopt;
+    return confirm(guesses.all);
   }
 
   // Guesses what reads of counters saw, and adds it to `all`. Returns whether the guesses add up.
@@ -162,7 +207,7 @@ class OpenReads {
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
       return is_asked(*observed, read);  // It takes part only because of `all`.
     });
-    if (!complete) return std::nullopt;
+    if (!complete || impossible_sum(*observed).valid()) return std::nullopt;
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
     if (verdict.outcome == Outcome::Violated) return std::nullopt;

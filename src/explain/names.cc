@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "history/access.h"
+#include "history/commuting.h"
 #include "history/moment.h"
 
 namespace ouro {
@@ -82,7 +83,7 @@ class Namer {
         return seen.to_op < missed.from_op ? Pattern::NonMonotonicRead : Pattern::FracturedRead;
       }
       if (seen.kind == EdgeKind::WriteWrite) {
-        return seen.key == missed.key ? Pattern::LostUpdate : Pattern::ReadSkew;
+        return same_thing(seen, missed) ? Pattern::LostUpdate : Pattern::ReadSkew;
       }
       return Pattern::StaleRead;
     }
@@ -106,15 +107,33 @@ class Namer {
     if (!adjacent) {
       return two && !blind && cycle.size() == 4 ? Pattern::LongFork : Pattern::Nonadjacent;
     }
-    if (cycle.size() == 2 && cycle[0].key == cycle[1].key) return Pattern::LostUpdate;
+    if (cycle.size() == 2 && same_thing(cycle[0], cycle[1])) return Pattern::LostUpdate;
     if (predicate) return Pattern::Phantom;
     if (two && !blind && !has(cycle, EdgeKind::WriteRead)) return Pattern::WriteSkew;
     return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
   }
 
-  // Whether the overwritten read is a predicate read that did not return the key.
+  // The counter that an edge is about; null if it is about none.
+  [[nodiscard]] Value counter_of(const Edge& edge) const {
+    if (!edge.to_op.valid()) return Value::null();
+    const Op to = h_.op(edge.to_op);
+    if (to.kind == OpKind::IncMark) return h_.key_name(to.key);
+    const auto row = is_write(to.kind) ? counter_row(h_, to.value) : std::nullopt;
+    return row ? row->counter : Value::null();
+  }
+  // Whether two edges are about the same key or counter.
+  [[nodiscard]] bool same_thing(const Edge& one, const Edge& two) const {
+    return one.key == two.key ||
+           (!counter_of(one).is_null() && counter_of(one) == counter_of(two));
+  }
+
+  // Whether the overwritten read is a predicate read that did not return the key. Reads of counters
+  // and sets are no predicate reads to those who made them.
   [[nodiscard]] bool missed_by_predicate(const Edge& edge) const {
     if (!edge.from_op.valid() || !is_predicate_read(h_.op(edge.from_op).kind)) return false;
+    const PredicateRead& read = h_.predicate_read(edge.from_op);
+    const OpKind kind = h_.op(edge.from_op).kind;
+    if (!counter_read(h_, kind, read).is_null() || !set_read(h_, kind, read).empty()) return false;
     const auto rows = h_.rows(h_.predicate_read(edge.from_op));
     return std::none_of(rows.begin(), rows.end(),
                         [&](const KeyVersion& row) { return row.key == edge.key; });

@@ -1,5 +1,6 @@
 #include "format/jepsen_model.h"
 
+#include <set>
 #include <utility>
 
 namespace ouro {
@@ -20,6 +21,8 @@ constexpr JepsenModelInfo kModels[] = {
 // What lines of clients have shown so far.
 struct Signs {
   bool add = false;
+  bool repeats = false;  // The same was added twice, so it is no element of a set.
+  std::set<std::string> added;
   bool collection = false;  // A read of a list of scalars, or of a set.
   bool number = false;      // A read of a number.
   bool set = false;         // A read of a set in EDN's notation.
@@ -34,6 +37,7 @@ bool is_list_of_lists(const JepsenTree& value) {
 // One line. Its members are read in any order.
 struct Line {
   std::string f;
+  std::string type;
   JepsenTree value;
   bool is_client = true;
 };
@@ -46,6 +50,7 @@ bool read_line(TokenReader& tokens, Line& out) {
     if (token.opens() && !tokens.skip(token)) return false;
     if (!tokens.next(token)) return false;
     if (name == "f") out.f = token.word();
+    if (name == "type") out.type = token.word();
     if (name == "process") {
       out.is_client = token.kind == TokenKind::Integer || token.kind == TokenKind::Nil;
     }
@@ -64,7 +69,14 @@ bool settles(const Line& line, Signs& signs, JepsenModel& model) {
   if (line.f == "transfer") return is(JepsenModel::Bank);
   if (line.f == "acquire" || line.f == "release") return is(JepsenModel::Mutex);
   if (line.f == "cas") return is(JepsenModel::CasRegister);
-  if (line.f == "add") signs.add = true;
+  if (line.f == "add") {
+    signs.add = true;
+    if (line.type == "ok" && !signs.repeats && !value.is_collection()) {
+      const std::string added =
+          value.kind == TokenKind::Integer ? std::to_string(value.number) : value.text;
+      signs.repeats = !signs.added.insert(added).second;
+    }
+  }
   if (line.f == "read" && value.is_map()) return is(JepsenModel::Bank);
   if (is_list_of_lists(value) && line.f != "add") signs.micro_ops = true;
   if (line.f != "read") return false;
@@ -137,6 +149,7 @@ Result<JepsenModel> detect_jepsen_model(TokenReader& tokens) {
     if (!tokens.next(token)) return JepsenModel::Txn;
   }
   if (signs.add) {
+    if (!signs.collection && !signs.number && signs.repeats) return JepsenModel::Counter;
     if (signs.collection == signs.number) {
       Error error;
       error.what =

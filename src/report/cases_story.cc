@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "history/access.h"
+#include "history/commuting.h"
 #include "report/narrator.h"
 #include "report/notation.h"
 
@@ -40,6 +41,20 @@ Value Narrator::returned(const ReadSource& said) const {
   return {};
 }
 
+// Who wrote the row that a read of a counter saw or missed; invalid if it is no such read.
+TxnId Narrator::incrementer(const ReadSource& said) const {
+  const Op read = history_.op(said.read);
+  if (!is_predicate_read(read.kind) ||
+      counter_read(history_, read.kind, history_.predicate_read(said.read)).is_null()) {
+    return {};
+  }
+  for (std::size_t i = 0; i < history_.op_count(); ++i) {
+    const Op op = history_.op(OpId{i});
+    if (op.key == said.key && is_write(op.kind)) return history_.txn_of(op.id);
+  }
+  return {};
+}
+
 // "If T3 read x=50 from T1", or "If T3's cas x 1→2 read T1's x=5", for each read of the case.
 std::string Narrator::sources_premise(const Case& each) const {
   std::string out;
@@ -47,6 +62,11 @@ std::string Narrator::sources_premise(const Case& each) const {
     out += out.empty() ? "If " : " and ";
     const Op read = history_.op(said.read);
     const std::string reader = label(history_.txn_of(said.read));
+    if (const TxnId other = incrementer(said); other.valid()) {
+      out += fmt::format("{}'s {} {} {}", reader, notation(history_, read),
+                         said.writer.valid() ? "saw" : "missed", label(other));
+      continue;
+    }
     if (!is_open_read(read.kind)) {
       out += fmt::format("{} read {} from {}", reader,
                          assignment(history_, said.key, returned(said)), label(said.writer));
@@ -67,6 +87,11 @@ std::string Narrator::sources_premise(const Case& each) const {
     out += fmt::format("{}'s {} read {}", reader, cas_notation(history_, read), what);
   }
   return out;
+}
+
+bool Narrator::is_about_counter(const Case& each) const {
+  return std::any_of(each.sources.begin(), each.sources.end(),
+                     [&](const ReadSource& said) { return incrementer(said).valid(); });
 }
 
 std::string Narrator::premise(const Case& each) const {
@@ -103,6 +128,7 @@ std::vector<std::string> Narrator::open_reads() const {
   for (const auto& [place, from] : writers) {
     const auto [read, key] = place;
     const Op op = history_.op(read);
+    if (incrementer({read, key, {}}).valid()) continue;  // Its cases say enough.
     const std::string reader = label(history_.txn_of(read));
     if (is_open_read(op.kind)) {
       out.push_back(fmt::format("{}'s {}, so it read something else than {}.", reader,
@@ -140,7 +166,9 @@ std::vector<std::string> Narrator::lines() const {
       continue;
     }
     out.push_back(premise(each));
-    if (each.plain) {
+    if (each.plain == AnomalyKind::ResultSetMismatch && is_about_counter(each)) {
+      out.push_back("  Then the increments that a read saw cannot add up to what it returned.");
+    } else if (each.plain) {
       out.push_back(fmt::format("  That is wrong in plain sight, as a {}: {}.",
                                 info(*each.plain).name, info(*each.plain).meaning));
     }

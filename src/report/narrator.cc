@@ -7,6 +7,7 @@
 
 #include "explain/source.h"
 #include "history/access.h"
+#include "history/commuting.h"
 #include "report/notation.h"
 
 namespace ouro {
@@ -181,6 +182,14 @@ bool Narrator::returned(OpId read, KeyId key) const {
                      [&](const KeyVersion& row) { return row.key == key; });
 }
 
+// Whether the operation is a read of a counter or a set, which sees increments and adds.
+bool Narrator::reads_counter_or_set(const Op& op) const {
+  if (!is_predicate_read(op.kind)) return false;
+  const PredicateRead& read = history_.predicate_read(op.id);
+  return !counter_read(history_, op.kind, read).is_null() ||
+         !set_read(history_, op.kind, read).empty();
+}
+
 std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.to_op.valid()) {
     return fmt::format("{} read {} from {}", label(edge.to), short_key(history_, edge.key),
@@ -189,6 +198,11 @@ std::string Narrator::because_read(const Edge& edge) const {
   const std::string read = fmt::format("{} {}", label(edge.to), read_phrase(edge.to_op, edge.key));
   if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
   const Op write = history_.op(edge.from_op);
+  if (reads_counter_or_set(history_.op(edge.to_op))) {
+    return fmt::format("{}'s {} saw {}'s {}", label(edge.to),
+                       notation(history_, history_.op(edge.to_op)), label(edge.from),
+                       notation(history_, write));
+  }
   if (is_open_read(history_.op(edge.to_op).kind)) {
     return fmt::format("{}, having read {}'s {}", read, label(edge.from),
                        assignment(history_, write.key, write.value));
@@ -219,6 +233,10 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   }
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
+  if (newer.kind == OpKind::IncMark) {
+    return fmt::format("{}'s {} came after {}'s {}", label(edge.to), notation(history_, newer),
+                       label(edge.from), notation(history_, older));
+  }
   if (is_append(newer.kind)) {
     return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
                        short_text(history_, newer.value), short_key(history_, edge.key),
@@ -251,6 +269,11 @@ std::string Narrator::because_missed(const Edge& edge) const {
                        short_key(history_, edge.key), label(edge.to));
   }
   const Op write = history_.op(edge.to_op);
+  if (reads_counter_or_set(history_.op(edge.from_op))) {
+    return fmt::format("{}'s {} missed {}'s {}", label(edge.from),
+                       notation(history_, history_.op(edge.from_op)), label(edge.to),
+                       notation(history_, write));
+  }
   const std::string read =
       fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
   if (is_open_read(history_.op(edge.from_op).kind)) {

@@ -37,6 +37,9 @@ class Narrator {
   [[nodiscard]] Value returned(const ReadSource& said) const;
   // The part of the premise that is about reads: "If T3 read x=50 from T1"; "" for none.
   [[nodiscard]] std::string sources_premise(const Case& each) const;
+  [[nodiscard]] TxnId incrementer(const ReadSource& said) const;
+  [[nodiscard]] bool is_about_counter(const Case& each) const;
+  [[nodiscard]] bool reads_counter_or_set(const Op& op) const;
   // A sentence for each open read that the cases are about: who wrote what it returned, or what it
   // did not return.
   [[nodiscard]] std::vector<std::string> open_reads() const;

@@ -117,6 +117,9 @@ std::string Narrator::result_sentence(OpId read) const {
                          assignment(history_, row.key, row.value), what);
     }
   }
+  if (reads_counter_or_set(history_.op(read))) {
+    return fmt::format("No increments add up to what {}'s {} returned.", who, what);
+  }
   return fmt::format("{} got from {} what no versions imply.", who, what);
 }
 

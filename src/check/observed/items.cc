@@ -68,6 +68,7 @@ class Items::Counters {
     const Counter& all = counters_[counter];
     CounterSum sum{.op = op,
                    .txn = txn,
+                   .counter = counter,
                    .first = ItemId{items_.own_kind_.size()},
                    .end = {},
                    .target = WideInt{result.number()} - all.initial};
@@ -107,7 +108,16 @@ class Items::Counters {
     if (items_.delta_.empty()) items_.delta_.assign(h_.key_count(), 0);
     items_.delta_[op.key.index()] = row->delta.number();
     auto& rows = counters_[row->counter].rows;
-    if (!rows.empty() && rows.back().key == op.key) rows.back().is_last = false;
+    auto& shares = items_.shares_;
+    if (!rows.empty() && rows.back().key == op.key) {
+      rows.back().is_last = false;
+      const auto known = std::find_if(shares.rbegin(), shares.rend(), [&](const CounterShare& s) {
+        return s.row == op.key;
+      });
+      known->delta = row->delta.number();
+    } else {
+      shares.push_back({row->counter, txn, op.key, row->delta.number()});
+    }
     rows.push_back({op.key, txn, id, row->delta.number()});
   }
 

@@ -19,10 +19,19 @@ namespace ouro {
 using ItemId = Id<struct ItemTag>;
 __extension__ using WideInt = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
 
+// What a transaction that did not abort added to a counter in all.
+struct CounterShare {
+  Value counter;
+  TxnId txn;
+  KeyId row;
+  std::int64_t delta = 0;
+};
+
 // What the rows that a read of a counter saw must add up to.
 struct CounterSum {
   OpId op;
   TxnId txn;
+  Value counter;
   ItemId first;  // Its items, each a row that it saw or did not see.
   ItemId end;
   WideInt target = 0;  // Of the rows that others wrote: what was there at the start is taken off.
@@ -40,6 +49,7 @@ class Items {
   // Reads of counters, sorted by their items; and what a row adds to its counter.
   [[nodiscard]] std::span<const CounterSum> sums() const { return sums_; }
   [[nodiscard]] std::int64_t delta(KeyId row) const { return delta_[row.index()]; }
+  [[nodiscard]] std::span<const CounterShare> shares() const { return shares_; }
   // Whether reads of counters are left out, as they are too many.
   [[nodiscard]] bool left_out_sums() const { return left_out_sums_; }
   // Whether an item is one of a CounterSum.
@@ -83,6 +93,7 @@ class Items {
   bool too_many_ = false;
   bool left_out_sums_ = false;
   std::vector<CounterSum> sums_;
+  std::vector<CounterShare> shares_;
   std::vector<std::int64_t> delta_;  // By key; empty if there are no counters.
   // What the spans above refer to, if the history has predicate reads; otherwise empty.
   std::vector<OpKind> own_kind_;
