@@ -77,7 +77,8 @@ std::string text_of(const Plans& plans) {
     if (plan.status == TxnStatus::Aborted) out += ",\"status\":\"aborted\"";
     if (plan.status == TxnStatus::Unknown) out += ",\"status\":\"unknown\"";
     out += ",\"invoked\":" + std::to_string(plan.invoked);
-    if (plan.status != TxnStatus::Unknown) out += ",\"completed\":" + std::to_string(plan.completed);
+    if (plan.status != TxnStatus::Unknown)
+      out += ",\"completed\":" + std::to_string(plan.completed);
     out += ",\"ops\":[";
     for (const Step& step : plan.steps) out += (out.back() == '[' ? "" : ",") + text_of(step);
     out += "]}\n";
@@ -153,7 +154,11 @@ bool precedes(const Plans& plans, std::size_t a, std::size_t b, Level level) {
 class Runner {
  public:
   Runner(const Plans& plans, Level level, std::vector<std::size_t> who)
-      : plans_(plans), level_(level), who_(std::move(who)), begun_(plans.size()), done_(plans.size()) {}
+      : plans_(plans),
+        level_(level),
+        who_(std::move(who)),
+        begun_(plans.size()),
+        done_(plans.size()) {}
 
   bool any() {
     if (finished_ == who_.size()) return true;
@@ -320,9 +325,8 @@ History as_registers(const Plans& plans, const std::vector<Question>& asked,
         }
       }
       if (step.kind != Step::Kind::Count || plan.status == TxnStatus::Aborted) continue;
-      const auto question = std::find_if(asked.begin(), asked.end(), [&](const Question& q) {
-        return q.txn == t && q.step == i;
-      });
+      const auto question = std::find_if(
+          asked.begin(), asked.end(), [&](const Question& q) { return q.txn == t && q.step == i; });
       if (question->answers.empty()) {  // Wrong, if the transaction counts.
         b.read(b.key("nowhere"), b.integer(1));
         continue;
@@ -418,7 +422,8 @@ Plans random_plans(std::uint64_t seed) {
       plan.steps.push_back(step);
       install({.steps = {step}}, state);
     }
-    if (plan.status == TxnStatus::Committed || (plan.status == TxnStatus::Unknown && below(2) == 0)) {
+    if (plan.status == TxnStatus::Committed ||
+        (plan.status == TxnStatus::Unknown && below(2) == 0)) {
       states.push_back(states.back());
       install(plan, states.back());
     }

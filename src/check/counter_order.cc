@@ -30,9 +30,8 @@ class CounterOrder {
     }
     total_.assign(grows_.size(), 0);
     for (std::size_t s = 0; s < h_.session_count(); ++s) add_session(SessionId{s});
-    std::stable_sort(waiting_.begin(), waiting_.end(), [&](TxnId a, TxnId b) {
-      return plan(a).invoked < plan(b).invoked;
-    });
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [&](TxnId a, TxnId b) { return plan(a).invoked < plan(b).invoked; });
   }
 
   std::vector<TxnId> run() {
@@ -185,9 +184,8 @@ class CounterOrder {
       if (!plan(txn).adds.empty() && fits(plan(txn))) out.push_back(txn);
       return true;
     });
-    std::stable_sort(out.begin(), out.end(), [&](TxnId a, TxnId b) {
-      return plan(a).completed < plan(b).completed;
-    });
+    std::stable_sort(out.begin(), out.end(),
+                     [&](TxnId a, TxnId b) { return plan(a).completed < plan(b).completed; });
     return out;
   }
 

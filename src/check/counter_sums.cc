@@ -21,10 +21,8 @@ SchedulePlaces::SchedulePlaces(const History& history, const Verdict& verdict)
 }
 
 ItemId row_write(const Observed& observed, ItemId item) {
-  for (const ItemId other : observed.items_of(observed.items().key(item))) {
-    if (observed.items().is_write(other)) return other;
-  }
-  return {};
+  const KeyId row = observed.items().key(item);
+  return final_write(observed, observed.items().row_writer(row), row);
 }
 
 OpId impossible_sum(const Observed& observed) {
@@ -112,7 +110,8 @@ std::vector<ForcedRow> forced_rows(const Observed& observed, const CounterSum& s
       back.key = key;
       back.from_op = seen ? sum.op : write_op;
       back.to_op = seen ? write_op : sum.op;
-      out.push_back({item, seen,
+      out.push_back({item,
+                     seen,
                      {.kind = AnomalyKind::ForbiddenCycle,
                       .txns = {first, second},
                       .ops = {},
@@ -125,6 +124,31 @@ std::vector<ForcedRow> forced_rows(const Observed& observed, const CounterSum& s
     }
   }
   return out;
+}
+
+std::vector<ForcedRow> contradiction_of_sum(const Observed& observed, const CounterSum& sum,
+                                            Level level, std::int64_t clock_drift) {
+  const Items& items = observed.items();
+  std::vector<ForcedRow> forced = forced_rows(observed, sum, level, clock_drift);
+  if (forced.empty()) return {};
+  WideInt least = 0;
+  WideInt most = 0;
+  std::size_t next = 0;
+  for (ItemId item = sum.first; item < sum.end; ++item.value) {
+    const std::int64_t delta = items.delta(items.key(item));
+    const bool said = next < forced.size() && forced[next].item == item;
+    if (said ? forced[next].seen : delta < 0) least += delta;
+    if (said ? forced[next].seen : delta > 0) most += delta;
+    next += said ? 1 : 0;
+  }
+  if (sum.target >= least && sum.target <= most) return {};
+  // Of what is forced, only what makes the sum too great matters, or only what makes it too small.
+  const bool too_much = sum.target < least;
+  std::erase_if(forced, [&](const ForcedRow& row) {
+    const std::int64_t delta = items.delta(items.key(row.item));
+    return delta == 0 || (row.seen == (delta > 0)) != too_much;
+  });
+  return forced;
 }
 
 SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const CounterSum& sum) {
@@ -159,7 +183,8 @@ SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const
     const auto distance = [&](std::size_t c) { return c > natural ? c - natural : natural - c; };
     if (between && before == missing && (!best || distance(cut) < distance(*best))) best = cut;
   }
-  SumGuess out{.is_found = best.has_value(), .is_natural = best == natural, .rows = {}, .doubtful = {}};
+  SumGuess out{
+      .is_found = best.has_value(), .is_natural = best == natural, .rows = {}, .doubtful = {}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     out.rows.emplace_back(rows[i].item, i < best.value_or(natural));
   }

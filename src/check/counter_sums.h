@@ -48,8 +48,8 @@ struct SumGuess {
 [[nodiscard]] SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places,
                                  const CounterSum& sum);
 
-// What level alone says of a row: the reader must have seen it, or cannot have seen it. `refuted` is
-// why the opposite is impossible.
+// What level alone says of a row: the reader must have seen it, or cannot have seen it. `refuted`
+// is why the opposite is impossible.
 struct ForcedRow {
   ItemId item;
   bool seen = false;
@@ -58,6 +58,12 @@ struct ForcedRow {
 // The open rows of `sum` that session order or real time settle at `level`.
 [[nodiscard]] std::vector<ForcedRow> forced_rows(const Observed& observed, const CounterSum& sum,
                                                  Level level, std::int64_t clock_drift);
+
+// If what session order and real time settle is enough to make `sum` impossible: as much of it as
+// is needed. Otherwise nothing. REQUIRES: all rows of the sum are open.
+[[nodiscard]] std::vector<ForcedRow> contradiction_of_sum(const Observed& observed,
+                                                          const CounterSum& sum, Level level,
+                                                          std::int64_t clock_drift);
 
 // The write of the row that an item of a CounterSum asks about.
 [[nodiscard]] ItemId row_write(const Observed& observed, ItemId item);

@@ -13,9 +13,9 @@
 //
 // Nothing here depends on the level, nor on why a read is open, but only on which versions it may
 // have returned (Observed::candidates()). Rows of counters are open reads whose sum is known
-// (counter_sums.h); a case in which they cannot add up is refuted. Where the level is decided by a search, that can find out
-// itself what most of them returned (check/polygraph/source_choices.h), and only the others are
-// left to this.
+// (counter_sums.h); a case in which they cannot add up is refuted. Where the level is decided by a
+// search, that can find out itself what most of them returned (check/polygraph/source_choices.h),
+// and only the others are left to this.
 #pragma once
 
 #include <functional>

@@ -299,7 +299,8 @@ int run_check(CheckFlags& flags) {
   const auto evidence = parse_evidence(flags.evidence);
   if (!evidence) return kBadInput;
   const auto models = jepsen_models();
-  if (!flags.model.empty() && std::find(models.begin(), models.end(), flags.model) == models.end()) {
+  if (!flags.model.empty() &&
+      std::find(models.begin(), models.end(), flags.model) == models.end()) {
     return fail(fmt::format("model '{}' is not supported; supported: {}", flags.model,
                             fmt::join(models, ", ")));
   }

@@ -66,9 +66,9 @@ class Excerpter {
   // The last write of each transaction that did not abort to a key that has an open read, which may
   // have returned any of them. Empty for other keys.
   [[nodiscard]] std::span<const OpId> last_writes(KeyId key) const;
-  // What a read of a counter is about: the writes of the counter's rows by transactions that did not
-  // abort, and the rows that were there at the start. Null for all other operations, and unless the
-  // evidence is what was observed.
+  // What a read of a counter is about: the writes of the counter's rows by transactions that did
+  // not abort, and the rows that were there at the start. Null for all other operations, and unless
+  // the evidence is what was observed.
   struct CounterRows {
     std::vector<OpId> writes;
     std::vector<KeyId> initial;

@@ -123,8 +123,7 @@ class Namer {
   }
   // Whether two edges are about the same key or counter.
   [[nodiscard]] bool same_thing(const Edge& one, const Edge& two) const {
-    return one.key == two.key ||
-           (!counter_of(one).is_null() && counter_of(one) == counter_of(two));
+    return one.key == two.key || (!counter_of(one).is_null() && counter_of(one) == counter_of(two));
   }
 
   // Whether the overwritten read is a predicate read that did not return the key. Reads of counters

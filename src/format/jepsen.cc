@@ -282,8 +282,8 @@ class Assembler {
   Clock clock_ = Clock::None;
 };
 
-// Reads the lines twice: to find the model, unless `model` names it, and what they say. `make` makes
-// a reader of their tokens.
+// Reads the lines twice: to find the model, unless `model` names it, and what they say. `make`
+// makes a reader of their tokens.
 template <class Make>
 Result<History> assemble(const Make& make, std::string_view file, std::string_view model) {
   JepsenModel found = JepsenModel::Txn;
@@ -335,9 +335,8 @@ Result<History> read_jepsen_model(Input& input, Format format, std::string_view 
   if (format == Format::JepsenEdn) {
     return assemble([&] { return std::make_unique<EdnTokens>(*bytes, name); }, name, model);
   }
-  return assemble(
-      [&] { return std::make_unique<JsonTokens>(*bytes, name, JsonTokens::Top::Many); }, name,
-      model);
+  return assemble([&] { return std::make_unique<JsonTokens>(*bytes, name, JsonTokens::Top::Many); },
+                  name, model);
 }
 
 bool detect_jepsen_json(std::string_view head) {

@@ -239,8 +239,8 @@ class EntryParser {
     entry_.first_op = entries_.ops.size();
     const std::string_view wrong = JepsenModelOps(b_, model_, entries_, entry_).add(f_, tree_);
     if (!wrong.empty()) {
-      return fail(open, fmt::format("the operation is none of model {}: {}", info(model_).name,
-                                    wrong));
+      return fail(open,
+                  fmt::format("the operation is none of model {}: {}", info(model_).name, wrong));
     }
     entry_.op_count = static_cast<std::uint32_t>(entries_.ops.size() - entry_.first_op);
     entry_.has_ops = true;
@@ -433,7 +433,7 @@ class EntryParser {
   bool is_client_ = true;
   std::string f_;
   Plain plain_;
-  JepsenTree tree_;  // The value, if the model wants that.
+  JepsenTree tree_;         // The value, if the model wants that.
   std::string type_found_;  // A :type that is not known, for the message.
   Token doubt_at_;
   std::string doubt_;  // See doubt(); empty: none.

@@ -115,8 +115,8 @@ std::string_view JepsenModelOps::bank(std::string_view f, const JepsenTree& valu
     const JepsenTree* to = value.member("to");
     const JepsenTree* amount = value.member("amount");
     Value accounts[2];
-    const bool fits = from != nullptr && to != nullptr && amount != nullptr &&
-                      is_amount(*amount) && scalar(*from, accounts[0]) && scalar(*to, accounts[1]);
+    const bool fits = from != nullptr && to != nullptr && amount != nullptr && is_amount(*amount) &&
+                      scalar(*from, accounts[0]) && scalar(*to, accounts[1]);
     if (!fits) return "expected :value {:from 0, :to 1, :amount 5}";
     push(MicroOp::Kind::Inc, accounts[0], b_.integer(-amount->number));
     push(MicroOp::Kind::Inc, accounts[1], b_.integer(amount->number));

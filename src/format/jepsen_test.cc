@@ -215,11 +215,11 @@ TEST(JepsenTest, CountersAreReadAndIncremented) {
 
 TEST(JepsenTest, SetsAreReadAndAddedTo) {
   EXPECT_EQ(read_edn("{:type :ok :f :add :value 2 :process 0}"
-                     "{:type :ok :f :read :value #{2 \"a\"} :process 1}"
+                     "{:type :ok :f :read :value #{2 3} :process 1}"
                      "{:type :ok :f :add :value [7 2] :process 0}"
                      "{:type :ok :f :read :value [7 [2]] :process 1}"),
             "{\"session\":0,\"completed\":0,\"ops\":[[\"add\",\"set\",2]]}\n"
-            "{\"session\":1,\"completed\":1,\"ops\":[[\"r\",\"set\",{\"set\":[2,\"a\"]}]]}\n"
+            "{\"session\":1,\"completed\":1,\"ops\":[[\"r\",\"set\",{\"set\":[2,3]}]]}\n"
             "{\"session\":0,\"completed\":2,\"ops\":[[\"add\",7,2]]}\n"
             "{\"session\":1,\"completed\":3,\"ops\":[[\"r\",7,{\"set\":[2]}]]}\n");
 }
@@ -259,7 +259,7 @@ TEST(JepsenTest, SequentialWritesSubkeysInOrder) {
   ReadOptions options{.format = Format::JepsenEdn, .threads = 0, .model = "sequential"};
   const auto history = parse_history(
       "{:type :ok :f :write :value 3 :process 0}"
-      "{:type :ok :f :read :value [3 [nil 3_0]] :process 1}",
+      "{:type :ok :f :read :value [3 [nil \"3_0\"]] :process 1}",
       options);
   ASSERT_TRUE(history.ok()) << history.error().to_string();
   EXPECT_EQ(native(*history),

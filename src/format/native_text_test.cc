@@ -131,9 +131,9 @@ TEST(NativeTextTest, ErrorsNameLineAndRemedy) {
   EXPECT_EQ(error_of(R"({"sesion":1,"ops":[]})"),
             "h.jsonl:1: unknown field 'sesion'; did you mean 'session'?");
   EXPECT_EQ(error_of(R"({"session":1})"), "h.jsonl:1: the transaction has no \"ops\"");
-  EXPECT_EQ(
-      error_of(R"({"session":1,"ops":[["x","y",1]]})"),
-      "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, cas, scan, select or aggregate");
+  EXPECT_EQ(error_of(R"({"session":1,"ops":[["x","y",1]]})"),
+            "h.jsonl:1: unknown operation 'x'; expected r, w, append, d, cas, inc, add, scan, "
+            "select or aggregate");
   EXPECT_EQ(
       error_of(R"({"session":1,"ops":[["cas","y",1,2]]})"),
       "h.jsonl:1: expected [\"cas\",\"x\",1,2,true]: a key, what was expected, what was to be "

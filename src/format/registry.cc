@@ -181,8 +181,8 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
 }  // namespace
 
 std::vector<std::string_view> jepsen_models() {
-  return {"list-append", "rw-register", "bank",     "cas-register", "comments", "counter",
-          "long-fork",   "mutex",       "sequential", "set",        "set-full"};
+  return {"list-append", "rw-register", "bank",       "cas-register", "comments", "counter",
+          "long-fork",   "mutex",       "sequential", "set",          "set-full"};
 }
 
 std::span<const FormatEntry> format_table() { return kTable; }

@@ -65,7 +65,9 @@ std::string set_lower(std::string_view set_text) {
 }
 
 // Elements are JSON, which never begins with the last character of Unicode.
-std::string set_upper(std::string_view set_text) { return set_lower(set_text) + "\xf4\x8f\xbf\xbf"; }
+std::string set_upper(std::string_view set_text) {
+  return set_lower(set_text) + "\xf4\x8f\xbf\xbf";
+}
 
 std::string_view set_of(std::string_view name) {
   std::size_t from = 0;

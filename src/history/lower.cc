@@ -72,7 +72,6 @@ class HistoryBuilder::Lowering {
 
   void find_names() {
     for (std::size_t i = 0; i < s_.op_kind.size(); ++i) {
-      if (s_.op_kind[i] < OpKind::Inc) continue;
       if (is_raw(i, OpKind::Inc)) counters_[s_.op_key[i]];
       if (is_raw(i, OpKind::Add)) sets_[s_.op_key[i]] = text_of(s_.key_name[s_.op_key[i].index()]);
     }
@@ -100,13 +99,14 @@ class HistoryBuilder::Lowering {
     Value initial = own == b_.interner_->initial.end() ? s_.default_initial : own->second;
     if (initial.is_null()) initial = Value::small(0);
     if (initial.kind() != ValueKind::Integer) {
-      return error(fmt::format("{} is a counter, so its initial value must be an integer",
-                               label(key)));
+      return error(
+          fmt::format("{} is a counter, so its initial value must be an integer", label(key)));
     }
     if (sets_.contains(key)) {
-      return error(fmt::format("{} is used as a counter and as a set; use other keys for the one "
-                               "or the other",
-                               label(key)));
+      return error(
+          fmt::format("{} is used as a counter and as a set; use other keys for the one "
+                      "or the other",
+                      label(key)));
     }
     const Value name = s_.key_name[key.index()];
     counter.predicate =
@@ -159,14 +159,14 @@ class HistoryBuilder::Lowering {
       return {};
     }
     if (kind != OpKind::Read) {
-      return error(fmt::format("{} is a counter, so it can be incremented and read, and nothing "
-                               "else; use another key",
-                               label(key)));
+      return error(
+          fmt::format("{} is a counter, so it can be incremented and read, and nothing "
+                      "else; use another key",
+                      label(key)));
     }
     if (value.is_null()) value = Value::small(0);
     if (value.kind() != ValueKind::Integer && !value.is_unobserved()) {
-      return error(
-          fmt::format("{} is a counter, so a read of it returns an integer", label(key)));
+      return error(fmt::format("{} is a counter, so a read of it returns an integer", label(key)));
     }
     b_.aggregate(AggregateKind::Sum, b_.column(kDeltaColumn), counter.predicate, value, {});
     if (!s_.op_line.empty()) s_.op_line.back() = line_;
@@ -185,9 +185,10 @@ class HistoryBuilder::Lowering {
       if (!s_.op_line.empty()) s_.op_line.back() = line_;
       return {};
     }
-    return error(fmt::format("{} is a set, so elements can be added to it, and it can be read like "
-                             "[\"r\",\"s\",{{\"set\":[1,2]}}], and nothing else; use another key",
-                             label(key)));
+    return error(
+        fmt::format("{} is a set, so elements can be added to it, and it can be read like "
+                    "[\"r\",\"s\",{{\"set\":[1,2]}}], and nothing else; use another key",
+                    label(key)));
   }
 
   [[nodiscard]] std::string json(Value element) const { return b_.element_json(element); }
@@ -236,10 +237,9 @@ OpId HistoryBuilder::add_element(KeyId set, Value element, std::uint32_t line) {
 
 OpId HistoryBuilder::read_set(KeyId set, std::span<const Value> elements) {
   const Value name = storage_->key_name[set.index()];
-  const std::string text =
-      name.kind() == ValueKind::Integer
-          ? std::to_string(name.number())
-          : set_text(name.kind() == ValueKind::Text, storage_->string(name));
+  const std::string text = name.kind() == ValueKind::Integer
+                               ? std::to_string(name.number())
+                               : set_text(name.kind() == ValueKind::Text, storage_->string(name));
   std::vector<KeyVersion> rows;
   rows.reserve(elements.size());
   for (const Value element : elements) {

@@ -162,7 +162,8 @@ std::string notation(const History& history, const Op& op) {
   const OpInfo& kind = info(op.kind);
   if (kind.kind == OpKind::Inc || kind.kind == OpKind::IncMark) return inc_notation(history, op);
   if (kind.kind == OpKind::Add) {
-    return fmt::format("add {} {}", shortened(std::string(set_of(history, history.key_name(op.key)))),
+    return fmt::format("add {} {}",
+                       shortened(std::string(set_of(history, history.key_name(op.key)))),
                        short_text(history, op.value));
   }
   if (kind.predicate) return predicate_notation(history, op);

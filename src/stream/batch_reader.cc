@@ -67,7 +67,8 @@ Status BatchReader::check_batch(const History& batch) const {
   if (!fits(c.start_ts) || !fits(c.commit_ts)) {
     return refusal(place, "a timestamp's logical part is negative or above 4294967295");
   }
-  const auto* const inc = std::find(c.op_kind.data(), c.op_kind.data() + c.op_kind.size(), OpKind::Inc);
+  const auto* const inc =
+      std::find(c.op_kind.data(), c.op_kind.data() + c.op_kind.size(), OpKind::Inc);
   if (inc != c.op_kind.data() + c.op_kind.size()) {
     return refusal(batch.place(OpId{static_cast<std::size_t>(inc - c.op_kind.data())}),
                    "counters cannot be checked piece by piece; check the whole history, without "

@@ -105,15 +105,18 @@ class Items::Counters {
     if (!ouro::is_write(op.kind) || op.value.kind() != ValueKind::Row) return;
     const auto row = counter_row(h_, op.value);
     if (!row) return;
-    if (items_.delta_.empty()) items_.delta_.assign(h_.key_count(), 0);
+    if (items_.delta_.empty()) {
+      items_.delta_.assign(h_.key_count(), 0);
+      items_.row_writer_.assign(h_.key_count(), TxnId{});
+    }
+    items_.row_writer_[op.key.index()] = txn;
     items_.delta_[op.key.index()] = row->delta.number();
     auto& rows = counters_[row->counter].rows;
     auto& shares = items_.shares_;
     if (!rows.empty() && rows.back().key == op.key) {
       rows.back().is_last = false;
-      const auto known = std::find_if(shares.rbegin(), shares.rend(), [&](const CounterShare& s) {
-        return s.row == op.key;
-      });
+      const auto known = std::find_if(shares.rbegin(), shares.rend(),
+                                      [&](const CounterShare& s) { return s.row == op.key; });
       known->delta = row->delta.number();
     } else {
       shares.push_back({row->counter, txn, op.key, row->delta.number()});

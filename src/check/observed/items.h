@@ -50,6 +50,8 @@ class Items {
   [[nodiscard]] std::span<const CounterSum> sums() const { return sums_; }
   [[nodiscard]] std::int64_t delta(KeyId row) const { return delta_[row.index()]; }
   [[nodiscard]] std::span<const CounterShare> shares() const { return shares_; }
+  // Who wrote a row of a counter. REQUIRES: `row` is the key of an item of a CounterSum.
+  [[nodiscard]] TxnId row_writer(KeyId row) const { return row_writer_[row.index()]; }
   // Whether reads of counters are left out, as they are too many.
   [[nodiscard]] bool left_out_sums() const { return left_out_sums_; }
   // Whether an item is one of a CounterSum.
@@ -95,6 +97,7 @@ class Items {
   std::vector<CounterSum> sums_;
   std::vector<CounterShare> shares_;
   std::vector<std::int64_t> delta_;  // By key; empty if there are no counters.
+  std::vector<TxnId> row_writer_;    // By key; empty if there are no counters.
   // What the spans above refer to, if the history has predicate reads; otherwise empty.
   std::vector<OpKind> own_kind_;
   std::vector<KeyId> own_key_;
