@@ -29,11 +29,15 @@ struct Known {
   Relation so;
   Relation wr;
   Relation rt;
+  // By begins that were answered and commits that were asked for: commit before commit, and begin
+  // before commit.
+  Relation commit_rt;
+  Relation begin_rt;
 };
 
 Known known_relations(const History& history, const Observed& seen, const OracleOptions& options) {
   const std::size_t n = seen.txns.size();
-  Known known{Relation(n), Relation(n), Relation(n)};
+  Known known{Relation(n), Relation(n), Relation(n), Relation(n), Relation(n)};
   for (std::size_t to = 1; to < n; ++to) {
     known.so.add(0, to);
     for (const ExternalRead& read : seen.txns[to].reads) known.wr.add(read.from, to);
@@ -47,7 +51,10 @@ Known known_relations(const History& history, const Observed& seen, const Oracle
         const auto place_b = std::find(session.begin(), session.end(), b);
         if (place_a < place_b) known.so.add(from, to);
       }
-      if (precedes_in_time(history, a, b, options.clock_drift)) known.rt.add(from, to);
+      const std::int64_t drift = options.clock_drift;
+      if (precedes_in_time(history, a, b, drift)) known.rt.add(from, to);
+      if (commits_first_in_time(history, a, b, drift)) known.commit_rt.add(from, to);
+      if (begins_first_in_time(history, a, b, drift)) known.begin_rt.add(from, to);
     }
   }
   return known;
@@ -478,11 +485,12 @@ Relation begin_commit_graph(const Relations& r, Level level) {
     case Level::SessionSi:
       return begin_commit_graph(see | r.known.so, none, rw);
     case Level::Gsi:
-      return begin_commit_graph(see, r.known.rt, rw);
+      return begin_commit_graph(see, r.known.commit_rt, rw | r.known.begin_rt);
     case Level::PrefixConsistentSi:
-      return begin_commit_graph(see | r.known.so, r.known.rt, rw);
+      return begin_commit_graph(see | r.known.so, r.known.commit_rt, rw | r.known.begin_rt);
     case Level::StrongSi:
-      return begin_commit_graph(see | r.known.so | r.known.rt, none, rw);
+      return begin_commit_graph(see | r.known.so | r.known.rt, r.known.commit_rt,
+                                rw | r.known.begin_rt);
     default:
       return begin_commit_graph(see, none, rw);
   }
@@ -683,11 +691,31 @@ bool order_proves(const History& history, Level level, std::span<const TxnId> or
   });
 }
 
-bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+namespace {
+
+bool is_before(std::optional<std::int64_t> answered, std::optional<std::int64_t> asked,
+               std::int64_t drift) {
   __extension__ using Wide = __int128;
-  const auto completed = history.completed(first);
-  const auto invoked = history.invoked(second);
-  return completed && invoked && Wide{*completed} + drift < Wide{*invoked};
+  return answered && asked && Wide{*answered} + drift < Wide{*asked};
+}
+
+std::optional<std::int64_t> asks_for_commit(const History& history, TxnId txn) {
+  return history.committing(txn) ? history.committing(txn) : history.invoked(txn);
+}
+
+}  // namespace
+
+bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  return is_before(history.completed(first), history.invoked(second), drift);
+}
+
+bool commits_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  return is_before(history.completed(first), asks_for_commit(history, second), drift);
+}
+
+bool begins_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  const auto begun = history.began(first) ? history.began(first) : history.completed(first);
+  return is_before(begun, asks_for_commit(history, second), drift);
 }
 
 }  // namespace ouro::oracle

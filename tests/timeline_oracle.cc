@@ -190,8 +190,14 @@ void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) 
     for (const TxnId other : present()) {
       const bool seen = other != txn && commits_before_begin(other, txn);
       if (h_.session(other) == h_.session(txn) && other < txn) session |= !seen;
-      if (!precedes_in_time(h_, other, txn, drift_)) continue;
-      real_time |= orders_commits_by_time(level_) ? !commits_before_commit(other, txn) : !seen;
+      if (!orders_commits_by_time(level_)) {
+        real_time |= precedes_in_time(h_, other, txn, drift_) && !seen;
+      }
+      if (is_serial_level(level_)) continue;
+      real_time |=
+          commits_first_in_time(h_, other, txn, drift_) && !commits_before_commit(other, txn);
+      real_time |= other != txn && begins_first_in_time(h_, other, txn, drift_) &&
+                   commits_before_begin(txn, other);
     }
     if (session && has_sessions(level_)) ++counts[AnomalyKind::SessionInversion];
     if (real_time && has_real_time(level_)) ++counts[AnomalyKind::RealTimeInversion];

@@ -98,15 +98,26 @@ enum class EdgeKind : std::uint8_t {
   // By a rule of rc, ra or causal: a transaction saw `from`, which wrote `key`, and yet read `key`
   // from `to`. So `to` overwrote what `from` wrote.
   Forced,
+  // At the levels of snapshots with real time, where clients recorded when begins were answered
+  // and when commits were asked for:
+  CommitTime,  // `from` completed before `to` asked for its commit: commits are in that order.
+  BeginTime,   // The begin of `from` was answered before `to` asked for its commit, so that `from`
+               // begins before `to` commits.
 };
-[[nodiscard]] std::string_view name(EdgeKind kind);  // "so", "wr", "ww", "rw", "rt", "forced"
+inline constexpr std::size_t kEdgeKindCount = 8;
+// "so", "wr", "ww", "rw", "rt", "forced", "rt-commit", "rt-begin"
+[[nodiscard]] std::string_view name(EdgeKind kind);
+// Whether the edge is by the clients' clocks.
+[[nodiscard]] constexpr bool is_real_time(EdgeKind kind) {
+  return kind == EdgeKind::RealTime || kind == EdgeKind::CommitTime || kind == EdgeKind::BeginTime;
+}
 
 // Why `from` precedes `to`, with the operations that prove it.
 struct Edge {
   TxnId from;  // May be kInitialTxn.
   TxnId to;    // kInitialTxn, which nothing precedes, only as part of a contradiction.
   EdgeKind kind = EdgeKind::Session;
-  KeyId key;     // All kinds but Session and RealTime.
+  KeyId key;     // All kinds but Session and those of real time.
   OpId from_op;  // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
   OpId to_op;    // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
   OpId read;     // Forced: the read that returned what `to` wrote to `key`.
@@ -184,6 +195,25 @@ struct Event {
   bool commit = false;
 };
 
+// What a verdict says nothing about, because the history does not have what it takes to check it.
+enum class LeftOutKind : std::uint8_t {
+  Everything,  // No transaction committed, so there was nothing to check.
+  RealTime,    // Transactions without clocks. If all have none, nothing is said about real time.
+  Results,     // Reads whose result was not recorded.
+  Selects,     // Selects whose predicate was not evaluated: only the rows that came back count.
+  Aggregates,  // Aggregates that were not evaluated.
+};
+[[nodiscard]] std::string_view name(LeftOutKind kind);  // "real-time"
+
+struct LeftOut {
+  LeftOutKind kind = LeftOutKind::Everything;
+  std::uint64_t count = 0;  // How many of those that committed,
+  std::uint64_t total = 0;  // and of how many such transactions, reads, selects, aggregates.
+
+  // Whether nothing of the kind was checked.
+  [[nodiscard]] bool all() const { return count == total; }
+};
+
 struct Verdict {
   Level level = Level::Serializable;
   Evidence evidence = Evidence::Observed;
@@ -205,6 +235,9 @@ struct Verdict {
   // each possible answer; SourceCase::sources are the answers on the way to the leaf.
   std::vector<SourceCase> cases;
   std::string reason;  // Undecided: which limit was reached.
+  // Holds: what was not checked; empty if the level holds without reservation. A violation is one
+  // whatever was left out.
+  std::vector<LeftOut> left_out;
 };
 
 // How version orders are searched at the levels from prefix up. The outcome is the same with all
@@ -270,9 +303,13 @@ struct CheckOptions {
 // Whether check() can decide `level` by this evidence.
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
+// What a verdict on `history` leaves out if `level` holds by this evidence: Verdict::left_out.
+[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence);
+
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a history that cannot be read unambiguously (for example, two
-// transactions wrote one value to one key); a history that lacks the evidence.
+// that is not decidable(); a history without any transaction; a history that cannot be read
+// unambiguously (for example, two transactions wrote one value to one key); a history that lacks
+// the evidence.
 //
 // Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
 // NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:

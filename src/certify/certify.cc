@@ -261,6 +261,12 @@ class SourceTree {
 }  // namespace
 
 Result<Certification> certify(const History& history, const Certificate& certificate) {
+  if (history.txn_count() == 0) {
+    Error error;
+    error.file = std::string(history.file());
+    error.what = "there are no transactions, so there is nothing to certify";
+    return error;
+  }
   std::string wrong = check_header(history, certificate);
   if (!wrong.empty()) return Certification{false, std::move(wrong)};
   if (certificate.verdict.evidence == Evidence::Timestamps) {

@@ -246,7 +246,7 @@ class Parser {
     refutation().steps.push_back(std::move(out));
   }
 
-  static constexpr std::size_t kEdgeKinds = 6;
+  static constexpr std::size_t kEdgeKinds = 8;
   std::string name_;
   JsonTree json_;
   Certificate certificate_;

@@ -76,9 +76,7 @@ class Validator {
     });
   }
 
-  static bool utf8(std::string_view bytes) {
-    return is_utf8(bytes);
-  }
+  static bool utf8(std::string_view bytes) { return is_utf8(bytes); }
 
   // Whether `end` are the ends of consecutive parts that fill a pool of `total` entries.
   static bool ends(std::span<const std::uint64_t> end, std::size_t total) {
@@ -209,9 +207,9 @@ class Validator {
     TxnColumns<ColumnSpan>::each_optional(
         [&](const auto&, const auto& column) { fits &= column.empty() || column.size() == n; }, c_);
     if (!fits) return "a column of transactions has the wrong length";
-    if (const auto t = first_inverted(c_.invoked, c_.completed)) {
-      return fmt::format("transaction {} {}", *t,
-                         inverted_clocks(c_.invoked[*t], c_.completed[*t]));
+    if (const auto wrong =
+            first_clock_disorder({c_.invoked, c_.began, c_.committing, c_.completed})) {
+      return fmt::format("transaction {} {}", wrong->txn, wrong->what);
     }
     for (const SessionId session : c_.txn_session) {
       if (session.index() >= c_.session_name.size()) return "a transaction has no session";

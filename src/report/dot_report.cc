@@ -15,8 +15,8 @@ namespace ouro {
 namespace {
 
 std::string_view colour(EdgeKind kind) {
-  constexpr std::string_view kColours[] = {"#00A0A0", "#C000A5", "#C02700",
-                                           "#5B00C0", "#0050C0", "#606060"};
+  constexpr std::string_view kColours[kEdgeKindCount] = {
+      "#00A0A0", "#C000A5", "#C02700", "#5B00C0", "#0050C0", "#606060", "#0050C0", "#0050C0"};
   return kColours[static_cast<std::size_t>(kind)];
 }
 

@@ -143,19 +143,33 @@ std::string Narrator::because(const Edge& edge) const {
       return because_overwritten(edge);
     case EdgeKind::ReadWrite:
       return because_missed(edge);
-    case EdgeKind::RealTime: {
-      const auto completed = edge.from.valid() ? history_.completed(edge.from) : std::nullopt;
-      const auto invoked = edge.to.valid() ? history_.invoked(edge.to) : std::nullopt;
-      if (!completed || !invoked) {
-        return fmt::format("{} completed before {} was invoked", label(edge.from), label(edge.to));
-      }
-      return fmt::format("{} completed at {}, before {} was invoked at {}", label(edge.from),
-                         *completed, label(edge.to), *invoked);
-    }
+    case EdgeKind::RealTime:
+    case EdgeKind::CommitTime:
+    case EdgeKind::BeginTime:
+      return because_of_time(edge);
     case EdgeKind::Forced:
       return because_forced(edge);
   }
   return {};
+}
+
+// "T1 completed at 5, before T2 was invoked at 7".
+std::string Narrator::because_of_time(const Edge& edge) const {
+  const bool begin = edge.kind == EdgeKind::BeginTime;
+  const bool committing = edge.to.valid() && history_.committing(edge.to).has_value();
+  const bool asked = edge.kind != EdgeKind::RealTime && committing;
+  const auto at = [](std::optional<std::int64_t> clock) {
+    return clock ? fmt::format(" at {}", *clock) : std::string();
+  };
+  const auto first = !edge.from.valid() ? std::nullopt
+                     : begin            ? history_.began(edge.from)
+                                        : history_.completed(edge.from);
+  const auto second = !edge.to.valid() ? std::nullopt
+                      : asked          ? history_.committing(edge.to)
+                                       : history_.invoked(edge.to);
+  return fmt::format("{} {}{}, before {} {}{}", label(edge.from), begin ? "had begun" : "completed",
+                     at(first), label(edge.to), asked ? "asked for its commit" : "was invoked",
+                     at(second));
 }
 
 // "read x=1", or what a predicate read returned for `key`; if that is invalid, just what it did.
