@@ -196,7 +196,7 @@ void Parser::attribute(std::string_view text) {
 
 // "[100,180]", or with the clocks between: "[100,110,170,180]".
 void Parser::clocks(std::string_view text) {
-  if (std::count(text.begin(), text.end(), ',') == 1) {
+  if (std::count(text.begin(), text.end(), ',') <= 1) {
     const auto [invoked, completed] = pair(text, ']');
     builder_.clocks(invoked, completed);
     return;

@@ -466,6 +466,13 @@ TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {
 TEST_F(RunTest, CtrlCEndsTheRunAndWhatWasRecordedIsChecked) {
   const std::string file = path("interrupted.jsonl");
   Program program({kOuroBinary, "run", "sim:si", "--seconds", "600", "--rate", "500", "-o", file});
+  // Without any transaction there would be nothing to check.
+  std::error_code none;
+  for (int i = 0; i < 1000; ++i) {
+    const auto size = std::filesystem::file_size(file, none);
+    if (!none && size > 2000) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   program.send_when_caught(SIGINT);
   const Ran ran = program.wait();
   EXPECT_EQ(ran.status, 0) << ran.err;

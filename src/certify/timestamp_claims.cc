@@ -108,7 +108,11 @@ class Claims {
         !clock_.sees(later, earlier)) {
       return true;
     }
-    if (rules_.family != Family::Snapshot) return false;
+    if (rules_.commit_to_commit && before(completed, h_.invoked(later)) &&
+        !(clock_.commit(earlier) < clock_.commit(later))) {
+      return true;
+    }
+    if (rules_.family != Family::Snapshot || !clock_.writes(later)) return false;
     const auto asked = earliest_commit(h_, later);
     return (before(completed, asked) && !(clock_.commit(earlier) < clock_.commit(later))) ||
            (before(latest_begin(h_, earlier), asked) &&

@@ -133,7 +133,11 @@ class Rerun {
     if (orders_commits() && precedes(h_.completed(txn), last_asked_)) {
       return txn_name(txn) + " completed before one asked for its commit that it does not precede";
     }
-    last_asked_ = std::max(last_asked_, earliest_commit(h_, txn).value_or(last_asked_));
+    // One that wrote nothing has no commit of its own among the timestamps.
+    if (clock_.writes(txn)) {
+      last_asked_ = std::max(last_asked_, earliest_commit(h_, txn).value_or(last_asked_));
+    }
+    if (rules_.commit_to_commit) note_invocation(txn);
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
       if (!ouro::is_write(op.kind)) continue;

@@ -21,6 +21,14 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
 }
 
+// Whether the transaction wrote anything.
+bool writes_any(const History& history, TxnId txn) {
+  for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+    if (is_write(history.op(op).kind)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Checker::Checker(const StreamOptions& options)
@@ -134,29 +142,33 @@ void Checker::check_session(const Arriving& txn) {
   if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
 }
 
-// At the levels of snapshots, begins and commits that were answered before a commit was asked for
-// come before that commit. Where commits that were answered must precede later begins, too, that
-// is another rule, and says more only for what clients recorded of begins and commits.
+// The rule of the level is about commits that were answered, and what must follow them. At the
+// levels of snapshots begins count, too: they come before commits that were asked for later, by
+// transactions that wrote something. The others have no commit of their own on the timeline.
 void Checker::check_real_time(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
   const auto completed = h.completed(txn.txn);
-  if (!rules_.time_to_commit()) {
-    if (completed) answer(real_time_, *completed, txn.commit, txn.arrival);
-    ask(real_time_, h.invoked(txn.txn), txn.begin, txn.arrival);
-    if (!rules_.begins_apart()) return;
-  }
-  RealTime& commits = rules_.time_to_commit() ? real_time_ : commit_times_;
-  if (completed) answer(commits, *completed, txn.commit, txn.arrival);
-  if (const auto began = h.began(txn.txn)) answer(commits, *began, txn.begin, txn.arrival);
-  ask(commits, commit_asked(h, txn.txn), txn.commit, txn.arrival);
+  if (completed) answer(real_time_, *completed, txn.commit, txn.arrival);
+  ask(real_time_, asked_by(h, txn.txn), rules_.time_to_commit() ? txn.commit : txn.begin,
+      txn.arrival);
+  if (!rules_.begins_apart()) return;
+  if (completed) answer(commit_times_, *completed, txn.commit, txn.arrival);
+  if (const auto began = h.began(txn.txn)) answer(commit_times_, *began, txn.begin, txn.arrival);
+  if (writes_any(h, txn.txn)) ask(commit_times_, commit_asked(h, txn.txn), txn.commit, txn.arrival);
+}
+
+// The clock by which the rule of the level judges a transaction.
+std::optional<std::int64_t> Checker::asked_by(const History& h, TxnId txn) const {
+  const bool asks = rules_.time_to_commit() && h.committing(txn) && writes_any(h, txn);
+  return asks ? h.committing(txn) : h.invoked(txn);
 }
 
 void Checker::answer(RealTime& times, std::int64_t clock, const Moment& moment, Arrival txn) {
   if (!times.complete(clock, moment, txn)) lost_ = true;
   for (const RealTime::Change& change : times.changes()) {
-    // What a transaction missed by the rule about begins comes first; see missed_in_time().
+    // What a transaction missed by the rule of the level comes first; see missed_in_time().
     const auto source = &times == &commit_times_ ? find(change.txn) : std::nullopt;
-    if (!source || !misses_begin(*source, change.txn)) apply(change);
+    if (!source || !misses_main_rule(*source, change.txn)) apply(change);
   }
 }
 
@@ -169,9 +181,9 @@ void Checker::ask(RealTime& times, std::optional<std::int64_t> clock, const Mome
   if (missed != kNobody) apply(RealTime::Change{txn, kNobody, missed});
 }
 
-bool Checker::misses_begin(const Source& source, Arrival txn) const {
-  const auto invoked = source.history->invoked(source.txn);
-  return invoked && real_time_.missed_by(*invoked, txn) != kNobody;
+bool Checker::misses_main_rule(const Source& source, Arrival txn) const {
+  const auto clock = asked_by(*source.history, source.txn);
+  return clock && real_time_.missed_by(*clock, txn) != kNobody;
 }
 
 // A transaction is untimely once, whatever rules it breaks.
@@ -194,13 +206,11 @@ void Checker::apply(const RealTime::Change& change) {
   report_untimely(change.txn, change.other, now_);
 }
 
-// A transaction that the one that is about to become final should have followed. The rule about
-// begins is the stronger one, so it comes first.
+// A transaction that the one that is about to become final should have followed.
 Arrival Checker::missed_in_time(const Source& source, Arrival txn) const {
-  const auto invoked = source.history->invoked(source.txn);
+  const auto clock = asked_by(*source.history, source.txn);
+  const Arrival missed = clock ? real_time_.missed_by(*clock, txn) : kNobody;
   const auto asked = commit_asked(*source.history, source.txn);
-  if (rules_.time_to_commit()) return asked ? real_time_.missed_by(*asked, txn) : kNobody;
-  const Arrival missed = invoked ? real_time_.missed_by(*invoked, txn) : kNobody;
   return missed == kNobody && asked ? commit_times_.missed_by(*asked, txn) : missed;
 }
 

@@ -86,7 +86,8 @@ class Checker {
   void answer(RealTime& times, std::int64_t clock, const Moment& moment, Arrival txn);
   void ask(RealTime& times, std::optional<std::int64_t> clock, const Moment& moment, Arrival txn);
   void apply(const RealTime::Change& change);
-  [[nodiscard]] bool misses_begin(const Source& source, Arrival txn) const;
+  [[nodiscard]] std::optional<std::int64_t> asked_by(const History& h, TxnId txn) const;
+  [[nodiscard]] bool misses_main_rule(const Source& source, Arrival txn) const;
   [[nodiscard]] Arrival missed_in_time(const Source& source, Arrival txn) const;
   void report_untimely(Arrival txn, Arrival other, StreamTime arrived);
   void check_reads(const Arriving& txn, OpenTxn& open);
@@ -167,7 +168,7 @@ class Checker {
   BatchReader reader_;
   Timelines timelines_;
   RealTime real_time_;     // The rule of the level: see RealTimeRule.
-  RealTime commit_times_;  // If that is about begins: the rule about commits, which holds, too.
+  RealTime commit_times_;  // At the levels of snapshots: the rule about begins and commits.
   Window window_;
   Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;

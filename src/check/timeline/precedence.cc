@@ -1,5 +1,6 @@
 #include "check/timeline/precedence.h"
 
+#include <optional>
 #include <vector>
 
 #include "base/radix_sort.h"
@@ -34,6 +35,13 @@ std::int64_t clock_of(const RadixEntry& entry) {
   return static_cast<std::int64_t>(entry.key ^ kSign);
 }
 
+bool writes(const History& history, TxnId txn) {
+  for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+    if (is_write(history.op(op).kind)) return true;
+  }
+  return false;
+}
+
 // For each transaction, the last of those begins and commits on the timeline that were answered, by
 // more than the drift, before something of the transaction was asked for.
 class ClockOrder {
@@ -46,11 +54,21 @@ class ClockOrder {
     return before(events([&](TxnId txn) { return h_.completed(txn); }), {},
                   events([&](TxnId txn) { return h_.invoked(txn); }));
   }
-  // Begins and commits that were answered before the transaction asked for its commit.
+  // Commits that were answered before the transaction asked for its commit. One that wrote nothing
+  // has no commit of its own on the timeline, so of that it is known only that it was invoked.
   [[nodiscard]] std::vector<Latest> before_commits() const {
+    return before(events([&](TxnId txn) { return h_.completed(txn); }), {}, events([&](TxnId txn) {
+                    const bool asks = h_.committing(txn) && writes(h_, txn);
+                    return asks ? h_.committing(txn) : h_.invoked(txn);
+                  }));
+  }
+  // Begins and commits that were answered before the transaction, which wrote something, asked for
+  // its commit.
+  [[nodiscard]] std::vector<Latest> before_own_commits() const {
     return before(events([&](TxnId txn) { return h_.completed(txn); }),
-                  events([&](TxnId txn) { return h_.began(txn); }),
-                  events([&](TxnId txn) { return commit_asked(h_, txn); }));
+                  events([&](TxnId txn) { return h_.began(txn); }), events([&](TxnId txn) {
+                    return writes(h_, txn) ? commit_asked(h_, txn) : std::nullopt;
+                  }));
   }
 
  private:
@@ -121,14 +139,11 @@ void check_real_time(const History& history, const Timeline& timeline, const Lev
                      std::int64_t clock_drift, Violations& violations) {
   const bool to_commit = rules.time_to_commit();
   const bool inner = rules.begins_apart() && history.has_inner_clocks();
-  ClockOrder order(history, timeline, clock_drift);
-  std::vector<Latest> before(history.txn_count());
-  std::vector<Latest> before_commit;
-  if (!to_commit) before = order.before_invocations();
-  if (inner || to_commit) {
-    auto& of_commits = to_commit ? before : before_commit;
-    of_commits = order.before_commits();
-  }
+  const ClockOrder order(history, timeline, clock_drift);
+  const std::vector<Latest> before =
+      to_commit ? order.before_commits() : order.before_invocations();
+  const std::vector<Latest> before_commit =
+      inner ? order.before_own_commits() : std::vector<Latest>();
   for (std::size_t i = 0; i < timeline.size(); ++i) {
     const auto [txn, commit] = timeline.step(i);
     if (commit != to_commit) continue;
