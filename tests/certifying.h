@@ -43,5 +43,4 @@ inline Verdict timeline_verdict(const History& history, Level level) {
   return *check(history, level, options);
 }
 
-
 }  // namespace ouro::oracle

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "ouro/format.h"
 #include "ouro/generate.h"
@@ -128,6 +130,20 @@ TEST(ExamineTest, WhoeverCancelsTheCheckGetsNothingElse) {
   EXPECT_EQ(outcome(out), Outcome::Undecided);
   EXPECT_EQ(out.verdicts[0].reason, "interrupted");
   EXPECT_THAT(out.others, IsEmpty());
+}
+
+// What nobody had the time to look for is neither there nor not there.
+TEST(ExamineTest, TheTimeLimitIsForLookingToo) {
+  ExamineOptions options{.levels = {Level::Serializable}};
+  options.check.time_limit = std::chrono::milliseconds(300);
+  options.expectation = *parse_expectation("lacks aborted-read\n");
+  EXPECT_EQ(outcome(examined(parse(kLostUpdate), {.levels = {Level::Serializable},
+                                                  .expectation = options.expectation})),
+            Outcome::Holds);
+  options.progress = [&](ExamineStage stage) {
+    if (stage == ExamineStage::Looking) std::this_thread::sleep_for(options.check.time_limit);
+  };
+  EXPECT_EQ(outcome(examined(parse(kLostUpdate), options)), Outcome::Undecided);
 }
 
 TEST(ExamineTest, TheErrorIsThatOfTheCheck) {

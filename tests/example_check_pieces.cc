@@ -15,8 +15,8 @@ int fail(const ouro::Error& error) {
 }  // namespace
 
 int main() {
-  const auto checked = ouro::check_pieces("tests/data/stream/timeline.jsonl",
-                                          {.level = ouro::Level::SessionSi});
+  const auto checked =
+      ouro::check_pieces("tests/data/stream/timeline.jsonl", {.level = ouro::Level::SessionSi});
   if (!checked.ok()) return fail(checked.error());
   std::cout << ouro::headline(checked->history, checked->verdict) << "\n";
 }

@@ -539,6 +539,20 @@ TEST(PrecedenceTest, FollowsFromVersionOrdersIfTheyCount) {
   EXPECT_FALSE(precedence(*history, TxnId{0}, TxnId{1}, Level::Si, options).ok());
 }
 
+TEST(PrecedenceTest, WhatALimitLeavesOpenIsUndecided) {
+  const auto history = parse_history(R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["r","x",1]]}
+)");
+  ASSERT_TRUE(history.ok());
+  ExplainOptions options = thorough();
+  const auto ask = [&] {
+    return precedence(*history, TxnId{0}, TxnId{1}, Level::Serializable, options)->answer;
+  };
+  EXPECT_EQ(ask(), Precedence::Answer::Required);
+  options.memory_limit = 1;
+  EXPECT_EQ(ask(), Precedence::Answer::Undecided);
+}
+
 TEST(PrecedenceTest, AgreesWithTheOraclesOrders) {
   std::size_t required = 0;
   for (std::uint64_t seed = 1; seed <= 300 / kSlowdown; ++seed) {

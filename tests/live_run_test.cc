@@ -43,7 +43,7 @@ struct Recorded {
 
 // A run of at most `options.txns` transactions and ten seconds.
 Recorded record(RunOptions options) {
-  const auto scratch = db::ScratchDirectory::make("");
+  const auto scratch = db::make_scratch("");
   options.history = (scratch->path() / "run.jsonl").string();
   options.seconds = 10;
   if (options.txns == 0) options.txns = 3000;
@@ -325,7 +325,7 @@ TEST(LivePostgresRunTest, ANemesisFindsNothing) {
   options.workload.rmw_share = 0.5;
   options.evidence = true;
   options.txns = 1'000'000;
-  const auto scratch = db::ScratchDirectory::make("");
+  const auto scratch = db::make_scratch("");
   options.history = (scratch->path() / "run.jsonl").string();
   options.seconds = 4;
   const auto report = run(options);
@@ -364,7 +364,7 @@ std::vector<fs::path> server_folders(const fs::path& folder) {
 
 // `ouro run --start postgres`, ended by `signal` while its clients are at work; its exit status.
 int interrupted_run(int signal) {
-  const auto scratch = db::ScratchDirectory::make("");
+  const auto scratch = db::make_scratch("");
   fs::permissions(scratch->path(), fs::perms(0755));
   const fs::path history = scratch->path() / "run.jsonl";
   const pid_t ouro = ::fork();

@@ -12,7 +12,8 @@ namespace {
 
 // Who wrote a value, as seen by one reader.
 struct Source {
-  enum Kind { Other, Initial, Own, Aborted, Nobody } kind = Nobody;
+  // Open: several transactions, and nobody said which.
+  enum Kind { Other, Initial, Own, Aborted, Nobody, Open } kind = Nobody;
   TxnId txn;  // Of Other.
 };
 
@@ -44,7 +45,7 @@ class Observer {
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
   void compare_list_reads();
 
-  [[nodiscard]] Source source(TxnId reader, KeyId key, Value value) const;
+  [[nodiscard]] Source source(OpId read, KeyId key, Value value) const;
   [[nodiscard]] std::vector<Value> elements(Value value) const;
   [[nodiscard]] bool is_last_write(TxnId writer, KeyId key, Value value) const {
     return out_.txns[index_.at(writer)].writes.at(key).back() == value;
@@ -81,7 +82,13 @@ void Observer::index_writes() {
     const auto alive = std::count_if(txns.begin(), txns.end(), [this](TxnId txn) {
       return history_.status(txn) != TxnStatus::Aborted;
     });
-    if (alive > 1) throw std::invalid_argument("two transactions wrote one value to one key");
+    const TxnId one = *txns.begin();
+    for (OpId id = history_.first_op(one); id < history_.end_op(one); ++id.value) {
+      const Op op = history_.op(id);
+      if (alive > 1 && op.kind == OpKind::Append && op.key == version.first) {
+        throw std::invalid_argument("two transactions appended one element to one list");
+      }
+    }
   }
 }
 
@@ -110,7 +117,45 @@ std::vector<Value> Observer::elements(Value value) const {
   return {list.begin(), list.end()};
 }
 
-Source Observer::source(TxnId reader, KeyId key, Value value) const {
+// The last write of a key by a transaction, if any.
+std::optional<Value> left_by(const History& history, TxnId txn, KeyId key) {
+  std::optional<Value> last;
+  for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+    if (is_write(history.op(id).kind) && history.op(id).key == key) last = history.op(id).value;
+  }
+  return last;
+}
+
+// What a read of a register may have returned, if its transaction did not write the key before: the
+// last write of the key by each other transaction that did not abort, and the initial value, if it
+// is the one that was read; or, of a compare-and-set that failed, if it is not.
+std::vector<TxnId> possible_sources(const History& history, const Op& read) {
+  const auto fits = [&](Value left) {
+    return (left == read.value) != (read.kind == OpKind::CasFailed);
+  };
+  std::vector<TxnId> out;
+  if (fits(history.initial(read.key))) out.push_back(kInitialTxn);
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (history.status(txn) == TxnStatus::Aborted || txn == history.txn_of(read.id)) continue;
+    const auto last = left_by(history, txn, read.key);
+    if (last && fits(*last)) out.push_back(txn);
+  }
+  return out;
+}
+
+Source Observer::source(OpId read, KeyId key, Value value) const {
+  const TxnId reader = history_.txn_of(read);
+  if (const auto said = sources_.find({read, key}); said != sources_.end()) {
+    return said->second == kInitialTxn ? Source{Source::Initial, {}}
+                                       : Source{Source::Other, said->second};
+  }
+  if (!lists_.contains(key)) {
+    const auto possible = possible_sources(history_, {read, OpKind::Read, key, value});
+    if (possible.size() > 1) return {Source::Open, {}};
+    if (possible.size() == 1 && possible[0] == kInitialTxn) return {Source::Initial, {}};
+    if (possible.size() == 1) return {Source::Other, possible[0]};
+  }
   bool own = false;
   bool aborted = false;
   if (const auto found = writers_.find({key, value}); found != writers_.end()) {
@@ -125,7 +170,6 @@ Source Observer::source(TxnId reader, KeyId key, Value value) const {
     }
   }
   if (own) return {Source::Own, reader};
-  if (!lists_.contains(key) && value == history_.initial(key)) return {Source::Initial, {}};
   return {aborted ? Source::Aborted : Source::Nobody, {}};
 }
 
@@ -151,26 +195,29 @@ void Observer::count_txns() {
   while (!unexplored.empty()) {
     const TxnId reader = unexplored.back();
     unexplored.pop_back();
+    std::set<KeyId> written;  // Registers: later reads are of these writes.
     for (OpId id = history_.first_op(reader); id < history_.end_op(reader); ++id.value) {
       const Op op = history_.op(id);
+      if (is_write(op.kind) && !lists_.contains(op.key)) written.insert(op.key);
       if (op.kind == OpKind::Scan || op.kind == OpKind::Select) {
         for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
-          const Source from = source(reader, row.key, row.value);
+          if (written.contains(row.key)) continue;
+          const Source from = source(id, row.key, row.value);
           if (from.kind == Source::Other && counted.insert(from.txn).second) {
             unexplored.push_back(from.txn);
           }
         }
       }
-      if (const auto said = sources_.find(id); said != sources_.end()) {
+      if (const auto said = sources_.find({id, op.key}); said != sources_.end()) {
         const TxnId writer = said->second;
         const bool unknown = writer != kInitialTxn && history_.status(writer) == TxnStatus::Unknown;
         if (unknown && counted.insert(writer).second) unexplored.push_back(writer);
       }
-      if (!is_read(op.kind) || op.value.is_unobserved()) continue;
+      if (!is_read(op.kind) || op.value.is_unobserved() || written.contains(op.key)) continue;
       const auto values =
           lists_.contains(op.key) ? elements(op.value) : std::vector<Value>{op.value};
       for (const Value value : values) {
-        const Source from = source(reader, op.key, value);
+        const Source from = source(id, op.key, value);
         if (from.kind == Source::Other && counted.insert(from.txn).second) {
           unexplored.push_back(from.txn);
         }
@@ -252,6 +299,10 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const std::size_t before = out_.txns[index].reads.size();
     const auto mine = own.find(key);
     const bool deleted = mine != own.end() && mine->second.kind == OpKind::Delete;
+    if (mine == own.end() &&
+        possible_sources(history_, {op.id, OpKind::Read, key, absent_value(key)}).size() > 1) {
+      throw std::invalid_argument("a scan did not list what may be absent for several reasons");
+    }
     read_key(key, deleted ? mine->second.value : absent_value(key));
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
   }
@@ -297,7 +348,7 @@ void Observer::read_register(std::size_t index, const Op& op, const std::optiona
   if (not_read_[{index, op.key}].contains(op.value)) note(AnomalyKind::NonRepeatableRead);
   const auto [first, is_first] = first_read_.try_emplace({index, op.key}, op.value);
   if (!is_first && first->second != op.value) note(AnomalyKind::NonRepeatableRead);
-  const Source from = source(out_.txns[index].id, op.key, op.value);
+  const Source from = source(op.id, op.key, op.value);
   note(from);
   if (from.kind == Source::Initial) out_.txns[index].reads.push_back({op.id, op.key, 0});
   if (from.kind != Source::Other) return;
@@ -305,31 +356,12 @@ void Observer::read_register(std::size_t index, const Op& op, const std::optiona
   out_.txns[index].reads.push_back({op.id, op.key, index_.at(from.txn)});
 }
 
-// What a failed compare-and-set may have read: the last write of its key by each other transaction
-// that did not abort, and the initial value, if that is not what it expected.
-std::vector<TxnId> possible_sources(const History& history, const Op& cas) {
-  std::vector<TxnId> out;
-  if (history.initial(cas.key) != cas.value) out.push_back(kInitialTxn);
-  for (std::size_t t = 0; t < history.txn_count(); ++t) {
-    const TxnId txn{t};
-    if (history.status(txn) == TxnStatus::Aborted || txn == history.txn_of(cas.id)) continue;
-    std::optional<Value> last;
-    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
-      if (is_write(history.op(id).kind) && history.op(id).key == cas.key) {
-        last = history.op(id).value;
-      }
-    }
-    if (last && *last != cas.value) out.push_back(txn);
-  }
-  return out;
-}
-
 void Observer::fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own) {
   if (own.has_value()) {
     if (op.value == *own) note(AnomalyKind::Internal);
     return;
   }
-  const auto said = sources_.find(op.id);
+  const auto said = sources_.find({op.id, op.key});
   if (said == sources_.end()) {
     const auto first = first_read_.find({index, op.key});
     if (first != first_read_.end() && first->second == op.value) {
@@ -373,7 +405,7 @@ void Observer::read_list(std::size_t index, const Op& op, std::size_t own_count)
   }
   Source last{Source::Initial, {}};
   for (std::size_t i = 0; i + own < list.size(); ++i) {
-    last = source(reader.id, op.key, list[i]);
+    last = source(op.id, op.key, list[i]);
     note(last);
   }
   if (last.kind == Source::Initial) reader.reads.push_back({op.id, op.key, 0});
@@ -407,16 +439,31 @@ Observed observe(const History& history, Evidence evidence, const Sources& sourc
 }
 
 bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit) {
-  std::vector<std::pair<OpId, std::vector<TxnId>>> open;
+  std::set<KeyId> lists;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.kind == OpKind::Append || op.value.is_list()) lists.insert(op.key);
+  }
+  std::vector<std::pair<std::pair<OpId, KeyId>, std::vector<TxnId>>> open;
+  std::set<KeyId> written;
+  const auto look_at = [&](const Op& read) {
+    if (written.contains(read.key) || lists.contains(read.key)) return;
+    auto possible = possible_sources(history, read);
+    const bool is_open = possible.size() > (read.kind == OpKind::CasFailed ? 0u : 1u);
+    if (is_open) open.push_back({{read.id, read.key}, std::move(possible)});
+  };
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
-    std::set<KeyId> written;
+    written.clear();
     if (history.status(TxnId{t}) == TxnStatus::Aborted) continue;
     for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
       const Op op = history.op(id);
       if (is_write(op.kind)) written.insert(op.key);
-      if (op.kind != OpKind::CasFailed || written.contains(op.key)) continue;
-      auto possible = possible_sources(history, op);
-      if (!possible.empty()) open.emplace_back(id, std::move(possible));
+      const bool plain = is_read(op.kind) || op.kind == OpKind::CasFailed;
+      if (plain && !op.value.is_unobserved()) look_at(op);
+      if (op.kind != OpKind::Scan && op.kind != OpKind::Select) continue;
+      for (const KeyVersion& row : history.rows(history.predicate_read(id))) {
+        look_at({id, OpKind::Read, row.key, row.value});
+      }
     }
   }
   std::vector<std::size_t> chosen(open.size(), 0);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "ouro/check.h"
@@ -60,17 +61,20 @@ struct Observed {
   [[nodiscard]] bool always_wrong() const;
 };
 
-// Throws std::invalid_argument if who read from whom is ambiguous (two transactions that did not
-// abort wrote one value to one key; a key is both register and list), or if there are predicate
-// reads and the evidence is not versions. By versions, unknown transactions that are in a version
-// order count, too. A failed compare-and-set is a read from the transaction that `sources` names
-// for it; if they name none, it is not looked at.
-using Sources = std::map<OpId, TxnId>;
+// Throws std::invalid_argument if two transactions that did not abort appended one element to one
+// list, if a key is both register and list, if a scan may have missed a key for several reasons, or
+// if there are predicate reads and the evidence is not versions. By versions, unknown transactions
+// that are in a version order count, too.
+//
+// A read is open if several transactions left its value, or if it is a compare-and-set that failed.
+// It is a read from the transaction that `sources` name for it; if they name none, it is not looked
+// at. A predicate read has a source for each of its rows.
+using Sources = std::map<std::pair<OpId, KeyId>, TxnId>;
 [[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed,
                                const Sources& sources = {});
 
-// Calls `visit` with every combination of what the failed compare-and-sets may have read, until it
-// returns true. Returns whether it did.
+// Calls `visit` with every combination of what the open reads may have returned, until it returns
+// true. Returns whether it did.
 bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit);
 
 }  // namespace ouro::oracle

@@ -156,7 +156,7 @@ TEST(OracleTest, ClockDriftForgivesSmallInversionsOfRealTime) {
 }
 
 TEST(OracleTest, AmbiguousHistoriesAreRefused) {
-  EXPECT_THROW(static_cast<void>(allowed_levels(history_of("T1: w x 1\nT2: w x 1"))),
+  EXPECT_THROW(static_cast<void>(allowed_levels(history_of("T1: append x 1\nT2: append x 1"))),
                std::invalid_argument);
   EXPECT_THROW(static_cast<void>(allowed_levels(history_of("T1: w x 1\nT2: append x 2"))),
                std::invalid_argument);

@@ -91,6 +91,20 @@ TEST_F(PiecesTest, AnErrorNamesTheLine) {
   EXPECT_GT(got.pieces.size(), 2u);
 }
 
+// The lines can be read, but not as one history: a transaction completed before it was invoked.
+TEST_F(PiecesTest, ThereIsNoPieceAfterAnErrorOfTheWholePiece) {
+  std::string text = "{\"session\":1,\"invoked\":9,\"completed\":3,\"ops\":[[\"w\",\"x\",0]]}\n";
+  for (int i = 1; i < 20; ++i) text += "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n";
+  auto pieces = HistoryPieces::open(write(text), 100);
+  ASSERT_TRUE(pieces.ok());
+  const auto first = pieces->next();
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(first.error().line, 1u);
+  const auto second = pieces->next();
+  ASSERT_TRUE(second.ok());
+  EXPECT_EQ(*second, nullptr);
+}
+
 TEST_F(PiecesTest, OtherFormatsAreRefused) {
   const Read got = read(write("r(1,2,3,4)\n"), 100);
   ASSERT_TRUE(got.error.has_value());

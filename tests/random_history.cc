@@ -63,6 +63,11 @@ class Generator {
   KeyId key_id(std::size_t key) {
     return builder_.key(std::string(1, static_cast<char>('x' + key)));
   }
+  // A value as the history has it.
+  [[nodiscard]] Value shown(std::int64_t value) const {
+    constexpr std::int64_t kFew = 3;
+    return Value::small(shape_.repeats && value < kThinAir ? value % kFew : value);
+  }
 
   std::mt19937_64 random_;
   const RandomShape& shape_;
@@ -192,7 +197,7 @@ void Generator::run(const PlannedTxn& txn) {
       continue;
     }
     own[op.key].push_back(op.value);
-    const Value value = Value::small(op.value);
+    const Value value = shown(op.value);
     shape_.lists ? builder_.append(key_id(op.key), value) : builder_.write(key_id(op.key), value);
   }
 }
@@ -206,10 +211,10 @@ void Generator::compare_and_set(const PlannedTxn& txn, const PlannedOp& op, std:
     const std::int64_t other = stray_register(txn, op.key);
     const bool faulty = shape_.lag + shape_.fork + shape_.creep + shape_.stray + shape_.wrong > 0;
     if (other != value || !faulty || !chance(0.2)) value = other == value ? kThinAir : other;
-    builder_.cas(key_id(op.key), Value::small(value), Value::small(kThinAir + 1), false);
+    builder_.cas(key_id(op.key), shown(value), Value::small(kThinAir + 1), false);
     return;
   }
-  builder_.cas(key_id(op.key), Value::small(value), Value::small(desired), true);
+  builder_.cas(key_id(op.key), shown(value), shown(desired), true);
   own.push_back(desired);
 }
 
@@ -247,7 +252,7 @@ void Generator::read(const PlannedTxn& txn, const PlannedOp& op, const Values& o
                                 : builder_.read_list(key, values);
     return;
   }
-  builder_.read(key, Value::small(register_value(txn, op, own, sees)));
+  builder_.read(key, shown(register_value(txn, op, own, sees)));
 }
 
 // The last write of the key by any other transaction that may have committed, or the initial.
@@ -335,6 +340,17 @@ RandomShape mixed_shape(std::uint64_t seed) {
   shape.lag = shape.wrong = 0;
   shape.fork = 0.9;
   shape.rmw = 0;
+  return shape;
+}
+
+RandomShape repeating_shape(std::uint64_t seed) {
+  RandomShape shape = mixed_shape(seed);
+  shape.lists = false;
+  shape.repeats = true;
+  shape.max_txns = std::min<std::size_t>(shape.max_txns, 5);
+  shape.min_txns = std::min(shape.min_txns, shape.max_txns);
+  shape.max_ops = std::min<std::size_t>(shape.max_ops, 3);
+  shape.writers_per_key = std::min<std::size_t>(shape.writers_per_key, 3);
   return shape;
 }
 

@@ -91,9 +91,9 @@ bool next_digits(Sizes& digits, const Sizes& limits) {
 }
 
 // Writes are numbered from 1 over the whole history; a read returns the choice-th value of its
-// key, where 0 is the initial one.
-History build(const Plan& plan, const Sizes& sizes, const std::vector<Sizes>& values_of_key,
-              const Sizes& choices) {
+// key, where 0 is the initial one. If values repeat, choices are values.
+History build(const Shape& shape, const Plan& plan, const Sizes& sizes,
+              const std::vector<Sizes>& values_of_key, const Sizes& choices) {
   static const std::string kNames[] = {"x", "y", "z", "u", "v"};
   HistoryBuilder builder;
   builder.default_initial(Value::small(0));
@@ -108,12 +108,15 @@ History build(const Plan& plan, const Sizes& sizes, const std::vector<Sizes>& va
         const auto small = [](std::size_t number) {
           return Value::small(static_cast<std::int64_t>(number));
         };
-        const Value written = small(op.writes() ? ++value : 99);
+        const bool repeats = shape.values > 0;
+        const std::size_t fresh = op.writes() ? ++value : 99;
+        const Value written = small(op.writes() && repeats ? choices[read++] : fresh);
         if (op.kind == ShapedOp::kWrite) {
           builder.write(key, written);
           continue;
         }
-        const Value seen = small(values_of_key[op.key][choices[read++]]);
+        const std::size_t chosen = choices[read++];
+        const Value seen = small(repeats ? chosen : values_of_key[op.key][chosen]);
         if (op.kind == ShapedOp::kRead) {
           builder.read(key, seen);
         } else {
@@ -138,12 +141,17 @@ void for_each_result(const Shape& shape, const Plan& plan, const Sizes& sizes,
   Sizes limits;
   for (const ShapedTxn& txn : plan) {
     for (const ShapedOp& op : txn) {
-      if (op.kind != ShapedOp::kWrite) limits.push_back(values_of_key[op.key].size());
+      if (shape.values > 0) {
+        if (op.writes()) limits.push_back(shape.values);
+        if (op.kind != ShapedOp::kWrite) limits.push_back(shape.values);
+      } else if (op.kind != ShapedOp::kWrite) {
+        limits.push_back(values_of_key[op.key].size());
+      }
     }
   }
   Sizes choices(limits.size(), 0);
   do {
-    if (count++ % shape.stride == 0) visit(build(plan, sizes, values_of_key, choices));
+    if (count++ % shape.stride == 0) visit(build(shape, plan, sizes, values_of_key, choices));
   } while (next_digits(choices, limits));
 }
 

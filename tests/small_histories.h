@@ -17,12 +17,14 @@ struct Shape {
   std::size_t sessions = 2;
   std::size_t stride = 1;  // Visit only every stride-th history.
   bool cas = false;        // With compare-and-sets, too, that succeeded and that failed.
+  std::size_t values = 0;  // Writes repeat: they have one of so many values. Zero: they do not.
 };
 
 // Calls `visit` with every register history of `shape` in which each write has a value of its
 // own and each read returns the initial value or one that somebody, maybe the reader itself,
-// wrote to the key. Histories that differ only in the names of keys or sessions, or in the order
-// in which sessions are listed, come once. Returns how many were visited.
+// wrote to the key; if values repeat, with every one in which writes and reads have any of them,
+// the initial one included. Histories that differ only in the names of keys or sessions, or in the
+// order in which sessions are listed, come once. Returns how many were visited.
 std::size_t for_each_history(const Shape& shape, const std::function<void(const History&)>& visit);
 
 // Probabilities are in [0, 1]. Without the faults below the history is that of a store that runs
@@ -45,6 +47,7 @@ struct RandomShape {
   double wrong = 0.01;   // A read returns something that no store should return.
   double aborted = 0.05;
   double unknown = 0.1;
+  bool repeats = false;    // Of registers: there are only a few values, the initial one among them.
   double cas = 0;          // Of registers: reads that become part of a compare-and-set.
   double clocks = 0.5;     // The share of histories in which transactions have clocks.
   double clock_noise = 2;  // How far clocks are off, in transactions.
@@ -55,5 +58,8 @@ struct RandomShape {
 
 // A mixture of shapes: quiet and noisy, registers and lists, few and many sessions.
 [[nodiscard]] RandomShape mixed_shape(std::uint64_t seed);
+// The same of small registers with few values. The oracle tries everything that each read may have
+// returned, so there are few transactions.
+[[nodiscard]] RandomShape repeating_shape(std::uint64_t seed);
 
 }  // namespace ouro::oracle

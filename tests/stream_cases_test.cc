@@ -174,6 +174,12 @@ TEST_F(StreamCaseTest, AStragglerWithdrawsWhatItExplains) {
   EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 1);
 }
 
+TEST_F(StreamCaseTest, ANegativeClockDriftIsAnError) {
+  const auto stream = Stream::open({.clock_drift = -1});
+  ASSERT_FALSE(stream.ok());
+  EXPECT_NE(stream.error().what.find("clock_drift is -1"), std::string::npos);
+}
+
 TEST_F(StreamCaseTest, RefusesAsAWholeWhatItCannotTake) {
   open();
   add(txn("a", 1, 2, R"(["append","l",1],["w","x",1])"), ms(0));

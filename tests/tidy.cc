@@ -446,16 +446,17 @@ Complaints check_form(std::string_view path, std::string_view text) {
   return complaints;
 }
 
-Complaints check_op_kinds(std::string_view path, std::string_view text) {
-  static const std::regex order(R"([<>]=? OpKind::|OpKind::\w+ [<>]=? )");
+Complaints check_kind_order(std::string_view path, std::string_view text) {
+  static const std::regex order(
+      R"([<>]=? (Op|Predicate|Anomaly)Kind::|(Op|Predicate|Anomaly)Kind::\w+ [<>]=? )");
   Complaints complaints;
   std::size_t number = 0;
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (!std::regex_search(line.data(), line.data() + line.size(), order)) continue;
     complaints.push_back(complain(path, number,
-                                  "kinds of operations have no order; ask info(OpKind), "
-                                  "src/history/access.h"));
+                                  "kinds have no order; ask their row, info(), or for "
+                                  "operations src/history/access.h"));
   }
   return complaints;
 }

@@ -51,8 +51,9 @@ inline constexpr int kMaxColumns = 100;
 // headers are included once.
 [[nodiscard]] Complaints check_form(std::string_view path, std::string_view text);
 
-// Kinds of operations are not compared by their order: what they do is in info(OpKind).
-[[nodiscard]] Complaints check_op_kinds(std::string_view path, std::string_view text);
+// Kinds of operations, predicates and anomalies are not compared by their order: what they are is
+// in their rows, info().
+[[nodiscard]] Complaints check_kind_order(std::string_view path, std::string_view text);
 // No notes to oneself; they belong to the issue tracker.
 [[nodiscard]] Complaints check_words(std::string_view path, std::string_view text);
 

@@ -81,7 +81,7 @@ TEST(TidyTest, NoTwoFoldersIncludeEachOther) {
 TEST(TidyTest, TheLibraryNeitherPrintsNorExits) { expect_clean(check_silence); }
 TEST(TidyTest, ReportsDoNotSearch) { expect_clean(check_searches); }
 TEST(TidyTest, SourcesAreWellFormed) { expect_clean(check_form); }
-TEST(TidyTest, NobodyComparesKindsOfOperationsByTheirOrder) { expect_clean(check_op_kinds); }
+TEST(TidyTest, NobodyComparesKindsByTheirOrder) { expect_clean(check_kind_order); }
 TEST(TidyTest, NobodyLeftNotesToOneself) { expect_clean(check_words); }
 TEST(TidyTest, NobodyComparesLevelsByTheOrderOfTheEnum) { expect_clean(check_level_order); }
 TEST(TidyTest, WhatReChecksVerdictsHasRulesOfItsOwn) { expect_clean(check_own_rules); }

@@ -11,7 +11,7 @@
 namespace ouro::oracle {
 namespace {
 
-bool is_plain(AnomalyKind kind) { return kind <= AnomalyKind::NonRepeatableRead; }
+bool is_plain(AnomalyKind kind) { return info(kind).sign == AnomalySign::Operations; }
 
 class EdgeJudge {
  public:
@@ -19,6 +19,8 @@ class EdgeJudge {
       : history_(history), level_(level), seen_(observe(history, Evidence::Observed, sources)) {}
 
   [[nodiscard]] bool is_true(const Edge& edge) const;
+  // Whether the edge may be true, depending on what an open read returned.
+  [[nodiscard]] bool is_possible(const Edge& edge) const;
 
  private:
   // Where a transaction stands in seen_.txns; nothing if it does not count.
@@ -83,6 +85,19 @@ bool EdgeJudge::lists_show(std::size_t from, std::size_t to, KeyId key) const {
     }
   }
   return false;
+}
+
+bool EdgeJudge::is_possible(const Edge& edge) const {
+  const bool read_first = edge.kind == EdgeKind::ReadWrite;
+  if (!read_first && edge.kind != EdgeKind::WriteRead) return false;
+  const OpId read = read_first ? edge.from_op : edge.to_op;
+  const OpId write = read_first ? edge.to_op : edge.from_op;
+  const TxnId reader = read_first ? edge.from : edge.to;
+  const TxnId writer = read_first ? edge.to : edge.from;
+  return find(reader) && find(writer) && writer != kInitialTxn && reader != writer &&
+         read.valid() && read.index() < history_.op_count() && history_.txn_of(read) == reader &&
+         history_.op(read).key == edge.key && !is_write(history_.op(read).kind) &&
+         is_write_of(write, writer, edge.key);
 }
 
 bool EdgeJudge::is_true_wr(const Edge& edge) const {
@@ -166,7 +181,8 @@ bool EdgeJudge::is_true(const Edge& edge) const {
   return false;
 }
 
-std::string complaint_about_cycle(const EdgeJudge& judge, const Anomaly& anomaly) {
+std::string complaint_about_cycle(const EdgeJudge& judge, const Anomaly& anomaly,
+                                  const Refutation& refutation) {
   if (anomaly.edges.empty()) return "a cycle without edges";
   for (std::size_t i = 0; i < anomaly.edges.size(); ++i) {
     const Edge& edge = anomaly.edges[i];
@@ -174,7 +190,9 @@ std::string complaint_about_cycle(const EdgeJudge& judge, const Anomaly& anomaly
     if (edge.to != anomaly.edges[(i + 1) % anomaly.edges.size()].from) {
       return place + "does not lead to the next";
     }
-    if (!judge.is_true(edge)) return place + "is not true";
+    const bool by_choice = edge.choice < refutation.choices.size() &&
+                           refutation.choices[edge.choice].kind != ChoiceKind::Order;
+    if (by_choice ? !judge.is_possible(edge) : !judge.is_true(edge)) return place + "is not true";
   }
   return "";
 }
@@ -206,7 +224,7 @@ std::string complaint_about_support(const History& history, const EdgeJudge& jud
 std::string complaint_about_cases(const History& history, const Verdict& verdict) {
   for (const SourceCase& each : verdict.cases) {
     Sources sources;
-    for (const ReadSource& said : each.sources) sources[said.read] = said.writer;
+    for (const ReadSource& said : each.sources) sources[{said.read, said.key}] = said.writer;
     const EdgeJudge judge(history, verdict.level, sources);
     if (each.anomalies.empty()) return "a case without an anomaly";
     const Observed seen = observe(history, Evidence::Observed, sources);
@@ -214,7 +232,8 @@ std::string complaint_about_cases(const History& history, const Verdict& verdict
       if (is_plain(anomaly.kind)) {
         if (!seen.anomalies.contains(anomaly.kind))
           return "a case with a plain anomaly that is none";
-      } else if (auto wrong = complaint_about_cycle(judge, anomaly); !wrong.empty()) {
+      } else if (auto wrong = complaint_about_cycle(judge, anomaly, each.refutation);
+                 !wrong.empty()) {
         return "a case: " + wrong;
       } else if (wrong = complaint_about_support(history, judge, anomaly); !wrong.empty()) {
         return "a case: " + wrong;
@@ -237,7 +256,8 @@ std::string complaint_about_violation(const History& history, const LevelSet& al
     if (is_plain(anomaly.kind)) {
       shows_plain |= anomaly.kind != AnomalyKind::NonRepeatableRead;
       if (anomaly.ops.empty()) return std::string(word(anomaly.kind)) + " without operations";
-    } else if (auto wrong = complaint_about_cycle(judge, anomaly); !wrong.empty()) {
+    } else if (auto wrong = complaint_about_cycle(judge, anomaly, verdict.refutation);
+               !wrong.empty()) {
       return std::string(word(anomaly.kind)) + ": " + wrong;
     } else if (wrong = complaint_about_support(history, judge, anomaly); !wrong.empty()) {
       return std::string(word(anomaly.kind)) + ": " + wrong;

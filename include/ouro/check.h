@@ -79,8 +79,18 @@ enum class AnomalyKind : std::uint8_t {
 };
 inline constexpr std::size_t kAnomalyKindCount = 23;
 
+// What shows anomalies of a kind.
+enum class AnomalySign : std::uint8_t {
+  Operations,     // Single operations, which are Anomaly::ops.
+  Cycle,          // A cycle, which is Anomaly::edges.
+  Contradiction,  // A cycle in each of several cases, which are in the verdict, not the anomaly.
+  Timestamps,     // Operations and their transactions, by the timestamps.
+  VersionOrders,  // Operations and their transactions, by the version orders.
+};
+
 struct AnomalyInfo {
   AnomalyKind kind = AnomalyKind::Internal;
+  AnomalySign sign = AnomalySign::Operations;
   std::string_view name;     // "aborted read"
   std::string_view id;       // Elle's name where Elle has one: "G1a"
   std::string_view aliases;  // Other names, separated by commas; may be empty.
@@ -143,22 +153,37 @@ struct Anomaly {
   std::string expected = {};
 };
 
-// Two writers of a key, the order of which nobody observed.
-struct Choice {
-  KeyId key;
-  TxnId first;
-  TxnId second;
+// A question that nobody's observation answers, with two sides.
+enum class ChoiceKind : std::uint8_t {
+  Order,   // Of two writers of `key`, `first` wrote before `second`; or after it.
+  Sees,    // `first`, which wrote `key`, committed before `second` began; or after that.
+  Source,  // The open read `read` returned what `first` wrote to `key`; or something else.
+  // It returned none of the versions that it was asked about: that of `first`, and those of the
+  // choice `previous`; or it returned one of them.
+  Later,
 };
 
-// One side of a choice: `first` wrote before `second` or, if reversed, after it.
+struct Choice {
+  KeyId key;
+  TxnId first;   // May be kInitialTxn if the kind is Source or Later.
+  TxnId second;  // Of Order and Sees.
+  ChoiceKind kind = ChoiceKind::Order;
+  OpId read = {};  // Of Source and Later.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::uint32_t previous = kNone;  // Of Later: a number in Refutation::choices.
+};
+
+// One side of a choice: the first or, if reversed, the second.
 struct ChoiceSide {
   std::uint32_t choice = 0;  // Into Refutation::choices.
   bool reversed = false;
 };
 
 // One step of a proof that every order of the writes is impossible. It says that the sides in
-// `excluded` cannot all be true, for one of two reasons:
-//   - their edges and edges that hold anyway close `cycle`; or
+// `excluded` cannot all be true, for one of these reasons:
+//   - their edges and edges that hold anyway close `cycle`;
+//   - without a cycle and premises: they leave nothing that an open read can have returned; or an
+//     open read returned a version although its transaction sees one that comes later; or
 //   - it follows from the earlier steps `premises` by unit propagation. Suppose that all sides in
 //     `excluded` are true. Then, in their order, each premise but the last has one side left that
 //     is not supposed to be true, so the opposite of that side is true, too; and the last has none.
@@ -173,11 +198,12 @@ struct Refutation {
   std::vector<RefutationStep> steps;  // The last one excludes nothing.
 };
 
-// What an open read returned: the last version of its key that `writer` wrote, or the initial one.
-// An open read is a compare-and-set that failed. It says only what it did not read, so what it read
-// is open.
+// What an open read returned: the last write of the key by `writer`, or the initial version. A read
+// is open if it may have returned more than one version: several transactions left the value that
+// it returned, or it says only what it did not return (a compare-and-set that failed).
 struct ReadSource {
   OpId read;
+  KeyId key;     // Of the read; of a predicate read, that of one of its rows.
   TxnId writer;  // May be kInitialTxn.
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
@@ -266,6 +292,12 @@ struct SearchOptions {
     Earliest,  // The first in the current order.
     Activity,  // The one that took part in the most recent conflicts; with restarts.
   } branching = Branching::Earliest;
+  // How it is found out what open reads returned.
+  enum class Sources : std::uint8_t {
+    Few,      // As cases if there are few of them, and as choices otherwise.
+    Cases,    // The level is decided for one case after the other.
+    Choices,  // They are choices of the search, where the level has one.
+  } sources = Sources::Few;
 };
 
 struct CheckOptions {
@@ -279,8 +311,8 @@ struct CheckOptions {
 
   unsigned threads = 0;  // Zero: one per core. Never changes the verdict.
   // By how much the clocks of two clients may differ, in their unit. A transaction precedes another
-  // in real time only if it completed more than this before the other was invoked. REQUIRES: >= 0.
-  // This is not verified: with a negative number real time is ignored, and certify() rejects that.
+  // in real time only if it completed more than this before the other was invoked. A
+  // negative number is an error.
   std::int64_t clock_drift = 0;
   std::size_t examples = 3;                // Anomalies of each kind to keep in a verdict.
   Evidence evidence = Evidence::Observed;  // What the verdict is to rest on.
@@ -307,9 +339,9 @@ struct CheckOptions {
 [[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence);
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a history without any transaction; a history that cannot be read
-// unambiguously (for example, two transactions wrote one value to one key); a history that lacks
-// the evidence.
+// that is not decidable(); a negative clock_drift; a history without any transaction; a history that
+// cannot be read unambiguously (for example, two transactions appended one element to one list); a
+// history that lacks the evidence.
 //
 // Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
 // NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:

@@ -31,12 +31,12 @@
 namespace ouro {
 
 struct PiecesOptions {
-  Level level = Level::SessionSi;           // REQUIRES: decidable(level, Evidence::Timestamps).
-  std::int64_t clock_drift = 0;             // Of client clocks; not negative.
-  std::chrono::milliseconds time_limit{0};  // Zero: none. Reading counts.
-  std::size_t memory_limit = 1'000'000'000;      // In bytes, about; the rest goes to a folder.
-  std::size_t examples = 1;                      // Violations of each kind to keep.
-  bool certificate = false;                      // Whether to make one, which needs more memory.
+  Level level = Level::SessionSi;            // REQUIRES: decidable(level, Evidence::Timestamps).
+  std::int64_t clock_drift = 0;              // Of client clocks; not negative.
+  std::chrono::milliseconds time_limit{0};   // Zero: none. Reading counts.
+  std::size_t memory_limit = 1'000'000'000;  // In bytes, about; the rest goes to a folder.
+  std::size_t examples = 1;                  // Violations of each kind to keep.
+  bool certificate = false;                  // Whether to make one, which needs more memory.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop after the piece at hand.
 };
 

@@ -44,10 +44,10 @@ enum class ExamineStage : std::uint8_t {
 
 struct ExamineOptions {
   std::vector<Level> levels;  // To be checked. REQUIRES: at least one.
-  // How to check. `time_limit` is for all stages before Looking together, but a violation that was
-  // found in time is also explained; in Looking it is for each level checked. `memory_limit` is for
-  // all that decides levels, `work_limit` for Checking and for each level checked in Looking.
-  // examine() sets `outcomes_only`, and raises `check.examples` to `examples` if it is less.
+  // How to check. `time_limit` is for all stages together, but a violation that was found in time
+  // is also explained. `memory_limit` is for all stages. `work_limit` is for Checking and, once
+  // more, for all checks in Looking. examine() sets `outcomes_only`, and raises `check.examples` to
+  // `examples` if it is less.
   //
   // `cancelled` turning true ends the stage under way, and all later ones, early. If `progress`
   // makes it false again when it is told of the next stage, only that one stage is given up.

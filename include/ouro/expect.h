@@ -57,7 +57,8 @@ struct Expectation {
 struct ExpectationMet {
   // Holds: met. Violated: not met. Undecided: a limit left it open.
   Outcome outcome = Outcome::Holds;
-  std::vector<std::string> complaints;  // "expected write-skew, which does not show"
+  // "expected write-skew, which does not show". If Undecided: what was left open, if it is known.
+  std::vector<std::string> complaints;
 };
 
 // Compares an expectation with what was found. A level that is expected and has no verdict is a

@@ -171,6 +171,7 @@ struct ExplainOptions {
   // Limits as in CheckOptions, for the whole call; zero: none. A time limit that is reached makes
   // the stories depend on the speed of the machine.
   std::uint64_t work_limit = 200'000'000;
+  std::uint64_t memory_limit = 0;
   std::chrono::milliseconds time_limit{0};
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop soon. May be null.
   std::int64_t clock_drift = 0;                  // The same as in CheckOptions. REQUIRES: >= 0.
@@ -213,7 +214,10 @@ struct Precedence {
 // not count (it aborted, or nobody saw it) precedes nobody: Open.
 //
 // The errors are those of check(), and Evidence::Timestamps, where the order is given.
-// Cost: twice that of check(), without limits of time or work, and that of explain().
+// Limits of time and memory are for the whole call, and one that is reached leaves the answer
+// undecided; the limit of work is for the story only.
+//
+// Cost: twice that of check(), and that of explain().
 [[nodiscard]] Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                             Level level, const ExplainOptions& options = {});
 

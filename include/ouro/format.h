@@ -50,7 +50,7 @@ struct FormatInfo {
 [[nodiscard]] std::vector<FormatInfo> formats();
 // The format of that name, or null.
 [[nodiscard]] const FormatInfo* find_format(std::string_view name);
-// REQUIRES: `format` is not Detect.
+// What is known of a format. Detect, which formats() and find_format() leave out, is "detect".
 [[nodiscard]] const FormatInfo& info(Format format);
 
 struct ReadOptions {

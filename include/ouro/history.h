@@ -75,8 +75,10 @@ struct OpInfo {
   bool writes = false;              // It installs its value as a version of its key.
   bool deletes = false;             // It writes a version that is no row: a tombstone.
   bool predicate = false;           // Its details are in a PredicateRead.
+  bool condition = false;           // It selects rows by a predicate; a scan does by their keys.
   bool first = false;               // It is the first half; the operation behind is the second.
   bool second = false;              // It is the second half; the operation before is the first.
+  OpKind other = OpKind::Read;      // If it is a half: the kind of the other half.
 };
 // One row for each kind, in the order of the enumeration.
 inline constexpr std::size_t kOpKindCount = 11;
@@ -99,31 +101,43 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
      .model = KeyModel::List,
      .writes = true},
     {.kind = OpKind::Scan, .name = "scan", .word = "scan", .predicate = true},
-    {.kind = OpKind::Select, .name = "select", .word = "select", .predicate = true},
-    {.kind = OpKind::Aggregate, .name = "aggregate", .word = "aggregate", .predicate = true},
+    {.kind = OpKind::Select,
+     .name = "select",
+     .word = "select",
+     .predicate = true,
+     .condition = true},
+    {.kind = OpKind::Aggregate,
+     .name = "aggregate",
+     .word = "aggregate",
+     .predicate = true,
+     .condition = true},
     {.kind = OpKind::CasRead,
      .name = "cas read",
      .word = "cas",
      .model = KeyModel::Register,
      .reads = true,
-     .first = true},
+     .first = true,
+     .other = OpKind::CasWrite},
     {.kind = OpKind::CasWrite,
      .name = "cas write",
      .word = "cas",
      .model = KeyModel::Register,
      .writes = true,
-     .second = true},
+     .second = true,
+     .other = OpKind::CasRead},
     {.kind = OpKind::CasFailed,
      .name = "failed cas read",
      .word = "cas",
      .model = KeyModel::Register,
      .open = true,
-     .first = true},
+     .first = true,
+     .other = OpKind::CasUnwritten},
     {.kind = OpKind::CasUnwritten,
      .name = "failed cas write",
      .word = "cas",
      .model = KeyModel::Register,
-     .second = true},
+     .second = true,
+     .other = OpKind::CasFailed},
 };
 [[nodiscard]] constexpr const OpInfo& info(OpKind kind) {
   return kOpInfos[static_cast<std::size_t>(kind)];

@@ -1,4 +1,4 @@
-// Everything Ouro offers, except ouro/pieces.h. Each header is the manual of its part.
+// Everything Ouro offers. Each header is the manual of its part.
 #pragma once
 
 #include "ouro/certificate.h"
@@ -14,6 +14,7 @@
 #include "ouro/history_builder.h"
 #include "ouro/level.h"
 #include "ouro/lint.h"
+#include "ouro/pieces.h"
 #include "ouro/report.h"
 #include "ouro/result.h"
 #include "ouro/run.h"

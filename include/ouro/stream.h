@@ -49,7 +49,7 @@ using StreamTime = std::chrono::nanoseconds;
 struct StreamOptions {
   Level level = Level::SessionSi;           // REQUIRES: decidable(level, Evidence::Timestamps).
   std::chrono::milliseconds timeout{5000};  // How long after its arrival a transaction is final.
-  std::int64_t clock_drift = 0;             // As in CheckOptions. REQUIRES: >= 0.
+  std::int64_t clock_drift = 0;             // As in CheckOptions.
   // About how many bytes of memory to use; zero: no limit. With a limit, what is older than the
   // time-out goes to `folder`, and comes back if a straggler needs it. So do whole keys that were
   // not touched lately, and come back when they are touched.
@@ -107,8 +107,9 @@ struct StreamSummary {
 
 class Stream {
  public:
-  // A new stream. The error is a level that timestamps cannot decide, a memory limit without a
-  // folder, or a folder that cannot be used. What an earlier stream left in the folder is removed.
+  // A new stream. The error is a level that timestamps cannot decide, a negative clock_drift, a
+  // memory limit without a folder, or a folder that cannot be used. What an earlier stream left in
+  // the folder is removed.
   [[nodiscard]] static Result<Stream> open(const StreamOptions& options);
   // The stream that was saved in `file`, as it was when save() was called. What the earlier stream
   // wrote to its folder later is removed. The error is also a file that cannot be read, or options
@@ -169,8 +170,7 @@ class StreamDigest {
 
   struct Digest {
     History history;  // Only the transactions that the examples involve.
-    Verdict
-        verdict;  // Counts all anomalies. Undecided: there are none, but a straggler was lost.
+    Verdict verdict;  // Counts all anomalies. Undecided: there are none, but a straggler was lost.
   };
   // The verdict. REQUIRES: `summary` is what Stream::finish() returned.
   [[nodiscard]] Digest close(const StreamSummary& summary) const;

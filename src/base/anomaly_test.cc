@@ -20,6 +20,14 @@ TEST(AnomalyTest, EveryKindHasItsOwnNameAndAMeaning) {
   EXPECT_EQ(info(AnomalyKind::CausalityViolation).name, "causality violation");
 }
 
+TEST(AnomalyTest, EveryKindSaysWhatShowsIt) {
+  EXPECT_EQ(info(AnomalyKind::NonRepeatableRead).sign, AnomalySign::Operations);
+  EXPECT_EQ(info(AnomalyKind::DependencyCycle).sign, AnomalySign::Cycle);
+  EXPECT_EQ(info(AnomalyKind::ContradictoryOrder).sign, AnomalySign::Contradiction);
+  EXPECT_EQ(info(AnomalyKind::SnapshotMismatch).sign, AnomalySign::Timestamps);
+  EXPECT_EQ(info(AnomalyKind::VersionOrderMismatch).sign, AnomalySign::VersionOrders);
+}
+
 TEST(AnomalyTest, NamesAreThoseOfTheInterface) {
   EXPECT_EQ(name(Outcome::Holds), "holds");
   EXPECT_EQ(name(Outcome::Violated), "violated");

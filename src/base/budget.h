@@ -74,6 +74,10 @@ class Budget {
   }
   [[nodiscard]] std::uint64_t spent() const { return spent_.load(std::memory_order_relaxed); }
 
+  // What is left of the time, to be the limit of something else: zero if there is no limit, else at
+  // least a millisecond.
+  [[nodiscard]] Milliseconds time_left() const { return time_share(1); }
+
   // Whether time or work has a limit, so that one slow part may leave nothing for the others.
   [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
 

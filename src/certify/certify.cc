@@ -24,11 +24,6 @@ using recheck::Flaws;
 using recheck::PredicateReads;
 using recheck::Reading;
 
-// Whether such an anomaly is shown by single operations, not by a cycle.
-bool is_plain(AnomalyKind kind) {
-  return kind <= AnomalyKind::NonRepeatableRead || kind == AnomalyKind::VersionOrderMismatch;
-}
-
 // What is wrong with a certificate before its proof is looked at, or "".
 std::string check_header(const History& history, const Certificate& certificate) {
   if (certificate.txns != history.txn_count() || certificate.ops != history.op_count() ||
@@ -37,10 +32,10 @@ std::string check_header(const History& history, const Certificate& certificate)
   }
   const Evidence evidence = certificate.verdict.evidence;
   if (certificate.clock_drift < 0) return "its clock drift is negative";
-  const Family family = recheck::rules_of(certificate.verdict.level).family;
-  const bool strong = (family == Family::Snapshot && certificate.verdict.level != Level::Prefix) ||
-                      family == Family::Serial;
-  if (certificate.verdict.level == Level::RepeatableRead && evidence != Evidence::Versions) {
+  const recheck::Rules rules = recheck::rules_of(certificate.verdict.level);
+  const bool strong =
+      (rules.family == Family::Snapshot && !rules.lost_updates) || rules.family == Family::Serial;
+  if (rules.phantoms && evidence != Evidence::Versions) {
     return "there are no certificates of its level without version orders";
   }
   if (evidence == Evidence::Timestamps && !strong) {
@@ -86,14 +81,22 @@ class Grounds {
   [[nodiscard]] bool is_possible() const { return flaws_.results_fit(); }
 
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const {
-    if (anomaly.kind == AnomalyKind::NonRepeatableRead && level_ == Level::ReadCommitted) {
-      return "read committed does not forbid non-repeatable reads";
+    if (anomaly.kind == AnomalyKind::NonRepeatableRead &&
+        recheck::rules_of(level_).rereads_differ) {
+      return "its level does not forbid non-repeatable reads";
     }
-    if (!is_plain(anomaly.kind) && anomaly.kind > AnomalyKind::ContradictoryOrder) {
-      return "its anomalies are of timestamps";
+    switch (info(anomaly.kind).sign) {
+      case AnomalySign::Operations:
+      case AnomalySign::VersionOrders:
+        return flaws_.complaint(anomaly);
+      case AnomalySign::Cycle:
+        return cycles_.complaint(anomaly.edges, {}, {});
+      case AnomalySign::Contradiction:
+        return "its contradiction is no refutation";
+      case AnomalySign::Timestamps:
+        break;
     }
-    return is_plain(anomaly.kind) ? flaws_.complaint(anomaly)
-                                  : cycles_.complaint(anomaly.edges, {}, {});
+    return "its anomalies are of timestamps";
   }
   [[nodiscard]] std::string complaint(const Refutation& refutation) const {
     if (recheck::rules_of(level_).family == Family::Weak) {
@@ -156,8 +159,9 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
   Proofs proofs(moments);
   bool promised = false;
   for (const Anomaly& anomaly : verdict.anomalies) {
-    promised |= anomaly.kind == AnomalyKind::ContradictoryOrder;  // Its proof is the refutation.
-    if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+    const bool contradiction = info(anomaly.kind).sign == AnomalySign::Contradiction;
+    promised |= contradiction;  // Its proof is the refutation.
+    if (contradiction) continue;
     if (std::string wrong = proofs.add(anomaly); !wrong.empty()) return wrong;
   }
   if (promised && !refuted) return "its refutation is missing";
@@ -169,14 +173,17 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
                              "transactions committed, and it does not say what is wrong then";
 }
 
-// ---- compare-and-sets that failed ----
+// ---- open reads ----
 
 // What is wrong with `sources`, which say what some of them read, or "".
 std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
   for (const ReadSource& said : sources) {
-    if (!reading.is_open(said.read)) return "it says what a read returned that tells so itself";
-    if (!reading.is_candidate(said.read, said.writer)) {
-      return "it says that a failed compare-and-set read what it cannot have read";
+    const recheck::AccessId read = reading.read_of(said.read, said.key);
+    if (read == recheck::kNoAccess || !reading.is_open(read)) {
+      return "it says what a read returned that tells so itself";
+    }
+    if (!reading.is_candidate(read, said.writer)) {
+      return "it says that an open read returned what it cannot have returned";
     }
   }
   return "";
@@ -214,13 +221,14 @@ class SourceTree {
     }
     std::vector<TxnId> tried;
     const auto& sources = cases[node.first].sources;
-    const OpId read = sources.size() > node.depth ? sources[node.depth].read : OpId{};
+    const ReadSource about = sources.size() > node.depth ? sources[node.depth] : ReadSource{};
     for (std::size_t i = node.first; i < node.end;) {
       std::size_t end = i;
       for (; end < node.end; ++end) {
         const auto& other = cases[end].sources;
-        if (other.size() <= node.depth || other[node.depth].read != read) {
-          return "its cases are not about one failed compare-and-set after the other";
+        if (other.size() <= node.depth || other[node.depth].read != about.read ||
+            other[node.depth].key != about.key) {
+          return "its cases are not about one open read after the other";
         }
         if (other[node.depth].writer != cases[i].sources[node.depth].writer) break;
       }
@@ -228,11 +236,14 @@ class SourceTree {
       pending_.push_back({i, end, node.depth + 1});
       i = end;
     }
-    if (!reading_.is_open(read)) return "a case is about a read that is not open";
+    const recheck::AccessId read = reading_.read_of(about.read, about.key);
+    if (read == recheck::kNoAccess || !reading_.is_open(read)) {
+      return "a case is about a read that is not open";
+    }
     std::vector<TxnId> all = reading_.candidates(read);
     std::sort(all.begin(), all.end());
     std::sort(tried.begin(), tried.end());
-    return tried == all ? "" : "its cases leave out what a failed compare-and-set may have read";
+    return tried == all ? "" : "its cases leave out what an open read may have returned";
   }
 
   [[nodiscard]] std::string check_case(const SourceCase& each) const {
@@ -292,8 +303,8 @@ Result<Certification> certify(const History& history, const Certificate& certifi
     reading = Reading::of(history, evidence, absences, certificate.verdict.sources);
     if (!reading.ok()) return reading.error();
   }
-  if (!violated && reading->first_open().valid()) {
-    return Certification{false, "it does not say what a failed compare-and-set read"};
+  if (!violated && reading->has_open()) {
+    return Certification{false, "it does not say what an open read returned"};
   }
   std::vector<PredicateReads> seeings;
   for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {

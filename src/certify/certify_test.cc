@@ -22,8 +22,12 @@ namespace {
 
 // Why not all certificates of the engines' verdicts, written and read again, are accepted; "" if
 // they are.
-std::string complaint_about_certificates(const History& history, std::int64_t clock_drift = 0) {
-  const auto verdicts = check(history, all_levels(), {.clock_drift = clock_drift});
+std::string complaint_about_certificates(const History& history, std::int64_t clock_drift = 0,
+                                         const SearchOptions& search = {}) {
+  CheckOptions options;
+  options.clock_drift = clock_drift;
+  options.search = search;
+  const auto verdicts = check(history, all_levels(), options);
   if (!verdicts.ok()) return verdicts.error().to_string();
   for (const Verdict& verdict : *verdicts) {
     const std::string wrong = complaint_about_proof(history, verdict, clock_drift);
@@ -57,6 +61,28 @@ TEST(CertifyTest, EveryVerdictOnSmallHistoriesWithCompareAndSetIsAccepted) {
       {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 1511 * kSlowdown, .cas = true},
   };
   expect_accepted(kShapes);
+}
+
+TEST(CertifyTest, EveryVerdictOnHistoriesWithRepeatedValuesIsAccepted) {
+  const Shape kShapes[] = {
+      {.txns = 3, .ops = 2, .keys = 2, .sessions = 2, .stride = 37 * kSlowdown, .values = 2},
+  };
+  expect_accepted(kShapes);
+  for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, repeating_shape(seed));
+    ASSERT_EQ(complaint_about_certificates(history), "") << "seed " << seed << "\n"
+                                                         << to_string(history);
+  }
+}
+
+TEST(CertifyTest, VerdictsAreAcceptedIfTheSearchFindsWhatReadsReturned) {
+  SearchOptions search;
+  search.sources = SearchOptions::Sources::Choices;
+  for (std::uint64_t seed = 1; seed <= 10'000 / kSlowdown; ++seed) {
+    const History history = random_history(seed, repeating_shape(seed));
+    ASSERT_EQ(complaint_about_certificates(history, 0, search), "") << "seed " << seed << "\n"
+                                                                    << to_string(history);
+  }
 }
 
 TEST(CertifyTest, EveryVerdictOnRandomHistoriesIsAccepted) {

@@ -20,6 +20,7 @@
 
 #include "certify/orders.h"
 #include "certify/predicate_reads.h"
+#include "certify/rules.h"
 
 namespace ouro::recheck {
 namespace {
@@ -30,7 +31,7 @@ class CommitOrder {
       : reading_(reading),
         reads_(reads),
         h_(reading.history()),
-        level_(level),
+        rules_(rules_of(level)),
         position_(h_.txn_count(), 0),
         place_(h_.txn_count(), 0),
         before_(h_.txn_count()) {
@@ -51,7 +52,7 @@ class CommitOrder {
     if (auto wrong = compare_lists(reading_, order); !wrong.empty()) return wrong;
     if (auto wrong = compare_orders(reading_, order); !wrong.empty()) return wrong;
     collect_written();
-    if (level_ == Level::ParallelSi) {
+    if (rules_.family == Family::Parallel) {
       find_neighbours(order);
       note_predicates();
       return through_past(order);
@@ -59,8 +60,8 @@ class CommitOrder {
     for (const TxnId txn : order) {
       if (auto wrong = through_reads(txn); !wrong.empty()) return wrong;
     }
-    if (level_ == Level::ReadAtomic) return through_sessions();
-    if (level_ == Level::Causal) return through_past(order);
+    if (rules_.knows == Knows::Direct) return through_sessions();
+    if (rules_.knows == Knows::Past) return through_past(order);
     return "";
   }
 
@@ -132,12 +133,12 @@ class CommitOrder {
     for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
       if (!reading_.is_external(id)) continue;
       first_seen_[reading_.source_txn(id)] = id;
-      if (level_ != Level::ReadCommitted) note_read(id);
+      if (rules_.knows != Knows::EarlierReads) note_read(id);
     }
     AccessId later = reading_.end(txn);  // All accesses from here on are noted.
     for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
       if (!reading_.is_external(id)) continue;
-      for (; level_ == Level::ReadCommitted && is_later(later - 1, id); --later) {
+      for (; rules_.knows == Knows::EarlierReads && is_later(later - 1, id); --later) {
         if (reading_.is_external(later - 1)) note_read(later - 1);
       }
       const TxnId known = reading_.source_txn(id);
@@ -221,8 +222,9 @@ class CommitOrder {
       for (const TxnId txn : order) {
         tick(txn, clocks, first, width);
         const std::uint32_t* const clock = &clocks[txn.index() * width];
-        const auto wrong = level_ == Level::ParallelSi ? overwriters(txn, clock, first, width)
-                                                       : past(txn, clock, first, width, sessions);
+        const auto wrong = rules_.family == Family::Parallel
+                               ? overwriters(txn, clock, first, width)
+                               : past(txn, clock, first, width, sessions);
         if (!wrong.empty()) return wrong;
       }
     }
@@ -303,7 +305,7 @@ class CommitOrder {
   // The writers of the versions that `txn` overwrote; none but at parallel SI.
   [[nodiscard]] std::vector<TxnId> overwritten(TxnId txn) const {
     std::vector<TxnId> out;
-    if (level_ != Level::ParallelSi) return out;
+    if (rules_.family != Family::Parallel) return out;
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       if (reading_.is_write(id) && previous_[id] != kNoAccess) {
         out.push_back(reading_.access(previous_[id]).txn);
@@ -363,7 +365,7 @@ class CommitOrder {
   const Reading& reading_;
   const PredicateReads& reads_;
   const History& h_;
-  const Level level_;
+  const Rules rules_;
   std::vector<std::uint32_t> position_;
   std::vector<std::uint32_t> place_;  // By transaction: its number in its session, from 1.
   std::vector<TxnId> before_;         // By transaction: the one before it in its session.

@@ -11,7 +11,6 @@ namespace ouro::recheck {
 Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
                std::int64_t clock_drift)
     : reading_(reading),
-      level_(level),
       rules_(rules_of(level)),
       clock_drift_(clock_drift),
       versions_(reading, rules_),
@@ -24,12 +23,110 @@ Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level l
   }
 }
 
+std::string Cycles::complaint_about_writer(const Choice& choice, TxnId txn) const {
+  if (txn == kInitialTxn || !takes_part(txn)) return "is not about transactions that count";
+  if (reading_.last_write(txn, choice.key) == kNoAccess) return "is not about writers of a key";
+  return "";
+}
+
 std::string Cycles::complaint(const Choice& choice) const {
-  for (const TxnId txn : {choice.first, choice.second}) {
-    if (txn == kInitialTxn || !takes_part(txn)) return "is not between transactions that count";
-    if (reading_.last_write(txn, choice.key) == kNoAccess) return "is not between writers of a key";
+  if (choice.key.index() >= reading_.history().key_count()) return "is about no key";
+  const bool initial_source = choice.first == kInitialTxn && (choice.kind == ChoiceKind::Source ||
+                                                              choice.kind == ChoiceKind::Later);
+  if (!initial_source) {
+    if (std::string wrong = complaint_about_writer(choice, choice.first); !wrong.empty()) {
+      return wrong;
+    }
   }
-  return choice.first == choice.second ? "is between a transaction and itself" : "";
+  switch (choice.kind) {
+    case ChoiceKind::Order:
+      if (choice.first == choice.second) return "is between a transaction and itself";
+      return complaint_about_writer(choice, choice.second);
+    case ChoiceKind::Sees:
+      // Elsewhere a begin need be neither before nor behind a commit.
+      if (rules_.family != Family::Snapshot && rules_.family != Family::Serial) {
+        return "is about what a transaction sees, which the level does not order";
+      }
+      if (choice.first == choice.second) return "is between a transaction and itself";
+      return choice.second != kInitialTxn && takes_part(choice.second)
+                 ? ""
+                 : "is not about transactions that count";
+    default: {
+      const AccessId read = reading_.read_of(choice.read, choice.key);
+      if (read == kNoAccess || !reading_.is_open(read) || reading_.is_external(read)) {
+        return "is not about an open read";
+      }
+      return takes_part(reading_.access(read).txn) ? "" : "is not about transactions that count";
+    }
+  }
+}
+
+// Whether a side of a choice about an open read, or about what a transaction sees, is the edge.
+bool Cycles::rests_on(const Edge& edge, const Choice& choice, bool reversed) const {
+  const TxnId reader =
+      choice.kind == ChoiceKind::Sees ? choice.second : reading_.history().txn_of(choice.read);
+  if (edge.key != choice.key || choice.kind == ChoiceKind::Later) return false;
+  if (!reversed) {
+    return edge.kind == EdgeKind::WriteRead && edge.from == choice.first && edge.to == reader &&
+           choice.first != kInitialTxn;
+  }
+  return choice.kind == ChoiceKind::Sees && edge.kind == EdgeKind::ReadWrite &&
+         edge.from == reader && edge.to == choice.first;
+}
+
+std::string Cycles::complaint(std::span<const Choice> choices,
+                              std::span<const ChoiceSide> assumed) const {
+  for (const ChoiceSide& side : assumed) {
+    const Choice& choice = choices[side.choice];
+    if (choice.kind != ChoiceKind::Source && choice.kind != ChoiceKind::Later) continue;
+    const AccessId read = reading_.read_of(choice.read, choice.key);
+    if (leaves_no_source(choices, assumed, read)) return "";
+  }
+  return sees_later_version(choices, assumed) ? "" : "does not contradict an open read";
+}
+
+// Whether no version is left that the read can have returned.
+bool Cycles::leaves_no_source(std::span<const Choice> choices, std::span<const ChoiceSide> assumed,
+                              AccessId read) const {
+  std::vector<TxnId> left = reading_.candidates(read);
+  for (const ChoiceSide& side : assumed) {
+    const Choice* choice = &choices[side.choice];
+    if (choice->kind != ChoiceKind::Source && choice->kind != ChoiceKind::Later) continue;
+    if (reading_.read_of(choice->read, choice->key) != read) continue;
+    std::vector<TxnId> named{choice->first};
+    while (choice->previous != Choice::kNone) {
+      choice = &choices[choice->previous];
+      named.push_back(choice->first);
+    }
+    const bool among = (choices[side.choice].kind == ChoiceKind::Source) != side.reversed;
+    std::erase_if(left, [&](TxnId writer) {
+      return (std::find(named.begin(), named.end(), writer) != named.end()) != among;
+    });
+  }
+  return left.empty();
+}
+
+// Whether an open read returned a version although its transaction sees one that comes later.
+bool Cycles::sees_later_version(std::span<const Choice> choices,
+                                std::span<const ChoiceSide> assumed) const {
+  const Choice* source = nullptr;
+  const Choice* seen = nullptr;
+  Assumption assumption;
+  for (const ChoiceSide& side : assumed) {
+    const Choice& choice = choices[side.choice];
+    if (choice.kind == ChoiceKind::Order) {
+      assumption = {version_of(choice.first, choice.key), version_of(choice.second, choice.key),
+                    true};
+      if (side.reversed) std::swap(assumption.first, assumption.second);
+    }
+    if (choice.kind == ChoiceKind::Source && !side.reversed) source = &choice;
+    if (choice.kind == ChoiceKind::Sees && !side.reversed) seen = &choice;
+  }
+  if (source == nullptr || seen == nullptr || source->key != seen->key) return false;
+  if (reading_.history().txn_of(source->read) != seen->second) return false;
+  const std::uint32_t early = version_of(source->first, source->key);
+  const std::uint32_t late = version_of(seen->first, seen->key);
+  return early != late && ordered(early, late, assumption);
 }
 
 std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choice> choices,
@@ -51,6 +148,13 @@ std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choic
       if (side == assumed.end()) return name + " rests on a choice that was not made";
       const Choice& choice = choices[side->choice];
       if (edge.key != choice.key) return name + " rests on a choice about another key";
+      if (choice.kind != ChoiceKind::Order) {
+        if (!rests_on(edge, choice, side->reversed)) return name + " is no side of its choice";
+        if (!connects(edge, cycle[(i + 1) % cycle.size()])) {
+          return name + " does not lead to the next one";
+        }
+        continue;
+      }
       assumption = {reading_.last_write(choice.first, choice.key),
                     reading_.last_write(choice.second, choice.key), true};
       if (side->reversed) std::swap(assumption.first, assumption.second);
@@ -167,11 +271,11 @@ bool Cycles::is_write_read(const Edge& edge) const {
     return true;
   }
   const std::uint32_t version = version_at(edge.from_op, edge.from, edge.key);
-  return version != kNoAccess && is_read_of(edge.to_op, edge.to) &&
+  return version != kNoAccess && is_op_of(edge.to_op, edge.to) &&
          predicates_.follows(edge.to_op, version);
 }
 
-bool Cycles::is_read_of(OpId op, TxnId txn) const {
+bool Cycles::is_op_of(OpId op, TxnId txn) const {
   const History& h = reading_.history();
   return op.valid() && op >= h.first_op(txn) && op < h.end_op(txn);
 }
@@ -196,7 +300,7 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
   if (read != kNoAccess && !absence && ordered(versions_.returned(read), late, assumption)) {
     return true;
   }
-  return !rules_.phantoms && edge.to != kInitialTxn && is_read_of(edge.from_op, edge.from) &&
+  return !rules_.phantoms && edge.to != kInitialTxn && is_op_of(edge.from_op, edge.from) &&
          predicates_.precedes(edge.from_op, late);
 }
 
@@ -228,13 +332,13 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
       if (reading_.source_txn(id) != edge.from) continue;
       // The rows of one operation have no order among them.
       const bool earlier = reading_.access(id).op < reading_.access(read).op;
-      if (level_ != Level::ReadCommitted || earlier) return true;
+      if (rules_.knows != Knows::EarlierReads || earlier) return true;
     }
     return false;
   }
-  if (level_ == Level::ReadCommitted) return false;
+  if (rules_.knows == Knows::EarlierReads) return false;
   if (before_in_session(edge.from, reader)) return true;
-  return level_ == Level::Causal && caused(edge.from, reader);
+  return rules_.knows == Knows::Past && caused(edge.from, reader);
 }
 
 // Whether `from` is in the causal past of `reader`, found by a walk through that past.

@@ -23,8 +23,13 @@ class Cycles {
   [[nodiscard]] std::string complaint(std::span<const Edge> cycle, std::span<const Choice> choices,
                                       std::span<const ChoiceSide> assumed) const;
 
-  // What is wrong with a choice, or "": it must be between two writers of its key.
+  // What is wrong with a choice, or "": it must be about writers of its key, and an open read.
   [[nodiscard]] std::string complaint(const Choice& choice) const;
+  // What is wrong with a step that says, without a cycle and premises, that the sides `assumed` of
+  // `choices` contradict each other by what they say of an open read; or "".
+  // REQUIRES: `choices` are sound, and no choice is in `assumed` twice.
+  [[nodiscard]] std::string complaint(std::span<const Choice> choices,
+                                      std::span<const ChoiceSide> assumed) const;
 
  private:
   // That version `first` precedes version `second`, if that was `made`: an edge may rest on it.
@@ -40,6 +45,16 @@ class Cycles {
     End to = End::Begin;
   };
 
+  [[nodiscard]] std::string complaint_about_writer(const Choice& choice, TxnId txn) const;
+  [[nodiscard]] bool rests_on(const Edge& edge, const Choice& choice, bool reversed) const;
+  [[nodiscard]] bool leaves_no_source(std::span<const Choice> choices,
+                                      std::span<const ChoiceSide> assumed, AccessId read) const;
+  [[nodiscard]] bool sees_later_version(std::span<const Choice> choices,
+                                        std::span<const ChoiceSide> assumed) const;
+  // The version of `key` by `writer`, which may be kInitialTxn.
+  [[nodiscard]] std::uint32_t version_of(TxnId writer, KeyId key) const {
+    return writer == kInitialTxn ? versions_.initial(key) : reading_.last_write(writer, key);
+  }
   [[nodiscard]] bool connects(const Edge& edge, const Edge& next) const;
   [[nodiscard]] Arc arc(EdgeKind kind) const;
   [[nodiscard]] bool is_proven(const Edge& edge, const Assumption& assumption) const;
@@ -49,7 +64,7 @@ class Cycles {
   [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
   // Whether `op` belongs to `txn`.
-  [[nodiscard]] bool is_read_of(OpId op, TxnId txn) const;
+  [[nodiscard]] bool is_op_of(OpId op, TxnId txn) const;
   [[nodiscard]] bool is_forced(const Edge& edge) const;
   [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
   [[nodiscard]] bool caused(TxnId from, TxnId reader) const;
@@ -68,7 +83,6 @@ class Cycles {
   [[nodiscard]] std::uint32_t version_at(OpId op, TxnId txn, KeyId key) const;
 
   const Reading& reading_;
-  Level level_;
   Rules rules_;
   std::int64_t clock_drift_;
   Versions versions_;

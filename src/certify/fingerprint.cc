@@ -102,10 +102,9 @@ class Contents {
     for (const PredicateNode& node : c_.predicate_nodes) {
       const auto kind = static_cast<std::uint64_t>(node.kind);
       std::uint64_t hash = mix(mix(mix(kSeed, kind), of(node.column)), node.count);
-      if (node.kind == PredicateKind::And || node.kind == PredicateKind::Or ||
-          node.kind == PredicateKind::Not) {
+      if (info(node.kind).has_children) {
         for (const std::uint32_t child : h_.children(node)) hash = mix(hash, predicates_[child]);
-      } else if (node.kind != PredicateKind::True) {
+      } else if (info(node.kind).compares) {
         for (const Value operand : h_.operands(node)) hash = mix(hash, of(operand));
       }
       predicates_.push_back(hash);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "certify/rows.h"
+#include "certify/rules.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -93,7 +94,7 @@ bool Flaws::is_fault(const Anomaly& anomaly) const {
 
 std::string Flaws::first_forbidden(Level level) const {
   for (const Flaw& flaw : reading_.flaws()) {
-    if (flaw.kind == AnomalyKind::NonRepeatableRead && level == Level::ReadCommitted) continue;
+    if (flaw.kind == AnomalyKind::NonRepeatableRead && rules_of(level).rereads_differ) continue;
     return fmt::format("{}: {}", h_.place(reading_.access(flaw.read).op).to_string(),
                        info(flaw.kind).name);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "certify/reading.h"
 #include "history/columns.h"
@@ -51,20 +52,21 @@ Status Reading::join_register(AccessId read) {
     const AccessId mine = own.all[own.done - 1];
     if (accesses_[mine].value == a.value) return {};
     if (accesses_[mine].kind == OpKind::Delete && is_absence(read)) return {};
-    const auto found = written_.find({a.key, a.value});
-    const bool future =
-        found != written_.end() && accesses_[found->second].txn == a.txn && found->second > read;
-    flaw(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, read,
-         future ? found->second : mine);
+    AccessId later = kNoAccess;
+    for (std::size_t i = own.done; i < own.all.size(); ++i) {
+      if (accesses_[own.all[i]].value == a.value && !a.value.is_null()) later = own.all[i];
+    }
+    const bool future = later != kNoAccess;
+    flaw(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, read, future ? later : mine);
     return {};
   }
-  if (a.value.is_null()) {
-    const auto source = null_source(read);
+  if (is_absence(read)) {
+    const auto source = absence_source(read);
     if (!source.ok()) return source.error();
     source_[read] = *source == kUnclear ? kNowhere : *source;
     if (*source == kUnclear) return {};
-  } else {
-    source_[read] = value_source(read);
+  } else if (const Possible versions = possible(read); versions.count < 2 || !take_said(read)) {
+    source_[read] = source_of(read, versions);
   }
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
@@ -87,63 +89,74 @@ void Reading::join_open(AccessId read) {
     if (accesses_[mine].value == a.value) flaw(AnomalyKind::Internal, read, mine);
     return;
   }
-  const auto said = said_.find(a.op);
-  if (said == said_.end()) {
+  if (!take_said(read)) {
     if (own.read != kNoAccess && seen_value(own.read) == a.value) {
       flaw(AnomalyKind::NonRepeatableRead, read, own.read);
     }
     own.open.push_back(read);
-    const auto& writes = writes_of_.at(a.key);
-    const bool possible = is_candidate(a.op, kInitialTxn) ||
-                          std::any_of(writes.begin(), writes.end(), [&](AccessId write) {
-                            return is_candidate(a.op, accesses_[write].txn);
-                          });
-    if (!possible) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
+    if (candidates(read).empty()) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
     return;
   }
-  source_[read] = said->second == kInitialTxn ? kNoAccess : last_write(said->second, a.key);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
   own.read = read;
 }
 
-bool Reading::is_open(OpId op) const {
-  if (!op.valid() || op.index() >= h_->op_count()) return false;
-  if (h_->op(op).kind != OpKind::CasFailed) return false;
-  const TxnId txn = h_->txn_of(op);
-  if (h_->status(txn) == TxnStatus::Aborted) return false;
-  for (OpId before = h_->first_op(txn); before < op; ++before.value) {
-    const Op own = h_->op(before);
-    if (ouro::is_write(own.kind) && own.key == h_->op(op).key) return false;
-  }
+// Gives a read the source that was said; false if none was.
+bool Reading::take_said(AccessId read) {
+  const Access& a = accesses_[read];
+  const auto said = said_.find({a.op, a.key});
+  if (said == said_.end()) return false;
+  source_[read] = said->second == kInitialTxn ? kNoAccess : last_write(said->second, a.key);
   return true;
 }
 
-std::vector<TxnId> Reading::candidates(OpId open_read) const {
+AccessId Reading::read_of(OpId op, KeyId key) const {
+  if (!op.valid() || op.index() >= h_->op_count()) return kNoAccess;
+  const auto [first, end] = accesses_of(op);
+  for (AccessId id = first; id < end; ++id) {
+    if (!is_write(id) && accesses_[id].key == key) return id;
+  }
+  return kNoAccess;
+}
+
+bool Reading::is_open(AccessId read) const {
+  const Access& a = accesses_[read];
+  if (is_write(read) || status(read) == TxnStatus::Aborted || is_list(a.key)) return false;
+  if (a.value.is_unobserved() || is_absence(read)) return false;
+  for (AccessId before = first(a.txn); before < read; ++before) {
+    if (is_write(before) && accesses_[before].key == a.key) return false;
+  }
+  return is_open_access(read) || possible(read).count > 1;
+}
+
+std::vector<TxnId> Reading::candidates(AccessId read) const {
   std::vector<TxnId> out;
-  if (is_candidate(open_read, kInitialTxn)) out.push_back(kInitialTxn);
-  for (const AccessId write : writes_of_.at(h_->op(open_read).key)) {
-    if (is_candidate(open_read, accesses_[write].txn)) out.push_back(accesses_[write].txn);
+  if (is_candidate(read, kInitialTxn)) out.push_back(kInitialTxn);
+  for (const AccessId write : writes_of_.at(accesses_[read].key)) {
+    if (is_candidate(read, accesses_[write].txn)) out.push_back(accesses_[write].txn);
   }
   return out;
 }
 
-bool Reading::is_candidate(OpId open_read, TxnId writer) const {
-  const Op read = h_->op(open_read);
-  if (writer == kInitialTxn) return h_->initial(read.key) != read.value;
+bool Reading::is_candidate(AccessId read, TxnId writer) const {
+  const Access& a = accesses_[read];
+  const auto fits = [&](Value held) { return (held == a.value) != is_open_access(read); };
+  if (writer == kInitialTxn) return fits(h_->initial(a.key));
   if (writer.index() >= h_->txn_count() || h_->status(writer) == TxnStatus::Aborted) return false;
-  const AccessId write = last_write(writer, read.key);
-  return writer != h_->txn_of(open_read) && write != kNoAccess &&
-         accesses_[write].value != read.value;
+  const AccessId write = last_write(writer, a.key);
+  return writer != a.txn && write != kNoAccess && fits(accesses_[write].value);
 }
 
-OpId Reading::first_open() const {
+bool Reading::has_open() const {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     const Access& a = accesses_[id];
-    if (is_open_access(id) && counts(a.txn) && is_open(a.op) && !said_.contains(a.op)) return a.op;
+    if (!is_write(id) && counts(a.txn) && !said_.contains({a.op, a.key}) && is_open(id)) {
+      return true;
+    }
   }
-  return {};
+  return false;
 }
 
 // The value that a read saw. An open read saw that of its source, and so did a scan that passed
@@ -155,47 +168,69 @@ Value Reading::seen_value(AccessId read) const {
   return accesses_[passed ? source_[read] : read].value;
 }
 
-// The source of a read that found nothing; kUnclear if there may be several, and such reads are
-// left out.
-Result<AccessId> Reading::null_source(AccessId read) {
+// What a read that its transaction's own writes do not explain may have returned. Counts no further
+// than two.
+Reading::Possible Reading::possible(AccessId read) const {
+  const Access& a = accesses_[read];
+  Possible out;
+  if (a.value == h_->initial(a.key)) out.count = 1;
+  const auto consider = [&](AccessId write) {
+    if (accesses_[write].txn == a.txn) {
+      out.own = write;
+    } else if (is_last(write)) {
+      ++out.count;
+      out.one = write;
+    } else if (out.intermediate == kNoAccess) {
+      out.intermediate = write;
+    }
+  };
+  AccessId only = kNoAccess;
+  if (const auto many = repeated_.find({a.key, a.value}); many != repeated_.end()) {
+    for (auto write = many->second.begin(); write != many->second.end() && out.count < 2; ++write) {
+      consider(*write);
+    }
+  } else if (a.value.is_null()) {
+    std::tie(only, out.aborted) = null_writes(a.key);
+  } else {
+    only = write_of(a.key, a.value);
+  }
+  if (only != kNoAccess && status(only) == TxnStatus::Aborted && accesses_[only].txn != a.txn) {
+    out.aborted = only;
+  } else if (only != kNoAccess) {
+    consider(only);
+  }
+  return out;
+}
+
+// The source of a read; kNowhere if it is open or wrong, which is noted.
+AccessId Reading::source_of(AccessId read, const Possible& possible) {
+  if (possible.count > 1) return kNowhere;
+  if (possible.count == 1) return possible.one;
+  if (possible.intermediate != kNoAccess) return joined(read, possible.intermediate);
+  if (possible.own != kNoAccess) return joined(read, possible.own);
+  flaw(possible.aborted == kNoAccess ? AnomalyKind::ThinAirRead : AnomalyKind::AbortedRead, read,
+       possible.aborted);
+  return kNowhere;
+}
+
+// The source of a key that a scan did not list; kUnclear if there may be several, and such reads
+// are left out.
+Result<AccessId> Reading::absence_source(AccessId read) {
   const KeyId key = accesses_[read].key;
   const auto found = null_writes_.find(key);
   const NullWrites writes = found == null_writes_.end() ? NullWrites{} : found->second;
-  const bool initially = h_->initial(key).is_null();
-  if (is_absence(read) && writes.deleters > 0) {
-    if (writes.deleters == 1 && writes.writers == 0 && !initially) {
+  if (writes.deleters > 0) {
+    if (writes.deleters == 1 && writes.writers == 0 && !h_->initial(key).is_null()) {
       return joined(read, writes.tombstone);
     }
     if (skips_unclear_) return kUnclear;
   }
-  if (writes.writers + (initially ? 1 : 0) > 1) {
+  const Possible versions = possible(read);
+  if (versions.count > 1) {
     return error_at(
         read, fmt::format("it is unclear who left {} absent for this read", h_->key_label(key)));
   }
-  if (initially) return kNoAccess;
-  if (writes.last != kNoAccess) return joined(read, writes.last);
-  flaw(writes.aborted == kNoAccess ? AnomalyKind::ThinAirRead : AnomalyKind::AbortedRead, read,
-       writes.aborted);
-  return kNowhere;
-}
-
-// The source of a read that returned a value.
-AccessId Reading::value_source(AccessId read) {
-  const Access& a = accesses_[read];
-  const bool initial = a.value == h_->initial(a.key);
-  const auto found = written_.find({a.key, a.value});
-  if (found == written_.end()) {
-    if (initial) return kNoAccess;
-    flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
-    return kNowhere;
-  }
-  const AccessId write = found->second;
-  if (status(write) == TxnStatus::Aborted && accesses_[write].txn != a.txn) {
-    if (initial) return kNoAccess;
-    flaw(AnomalyKind::AbortedRead, read, write);
-    return kNowhere;
-  }
-  return joined(read, write);
+  return source_of(read, versions);
 }
 
 // The source of `read`, which returned `write`, of a transaction that did not abort.

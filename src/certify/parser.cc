@@ -6,6 +6,8 @@
 #include <charconv>
 #include <limits>
 
+#include "certify/choice_words.h"
+#include "certify/rules.h"
 #include "format/input.h"
 #include "format/json_tree.h"
 #include "ouro/certificate.h"
@@ -54,12 +56,14 @@ class Parser {
       return sources(fields, "case", certificate_.verdict.cases.emplace_back().sources);
     }
     if (has("anomaly")) return anomaly(fields);
-    if (has("choice")) return choice(fields);
+    for (std::size_t kind = 0; kind < recheck::kChoiceWords.size(); ++kind) {
+      if (has(recheck::kChoiceWords[kind])) return choice(fields, static_cast<ChoiceKind>(kind));
+    }
     if (has("exclude")) return step(fields);
     if (!has("end"))
       return fail(
-          "expected order, schedule, sources, case, anomaly, choice, exclude or "
-          "end");
+          "expected order, schedule, sources, case, anomaly, choice, sees, source, later, exclude "
+          "or end");
     if (static_cast<std::uint64_t>(whole(fields, "end", kMany)) != line_) fail("lines are missing");
     ended_ = true;
   }
@@ -164,8 +168,8 @@ class Parser {
   void sources(const Json& fields, std::string_view key, std::vector<ReadSource>& out) {
     elements(fields, key, [&](const Json& item) {
       if (!item.is_map()) return fail("a source must be an object");
-      out.push_back(
-          {id<OpId>(whole(item, "read", kMany)), id<TxnId>(whole(item, "writer", kMany, true))});
+      out.push_back({id<OpId>(whole(item, "read", kMany)), id<KeyId>(whole(item, "key", kMany)),
+                     id<TxnId>(whole(item, "writer", kMany, true))});
     });
   }
 
@@ -176,13 +180,13 @@ class Parser {
     while (kind < kAnomalyKindCount && info(static_cast<AnomalyKind>(kind)).name != word) ++kind;
     if (kind == kAnomalyKindCount) return fail("unknown anomaly");
     out.kind = static_cast<AnomalyKind>(kind);
-    if (out.kind == AnomalyKind::ContradictoryOrder) return fail("a refutation is no anomaly");
-    const bool of_timestamps = out.kind > AnomalyKind::ContradictoryOrder;
-    if (of_timestamps) {
+    const AnomalySign sign = info(out.kind).sign;
+    if (sign == AnomalySign::Contradiction) return fail("a refutation is no anomaly");
+    if (recheck::names_transactions(sign)) {
       numbers(fields, "transactions",
               [&](std::int64_t number) { out.txns.push_back(id<TxnId>(number)); });
     }
-    if (out.kind <= AnomalyKind::NonRepeatableRead || of_timestamps) {
+    if (sign != AnomalySign::Cycle) {
       numbers(fields, "operations",
               [&](std::int64_t number) { out.ops.push_back(id<OpId>(number)); });
     } else {
@@ -222,11 +226,30 @@ class Parser {
     return out;
   }
 
-  void choice(const Json& fields) {
+  void choice(const Json& fields, ChoiceKind kind) {
+    const std::string_view word = recheck::kChoiceWords[static_cast<std::size_t>(kind)];
     std::vector<std::int64_t> parts;
-    numbers(fields, "choice", [&](std::int64_t number) { parts.push_back(number); });
-    if (parts.size() != 3) return fail("\"choice\" must be a key and two transactions");
-    refutation().choices.push_back({id<KeyId>(parts[0]), id<TxnId>(parts[1]), id<TxnId>(parts[2])});
+    elements(fields, word, [&](const Json& item) {
+      const std::int64_t number = item.integer().value_or(-1);
+      if (number < 0 || number > kMany) return fail(fmt::format("\"{}\" must have counts", word));
+      parts.push_back(number);
+    });
+    const bool later = kind == ChoiceKind::Later;
+    const bool of_read = recheck::is_about_read(kind);
+    if (parts.size() != (later ? 4 : 3)) {
+      return fail(fmt::format("\"{}\" must be a key, a transaction and {}{}", word,
+                              of_read ? "a read" : "another transaction",
+                              later ? ", and a choice" : ""));
+    }
+    Choice out{.key = id<KeyId>(parts[0]), .first = id<TxnId>(parts[1]), .second = {}};
+    out.kind = kind;
+    if (of_read) {
+      out.read = id<OpId>(parts[2]);
+    } else {
+      out.second = id<TxnId>(parts[2]);
+    }
+    if (later && parts[3] > 0) out.previous = static_cast<std::uint32_t>(parts[3] - 1);
+    refutation().choices.push_back(out);
   }
 
   void step(const Json& fields) {

@@ -147,7 +147,19 @@ void Reading::note_null_write(AccessId id) {
     return;
   }
   if (known.last == kNoAccess || accesses_[known.last].txn != accesses_[id].txn) ++known.writers;
+  if (known.last != kNoAccess) note_repeated(known.last, id);
   known.last = id;
+}
+
+// Both are writes of the same value by transactions that did not abort; `id` is the later one.
+void Reading::note_repeated(AccessId before, AccessId id) {
+  const Access& a = accesses_[id];
+  const bool same = accesses_[before].txn == a.txn;
+  if (same && !repeated_.contains({a.key, a.value})) return;
+  auto& writes = repeated_[{a.key, a.value}];
+  if (writes.empty()) writes.push_back(before);
+  if (same) writes.pop_back();
+  writes.push_back(id);
 }
 
 // Enters a write into written_. Of several of the same value it keeps one that did not abort, if
@@ -155,20 +167,18 @@ void Reading::note_null_write(AccessId id) {
 Status Reading::note_write(AccessId id) {
   const Access& a = accesses_[id];
   const bool aborted = status(id) == TxnStatus::Aborted;
-  if (!aborted && !is_list(a.key) && a.value == h_->initial(a.key)) {
-    return error_at(id, fmt::format("a write repeats the initial value of {}; values of a key "
-                                    "must be unique",
-                                    h_->key_label(a.key)));
-  }
   const auto [at, added] = written_.try_emplace({a.key, a.value}, id);
   if (added) return {};
-  if (accesses_[at->second].txn == a.txn) {
-    at->second = id;
-  } else if (status(at->second) == TxnStatus::Aborted) {
-    if (!aborted) at->second = id;
+  if (status(at->second) == TxnStatus::Aborted) {
+    if (!aborted || accesses_[at->second].txn == a.txn) at->second = id;
   } else if (!aborted) {
-    return error_at(id, fmt::format("two transactions wrote {}={}; values of a key must be unique",
-                                    h_->key_label(a.key), h_->text(a.value)));
+    if (is_list(a.key) && accesses_[at->second].txn != a.txn) {
+      return error_at(id, fmt::format("two transactions appended {} to {}; elements of a list must "
+                                      "be unique",
+                                      h_->text(a.value), h_->key_label(a.key)));
+    }
+    note_repeated(at->second, id);
+    at->second = id;
   }
   return {};
 }
@@ -191,8 +201,11 @@ void Reading::find_last_writes() {
 // Fills writes_of_.
 void Reading::note_candidates() {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
-    if (is_open_access(id)) writes_of_[accesses_[id].key];
+    const Access& a = accesses_[id];
+    const bool initial = is_write(id) && a.value == h_->initial(a.key);
+    if (is_open_access(id) || initial) writes_of_[a.key];
   }
+  for (const auto& [version, writes] : repeated_) writes_of_[version.first];
   if (writes_of_.empty()) return;
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (!is_write(id) || !is_last(id) || status(id) == TxnStatus::Aborted) continue;

@@ -59,17 +59,19 @@ class Reading {
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
                             Absences absences = Absences::Assumed,
                             std::span<const ReadSource> sources = {});
-  // Whether `op` is an open read: a compare-and-set that failed, of a transaction that did not
-  // abort and did not write the key before, so that it is unknown what it read. With a source it is
-  // a read like any other; without, it says nothing.
-  [[nodiscard]] bool is_open(OpId op) const;
-  // The transactions whose last write of the key an open read may have returned; kInitialTxn stands
-  // for the initial version.
-  [[nodiscard]] std::vector<TxnId> candidates(OpId open_read) const;
-  // Whether `writer` is among its candidates.
-  [[nodiscard]] bool is_candidate(OpId open_read, TxnId writer) const;
-  // The first open read of a transaction that counts, and without a source; invalid: there is none.
-  [[nodiscard]] OpId first_open() const;
+  // The read of `key` by `op`; kNoAccess if there is none.
+  [[nodiscard]] AccessId read_of(OpId op, KeyId key) const;
+  // Whether a read is open: its transaction did not abort and did not write the key before, and it
+  // has more than one candidate, or is a compare-and-set that failed. With a source it is a read
+  // like any other; without, it says nothing.
+  [[nodiscard]] bool is_open(AccessId read) const;
+  // The transactions whose last write of the key a read may have returned; kInitialTxn stands for
+  // the initial version.
+  [[nodiscard]] std::vector<TxnId> candidates(AccessId read) const;
+  // Whether `writer` is among them.
+  [[nodiscard]] bool is_candidate(AccessId read, TxnId writer) const;
+  // Whether a transaction that counts has an open read without a source.
+  [[nodiscard]] bool has_open() const;
 
   [[nodiscard]] const History& history() const { return *h_; }
   [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
@@ -145,7 +147,7 @@ class Reading {
   Reading(const History& history, Evidence evidence, Absences absences,
           std::span<const ReadSource> sources)
       : h_(&history), evidence_(evidence), absences_(absences) {
-    for (const ReadSource& said : sources) said_.insert({said.read, said.writer});
+    for (const ReadSource& said : sources) said_.insert({{said.read, said.key}, said.writer});
   }
   // The source of a read of an own write, of one that was not observed, and of one that is wrong.
   static constexpr AccessId kNowhere = 0xfffffffe;
@@ -158,14 +160,26 @@ class Reading {
   Status note_writes();
   Status note_write(AccessId id);
   void note_null_write(AccessId id);
+  void note_repeated(AccessId before, AccessId id);
   void note_tombstone(AccessId id);
   void find_last_writes();
   void note_candidates();
   Status join_reads();
-  Result<AccessId> null_source(AccessId read);
+  // What a read may have returned: how many versions, one of them (kNoAccess: the initial one), and
+  // writes that nobody but their own transaction may read.
+  struct Possible {
+    std::size_t count = 0;
+    AccessId one = kNoAccess;
+    AccessId intermediate = kNoAccess;
+    AccessId own = kNoAccess;
+    AccessId aborted = kNoAccess;
+  };
+  [[nodiscard]] Possible possible(AccessId read) const;
+  AccessId source_of(AccessId read, const Possible& possible);
+  bool take_said(AccessId read);
+  Result<AccessId> absence_source(AccessId read);
   [[nodiscard]] bool lists_tombstones() const;
   [[nodiscard]] Value seen_value(AccessId read) const;
-  AccessId value_source(AccessId read);
   Status join_register(AccessId read);
   void join_open(AccessId read);
   [[nodiscard]] bool is_open_access(AccessId id) const {
@@ -191,9 +205,9 @@ class Reading {
 
   const History* h_;
   // The sources of open reads.
-  absl::flat_hash_map<OpId, TxnId> said_;
-  // By key, if it has a compare-and-set that failed: the last write of each transaction that did
-  // not abort.
+  absl::flat_hash_map<std::pair<OpId, KeyId>, TxnId> said_;
+  // By key, if it has a compare-and-set that failed or a value that repeats: the last write of each
+  // transaction that did not abort.
   absl::flat_hash_map<KeyId, std::vector<AccessId>> writes_of_;
   Evidence evidence_;
   std::vector<Access> accesses_;
@@ -202,6 +216,9 @@ class Reading {
   std::vector<bool> is_list_;
   // See write_of().
   absl::flat_hash_map<std::pair<KeyId, Value>, AccessId> written_;
+  // By key and value, null included, if several transactions that did not abort wrote it: the last
+  // such write of each.
+  absl::flat_hash_map<std::pair<KeyId, Value>, std::vector<AccessId>> repeated_;
   std::vector<AccessId> source_;
   std::vector<std::uint32_t> own_shown_;  // By list read: how many own appends come before it.
   std::vector<bool> counts_;

@@ -17,6 +17,10 @@ class Steps {
 
   std::string run() {
     for (std::size_t i = 0; i < r_.choices.size(); ++i) {
+      const std::uint32_t previous = r_.choices[i].previous;
+      if (previous != Choice::kNone && (previous >= i || !continues(r_.choices[i]))) {
+        return fmt::format("choice {} does not continue another one", i + 1);
+      }
       const std::string wrong = cycles_.complaint(r_.choices[i]);
       if (!wrong.empty()) return fmt::format("choice {} {}", i + 1, wrong);
     }
@@ -43,6 +47,8 @@ class Steps {
     if (wrong.empty() && !step.cycle.empty()) {
       wrong = step.premises.empty() ? cycles_.complaint(step.cycle, r_.choices, step.excluded)
                                     : "has both a cycle and premises";
+    } else if (wrong.empty() && step.premises.empty()) {
+      wrong = cycles_.complaint(r_.choices, step.excluded);
     } else if (wrong.empty()) {
       wrong = follow(step, number);
     }
@@ -54,6 +60,13 @@ class Steps {
   void set(std::uint32_t choice, Made side) {
     made_[choice] = side;
     touched_.push_back(choice);
+  }
+
+  // Whether a choice and the one that it continues are of one kind and about one read.
+  [[nodiscard]] bool continues(const Choice& choice) const {
+    const Choice& before = r_.choices[choice.previous];
+    return choice.kind == ChoiceKind::Later && before.kind == ChoiceKind::Later &&
+           choice.read == before.read && choice.key == before.key;
   }
 
   // Assumes the sides that the step excludes; they must lead to a contradiction.

@@ -95,5 +95,51 @@ TEST_F(RefutationTest, ChoicesMustBeBetweenWriters) {
   EXPECT_THAT(said(), HasSubstr("choice 2 "));
 }
 
+// T3 read a value that both others wrote.
+class OpenReadTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::string about(const Choice& choice, Level level) const {
+    return Cycles(*reading_, predicates_, level, 0).complaint(choice);
+  }
+  // What is wrong with excluding some sides of Source(T1), Source(T2), Sees(T2) and T1 before T2.
+  [[nodiscard]] std::string excluding(std::vector<ChoiceSide> sides) const {
+    return Cycles(*reading_, predicates_, Level::Serializable, 0).complaint(choices_, sides);
+  }
+
+  const History history_ = oracle::history_of("T1 @a: w x 1\nT2 @b: w x 1\nT3 @c: r x 1\n");
+  const Result<Reading> reading_ = Reading::of(history_);
+  const PredicateReads predicates_{*reading_, PredicateReads::Seeing::Start};
+  const KeyId x_ = history_.op(OpId{0}).key;
+  const std::vector<Choice> choices_{
+      {x_, TxnId{0}, {}, ChoiceKind::Source, OpId{2}},
+      {x_, TxnId{1}, {}, ChoiceKind::Source, OpId{2}},
+      {x_, TxnId{1}, TxnId{2}, ChoiceKind::Sees, OpId{2}},
+      {x_, TxnId{0}, TxnId{1}, ChoiceKind::Order, {}},
+  };
+};
+
+TEST_F(OpenReadTest, WhatATransactionSeesIsAChoiceOnlyWhereTheLevelOrdersIt) {
+  for (const Level level : {Level::Serializable, Level::Si, Level::Prefix}) {
+    EXPECT_EQ(about(choices_[2], level), "") << info(level).name;
+  }
+  for (const Level level : {Level::ParallelSi, Level::Causal, Level::ReadCommitted}) {
+    EXPECT_THAT(about(choices_[2], level), HasSubstr("the level does not order"))
+        << info(level).name;
+  }
+}
+
+TEST_F(OpenReadTest, SomeSourceMustBeLeftOut) {
+  EXPECT_EQ(excluding({{0, true}, {1, true}}), "");
+  EXPECT_NE(excluding({{0, true}}), "");
+  EXPECT_EQ(excluding({{0, false}, {1, false}}), "");  // It cannot have returned both.
+}
+
+TEST_F(OpenReadTest, ALaterVersionCannotBeSeen) {
+  EXPECT_EQ(excluding({{0, false}, {2, false}, {3, false}}), "");
+  EXPECT_NE(excluding({{0, false}, {2, false}, {3, true}}), "");
+  EXPECT_NE(excluding({{0, false}, {2, true}, {3, false}}), "");
+  EXPECT_NE(excluding({{0, false}, {2, false}}), "");
+}
+
 }  // namespace
 }  // namespace ouro::recheck

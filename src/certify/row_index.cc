@@ -79,7 +79,7 @@ void RowIndex::choose_columns() {
     columns_.emplace_back().id = id;
   };
   for (const PredicateNode& node : c.predicate_nodes) {
-    if (node.kind >= PredicateKind::Eq) add(node.column);
+    if (info(node.kind).compares) add(node.column);
   }
   if (std::find(c.op_kind.begin(), c.op_kind.end(), OpKind::Scan) != c.op_kind.end()) add({});
 }

@@ -1,7 +1,8 @@
-// The rules of each level, as certificates need them (docs/levels.md, "In begins and commits"). The
-// engines have a table of their own (base/level_rules.h).
+// The rules of each level and kind of anomaly, as certificates need them (docs/levels.md, "In
+// begins and commits"). The engines have a table of their own (base/level_rules.h).
 #pragma once
 
+#include "ouro/check.h"
 #include "ouro/level.h"
 
 namespace ouro::recheck {
@@ -14,6 +15,15 @@ enum class Family : unsigned char {
   Serial,    // One moment for each transaction.
 };
 
+// At the weak levels: of which transactions T3 knows. If T3 read x from T1, those of them that
+// wrote x must have committed before T1.
+enum class Knows : unsigned char {
+  None,          // No such axiom.
+  EarlierReads,  // For each read, those that earlier operations of T3 read from.
+  Direct,        // Those that T3 read from, and those before it in its session.
+  Past,          // These, and all of whom they know directly or indirectly.
+};
+
 struct Rules {
   Family family = Family::Unknown;
   bool sessions = false;          // Session order counts.
@@ -21,14 +31,23 @@ struct Rules {
   bool commit_to_commit = false;  // … between commits only.
   bool lost_updates = false;      // Concurrent writers of a key are allowed.
   bool phantoms = false;          // rw of what a scan did not find does not count.
+  bool rereads_differ = false;    // Two reads of a key may differ within one transaction.
+  Knows knows = Knows::None;
 };
 
 constexpr Rules rules_of(Level level) {
   switch (level) {
     case Level::ReadCommitted:
+      return {.family = Family::Weak,
+              .sessions = true,
+              .lost_updates = true,
+              .rereads_differ = true,
+              .knows = Knows::EarlierReads};
     case Level::ReadAtomic:
+      return {
+          .family = Family::Weak, .sessions = true, .lost_updates = true, .knows = Knows::Direct};
     case Level::Causal:
-      return {.family = Family::Weak, .sessions = true, .lost_updates = true};
+      return {.family = Family::Weak, .sessions = true, .lost_updates = true, .knows = Knows::Past};
     case Level::Prefix:
       return {.family = Family::Snapshot, .sessions = true, .lost_updates = true};
     case Level::Si:
@@ -56,6 +75,11 @@ constexpr Rules rules_of(Level level) {
       return {.family = Family::Serial, .phantoms = true};
   }
   return {};
+}
+
+// Whether certificates list the transactions of an anomaly beside its operations.
+constexpr bool names_transactions(AnomalySign sign) {
+  return sign == AnomalySign::Timestamps || sign == AnomalySign::VersionOrders;
 }
 
 }  // namespace ouro::recheck

@@ -39,6 +39,14 @@ TEST(RulesTest, AStrongerLevelAsksForMore) {
   }
 }
 
+// Only the weak levels have an axiom about what a transaction knows.
+TEST(RulesTest, WeakLevelsSayWhatATransactionKnows) {
+  for (const LevelInfo& level : levels()) {
+    const Rules rules = rules_of(level.level);
+    EXPECT_EQ(rules.knows != Knows::None, rules.family == Family::Weak) << level.name;
+  }
+}
+
 TEST(RulesTest, RealTimeBetweenCommitsIsRealTime) {
   for (const LevelInfo& level : levels()) {
     const Rules rules = rules_of(level.level);

@@ -60,9 +60,9 @@ class RandomValues {
       return b_.combine(kind, parts);
     }
     constexpr auto kFirst = static_cast<std::size_t>(PredicateKind::Eq);
-    constexpr auto kLast = static_cast<std::size_t>(PredicateKind::IsNull);
-    const auto kind = static_cast<PredicateKind>(kFirst + below(kLast - kFirst + 2));
-    if (kind > PredicateKind::IsNull) return b_.always();
+    const std::size_t number = kFirst + below(kPredicateKindCount - kFirst + 1);
+    if (number == kPredicateKindCount) return b_.always();
+    const auto kind = static_cast<PredicateKind>(number);
     std::vector<Value> operands{scalar()};
     if (kind == PredicateKind::Between) operands.push_back(scalar());
     if (kind == PredicateKind::IsNull) operands.clear();

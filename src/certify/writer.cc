@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "certify/choice_words.h"
+#include "certify/rules.h"
 #include "format/output.h"
 #include "ouro/certificate.h"
 
@@ -89,8 +91,8 @@ class Writer {
   void sources(std::string_view word, const std::vector<ReadSource>& sources) {
     std::string text = fmt::format(R"({{"{}":[)", word);
     for (std::size_t i = 0; i < sources.size(); ++i) {
-      fmt::format_to(std::back_inserter(text), R"({}{{"read":{})", i == 0 ? "" : ",",
-                     number(sources[i].read));
+      fmt::format_to(std::back_inserter(text), R"({}{{"read":{},"key":{})", i == 0 ? "" : ",",
+                     number(sources[i].read), number(sources[i].key));
       if (sources[i].writer.valid()) {
         fmt::format_to(std::back_inserter(text), R"(,"writer":{})", number(sources[i].writer));
       }
@@ -102,10 +104,11 @@ class Writer {
 
   void anomalies(const std::vector<Anomaly>& all) {
     for (const Anomaly& anomaly : all) {
-      if (anomaly.kind == AnomalyKind::ContradictoryOrder) continue;
+      const AnomalySign sign = info(anomaly.kind).sign;
+      if (sign == AnomalySign::Contradiction) continue;
       std::string text = fmt::format(R"({{"anomaly":"{}",)", info(anomaly.kind).name);
       if (anomaly.edges.empty()) {
-        if (anomaly.kind > AnomalyKind::ContradictoryOrder) {
+        if (recheck::names_transactions(sign)) {
           add_numbers(text, "transactions", anomaly.txns);
           text += ',';
         }
@@ -151,8 +154,15 @@ class Writer {
 
   void refutation(const Refutation& refutation) {
     for (const Choice& choice : refutation.choices) {
-      line(R"({{"choice":[{},{},{}]}})", number(choice.key), number(choice.first),
-           number(choice.second));
+      const auto word = recheck::kChoiceWords[static_cast<std::size_t>(choice.kind)];
+      const std::uint32_t third =
+          recheck::is_about_read(choice.kind) ? number(choice.read) : number(choice.second);
+      if (choice.kind == ChoiceKind::Later) {
+        line(R"({{"{}":[{},{},{},{}]}})", word, number(choice.key), number(choice.first), third,
+             choice.previous == Choice::kNone ? 0 : choice.previous + 1);
+      } else {
+        line(R"({{"{}":[{},{},{}]}})", word, number(choice.key), number(choice.first), third);
+      }
     }
     for (const RefutationStep& step : refutation.steps) {
       std::string text = R"({"exclude":[)";

@@ -22,6 +22,8 @@
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
+#include "history/input_error.h"
+#include "history/real_time.h"
 
 namespace ouro {
 namespace {
@@ -144,6 +146,13 @@ void add_proof(const History& history, Verdict& verdict, Verdict other) {
     std::rotate(verdict.anomalies.begin(), of_both, of_both + 1);
     return;
   }
+  if (!verdict.cases.empty() || !other.cases.empty()) {
+    // A certificate cannot have cases of both moments.
+    verdict = {.level = verdict.level, .evidence = verdict.evidence};
+    verdict.reason =
+        "what open reads returned and when predicate reads saw the database are open together";
+    return;
+  }
   if (!other.refutation.steps.empty()) verdict.refutation = std::move(other.refutation);
   if (other.anomalies.empty()) return;
   auto& count = verdict.counts[static_cast<std::size_t>(other.anomalies[0].kind)];
@@ -225,6 +234,7 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
       return error;
     }
   }
+  if (auto status = check_clock_drift(options.clock_drift); !status.ok()) return status.error();
   auto verdicts = options.evidence == Evidence::Timestamps
                       ? check_by_timestamps(history, levels, budget, options)
                       : check_by_reads(history, levels, budget, options);

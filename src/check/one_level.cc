@@ -10,6 +10,7 @@
 #include "check/local/local.h"
 #include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
+#include "check/positions.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -33,8 +34,15 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
 }
 
 // Decides a level with the predicate edges that `observed` has now, and without its open reads.
-Verdict decide(const Observed& observed, const PredicateReads& predicates, Level level,
+// What decides a level without its open reads, or, if it `searches`, with most of them.
+struct Question {
+  Level level = Level::Serializable;
+  bool searches = false;
+};
+
+Verdict decide(const Observed& observed, const PredicateReads& predicates, Question question,
                const Budget& budget, const CheckOptions& options) {
+  const Level level = question.level;
   constexpr std::uint64_t kSteps = 1000;  // Charged for every decision, however small.
   budget.charge(kSteps);
   Verdict verdict{.level = level};
@@ -43,49 +51,49 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Level
   if (verdict.outcome == Outcome::Violated) return verdict;
   return rules(level).is(LevelFamily::CommitOrder)
              ? check_weak(observed, level, budget, options)
-             : check_polygraph(observed, level, budget, options);
-}
-
-// The positions of begins and commits in the order of a verdict that holds. Where it has no
-// schedule, a transaction begins and commits at its position in the order.
-Positions positions_of(const Observed& observed, const Verdict& verdict) {
-  Positions positions;
-  positions.begin.resize(observed.history().txn_count());
-  std::uint32_t next = 0;
-  for (const TxnId txn : verdict.order) positions.begin[txn.index()] = next++;
-  positions.commit = positions.begin;
-  for (const Event& event : verdict.schedule) {
-    (event.commit ? positions.commit : positions.begin)[event.txn.index()] = next++;
-  }
-  return positions;
+             : check_polygraph(observed, level, budget, options, question.searches);
 }
 
 // Decides a level, adding the edges of predicate reads that the order found so far breaks, until
 // the order breaks none.
-Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates, Level level,
-                               const Budget& budget, const CheckOptions& options) {
+Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
+                               Question question, const Budget& budget,
+                               const CheckOptions& options) {
+  const Level level = question.level;
   if (observed.stopped() || predicates.stopped() || predicates.empty()) {
-    return decide(observed, predicates, level, budget, options);
+    return decide(observed, predicates, question, budget, options);
   }
   if (rules(level).is(LevelFamily::Parallel)) {
     // Session-si implies this level and takes few edges. Only if it fails are all of them needed.
     const Verdict stronger =
-        decide_with_predicates(observed, predicates, Level::SessionSi, budget, options);
+        decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
     observed.set_predicate_edges(predicates.all(observed, budget, options.threads));
-    return decide(observed, predicates, level, budget, options);
+    return decide(observed, predicates, question, budget, options);
   }
   std::vector<PredicateEdge> edges;
   const bool overwrites = rules(level).phantoms_count();
   for (;;) {
     observed.set_predicate_edges(edges);
-    Verdict verdict = decide(observed, predicates, level, budget, options);
+    Verdict verdict = decide(observed, predicates, question, budget, options);
     if (verdict.outcome != Outcome::Holds) return verdict;
     const auto broken =
-        predicates.broken(observed, positions_of(observed, verdict), overwrites, budget);
+        predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (!merge(broken, edges)) return verdict;
   }
+}
+
+// Whether what open reads returned is to be searched for, instead of tried case by case.
+bool searches_sources(const Observed& observed, const CheckOptions& options) {
+  using Sources = SearchOptions::Sources;
+  if (observed.stopped() || observed.open_reads().empty()) return false;
+  if (options.search.sources != Sources::Few) return options.search.sources == Sources::Choices;
+  return !has_few_cases(observed);
+}
+
+bool can_search_sources(Level level) {
+  return !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
 }
 
 }  // namespace
@@ -111,18 +119,27 @@ Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
 
 Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
                      const Budget& budget, const CheckOptions& options) {
-  // With other sources other versions are seen, so predicate reads are judged anew.
-  const auto without = [&](Observed& seen) {
-    if (&seen == &observed) {
-      return decide_with_predicates(seen, predicates, level, budget, options);
-    }
-    const auto anew = read_predicates(seen, predicates.at(), budget, options);
-    if (anew.ok()) return decide_with_predicates(seen, *anew, level, budget, options);
-    Verdict verdict{.level = level};
-    verdict.reason = anew.error().what;
-    return verdict;
+  const auto decide_as = [&](Question question) {
+    const auto without = [&](Observed& seen) {
+      if (&seen == &observed) {
+        return decide_with_predicates(seen, predicates, question, budget, options);
+      }
+      const auto anew = read_predicates(seen, predicates.at(), budget, options);
+      if (anew.ok()) return decide_with_predicates(seen, *anew, question, budget, options);
+      Verdict verdict{.level = level};
+      verdict.reason = anew.error().what;
+      return verdict;
+    };
+    return decide_open_reads(observed, without, question.searches, budget, options);
   };
-  return decide_open_reads(observed, without, budget, options);
+  if (!searches_sources(observed, options)) return decide_as({level, false});
+  if (can_search_sources(level)) return decide_as({level, true});
+  // A stronger level that can search them may hold, and then so does this one.
+  if (implies(Level::SessionSi, level)) {
+    const Verdict stronger = decide_as({Level::SessionSi, true});
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  }
+  return decide_as({level, false});
 }
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {

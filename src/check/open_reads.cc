@@ -40,9 +40,13 @@ class Places {
 // Steps 1 to 3 of open_reads.h. A case says of some open reads what they returned (Sources).
 class OpenReads {
  public:
-  OpenReads(Observed& observed, const DecideWithout& decide, const Budget& budget,
+  OpenReads(Observed& observed, const DecideWithout& decide, bool searches, const Budget& budget,
             const CheckOptions& options)
-      : whole_(observed), decide_(decide), budget_(budget), options_(options) {}
+      : whole_(observed),
+        decide_(decide),
+        searches_(searches),
+        budget_(budget),
+        options_(options) {}
 
   Verdict run() {
     Verdict first = decide_(whole_);
@@ -86,7 +90,7 @@ class OpenReads {
     ItemId first_open;  // The first open read of all.
     absl::flat_hash_map<KeyId, Writes> writes;
     for (const ItemId read : observed.open_reads()) {
-      if (!observed.counted(observed.txn(read))) continue;
+      if (!is_asked(observed, read)) continue;
       if (!first_open.valid()) first_open = read;
       const auto [of_key, added] = writes.try_emplace(observed.items().key(read));
       if (added) of_key->second = writes_by_commit(observed, places, of_key->first);
@@ -94,10 +98,7 @@ class OpenReads {
       if (!next.valid() && !guess.is_latest) next = read;
       all.push_back(source(observed, read, guess.write));
     }
-    if (!first_open.valid()) {
-      verdict.sources = sources;
-      return verdict;
-    }
+    if (!first_open.valid()) return with_sources(std::move(verdict), sources);
     if (auto answer = confirm(all)) return answer;
     const ItemId read = next.valid() ? next : first_open;
     const auto candidates = by_preference(observed, places, read);
@@ -157,18 +158,32 @@ class OpenReads {
     if (!observed.ok()) return undecided(observed.error().what);
     const auto open = observed->open_reads();
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
-      return observed->counted(observed->txn(read));  // It takes part only because of `all`.
+      return is_asked(*observed, read);  // It takes part only because of `all`.
     });
     if (!complete) return std::nullopt;
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
     if (verdict.outcome == Outcome::Violated) return std::nullopt;
-    verdict.sources = all;
+    return with_sources(std::move(verdict), all);
+  }
+
+  // Whether it is to be found out here what an open read returned.
+  [[nodiscard]] bool is_asked(const Observed& observed, ItemId read) const {
+    if (!observed.counted(observed.txn(read))) return false;
+    const auto searched = observed.searched_reads();
+    return !searches_ || !std::binary_search(searched.begin(), searched.end(), read);
+  }
+
+  // Adds what was said to what the search found.
+  static Verdict with_sources(Verdict verdict, const Sources& said) {
+    verdict.sources.insert(verdict.sources.end(), said.begin(), said.end());
+    std::sort(verdict.sources.begin(), verdict.sources.end());
     return verdict;
   }
 
   static ReadSource source(const Observed& observed, ItemId read, ItemId write) {
-    return {observed.items().op(read), write.valid() ? observed.txn(write) : kInitialTxn};
+    return {observed.items().op(read), observed.items().key(read),
+            write.valid() ? observed.txn(write) : kInitialTxn};
   }
 
   // What an open read may have returned, the likeliest first: versions before it, from the latest,
@@ -191,8 +206,7 @@ class OpenReads {
     return verdict;
   }
   [[nodiscard]] Verdict too_many() const {
-    return undecided(
-        fmt::format("{} ways tried to say what failed compare-and-sets read", kMostDecisions));
+    return undecided(fmt::format("{} ways tried to say what open reads returned", kMostDecisions));
   }
 
   // The verdict after every case is refuted. Its anomaly has all reads that cases differ in.
@@ -218,6 +232,7 @@ class OpenReads {
 
   Observed& whole_;
   const DecideWithout& decide_;
+  const bool searches_;
   const Budget& budget_;
   const CheckOptions& options_;
   Level level_ = Level::Serializable;
@@ -229,10 +244,21 @@ class OpenReads {
 
 }  // namespace
 
-Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, const Budget& budget,
-                          const CheckOptions& options) {
+Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, bool searches,
+                          const Budget& budget, const CheckOptions& options) {
   if (observed.stopped() || observed.open_reads().empty()) return decide(observed);
-  return OpenReads(observed, decide, budget, options).run();
+  return OpenReads(observed, decide, searches, budget, options).run();
+}
+
+bool has_few_cases(const Observed& observed) {
+  constexpr std::size_t kFew = 64;
+  std::size_t cases = 1;
+  for (const ItemId read : observed.open_reads()) {
+    if (!observed.counted(observed.txn(read))) continue;
+    cases *= observed.candidates(read).size();
+    if (cases > kFew) return false;
+  }
+  return true;
 }
 
 }  // namespace ouro

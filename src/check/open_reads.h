@@ -1,8 +1,8 @@
-// Decides levels of histories with open reads: reads of which it is known only what they did not
-// return.
+// Decides levels of histories with open reads: reads that may have returned more than one version.
 //
-// A compare-and-set that failed read something else than it expected; the history does not say
-// what. A level holds if it does for some choice of what each such read returned. So:
+// Several transactions may have left the value that a read returned; and a compare-and-set that
+// failed read something else than it expected, and the history does not say what. A level holds if
+// it does for some choice of what each such read returned. So:
 //
 //   1. Decide the level without the open reads. If it is violated, so it is with them.
 //   2. Otherwise guess what each of them returned: the latest version that fits and that the order
@@ -12,7 +12,9 @@
 //      each as in step 1: with what was said of this read, and with the others open.
 //
 // Nothing here depends on the level, nor on why a read is open, but only on which versions it may
-// have returned (Observed::candidates()).
+// have returned (Observed::candidates()). Where the level is decided by a search, that can find out
+// itself what most of them returned (check/polygraph/source_choices.h), and only the others are
+// left to this.
 #pragma once
 
 #include <functional>
@@ -23,14 +25,19 @@
 
 namespace ouro {
 
-// Decides a level, leaving out the reads that are open in its argument.
+// Decides a level, leaving out the reads that are open in its argument; or, if it searches, only
+// those that are not among its searched_reads().
 using DecideWithout = std::function<Verdict(Observed&)>;
 
 // Decides a level with its open reads, by calling `decide` for one way after the other to say what
 // they returned. Undecided also after kMostDecisions; then `reason` says so.
 // Cost: that of `decide`, and of Observed::observe(), for each decision.
 [[nodiscard]] Verdict decide_open_reads(Observed& observed, const DecideWithout& decide,
-                                        const Budget& budget, const CheckOptions& options);
+                                        bool searches, const Budget& budget,
+                                        const CheckOptions& options);
+
+// Whether the open reads can be decided as cases in a moment.
+[[nodiscard]] bool has_few_cases(const Observed& observed);
 
 inline constexpr std::size_t kMostDecisions = 1000;
 

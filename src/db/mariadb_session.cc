@@ -193,8 +193,8 @@ Answer MariaDbSession::select(const Where& where, std::vector<KeyRow>& found) {
 Answer MariaDbSession::aggregate(AggregateKind kind, std::size_t column, const Where& where,
                                  std::optional<Number>& result) {
   result.reset();
-  return link_->run(fmt::format("SELECT {}({}) FROM ouro_kv{}", aggregate_text(kind),
-                                kColumnNames[column], where_text(where)),
+  return link_->run(fmt::format("SELECT {}({}) FROM ouro_kv{}", name(kind), kColumnNames[column],
+                                where_text(where)),
                     [&](MYSQL_ROW row) {
                       if (row[0] != nullptr) result = number_of(row[0]);
                     });

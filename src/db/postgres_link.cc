@@ -12,18 +12,17 @@ namespace {
 
 // Numbers as the text that libpq wants.
 struct Parameters {
-  static constexpr std::size_t kMost = 16;
-  std::array<std::array<char, 24>, kMost> texts{};
-  std::array<const char*, kMost> pointers{};
-  int count = 0;
+  std::vector<std::array<char, 24>> texts;
+  std::vector<const char*> pointers;
 
-  explicit Parameters(std::span<const Number> numbers) {
-    for (const Number number : numbers.first(std::min(numbers.size(), kMost))) {
-      std::array<char, 24>& text = texts[static_cast<std::size_t>(count)];
-      *std::to_chars(text.data(), text.data() + text.size() - 1, number).ptr = 0;
-      pointers[static_cast<std::size_t>(count++)] = text.data();
+  explicit Parameters(std::span<const Number> numbers) : texts(numbers.size()) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      std::array<char, 24>& text = texts[i];
+      *std::to_chars(text.data(), text.data() + text.size() - 1, numbers[i]).ptr = 0;
+      pointers.push_back(text.data());
     }
   }
+  [[nodiscard]] int count() const { return static_cast<int>(pointers.size()); }
 };
 
 std::string first_line(std::string_view text) {
@@ -94,7 +93,7 @@ Answer PostgresLink::run(const std::string& sql, std::span<const Number> paramet
                          PostgresRows& rows) {
   if (lost_) return Answer::lost("connection lost");
   const Parameters given(parameters);
-  return answer(PQsendQueryParams(connection_.get(), sql.c_str(), given.count, nullptr,
+  return answer(PQsendQueryParams(connection_.get(), sql.c_str(), given.count(), nullptr,
                                   given.pointers.data(), nullptr, nullptr, 0) == 1,
                 &rows);
 }
@@ -108,7 +107,7 @@ Answer PostgresLink::run_prepared(const char* name, const char* sql,
     prepared_.push_back(name);
   }
   const Parameters given(parameters);
-  return answer(PQsendQueryPrepared(connection_.get(), name, given.count, given.pointers.data(),
+  return answer(PQsendQueryPrepared(connection_.get(), name, given.count(), given.pointers.data(),
                                     nullptr, nullptr, 0) == 1,
                 &rows);
 }

@@ -200,7 +200,7 @@ Answer PostgresSession::aggregate(AggregateKind kind, std::size_t column, const 
                                   std::optional<Number>& result) {
   PostgresRows rows;
   asked();
-  const std::string sql = fmt::format("SELECT {}({})::bigint FROM ouro_kv{}", aggregate_text(kind),
+  const std::string sql = fmt::format("SELECT {}({})::bigint FROM ouro_kv{}", name(kind),
                                       kColumnNames[column], where_text(where));
   Answer answer = link_->run(sql, {}, rows);
   result.reset();

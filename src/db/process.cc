@@ -434,27 +434,17 @@ std::string complaints(const std::filesystem::path& log) {
   return lines.empty() ? last_lines(log, 3) : fmt::format("{}", fmt::join(lines, "; "));
 }
 
-Result<ScratchDirectory> ScratchDirectory::make(const std::string& user) {
+Result<TemporaryFolder> make_scratch(const std::string& user) {
   const Result<Identity> identity = identity_of(user);
   if (!identity.ok()) return identity.error();
-  // The path of a Unix socket has at most 107 bytes, so a long TMPDIR is not used.
-  const char* wanted = std::getenv("TMPDIR");
-  std::string path = wanted != nullptr && std::strlen(wanted) < 60 ? wanted : "/tmp";
-  path += "/ouro-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) {
-    return Error{.file = path, .what = "cannot make a directory: " + system_message(errno)};
-  }
-  ScratchDirectory directory;
-  directory.path_ = path;
+  constexpr std::size_t kLongest = 60;  // The path of a Unix socket has at most 107 bytes.
+  auto folder = TemporaryFolder::make("ouro", kLongest);
+  if (!folder.ok()) return folder;
+  const std::string path = folder->path().string();
   if (identity->change && ::chown(path.c_str(), identity->uid, identity->gid) != 0) {
     return Error{.file = path, .what = system_message(errno)};
   }
-  return directory;
-}
-
-ScratchDirectory::~ScratchDirectory() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  return folder;
 }
 
 Result<int> free_port() {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "ouro/result.h"
 
 namespace ouro::db {
@@ -73,27 +74,9 @@ std::string last_lines(const std::filesystem::path& file, std::size_t count);
 // The first lines of a server's log that call themselves errors; the last lines if none does.
 std::string complaints(const std::filesystem::path& log);
 
-// A new directory with a path short enough for Unix sockets. It belongs to `user` if we are root,
-// else to us, and nobody else can read it. The destructor removes it with everything in it.
-class ScratchDirectory {
- public:
-  static Result<ScratchDirectory> make(const std::string& user);
-
-  ScratchDirectory() = default;
-  ScratchDirectory(ScratchDirectory&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
-  ScratchDirectory& operator=(ScratchDirectory&& other) noexcept {
-    std::swap(path_, other.path_);
-    return *this;
-  }
-  ~ScratchDirectory();
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+// A new folder with a path short enough for Unix sockets. It belongs to `user` if we are root, else
+// to us, and nobody else can read it.
+Result<TemporaryFolder> make_scratch(const std::string& user);
 
 // A port of 127.0.0.1 that nobody listens on. Calls of one process get different ports (until
 // 15,000 were tried).

@@ -59,9 +59,9 @@ std::vector<pid_t> read_pids(const fs::path& file, std::size_t count) {
 
 class ProcessTest : public testing::Test {
  protected:
-  ProcessTest() : scratch_(*ScratchDirectory::make("")) {}
+  ProcessTest() : scratch_(*make_scratch("")) {}
   [[nodiscard]] fs::path file(const char* name) const { return scratch_.path() / name; }
-  ScratchDirectory scratch_;
+  TemporaryFolder scratch_;
 };
 
 // A script whose processes are hard to catch: the second is in a session of its own, an orphan, and
@@ -186,10 +186,10 @@ TEST_F(ProcessTest, AnUnknownUserIsAnError) {
   EXPECT_THAT(Process::start(program).error().what, HasSubstr("no user 'no-such-user'"));
 }
 
-TEST_F(ProcessTest, AScratchDirectoryIsPrivateAndGoesAway) {
+TEST_F(ProcessTest, AScratchFolderIsPrivateAndGoesAway) {
   fs::path path;
   {
-    const Result<ScratchDirectory> scratch = ScratchDirectory::make("");
+    const Result<TemporaryFolder> scratch = make_scratch("");
     ASSERT_TRUE(scratch.ok());
     path = scratch->path();
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);

@@ -22,13 +22,11 @@
 #include <rocksdb/write_batch.h>
 
 #include <atomic>
-#include <cstring>
-#include <mutex>
 #include <unordered_map>
 
+#include "db/data_folder.h"
 #include "db/encoding.h"
 #include "db/registry.h"
-#include "db/temporary_folder.h"
 
 namespace ouro::db {
 namespace {
@@ -378,7 +376,7 @@ class RocksDatabase final : public Database {
   }
 
   std::string path_;
-  TemporaryFolder folder_;
+  DataFolder folder_;
   Shared shared_;
   std::uint64_t unread_ = 0;  // The first sequence number that recover_new() has not read yet.
 };

@@ -39,7 +39,7 @@ fs::path find_galera() {
 // A fresh data directory to copy: making one takes longer than all the rest of starting a server.
 // It is made once and kept until this process ends.
 struct Template {
-  ScratchDirectory scratch;
+  TemporaryFolder scratch;
   fs::path data;
 };
 
@@ -49,7 +49,7 @@ Result<const Template*> find_template(const std::atomic<bool>* cancelled) {
   static Template made;
   const std::lock_guard lock(mutex);
   if (!made.data.empty()) return &made;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kMariadbUser);
+  Result<TemporaryFolder> scratch = make_scratch(kMariadbUser);
   if (!scratch.ok()) return scratch.error();
   const fs::path data = scratch->path() / "data";
   const Status installed = run_program(
@@ -108,7 +108,7 @@ class MariaDbServer final : public Server {
   [[nodiscard]] bool galera() const { return kind_ == ServerKind::Galera; }
 
   ServerKind kind_;
-  ScratchDirectory scratch_;  // Declared before the nodes, so that it is removed after they ended.
+  TemporaryFolder scratch_;  // Declared before the nodes, so that it is removed after they ended.
   const Template* template_ = nullptr;
   std::vector<std::string> settings_;
   const std::atomic<bool>* cancelled_ = nullptr;
@@ -125,7 +125,7 @@ Status MariaDbServer::start(const ServerOptions& options) {
   const Result<const Template*> found = find_template(cancelled_);
   if (!found.ok()) return found.error();
   template_ = *found;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kMariadbUser);
+  Result<TemporaryFolder> scratch = make_scratch(kMariadbUser);
   if (!scratch.ok()) return scratch.error();
   scratch_ = std::move(*scratch);
   nodes_ = std::vector<Node>(galera() ? options.nodes : 1);

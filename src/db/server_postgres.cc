@@ -85,7 +85,7 @@ class PostgresServer final : public Server {
 
   ServerKind kind_;
   fs::path programs_ = find_programs();
-  ScratchDirectory scratch_;  // Declared before the nodes, so that it is removed after they ended.
+  TemporaryFolder scratch_;  // Declared before the nodes, so that it is removed after they ended.
   const std::atomic<bool>* cancelled_ = nullptr;
   std::vector<Node> nodes_;
   std::vector<ServerNode> addresses_;
@@ -102,7 +102,7 @@ Program PostgresServer::program(std::vector<std::string> words) const {
 
 Status PostgresServer::start(const ServerOptions& options) {
   cancelled_ = options.cancelled;
-  Result<ScratchDirectory> scratch = ScratchDirectory::make(kPostgresUser);
+  Result<TemporaryFolder> scratch = make_scratch(kPostgresUser);
   if (!scratch.ok()) return scratch.error();
   scratch_ = std::move(*scratch);
   const std::size_t count = kind_ == ServerKind::PostgresStandby ? 2 : 1;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 namespace ouro::db {
@@ -23,11 +22,6 @@ std::string set_text(std::span<const Assignment> assignments) {
                         assignment.number);
   }
   return text;
-}
-
-std::string_view aggregate_text(AggregateKind kind) {
-  constexpr std::array<std::string_view, 4> names = {"count", "sum", "min", "max"};
-  return names[static_cast<std::size_t>(kind)];
 }
 
 std::vector<Number> parse_list(std::string_view text) {

@@ -15,8 +15,6 @@ namespace ouro::db {
 [[nodiscard]] std::string where_text(const Where& where);
 // "c0 = 1, c2 = 7"
 [[nodiscard]] std::string set_text(std::span<const Assignment> assignments);
-// "min"
-[[nodiscard]] std::string_view aggregate_text(AggregateKind kind);
 // The numbers of a list, which the table holds as the text "1,2,3".
 [[nodiscard]] std::vector<Number> parse_list(std::string_view text);
 

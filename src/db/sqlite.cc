@@ -16,9 +16,10 @@
 
 #include <array>
 
+#include "db/data_folder.h"
 #include "db/encoding.h"
 #include "db/registry.h"
-#include "db/temporary_folder.h"
+#include "db/sql.h"
 
 namespace ouro::db {
 namespace {
@@ -82,15 +83,6 @@ class Statement {
  private:
   sqlite3_stmt* statement_ = nullptr;
 };
-
-std::string condition(const Where& where) {
-  std::string sql;
-  for (const ColumnRange& range : where) {
-    sql += fmt::format("{} {} BETWEEN {} AND {}", sql.empty() ? " WHERE" : " AND",
-                       kColumnNames[range.column], range.lower, range.upper);
-  }
-  return sql;
-}
 
 class SqliteConnection final : public Connection {
  public:
@@ -187,19 +179,18 @@ class SqliteConnection final : public Connection {
   Answer select(const Where& where, std::vector<KeyRow>& found) override {
     found.clear();
     Statement once;
-    return query(once, "SELECT k, c0, c1, c2 FROM ouro_data" + condition(where), {},
+    return query(once, "SELECT k, c0, c1, c2 FROM ouro_data" + where_text(where), {},
                  [&](const Statement& at) {
                    found.push_back({at.number(0), {at.number(1), at.number(2), at.number(3)}});
                  });
   }
   Answer aggregate(AggregateKind kind, std::size_t column, const Where& where,
                    std::optional<Number>& result) override {
-    constexpr std::array<const char*, 4> kNames{"count", "sum", "min", "max"};
     result.reset();
     Statement once;
     return query(once,
-                 fmt::format("SELECT {}({}) FROM ouro_data{}", kNames[static_cast<int>(kind)],
-                             kColumnNames[column], condition(where)),
+                 fmt::format("SELECT {}({}) FROM ouro_data{}", name(kind), kColumnNames[column],
+                             where_text(where)),
                  {}, [&](const Statement& at) {
                    if (!at.is_null(0)) result = at.number(0);
                  });
@@ -377,7 +368,7 @@ class SqliteDatabase final : public Database {
  private:
   SqliteSettings settings_;
   Schema schema_;
-  TemporaryFolder folder_;
+  DataFolder folder_;
   std::unique_ptr<SqliteConnection> keeper_;  // Keeps a shared cache alive when no client is there.
 };
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/hex.h"
+
 namespace ouro::db {
 namespace {
 
@@ -13,13 +15,6 @@ Error bad(std::string_view url, std::string_view what) {
   Error error;
   error.what = fmt::format("{}: {}", url, what);
   return error;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // Decodes %XX. A '%' without two hexadecimal digits behind it stays, since file names may have one.

@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <mutex>
 
+#include "db/data_folder.h"
 #include "db/encoding.h"
 #include "db/registry.h"
-#include "db/temporary_folder.h"
 
 namespace ouro::db {
 namespace {
@@ -322,7 +322,7 @@ class TigerDatabase final : public Database {
 
  private:
   std::string path_;
-  TemporaryFolder folder_;
+  DataFolder folder_;
   Shared shared_;
 };
 

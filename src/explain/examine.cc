@@ -80,6 +80,11 @@ class Examining {
     return how_.time_limit - std::chrono::duration_cast<milliseconds>(passed());
   }
 
+  // The same as a limit, of which zero is none.
+  [[nodiscard]] milliseconds limit_left() const {
+    return how_.time_limit.count() > 0 ? std::max(milliseconds(1), time_left()) : milliseconds(0);
+  }
+
   // ---- courtesies ----
 
   // Checks these levels, outcomes only, within the limits of a courtesy.
@@ -87,9 +92,7 @@ class Examining {
     CheckOptions how = how_;
     how.outcomes_only = true;
     how.evidence = evidence;
-    const bool timed = how_.time_limit.count() > 0;
-    const Budget budget(timed ? std::max(milliseconds(1), time_left()) : milliseconds(0),
-                        how_.cancelled, how_.memory_limit, courtesy_);
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
     auto verdicts = check_within(budget, h_, asked, how);
     if (!verdicts.ok()) return verdicts;
     for (Verdict& verdict : *verdicts) {
@@ -164,6 +167,7 @@ class Examining {
     how.cancelled = how_.cancelled;
     how.clock_drift = how_.clock_drift;
     how.threads = how_.threads;
+    how.memory_limit = how_.memory_limit;
     const std::vector<Level> weakest = weakest_violated(out_.verdicts);
     for (const Verdict& verdict : out_.verdicts) {
       if (verdict.outcome != Outcome::Violated) continue;
@@ -185,12 +189,19 @@ class Examining {
 
   void meet() {
     begin(ExamineStage::Looking);
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, how_.work_limit);
+    Looked looked =
+        look_for(options_.expectation, h_, out_.verdicts, out_.explanations, how_, budget);
     std::vector<Explanation> all = out_.explanations;
-    for (Explanation& more :
-         look_for(options_.expectation, h_, out_.verdicts, out_.explanations, how_)) {
-      all.push_back(std::move(more));
-    }
+    for (Explanation& more : looked.more) all.push_back(std::move(more));
     out_.met = judge(options_.expectation, out_.verdicts, all);
+    if (looked.cut_short && !options_.expectation.lacks.empty() &&
+        out_.met->outcome == Outcome::Holds) {
+      out_.met->outcome = Outcome::Undecided;
+      out_.met->complaints.push_back(
+          "a limit was reached before all anomalies were looked at, so one that is expected not "
+          "to show may");
+    }
   }
 
   // Drops stories beyond the number asked for, which were made to look for expected anomalies.

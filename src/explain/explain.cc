@@ -37,7 +37,8 @@ constexpr std::uint64_t kStepsPerLook = 4;
 constexpr std::uint64_t kStepsPerExcerpt = 30;
 
 bool is_cycle(AnomalyKind kind) {
-  return kind >= AnomalyKind::DependencyCycle && kind <= AnomalyKind::ContradictoryOrder;
+  const AnomalySign sign = info(kind).sign;
+  return sign == AnomalySign::Cycle || sign == AnomalySign::Contradiction;
 }
 
 // Whether two transactions each read what the other overwrote, of one key. Told like that, nobody
@@ -56,7 +57,7 @@ class Explaining {
       : h_(history),
         first_(verdict),
         options_(options),
-        budget_(options.time_limit, options.cancelled, 0, options.work_limit),
+        budget_(options.time_limit, options.cancelled, options.memory_limit, options.work_limit),
         worst_first_(verdict.evidence == Evidence::Versions &&
                      !rules(verdict.level).is(LevelFamily::CommitOrder) &&
                      has_complete_orders(history)),

@@ -40,7 +40,7 @@ void lift(Story& story, const Excerpt& part) {
     }
     for (TxnId& txn : each.exchanged) txn = lifted(txn, part);
     for (ReadSource& said : each.sources) {
-      said = {lifted(said.read, part), lifted(said.writer, part)};
+      said = {lifted(said.read, part), lifted(said.key, part), lifted(said.writer, part)};
     }
   }
 }

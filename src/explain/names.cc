@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "history/access.h"
+#include "history/moment.h"
 
 namespace ouro {
 namespace {
@@ -97,7 +98,7 @@ class Namer {
     bool only_reads = false;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       const Edge& next = cycle[(i + 1) % cycle.size()];
-      only_reads |= !writes(cycle[i].from);
+      only_reads |= cycle[i].from.valid() && !writes(h_, cycle[i].from);
       if (cycle[i].kind != EdgeKind::ReadWrite) continue;
       adjacent |= next.kind == EdgeKind::ReadWrite;
       predicate |= missed_by_predicate(cycle[i]);
@@ -111,14 +112,6 @@ class Namer {
     if (predicate) return Pattern::Phantom;
     if (two && !blind && !has(cycle, EdgeKind::WriteRead)) return Pattern::WriteSkew;
     return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
-  }
-
-  [[nodiscard]] bool writes(TxnId txn) const {
-    if (!txn.valid()) return true;
-    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-      if (is_write(h_.op(id).kind)) return true;
-    }
-    return false;
   }
 
   // Whether the overwritten read is a predicate read that did not return the key.
@@ -138,7 +131,7 @@ Pattern of_kind(AnomalyKind kind) {
       Pattern::Internal,          Pattern::AbortedRead,       Pattern::IntermediateRead,
       Pattern::ThinAirRead,       Pattern::FutureRead,        Pattern::DuplicateElements,
       Pattern::IncompatibleOrder, Pattern::ResultSetMismatch, Pattern::NonRepeatableRead};
-  if (kind <= AnomalyKind::NonRepeatableRead) return kPlain[static_cast<std::size_t>(kind)];
+  if (info(kind).sign == AnomalySign::Operations) return kPlain[static_cast<std::size_t>(kind)];
   const auto behind = static_cast<int>(kind) - static_cast<int>(AnomalyKind::SnapshotMismatch);
   return static_cast<Pattern>(static_cast<int>(Pattern::SnapshotMismatch) + behind);
 }

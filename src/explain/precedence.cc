@@ -9,7 +9,9 @@
 
 #include <algorithm>
 
+#include "base/budget.h"
 #include "base/level_rules.h"
+#include "check/check_within.h"
 #include "check/observed/observed.h"
 #include "explain/excerpt.h"
 #include "explain/lift.h"
@@ -73,9 +75,8 @@ class Added {
 };
 
 // Whether both transactions count. If not, no order concerns them.
-Result<bool> both_count(const History& history, TxnId first, TxnId second,
+Result<bool> both_count(const Budget& budget, const History& history, TxnId first, TxnId second,
                         const CheckOptions& options) {
-  const Budget budget(options.time_limit, options.cancelled);
   const auto observed = Observed::observe(history, budget, options.threads, options.evidence);
   if (!observed.ok()) return observed.error();
   return observed->counted(first) && observed->counted(second);
@@ -95,7 +96,10 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
   check_options.threads = options.threads;
   check_options.cancelled = options.cancelled;
   check_options.clock_drift = options.clock_drift;
-  const auto as_is = check(history, level, check_options);
+  check_options.time_limit = options.time_limit;
+  check_options.memory_limit = options.memory_limit;
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
+  const auto as_is = check_within(budget, history, level, check_options);
   if (!as_is.ok()) return as_is.error();
   Precedence out;
   if (as_is->outcome != Outcome::Holds) {
@@ -103,19 +107,22 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
                                                      : Precedence::Answer::Undecided;
     return out;
   }
-  const auto both = both_count(history, first, second, check_options);
+  const auto both = both_count(budget, history, first, second, check_options);
   if (!both.ok()) return both.error();
+  if (budget.exhausted()) return out;
   out.answer = Precedence::Answer::Open;
   if (!*both) return out;
   const Excerpter excerpter(history, options.evidence);
   const Excerpt asked = by_commit_order(level) ? excerpter.whole_ordered(second, first)
                                                : excerpter.whole_with(second, first);
-  const auto verdict = check(asked.history, level, check_options);
+  const auto verdict = check_within(budget, asked.history, level, check_options);
   if (!verdict.ok()) return verdict.error();
   if (verdict->outcome == Outcome::Undecided) out.answer = Precedence::Answer::Undecided;
   if (verdict->outcome != Outcome::Violated) return out;
   out.answer = Precedence::Answer::Required;
-  Explanation explanation = explain(asked.history, *verdict, options);
+  ExplainOptions how = options;
+  how.time_limit = budget.time_left();
+  Explanation explanation = explain(asked.history, *verdict, how);
   if (explanation.stories.empty()) return out;
   out.story = std::move(explanation.stories.front());
   Added(asked, first, second).remove_from(out.story);

@@ -13,19 +13,19 @@ std::vector<Case> cases_of(const Refutation& refutation) {
   for (const RefutationStep& step : refutation.steps) {
     if (step.cycle.empty()) continue;
     Case each;
+    std::vector<std::uint32_t> given;  // The choices that each.given is about.
     for (const ChoiceSide& side : step.excluded) {
       const Choice& choice = refutation.choices[side.choice];
+      if (choice.kind != ChoiceKind::Order) continue;
+      given.push_back(side.choice);
       each.given.push_back({choice.key, side.reversed ? choice.second : choice.first,
                             side.reversed ? choice.first : choice.second});
     }
     each.cycle = step.cycle;
     for (Edge& edge : each.cycle) {
-      for (std::uint32_t i = 0; i < step.excluded.size(); ++i) {
-        if (edge.choice == step.excluded[i].choice) {
-          edge.choice = i;
-          break;
-        }
-      }
+      const auto at = std::find(given.begin(), given.end(), edge.choice);
+      edge.choice =
+          at == given.end() ? Edge::kNoChoice : static_cast<std::uint32_t>(at - given.begin());
     }
     each.cycle = rotated(std::move(each.cycle));
     cases.push_back(std::move(each));

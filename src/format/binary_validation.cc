@@ -296,8 +296,7 @@ class Validator {
       return first + 1 < c_.op_kind.size() &&
              static_cast<std::size_t>(c_.op_kind[first]) < kOpKindCount &&
              info(c_.op_kind[first]).first && c_.op_key[first] == c_.op_key[first + 1] &&
-             static_cast<unsigned>(c_.op_kind[first + 1]) ==
-                 static_cast<unsigned>(c_.op_kind[first]) + 1 &&
+             c_.op_kind[first + 1] == info(c_.op_kind[first]).other &&
              !std::binary_search(c_.txn_first_op.begin(), c_.txn_first_op.end(),
                                  static_cast<std::uint32_t>(first + 1));
     };
@@ -315,10 +314,13 @@ class Validator {
     size_.assign(c_.predicate_nodes.size(), 1);
     for (std::size_t i = 0; i < c_.predicate_nodes.size(); ++i) {
       const PredicateNode& node = c_.predicate_nodes[i];
-      const bool combines = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
+      if (static_cast<std::size_t>(node.kind) >= kPredicateKindCount) {
+        return fmt::format("predicate {} is inconsistent", i);
+      }
+      const bool combines = info(node.kind).has_children;
       const std::size_t pool =
           combines ? c_.predicate_children.size() : c_.predicate_operands.size();
-      if (node.kind > PredicateKind::IsNull || std::uint64_t{node.first} + node.count > pool ||
+      if (std::uint64_t{node.first} + node.count > pool ||
           (node.column.valid() && node.column.index() >= c_.column_name.size()) ||
           !operands_fit(node)) {
         return fmt::format("predicate {} is inconsistent", i);
@@ -338,7 +340,7 @@ class Validator {
   // REQUIRES: the children or operands that the node points at are in range.
   [[nodiscard]] bool operands_fit(const PredicateNode& node) const {
     if (!operand_count_fits(node)) return false;
-    if (node.kind <= PredicateKind::Not) return true;
+    if (!info(node.kind).compares) return true;
     const auto operands = c_.predicate_operands.subspan(node.first, node.count);
     return std::all_of(operands.begin(), operands.end(), [&](Value operand) {
       return node.kind == PredicateKind::In ? version(operand) : scalar(operand);
@@ -361,6 +363,10 @@ class Validator {
     }
   }
 
+  static bool good_aggregate(AggregateKind kind) {
+    return static_cast<std::size_t>(kind) < kAggregateKindCount;
+  }
+
   Fault predicate_reads() {
     if (!versions(c_.row_reads) || !versions(c_.version_sets)) return "a returned row is invalid";
     std::uint64_t rows = 0;
@@ -376,7 +382,7 @@ class Validator {
       const PredicateRead& read = c_.predicate_reads[number];
       rows += read.row_count;
       versions += read.version_count;
-      if (c_.op_kind[i] == OpKind::Scan) continue;
+      if (!info(c_.op_kind[i]).condition) continue;
       if (read.predicate.index() >= c_.predicate_nodes.size()) {
         return fmt::format("operation {} has no predicate", i);
       }
@@ -393,7 +399,7 @@ class Validator {
           std::uint64_t{read.first_version} + read.version_count <= c_.version_sets.size();
       const bool column = !read.column.valid() || (read.column.index() < c_.column_name.size() &&
                                                    !is_key_column(read.column));
-      if (!ranges || !column || read.aggregate > AggregateKind::Max || !scalar(read.lower) ||
+      if (!ranges || !column || !good_aggregate(read.aggregate) || !scalar(read.lower) ||
           !scalar(read.upper) || !scalar(read.result)) {
         return fmt::format("predicate read {} is inconsistent", i);
       }

@@ -2,51 +2,16 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "base/count_lines.h"
 #include "format/array_cutter.h"
 #include "format/blocks.h"
 #include "format/chronos_block.h"
+#include "format/chronos_uses.h"
 #include "history/access.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
-namespace {
-
-// Whether the history has lists or registers, and what decides the initial value. See chronos.h.
-struct Survey {
-  OpId first_list;      // The first append or read of a list.
-  OpId first_register;  // The first write, or read of something that is neither a list nor null.
-  bool reads_null = false;
-  bool reads_initial_zero = false;  // 0 is read from a key to which nobody writes 0.
-};
-
-Survey survey_of(const HistoryBuilder& builder) {
-  enum Zero : std::uint8_t { kRead = 1, kWritten = 2 };
-  Survey survey;
-  std::vector<std::uint8_t> zero;  // By key: what is done with 0 there.
-  const Value nothing = Value::small(0);
-  for (OpId id{0}; id.index() < builder.op_count(); ++id.value) {
-    const Op op = builder.op(id);
-    const bool read = is_read(op.kind);
-    if (op.value == nothing && !is_append(op.kind)) {
-      if (op.key.index() >= zero.size()) zero.resize(op.key.index() + 1, 0);
-      zero[op.key.index()] |= read ? kRead : kWritten;
-    }
-    if (read && op.value.is_null()) {
-      survey.reads_null = true;
-      continue;
-    }
-    OpId& first = shows_list(op.kind, op.value) ? survey.first_list : survey.first_register;
-    if (!first.valid()) first = id;
-  }
-  for (const std::uint8_t use : zero) survey.reads_initial_zero |= use == kRead;
-  return survey;
-}
-
-}  // namespace
-
 bool detect_chronos(std::string_view head) {
   const std::size_t at = head.find_first_not_of(" \t\r\n");
   if (at == std::string_view::npos || head[at] != '[') return false;
@@ -76,18 +41,19 @@ Result<History> read_chronos(Input& input, unsigned threads) {
     return status.error();
   }
 
-  const Survey survey = survey_of(builder);
-  if (survey.first_list.valid()) {
-    for (OpId id{0}; survey.reads_null && id.index() < builder.op_count(); ++id.value) {
+  ChronosUses uses;
+  for (OpId id{0}; id.index() < builder.op_count(); ++id.value) uses.add(builder.op(id));
+  if (uses.first_list().valid()) {
+    for (OpId id{0}; uses.reads_null() && id.index() < builder.op_count(); ++id.value) {
       const Op op = builder.op(id);
       if (is_read(op.kind) && op.value.is_null()) builder.set_value(id, Value::list(0, 0));
     }
-  } else if (survey.reads_initial_zero && !survey.reads_null) {
-    builder.default_initial(Value::small(0));
+  } else {
+    builder.default_initial(uses.initial());
   }
   auto history = std::move(builder).freeze();
-  if (history.ok() && survey.first_list.valid() && survey.first_register.valid()) {
-    const OpId later = std::max(survey.first_list, survey.first_register);
+  if (history.ok() && uses.first_list().valid() && uses.first_register().valid()) {
+    const OpId later = std::max(uses.first_list(), uses.first_register());
     return error_at_line(name, history->place(later).position,
                          "lists and registers in one history; Chronos checks either");
   }

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "format/chronos.h"
+#include "format/chronos_uses.h"
 #include "format/place_in_words.h"
 #include "history/access.h"
 #include "history/columns.h"
@@ -18,7 +18,7 @@ namespace {
 // different after reading the file back, which is warned of.
 class ChronosSurvey {
  public:
-  explicit ChronosSurvey(const History& history) : h_(history), zero_(history.key_count(), 0) {}
+  explicit ChronosSurvey(const History& history) : h_(history) {}
 
   Status run() {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -38,7 +38,7 @@ class ChronosSurvey {
         if (auto status = look_at(txn, h_.op(id)); !status.ok()) return status;
       }
     }
-    if (has_list_ && has_register_) {
+    if (uses_.first_list().valid() && uses_.first_register().valid()) {
       return error_in("", "cannot write lists and registers into one Chronos history");
     }
     return look_at_initial();
@@ -56,7 +56,8 @@ class ChronosSurvey {
     warn(unobserved_, "reads without a result are left out");
     warn(unnamed_, "transactions without a name are numbered");
     warn(text_names_, "strings stand where TimeKiller itself expects integers");
-    warn(null_read_ && has_list_, "reads of null are written as reads of the empty list");
+    warn(uses_.reads_null() && uses_.first_list().valid(),
+         "reads of null are written as reads of the empty list");
     warn(lost_initial_, "the initial value is left out; nobody read it");
     return out;
   }
@@ -94,16 +95,10 @@ class ChronosSurvey {
       return refusal(txn, fmt::format("it has a row, null or string of digits; {}", kOnly));
     text_names_ |=
         op.value.kind() == ValueKind::Text || h_.key_name(op.key).kind() == ValueKind::Text;
-    const bool read = is_read(op.kind);
     if (op.value.is_unobserved()) {
       unobserved_ = true;
-    } else if (shows_list(op.kind, op.value)) {
-      has_list_ = true;
-    } else if (read && op.value.is_null()) {
-      null_read_ = true;
     } else {
-      has_register_ = true;
-      if (op.value == Value::small(0)) zero_[op.key.index()] |= read ? 1 : 2;
+      uses_.add(op);
     }
     return {};
   }
@@ -112,10 +107,8 @@ class ChronosSurvey {
   // must be right, or nobody must have read the initial value.
   Status look_at_initial() {
     const Value initial = h_.default_initial();
-    const bool zero_read =
-        std::any_of(zero_.begin(), zero_.end(), [](auto use) { return use == 1; });
-    const Value guess = zero_read && !null_read_ && !has_list_ ? Value::small(0) : Value::null();
-    lost_initial_ = initial == Value::small(0) && guess != initial && !null_read_;
+    const Value guess = uses_.initial();
+    lost_initial_ = initial == Value::small(0) && guess != initial && !uses_.reads_null();
     if (columns_of(h_).key_initial.empty() && (guess == initial || lost_initial_)) return {};
     return error_in("",
                     "cannot write the initial values: in Chronos all keys start as null, or as 0 "
@@ -123,9 +116,8 @@ class ChronosSurvey {
   }
 
   const History& h_;
-  std::vector<std::uint8_t> zero_;  // By key, bits: 1 if 0 was read, 2 if 0 was written.
-  bool has_list_ = false, has_register_ = false, null_read_ = false, unobserved_ = false;
-  bool unnamed_ = false, text_names_ = false, lost_initial_ = false;
+  ChronosUses uses_;
+  bool unobserved_ = false, unnamed_ = false, text_names_ = false, lost_initial_ = false;
 };
 
 void append_timestamp(std::string& out, std::string_view field, const Timestamp& ts) {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/byte_order.h"
 #include "base/parallel.h"
-#include "format/byte_order.h"
 #include "format/input.h"
 #include "format/log_folder.h"
 

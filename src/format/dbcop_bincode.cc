@@ -7,8 +7,8 @@
 #include <charconv>
 #include <optional>
 
+#include "base/byte_order.h"
 #include "base/utf8.h"
-#include "format/byte_order.h"
 #include "format/plain_registers.h"
 #include "format/zero_initial.h"
 #include "history/columns.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "format/byte_order.h"
+#include "base/byte_order.h"
 #include "format/format_testing.h"
 
 namespace ouro {

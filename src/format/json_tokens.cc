@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "format/byte_order.h"
+#include "base/byte_order.h"
 
 namespace ouro {
 namespace {

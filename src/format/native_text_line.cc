@@ -223,11 +223,11 @@ bool NativeLineParser::status(const Token& token) {
 bool NativeLineParser::clock(const Token& token, std::int64_t& out) {
   if (token.kind != TokenKind::Integer) return expected("a clock to be a 64-bit integer");
   out = token.number;
-  return out != kNoClock || is_reserved("clock");
+  return out != kNoClock || refuse_reserved("clock");
 }
 
 // The smallest 64-bit number means that there is no clock or timestamp.
-bool NativeLineParser::is_reserved(std::string_view what) {
+bool NativeLineParser::refuse_reserved(std::string_view what) {
   return fail(fmt::format("a {} of {} means that there is none; leave it out", what, kNoClock));
 }
 
@@ -235,7 +235,7 @@ bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
   constexpr std::string_view kExpected = "a timestamp to be an integer or [physical, logical]";
   if (token.kind == TokenKind::Integer) [[likely]] {
     out = {token.number, 0};
-    return out != kNoTimestamp || is_reserved("timestamp");
+    return out != kNoTimestamp || refuse_reserved("timestamp");
   }
   if (token.kind != TokenKind::OpenList) return expected(kExpected);
   for (std::int64_t* part : {&out.physical, &out.logical}) {
@@ -245,7 +245,7 @@ bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
   }
   if (!next(token)) return false;
   if (token.kind != TokenKind::Close) return expected(kExpected);
-  return out != kNoTimestamp || is_reserved("timestamp");
+  return out != kNoTimestamp || refuse_reserved("timestamp");
 }
 
 // ---- operations ----

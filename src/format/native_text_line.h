@@ -34,7 +34,7 @@ class NativeLineParser {
   bool status(const Token& token);
   bool timestamp(Token& token, Timestamp& out);
   // The error that `what`, a clock or timestamp, is the number that means "none". Always false.
-  bool is_reserved(std::string_view what);
+  bool refuse_reserved(std::string_view what);
   bool clock(const Token& token, std::int64_t& out);
 
   enum class TxnField {

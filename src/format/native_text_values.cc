@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -12,25 +11,10 @@
 namespace ouro {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, PredicateKind>, 12> kPredicateWords{{
-    {"and", PredicateKind::And},
-    {"or", PredicateKind::Or},
-    {"not", PredicateKind::Not},
-    {"eq", PredicateKind::Eq},
-    {"ne", PredicateKind::Ne},
-    {"lt", PredicateKind::Lt},
-    {"le", PredicateKind::Le},
-    {"gt", PredicateKind::Gt},
-    {"ge", PredicateKind::Ge},
-    {"between", PredicateKind::Between},
-    {"in", PredicateKind::In},
-    {"is_null", PredicateKind::IsNull},
-}};
-
 // The operator that `word` names; PredicateKind::True if it names none.
 PredicateKind predicate_kind(std::string_view word) {
-  for (const auto& [name, kind] : kPredicateWords) {
-    if (name == word) return kind;
+  for (const PredicateInfo& row : kPredicateInfos) {
+    if (row.word == word) return row.kind;
   }
   return PredicateKind::True;
 }
@@ -210,18 +194,11 @@ bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
 bool NativeLineParser::aggregate_kind(const Token& token, AggregateKind& out) {
   if (token.kind != TokenKind::String) return expected("count, sum, min or max");
   const std::string_view word = token.text;
-  if (word == "count") {
-    out = AggregateKind::Count;
-  } else if (word == "sum") {
-    out = AggregateKind::Sum;
-  } else if (word == "min") {
-    out = AggregateKind::Min;
-  } else if (word == "max") {
-    out = AggregateKind::Max;
-  } else {
-    return fail(fmt::format("unknown aggregate '{}'; expected count, sum, min or max", word));
+  for (std::size_t i = 0; i < kAggregateKindCount; ++i) {
+    out = static_cast<AggregateKind>(i);
+    if (ouro::name(out) == word) return true;
   }
-  return true;
+  return fail(fmt::format("unknown aggregate '{}'; expected count, sum, min or max", word));
 }
 
 // ---- predicates ----
@@ -242,7 +219,7 @@ bool NativeLineParser::predicate(Token& token, std::uint32_t depth, PredicateId&
     return fail(fmt::format("unknown operator '{}'; expected {}", token.text, kExpected));
   }
   if (!next(token)) return false;
-  const bool combines = kind <= PredicateKind::Not;
+  const bool combines = info(kind).has_children;
   if (combines ? !combination(kind, token, depth, out) : !comparison(kind, token, out)) {
     return false;
   }

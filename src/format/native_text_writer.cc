@@ -10,10 +10,6 @@
 namespace ouro {
 namespace {
 
-constexpr std::string_view kPredicateNames[] = {
-    "true", "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "between", "in", "is_null"};
-constexpr std::string_view kAggregateNames[] = {"count", "sum", "min", "max"};
-
 class Writer {
  public:
   Writer(const History& history, std::string& out) : h_(history), out_(out) {}
@@ -123,7 +119,7 @@ class Writer {
     } else if (op.kind == OpKind::Select) {
       predicate(read.predicate);
     } else {
-      fmt::format_to(end(), "\"{}\",", kAggregateNames[static_cast<std::size_t>(read.aggregate)]);
+      fmt::format_to(end(), "\"{}\",", ouro::name(read.aggregate));
       if (read.column.valid()) {
         append_json_string(out_, h_.column_name(read.column));
       } else {
@@ -169,10 +165,10 @@ class Writer {
       out_ += "true";
       return;
     }
-    fmt::format_to(end(), "{{\"{}\":", kPredicateNames[static_cast<std::size_t>(node.kind)]);
+    fmt::format_to(end(), "{{\"{}\":", info(node.kind).word);
     if (node.kind == PredicateKind::Not) {
       predicate(PredicateId{h_.children(node)[0]});
-    } else if (node.kind <= PredicateKind::Not) {
+    } else if (info(node.kind).has_children) {
       out_ += '[';
       const char* separator = "";
       for (const std::uint32_t child : h_.children(node)) {

@@ -111,7 +111,10 @@ Result<std::shared_ptr<const History>> HistoryPieces::next() {
     return status.error();
   }
   auto history = std::move(builder).freeze();
-  if (!history.ok()) return history.error();
+  if (!history.ok()) {
+    s.ended = true;
+    return history.error();
+  }
   return std::make_shared<const History>(*std::move(history));
 }
 

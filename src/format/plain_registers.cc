@@ -9,6 +9,7 @@
 #include "format/input.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 namespace {
@@ -20,13 +21,6 @@ void set_first(OpId& first, OpId op) {
 }
 
 }  // namespace
-
-Error error_at_place(const Place& place, std::string what) {
-  Error error = error_in(place.file, std::move(what));
-  if (place.unit == PlaceUnit::Line) error.line = place.position;
-  if (place.unit == PlaceUnit::Byte) error.offset = place.position;
-  return error;
-}
 
 bool unsigned_number(const History& history, Value value, std::uint64_t& out) {
   if (value.kind() == ValueKind::Integer) {
@@ -65,7 +59,7 @@ std::string PlainRegisters::location(TxnId txn) const {
 Error PlainRegisters::refuse(const Op& op, std::string_view what) const {
   const TxnId txn = h_->txn_of(op.id);
   const std::string on_key = op.key.valid() ? " on key " + h_->key_label(op.key) : "";
-  return error_at_place(
+  return error_at(
       h_->place(op.id),
       fmt::format("{}: operation {}{} {}, which '{}' cannot say; {}", location(txn),
                   op.id.index() - h_->first_op(txn).index() + 1, on_key, what, format_, kInstead));
@@ -73,9 +67,9 @@ Error PlainRegisters::refuse(const Op& op, std::string_view what) const {
 
 Status PlainRegisters::check_txn(TxnId txn) {
   if (h_->status(txn) == TxnStatus::Unknown) {
-    return error_at_place(h_->place(txn),
-                          fmt::format("{} has an unknown outcome, which '{}' cannot say; {}",
-                                      location(txn), format_, kInstead));
+    return error_at(h_->place(txn),
+                    fmt::format("{} has an unknown outcome, which '{}' cannot say; {}",
+                                location(txn), format_, kInstead));
   }
   for (OpId id = h_->first_op(txn); id < h_->end_op(txn); ++id.value) {
     if (auto status = check_op(h_->op(id)); !status.ok()) return status;

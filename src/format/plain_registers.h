@@ -12,9 +12,6 @@
 
 namespace ouro {
 
-// An error with the file and position of `place`.
-[[nodiscard]] Error error_at_place(const Place& place, std::string what);
-
 class PlainRegisters {
  public:
   // Checks that `history` can be written. Otherwise the error names the first operation that such a

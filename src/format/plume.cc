@@ -59,7 +59,7 @@ class PlumeReader {
       }
       std::uint32_t txn = 0;
       if (auto status = find_txn(line, number, txn); !status.ok()) return status;
-      ops_.push_back({line.is_read, line.key, line.value, line_number(number)});
+      ops_.push_back({line.is_read, line.key, line.value, TextScanner::short_line(number)});
       txn_of_op_.push_back(txn);
     }
     if (ops_.empty()) return scan_.error("no operations; the file is empty");
@@ -101,10 +101,6 @@ class PlumeReader {
     std::uint64_t line;
     bool aborted;
   };
-
-  static std::uint32_t line_number(std::uint64_t line) {
-    return line > 0xffffffff ? 0 : static_cast<std::uint32_t>(line);
-  }
 
   // The transaction of `line`, line `number` of the file; a new one if it has none yet.
   Status find_txn(const Line& line, std::uint64_t number, std::uint32_t& txn) {

@@ -214,7 +214,12 @@ const FormatInfo* find_format(std::string_view name) {
   return nullptr;
 }
 
-const FormatInfo& info(Format format) { return entry(format)->info; }
+const FormatInfo& info(Format format) {
+  static constexpr FormatInfo kDetect{Format::Detect, "detect", "found out by the content", "",
+                                      false};
+  const FormatEntry* const found = entry(format);
+  return found == nullptr ? kDetect : found->info;
+}
 
 Result<History> read_history(const std::string& path, const ReadOptions& options) {
   if (path.empty()) {

@@ -69,6 +69,13 @@ TEST(RegistryTest, AmongFewFormatsTheFirstByteMayBeEnough) {
   EXPECT_EQ(detect_format("{\"se"), Format::Detect) << "it may be of another format";
 }
 
+TEST(RegistryTest, EveryFormatHasAName) {
+  for (const FormatInfo& format : formats())
+    EXPECT_EQ(&info(format.format), find_format(format.name));
+  EXPECT_EQ(info(Format::Detect).name, "detect");
+  EXPECT_EQ(find_format("detect"), nullptr);
+}
+
 TEST(RegistryTest, NothingToReadIsSaidAsSuch) {
   EXPECT_EQ(text_or_error(parse_history("", {}, "h")),
             "h: is empty; a history has a transaction a line");

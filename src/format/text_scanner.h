@@ -22,10 +22,11 @@ class TextScanner {
   [[nodiscard]] char peek() const { return at_end() ? '\0' : text_[at_]; }
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   [[nodiscard]] std::uint64_t line() const { return line_; }
-  // The line for HistoryBuilder, which takes 32 bits; zero, which means unknown, if it needs more.
-  [[nodiscard]] std::uint32_t short_line() const {
-    return line_ > 0xffffffff ? 0 : static_cast<std::uint32_t>(line_);
+  // A line for HistoryBuilder, which takes 32 bits; zero, which means unknown, if it needs more.
+  [[nodiscard]] static std::uint32_t short_line(std::uint64_t line) {
+    return line > 0xffffffff ? 0 : static_cast<std::uint32_t>(line);
   }
+  [[nodiscard]] std::uint32_t short_line() const { return short_line(line_); }
 
   // REQUIRES: not at the end.
   void advance() { line_ += text_[at_++] == '\n' ? 1 : 0; }

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/count_lines.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace ouro {
@@ -14,13 +15,6 @@ namespace {
 std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 40;
   return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "…";
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 void append_utf8(std::string& out, std::uint32_t code) {

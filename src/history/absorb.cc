@@ -191,8 +191,7 @@ void HistoryBuilder::Translator::add_predicates() {
   const std::uint32_t children = count_of(to_.predicate_children);
   const std::uint32_t operands = count_of(to_.predicate_operands);
   for (PredicateNode node : other_.predicate_nodes) {
-    const bool has_children = node.kind >= PredicateKind::And && node.kind <= PredicateKind::Not;
-    node.first += has_children ? children : operands;
+    node.first += info(node.kind).has_children ? children : operands;
     if (node.column.valid()) node.column = names_.columns[node.column.index()];
     to_.predicate_nodes.push_back(node);
   }

@@ -65,7 +65,8 @@ template <class V>
 
 // Whether the read selects rows by a predicate; a scan selects them by a range of keys.
 [[nodiscard]] constexpr bool has_condition(OpKind kind) {
-  return is_predicate_read(kind) && kind != OpKind::Scan;
+  constexpr std::uint32_t kConditions = op_kinds_with(&OpInfo::condition);
+  return is_among(kind, kConditions);
 }
 
 }  // namespace ouro

@@ -22,6 +22,14 @@
 
 namespace ouro {
 
+// The piece of `pool` that ends at end[index] and starts where the one before ends.
+template <class T>
+[[nodiscard]] std::span<const T> piece(std::span<const T> pool, std::span<const std::uint64_t> end,
+                                       std::size_t index) {
+  const std::uint64_t first = index == 0 ? 0 : end[index - 1];
+  return pool.subspan(first, end[index] - first);
+}
+
 template <template <class> class Keep>
 struct OpColumns {
   Keep<OpKind> op_kind;

@@ -10,13 +10,13 @@ namespace ouro {
 
 // In the order of the table in lint.cc.
 enum class Rule : std::uint8_t {
-  DuplicateWrite,
   DuplicateElement,
-  WritesInitialValue,
   MixedRegisterAndList,
   ReadNobodyWrote,
   UnwrittenVersion,
   TimestampInversion,
+  DuplicateWrite,
+  WritesInitialValue,
   RepeatedWrite,
   AmbiguousDelete,
   AbortedRead,

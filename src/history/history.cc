@@ -23,14 +23,6 @@ const HistoryColumns& empty() {
   return columns;
 }
 
-// The piece of `pool` that ends at end[index] and starts where the one before ends.
-template <class T>
-std::span<const T> piece(std::span<const T> pool, std::span<const std::uint64_t> end,
-                         std::size_t index) {
-  const std::uint64_t first = index == 0 ? 0 : end[index - 1];
-  return pool.subspan(first, end[index] - first);
-}
-
 // Whether a name can stand in a message without quotes.
 bool plain(std::string_view name) {
   if (name.empty() || name == "null" || (name[0] >= '0' && name[0] <= '9') || name[0] == '-') {

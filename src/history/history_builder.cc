@@ -8,6 +8,7 @@
 #include <string>
 
 #include "history/columns.h"
+#include "history/input_error.h"
 #include "history/real_time.h"
 #include "history/storage.h"
 
@@ -20,14 +21,6 @@ constexpr std::uint64_t kCountLimit = 0xfffffffe;  // Ids are below Id::kNone.
 template <class T>
 void backfill(Column<T>& column, std::size_t count, const T& missing) {
   if (column.size() < count) column.resize(count, missing);
-}
-
-// The piece of `pool` that ends at end[index] and starts where the one before ends.
-template <class T>
-std::span<const T> piece(const Column<T>& pool, const Column<std::uint64_t>& end,
-                         std::uint64_t index) {
-  const std::uint64_t first = index == 0 ? 0 : end[index - 1];
-  return pool.span().subspan(first, end[index] - first);
 }
 
 // REQUIRES: `list` is not shorter than `prefix`.
@@ -449,22 +442,21 @@ void HistoryBuilder::Storage::keep_names() {
 }
 
 Error HistoryBuilder::Storage::error_about(std::size_t txn, std::string what) const {
-  Error error;
+  Place place;
   const std::size_t file = txn_file.empty() ? 0 : txn_file[txn];
-  if (file < files.size()) error.file = files[file];
-  if (place_unit == PlaceUnit::Line) error.line = txn_position[txn];
-  if (place_unit == PlaceUnit::Byte) error.offset = txn_position[txn];
-  error.what = std::move(what);
-  return error;
+  if (file < files.size()) place.file = files[file];
+  if (place_unit != PlaceUnit::None) place.position = txn_position[txn];
+  place.unit = place_unit;
+  return error_at(place, std::move(what));
 }
 
 std::string_view HistoryBuilder::Storage::string(Value value) const {
-  const auto bytes = piece(text_bytes, text_end, value.payload());
+  const auto bytes = piece(text_bytes.span(), text_end.span(), value.payload());
   return {bytes.data(), bytes.size()};
 }
 
 std::span<const Cell> HistoryBuilder::Storage::row(Value value) const {
-  return piece(cells, row_end, value.payload());
+  return piece(cells.span(), row_end.span(), value.payload());
 }
 
 HistoryColumns HistoryBuilder::Storage::view() const {

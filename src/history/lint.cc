@@ -10,12 +10,8 @@ namespace ouro {
 namespace {
 
 constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
-    {"duplicate-write", Severity::Error, "two transactions wrote the same value to one key",
-     "write unique values, or nobody can tell which write a read saw"},
     {"duplicate-element", Severity::Error, "an element was appended to one list more than once",
      "append unique elements"},
-    {"writes-initial-value", Severity::Error, "a write of the value the key had at the start",
-     "write unique values, or state another initial value"},
     {"mixed-register-and-list", Severity::Error, "a key is used both as a register and as a list",
      "use separate keys"},
     {"read-nobody-wrote", Severity::Error, "a read of a value that no recorded operation wrote",
@@ -24,6 +20,10 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "record all writes, or correct the version order"},
     {"timestamp-inversion", Severity::Error, "a transaction committed before its snapshot",
      "check that start_ts and commit_ts are not swapped"},
+    {"duplicate-write", Severity::Warning, "two transactions wrote the same value to one key",
+     "a read may have returned either; with unique values more violations show"},
+    {"writes-initial-value", Severity::Warning, "a write of the value the key had at the start",
+     "a read may have returned either; with unique values more violations show"},
     {"repeated-write", Severity::Warning, "a transaction wrote the same value to a key twice",
      "write unique values, or intermediate reads go unseen"},
     {"ambiguous-delete", Severity::Warning, "a delete that reads cannot tell from other absences",

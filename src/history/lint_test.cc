@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "ouro/check.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -44,7 +45,7 @@ TEST(LintTest, DuplicateWritesNameBothPlaces) {
   const auto findings = lint(*std::move(b).freeze());
   ASSERT_EQ(findings.size(), 3u);
   EXPECT_EQ(findings[0].rule->id, "duplicate-write");
-  EXPECT_EQ(findings[0].rule->severity, Severity::Error);
+  EXPECT_EQ(findings[0].rule->severity, Severity::Warning);
   ASSERT_EQ(findings[0].examples.size(), 1u);
   EXPECT_EQ(findings[0].examples[0].place, "bank.jsonl:3");
   EXPECT_EQ(findings[0].examples[0].what, "w x=9 repeats bank.jsonl:2");
@@ -88,6 +89,25 @@ TEST(LintTest, ListsAreCheckedByElement) {
   EXPECT_EQ(
       counts(*std::move(b).freeze()),
       (Counts{{"duplicate-element", 1}, {"read-nobody-wrote", 1}, {"mixed-register-and-list", 1}}));
+}
+
+// A compare-and-set is of a register, whether it succeeds or fails.
+TEST(LintTest, ACompareAndSetOfAListIsNoticedAndRefused) {
+  for (const bool succeeded : {false, true}) {
+    HistoryBuilder b;
+    const KeyId l = b.key("l");
+    b.begin_txn(b.session("a"));
+    b.append(l, b.integer(1));
+    b.begin_txn(b.session("a"));
+    b.cas(l, b.integer(1), b.integer(2), succeeded);
+    const History history = *std::move(b).freeze();
+    EXPECT_EQ(counts(history), (Counts{{"mixed-register-and-list", 1}}));
+    const auto verdict = check(history, Level::ReadCommitted);
+    ASSERT_FALSE(verdict.ok());
+    EXPECT_NE(verdict.error().what.find("l is a list elsewhere, but read as a single value here"),
+              std::string::npos)
+        << verdict.error().what;
+  }
 }
 
 TEST(LintTest, NobodyKnowsWhenAnUnknownTransactionCompleted) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "history/findings.h"
+#include "history/moment.h"
 
 namespace ouro {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 std::string text(Timestamp ts) {
   if (ts.logical == 0) return fmt::format("{}", ts.physical);
   return fmt::format("[{},{}]", ts.physical, ts.logical);
-}
-
-bool has_writes(const History& history, TxnId txn) {
-  for (OpId op = history.first_op(txn); op != history.end_op(txn); ++op.value) {
-    if (is_write(history.op(op).kind)) return true;
-  }
-  return false;
 }
 
 void lint_clocks(const History& history, Findings& findings) {
@@ -89,7 +83,7 @@ void lint_timestamps(const History& history, Findings& findings) {
       findings.add(Rule::PartialTimestamps, txn,
                    [&] { return start ? "no commit_ts" : "no start_ts"; });
     }
-    if (!commit || !has_writes(history, txn)) continue;
+    if (!commit || !writes(history, txn)) continue;
     const auto [at, fresh] =
         committed_at.try_emplace(std::pair(commit->physical, commit->logical), txn);
     if (fresh) continue;

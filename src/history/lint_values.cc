@@ -22,7 +22,10 @@ class ValueLinter {
       : history_(history), findings_(findings), traits_(history.key_count()) {}
 
   void run() {
-    for_each_op([&](TxnId txn, const Op& op) { visit_write(txn, op); });
+    for_each_op([&](TxnId txn, const Op& op) {
+      note_model(op);
+      visit_write(txn, op);
+    });
     for_each_op([&](TxnId txn, const Op& op) { visit_read(txn, op); });
     visit_version_orders();
     visit_keys();
@@ -57,6 +60,12 @@ class ValueLinter {
     return fmt::format("{}={}", history_.key_label(key), history_.text(value));
   }
 
+  void note_model(const Op& op) {
+    Traits& traits = traits_[op.key.index()];
+    traits.is_register |= shows_register(op.kind, op.value);
+    traits.is_list |= shows_list(op.kind, op.value);
+  }
+
   void note_type(KeyId key, Value value) {
     Traits& traits = traits_[key.index()];
     if (value.kind() == ValueKind::Text) traits.text = true;
@@ -69,7 +78,6 @@ class ValueLinter {
     if (!is_write(op.kind)) return;
     note_type(op.key, op.value);
     if (is_append(op.kind)) return visit_append(txn, op);
-    traits_[op.key.index()].is_register = true;
     if (op.value.is_null()) {
       findings_.add(Rule::AmbiguousDelete, txn,
                     [&] { return "delete of " + history_.key_label(op.key); });
@@ -89,7 +97,6 @@ class ValueLinter {
   }
 
   void visit_append(TxnId txn, const Op& op) {
-    traits_[op.key.index()].is_list = true;
     const auto [at, fresh] = writers_.try_emplace(KeyVersion{op.key, op.value}, op.id);
     if (fresh) return;
     findings_.add(Rule::DuplicateElement, txn, [&, at = at] {
@@ -104,10 +111,8 @@ class ValueLinter {
       findings_.add(Rule::UnobservedRead, txn,
                     [&] { return "read of " + history_.key_label(op.key); });
     } else if (op.value.is_list()) {
-      traits_[op.key.index()].is_list = true;
       for (const Value element : history_.list(op.value)) visit_value(txn, op, element);
     } else {
-      if (!op.value.is_null()) traits_[op.key.index()].is_register = true;
       visit_value(txn, op, op.value);
     }
   }

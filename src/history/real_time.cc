@@ -8,6 +8,15 @@
 
 namespace ouro {
 
+Status check_clock_drift(std::int64_t drift) {
+  if (drift >= 0) return {};
+  Error error;
+  error.what = fmt::format(
+      "clock_drift is {}, but it is by how much clocks differ; give a number that is not negative",
+      drift);
+  return error;
+}
+
 std::string clock_disorder(const TxnClocks& clocks) {
   constexpr std::array<std::string_view, 4> kDid{"", "began", "asked for its commit", "completed"};
   constexpr std::array<std::string_view, 4> kBefore{"was invoked", "began", "asked for its commit",

@@ -15,8 +15,12 @@
 #include <string>
 
 #include "ouro/history.h"
+#include "ouro/result.h"
 
 namespace ouro {
+
+// The error is a drift that is negative.
+[[nodiscard]] Status check_clock_drift(std::int64_t drift);
 
 // Whether a transaction that completed at `completed` comes before one that was invoked at
 // `invoked`.

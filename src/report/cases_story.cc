@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "history/access.h"
 #include "report/narrator.h"
@@ -27,10 +29,29 @@ bool Narrator::only_writers(const Assumption& given) const {
   return writers.size() <= 2;
 }
 
+// The value that an open read returned, if it tells; null if it is a compare-and-set that failed.
+Value Narrator::returned(const ReadSource& said) const {
+  const Op read = history_.op(said.read);
+  if (is_open_read(read.kind)) return {};
+  if (!is_predicate_read(read.kind)) return read.value;
+  for (const KeyVersion& row : history_.rows(history_.predicate_read(said.read))) {
+    if (row.key == said.key) return row.value;
+  }
+  return {};
+}
+
+// "If T3 read x=50 from T1", or "If T3's cas x 1→2 read T1's x=5", for each read of the case.
 std::string Narrator::sources_premise(const Case& each) const {
   std::string out;
   for (const ReadSource& said : each.sources) {
+    out += out.empty() ? "If " : " and ";
     const Op read = history_.op(said.read);
+    const std::string reader = label(history_.txn_of(said.read));
+    if (!is_open_read(read.kind)) {
+      out += fmt::format("{} read {} from {}", reader,
+                         assignment(history_, said.key, returned(said)), label(said.writer));
+      continue;
+    }
     std::string what = fmt::format("the initial {}={}", short_key(history_, read.key),
                                    short_text(history_, history_.initial(read.key)));
     if (said.writer.valid()) {
@@ -43,8 +64,7 @@ std::string Narrator::sources_premise(const Case& each) const {
       }
       what = fmt::format("{}'s {}", label(said.writer), assignment(history_, read.key, last));
     }
-    out += fmt::format("{}{}'s {} read {}", out.empty() ? "If " : " and ",
-                       label(history_.txn_of(said.read)), cas_notation(history_, read), what);
+    out += fmt::format("{}'s {} read {}", reader, cas_notation(history_, read), what);
   }
   return out;
 }
@@ -71,17 +91,36 @@ std::string Narrator::premise(const Case& each) const {
   return out + ":";
 }
 
+// A sentence for each read that the cases are about.
 std::vector<std::string> Narrator::open_reads() const {
-  std::set<OpId> reads;
+  std::map<std::pair<OpId, KeyId>, std::set<TxnId>> writers;
   for (const Case& each : story_.cases) {
-    for (const ReadSource& said : each.sources) reads.insert(said.read);
+    for (const ReadSource& said : each.sources) {
+      writers[{said.read, said.key}].insert(said.writer);
+    }
   }
   std::vector<std::string> out;
-  for (const OpId read : reads) {
+  for (const auto& [place, from] : writers) {
+    const auto [read, key] = place;
     const Op op = history_.op(read);
-    out.push_back(fmt::format("{}'s {}, so it read something else than {}.",
-                              label(history_.txn_of(read)), notation(history_, op),
-                              assignment(history_, op.key, op.value)));
+    const std::string reader = label(history_.txn_of(read));
+    if (is_open_read(op.kind)) {
+      out.push_back(fmt::format("{}'s {}, so it read something else than {}.", reader,
+                                notation(history_, op), assignment(history_, op.key, op.value)));
+      continue;
+    }
+    std::vector<TxnId> wrote(from.begin(), from.end());
+    std::erase(wrote, kInitialTxn);
+    std::string names;
+    for (std::size_t i = 0; i < wrote.size(); ++i) {
+      names += i == 0 ? "" : i + 1 == wrote.size() ? " and " : ", ";
+      names += label(wrote[i]);
+    }
+    const bool initially = from.contains(kInitialTxn);
+    out.push_back(fmt::format(
+        "{} read {}, which {}{}{}.", reader, assignment(history_, key, returned({read, key, {}})),
+        initially ? "was there at first" : "", initially && !wrote.empty() ? " and which " : "",
+        wrote.empty() ? "" : names + " wrote"));
   }
   return out;
 }

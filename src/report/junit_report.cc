@@ -109,8 +109,10 @@ void JunitReport::add(const Checked& checked) {
     std::string content;
     const std::string what = fmt::format("{}", fmt::join(checked.met->complaints, "\n"));
     if (!what.empty()) {
-      ++tally.failures;
-      content = problem("failure", "unexpected", checked.met->complaints.front(), what);
+      const bool undecided = checked.met->outcome == Outcome::Undecided;
+      ++(undecided ? tally.errors : tally.failures);
+      content = problem(undecided ? "error" : "failure", undecided ? "undecided" : "unexpected",
+                        checked.met->complaints.front(), what);
     }
     cases += test_case(checked.name, "expected", 0, content);
   }

@@ -34,9 +34,11 @@ class Narrator {
   [[nodiscard]] std::vector<std::string> lines() const;
   // "If T1 wrote x first:"; "In any case:" without an assumption.
   [[nodiscard]] std::string premise(const Case& each) const;
-  // The part of the premise that is about reads: "If T3's cas x 1→2 read T1's x=5"; "" for none.
+  [[nodiscard]] Value returned(const ReadSource& said) const;
+  // The part of the premise that is about reads: "If T3 read x=50 from T1"; "" for none.
   [[nodiscard]] std::string sources_premise(const Case& each) const;
-  // A sentence for each open read that the cases are about: what it did not return.
+  // A sentence for each open read that the cases are about: who wrote what it returned, or what it
+  // did not return.
   [[nodiscard]] std::vector<std::string> open_reads() const;
   // What the `i`th edge of a cycle says: "But T2 < T1, because …: a contradiction."
   [[nodiscard]] std::string sentence(std::span<const Edge> cycle, std::size_t i) const;

@@ -63,7 +63,7 @@ void append_unsupported(std::string& out, std::span<const Level> unsupported, Ev
 // `decided`: no level is undecided. REQUIRES: there are verdicts.
 void append_gift(std::string& out, std::span<const Level> strongest, bool decided,
                  std::span<const Verdict> verdicts, const ReportOptions& options) {
-  const std::string by = evidence_text(verdicts.front());
+  const std::string by = verdicts.empty() ? "" : evidence_text(verdicts.front());
   if (!strongest.empty()) {
     out += fmt::format("\n  The database gave{}: {}{}.", decided ? "" : " at least",
                        level_list(strongest), by);

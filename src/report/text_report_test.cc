@@ -215,6 +215,12 @@ TEST(TextReportTest, ManyLevelsAreATableWithMarks) {
       << text;
 }
 
+TEST(TextReportTest, WithoutVerdictsNoLevelIsNamed) {
+  EXPECT_NE(describe(History(), std::span<const Verdict>(), {}).find("No level is violated."),
+            std::string::npos);
+  EXPECT_EQ(headline(History(), std::span<const Verdict>(), {.name = "h"}), "h: \n");
+}
+
 TEST(TextReportTest, IncomparableLevelsAreAllNamed) {
   const std::vector<Verdict> verdicts{verdict_at(Level::Causal, Outcome::Holds),
                                       verdict_at(Level::Si, Outcome::Holds),

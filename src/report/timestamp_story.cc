@@ -97,9 +97,7 @@ std::string Narrator::real_time_reason(TxnId earlier, TxnId later) const {
 }
 
 bool Narrator::is_about_timestamps() const {
-  const bool by_timestamps = story_.kind >= AnomalyKind::SnapshotMismatch &&
-                             story_.kind <= AnomalyKind::DuplicateTimestamp;
-  return by_timestamps ||
+  return info(story_.kind).sign == AnomalySign::Timestamps ||
          (story_.kind == AnomalyKind::ResultSetMismatch && !story_.expected.empty());
 }
 

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::size_t kRingBytes = 2 * 1024 * 1024;  // Small enough for the processor's cache.
 constexpr auto kWriterPause = std::chrono::milliseconds(20);
-constexpr int kFiles = 1024;  // The undertaker closes descriptors below this.
 
 Error error_at(const std::string& path, const char* what, int number) {
   Error error;
@@ -30,13 +29,24 @@ Error error_at(const std::string& path, const char* what, int number) {
 int write_at(int file, const char* data, std::size_t size, std::uint64_t offset) {
   while (size > 0) {
     const ssize_t count = ::pwrite(file, data, size, static_cast<off_t>(offset));
-    if (count < 0 && errno != EINTR) return errno;
-    if (count <= 0) continue;
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count < 0 ? errno : EIO;
     data += count;
     size -= static_cast<std::size_t>(count);
     offset += static_cast<std::uint64_t>(count);
   }
   return 0;
+}
+
+// Closes all descriptors but the standard ones and these two. Safe in a forked child.
+void close_all_but(int one, int other) {
+  unsigned from = 3;
+  for (const int kept : {std::min(one, other), std::max(one, other)}) {
+    const auto number = static_cast<unsigned>(kept);
+    if (number > from) ::syscall(SYS_close_range, from, number - 1, 0);
+    from = std::max(from, number + 1);
+  }
+  ::syscall(SYS_close_range, from, ~0U, 0);
 }
 
 }  // namespace
@@ -121,9 +131,7 @@ Status HistoryFile::start_undertaker() {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);
     // Others wait for the end of what the parent has open (pipes, sockets), so it must not stay
     // open here.
-    for (int file = 3; file < kFiles; ++file) {
-      if (file != ends[0] && file != file_) ::close(file);
-    }
+    close_all_but(ends[0], file_);
     char dismissed = 0;
     ssize_t count = 0;
     do {

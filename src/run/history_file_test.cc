@@ -1,8 +1,11 @@
 #include "run/history_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -111,6 +114,31 @@ TEST(HistoryFileTest, SurvivesTheDeathOfTheProcess) {
     ASSERT_EQ(settled(path, expected), expected);
     std::filesystem::remove(path);
   }
+}
+
+// Or whoever waits for the end of a pipe would wait until the run ends.
+TEST(HistoryFileTest, KeepsNoDescriptorOfItsParentOpen) {
+  struct rlimit limit {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const struct rlimit more { std::min<rlim_t>(4096, limit.rlim_max), limit.rlim_max };
+  if (limit.rlim_cur < more.rlim_cur) {
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &more), 0);
+  }
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const int high = ::fcntl(ends[1], F_DUPFD, 1500);
+  const std::string path = temporary("file-descriptors");
+  auto file = HistoryFile::create(path, 1);
+  ASSERT_TRUE(file.ok());
+  ::close(ends[1]);
+  if (high >= 0) ::close(high);
+  struct pollfd waiting {
+    ends[0], POLLIN, 0
+  };
+  EXPECT_EQ(::poll(&waiting, 1, 20'000), 1) << "the undertaker keeps the pipe open";
+  EXPECT_TRUE((*file)->close().ok());
+  ::close(ends[0]);
+  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -9,14 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// SplitMix64 by Steele, Lea and Flood.
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t x = state += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 }  // namespace
 
 Result<Trouble> parse_trouble(std::string_view name) {
@@ -30,7 +22,7 @@ Nemesis::Nemesis(db::Server& server, NemesisOptions options, std::function<std::
     : server_(server),
       options_(std::move(options)),
       now_(std::move(now)),
-      random_(options_.seed),
+      random_(options_.seed, 0),
       thread_([this] { work(); }) {}
 
 Nemesis::~Nemesis() { (void)end(); }
@@ -45,8 +37,8 @@ void Nemesis::work() {
   for (;;) {
     wait(options_.quiet);
     if (ending_) return;
-    const Trouble trouble = options_.troubles[next_random(random_) % options_.troubles.size()];
-    std::size_t node = next_random(random_) % server_.nodes().size();
+    const Trouble trouble = options_.troubles[random_.below(options_.troubles.size())];
+    std::size_t node = random_.below(server_.nodes().size());
     // A primary cannot be cut off, only its standby.
     if (trouble == Trouble::Cut && server_.kind() == db::ServerKind::PostgresStandby) node = 1;
     Status done = disturb(trouble, node);
@@ -95,7 +87,7 @@ Status Nemesis::record(std::string_view what, std::size_t node, Status done) {
 
 // Waits between 0.5 and 1.5 times `about`, or until end() is called.
 void Nemesis::wait(std::chrono::milliseconds about) {
-  const auto limit = about / 2 + about * static_cast<int>(next_random(random_) % 1000) / 1000;
+  const auto limit = about / 2 + about * static_cast<int>(random_.below(1000)) / 1000;
   const auto until = std::chrono::steady_clock::now() + limit;
   while (!ending_ && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(5ms);
 }

@@ -14,6 +14,7 @@
 
 #include "db/server.h"
 #include "ouro/result.h"
+#include "workload/random.h"
 
 namespace ouro::running {
 
@@ -64,7 +65,7 @@ class Nemesis {
   std::function<std::int64_t()> now_;
   std::string events_;
   std::size_t trouble_count_ = 0;
-  std::uint64_t random_;  // The state of the random numbers.
+  workload::Random random_;
   Status problem_;
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace ouro::running {
@@ -212,10 +211,8 @@ void Transcript::select(const db::Where& condition, std::span<const db::KeyRow> 
 void Transcript::aggregate(AggregateKind kind, std::size_t column, const db::Where& condition,
                            std::optional<db::Number> result) {
   if (muted_) return;
-  constexpr std::array<const char*, 4> kNames{"count", "sum", "min", "max"};
   open("[\"aggregate\",");
-  ops_ += fmt::format("\"{}\",\"{}\",", kNames[static_cast<std::size_t>(kind)],
-                      db::kColumnNames[column]);
+  ops_ += fmt::format("\"{}\",\"{}\",", name(kind), db::kColumnNames[column]);
   where(condition);
   ops_ += ',';
   if (result) {

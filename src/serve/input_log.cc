@@ -9,34 +9,24 @@
 #include <cstring>
 #include <utility>
 
+#include "base/byte_order.h"
 #include "base/system_error.h"
 
 namespace ouro::serving {
 namespace {
 
+template <class Number>
+void put(std::string& out, Number number) {
+  append_little_endian<Number>(out, number);
+}
+
 constexpr std::size_t kFrameBytes = 8;  // Length and checksum.
 // A larger length is damage: batches are smaller.
 constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{3} << 30;
 
-template <class Number>
-void put(std::string& out, Number number) {
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    out += static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xff);
-  }
-}
-
 void put_text(std::string& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
   out += text;
-}
-
-template <class Number>
-Number number_at(const char* bytes) {
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    number |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return static_cast<Number>(number);
 }
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -66,7 +56,7 @@ class Decoder {
   template <class Number>
   void take(Number& number) {
     if (bytes_.size() < sizeof(Number)) return fail();
-    number = number_at<Number>(bytes_.data());
+    number = load_little_endian<Number>(bytes_.data());
     bytes_.remove_prefix(sizeof(Number));
   }
   void take_text(std::string& text) {
@@ -129,7 +119,7 @@ Result<std::uint64_t> read_records(int file, const std::string& path,
     char frame[kFrameBytes];
     const auto framed = read_exactly(file, path, frame, kFrameBytes);
     if (!framed.ok()) return framed.error();
-    const auto length = number_at<std::uint32_t>(frame);
+    const auto length = load_little_endian<std::uint32_t>(frame);
     if (!*framed || length == 0 || length > kMaxRecordBytes ||
         length > size - whole - kFrameBytes) {
       return whole;
@@ -138,7 +128,7 @@ Result<std::uint64_t> read_records(int file, const std::string& path,
     const auto filled = read_exactly(file, path, content.data(), length);
     if (!filled.ok()) return filled.error();
     LogRecord record;
-    if (!*filled || checksum(content) != number_at<std::uint32_t>(frame + 4) ||
+    if (!*filled || checksum(content) != load_little_endian<std::uint32_t>(frame + 4) ||
         !decode(content, record)) {
       return whole;
     }

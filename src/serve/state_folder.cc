@@ -107,6 +107,16 @@ class Replay {
   const std::function<void(std::vector<StreamEvent>)>& told_;
 };
 
+// Makes it last that files of the folder were made, renamed or removed.
+Status sync_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return system_error(path, "cannot sync this folder");
+  Status status;
+  if (::fsync(folder) != 0) status = system_error(path, "cannot sync this folder");
+  ::close(folder);
+  return status;
+}
+
 // Writes `progress` to the beginning of a new log.
 void log_progress(const Progress& progress, LogWriter& log) {
   for (const auto& [name, client] : progress.seen.clients()) {
@@ -203,7 +213,7 @@ Result<Stream> StateFolder::recover(const StreamOptions& options, Progress& prog
   auto log = LogWriter::open(log_file(logs_.back()), whole);
   if (!log.ok()) return log.error();
   log_ = *std::move(log);
-  if (auto synced = sync_folder(); !synced) return synced.error();
+  if (auto synced = sync_folder(path_); !synced) return synced.error();
   return stream;
 }
 
@@ -214,7 +224,7 @@ Status StateFolder::begin_log(const Progress& progress) {
   log_progress(progress, *next);
   if (auto flushed = next->flush(); !flushed) return flushed;
   if (auto synced = next->sync(); !synced) return synced;
-  if (auto synced = sync_folder(); !synced) return synced;
+  if (auto synced = sync_folder(path_); !synced) return synced;
   log_ = *std::move(next);
   logs_.push_back(number);
   return {};
@@ -225,14 +235,6 @@ void StateFolder::remove_old_logs() {
   for (; logs_.size() > 1; logs_.erase(logs_.begin())) {
     std::filesystem::remove(log_file(logs_.front()), ignored);
   }
-}
-
-Status StateFolder::sync_folder() const {
-  const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return system_error(path_, "cannot sync this folder");
-  const bool synced = ::fsync(folder) == 0;
-  ::close(folder);
-  return synced ? Status() : Status(system_error(path_, "cannot sync this folder"));
 }
 
 Status replace_file(const std::string& path, const std::string& content) {
@@ -246,7 +248,8 @@ Status replace_file(const std::string& path, const std::string& content) {
   if (!written || std::rename(part.c_str(), path.c_str()) != 0) {
     return system_error(path, "cannot write");
   }
-  return {};
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return sync_folder(folder.empty() ? "." : folder);
 }
 
 }  // namespace ouro::serving

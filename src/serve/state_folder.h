@@ -76,7 +76,6 @@ class StateFolder {
   [[nodiscard]] std::string checkpoint_file() const { return path_ + "/checkpoint"; }
   [[nodiscard]] std::string log_file(std::uint64_t number) const;
   [[nodiscard]] Status check_settings(const std::string& wanted) const;
-  [[nodiscard]] Status sync_folder() const;
 
   std::string path_;
   int lock_ = -1;  // The descriptor of the locked file.
@@ -85,7 +84,8 @@ class StateFolder {
   LogWriter log_;
 };
 
-// Replaces the content of `path` in one step: a crash leaves the old content or the new.
+// Replaces the content of `path` in one step: a crash leaves the old content or the new. Once it
+// has returned, the new content survives a crash of the machine.
 [[nodiscard]] Status replace_file(const std::string& path, const std::string& content);
 
 }  // namespace ouro::serving

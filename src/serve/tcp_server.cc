@@ -11,6 +11,7 @@
 #include <deque>
 #include <future>
 
+#include "base/byte_order.h"
 #include "format/json_tree.h"
 #include "report/json_writer.h"
 
@@ -78,10 +79,9 @@ class TcpServer::Connection {
 
   // Reads and handles one frame. False: read no more from this connection.
   bool read_frame() {
-    unsigned char head[4];
-    if (!receive(reinterpret_cast<char*>(head), sizeof head)) return false;
-    const std::size_t size = std::size_t{head[0]} | std::size_t{head[1]} << 8 |
-                             std::size_t{head[2]} << 16 | std::size_t{head[3]} << 24;
+    char head[4];
+    if (!receive(head, sizeof head)) return false;
+    const std::size_t size = load_little_endian<std::uint32_t>(head);
     if (size > server_.options_.body_limit) {
       answer_now(refusal(
           fmt::format("a frame of {} bytes; the limit is {}", size, server_.options_.body_limit)));

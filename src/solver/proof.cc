@@ -1,6 +1,18 @@
 #include "solver/proof.h"
 
+#include <algorithm>
+
 namespace ouro {
+
+void Lemma::add_literals_against(std::span<const DynamicOrder::Step> steps) {
+  for (const DynamicOrder::Step& step : steps) {
+    if (step.label == DynamicOrder::kNoLabel) continue;
+    const Literal against = !Literal{step.label};
+    if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
+      literals.push_back(against);
+    }
+  }
+}
 
 std::vector<Lemma> trimmed(std::span<const Lemma> lemmas) {
   std::vector<bool> needed(lemmas.size(), false);

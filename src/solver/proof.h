@@ -33,6 +33,9 @@ struct Lemma {
   std::vector<Literal> literals;
   std::vector<DynamicOrder::Step> cycle;  // A label is the code of the literal that has the arc.
   std::vector<LemmaId> premises;
+
+  // Adds what contradicts the labels of `steps`, each literal once: not all of them can be chosen.
+  void add_literals_against(std::span<const DynamicOrder::Step> steps);
 };
 
 // `lemmas` without those that the last one needs neither directly nor indirectly; premises are

@@ -152,13 +152,7 @@ LemmaId Solver::cycle_lemma(Arc arc, DynamicOrder::Label label) {
     const auto path = order_.lightest_path(arc.to, arc.from);
     lemma.cycle.insert(lemma.cycle.end(), path.begin(), path.end());
   }
-  for (const DynamicOrder::Step& step : lemma.cycle) {
-    if (step.label == DynamicOrder::kNoLabel) continue;
-    const Literal against = !Literal{step.label};
-    if (std::find(lemma.literals.begin(), lemma.literals.end(), against) == lemma.literals.end()) {
-      lemma.literals.push_back(against);
-    }
-  }
+  lemma.add_literals_against(lemma.cycle);
   return add_lemma(std::move(lemma));
 }
 
@@ -202,11 +196,13 @@ LemmaId Solver::propagate_clauses(Literal literal) {
 LemmaId Solver::add_lemma(Lemma lemma) {
   assert(order_.stopped() || is_sound(lemma));
   lemmas_.push_back(std::move(lemma));
+  watched_.push_back(false);
   return static_cast<LemmaId>(lemmas_.size() - 1);
 }
 
 void Solver::watch(LemmaId clause) {
   const auto& literals = lemmas_[clause].literals;
+  watched_[clause] = true;
   watches_[(!literals[0]).code].push_back({clause, literals[1]});
   watches_[(!literals[1]).code].push_back({clause, literals[0]});
 }
@@ -238,7 +234,9 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   static_cast<void>(all_false);
   const bool unit = learnt.literals.size() == 1;
   LemmaId reason = conflict;
-  if (learnt.premises.size() > 1 || lemmas_[conflict].literals.size() != learnt.literals.size()) {
+  // A clause that is watched already cannot have its literals in another order.
+  if (learnt.premises.size() > 1 || lemmas_[conflict].literals.size() != learnt.literals.size() ||
+      watched_[conflict]) {
     reason = add_lemma(std::move(learnt));
   } else {
     // The clause learnt is the conflict itself, but with the literals to be watched first.

@@ -113,7 +113,7 @@ class Solver {
   LemmaId cycle_lemma(Arc arc, DynamicOrder::Label label);
   // Learns from a conflict and takes decisions back. False: there is no solution.
   bool resolve_conflict(LemmaId conflict, Guide& guide);
-  void analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& back_to);
+  void analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target);
   void justify_unit(Literal literal);
   LemmaId add_lemma(Lemma lemma);
   LemmaId forbid(Lemma lemma, Guide& guide);
@@ -141,6 +141,7 @@ class Solver {
   std::vector<std::size_t> arcs_before_;     // and how many arcs were added before it.
   std::size_t propagated_ = 0;               // How many literals of trail_ are propagated.
   std::vector<Lemma> lemmas_;
+  std::vector<bool> watched_;     // By lemma.
   std::vector<LemmaId> unit_of_;  // By choice: the lemma of one literal that fixes it, if made.
   std::uint64_t conflict_count_ = 0;
 };

@@ -20,6 +20,7 @@ struct Problem {
   std::vector<Arc> known;
   std::vector<Arc> late;  // Arcs that are known, too, but required only during the search.
   std::vector<std::array<Side, 2>> choices;
+  std::vector<std::vector<Literal>> clauses;  // Known, too, but told only during the search.
 };
 
 bool acyclic(std::size_t nodes, const std::vector<Arc>& arcs) {
@@ -39,9 +40,18 @@ std::vector<Arc> arcs_of(const Problem& problem, std::uint32_t sides) {
   return arcs;
 }
 
+bool keeps_clauses(const Problem& problem, std::uint32_t sides) {
+  return std::all_of(problem.clauses.begin(), problem.clauses.end(), [&](const auto& clause) {
+    return std::any_of(clause.begin(), clause.end(), [&](Literal literal) {
+      return ((sides >> literal.choice() & 1) != 0) == literal.opposite();
+    });
+  });
+}
+
 bool solvable(const Problem& problem) {
   for (std::uint32_t sides = 0; sides < 1u << problem.choices.size(); ++sides) {
-    if (acyclic(problem.nodes, arcs_of(problem, sides))) return true;
+    if (keeps_clauses(problem, sides) && acyclic(problem.nodes, arcs_of(problem, sides)))
+      return true;
   }
   return false;
 }
@@ -70,6 +80,17 @@ Problem random_problem(std::mt19937& random) {
       for (std::size_t i = 0; i < count; ++i) side.add({node(), node()});
     }
   }
+  const std::size_t clauses = choices > 4 && random() % 2 == 0 ? random() % 30 : 0;
+  for (std::size_t i = 0; i < clauses; ++i) {
+    auto& clause = problem.clauses.emplace_back();
+    const std::size_t size = 2 + random() % 4;
+    while (clause.size() < size) {
+      const auto choice = static_cast<std::uint32_t>(random() % choices);
+      const bool has = std::any_of(clause.begin(), clause.end(),
+                                   [&](Literal literal) { return literal.choice() == choice; });
+      if (!has) clause.push_back(Literal::of(choice, random() % 2 == 0));
+    }
+  }
   return problem;
 }
 
@@ -84,6 +105,11 @@ class RandomGuide : public Guide {
     if (required_ < problem_.late.size() && (random_() % 2 == 0 || decided_all(solver))) {
       next.kind = Next::Kind::Require;
       next.required.add(problem_.late[required_++]);
+      return next;
+    }
+    if (const auto* clause = broken_clause(solver)) {
+      next.kind = Next::Kind::Forbid;
+      next.forbidden.literals = *clause;
       return next;
     }
     while (solver.choice_count() < problem_.choices.size()) {
@@ -106,6 +132,30 @@ class RandomGuide : public Guide {
   void reopened(std::uint32_t) override { required_ = 0; }
 
  private:
+  // A clause without a literal that is true and at most two that are open; one that was told before
+  // is told again only if it is broken.
+  [[nodiscard]] const std::vector<Literal>* broken_clause(const Solver& solver) {
+    told_.resize(problem_.clauses.size(), false);
+    for (std::size_t i = 0; i < problem_.clauses.size(); ++i) {
+      const auto& clause = problem_.clauses[i];
+      std::size_t open = 0;
+      bool kept = false;
+      for (const Literal literal : clause) {
+        if (literal.choice() >= solver.choice_count()) {
+          open = 3;
+        } else if (solver.is_true(literal)) {
+          kept = true;
+        } else if (!solver.assigned(literal.choice())) {
+          ++open;
+        }
+      }
+      if (kept || open > (told_[i] ? 0 : random_() % 3)) continue;
+      told_[i] = true;
+      return &clause;
+    }
+    return nullptr;
+  }
+
   [[nodiscard]] bool decided_all(const Solver& solver) const {
     if (solver.choice_count() < problem_.choices.size()) return false;
     for (std::uint32_t c = 0; c < solver.choice_count(); ++c) {
@@ -117,6 +167,7 @@ class RandomGuide : public Guide {
   const Problem& problem_;
   std::mt19937& random_;
   std::size_t required_ = 0;
+  std::vector<bool> told_;  // By clause.
 };
 
 // Whether the cycle of a lemma is closed, each arc is known or belongs to the side that its label
@@ -151,8 +202,21 @@ class RandomGuide : public Guide {
   return ::testing::AssertionSuccess();
 }
 
-// Whether the lemma follows from its premises by unit propagation, in their order.
-::testing::AssertionResult premises_prove(std::span<const Lemma> lemmas, std::size_t at) {
+bool is_clause(const Problem& problem, std::vector<Literal> literals) {
+  std::sort(literals.begin(), literals.end());
+  return std::any_of(problem.clauses.begin(), problem.clauses.end(), [&](auto clause) {
+    std::sort(clause.begin(), clause.end());
+    return clause == literals;
+  });
+}
+
+// Whether the lemma follows from its premises by unit propagation, in their order; or it is one of
+// the problem's clauses.
+::testing::AssertionResult premises_prove(const Problem& problem, std::span<const Lemma> lemmas,
+                                          std::size_t at) {
+  if (lemmas[at].premises.empty() && is_clause(problem, lemmas[at].literals)) {
+    return ::testing::AssertionSuccess();
+  }
   std::vector<Literal> true_ones;
   const auto is_true = [&](Literal l) {
     return std::find(true_ones.begin(), true_ones.end(), l) != true_ones.end();
@@ -176,7 +240,7 @@ void expect_proof(const Problem& problem, std::span<const Lemma> lemmas) {
   ASSERT_FALSE(lemmas.empty());
   EXPECT_TRUE(lemmas.back().literals.empty());
   for (std::size_t i = 0; i < lemmas.size(); ++i) {
-    EXPECT_TRUE(lemmas[i].cycle.empty() ? premises_prove(lemmas, i)
+    EXPECT_TRUE(lemmas[i].cycle.empty() ? premises_prove(problem, lemmas, i)
                                         : cycle_proves(problem, lemmas[i]))
         << "lemma " << i;
   }

@@ -4,41 +4,18 @@
 #include "ouro/check_pieces.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <memory>
 #include <utility>
 
+#include "base/temporary_folder.h"
 #include "check/left_out.h"
 #include "ouro/pieces.h"
 
 namespace ouro {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-// A folder for what does not fit into memory. It is removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::error_code none;
-    std::string name = (fs::temp_directory_path(none) / "ouro-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code none;
-    if (!path_.empty()) fs::remove_all(path_, none);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // What is gathered for a certificate while a history is read.
 struct Notes {
@@ -114,8 +91,9 @@ Result<bool> PiecesCheck::feed(HistoryPieces& pieces, Stream& stream, StreamDige
 }
 
 Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
-  const TemporaryFolder folder;
-  auto opened = Stream::open(stream_options(folder.path()));
+  const auto folder = TemporaryFolder::make("ouro");  // For what does not fit into memory.
+  if (!folder.ok()) return folder.error();
+  auto opened = Stream::open(stream_options(folder->path().string()));
   if (!opened.ok()) return opened.error();
   std::optional<Stream> stream = *std::move(opened);
   auto pieces = HistoryPieces::open(path);

@@ -6,13 +6,6 @@
 #include "history/columns.h"
 
 namespace ouro::stream {
-namespace {
-
-bool has_children(PredicateKind kind) {
-  return kind == PredicateKind::And || kind == PredicateKind::Or || kind == PredicateKind::Not;
-}
-
-}  // namespace
 
 void Copier::add(const Source& source) {
   const History& h = *source.history;
@@ -98,7 +91,7 @@ PredicateId Copier::copy(const History& h, PredicateId predicate) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const PredicateNode& node = h.predicate(all[i]);
     first_child.push_back(all.size());
-    if (!has_children(node.kind)) continue;
+    if (!info(node.kind).has_children) continue;
     for (const std::uint32_t child : h.children(node)) all.emplace_back(child);
   }
   std::vector<PredicateId> made(all.size());
@@ -106,7 +99,7 @@ PredicateId Copier::copy(const History& h, PredicateId predicate) {
     const PredicateNode& node = h.predicate(all[i]);
     if (node.kind == PredicateKind::True) {
       made[i] = builder_.always();
-    } else if (has_children(node.kind)) {
+    } else if (info(node.kind).has_children) {
       made[i] = builder_.combine(node.kind, std::span(made).subspan(first_child[i], node.count));
     } else {
       std::vector<Value> operands;

@@ -227,8 +227,8 @@ const Asked* Predicates::asked(Reads::iterator read) {
   return read->second.asked.get();
 }
 
-bool Predicates::judge_aggregate(const ReadPlace& place, PlacedRead& read, const Asked& asked) {
-  const std::string text = Judge(table_, asked, place.begin).aggregated();
+bool Predicates::judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked) {
+  const std::string text = Judge(table_, asked, moment.begin).aggregated();
   read.wrong = asked.observed && text != asked.result ? 1 : 0;
   const std::uint64_t hash = hash_of(text);
   return std::exchange(read.expected, hash) != hash;
@@ -236,18 +236,18 @@ bool Predicates::judge_aggregate(const ReadPlace& place, PlacedRead& read, const
 
 std::optional<bool> Predicates::add(TxnId txn, const Moment& begin, std::uint32_t op) {
   if (!archive_.prepare(begin)) return std::nullopt;
-  const ReadPlace place{begin, op};
+  const ReadMoment moment{begin, op};
   auto made = std::make_unique<Asked>(make(current_, txn, op));
-  PlacedRead read;
+  TimedRead read;
   if (made->kind == OpKind::Aggregate) {
-    judge_aggregate(place, read, *made);
+    judge_aggregate(moment, read, *made);
   } else {
     read.wrong = Judge(table_, *made, begin).wrong_keys();
   }
   const bool wrong = read.wrong > 0;
   read.asked = std::move(made);
-  made_.push_back(place);
-  reads_.emplace(place, std::move(read));
+  made_.push_back(moment);
+  reads_.emplace(moment, std::move(read));
   return wrong;
 }
 
@@ -315,8 +315,8 @@ void Predicates::drop_list(RowKey& key) {
 
 std::vector<Change> Predicates::take_changes(bool& lost) {
   std::vector<Change> changes;
-  for (auto& [place, touched] : touched_) {
-    const auto at = reads_.find(place);
+  for (auto& [moment, touched] : touched_) {
+    const auto at = reads_.find(moment);
     if (at == reads_.end()) continue;
     const Asked* const what = asked(at);
     if (what == nullptr) {
@@ -324,11 +324,11 @@ std::vector<Change> Predicates::take_changes(bool& lost) {
       continue;
     }
     if (what->kind == OpKind::Aggregate) {
-      touched.changed = judge_aggregate(place, at->second, *what);
+      touched.changed = judge_aggregate(moment, at->second, *what);
     }
     const bool wrong = at->second.wrong > 0;
     if (wrong == touched.was_wrong && !(wrong && touched.changed)) continue;
-    changes.push_back({place.begin.number(), place.op, touched.was_wrong, wrong});
+    changes.push_back({moment.begin.number(), moment.op, touched.was_wrong, wrong});
   }
   touched_.clear();
   lost |= std::exchange(lost_, false);
@@ -378,8 +378,8 @@ void Predicates::close(const Moment& begin) {
 }
 
 void Predicates::release_all() {
-  for (const ReadPlace& place : made_) {
-    if (const auto at = reads_.find(place); at != reads_.end()) at->second.asked = nullptr;
+  for (const ReadMoment& moment : made_) {
+    if (const auto at = reads_.find(moment); at != reads_.end()) at->second.asked = nullptr;
   }
   made_.clear();
   table_.store().clear_predicates();
@@ -422,8 +422,8 @@ void Predicates::save(Encoder& out) {
     }
   }
   out.number<std::uint64_t>(reads_.size());
-  for (const auto& [place, read] : reads_) {
-    out.number(place);
+  for (const auto& [moment, read] : reads_) {
+    out.number(moment);
     out.number(read.wrong);
     out.number(read.expected);
   }
@@ -451,7 +451,7 @@ Status Predicates::restore(Decoder& in, const std::string& folder, bool limited)
   }
   const auto reads = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < reads && in.ok(); ++i) {
-    PlacedRead& read = reads_[in.number<ReadPlace>()];
+    TimedRead& read = reads_[in.number<ReadMoment>()];
     read.wrong = in.number<std::uint32_t>();
     read.expected = in.number<std::uint64_t>();
   }

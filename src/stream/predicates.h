@@ -77,8 +77,8 @@ class Predicates {
   [[nodiscard]] RowArchive& archive() { return archive_; }
   [[nodiscard]] const RowArchive& archive() const { return archive_; }
   [[nodiscard]] std::size_t bytes() const {
-    return table_.bytes() + reads_.size() * (sizeof(ReadPlace) + sizeof(PlacedRead) + 8) +
-           made_.size() * (sizeof(ReadPlace) + sizeof(Asked) + 64);
+    return table_.bytes() + reads_.size() * (sizeof(ReadMoment) + sizeof(TimedRead) + 8) +
+           made_.size() * (sizeof(ReadMoment) + sizeof(Asked) + 64);
   }
   void save(Encoder& out);
   Status restore(Decoder& in, const std::string& folder, bool limited);
@@ -96,7 +96,7 @@ class Predicates {
     bool was_wrong = false;
     bool changed = false;  // Whether what it should have returned has changed.
   };
-  using Reads = PlacedReads;
+  using Reads = TimedReads;
 
   // Makes the table's store copy from this batch from now on.
   void use(Sheet& sheet);
@@ -122,7 +122,7 @@ class Predicates {
   void drop_list(RowKey& key);
   Touched& touch(Reads::iterator read);
   // Judges an aggregate. Returns whether what it should have returned has changed.
-  bool judge_aggregate(const ReadPlace& place, PlacedRead& read, const Asked& asked);
+  bool judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked);
   // Frees all Askeds; they are made again when they are needed.
   void release_all();
 
@@ -139,8 +139,8 @@ class Predicates {
   Sheet recalled_;  // An earlier batch.
   Fingerprints recalled_prints_;
   const Sheet* used_ = nullptr;  // The batch that the store reads from now.
-  absl::btree_map<ReadPlace, Touched> touched_;
-  std::vector<ReadPlace> made_;  // Reads that may have an Asked.
+  absl::btree_map<ReadMoment, Touched> touched_;
+  std::vector<ReadMoment> made_;  // Reads that may have an Asked.
   // From so many bytes of the store on a sweep replaces it by a copy of what is needed.
   std::size_t compact_at_ = kSmallStore;
   static constexpr std::size_t kSmallStore = std::size_t{4} << 20;  // Bytes.

@@ -172,8 +172,8 @@ void RowArchive::take_in(Decoder& in) {
     if (in.ok() && key != nullptr) table_.add(*key, version);
     return;
   }
-  const auto place = in.number<ReadPlace>();
-  PlacedRead& read = reads_[place];
+  const auto moment = in.number<ReadMoment>();
+  TimedRead& read = reads_[moment];
   read.wrong = in.number<std::uint32_t>();
   read.expected = in.number<std::uint64_t>();
 }

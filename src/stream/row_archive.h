@@ -27,23 +27,23 @@
 namespace ouro::stream {
 
 // A predicate read, by the moment at which its transaction begins.
-struct ReadPlace {
+struct ReadMoment {
   Moment begin;
   std::uint32_t op = 0;  // Counted within the transaction.
-  constexpr auto operator<=>(const ReadPlace&) const = default;
+  constexpr auto operator<=>(const ReadMoment&) const = default;
 };
 
 // What is known of a predicate read.
-struct PlacedRead {
+struct TimedRead {
   std::uint32_t wrong = 0;  // How many keys have a wrong share; of an aggregate: 1 if it is wrong.
   std::uint64_t expected = 0;    // Of an aggregate: a hash of what it should have returned.
   std::unique_ptr<Asked> asked;  // Null: is made again when it is needed.
 };
-using PlacedReads = absl::btree_map<ReadPlace, PlacedRead>;
+using TimedReads = absl::btree_map<ReadMoment, TimedRead>;
 
 class RowArchive {
  public:
-  RowArchive(RowTable& table, PlacedReads& reads) : table_(table), reads_(reads) {}
+  RowArchive(RowTable& table, TimedReads& reads) : table_(table), reads_(reads) {}
 
   // Uses the folder "rows" in `folder`, the stream's. The error is a folder that cannot be used.
   Status open(const std::string& folder);
@@ -84,7 +84,7 @@ class RowArchive {
     Moment until;  // The last moment at which it is of use.
     const RowKey* key = nullptr;
     const RowVersion* version = nullptr;
-    PlacedReads::const_iterator read;
+    TimedReads::const_iterator read;
   };
 
   [[nodiscard]] bool is_dropped(const Moment& moment) const {
@@ -101,7 +101,7 @@ class RowArchive {
   void encode(const Moved& moved, Encoder& out);
 
   RowTable& table_;
-  PlacedReads& reads_;
+  TimedReads& reads_;
   std::unique_ptr<VersionStore> store_;
   std::vector<Slab> slabs_;
   std::uint32_t next_ = 1;  // The number of the next slab.

@@ -83,16 +83,14 @@ PredicateId RowStore::add(PredicateId predicate) {
   std::vector<PredicateId> all{predicate};
   for (std::size_t i = 0; i < all.size(); ++i) {
     PredicateNode node = source_->predicate(all[i]);
-    const bool combines = node.kind == PredicateKind::And || node.kind == PredicateKind::Or ||
-                          node.kind == PredicateKind::Not;
-    if (combines) {
+    if (info(node.kind).has_children) {
       const auto children = source_->children(node);
       node.first = static_cast<std::uint32_t>(children_.size());
       for (const std::uint32_t child : children) {
         children_.push_back(static_cast<std::uint32_t>(base + all.size()));
         all.emplace_back(child);
       }
-    } else if (node.kind != PredicateKind::True) {
+    } else if (info(node.kind).compares) {
       const auto operands = source_->operands(node);
       node.first = static_cast<std::uint32_t>(operands_.size());
       node.column = translated(node.column);

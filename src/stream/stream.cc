@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "history/real_time.h"
 #include "stream/checker.h"
 
 namespace ouro {
@@ -27,7 +28,7 @@ Status check_options(const StreamOptions& options) {
     error.what = "a stream with a memory limit needs a folder for what does not fit";
     return error;
   }
-  return {};
+  return check_clock_drift(options.clock_drift);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // How fast histories are generated: 8 operations per transaction, 50 sessions, 100,000 keys.
 #include <benchmark/benchmark.h>
 
+#include "base/level_rules.h"
 #include "ouro/generate.h"
 
 namespace ouro {
@@ -29,7 +30,7 @@ constexpr auto kList = static_cast<std::int64_t>(WorkloadKind::ListAppend);
 
 void each_store(benchmark::internal::Benchmark* benchmark) {
   for (const LevelInfo& level : levels()) {
-    if (level.level == Level::RepeatableRead) continue;
+    if (rules(level.level).store == StoreKind::None) continue;
     benchmark->Args({100'000, static_cast<std::int64_t>(level.level), kGeneral});
   }
   for (const Level level : {Level::ReadAtomic, Level::ParallelSi, Level::StrictSerializable}) {

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 namespace {

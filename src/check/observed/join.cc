@@ -61,8 +61,8 @@ void Join::add_delete(std::span<const Access> accesses, std::uint32_t at,
   }
 }
 
-// Enters a write into the table; reports a value that two transactions wrote. The same value may be
-// written again if the first writer aborted.
+// Enters a write into the table. Writes of one value by several transactions form a list through
+// repeats_, the last one first; aborted ones are found only if nobody else wrote the value.
 void Join::add_write(std::uint32_t at) {
   const Access& write = accesses_[at];
   if (write.value.is_null()) {
@@ -74,11 +74,6 @@ void Join::add_write(std::uint32_t at) {
     return;
   }
   if (info(write.kind).deletes && !write.aborted) add_delete(accesses_, at, tombstones_);
-  if (!write.aborted && write.value == initial_) {
-    fail(write.item,
-         fmt::format("write {} repeats the initial value; values of a key must be unique",
-                     name(write.item)));
-  }
   Slot& known = slot(write.value);
   if (known.epoch != epoch_) {
     known = {write.value, at, epoch_};
@@ -86,13 +81,18 @@ void Join::add_write(std::uint32_t at) {
   }
   const Access& earlier = accesses_[known.at];
   if (earlier.txn == write.txn) {
+    if (!repeats_.empty()) repeats_[at] = repeats_[known.at];
     known.at = at;
   } else if (earlier.aborted) {
     if (!write.aborted) known.at = at;  // A retry of the aborted transaction.
   } else if (!write.aborted) {
-    fail(write.item, fmt::format("{} {} repeats {}; values of a key must be unique",
-                                 is_append(write.kind) ? "append" : "write", name(write.item),
-                                 where(earlier.item)));
+    if (is_append(write.kind)) {
+      fail(write.item, fmt::format("append {} repeats {}; elements of a list must be unique",
+                                   name(write.item), where(earlier.item)));
+    }
+    if (repeats_.empty()) repeats_.assign(accesses_.size(), kNoWrite);
+    repeats_[at] = known.at;
+    known.at = at;
   }
 }
 
@@ -110,6 +110,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
     list |= shows_list(access.kind, access.value);
   }
   clear_table(writes);
+  repeats_.clear();
   null_writes_.clear();
   tombstones_.clear();
   aborted_null_write_ = kNoWrite;
@@ -175,15 +176,18 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
         sources_[i] = Observed::kOwn;
         continue;
       }
-      const std::uint32_t write = access.value.is_null() ? kNoWrite : find(access.value);
-      const bool future = write != kNoWrite && accesses_[write].txn == access.txn && write > i;
+      const std::uint32_t write = later_own(i, end);
+      const bool future = write != kNoWrite;
       find_wrong(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, access.item,
                  future ? accesses_[write].item : own->item);
       continue;
     } else {
-      sources_[i] = external_source(access);
+      sources_[i] = external_source(i);
     }
-    if (sources_[i] == kUnclear) {
+    if (sources_[i] == kOpen && !take_said(i)) {
+      open_reads_.push_back(access.item);
+      sources_[i] = Observed::kNone;
+    } else if (sources_[i] == kUnclear) {
       sources_[i] = Observed::kNone;
       continue;
     }
@@ -220,16 +224,7 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
     }
     return;
   }
-  if (const ReadSource* said = said_source(access)) {
-    sources_[at] = Observed::kInitial;
-    if (said->writer == kInitialTxn) return;
-    const auto write = std::partition_point(accesses_.begin(), accesses_.end(),
-                                            [&](const auto& a) { return a.txn < said->writer; });
-    for (auto w = write; w != accesses_.end() && w->txn == said->writer; ++w) {
-      if (w->is_write()) sources_[at] = static_cast<std::uint32_t>(w - accesses_.begin());
-    }
-    return;
-  }
+  if (take_said(at)) return;
   if (earlier != nullptr && !read_fits(access.kind, access.value, earlier_value)) {
     find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
   }
@@ -238,6 +233,21 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
   } else {
     open_reads_.push_back(access.item);
   }
+}
+
+// Gives the open read at `at` the source that the caller of Observed::observe() said; false if that
+// is none.
+bool Join::take_said(std::uint32_t at) {
+  const ReadSource* said = said_source(accesses_[at]);
+  if (said == nullptr) return false;
+  sources_[at] = Observed::kInitial;
+  if (said->writer == kInitialTxn) return true;
+  const auto write = std::partition_point(accesses_.begin(), accesses_.end(),
+                                          [&](const auto& a) { return a.txn < said->writer; });
+  for (auto w = write; w != accesses_.end() && w->txn == said->writer; ++w) {
+    if (w->is_write()) sources_[at] = static_cast<std::uint32_t>(w - accesses_.begin());
+  }
+  return true;
 }
 
 // Reports the open reads that the transaction made before the read at `at` and that contradict it:
@@ -252,10 +262,13 @@ void Join::compare_open_reads(std::uint32_t at, Value value) {
 
 // What the caller of Observed::observe() said that an open read returned; null if nothing.
 const ReadSource* Join::said_source(const Access& open_read) const {
-  const OpId op = items_.op(open_read.item);
-  const auto at = std::partition_point(o_.sources_.begin(), o_.sources_.end(),
-                                       [&](const ReadSource& said) { return said.read < op; });
-  return at != o_.sources_.end() && at->read == op ? &*at : nullptr;
+  if (o_.sources_.empty()) return nullptr;
+  const auto place = [](const ReadSource& said) { return std::pair(said.read, said.key); };
+  const auto wanted = std::pair(items_.op(open_read.item), open_read.key);
+  const auto at =
+      std::partition_point(o_.sources_.begin(), o_.sources_.end(),
+                           [&](const ReadSource& said) { return place(said) < wanted; });
+  return at != o_.sources_.end() && place(*at) == wanted ? &*at : nullptr;
 }
 
 // Whether there is any version that an open read may have returned.
@@ -270,24 +283,75 @@ bool Join::may_be_anything(const Access& open_read) const {
   return false;
 }
 
-// The source of a read before which its transaction did not write the key. Reports what is wrong.
-std::uint32_t Join::external_source(const Access& read) {
-  if (read.value.is_null()) {
-    return items_.is_absence(read.item) ? absence_source(read) : null_source(read);
+// The last write behind `at` by the same transaction, whose accesses end at `end`, of the value
+// that the read at `at` returned; kNoWrite if there is none. Deletes without a tombstone do not
+// count.
+std::uint32_t Join::later_own(std::uint32_t at, std::uint32_t end) const {
+  const Value value = accesses_[at].value;
+  if (value.is_null()) return kNoWrite;
+  for (std::uint32_t i = end; i-- > at + 1;) {
+    if (accesses_[i].is_write() && accesses_[i].value == value) return i;
   }
-  const std::uint32_t write = find(read.value);
-  const bool initially = read.value == initial_;
-  if (write == kNoWrite) {
-    if (initially) return Observed::kInitial;
+  return kNoWrite;
+}
+
+// Adds `write`, of a transaction that did not abort, to what `read` may have returned.
+void Join::add_possible(const Access& read, std::uint32_t write, Possible& out) const {
+  if (accesses_[write].txn == read.txn) {
+    out.own = write;
+  } else if (sources_[write] != write) {
+    out.intermediate = write;
+  } else {
+    ++out.count;
+    out.one = write;
+  }
+}
+
+// Of a read that found nothing: the key was never written, or somebody deleted it.
+Join::Possible Join::possible_nulls(const Access& read) const {
+  Possible out;
+  out.aborted = aborted_null_write_;
+  if (initial_.is_null()) out = {.count = 1, .one = Observed::kInitial};
+  for (auto write = null_writes_.rbegin(); write != null_writes_.rend() && out.count < 2; ++write) {
+    add_possible(read, *write, out);
+  }
+  return out;
+}
+
+Join::Possible Join::possible_values(const Access& read) {
+  Possible out;
+  if (read.value == initial_) out = {.count = 1, .one = Observed::kInitial};
+  std::uint32_t write = find(read.value);
+  if (write != kNoWrite && accesses_[write].aborted) {
+    out.aborted = write;
+  } else if (write != kNoWrite) {
+    add_possible(read, write, out);
+    while (out.count < 2 && !repeats_.empty() && (write = repeats_[write]) != kNoWrite) {
+      add_possible(read, write, out);
+    }
+  }
+  return out;
+}
+
+// The source of a read: the only possible one, or kOpen. Reports a read of what nobody may read.
+std::uint32_t Join::choose(const Access& read, const Possible& possible) {
+  if (possible.count > 1) return kOpen;
+  if (possible.count == 1) return possible.one;
+  if (possible.intermediate != kNoWrite) return source_through(read, possible.intermediate);
+  if (possible.own != kNoWrite) return source_through(read, possible.own);
+  if (possible.aborted != kNoWrite) {
+    find_wrong(AnomalyKind::AbortedRead, read.item, accesses_[possible.aborted].item);
+  } else {
     find_wrong(AnomalyKind::ThinAirRead, read.item, {});
-    return Observed::kNone;
   }
-  if (accesses_[write].aborted) {
-    if (initially) return Observed::kInitial;
-    find_wrong(AnomalyKind::AbortedRead, read.item, accesses_[write].item);
-    return Observed::kNone;
-  }
-  return source_through(read, write);
+  return Observed::kNone;
+}
+
+// The source of a read that its transaction's own writes do not explain.
+std::uint32_t Join::external_source(std::uint32_t at) {
+  const Access& read = accesses_[at];
+  if (items_.is_absence(read.item)) return absence_source(read);
+  return choose(read, read.value.is_null() ? possible_nulls(read) : possible_values(read));
 }
 
 // The source of a read that returned `write`, whose transaction did not abort.
@@ -314,34 +378,14 @@ std::uint32_t Join::absence_source(const Access& read) {
     if (!unclear_.valid() || read.item < unclear_) unclear_ = read.item;
     if (absences_ == Absences::Certain) return kUnclear;
   }
-  return null_source(read);
-}
-
-// The source of a read that found nothing: the key was never written, or was deleted without a
-// tombstone. If more than one of these is possible, the history is refused as ambiguous.
-std::uint32_t Join::null_source(const Access& read) {
-  const bool initially = initial_.is_null();
-  const std::size_t possible = null_writes_.size() + (initially ? 1 : 0);
-  const auto delete_at = [&](std::uint32_t at) {
-    return "the delete at " + where(accesses_[at].item);
-  };
-  if (possible > 1) {
-    fail(read.item, fmt::format("read of absent {} could be {} or {}; give deletes a unique "
-                                "tombstone, like [\"d\",\"x\",17], and return it from reads",
-                                h_.key_label(read.key),
-                                initially ? "the initial state"
-                                          : delete_at(null_writes_[null_writes_.size() - 2]),
-                                delete_at(null_writes_.back())));
+  const Possible possible = possible_nulls(read);
+  if (possible.count > 1) {
+    fail(read.item, fmt::format("the scan did not list {}, which may be absent for more than one "
+                                "reason; give deletes a unique tombstone, like [\"d\",\"x\",17]",
+                                h_.key_label(read.key)));
     return Observed::kNone;
   }
-  if (initially) return Observed::kInitial;
-  if (possible == 1) return source_through(read, null_writes_[0]);
-  if (aborted_null_write_ == kNoWrite) {
-    find_wrong(AnomalyKind::ThinAirRead, read.item, {});
-  } else {
-    find_wrong(AnomalyKind::AbortedRead, read.item, accesses_[aborted_null_write_].item);
-  }
-  return Observed::kNone;
+  return choose(read, possible);
 }
 
 }  // namespace ouro

@@ -44,13 +44,26 @@ class Join {
   // Registers.
   void add_write(std::uint32_t at);
   void read_group(std::uint32_t first, std::uint32_t end);
+  // What a read may have returned, of all that its transaction did not write before.
+  struct Possible {
+    std::uint32_t count = 0;                // Versions that others left, and the initial one.
+    std::uint32_t one = 0;                  // One of them: a position, or Observed::kInitial.
+    std::uint32_t own = kNoWrite;           // A later write of its own, …
+    std::uint32_t intermediate = kNoWrite;  // … one that its transaction overwrote, …
+    std::uint32_t aborted = kNoWrite;       // … and one that was rolled back, if any.
+  };
+  void add_possible(const Access& read, std::uint32_t write, Possible& out) const;
+  [[nodiscard]] Possible possible_nulls(const Access& read) const;
+  [[nodiscard]] Possible possible_values(const Access& read);
+  std::uint32_t choose(const Access& read, const Possible& possible);
+  [[nodiscard]] std::uint32_t later_own(std::uint32_t at, std::uint32_t end) const;
+  bool take_said(std::uint32_t at);
   void open_read(std::uint32_t at, const Access* own, const Access* earlier, Value earlier_value);
   void compare_open_reads(std::uint32_t at, Value value);
   [[nodiscard]] Value seen_value(std::uint32_t i) const;
   [[nodiscard]] bool may_be_anything(const Access& open_read) const;
   [[nodiscard]] const ReadSource* said_source(const Access& open_read) const;
-  std::uint32_t external_source(const Access& read);
-  std::uint32_t null_source(const Access& read);
+  std::uint32_t external_source(std::uint32_t at);
   std::uint32_t absence_source(const Access& read);
   static void add_delete(std::span<const Access> accesses, std::uint32_t at,
                          std::vector<std::uint32_t>& deletes);
@@ -81,6 +94,8 @@ class Join {
   static constexpr std::uint32_t kNoWrite = 0xffffffff;
   // The source of a read that is left out, as it is not certain.
   static constexpr std::uint32_t kUnclear = 0xfffffffe;
+  // The source of a read that has several possible ones.
+  static constexpr std::uint32_t kOpen = 0xfffffffd;
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(accesses_.size()); }
   // Calls f(first, end) for the accesses of each transaction.
@@ -117,6 +132,9 @@ class Join {
   std::vector<Slot> table_;
   std::uint32_t epoch_ = 0;
   std::size_t mask_ = 0;
+  // By position of a write: that of an earlier write of the same value by another transaction that
+  // did not abort; kNoWrite if there is none. Empty if no value of the key repeats.
+  std::vector<std::uint32_t> repeats_;
   // Positions of writes of null, which are deletes without a tombstone: the last one of each
   // transaction that did not abort.
   std::vector<std::uint32_t> null_writes_;

@@ -50,9 +50,23 @@ TEST(JoinTest, TransactionsThatDoNotTakePartShowNothing) {
   EXPECT_EQ(wrong_in("T1 aborted: r x 1"), "");
 }
 
-TEST(JoinTest, AValueThatTwoWroteIsAnError) {
-  EXPECT_NE(Tiny::error_of("T1: w x 1\nT2: w x 1\nT3: r x 1"), "no error");
-  EXPECT_EQ(Tiny::error_of("T1: w x 1\nT2: w y 1\nT3: r x 1"), "no error");
+// How many reads of the history may have returned more than one version.
+std::size_t open_reads_of(std::string_view text) {
+  return Tiny(text).observed().open_reads().size();
+}
+
+TEST(JoinTest, AReadOfAValueThatTwoLeftIsOpen) {
+  EXPECT_EQ(open_reads_of("T1: w x 1\nT2: w x 1\nT3: r x 1"), 1u);
+  EXPECT_EQ(open_reads_of("T1: w x 1\nT2: w y 1\nT3: r x 1"), 0u);
+  EXPECT_EQ(open_reads_of("T1: w x 1\nT2: w x 1, w x 2\nT3: r x 1"), 0u);
+  EXPECT_EQ(open_reads_of("T1: w x 1\nT2 aborted: w x 1\nT3: r x 1"), 0u);
+  EXPECT_EQ(open_reads_of("T1: w x 1\nT2: w x 1, r x 1"), 0u);
+  EXPECT_EQ(open_reads_of("T1: d x\nT2: r x nil"), 1u);
+  EXPECT_EQ(open_reads_of("initial 1\nT1: w x 1\nT2: r x 1, r x 1"), 2u);
+}
+
+TEST(JoinTest, AnElementThatTwoAppendedIsAnError) {
+  EXPECT_NE(Tiny::error_of("T1: append x 1\nT2: append x 1\nT3: r x [1]"), "no error");
 }
 
 TEST(ListJoinTest, AListReadReturnsTheLastAppendOfOthersThatItShows) {

@@ -10,6 +10,7 @@
 #include "check/observed/join.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 
@@ -30,9 +31,7 @@ bool Join::check_list_kinds() {
       return false;
     }
     if (!shows_register(kind, value)) continue;
-    fail(item, fmt::format("{} is a list elsewhere, but {} a single value here; a key is either a "
-                           "register or a list",
-                           h_.key_label(key), is_read(kind) ? "read as" : "written as"));
+    fail(item, no_list_text(h_, key, kind));
     return false;
   }
   return true;

@@ -9,6 +9,7 @@
 #include "check/observed/key_ranges.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 
@@ -68,21 +69,12 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   o.stopped_ = budget.exhausted();
   if (o.stopped_) return o;
   o.resolve_unknown(given.installed());
+  o.find_searched_reads();
   o.order_lists(lists, budget);
   given.add_to(o, o.wrong_reads_, o.version_steps_, budget);
   o.keep_counted_wrong_reads();
   o.stopped_ = budget.exhausted();
   return o;
-}
-
-Error error_at(const History& history, OpId op, std::string what) {
-  const Place place = history.place(op);
-  Error error;
-  error.file = std::string(place.file);
-  if (place.unit == PlaceUnit::Line) error.line = place.position;
-  if (place.unit == PlaceUnit::Byte) error.offset = place.position;
-  error.what = std::move(what);
-  return error;
 }
 
 // Each thread takes the next range of keys.
@@ -159,6 +151,29 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
     }
   }
   counted_count_ = static_cast<std::size_t>(std::count(counted_.begin(), counted_.end(), true));
+}
+
+void Observed::find_searched_reads() {
+  if (open_reads_.empty()) return;
+  // Keys that a transaction wrote that may still come to take part.
+  std::vector<bool> unsettled(history_->key_count(), false);
+  for (std::size_t t = 0; t < history_->txn_count(); ++t) {
+    if (counted_[t] || history_->status(TxnId{t}) != TxnStatus::Unknown) continue;
+    for (ItemId i = items_.first(TxnId{t}); i < items_.end(TxnId{t}); ++i.value) {
+      if (items_.is_write(i)) unsettled[items_.key(i).index()] = true;
+    }
+  }
+  for (const ItemId read : open_reads_) {
+    if (!counted(txn(read))) continue;
+    if (unsettled[items_.key(read).index()]) {
+      const auto from = candidates(read);
+      const bool all = std::all_of(from.begin(), from.end(), [&](ItemId write) {
+        return !write.valid() || counted(txn(write));
+      });
+      if (!all) continue;
+    }
+    searched_reads_.push_back(read);
+  }
 }
 
 std::vector<ItemId> Observed::candidates(ItemId open_read) const {

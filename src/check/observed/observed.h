@@ -49,9 +49,6 @@ struct KeyLink {
   [[nodiscard]] bool is_write() const { return source >= kFinalWrite; }
 };
 
-// An input error at the place of an operation.
-[[nodiscard]] Error error_at(const History& history, OpId op, std::string what);
-
 // A transaction with a predicate read follows a writer, or, with `overwrites`, precedes it.
 // check/versions/ finds these.
 struct PredicateEdge {
@@ -151,6 +148,10 @@ class Observed {
   // What an open read may have returned: the last write of its key by each other transaction that
   // did not abort, if the value fits; an invalid item stands for the initial version.
   [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
+  // Those of open_reads() whose transaction takes part, and so does every transaction that may have
+  // written what they returned. A search can find out what they returned; of the others it first
+  // must be said whether more transactions take part.
+  [[nodiscard]] std::span<const ItemId> searched_reads() const { return searched_reads_; }
   // The first read of a key that a scan did not list where that may mean more than one thing: the
   // key was never there, or one of several deletes left a tombstone. Invalid if there is none.
   [[nodiscard]] ItemId unclear() const { return unclear_; }
@@ -180,6 +181,7 @@ class Observed {
   void join_keys(std::span<Join> joins, unsigned threads, const Budget& budget);
   void join_range(std::size_t first, std::span<const Access> accesses, Join& join);
   void resolve_unknown(std::span<const ItemId> installed);
+  void find_searched_reads();
   void order_lists(const std::vector<KeyId>& keys, const Budget& budget);
   void keep_counted_wrong_reads();
 
@@ -188,6 +190,7 @@ class Observed {
   Absences absences_ = Absences::Assumed;
   std::vector<ReadSource> sources_;  // Sorted by operation.
   std::vector<ItemId> open_reads_;
+  std::vector<ItemId> searched_reads_;
   Items items_;
   bool stopped_ = false;
   std::vector<bool> counted_;

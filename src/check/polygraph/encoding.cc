@@ -17,7 +17,7 @@ constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 }  // namespace
 
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-                   unsigned threads, const Budget& budget)
+                   unsigned threads, const Budget& budget, bool sources)
     : o_(observed) {
   const LevelRules& level_rules = rules(level);
   split_ = level_rules.begins_apart();
@@ -27,6 +27,10 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   overwrites_ = level_rules.rw_orders();
   phantoms_ = level_rules.phantoms;
   if (split_ && !chains) chained_ = false;
+  if (sources && !o_.searched_reads().empty()) {
+    open_keys_.assign(o_.history().key_count(), false);
+    for (const ItemId read : o_.searched_reads()) open_keys_[o_.items().key(read).index()] = true;
+  }
   const std::size_t txns = o_.history().txn_count();
   first_readers_ = static_cast<Node>(split_ ? txns * 2 : txns);
   node_count_ = first_readers_;
@@ -184,6 +188,11 @@ void Encoding::join(std::span<KeyChains> parts, std::span<const std::size_t> fir
   readers_chain_.resize(offsets.back().readers);
   node_count_ += offsets.back().readers;
   chain_first_.back() = static_cast<ChainId>(chains_.size());
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    for (const ChainMember& member : parts[p].members) {
+      members_.push_back({member.chain + static_cast<ChainId>(offsets[p].chains), member.writer});
+    }
+  }
   for_each_part(parts.size(), [&](std::size_t p) {
     KeyChains& part = parts[p];
     const Offset& offset = offsets[p];

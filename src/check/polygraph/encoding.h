@@ -36,6 +36,12 @@ inline constexpr Node kNoNode = 0xffffffff;
 using ChainId = std::uint32_t;
 inline constexpr ChainId kNoChain = 0xffffffff;
 
+// A version of a key that has open reads, and the chain that it belongs to.
+struct ChainMember {
+  ChainId chain = kNoChain;
+  TxnId writer;
+};
+
 struct Chain {
   TxnId first;  // kInitialTxn: the chain of the initial version.
   TxnId last;   // kInitialTxn: the same, and no writer is known to follow.
@@ -52,9 +58,10 @@ class Encoding {
   // `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is a chain
   // of its own; at levels with one node per transaction this is ignored, as a writer that reads
   // what it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true
-  // and the rest meaningless. The result does not depend on `threads`.
+  // and the rest meaningless. The result does not depend on `threads`. With `sources` the search is
+  // to find out what the searched reads of `observed` returned, which needs members().
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-           unsigned threads, const Budget& budget);
+           unsigned threads, const Budget& budget, bool sources = false);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
@@ -104,6 +111,13 @@ class Encoding {
   // The chain of which `item` is the first write, the last write, or the only read of the last
   // version; kNoChain if there is none.
   [[nodiscard]] ChainId chain_at(ItemId item) const { return item_chain_[item.index()]; }
+  // Whether the search is to find out what some reads of the key returned.
+  [[nodiscard]] bool is_open(KeyId key) const {
+    return !open_keys_.empty() && open_keys_[key.index()];
+  }
+  // The versions of all keys for which that is so: chain by chain, and each chain in order. The
+  // chain of the initial version begins with that.
+  [[nodiscard]] std::span<const ChainMember> members() const { return members_; }
   // Calls f(chain) for the chains whose order among those of their key may change when `node`
   // moves; for some more than once.
   template <class F>
@@ -140,7 +154,9 @@ class Encoding {
   Column<Arc> arcs_;
   Column<Chain> chains_;
   std::vector<ChainId> chain_first_;
-  std::vector<ChainId> item_chain_;     // By item; see chain_at().
+  std::vector<ChainId> item_chain_;  // By item; see chain_at().
+  std::vector<bool> open_keys_;      // By key; empty: none is.
+  std::vector<ChainMember> members_;
   std::vector<ChainId> readers_chain_;  // By node, from first_readers_.
 };
 

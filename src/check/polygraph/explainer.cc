@@ -31,7 +31,8 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
     } else if (helper != kNoNode && e_.carries_time(helper)) {
       if (from != to) out.push_back(time_edge(left, step.arc.to));
     } else if (helper != kNoNode) {
-      out.push_back(overwrite(from, e_.key_of(e_.readers_chain(helper)), to));
+      const ChainId chain = e_.readers_chain(helper);
+      out.push_back(overwrite(from, e_.key_of(chain), e_.chain(chain).last, to));
     } else if (from != to) {
       out.push_back(known_edge(step.arc));
     }
@@ -54,23 +55,25 @@ Edge Explainer::time_edge(Node from, Node to) const {
   return edge;
 }
 
-// The first read of `key` by `reader` that another transaction can overwrite; invalid if none.
-ItemId Explainer::read_of(TxnId reader, KeyId key) const {
+// The first read of `key` by `reader` that returned what `writer` wrote and that another
+// transaction can overwrite; invalid if none.
+ItemId Explainer::read_of(TxnId reader, KeyId key, TxnId writer) const {
   const Items& items = o_.items();
   for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
     if (!items.is_read(i) || !o_.external(i) || items.key(i) != key) continue;
+    if (o_.writer(i) != writer) continue;
     if (!e_.phantoms() || !items.is_absence(i)) return i;
   }
   return {};
 }
 
-// The edge that says that `to` overwrote what `reader` read.
-Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId to) const {
+// The edge that says that `to` overwrote the version of `writer`, which `reader` read.
+Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId writer, TxnId to) const {
   return {.from = reader,
           .to = to,
           .kind = EdgeKind::ReadWrite,
           .key = key,
-          .from_op = o_.items().op(read_of(reader, key)),
+          .from_op = o_.items().op(read_of(reader, key, writer)),
           .to_op = o_.items().op(final_write(o_, to, key))};
 }
 
@@ -78,6 +81,7 @@ Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId to) const {
 // gathers readers.
 Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
   const Search::Pair pair = search_->pair(literal.choice());
+  if (pair.first == kNoChain) return source_edge(arc, literal);
   const Chain& first = e_.chain(literal.opposite() ? pair.second : pair.first);
   const KeyId key = e_.key_of(pair.first);
   const TxnId to = e_.txn(arc.to);
@@ -85,10 +89,24 @@ Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
   if (first.last == from && arc.from == e_.commit(from)) {
     edge = write_order(from, key, to);
   } else {
-    edge = overwrite(from, key, to);
+    edge = overwrite(from, key, first.last, to);
   }
   edge.choice = literal.choice();
   return edge;
+}
+
+// An edge that rests on what an open read returned, or on what its transaction sees.
+Edge Explainer::source_edge(Arc arc, Literal literal) const {
+  const Choice& about = *search_->sources()->about(literal.choice());
+  const bool sees = !literal.opposite();
+  const OpId write = o_.items().op(final_write(o_, about.first, about.key));
+  return {.from = e_.txn(arc.from),
+          .to = e_.txn(arc.to),
+          .kind = sees ? EdgeKind::WriteRead : EdgeKind::ReadWrite,
+          .key = about.key,
+          .from_op = sees ? write : about.read,
+          .to_op = sees ? about.read : write,
+          .choice = literal.choice()};
 }
 
 // The edge of a known arc. An arc from a begin is an overwritten read, one from a commit is not;
@@ -186,30 +204,45 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
   const ItemId write = final_write(o_, to, key);
   if (!write.valid() || o_.writer(read) == to) return false;
   if (e_.phantoms() && o_.items().is_absence(read)) return false;
-  const ItemId other = read_of(to, key);
-  bool known = other.valid() && o_.write(other) == o_.write(read);
+  bool known = read_of(to, key, o_.writer(read)).valid();
   for (const VersionStep& step : o_.version_steps(key)) {
     const TxnId before = step.from.valid() ? o_.txn(step.from) : kInitialTxn;
     known |=
         (step.adjacent || !step.read.valid()) && before == o_.writer(read) && o_.txn(step.to) == to;
   }
   known |= leads(o_.writer(read), key) && follows(to, key);
-  if (known) edge = overwrite(o_.txn(read), key, to);
+  if (known) edge = overwrite(o_.txn(read), key, o_.writer(read), to);
   return known;
+}
+
+Choice Explainer::about(std::uint32_t choice) const {
+  const Search::Pair pair = search_->pair(choice);
+  if (pair.first == kNoChain) return *search_->sources()->about(choice);
+  return {.key = e_.key_of(pair.first),
+          .first = e_.chain(pair.first).first,
+          .second = e_.chain(pair.second).first};
 }
 
 Refutation Explainer::refutation(std::span<const Lemma> lemmas) const {
   Refutation out;
-  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;  // Number in the refutation, by choice.
-  const auto side = [&](Literal literal) {
-    const auto [at, added] =
-        number.try_emplace(literal.choice(), static_cast<std::uint32_t>(out.choices.size()));
-    if (added) {
-      const Search::Pair pair = search_->pair(literal.choice());
-      out.choices.push_back(
-          {e_.key_of(pair.first), e_.chain(pair.first).first, e_.chain(pair.second).first});
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;  // Of the choices that matter.
+  const auto number_of = [&](std::uint32_t choice) {
+    // Later rests on others before it, which come first.
+    std::vector<std::uint32_t> unnumbered;
+    while (choice != Choice::kNone && !number.contains(choice)) {
+      unnumbered.push_back(choice);
+      choice = about(choice).previous;
     }
-    return ChoiceSide{at->second, literal.opposite()};
+    for (; !unnumbered.empty(); unnumbered.pop_back()) {
+      Choice made = about(unnumbered.back());
+      if (made.previous != Choice::kNone) made.previous = number.at(made.previous);
+      number.emplace(unnumbered.back(), static_cast<std::uint32_t>(out.choices.size()));
+      out.choices.push_back(made);
+    }
+  };
+  const auto side = [&](Literal literal) {
+    number_of(literal.choice());
+    return ChoiceSide{number.at(literal.choice()), literal.opposite()};
   };
   for (const Lemma& lemma : trimmed(lemmas)) {
     RefutationStep step;

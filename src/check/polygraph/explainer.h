@@ -27,12 +27,15 @@ class Explainer {
   [[nodiscard]] bool known_write_order(Edge& edge) const;
   [[nodiscard]] bool known_overwrite(ItemId read, TxnId to, Edge& edge) const;
   [[nodiscard]] Edge chosen_edge(TxnId from, Arc arc, Literal literal) const;
-  [[nodiscard]] Edge overwrite(TxnId reader, KeyId key, TxnId to) const;
+  [[nodiscard]] Edge source_edge(Arc arc, Literal literal) const;
+  // What a choice of the solver is about. Choice::previous is another one.
+  [[nodiscard]] Choice about(std::uint32_t choice) const;
+  [[nodiscard]] Edge overwrite(TxnId reader, KeyId key, TxnId writer, TxnId to) const;
   [[nodiscard]] Edge write_order(TxnId from, KeyId key, TxnId to) const;
   [[nodiscard]] bool leads(TxnId txn, KeyId key) const;
   [[nodiscard]] bool follows(TxnId txn, KeyId key) const;
   [[nodiscard]] Edge time_edge(Node from, Node to) const;
-  [[nodiscard]] ItemId read_of(TxnId reader, KeyId key) const;
+  [[nodiscard]] ItemId read_of(TxnId reader, KeyId key, TxnId writer) const;
 
   const Encoding& e_;
   const Search* search_;

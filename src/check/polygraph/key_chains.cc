@@ -14,6 +14,7 @@ void KeyChains::reserve(std::size_t first, std::size_t end) {
 }
 
 bool KeyChains::add(KeyId key) {
+  is_open_ = e_.is_open(key);
   items_ = o_.items_of(key);
   links_ = o_.links_of(key);
   version_count_ = 0;
@@ -26,6 +27,7 @@ bool KeyChains::add(KeyId key) {
     add_version(txn(i), i);
   }
   if (version_count_ == 1) {  // Nobody wrote the key.
+    if (is_open_) members.push_back({static_cast<ChainId>(chains.size()), kInitialTxn});
     chains.push_back({});
     return true;
   }
@@ -144,8 +146,10 @@ void KeyChains::link(std::uint32_t previous, std::uint32_t next) {
 void KeyChains::emit(std::uint32_t v) {
   const auto id = static_cast<ChainId>(chains.size());
   const Version& first = versions_[v];
+  if (is_open_) members.push_back({id, first.writer});
   for (; versions_[v].next != kNoVersion && !ticker_.tick(); v = versions_[v].next) {
     const Version& next = versions_[versions_[v].next];
+    if (is_open_) members.push_back({id, next.writer});
     for (const std::uint32_t read : versions_[v].reads) {
       if (!e_.overwrites() || txn(read) == next.writer) continue;
       add_arc({e_.begin(txn(read)), e_.commit(next.writer)});

@@ -36,6 +36,7 @@ class KeyChains {
   std::vector<Chain> chains;
   std::vector<ChainId> readers_chain;  // By node, from the first that gathers readers.
   std::vector<Mark> marks;
+  std::vector<ChainMember> members;  // As Encoding::members().
 
  private:
   static constexpr std::uint32_t kNoVersion = 0xffffffff;
@@ -69,6 +70,7 @@ class KeyChains {
   const Observed& o_;
   BudgetTicker ticker_;
   // Of the key at hand.
+  bool is_open_ = false;
   std::span<const ItemId> items_;
   std::span<const KeyLink> links_;
   std::vector<Version> versions_;  // The initial one first.

@@ -12,8 +12,8 @@ Guide::Next ParallelSi::next(Solver& solver) {
   for (std::size_t i = 0; i < items.size() && !ticker_.tick(); ++i) {
     const ItemId item{i};
     if (!items.is_read(item) || !o_.external(item) || !o_.counted(o_.txn(item))) continue;
-    auto circle = this->circle(solver, item);
-    if (!circle.empty()) return forbid(std::move(circle));
+    auto closed = cycle(solver, item);
+    if (!closed.empty()) return forbid(std::move(closed));
   }
   for (const PredicateEdge& edge : o_.predicate_edges()) {
     if (!edge.overwrites) continue;
@@ -27,18 +27,11 @@ Guide::Next ParallelSi::next(Solver& solver) {
   return next;
 }
 
-Guide::Next ParallelSi::forbid(std::vector<DynamicOrder::Step> circle) {
+Guide::Next ParallelSi::forbid(std::vector<DynamicOrder::Step> cycle) {
   Next next;
   next.kind = Next::Kind::Forbid;
-  for (const DynamicOrder::Step& step : circle) {
-    if (step.label == DynamicOrder::kNoLabel) continue;
-    const Literal against = !Literal{step.label};
-    auto& literals = next.forbidden.literals;
-    if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
-      literals.push_back(against);
-    }
-  }
-  next.forbidden.cycle = std::move(circle);
+  next.forbidden.add_literals_against(cycle);
+  next.forbidden.cycle = std::move(cycle);
   return next;
 }
 
@@ -72,7 +65,7 @@ DynamicOrder::Label ParallelSi::label(Solver& solver, ItemId earlier, ItemId lat
   return search_.literal(solver, a, b).code;
 }
 
-std::vector<DynamicOrder::Step> ParallelSi::circle(Solver& solver, ItemId read) {
+std::vector<DynamicOrder::Step> ParallelSi::cycle(Solver& solver, ItemId read) {
   const KeyId key = o_.items().key(read);
   const ItemId version = o_.write(read);
   const ItemId next = version.valid() ? next_write_[version.index()] : first_write_[key.index()];

@@ -30,11 +30,11 @@ class ParallelSi : public Guide {
   // Sorts the versions of every key by the current order of their writers.
   void sort_writers();
   // The cycle that `read` closes with the writer of the next version; empty if there is none.
-  [[nodiscard]] std::vector<DynamicOrder::Step> circle(Solver& solver, ItemId read);
+  [[nodiscard]] std::vector<DynamicOrder::Step> cycle(Solver& solver, ItemId read);
   // A path from `writer` to `reader`, of which it overwrote a read; empty if there is none.
   [[nodiscard]] std::vector<DynamicOrder::Step> way(Solver& solver, Node reader, Node writer);
   // Tells the solver that not all choices of a cycle can be as they are.
-  [[nodiscard]] static Next forbid(std::vector<DynamicOrder::Step> circle);
+  [[nodiscard]] static Next forbid(std::vector<DynamicOrder::Step> cycle);
   // Whether there is a path; arrival_ then leads back from `to`.
   [[nodiscard]] bool reaches(Node from, Node to);
   [[nodiscard]] DynamicOrder::Label label(Solver& solver, ItemId earlier, ItemId later, KeyId key);

@@ -96,10 +96,10 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
 }  // namespace
 
 Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
-                        const CheckOptions& options) {
+                        const CheckOptions& options, bool sources) {
   Verdict verdict{.level = level};
   Encoding encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
-                    budget);
+                    budget, sources);
   if (encoding.stopped()) return verdict;
   Digraph known(encoding.node_count(), encoding.arcs(), options.threads, budget);
   encoding.release_arcs();
@@ -132,6 +132,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   switch (solver.solve(guide)) {
     case Solution::Found:
       add_certificate(verdict, encoding, order, budget);
+      if (search.sources() != nullptr) verdict.sources = search.sources()->sources();
       if (budget.exhausted()) return Verdict{.level = level};
       verdict.outcome = Outcome::Holds;
       break;

@@ -11,8 +11,10 @@
 namespace ouro {
 
 // Checks `level`: any but those of LevelFamily::CommitOrder.
-// REQUIRES: no wrong read of `observed` violates the level.
+// REQUIRES: no wrong read of `observed` violates the level. With `sources`, which levels of
+// LevelFamily::Parallel cannot have, it is found out what the searched reads returned; all other
+// open reads are left out.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
-                                      const CheckOptions& options);
+                                      const CheckOptions& options, bool sources = false);
 
 }  // namespace ouro

@@ -38,6 +38,7 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, const SearchOption
   for (const auto& slots : backward) {
     for (const std::uint32_t slot : slots) push(slot);
   }
+  if (!e_.members().empty()) sources_.emplace(e_, order_, *this, budget);
 }
 
 // Sorts the chains of a range of keys, and collects the slots of chains from which an arc to the
@@ -66,7 +67,7 @@ void Search::sort_chains(std::size_t first_key, std::size_t end_key,
 }
 
 bool Search::same_key(std::uint32_t slot) const {
-  return slot + 1 < slots_.size() && !initial(slots_[slot + 1]);
+  return slot + 1 < slots_.size() && !is_initial(slots_[slot + 1]);
 }
 
 // How far the arcs of "a before b" reach back in the order; zero if they all run forward.
@@ -101,7 +102,7 @@ std::uint32_t Search::settle(ChainId chain) {
   const std::uint32_t here = position(chain);
   const ChainId left = slots_[start - 1];
   std::uint32_t slot = start;
-  for (; !initial(slots_[slot - 1]) && position(slots_[slot - 1]) > here; --slot) {
+  for (; !is_initial(slots_[slot - 1]) && position(slots_[slot - 1]) > here; --slot) {
     swap_slots(slot - 1);
   }
   for (; same_key(slot) && position(slots_[slot + 1]) < here; ++slot) swap_slots(slot);
@@ -117,6 +118,7 @@ void Search::settle_moved() {
   touched_.clear();
   ++round_;
   for (const Node node : order_.moved()) {
+    if (sources_) sources_->moved(node);
     e_.for_each_chain_at(node, [&](ChainId chain) {
       if (seen_in_[chain] == round_) return;
       seen_in_[chain] = round_;
@@ -129,14 +131,14 @@ void Search::settle_moved() {
   for (bool again = true; again;) {
     again = false;
     for (const ChainId chain : unsettled_) {
-      if (initial(chain) || ticker_.tick(1 + passed)) continue;
+      if (is_initial(chain) || ticker_.tick(1 + passed)) continue;
       passed = settle(chain);
       again |= passed > 0;
     }
   }
   for (const ChainId chain : unsettled_) {
     push_if_backward(slot_of_[chain]);
-    if (!initial(chain)) push_if_backward(slot_of_[chain] - 1);
+    if (!is_initial(chain)) push_if_backward(slot_of_[chain] - 1);
   }
   for (const ChainId chain : touched_) push_if_backward(slot_of_[chain]);
   ticker_.tick(static_cast<std::uint32_t>(unsettled_.size() + touched_.size()));
@@ -156,6 +158,26 @@ Literal Search::literal(Solver& solver, ChainId a, ChainId b) {
   return Literal::of(at->second, opposite);
 }
 
+std::uint32_t Search::add_other_choice(Solver& solver, const Side& first, const Side& second) {
+  pairs_.emplace_back();
+  return solver.add_choice(first, second);
+}
+
+ChainId Search::last_chain(KeyId key, Node node) const {
+  const auto first = slots_.begin() + e_.chain_first()[key.index()];
+  const auto end = slots_.begin() + e_.chain_first()[key.index() + 1];
+  const std::uint32_t now = order_.position(node);
+  const auto after =
+      std::partition_point(first + 1, end, [&](ChainId chain) { return position(chain) < now; });
+  return *(after - 1);
+}
+
+ChainId Search::neighbour(ChainId chain, int step) const {
+  const std::uint32_t slot = slot_of_[chain];
+  if (step > 0) return same_key(slot) ? slots_[slot + 1] : kNoChain;
+  return is_initial(chain) ? kNoChain : slots_[slot - 1];
+}
+
 Guide::Next Search::next(Solver& solver) {
   if (!options_.on_demand && pairs_.empty()) add_all_choices(solver);
   settle_moved();
@@ -164,6 +186,7 @@ Guide::Next Search::next(Solver& solver) {
   const bool by_activity = options_.branching == SearchOptions::Branching::Activity;
   if (by_activity && (restart(solver, next) || branch_by_activity(solver, next))) return next;
   if (branch_by_order(solver, next)) return next;
+  if (sources_ && sources_->next(solver, next)) return next;
   if (!options_.on_demand) branch_by_number(solver, next);
   return next;
 }
@@ -181,6 +204,7 @@ void Search::add_all_choices(Solver& solver) {
 // The side of a choice to try first.
 Literal Search::phase(const Solver& solver, std::uint32_t choice) const {
   const auto [a, b] = pairs_[choice];
+  if (a == kNoChain) return Literal::of(choice, false);
   switch (options_.phase) {
     case SearchOptions::Phase::Saved:
       return solver.last(choice);
@@ -217,14 +241,7 @@ bool Search::saturate(Solver& solver, Next& next) {
       next.kind = Next::Kind::Forbid;
       next.forbidden.literals = {forced};
       next.forbidden.cycle = order_.lightest_path(arc.to, arc.from);
-      for (const DynamicOrder::Step& step : next.forbidden.cycle) {
-        if (step.label == DynamicOrder::kNoLabel) continue;
-        const Literal against = !Literal{step.label};
-        auto& literals = next.forbidden.literals;
-        if (std::find(literals.begin(), literals.end(), against) == literals.end()) {
-          literals.push_back(against);
-        }
-      }
+      next.forbidden.add_literals_against(next.forbidden.cycle);
       next.forbidden.cycle.push_back({arc, (!forced).code});
       fixed_some_ = true;
       return true;
@@ -274,7 +291,7 @@ bool Search::branch_by_order(Solver& solver, Next& next) {
       continue;
     }
     const ChainId b = slots_[slot + 1];
-    if (initial(a)) {
+    if (is_initial(a)) {
       next.kind = Next::Kind::Require;  // Stays on top until it runs forward.
       next.required = e_.before(a, b);
       return true;
@@ -289,7 +306,7 @@ bool Search::branch_by_order(Solver& solver, Next& next) {
 
 bool Search::branch_by_number(Solver& solver, Next& next) {
   for (; first_open_ < pairs_.size(); ++first_open_) {
-    if (solver.assigned(first_open_)) continue;
+    if (solver.assigned(first_open_) || pairs_[first_open_].first == kNoChain) continue;
     next.kind = Next::Kind::Decide;
     next.literal = phase(solver, first_open_);
     return true;
@@ -300,6 +317,7 @@ bool Search::branch_by_number(Solver& solver, Next& next) {
 void Search::reopened(std::uint32_t choice) {
   first_open_ = std::min(first_open_, choice);
   if (choice < known_to_active_) reopened_.push_back(choice);
+  if (pairs_[choice].first == kNoChain) return;
   for (const ChainId chain : {pairs_[choice].first, pairs_[choice].second}) {
     push_if_backward(slot_of_[chain]);
     push_if_backward(slot_of_[chain] - 1);

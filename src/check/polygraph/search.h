@@ -21,6 +21,7 @@
 
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/saturation.h"
+#include "check/polygraph/source_choices.h"
 #include "graph/dynamic_order.h"
 #include "ouro/check.h"
 #include "solver/solver.h"
@@ -36,7 +37,8 @@ class Search : public Guide {
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override;
 
-  // The chains that a choice is about; a literal that is not opposite puts `first` first.
+  // The chains that a choice is about; a literal that is not opposite puts `first` first. Without
+  // chains it is one of sources().
   struct Pair {
     ChainId first = kNoChain;
     ChainId second = kNoChain;
@@ -44,6 +46,22 @@ class Search : public Guide {
   [[nodiscard]] Pair pair(std::uint32_t choice) const { return pairs_[choice]; }
   // The literal that means "chain `a` before chain `b`"; makes the choice if there is none.
   Literal literal(Solver& solver, ChainId a, ChainId b);
+  // A choice that is not about two chains.
+  std::uint32_t add_other_choice(Solver& solver, const Side& first, const Side& second);
+  // What finds out what open reads returned; null if the encoding has none.
+  [[nodiscard]] const SourceChoices* sources() const { return sources_ ? &*sources_ : nullptr; }
+
+  // The last chain of `key` that begins before `node` in the current order. REQUIRES: `node` is
+  // that of a transaction.
+  [[nodiscard]] ChainId last_chain(KeyId key, Node node) const;
+  // The chain of the same key beside `chain`: the next one if `step` is 1, the one before if it is
+  // -1. kNoChain if there is none.
+  [[nodiscard]] ChainId neighbour(ChainId chain, int step) const;
+  [[nodiscard]] bool is_initial(ChainId chain) const {
+    return e_.chain(chain).first == kInitialTxn;
+  }
+  // How far the arcs of "a before b" reach back in the current order; zero if they all run forward.
+  [[nodiscard]] std::uint64_t span(ChainId a, ChainId b) const;
 
  private:
   void sort_chains(std::size_t first_key, std::size_t end_key,
@@ -53,13 +71,11 @@ class Search : public Guide {
   void swap_slots(std::uint32_t left);
   void push(std::uint32_t slot);
   void push_if_backward(std::uint32_t slot);
-  [[nodiscard]] std::uint64_t span(ChainId a, ChainId b) const;
   [[nodiscard]] bool backward(ChainId a, ChainId b) const { return span(a, b) != 0; }
   // Of the chain's first writer in the order. REQUIRES: it is not an initial chain.
   [[nodiscard]] std::uint32_t position(ChainId chain) const {
     return order_.position(e_.commit(e_.chain(chain).first));
   }
-  [[nodiscard]] bool initial(ChainId chain) const { return e_.chain(chain).first == kInitialTxn; }
   [[nodiscard]] bool same_key(std::uint32_t slot) const;  // Whether the next slot has its key.
 
   void add_all_choices(Solver& solver);
@@ -91,7 +107,8 @@ class Search : public Guide {
   // Choices by their chains, the smaller one first.
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
   // By choice: its chains.
-  std::vector<Pair> pairs_;
+  std::vector<Pair> pairs_;  // By choice.
+  std::optional<SourceChoices> sources_;
 
   // When the search is stuck.
   std::optional<Saturation> saturation_;

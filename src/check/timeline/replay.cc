@@ -1,7 +1,5 @@
 #include "check/timeline/replay.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -10,6 +8,7 @@
 #include "check/timeline/list_replay.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/input_error.h"
 
 namespace ouro {
 
@@ -51,15 +50,7 @@ Result<ListKeys> ListKeys::of(const History& history, unsigned threads) {
   for (std::size_t i = 0; i < c.op_kind.size(); ++i) {
     if (!shows_register(c.op_kind[i], c.op_value[i])) continue;
     if (lists.number(c.op_key[i]) == kRegister) continue;
-    const Place place = history.place(OpId{i});
-    Error error;
-    error.file = std::string(place.file);
-    if (place.unit == PlaceUnit::Line) error.line = place.position;
-    if (place.unit == PlaceUnit::Byte) error.offset = place.position;
-    error.what = fmt::format(
-        "{} is a list elsewhere, but {} a single value here; a key is either a register or a list",
-        history.key_label(c.op_key[i]), is_read(c.op_kind[i]) ? "read as" : "written as");
-    return error;
+    return error_at(history, OpId{i}, no_list_text(history, c.op_key[i], c.op_kind[i]));
   }
   return lists;
 }

@@ -197,6 +197,7 @@ std::string in_native_text(const History& history) {
 TEST(TimelineTest, WhatHoldsByTimestampsHoldsByVersions) {
   std::size_t holding = 0;
   std::size_t violated = 0;
+  std::size_t undecided = 0;  // Rows may come twice, so that open reads meet open moments.
   CheckOptions by_versions;
   by_versions.evidence = Evidence::Versions;
   for (std::uint64_t seed = 1; seed <= 20'000 / kSlowdown; ++seed) {
@@ -205,11 +206,15 @@ TEST(TimelineTest, WhatHoldsByTimestampsHoldsByVersions) {
     const History history = random_timeline(seed, shape);
     for (const Level level : kSnapshotAndSerialLevels) {
       const auto verdict = check(history, level, by_versions);
-      if (!verdict.ok()) continue;  // It is ambiguous who wrote what: rows may come twice.
+      if (!verdict.ok()) continue;  // It is ambiguous why a scan missed a key.
       const bool holds = verdict_of(history, level).outcome == Outcome::Holds;
       ASSERT_TRUE(!holds || verdict->outcome == Outcome::Holds)
           << "seed " << seed << " at " << info(level).name << "\n"
           << in_native_text(history);
+      if (verdict->outcome == Outcome::Undecided) {
+        ++undecided;
+        continue;
+      }
       const auto certification = certify(history, make_certificate(history, *verdict, 0));
       ASSERT_TRUE(certification.ok() && certification->accepted)
           << (certification.ok() ? certification->reason : certification.error().to_string())
@@ -222,6 +227,7 @@ TEST(TimelineTest, WhatHoldsByTimestampsHoldsByVersions) {
   }
   EXPECT_GT(holding, 1'000 / kSlowdown);
   EXPECT_GT(violated, 1'000 / kSlowdown);
+  EXPECT_LT(undecided, violated / 10);
 }
 
 TEST(TimelineTest, GeneratedHistoriesHoldAtTheLevelOfTheirStore) {

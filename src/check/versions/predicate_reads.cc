@@ -9,6 +9,7 @@
 #include "check/versions/snapshots.h"
 #include "check/versions/version_sets.h"
 #include "history/access.h"
+#include "history/input_error.h"
 
 namespace ouro {
 namespace {

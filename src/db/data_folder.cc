@@ -1,13 +1,8 @@
-#include "db/temporary_folder.h"
+#include "db/data_folder.h"
 
-#include <stdlib.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
-
-#include "base/system_error.h"
 
 namespace ouro::db {
 namespace {
@@ -39,30 +34,15 @@ Status make_named(const std::filesystem::path& path) {
 
 }  // namespace
 
-Status TemporaryFolder::make(const std::string& path, std::string_view prefix) {
+Status DataFolder::make(const std::string& path, std::string_view prefix) {
   if (!path.empty()) {
     path_ = path;
     return make_named(path);
   }
-  const char* base = std::getenv("TMPDIR");
-  std::string name = base != nullptr && *base != '\0' ? base : "/tmp";
-  name += '/';
-  name += prefix;
-  name += "-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) {
-    return system_error(name, "cannot make a temporary folder");
-  }
-  path_ = name;
-  temporary_ = true;
-  return {};
-}
-
-Status TemporaryFolder::remove() {
-  if (!temporary_) return {};
-  temporary_ = false;
-  std::error_code problem;
-  std::filesystem::remove_all(path_, problem);
-  if (problem) return error_at(path_, "cannot remove this folder: " + problem.message());
+  auto made = TemporaryFolder::make(prefix);
+  if (!made.ok()) return made.error();
+  temporary_ = *std::move(made);
+  path_ = temporary_.path().string();
   return {};
 }
 

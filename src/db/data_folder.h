@@ -7,28 +7,25 @@
 #include <string>
 #include <string_view>
 
+#include "base/temporary_folder.h"
 #include "ouro/result.h"
 
 namespace ouro::db {
 
-class TemporaryFolder {
+class DataFolder {
  public:
-  TemporaryFolder() = default;
-  ~TemporaryFolder() { static_cast<void>(remove()); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
   // Makes the folder `path`, or empties it; fails if it has files but no mark. If `path` is the
   // empty text: makes a temporary one whose name begins with `prefix`, in $TMPDIR or /tmp.
   Status make(const std::string& path, std::string_view prefix);
-  // Removes a temporary folder with all that is in it; leaves a named one alone.
-  Status remove();
+  // Removes a temporary folder with all that is in it; leaves a named one alone. The destructor
+  // does that, too.
+  Status remove() { return temporary_.remove(); }
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   std::string path_;
-  bool temporary_ = false;
+  TemporaryFolder temporary_;  // Without a folder if the user named one.
 };
 
 }  // namespace ouro::db

@@ -1,0 +1,263 @@
+#include "check/polygraph/source_choices.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "check/polygraph/search.h"
+#include "history/access.h"
+
+namespace ouro {
+
+SourceChoices::SourceChoices(const Encoding& encoding, const DynamicOrder& order, Search& search,
+                             const Budget& budget)
+    : e_(encoding),
+      o_(encoding.observed()),
+      order_(order),
+      search_(search),
+      ticker_(budget, 4096, 4) {
+  add_versions(budget);
+  add_reads();
+}
+
+void SourceChoices::add_versions(const Budget& budget) {
+  chain_first_.assign(e_.chain_count() + 1, 0);
+  versions_.reserve(e_.members().size());
+  for_each_within(budget, 0, e_.members().size(), [&](std::size_t i) {
+    const ChainMember& member = e_.members()[i];
+    const KeyId key = e_.key_of(member.chain);
+    Version version{member.writer, member.chain, o_.history().initial(key)};
+    if (member.writer != kInitialTxn) {
+      version.value = o_.items().value(final_write(o_, member.writer, key));
+    }
+    versions_.push_back(version);
+    ++chain_first_[member.chain + 1];
+  });
+  std::partial_sum(chain_first_.begin(), chain_first_.end(), chain_first_.begin());
+}
+
+void SourceChoices::add_reads() {
+  constexpr std::uint32_t kNoKey = 0xffffffff;
+  key_of_.assign(o_.history().key_count(), kNoKey);
+  for (const ItemId item : o_.searched_reads()) {
+    std::uint32_t& key = key_of_[o_.items().key(item).index()];
+    if (key == kNoKey) {
+      key = static_cast<std::uint32_t>(keys_.size());
+      keys_.push_back({.key = o_.items().key(item)});
+      dirty_.push_back(key);
+    }
+    ++keys_[key].end_read;
+    reads_.push_back({.item = item, .txn = o_.txn(item), .key = key, .asked = {}});
+  }
+  std::uint32_t next = 0;
+  for (Key& key : keys_) {
+    const std::uint32_t count = key.end_read;
+    key.first_read = key.end_read = next;
+    next += count;
+  }
+  by_key_.resize(reads_.size());
+  for (std::uint32_t r = 0; r < reads_.size(); ++r) by_key_[keys_[reads_[r].key].end_read++] = r;
+}
+
+// ---- the current order ----
+
+void SourceChoices::moved(Node node) {
+  const TxnId txn = e_.txn(node);
+  if (txn == kInitialTxn) return;
+  for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
+    if (!e_.is_open(o_.items().key(i))) continue;
+    Key& key = keys_[key_of_[o_.items().key(i).index()]];
+    if (std::exchange(key.is_dirty, true)) continue;
+    dirty_.push_back(key_of_[key.key.index()]);
+  }
+}
+
+// Behind the initial version, which is at zero.
+std::uint32_t SourceChoices::position(VersionId version) const {
+  const TxnId writer = versions_[version].writer;
+  return writer == kInitialTxn ? 0 : order_.position(e_.commit(writer)) + 1;
+}
+
+std::pair<SourceChoices::VersionId, SourceChoices::VersionId> SourceChoices::members(
+    ChainId chain) const {
+  return {chain_first_[chain], chain_first_[chain + 1]};
+}
+
+bool SourceChoices::fits(const Read& read, VersionId version) const {
+  return versions_[version].writer != read.txn &&
+         read_fits(o_.items().kind(read.item), o_.items().value(read.item),
+                   versions_[version].value);
+}
+
+SourceChoices::VersionId SourceChoices::last_seen(const Read& read) const {
+  const std::uint32_t now = order_.position(e_.begin(read.txn)) + 1;
+  const auto [first, end] = members(search_.last_chain(keys_[read.key].key, e_.begin(read.txn)));
+  VersionId low = first;  // The first version of a chain comes before all others.
+  VersionId high = end;
+  while (high - low > 1) {
+    const VersionId middle = low + (high - low) / 2;
+    (position(middle) < now ? low : high) = middle;
+  }
+  return low;
+}
+
+SourceChoices::VersionId SourceChoices::before(VersionId version) const {
+  const ChainId chain = versions_[version].chain;
+  if (version > members(chain).first) return version - 1;
+  const ChainId left = search_.neighbour(chain, -1);
+  return left == kNoChain ? kNoVersion : members(left).second - 1;
+}
+
+SourceChoices::VersionId SourceChoices::behind(VersionId version) const {
+  const ChainId chain = versions_[version].chain;
+  if (version + 1 < members(chain).second) return version + 1;
+  const ChainId right = search_.neighbour(chain, 1);
+  return right == kNoChain ? kNoVersion : members(right).first;
+}
+
+bool SourceChoices::may_ask(const Read& read, VersionId version) const {
+  return fits(read, version) &&
+         std::none_of(read.asked.begin(), read.asked.end(),
+                      [&](const Read::Asked& asked) { return asked.version == version; });
+}
+
+// Of the versions that the read may have returned and was not asked about, the one that is nearest
+// to `from`, the last that it sees; kNoVersion if there is none.
+SourceChoices::VersionId SourceChoices::nearest(const Read& read, VersionId from) const {
+  const std::uint32_t now = order_.position(e_.begin(read.txn)) + 1;
+  VersionId left = from;
+  VersionId right = behind(from);
+  while (left != kNoVersion && !may_ask(read, left)) left = before(left);
+  while (right != kNoVersion && !may_ask(read, right)) right = behind(right);
+  if (left == kNoVersion || right == kNoVersion) return left == kNoVersion ? right : left;
+  return now - position(left) <= position(right) - now ? left : right;
+}
+
+std::vector<ReadSource> SourceChoices::sources() const {
+  std::vector<ReadSource> out;
+  for (const Read& read : reads_) {
+    out.push_back(
+        {o_.items().op(read.item), o_.items().key(read.item), versions_[last_seen(read)].writer});
+  }
+  return out;
+}
+
+// ---- choices ----
+
+const Choice* SourceChoices::about(std::uint32_t choice) const {
+  const auto found = about_.find(choice);
+  return found == about_.end() ? nullptr : &found->second;
+}
+
+void SourceChoices::look_at_dirty_keys() {
+  for (const std::uint32_t k : dirty_) {
+    Key& key = keys_[k];
+    key.is_dirty = false;
+    for (std::uint32_t i = key.first_read; i < key.end_read && !ticker_.tick(); ++i) {
+      const Read& read = reads_[by_key_[i]];
+      if (fits(read, last_seen(read))) continue;
+      open_.emplace(order_.position(e_.begin(read.txn)), by_key_[i]);
+    }
+  }
+  dirty_.clear();
+}
+
+bool SourceChoices::next(Solver& solver, Guide::Next& next) {
+  do {
+    while (!open_.empty()) {
+      if (ticker_.tick()) return false;
+      Read& read = reads_[open_.top().second];
+      const VersionId seen = last_seen(read);
+      if (fits(read, seen)) {
+        open_.pop();
+        continue;
+      }
+      ask(solver, read, seen, next);  // It stays on top until it is satisfied.
+      return true;
+    }
+    look_at_dirty_keys();
+  } while (!open_.empty());
+  return false;
+}
+
+// Asks for something that brings the read nearer to being satisfied: it sees the version `seen`
+// last, which it cannot have returned.
+void SourceChoices::ask(Solver& solver, Read& read, VersionId seen, Guide::Next& next) {
+  for (const Read::Asked& asked : read.asked) {
+    const Literal source = Literal::of(asked.source, false);
+    if (solver.is_true(source)) return forbid(solver, read, asked, seen, next);
+    if (solver.assigned(asked.source)) continue;
+    next.kind = Guide::Next::Kind::Decide;
+    next.literal = source;
+    return;
+  }
+  std::uint32_t previous = Choice::kNone;
+  if (!read.asked.empty()) {
+    previous = read.asked.back().later;
+    if (!solver.assigned(previous)) {
+      next.kind = Guide::Next::Kind::Decide;
+      next.literal = Literal::of(previous, false);
+      return;
+    }
+    next.forbidden.literals.push_back(Literal::of(previous, true));
+  }
+  next.kind = Guide::Next::Kind::Forbid;
+  const VersionId version = nearest(read, seen);
+  if (version == kNoVersion) return;
+  const TxnId writer = versions_[version].writer;
+  Side reads_from;
+  if (writer != kInitialTxn) reads_from.add({e_.commit(writer), e_.begin(read.txn)});
+  Choice about{.key = o_.items().key(read.item), .first = writer, .second = {}};
+  about.read = o_.items().op(read.item);
+  about.kind = ChoiceKind::Source;
+  const std::uint32_t source = add_choice(solver, reads_from, {}, about);
+  about.kind = ChoiceKind::Later;
+  about.previous = previous;
+  const std::uint32_t later = add_choice(solver, {}, {}, about);
+  read.asked.push_back({version, source, later});
+  next.forbidden.literals.push_back(Literal::of(source, false));
+  next.forbidden.literals.push_back(Literal::of(later, false));
+}
+
+// The read returned what it was asked about, and sees `seen`, so that one is the earlier version;
+// or it does not see it.
+void SourceChoices::forbid(Solver& solver, const Read& read, const Read::Asked& asked,
+                           VersionId seen, Guide::Next& next) {
+  next.kind = Guide::Next::Kind::Forbid;
+  auto& literals = next.forbidden.literals;
+  literals.push_back(!sees(solver, read, seen));
+  const ChainId of_seen = versions_[seen].chain;
+  const ChainId of_source = versions_[asked.version].chain;
+  if (of_seen != of_source && !search_.is_initial(of_seen) && !search_.is_initial(of_source)) {
+    const std::uint64_t away = order_.position(e_.begin(read.txn)) + 1 - position(seen);
+    const Literal earlier = search_.literal(solver, of_seen, of_source);
+    // The side that moves less is tried first.
+    literals.insert(search_.span(of_seen, of_source) < away ? literals.begin() : literals.end(),
+                    earlier);
+  }
+  literals.push_back(Literal::of(asked.source, true));
+}
+
+Literal SourceChoices::sees(Solver& solver, const Read& read, VersionId version) {
+  const auto [at, added] = sees_.try_emplace({read.txn, version}, 0);
+  if (added) {
+    const TxnId writer = versions_[version].writer;
+    Side yes;
+    Side no;
+    yes.add({e_.commit(writer), e_.begin(read.txn)});
+    no.add({e_.begin(read.txn), e_.commit(writer)});
+    Choice about{.key = o_.items().key(read.item), .first = writer, .second = read.txn};
+    about.kind = ChoiceKind::Sees;
+    about.read = o_.items().op(read.item);
+    at->second = add_choice(solver, yes, no, about);
+  }
+  return Literal::of(at->second, false);
+}
+
+std::uint32_t SourceChoices::add_choice(Solver& solver, const Side& first, const Side& second,
+                                        Choice about) {
+  const std::uint32_t choice = search_.add_other_choice(solver, first, second);
+  about_.emplace(choice, about);
+  return choice;
+}
+
+}  // namespace ouro

@@ -1,0 +1,124 @@
+// Finds out what open reads returned while the search orders the writers (search.h).
+//
+// The current order is the guess of that, too: a read is satisfied if the last version before its
+// transaction begins is one that it may have returned. Only a read that is not satisfied becomes a
+// choice. Its possible sources are asked about one after the other, the nearest in the order first:
+//
+//   Source(r, w)  r returned the version of w; then w commits before the reader begins.
+//   Later(r, k)   r returned none of the first k versions that it was asked about.
+//   Sees(T, v)    v, a writer of the key, commits before T begins; or T begins before v commits.
+//
+// and the solver is told, when it matters, that
+//
+//   Later(r, k-1) implies Source(r, w) or Later(r, k), where w is the k-th;
+//   Later(r, k) is impossible once there is no version left to ask about;
+//   Source(r, w) and Sees(T, v) imply that v precedes w in the version order.
+//
+// So a history whose values do not repeat costs nothing here, and one in which the guess is right
+// only a look at each open read.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "check/polygraph/encoding.h"
+#include "graph/dynamic_order.h"
+#include "ouro/check.h"
+#include "solver/solver.h"
+
+namespace ouro {
+
+class Search;
+
+class SourceChoices {
+ public:
+  // REQUIRES: all outlive the result. `search` keeps the chains of every key sorted by `order`.
+  SourceChoices(const Encoding& encoding, const DynamicOrder& order, Search& search,
+                const Budget& budget);
+
+  // `node` has another position in the order.
+  void moved(Node node);
+  // What to ask the solver for next, if a read is not satisfied; false if all are. REQUIRES: arcs
+  // between chains that are neighbours run forward.
+  bool next(Solver& solver, Guide::Next& next);
+  // What the reads returned by the current order, in the order of their operations. REQUIRES: all
+  // are satisfied.
+  [[nodiscard]] std::vector<ReadSource> sources() const;
+  // What a choice of the solver is about, if it was made here; null if not. Choice::previous is a
+  // number of the solver.
+  [[nodiscard]] const Choice* about(std::uint32_t choice) const;
+
+ private:
+  using VersionId = std::uint32_t;  // Into versions_.
+  static constexpr VersionId kNoVersion = 0xffffffff;
+
+  struct Version {
+    TxnId writer;  // kInitialTxn: the initial one.
+    ChainId chain = kNoChain;
+    Value value;
+  };
+  struct Key {
+    KeyId key;
+    std::uint32_t first_read = 0;  // Into by_key_.
+    std::uint32_t end_read = 0;
+    bool is_dirty = true;  // Somebody who reads or writes it moved since its reads were looked at.
+  };
+  struct Read {
+    ItemId item;
+    TxnId txn;
+    std::uint32_t key = 0;  // Into keys_.
+    // What it was asked about, in that order: versions, and the choices Source and Later.
+    struct Asked {
+      VersionId version = kNoVersion;
+      std::uint32_t source = 0;
+      std::uint32_t later = 0;
+    };
+    std::vector<Asked> asked;
+  };
+
+  void add_versions(const Budget& budget);
+  void add_reads();
+  [[nodiscard]] std::uint32_t position(VersionId version) const;
+  // The versions of a chain.
+  [[nodiscard]] std::pair<VersionId, VersionId> members(ChainId chain) const;
+  [[nodiscard]] bool fits(const Read& read, VersionId version) const;
+  // The last version that the reader sees in the current order.
+  [[nodiscard]] VersionId last_seen(const Read& read) const;
+  // The version before or behind another one of the key in the current order; kNoVersion if there
+  // is none.
+  [[nodiscard]] VersionId before(VersionId version) const;
+  [[nodiscard]] VersionId behind(VersionId version) const;
+  [[nodiscard]] VersionId nearest(const Read& read, VersionId from) const;
+  [[nodiscard]] bool may_ask(const Read& read, VersionId version) const;
+  void look_at_dirty_keys();
+  void ask(Solver& solver, Read& read, VersionId seen, Guide::Next& next);
+  void forbid(Solver& solver, const Read& read, const Read::Asked& asked, VersionId seen,
+              Guide::Next& next);
+  std::uint32_t add_choice(Solver& solver, const Side& first, const Side& second, Choice about);
+  Literal sees(Solver& solver, const Read& read, VersionId version);
+
+  const Encoding& e_;
+  const Observed& o_;
+  const DynamicOrder& order_;
+  Search& search_;
+  BudgetTicker ticker_;
+  std::vector<Version> versions_;       // As Encoding::members().
+  std::vector<VersionId> chain_first_;  // By chain: its first version, if its key is open.
+  std::vector<Key> keys_;
+  std::vector<std::uint32_t> key_of_;  // By KeyId: into keys_.
+  std::vector<Read> reads_;            // In the order of their items.
+  std::vector<std::uint32_t> by_key_;  // Reads, key by key.
+  std::vector<std::uint32_t> dirty_;   // Keys that are.
+  // Reads that may not be satisfied, with the position that they had when they were pushed.
+  using Entry = std::pair<std::uint32_t, std::uint32_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
+  absl::flat_hash_map<std::pair<TxnId, VersionId>, std::uint32_t> sees_;
+  absl::flat_hash_map<std::uint32_t, Choice> about_;  // By choice of the solver.
+};
+
+}  // namespace ouro
