@@ -162,7 +162,9 @@ Result<AccessId> Reading::null_source(AccessId read) {
   const auto found = null_writes_.find(key);
   const NullWrites writes = found == null_writes_.end() ? NullWrites{} : found->second;
   const bool initially = h_->initial(key).is_null();
-  if (is_absence(read) && writes.deleters > 0) {
+  // A version set would list a tombstone.
+  const bool listed = is_absence(read) && h_->predicate_read(accesses_[read].op).has_version_set;
+  if (is_absence(read) && !listed && writes.deleters > 0) {
     if (writes.deleters == 1 && writes.writers == 0 && !initially) {
       return joined(read, writes.tombstone);
     }

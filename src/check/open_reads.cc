@@ -70,7 +70,7 @@ class OpenReads {
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
     if (verdict.outcome == Outcome::Violated) {
-      cases_.push_back({sources, std::move(verdict.anomalies), std::move(verdict.refutation)});
+      cases_.push_back({sources, {}, std::move(verdict.anomalies), std::move(verdict.refutation)});
       return std::nullopt;
     }
     return look_closer(*observed, std::move(verdict), sources);

@@ -273,7 +273,7 @@ bool Join::may_be_anything(const Access& open_read) const {
 // The source of a read before which its transaction did not write the key. Reports what is wrong.
 std::uint32_t Join::external_source(const Access& read) {
   if (read.value.is_null()) {
-    return items_.is_absence(read.item) ? absence_source(read) : null_source(read);
+    return items_.may_be_tombstone(read.item) ? absence_source(read) : null_source(read);
   }
   const std::uint32_t write = find(read.value);
   const bool initially = read.value == initial_;
