@@ -208,9 +208,21 @@ struct ReadSource {
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 
-// What is wrong if the open reads in `sources` returned what that says.
+// What is assumed of a predicate read of which the history does not say what it saw, as it has
+// neither a version set nor a start timestamp: it saw the version of `key` that `writer` wrote, or
+// a later one; or, if not `seen`, an earlier one.
+struct ReadSight {
+  OpId read;
+  KeyId key;
+  TxnId writer;
+  bool seen = false;
+};
+
+// What is wrong if the open reads in `sources` returned what that says, and predicate reads saw
+// what `sights` say. A case has one or the other.
 struct SourceCase {
   std::vector<ReadSource> sources;
+  std::vector<ReadSight> sights = {};
   std::vector<Anomaly> anomalies;
   Refutation refutation;
 };
@@ -258,7 +270,9 @@ struct Verdict {
   // Violated, whatever the open reads returned: one contradiction for each case. Then the anomaly
   // is a ContradictoryOrder, with the cycle of the first case. The cases are the leaves of a tree,
   // from left to right. Each inner node asks what one open read returned, and has one child for
-  // each possible answer; SourceCase::sources are the answers on the way to the leaf.
+  // each possible answer; SourceCase::sources are the answers on the way to the leaf. Likewise with
+  // predicate reads of which it is open what they saw: each inner node asks whether one of them saw
+  // one version, and has two children.
   std::vector<SourceCase> cases;
   std::string reason;  // Undecided: which limit was reached.
   // Holds: what was not checked; empty if the level holds without reservation. A violation is one

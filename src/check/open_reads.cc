@@ -73,8 +73,9 @@ class OpenReads {
     if (!observed.ok()) return undecided(observed.error().what);
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
+    if (!verdict.cases.empty()) return undecided("what predicate reads saw is open, too");
     if (verdict.outcome == Outcome::Violated) {
-      cases_.push_back({sources, std::move(verdict.anomalies), std::move(verdict.refutation)});
+      cases_.push_back({sources, {}, std::move(verdict.anomalies), std::move(verdict.refutation)});
       return std::nullopt;
     }
     return look_closer(*observed, std::move(verdict), sources);

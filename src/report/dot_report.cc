@@ -91,9 +91,10 @@ class Graph {
                     end(edge.from, edge.from_op), end(edge.to, edge.to_op), name(edge.kind),
                     escaped(key, false), colour(edge.kind), colour(edge.kind),
                     escaped(narrator_.because(edge), false));
-    const std::string premise = edge.choice == Edge::kNoChoice && each.sources.empty()
-                                    ? std::string()
-                                    : narrator_.premise(each);
+    const std::string premise =
+        edge.choice == Edge::kNoChoice && each.sources.empty() && each.sights.empty()
+            ? std::string()
+            : narrator_.premise(each);
     const auto [at, added] = edges_.try_emplace(line, premise);
     if (!added && premise.empty()) at->second.clear();
   }

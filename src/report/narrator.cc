@@ -47,6 +47,7 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
       add(edge.to);
     }
     for (const ReadSource& said : each.sources) add(said.writer);
+    for (const ReadSight& sight : each.sights) add(sight.writer);
   }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
@@ -195,6 +196,12 @@ bool Narrator::returned(OpId read, KeyId key) const {
                      [&](const KeyVersion& row) { return row.key == key; });
 }
 
+// A write that makes an edge with a count changes which rows match; with another aggregate it may
+// change only what their column has.
+std::string_view Narrator::what_changes(OpId aggregate) const {
+  return history_.predicate_read(aggregate).column.valid() ? "counts" : "matches";
+}
+
 std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.to_op.valid()) {
     return fmt::format("{} read {} from {}", label(edge.to), short_key(history_, edge.key),
@@ -208,8 +215,8 @@ std::string Narrator::because_read(const Edge& edge) const {
                        assignment(history_, write.key, write.value));
   }
   if (history_.op(edge.to_op).kind == OpKind::Aggregate) {
-    return fmt::format("{} with {}'s {}, which changes what matches", read, label(edge.from),
-                       notation(history_, write));
+    return fmt::format("{} with {}'s {}, which changes what {}", read, label(edge.from),
+                       notation(history_, write), what_changes(edge.to_op));
   }
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
@@ -272,8 +279,8 @@ std::string Narrator::because_missed(const Edge& edge) const {
                        short_text(history_, write.value));
   }
   if (history_.op(edge.from_op).kind == OpKind::Aggregate) {
-    return fmt::format("{} without {}'s {}, which changes what matches", read, label(edge.to),
-                       notation(history_, write));
+    return fmt::format("{} without {}'s {}, which changes what {}", read, label(edge.to),
+                       notation(history_, write), what_changes(edge.from_op));
   }
   if (!returned(edge.from_op, edge.key)) {
     return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));

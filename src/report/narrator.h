@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ouro/explain.h"
@@ -55,6 +56,7 @@ class Narrator {
   void add(OpId op);
   [[nodiscard]] std::string shown_ops(TxnId txn) const;
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
+  [[nodiscard]] std::string_view what_changes(OpId aggregate) const;
   [[nodiscard]] std::string because_read(const Edge& edge) const;
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
   [[nodiscard]] std::string as_read(KeyId key, Value older, Value newer) const;

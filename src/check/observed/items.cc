@@ -58,7 +58,10 @@ void Items::flatten(const History& history, const Budget& budget) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   const KeyRange keys(history);
+  const std::vector<bool> lists = list_keys(history);
   std::vector<bool> returned(history.key_count(), false);
+  std::vector<Value> listed(history.key_count(), Value::null());  // By the version set at hand.
+  has_set_.assign(history.op_count(), false);
   const auto add = [&](OpKind kind, KeyId key, Value value, OpId op) {
     own_kind_.push_back(kind);
     own_key_.push_back(key);
@@ -81,11 +84,18 @@ void Items::flatten(const History& history, const Budget& budget) {
       const auto rows = history.rows(read);
       for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
       if (op.kind != OpKind::Scan) continue;
+      const auto set = history.version_set(read);
+      has_set_[id.index()] = read.has_version_set;
+      for (const KeyVersion& version : set) listed[version.key.index()] = version.value;
       for (const KeyVersion& row : rows) returned[row.key.index()] = true;
       for (const KeyId key : keys.between(read.lower, read.upper)) {
-        if (!returned[key.index()]) add(OpKind::Read, key, Value::null(), id);
+        if (returned[key.index()] || lists[key.index()]) continue;
+        const Value seen = listed[key.index()];
+        if (!seen.is_null()) unreturned_.insert(ItemId{own_kind_.size()});
+        add(OpKind::Read, key, seen, id);
       }
       for (const KeyVersion& row : rows) returned[row.key.index()] = false;
+      for (const KeyVersion& version : set) listed[version.key.index()] = Value::null();
     }
   }
   own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
