@@ -23,25 +23,9 @@ void Coverage::add_txn(const History& history, TxnId txn) {
       ++reads_;
       if (op.value.is_unobserved()) ++unrecorded_;
     } else if (op.kind == OpKind::Select || op.kind == OpKind::Aggregate) {
-      Count& count = op.kind == OpKind::Select ? selects_ : aggregates_;
-      ++count.all;
-      if (!history.predicate_read(id).has_version_set && !history.start_ts(txn)) ++count.lost;
+      ++(op.kind == OpKind::Select ? selects_ : aggregates_);
     }
   }
-}
-
-// By observation predicates are evaluated over version sets alone, which nothing ties to what
-// others wrote. By version orders it takes a version set or a start_ts to say what a read saw.
-std::uint64_t Coverage::Count::left_out(Evidence evidence) const {
-  switch (evidence) {
-    case Evidence::Observed:
-      return all;
-    case Evidence::Versions:
-      return lost;
-    case Evidence::Timestamps:
-      break;
-  }
-  return 0;
 }
 
 std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
@@ -52,8 +36,12 @@ std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
   };
   if (rules(level).clocks()) add(LeftOutKind::RealTime, unclocked_, txns_);
   add(LeftOutKind::Results, unrecorded_, reads_);
-  add(LeftOutKind::Selects, selects_.left_out(evidence), selects_.all);
-  add(LeftOutKind::Aggregates, aggregates_.left_out(evidence), aggregates_.all);
+  // By observation predicates are evaluated over version sets alone, which nothing ties to what
+  // others wrote.
+  if (evidence == Evidence::Observed) {
+    add(LeftOutKind::Selects, selects_, selects_);
+    add(LeftOutKind::Aggregates, aggregates_, aggregates_);
+  }
   return out;
 }
 

@@ -20,21 +20,14 @@ class Coverage {
   [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
 
  private:
-  struct Count {
-    std::uint64_t all = 0;
-    std::uint64_t lost = 0;  // Neither a version set nor a start_ts says what they saw.
-
-    // How many are not evaluated.
-    [[nodiscard]] std::uint64_t left_out(Evidence evidence) const;
-  };
   void add_txn(const History& history, TxnId txn);
 
   std::uint64_t txns_ = 0;       // All counts are of transactions that committed.
   std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
-  Count selects_;
-  Count aggregates_;
+  std::uint64_t selects_ = 0;
+  std::uint64_t aggregates_ = 0;
 };
 
 // An error if `history` has no transactions: there is nothing to check. It says what the source was
