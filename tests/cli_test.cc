@@ -89,8 +89,9 @@ std::vector<std::string> json_lines(const std::string& text, const char* pointer
 TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
   const Ran holds = ouro({"check", "--level", "causal", fine_});
   EXPECT_EQ(holds.status, 0);
-  EXPECT_THAT(holds.out, StartsWith(fine_ + ": holds causal\n\n  The database gave: "
-                                            "strict-serializable.  No level is violated.\n"));
+  EXPECT_THAT(holds.out,
+              StartsWith(fine_ + ": holds causal\n\n  The database gave: "
+                                 "session-serializable.  No level is known to be violated.\n"));
   EXPECT_THAT(holds.err, IsEmpty());
 
   const Ran violated = ouro({"check", "-l", "ra", fractured_});
@@ -115,8 +116,9 @@ TEST_F(CliTest, EveryLevelByTimestampsTellsTheSameAboutAll) {
     if (!decidable(level.level, Evidence::Timestamps)) continue;
     const Ran ran =
         ouro({"check", "-l", std::string(level.name), "--evidence", "timestamps", path});
-    EXPECT_THAT(ran.out, HasSubstr("The database gave: strict-serializable by timestamps.  Weakest "
-                                   "level violated: si.\n"))
+    EXPECT_THAT(ran.out,
+                HasSubstr("The database gave: session-serializable by timestamps.  Weakest "
+                          "level violated: si.\n"))
         << level.name;
   }
 }

@@ -42,6 +42,8 @@ class Observer {
   void read_rows(std::size_t index, const Op& op);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
   [[nodiscard]] Value absent_value(KeyId key) const;
+  [[nodiscard]] bool is_row(KeyId key, Value value) const;
+  [[nodiscard]] Value listed_value(const PredicateRead& read, KeyId key) const;
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
   void compare_list_reads();
 
@@ -283,6 +285,8 @@ void Observer::read_rows(std::size_t index, const Op& op) {
   for (const KeyVersion& row : history_.rows(read)) {
     const bool first = returned.insert(row.key).second;
     if (!first || !selects(op, row)) note(AnomalyKind::ResultSetMismatch);
+    const bool by_set = op.kind == OpKind::Scan && read.has_version_set && !own.contains(row.key);
+    if (by_set && listed_value(read, row.key) != row.value) note(AnomalyKind::ResultSetMismatch);
     read_key(row.key, row.value);
   }
   for (const KeyVersion& version : history_.version_set(read)) {
@@ -295,17 +299,38 @@ void Observer::read_rows(std::size_t index, const Op& op) {
   }
   for (std::size_t k = 0; k < history_.key_count(); ++k) {
     const KeyId key{k};
-    if (!selects(op, {key, {}}) || returned.contains(key)) continue;
+    if (!selects(op, {key, {}}) || returned.contains(key) || lists_.contains(key)) continue;
     const std::size_t before = out_.txns[index].reads.size();
     const auto mine = own.find(key);
     const bool deleted = mine != own.end() && mine->second.kind == OpKind::Delete;
-    if (mine == own.end() &&
-        possible_sources(history_, {op.id, OpKind::Read, key, absent_value(key)}).size() > 1) {
+    const Value seen = read.has_version_set ? listed_value(read, key) : absent_value(key);
+    if (mine == own.end() && !read.has_version_set &&
+        possible_sources(history_, {op.id, OpKind::Read, key, seen}).size() > 1) {
       throw std::invalid_argument("a scan did not list what may be absent for several reasons");
     }
-    read_key(key, deleted ? mine->second.value : absent_value(key));
+    read_key(key, deleted ? mine->second.value : seen);
+    const bool missed = is_row(key, mine == own.end() ? seen : mine->second.value);
+    if (missed) note(AnomalyKind::ResultSetMismatch);
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
   }
+}
+
+// Whether a version is there, and no tombstone.
+bool Observer::is_row(KeyId key, Value value) const {
+  for (std::size_t i = 0; i < history_.op_count(); ++i) {
+    const Op op = history_.op(OpId{i});
+    if (op.kind == OpKind::Delete && op.key == key && op.value == value) return false;
+  }
+  return !value.is_null();
+}
+
+// What a version set has of a key: a version, or nothing.
+Value Observer::listed_value(const PredicateRead& read, KeyId key) const {
+  Value value = Value::null();
+  for (const KeyVersion& version : history_.version_set(read)) {
+    if (version.key == key) value = version.value;
+  }
+  return value;
 }
 
 // What a scan saw of a key that it did not list: nothing, or the tombstone that was the only way to

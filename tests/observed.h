@@ -51,6 +51,8 @@ struct Observed {
   std::vector<SeenPredicate> predicates;  // By versions only.
   bool snapshots_at_commit = false;       // Whether those without a version set saw the state at
                                           // their transaction's commit, or else at its start.
+  // What those saw that have no start either: by read and key, which version (oracle.cc tries all).
+  std::map<std::pair<OpId, KeyId>, std::size_t> chosen;
   std::set<AnomalyKind> anomalies;        // The plain ones: up to and including NonRepeatableRead.
 
   // The initial transaction writes every key.

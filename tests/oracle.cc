@@ -29,11 +29,15 @@ struct Known {
   Relation so;
   Relation wr;
   Relation rt;
+  // By begins that were answered and commits that were asked for: commit before commit, and begin
+  // before commit.
+  Relation commit_rt;
+  Relation begin_rt;
 };
 
 Known known_relations(const History& history, const Observed& seen, const OracleOptions& options) {
   const std::size_t n = seen.txns.size();
-  Known known{Relation(n), Relation(n), Relation(n)};
+  Known known{Relation(n), Relation(n), Relation(n), Relation(n), Relation(n)};
   for (std::size_t to = 1; to < n; ++to) {
     known.so.add(0, to);
     for (const ExternalRead& read : seen.txns[to].reads) known.wr.add(read.from, to);
@@ -47,7 +51,10 @@ Known known_relations(const History& history, const Observed& seen, const Oracle
         const auto place_b = std::find(session.begin(), session.end(), b);
         if (place_a < place_b) known.so.add(from, to);
       }
-      if (precedes_in_time(history, a, b, options.clock_drift)) known.rt.add(from, to);
+      const std::int64_t drift = options.clock_drift;
+      if (precedes_in_time(history, a, b, drift)) known.rt.add(from, to);
+      if (commits_first_in_time(history, a, b, drift)) known.commit_rt.add(from, to);
+      if (begins_first_in_time(history, a, b, drift)) known.begin_rt.add(from, to);
     }
   }
   return known;
@@ -308,6 +315,12 @@ std::tuple<Timestamp, int, TxnId> moment(const History& history, const Observed&
   return writes ? std::tuple(commit, 1, txn) : std::tuple(commit, 2, TxnId{0});
 }
 
+// Whether the history does not say what the read saw.
+bool is_unplaced(const History& history, const Observed& seen, const SeenPredicate& predicate) {
+  return !history.predicate_read(predicate.op).has_version_set &&
+         !history.start_ts(seen.txns[predicate.reader].id).has_value();
+}
+
 // Which version of `key` the read saw; nothing if the set has none of them, or several could be.
 std::optional<std::size_t> seen_version(const History& history, const Observed& seen,
                                         const SeenPredicate& predicate, KeyId key,
@@ -322,6 +335,9 @@ std::optional<std::size_t> seen_version(const History& history, const Observed& 
     for (std::size_t i = 0; i < versions.size(); ++i) {
       if (versions[i].value == value) possible.push_back(i);
     }
+  } else if (is_unplaced(history, seen, predicate)) {
+    const auto chosen = seen.chosen.find({predicate.op, key});
+    if (chosen != seen.chosen.end()) possible.push_back(chosen->second);
   } else {
     std::size_t last = 0;
     const auto begins = moment(history, seen, seen.txns[predicate.reader].id, false);
@@ -334,30 +350,50 @@ std::optional<std::size_t> seen_version(const History& history, const Observed& 
   return possible[0];
 }
 
-bool has_snapshot(const History& history, const Observed& seen, const SeenPredicate& predicate) {
-  return history.predicate_read(predicate.op).has_version_set ||
-         history.start_ts(seen.txns[predicate.reader].id).has_value();
-}
-
 bool matches(const History& history, const SeenPredicate& predicate, KeyId key,
              const RowVersion& version) {
   const PredicateId condition = history.predicate_read(predicate.op).predicate;
   return version.alive && truth_of(history, condition, key, version.value) == true;
 }
 
-// A version that changes the matches makes the read follow its writer, if the read saw it or a
-// later one, and precede it otherwise.
+// What a version tells the read: nothing; that there is a row; or a value to be aggregated.
+std::string told(const History& history, const SeenPredicate& predicate, KeyId key,
+                 const RowVersion& version) {
+  if (!matches(history, predicate, key, version)) return "";
+  const PredicateRead& read = history.predicate_read(predicate.op);
+  if (!read.column.valid()) return "row";
+  const Value cell = history.cell(version.value, read.column);
+  if (cell.is_null()) return "";
+  return read.aggregate == AggregateKind::Count ? "row" : history.text(cell);
+}
+
+// Lists are no rows.
+bool is_list(const History& history, KeyId key) {
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.key == key && (op.kind == OpKind::Append || op.value.is_list())) return true;
+  }
+  return false;
+}
+
+// A version that changes the matches, or what goes into an aggregate, makes the read follow its
+// writer, if the read saw it or a later one, and precede it otherwise.
 void add_predicate(const History& history, const Observed& seen, const VersionOrders& orders,
                    const SeenPredicate& predicate, Relations& out) {
-  if (!has_snapshot(history, seen, predicate)) return;
   for (std::size_t k = 0; k < history.key_count(); ++k) {
     const KeyId key{k};
-    if (predicate.own.contains(key)) continue;
+    if (predicate.own.contains(key) || is_list(history, key)) continue;
     const auto versions = row_versions(history, seen, orders, key);
+    const bool never = std::all_of(versions.begin(), versions.end(), [&](const auto& version) {
+      return told(history, predicate, key, version).empty();
+    });
+    if (never) continue;
     const auto last = seen_version(history, seen, predicate, key, versions);
     for (std::size_t i = 1; last && i < versions.size(); ++i) {
-      const bool changes = matches(history, predicate, key, versions[i]) !=
-                           matches(history, predicate, key, versions[i - 1]);
+      // Nobody sees what is behind his own later write.
+      const bool changes = versions[i - 1].writer == predicate.reader ||
+                           told(history, predicate, key, versions[i]) !=
+                               told(history, predicate, key, versions[i - 1]);
       if (!changes || versions[i].writer == predicate.reader) continue;
       if (i <= *last) {
         out.known.wr.add(versions[i].writer, predicate.reader);
@@ -376,12 +412,12 @@ bool is_listed(const History& history, const PredicateRead& read, KeyId key) {
 // Whether a predicate read saw only what it may, and returned what follows from it.
 bool fits(const History& history, const Observed& seen, const VersionOrders& orders,
           const SeenPredicate& predicate) {
-  if (!has_snapshot(history, seen, predicate)) return true;
   const Op op = history.op(predicate.op);
   const PredicateRead& read = history.predicate_read(op.id);
   std::set<KeyVersion> expected;
   for (std::size_t k = 0; k < history.key_count(); ++k) {
     const KeyId key{k};
+    if (is_list(history, key)) continue;
     const auto versions = row_versions(history, seen, orders, key);
     RowVersion version;
     if (const auto own = predicate.own.find(key); own != predicate.own.end()) {
@@ -389,7 +425,7 @@ bool fits(const History& history, const Observed& seen, const VersionOrders& ord
                  own->second.kind == OpKind::Write && !own->second.value.is_null()};
     } else {
       const bool matters = std::any_of(versions.begin(), versions.end(), [&](const auto& v) {
-        return matches(history, predicate, key, v);
+        return !told(history, predicate, key, v).empty();
       });
       const auto last = seen_version(history, seen, predicate, key, versions);
       if (!last && !matters && !is_listed(history, read, key)) continue;
@@ -399,9 +435,8 @@ bool fits(const History& history, const Observed& seen, const VersionOrders& ord
     if (matches(history, predicate, key, version)) expected.insert({key, version.value});
   }
   if (op.kind == OpKind::Aggregate) {
-    require(read.aggregate == AggregateKind::Count && !read.column.valid(),
-            "the oracle only counts");
-    return history.text(read.result) == std::to_string(expected.size());
+    return history.text(read.result) ==
+           aggregated(history, read, {expected.begin(), expected.end()});
   }
   const auto rows = history.rows(read);
   return std::set<KeyVersion>(rows.begin(), rows.end()) == expected;
@@ -410,6 +445,60 @@ bool fits(const History& history, const Observed& seen, const VersionOrders& ord
 bool predicates_fit(const History& history, const Observed& seen, const VersionOrders& orders) {
   return std::all_of(seen.predicates.begin(), seen.predicates.end(),
                      [&](const auto& predicate) { return fits(history, seen, orders, predicate); });
+}
+
+// What one read may have seen: one version of each key, which together give what it returned. Of
+// versions in a row that tell it the same, the first stands for all.
+using Chosen = std::map<std::pair<OpId, KeyId>, std::size_t>;
+std::vector<Chosen> choices_of(const History& history, const Observed& seen,
+                               const VersionOrders& orders, const SeenPredicate& predicate) {
+  std::vector<Chosen> all{{}};
+  for (std::size_t k = 0; k < history.key_count(); ++k) {
+    const KeyId key{k};
+    if (predicate.own.contains(key) || is_list(history, key)) continue;
+    const auto versions = row_versions(history, seen, orders, key);
+    std::vector<Chosen> longer;
+    for (const Chosen& chosen : all) {
+      for (std::size_t i = 0; i < versions.size(); ++i) {
+        const std::string word = told(history, predicate, key, versions[i]);
+        const bool again = i > 0 && word == told(history, predicate, key, versions[i - 1]) &&
+                           versions[i - 1].writer != predicate.reader;
+        // A select tells rows apart.
+        const bool row = history.op(predicate.op).kind == OpKind::Select && !word.empty();
+        if ((again && !row) || versions[i].writer == predicate.reader) continue;
+        longer.push_back(chosen);
+        longer.back()[{predicate.op, key}] = i;
+      }
+    }
+    all = std::move(longer);
+  }
+  std::erase_if(all, [&](const Chosen& chosen) {
+    Observed so = seen;
+    so.chosen = chosen;
+    return !fits(history, so, orders, predicate);
+  });
+  return all;
+}
+
+// Calls `visit` with everything that reads may have seen of which the history does not say it,
+// until it returns true. Whether it did.
+bool any_choice(const History& history, const Observed& seen, const VersionOrders& orders,
+                const std::function<bool(const Observed&)>& visit) {
+  std::vector<std::vector<Chosen>> all;
+  for (const SeenPredicate& predicate : seen.predicates) {
+    if (!is_unplaced(history, seen, predicate)) continue;
+    all.push_back(choices_of(history, seen, orders, predicate));
+    if (all.back().empty()) return false;
+  }
+  std::vector<std::size_t> next(all.size(), 0);
+  for (;;) {
+    Observed so = seen;
+    for (std::size_t i = 0; i < all.size(); ++i) so.chosen.merge(Chosen(all[i][next[i]]));
+    if (visit(so)) return true;
+    std::size_t i = 0;
+    while (i < all.size() && ++next[i] == all[i].size()) next[i++] = 0;
+    if (i == all.size()) return false;
+  }
 }
 
 Relations relations(const History& history, const Observed& seen, const Known& known,
@@ -463,9 +552,15 @@ PredicateAnswer ask_predicates(const History& history, const Observed& seen, con
                                const VersionOrders& orders, const Relation& co) {
   PredicateAnswer answer;
   if (seen.predicates.empty()) return answer;
-  const Relations r = relations(history, seen, known, orders);
-  answer.fits = predicates_fit(history, seen, orders) && (r.known.wr | co).acyclic();
-  answer.prefix = begin_commit_graph(r.known.wr | r.known.so, co, r.rw | r.phantom_rw).acyclic();
+  answer = {false, false};
+  any_choice(history, seen, orders, [&](const Observed& so) {
+    const Relations r = relations(history, so, known, orders);
+    if (!predicates_fit(history, so, orders) || !(r.known.wr | co).acyclic()) return false;
+    answer.fits = true;
+    answer.prefix = answer.prefix ||
+                    begin_commit_graph(r.known.wr | r.known.so, co, r.rw | r.phantom_rw).acyclic();
+    return answer.prefix;
+  });
   return answer;
 }
 
@@ -478,11 +573,12 @@ Relation begin_commit_graph(const Relations& r, Level level) {
     case Level::SessionSi:
       return begin_commit_graph(see | r.known.so, none, rw);
     case Level::Gsi:
-      return begin_commit_graph(see, r.known.rt, rw);
+      return begin_commit_graph(see, r.known.commit_rt, rw | r.known.begin_rt);
     case Level::PrefixConsistentSi:
-      return begin_commit_graph(see | r.known.so, r.known.rt, rw);
+      return begin_commit_graph(see | r.known.so, r.known.commit_rt, rw | r.known.begin_rt);
     case Level::StrongSi:
-      return begin_commit_graph(see | r.known.so | r.known.rt, none, rw);
+      return begin_commit_graph(see | r.known.so | r.known.rt, r.known.commit_rt,
+                                rw | r.known.begin_rt);
     default:
       return begin_commit_graph(see, none, rw);
   }
@@ -557,17 +653,22 @@ void add_levels_of_all_version_orders(const History& history, const Observed& se
   std::size_t open = std::size(kVersionOrderLevels);
   do {
     if (!explains_list_reads(seen, orders) || !agree(stated, orders)) continue;
-    if (!predicates_fit(history, seen, orders)) continue;
-    const Relations r = relations(history, seen, known, orders);
-    for (const Level level : kVersionOrderLevels) {
-      if (levels.has(level) || !satisfies(r, level)) continue;
-      // A key that a scan did not find, but a later read of its transaction did, is a
-      // non-repeatable read though no cycle of items.
-      if (level == Level::RepeatableRead && seen.anomalies.contains(AnomalyKind::NonRepeatableRead))
-        continue;
-      levels.add(level);
-      --open;
-    }
+    any_choice(history, seen, orders, [&](const Observed& so) {
+      if (!predicates_fit(history, so, orders)) return false;
+      const Relations r = relations(history, so, known, orders);
+      for (const Level level : kVersionOrderLevels) {
+        if (levels.has(level) || !satisfies(r, level)) continue;
+        // A key that a scan did not find, but a later read of its transaction did, is a
+        // non-repeatable read though no cycle of items.
+        if (level == Level::RepeatableRead &&
+            seen.anomalies.contains(AnomalyKind::NonRepeatableRead)) {
+          continue;
+        }
+        levels.add(level);
+        --open;
+      }
+      return open == 0;
+    });
   } while (open > 0 && next_combination(orders));
 }
 
@@ -617,8 +718,10 @@ bool proves_as_seen(const History& history, const Observed& seen, Level level,
   const VersionOrders orders = version_orders(seen, counted);
   if (!explains_list_reads(seen, orders) || !agree(*stated, orders)) return false;
   if (is_version_order_level(level)) {
-    return predicates_fit(history, seen, orders) &&
-           version_orders_prove(relations(history, seen, known, orders), level, counted);
+    return any_choice(history, seen, orders, [&](const Observed& so) {
+      return predicates_fit(history, so, orders) &&
+             version_orders_prove(relations(history, so, known, orders), level, counted);
+    });
   }
   if (!agrees(counted, known.so | known.wr)) return false;
   LevelSet levels;
@@ -683,11 +786,31 @@ bool order_proves(const History& history, Level level, std::span<const TxnId> or
   });
 }
 
-bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+namespace {
+
+bool is_before(std::optional<std::int64_t> answered, std::optional<std::int64_t> asked,
+               std::int64_t drift) {
   __extension__ using Wide = __int128;
-  const auto completed = history.completed(first);
-  const auto invoked = history.invoked(second);
-  return completed && invoked && Wide{*completed} + drift < Wide{*invoked};
+  return answered && asked && Wide{*answered} + drift < Wide{*asked};
+}
+
+std::optional<std::int64_t> asks_for_commit(const History& history, TxnId txn) {
+  return history.committing(txn) ? history.committing(txn) : history.invoked(txn);
+}
+
+}  // namespace
+
+bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  return is_before(history.completed(first), history.invoked(second), drift);
+}
+
+bool commits_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  return is_before(history.completed(first), asks_for_commit(history, second), drift);
+}
+
+bool begins_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
+  const auto begun = history.began(first) ? history.began(first) : history.completed(first);
+  return is_before(begun, asks_for_commit(history, second), drift);
 }
 
 }  // namespace ouro::oracle

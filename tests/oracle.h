@@ -51,5 +51,11 @@ class LevelSet {
 // Whether `first` completed before `second` was invoked, by more than the drift.
 [[nodiscard]] bool precedes_in_time(const History& history, TxnId first, TxnId second,
                                     std::int64_t drift);
+// Whether `first` completed, or its begin was answered, before `second` asked for its commit. What
+// was not recorded lies between `invoked` and `completed`.
+[[nodiscard]] bool commits_first_in_time(const History& history, TxnId first, TxnId second,
+                                         std::int64_t drift);
+[[nodiscard]] bool begins_first_in_time(const History& history, TxnId first, TxnId second,
+                                        std::int64_t drift);
 
 }  // namespace ouro::oracle

@@ -117,6 +117,226 @@ TEST(PredicateCasesTest, WhatWasNeverAbsentMustBeListed) {
   EXPECT_EQ(says(R"(["aggregate","count",null,true,1,{"versions":[["k1",{"a":1}]]}])"), "holds");
 }
 
+// ---- aggregates ----
+
+// Two accounts of 5 each; somebody moves 1 from x to y, or two clients take all of one account.
+std::string accounts(const std::string& txns) {
+  return R"({"key":"x","initial":{"b":5,"n":0},"versions":[{"b":4,"n":1}],"complete":true}
+{"key":"y","initial":{"b":5,"n":0},"versions":[{"b":6,"n":1}],"complete":true}
+)" + txns;
+}
+
+// An overwrite that still matches changes the sum.
+TEST(PredicateCasesTest, OverwrittenRowsThatStillMatchChangeAggregates) {
+  const std::string moves =
+      R"({"session":"a","ops":[["w","x",{"b":4,"n":1}],["w","y",{"b":6,"n":1}]]})";
+  const auto read = [](const std::string& what, const std::string& x, const std::string& y) {
+    return "\n{\"session\":\"b\",\"ops\":[[\"aggregate\"," + what + R"(,{"versions":[["x",)" + x +
+           "],[\"y\"," + y + "]]}]]}\n";
+  };
+  const std::string before = R"({"b":5,"n":0})";
+  const std::string x = R"({"b":4,"n":1})";
+  const std::string y = R"({"b":6,"n":1})";
+  const auto says = [&](const std::string& reads, Level level) {
+    return judged(accounts(moves + reads), Evidence::Versions, level);
+  };
+  for (const Level level : {Level::ParallelSi, Level::SessionSi, Level::Serializable}) {
+    EXPECT_EQ(says(read(R"("sum","b",true,9)", x, before), level), "forbidden cycle");
+    EXPECT_EQ(says(read(R"("min","b",true,4)", x, before), level), "forbidden cycle");
+    EXPECT_EQ(says(read(R"("max","b",true,6)", before, y), level), "forbidden cycle");
+    EXPECT_EQ(says(read(R"("sum","b",true,10)", x, y), level), "holds");
+    EXPECT_EQ(says(read(R"("sum","b",true,10)", before, before), level), "holds");
+    // These are no different before and after.
+    EXPECT_EQ(says(read(R"("count",null,true,2)", x, before), level), "holds");
+    EXPECT_EQ(says(read(R"("count","b",true,2)", x, before), level), "holds");
+    EXPECT_EQ(says(read(R"("sum","c",true,null)", x, before), level), "holds");
+  }
+}
+
+TEST(PredicateCasesTest, WriteSkewThroughSumsIsFound) {
+  const std::string sum =
+      R"(["aggregate","sum","b",true,10,{"versions":[["x",{"b":5,"n":0}],["y",{"b":5,"n":0}]]}])";
+  const std::string skew = accounts(R"({"session":"a","ops":[)" + sum +
+                                    R"(,["w","x",{"b":4,"n":1}]]}
+{"session":"b","ops":[)" + sum + R"(,["w","y",{"b":6,"n":1}]]}
+)");
+  EXPECT_EQ(judged(skew, Evidence::Versions, Level::SessionSi), "holds");
+  EXPECT_EQ(judged(skew, Evidence::Versions, Level::RepeatableRead), "holds");
+  EXPECT_EQ(judged(skew, Evidence::Versions), "forbidden cycle");
+}
+
+// ---- reads that do not say what they saw ----
+
+TEST(PredicateCasesTest, ResultsThatNoVersionsGiveAreWrongAtEveryLevel) {
+  const auto says = [](const std::string& read, Level level) {
+    return judged(R"({"key":"k1","initial":{"a":1},"versions":[{"a":2}],"complete":true}
+{"session":"a","ops":[["w","k1",{"a":2}]]}
+{"session":"b","ops":[)" +
+                      read + "]}\n",
+                  Evidence::Versions, level);
+  };
+  for (const LevelInfo& level : levels()) {
+    const auto says_here = [&](const std::string& read) { return says(read, level.level); };
+    EXPECT_EQ(says_here(R"(["select",{"gt":["a",0]},[]])"), "result-set mismatch");
+    EXPECT_EQ(says_here(R"(["aggregate","count",null,true,2])"), "result-set mismatch");
+    EXPECT_EQ(says_here(R"(["aggregate","sum","a",true,3])"), "result-set mismatch");
+    EXPECT_EQ(says_here(R"(["aggregate","max","a",true,null])"), "result-set mismatch");
+    EXPECT_EQ(says_here(R"(["w","k2",{"a":7}],["select",{"eq":["a",7]},[]])"),
+              "result-set mismatch");
+    EXPECT_EQ(says_here(R"(["select",{"eq":["a",1]},[]])"), "holds");
+    EXPECT_EQ(says_here(R"(["select",{"eq":["a",2]},[]])"), "holds");
+    EXPECT_EQ(says_here(R"(["aggregate","sum","a",true,2])"), "holds");
+    EXPECT_EQ(says_here(R"(["aggregate","min","a",true,1])"), "holds");
+  }
+}
+
+// k1 matches between T1 and T2. A select that returns nothing is before T1 or after T2.
+TEST(PredicateCasesTest, SelectsThatDoNotSayWhatTheySawComeBeforeOrAfterTheRow) {
+  const auto says = [](const std::string& reads, Level level = Level::Serializable) {
+    return judged(R"({"session":"a","ops":[["w","k1",{"a":1}],["w","x",1]]}
+{"session":"b","ops":[["w","k1",{"a":0}],["w","y",1]]}
+{"session":"c","ops":[)" +
+                      reads + R"(]}
+{"key":"k1","versions":[{"a":1},{"a":0}],"complete":true}
+{"key":"x","versions":[1],"complete":true}
+{"key":"y","versions":[1],"complete":true}
+)",
+                  Evidence::Versions, level);
+  };
+  const std::string select = R"(["select",{"eq":["a",1]},[]])";
+  const std::string count = R"(["aggregate","count",null,{"eq":["a",1]},0])";
+  for (const std::string& read : {select, count}) {
+    EXPECT_EQ(says(read), "holds");
+    EXPECT_EQ(says(read + R"(,["r","x",1])"), "holds");
+    EXPECT_EQ(says(read + R"(,["r","y",null])"), "holds");
+    for (const Level level : {Level::Prefix, Level::Si, Level::Serializable}) {
+      EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", level), "contradictory order");
+    }
+    EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", Level::RepeatableRead), "holds");
+    EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", Level::Causal), "holds");
+  }
+}
+
+// A certificate has one case for each side of each choice, and what is wrong in it.
+TEST(PredicateCasesTest, CasesOfPredicateReadsMustBeComplete) {
+  const auto history = parse_history(
+      R"({"session":"a","ops":[["w","k1",{"a":1}],["w","x",1]]}
+{"session":"b","ops":[["w","k1",{"a":0}],["w","y",1]]}
+{"session":"c","ops":[["select",{"eq":["a",1]},[]],["r","x",1],["r","y",null]]}
+{"key":"k1","versions":[{"a":1},{"a":0}],"complete":true}
+{"key":"x","versions":[1],"complete":true}
+{"key":"y","versions":[1],"complete":true}
+)",
+      {}, "h.jsonl");
+  ASSERT_TRUE(history.ok());
+  CheckOptions options;
+  options.evidence = Evidence::Versions;
+  const auto verdict = check(*history, Level::Serializable, options);
+  ASSERT_TRUE(verdict.ok() && verdict->cases.size() == 2);
+  const Certificate whole = make_certificate(*history, *verdict);
+  const auto accepted = [&](const Certificate& certificate) {
+    const auto parsed = parse_certificate(print_certificate(certificate), "c.jsonl");
+    EXPECT_TRUE(parsed.ok());
+    const auto checked = certify(*history, *parsed);
+    return checked.ok() && checked->accepted;
+  };
+  EXPECT_TRUE(accepted(whole));
+  Certificate part = whole;
+  part.verdict.cases.pop_back();
+  EXPECT_FALSE(accepted(part));
+  Certificate swapped = whole;
+  std::swap(swapped.verdict.cases[0].sights, swapped.verdict.cases[1].sights);
+  EXPECT_FALSE(accepted(swapped));
+  Certificate twice = whole;
+  twice.verdict.cases[1] = twice.verdict.cases[0];
+  EXPECT_FALSE(accepted(twice));
+  Certificate other = whole;
+  for (SourceCase& each : other.verdict.cases) each.sights[0].writer = TxnId{2};
+  EXPECT_FALSE(accepted(other));
+}
+
+TEST(PredicateCasesTest, TornSumsAreFoundWithoutVersionSets) {
+  const auto says = [](const std::string& sum, Level level = Level::Serializable) {
+    return judged(
+        accounts(R"({"session":"a","ops":[["w","x",{"b":4,"n":1}],["w","y",{"b":6,"n":1}]]}
+{"session":"b","ops":[["aggregate","sum","b",true,)" +
+                 sum + "]]}\n"),
+        Evidence::Versions, level);
+  };
+  EXPECT_EQ(says("10"), "holds");
+  EXPECT_EQ(says("9"), "forbidden cycle");
+  EXPECT_EQ(says("11", Level::Si), "forbidden cycle");
+  EXPECT_EQ(says("9", Level::ReadCommitted), "holds");
+  EXPECT_EQ(says("12"), "result-set mismatch");
+}
+
+// ---- version orders that are not complete ----
+
+TEST(PredicateCasesTest, PartialOrdersDoNotKeepPredicatesFromBeingDecided) {
+  const auto says = [](const std::string& read) {
+    return judged(R"({"session":"a","ops":[["w","k1",{"a":1}]]}
+{"session":"b","ops":[["w","k1",{"a":0}]]}
+{"session":"c","ops":[["w","k1",{"a":2}]]}
+{"session":"d","ops":[)" +
+                      read + R"(]}
+{"key":"k1","versions":[{"a":1},{"a":0}]}
+)",
+                  Evidence::Versions);
+  };
+  EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[["k1",{"a":2}]]}])"), "holds");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[["k1",{"a":1}]],{"versions":[["k1",{"a":1}]]}])"),
+            "holds");
+  EXPECT_EQ(says(R"(["select",{"eq":["a",1]},[],{"versions":[["k1",{"a":9}]]}])"), "thin-air read");
+  EXPECT_EQ(says(R"(["aggregate","sum","a",true,2])"), "holds");
+  EXPECT_EQ(says(R"(["aggregate","sum","a",true,3])"), "result-set mismatch");
+}
+
+// ---- scans ----
+
+// The version set says whether the scan met the tombstone or came before the row.
+TEST(PredicateCasesTest, VersionSetsOfScansSayWhichAbsenceTheySaw) {
+  const auto says = [](const std::string& y, const std::string& set, Evidence evidence,
+                       Level level = Level::Serializable) {
+    return judged(R"({"session":"a","ops":[["w","k1",5]]}
+{"session":"a","ops":[["d","k1","tomb"],["w","y",1]]}
+{"session":"b","ops":[["scan","k1","k9",[],{"versions":[)" +
+                      set + R"(]}],["r","y",)" + y + R"(]]}
+{"key":"k1","versions":[5,"tomb"],"complete":true}
+{"key":"y","versions":[1],"complete":true}
+)",
+                  evidence, level);
+  };
+  const std::string tomb = R"(["k1","tomb"])";
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions}) {
+    EXPECT_EQ(says("1", tomb, evidence), "holds");
+    EXPECT_EQ(says("null", "", evidence), "holds");
+    EXPECT_EQ(says("null", tomb, evidence), "forbidden cycle");
+    EXPECT_EQ(says("1", "", evidence), "forbidden cycle");
+    EXPECT_EQ(says("1", R"(["k1","other"])", evidence), "thin-air read");
+    EXPECT_EQ(says("1", R"(["k1",5])", evidence), "result-set mismatch");
+  }
+  EXPECT_EQ(says("1", "", Evidence::Versions, Level::RepeatableRead), "holds");
+}
+
+// A list between the rows is none that the scan missed.
+TEST(PredicateCasesTest, ListsAreNoRowsOfAScan) {
+  const std::string_view serial =
+      R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["append","l",1],["w","k",7]]}
+{"session":"a","start_ts":3,"commit_ts":4,"ops":[["r","l",[1]],["scan","a","z",[["k",7]]],["select",true,[["k",7]]]]}
+{"key":"k","versions":[7],"complete":true}
+)";
+  const std::string_view with_sets =
+      R"({"session":"a","ops":[["append","l",1],["w","k",7]]}
+{"session":"a","ops":[["r","l",[1]],["scan","a","z",[["k",7]],{"versions":[["k",7]]}],["select",true,[["k",7]],{"versions":[["k",7]]}]]}
+{"key":"k","versions":[7],"complete":true}
+)";
+  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+    EXPECT_EQ(judged(serial, evidence), "holds");
+    if (evidence == Evidence::Timestamps) continue;
+    EXPECT_EQ(judged(with_sets, evidence), "holds");
+  }
+}
+
 // ---- rows ----
 
 TEST(PredicateCasesTest, RowsAreWhatTheReadAsksForEachOnce) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -26,7 +27,10 @@ class Maker {
         timestamps_(seed % 3 == 0),
         locks_(timestamps_ && seed % 11 < 4),
         deletes_(seed % 2 == 0),
-        scans_(!deletes_ || seed % 4 == 0),
+        unplaced_(!timestamps_ && seed % 6 < 2 ? 0.7 : 0.0),
+        scan_sets_(!timestamps_ && seed % 8 < 4),
+        scans_(!deletes_ || seed % 4 == 0 || scan_sets_),
+        lists_(seed % 5 == 1),
         noise_(seed % 5 == 0 ? 0.15 : 0.0),
         lag_(seed % 4 == 0 ? 0.0 : 0.8) {}
 
@@ -35,7 +39,7 @@ class Maker {
     for (std::size_t k = 0; k < keys; ++k) {
       keys_.push_back(b_.key(static_cast<std::int64_t>(k)));
       versions_.emplace_back();
-      if (chance(deletes_ && scans_ ? 1 : 0.3)) {
+      if (chance(deletes_ && scans_ && !scan_sets_ ? 1 : 0.3)) {
         const Value initial = row();
         b_.initial(keys_.back(), initial);
         versions_.back().push_back({0, initial, true});
@@ -44,6 +48,7 @@ class Maker {
       }
     }
     deleted_.assign(keys, false);
+    if (lists_) list_ = b_.key(static_cast<std::int64_t>(keys));
     const std::size_t txns = 3 + pick(3);
     for (std::size_t t = 1; t <= txns; ++t) txn(t);
     // The order of transactions in the history need not be that of their commits.
@@ -65,9 +70,10 @@ class Maker {
   Value row() {
     const HistoryBuilder::NamedCell cells[] = {
         {"c", chance(0.1) ? Value::null() : b_.integer(static_cast<std::int64_t>(pick(3)))},
-        {"u", b_.integer(next_++)}};
+        {"u", b_.integer(next_++)},
+        {"v", chance(0.2) ? Value::null() : b_.integer(static_cast<std::int64_t>(pick(3)))}};
     const Value made = b_.row(cells);
-    cells_.emplace_back(made, cells[0].second);
+    cells_.push_back({made, cells[0].second, cells[2].second});
     return made;
   }
 
@@ -87,6 +93,7 @@ class Maker {
       later([this, start, end] { b_.timestamps({start, 0}, {end, 0}); });
     }
     own_.assign(keys_.size(), std::nullopt);
+    own_elements_.clear();
     const std::size_t ops = 1 + pick(4);
     for (std::size_t i = 0; i < ops; ++i) {
       const bool moves = !timestamps_ && chance(noise_);
@@ -96,6 +103,8 @@ class Maker {
     for (std::size_t k = 0; k < keys_.size(); ++k) {
       if (own_[k] && (!aborted || chance(noise_))) versions_[k].push_back(*own_[k]);
     }
+    if (aborted) return;
+    for (const Value element : own_elements_) elements_.emplace_back(commit, element);
   }
 
   // What a transaction with `snapshot` sees of a key.
@@ -110,18 +119,35 @@ class Maker {
   void op(std::size_t commit, std::size_t snapshot) {
     const std::size_t k = pick(keys_.size());
     const double which = std::uniform_real_distribution<>(0, 1)(random_);
-    if (which < 0.15) {
+    if (lists_ && which < 0.1) {
+      list_op(snapshot);
+    } else if (which < 0.15) {
       later([this, k, value = seen(k, snapshot).value] { b_.read(keys_[k], value); });
     } else if (which < 0.45) {
       own_[k] = {commit, row(), true};
       later([this, k, value = own_[k]->value] { b_.write(keys_[k], value); });
-    } else if (which < 0.55 && deletes_ && !(scans_ && deleted_[k])) {
+    } else if (which < 0.55 && deletes_ && !(scans_ && !scan_sets_ && deleted_[k])) {
       deleted_[k] = true;
       own_[k] = {commit, b_.text("d" + std::to_string(next_++)), false};
       later([this, k, value = own_[k]->value] { b_.remove(keys_[k], value); });
     } else {
       predicate_read(snapshot, pick(scans_ ? 3 : 2));
     }
+  }
+
+  // Appends to the list, at most four times, or reads it. No scan may miss it.
+  void list_op(std::size_t snapshot) {
+    if (elements_.size() + own_elements_.size() < 4 && chance(0.5)) {
+      own_elements_.push_back(b_.integer(next_++));
+      later([this, value = own_elements_.back()] { b_.append(list_, value); });
+      return;
+    }
+    std::vector<Value> seen;
+    for (const auto& [commit, element] : elements_) {
+      if (commit <= snapshot) seen.push_back(element);
+    }
+    seen.insert(seen.end(), own_elements_.begin(), own_elements_.end());
+    later([this, seen] { b_.read_list(list_, seen); });
   }
 
   void predicate_read(std::size_t snapshot, std::size_t kind) {
@@ -134,14 +160,14 @@ class Maker {
       const Version& listed = stale ? versions_[k][pick(versions_[k].size())] : *visible[k];
       if (!listed.value.is_null()) set.push_back({keys_[k], listed.value});
     }
-    const bool has_set = kind != 2 && !timestamps_ && !chance(noise_ / 2);
+    const bool has_set = kind == 2 ? scan_sets_ : !timestamps_ && !chance(unplaced_);
     const auto low = static_cast<std::int64_t>(pick(3));
     const auto high = low + static_cast<std::int64_t>(pick(2));
     std::vector<KeyVersion> rows;
     const auto matches = [&](std::size_t k) {
       if (!visible[k]->alive) return false;
       if (kind == 2) return static_cast<std::int64_t>(k) >= low;
-      const Value cell = cell_c(visible[k]->value);
+      const Value cell = cells_of(visible[k]->value).c;
       return !cell.is_null() && cell.number() >= low && cell.number() <= high;
     };
     for (std::size_t k = 0; k < keys_.size(); ++k) {
@@ -150,13 +176,31 @@ class Maker {
       if (matches(k) != wrong) rows.push_back({keys_[k], visible[k]->value});
       if (!rows.empty() && chance(noise_ / 8)) rows.push_back(rows.back());
     }
-    later(
-        [=, this] { record(kind, low, high, rows, has_set ? std::optional(set) : std::nullopt); });
+    const std::size_t function = pick(5);
+    later([=, this] {
+      record(kind, low, high, rows, has_set ? std::optional(set) : std::nullopt, function);
+    });
+  }
+
+  // The result of count(*), count(v), sum(v), min(v) or max(v).
+  Value aggregated(std::size_t function, const std::vector<KeyVersion>& rows) {
+    if (function == 0) return b_.integer(static_cast<std::int64_t>(rows.size()));
+    std::vector<std::int64_t> values;
+    for (const KeyVersion& row : rows) {
+      if (const Value v = cells_of(row.value).v; !v.is_null()) values.push_back(v.number());
+    }
+    if (function == 1) return b_.integer(static_cast<std::int64_t>(values.size()));
+    if (values.empty()) return Value::null();
+    if (function == 2) {
+      return b_.integer(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
+    }
+    return b_.integer(function == 3 ? *std::min_element(values.begin(), values.end())
+                                    : *std::max_element(values.begin(), values.end()));
   }
 
   void record(std::size_t kind, std::int64_t low, std::int64_t high,
               const std::vector<KeyVersion>& rows,
-              const std::optional<std::vector<KeyVersion>>& set) {
+              const std::optional<std::vector<KeyVersion>>& set, std::size_t function) {
     HistoryBuilder::Rows result;
     if (kind != 1) result.rows = rows;
     result.has_version_set = set.has_value();
@@ -170,16 +214,22 @@ class Maker {
     if (kind == 0) {
       b_.select(range, result);
     } else {
-      b_.aggregate(AggregateKind::Count, {}, range,
-                   b_.integer(static_cast<std::int64_t>(rows.size())), result);
+      constexpr AggregateKind kKinds[] = {AggregateKind::Count, AggregateKind::Count,
+                                          AggregateKind::Sum, AggregateKind::Min,
+                                          AggregateKind::Max};
+      b_.aggregate(kKinds[function], function == 0 ? ColumnId{} : b_.column("v"), range,
+                   aggregated(function, rows), result);
     }
   }
 
   // The builder does not tell what is in a row; so we remember.
-  [[nodiscard]] Value cell_c(Value row) const {
+  struct Cells {
+    Value row, c, v;
+  };
+  [[nodiscard]] Cells cells_of(Value row) const {
     const auto at = std::find_if(cells_.begin(), cells_.end(),
-                                 [&](const auto& cell) { return cell.first == row; });
-    return at == cells_.end() ? Value::null() : at->second;
+                                 [&](const Cells& cells) { return cells.row == row; });
+    return at == cells_.end() ? Cells{row, Value::null(), Value::null()} : *at;
   }
 
   void state_orders() {
@@ -198,7 +248,11 @@ class Maker {
   const bool timestamps_;
   const bool locks_;  // Then reads see what is committed when their transaction commits.
   const bool deletes_;
-  const bool scans_;  // Then rows are there at first, and deleted once: scans list no tombstones.
+  const double unplaced_;  // How many selects and aggregates do not say what they saw.
+  const bool scan_sets_;   // Whether scans have version sets.
+  // If they have none, rows are there at first, and deleted once: scans list no tombstones.
+  const bool scans_;
+  const bool lists_;  // Whether there is a list among the rows.
   const double noise_;
   const double lag_;
   HistoryBuilder b_;
@@ -208,7 +262,10 @@ class Maker {
   std::vector<std::vector<Version>> versions_;  // By key.
   std::vector<bool> deleted_;                   // By key.
   std::vector<std::optional<Version>> own_;     // Of the transaction at hand, by key.
-  std::vector<std::pair<Value, Value>> cells_;  // Rows and their c.
+  std::vector<Cells> cells_;                    // Of all rows.
+  KeyId list_;
+  std::vector<std::pair<std::size_t, Value>> elements_;  // Of the list, with their commit.
+  std::vector<Value> own_elements_;                      // Of the transaction at hand.
 };
 
 }  // namespace

@@ -29,9 +29,13 @@ using ::testing::HasSubstr;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr Level kLevels[] = {Level::Gsi, Level::StrongSi, Level::StrictSerializable};
 
+// Whether clients recorded when begins were answered and commits asked for.
+enum class InnerClocks { None, Some };
+
 // Four transactions of two keys, whose clocks begin at `from` and are `step` apart; those of the
 // database are at random.
-History random_history(std::uint64_t seed, std::int64_t from, std::int64_t step) {
+History random_history(std::uint64_t seed, std::int64_t from, std::int64_t step,
+                       InnerClocks inner = InnerClocks::None) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t limit) {
     return static_cast<std::int64_t>(random() % limit);
@@ -42,7 +46,15 @@ History random_history(std::uint64_t seed, std::int64_t from, std::int64_t step)
   for (std::int64_t t = 0; t < 4; ++t) {
     b.begin_txn(b.session(below(3)));
     const std::int64_t invoked = from + step * (t + below(2));
-    b.clocks(invoked, invoked + step * below(2));
+    if (inner == InnerClocks::None) {
+      b.clocks(invoked, invoked + step * below(2));
+    } else {
+      const std::int64_t began = invoked + step * below(2);
+      const std::int64_t committing = began + step * below(3);
+      b.clocks(below(8) == 0 ? kNoClock : invoked,
+               below(8) == 0 ? kNoClock : committing + step * below(2));
+      b.inner_clocks(below(4) == 0 ? kNoClock : began, below(4) == 0 ? kNoClock : committing);
+    }
     const std::int64_t commit = 10 * (below(2) == 0 ? t : below(4)) + t + 5;
     b.timestamps({commit - below(12), 0}, {commit, 0});
     for (std::int64_t op = 0; op < 2; ++op) {
@@ -70,8 +82,14 @@ std::string complaint(const History& history, Level level, Evidence evidence, st
   if (verdict->outcome != (allowed ? Outcome::Holds : Outcome::Violated)) return "another verdict";
   for (const Anomaly& anomaly : verdict->anomalies) {
     for (const Edge& edge : anomaly.edges) {
-      if (edge.kind != EdgeKind::RealTime) continue;
-      if (!precedes_in_time(history, edge.from, edge.to, drift)) return "an edge that is not there";
+      const bool there = edge.kind == EdgeKind::RealTime
+                             ? precedes_in_time(history, edge.from, edge.to, drift)
+                         : edge.kind == EdgeKind::CommitTime
+                             ? commits_first_in_time(history, edge.from, edge.to, drift)
+                         : edge.kind == EdgeKind::BeginTime
+                             ? begins_first_in_time(history, edge.from, edge.to, drift)
+                             : true;
+      if (!there) return "an edge that is not there";
     }
   }
   const auto rechecked = certify(history, make_certificate(history, *verdict, drift));
@@ -131,6 +149,84 @@ TEST(RealTimeTest, TheStreamTakesThemToo) {
               << to_string(history);
         }
       }
+    }
+  }
+}
+
+// ---- when begins were answered and commits asked for ----
+
+constexpr Level kAllTimed[] = {Level::Gsi, Level::PrefixConsistentSi, Level::StrongSi,
+                               Level::StrictSerializable};
+
+TEST(RealTimeTest, EveryEngineTakesClocksOfBeginsAndCommits) {
+  std::size_t told_apart = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    const History history = random_history(seed, 0, 10, InnerClocks::Some);
+    for (const std::int64_t drift : {0, 10}) {
+      for (const Level level : kAllTimed) {
+        for (const Evidence evidence :
+             {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
+          if (evidence == Evidence::Versions && !check(history, level, {.evidence = evidence})) {
+            continue;
+          }
+          ASSERT_EQ(complaint(history, level, evidence, drift), "")
+              << "seed " << seed << ", drift " << drift << ", " << info(level).name << " by "
+              << name(evidence) << "\n"
+              << to_string(history);
+        }
+      }
+    }
+    const auto serial = check(history, Level::StrictSerializable);
+    const auto snapshots = check(history, Level::Gsi);
+    told_apart += serial->outcome == Outcome::Holds && snapshots->outcome == Outcome::Violated;
+  }
+  EXPECT_GT(told_apart, 0U);  // Serial, but not in snapshots of when they began.
+}
+
+TEST(RealTimeTest, SeveralLevelsAtOnceAgreeWithEachAlone) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const History history = random_history(seed, 0, 10, InnerClocks::Some);
+    for (const bool outcomes_only : {false, true}) {
+      CheckOptions options;
+      options.outcomes_only = outcomes_only;
+      const auto together = check(history, kAllTimed, options);
+      ASSERT_TRUE(together.ok());
+      for (const Verdict& verdict : *together) {
+        ASSERT_EQ(verdict.outcome, check(history, verdict.level)->outcome)
+            << "seed " << seed << ", " << info(verdict.level).name << "\n"
+            << to_string(history);
+      }
+    }
+  }
+}
+
+TEST(RealTimeTest, TheStreamTakesClocksOfBeginsAndCommits) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const History history = random_history(seed, 0, 10, InnerClocks::Some);
+    const Trial trial = random_trial(history, seed, {});
+    for (const Level level : kAllTimed) {
+      StreamOptions options;
+      options.level = level;
+      options.clock_drift = seed % 2 == 0 ? 0 : 10;
+      options.timeout = std::chrono::milliseconds(2);
+      ASSERT_EQ(complaint(trial, options), "")
+          << "seed " << seed << ", " << info(level).name << "\n"
+          << to_string(history);
+    }
+  }
+}
+
+TEST(RealTimeTest, ClocksOfBeginsAndCommitsSurviveTheirFormats) {
+  const History history = random_history(7, 0, 10, InnerClocks::Some);
+  for (const Format format : {Format::Native, Format::NativeBinary}) {
+    std::string bytes;
+    ASSERT_TRUE(print_history(history, format, bytes).ok());
+    const auto again = parse_history(bytes, {.format = format});
+    ASSERT_TRUE(again.ok());
+    ASSERT_TRUE(history.has_inner_clocks());
+    for (std::size_t t = 0; t < history.txn_count(); ++t) {
+      EXPECT_EQ(again->began(TxnId{t}), history.began(TxnId{t}));
+      EXPECT_EQ(again->committing(TxnId{t}), history.committing(TxnId{t}));
     }
   }
 }
@@ -230,6 +326,23 @@ TEST(ClockDriftFlagTest, IsAWholeNumberFromZeroUp) {
   const Ran most = run_program({kOuroBinary, "check", "--clock-drift", "9223372036854775807",
                                 std::string(OURO_SOURCE_DIR) + "/tests/data/demo/bank.jsonl"});
   EXPECT_EQ(most.status, 0) << most.err;
+}
+
+TEST(RealTimeTest, ClocksThatGoBackAreRefused) {
+  const auto error = [](const std::string& clocks) {
+    return error_of(R"({"session":"a",)" + clocks +
+                    R"("ops":[]})"
+                    "\n");
+  };
+  EXPECT_THAT(error(R"("invoked":5,"began":4,)"),
+              HasSubstr("began at 4, before it was invoked at 5"));
+  EXPECT_THAT(error(R"("began":5,"committing":4,)"),
+              HasSubstr("asked for its commit at 4, before it began at 5"));
+  EXPECT_THAT(error(R"("committing":5,"completed":4,)"),
+              HasSubstr("completed at 4, before it asked for its commit at 5"));
+  EXPECT_THAT(error(R"("began":5,"completed":4,)"),
+              HasSubstr("completed at 4, before it began at 5"));
+  EXPECT_EQ(error(R"("invoked":5,"began":5,"committing":5,"completed":5,)"), "");
 }
 
 }  // namespace

@@ -110,9 +110,14 @@ bool Store::may_commit(std::size_t txn) const {
     const std::size_t seen_count = before == snapshot_[txn].end() ? 0 : before->second.size();
     if (now != versions_.end() && now->second.size() != seen_count) return false;
   }
+  if (!has_real_time(level_) || is_serial()) return true;
   for (std::size_t other = 1; other < phase_.size(); ++other) {
-    if (other != txn && orders_commits_by_time(level_) && phase_[other] != Phase::Done &&
-        precedes_in_time(other, txn)) {
+    if (other == txn || phase_[other] == Phase::Done) continue;
+    const TxnId first = seen_.txns[other].id;
+    const TxnId second = seen_.txns[txn].id;
+    const std::int64_t drift = options_.clock_drift;
+    if (commits_first_in_time(history_, first, second, drift)) return false;
+    if (phase_[other] == Phase::Waiting && begins_first_in_time(history_, first, second, drift)) {
       return false;
     }
   }

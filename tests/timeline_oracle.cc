@@ -183,6 +183,12 @@ void TimestampOracle::count_stamps(std::map<AnomalyKind, std::uint64_t>& counts)
   }
 }
 
+bool TimestampOracle::writes_any_key(TxnId txn) const {
+  bool writes = false;
+  for (std::size_t k = 0; k < h_.key_count(); ++k) writes |= writes_key(txn, KeyId{k});
+  return writes;
+}
+
 void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) const {
   for (const TxnId txn : present()) {
     bool session = false;
@@ -190,8 +196,13 @@ void TimestampOracle::count_order(std::map<AnomalyKind, std::uint64_t>& counts) 
     for (const TxnId other : present()) {
       const bool seen = other != txn && commits_before_begin(other, txn);
       if (h_.session(other) == h_.session(txn) && other < txn) session |= !seen;
-      if (!precedes_in_time(h_, other, txn, drift_)) continue;
-      real_time |= orders_commits_by_time(level_) ? !commits_before_commit(other, txn) : !seen;
+      if (precedes_in_time(h_, other, txn, drift_)) {
+        real_time |= orders_commits_by_time(level_) ? !commits_before_commit(other, txn) : !seen;
+      }
+      if (is_serial_level(level_) || other == txn || !writes_any_key(txn)) continue;
+      real_time |=
+          commits_first_in_time(h_, other, txn, drift_) && !commits_before_commit(other, txn);
+      real_time |= begins_first_in_time(h_, other, txn, drift_) && commits_before_begin(txn, other);
     }
     if (session && has_sessions(level_)) ++counts[AnomalyKind::SessionInversion];
     if (real_time && has_real_time(level_)) ++counts[AnomalyKind::RealTimeInversion];

@@ -55,6 +55,7 @@ class TimestampOracle {
   [[nodiscard]] bool commits_before_commit(TxnId first, TxnId second) const;
   [[nodiscard]] std::vector<TxnId> present() const;
   void count_stamps(std::map<AnomalyKind, std::uint64_t>& counts) const;
+  [[nodiscard]] bool writes_any_key(TxnId txn) const;
   void count_order(std::map<AnomalyKind, std::uint64_t>& counts) const;
   void count_conflicts(std::map<AnomalyKind, std::uint64_t>& counts) const;
   void count_reads(TxnId txn, std::map<AnomalyKind, std::uint64_t>& counts) const;

@@ -1,6 +1,7 @@
 #include "tests/value_oracle.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,34 @@ bool in_range(const History& history, const PredicateRead& scan, KeyId key) {
   };
   return (scan.lower.is_null() || !behind(scan.lower, name)) &&
          (scan.upper.is_null() || !behind(name, scan.upper));
+}
+
+std::string aggregated(const History& history, const PredicateRead& read,
+                       const std::vector<KeyVersion>& rows) {
+  std::vector<Value> values;
+  for (const KeyVersion& row : rows) {
+    const Value value =
+        read.column.valid() ? history.cell(row.value, read.column) : history.key_name(row.key);
+    if (!value.is_null()) values.push_back(value);
+  }
+  if (read.aggregate == AggregateKind::Count) return std::to_string(values.size());
+  if (values.empty()) return "null";
+  if (read.aggregate == AggregateKind::Sum) {
+    if (!std::all_of(values.begin(), values.end(), is_number)) return "null";
+    Wide sum = 0;
+    for (const Value value : values) sum += number(history, value);
+    const auto small = static_cast<std::int64_t>(sum);
+    if (small != sum) throw std::logic_error("the oracle adds small numbers only");
+    return std::to_string(small);
+  }
+  const bool least = read.aggregate == AggregateKind::Min;
+  Value best = values[0];
+  for (const Value value : values) {
+    // Numbers are before texts.
+    const int order = compared_values(history, value, best).value_or(is_number(value) ? -1 : 1);
+    if (least ? order < 0 : order > 0) best = value;
+  }
+  return history.text(best);
 }
 
 std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key, Value row) {

@@ -171,6 +171,10 @@ bool EdgeJudge::is_true(const Edge& edge) const {
       return is_true_rw(edge);
     case EdgeKind::RealTime:
       return is_true_rt(edge);
+    case EdgeKind::CommitTime:
+      return !is_weak_level(level_) && commits_first_in_time(history_, edge.from, edge.to, 0);
+    case EdgeKind::BeginTime:
+      return !is_weak_level(level_) && begins_first_in_time(history_, edge.from, edge.to, 0);
     case EdgeKind::Forced:
       return is_forced(edge);
   }

@@ -9,6 +9,7 @@
 
 #include "tests/engine_levels.h"
 #include "tests/observed.h"
+#include "tests/oracle.h"
 
 namespace ouro::oracle {
 namespace {
@@ -45,6 +46,21 @@ class Question {
     for (std::size_t t = 1; t < txn_count(); ++t) {
       const auto [at, first] = last.try_emplace(history_.session(observed_.txns[t].id), t);
       if (!first) f(std::exchange(at->second, t), t);
+    }
+  }
+
+  // Calls f(a, b, commits, begins) for all pairs: whether a completed, and whether its begin was
+  // answered, before b asked for its commit.
+  template <class F>
+  void for_each_commit_asked(const F& f) const {
+    for (std::size_t a = 1; a < txn_count(); ++a) {
+      for (std::size_t b = 1; b < txn_count(); ++b) {
+        const TxnId first = observed_.txns[a].id;
+        const TxnId second = observed_.txns[b].id;
+        if (a == b) continue;
+        f(a, b, commits_first_in_time(history_, first, second, 0),
+          begins_first_in_time(history_, first, second, 0));
+      }
     }
   }
 
@@ -113,6 +129,10 @@ bool allows_by_snapshots(const Question& question, Level level) {
   if (has_real_time(level)) {
     question.for_each_in_real_time([&](std::size_t a, std::size_t b) {
       solver.add(commit[a] < (orders_commits_by_time(level) ? commit[b] : begin[b]));
+    });
+    question.for_each_commit_asked([&](std::size_t a, std::size_t b, bool commits, bool begins) {
+      if (commits && is_snapshot_level(level)) solver.add(commit[a] < commit[b]);
+      if (begins && is_snapshot_level(level)) solver.add(begin[a] < commit[b]);
     });
   }
   return satisfiable(solver);

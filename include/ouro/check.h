@@ -108,15 +108,26 @@ enum class EdgeKind : std::uint8_t {
   // By a rule of rc, ra or causal: a transaction saw `from`, which wrote `key`, and yet read `key`
   // from `to`. So `to` overwrote what `from` wrote.
   Forced,
+  // At the levels of snapshots with real time, where clients recorded when begins were answered
+  // and when commits were asked for:
+  CommitTime,  // `from` completed before `to` asked for its commit: commits are in that order.
+  BeginTime,   // The begin of `from` was answered before `to` asked for its commit, so that `from`
+               // begins before `to` commits.
 };
-[[nodiscard]] std::string_view name(EdgeKind kind);  // "so", "wr", "ww", "rw", "rt", "forced"
+inline constexpr std::size_t kEdgeKindCount = 8;
+// "so", "wr", "ww", "rw", "rt", "forced", "rt-commit", "rt-begin"
+[[nodiscard]] std::string_view name(EdgeKind kind);
+// Whether the edge is by the clients' clocks.
+[[nodiscard]] constexpr bool is_real_time(EdgeKind kind) {
+  return kind == EdgeKind::RealTime || kind == EdgeKind::CommitTime || kind == EdgeKind::BeginTime;
+}
 
 // Why `from` precedes `to`, with the operations that prove it.
 struct Edge {
   TxnId from;  // May be kInitialTxn.
   TxnId to;    // kInitialTxn, which nothing precedes, only as part of a contradiction.
   EdgeKind kind = EdgeKind::Session;
-  KeyId key;     // All kinds but Session and RealTime.
+  KeyId key;     // All kinds but Session and those of real time.
   OpId from_op;  // The write (wr, ww, Forced) or read (rw) in `from`; invalid if initial.
   OpId to_op;    // The read (wr) or write (ww, rw, Forced) in `to`; invalid if initial.
   OpId read;     // Forced: the read that returned what `to` wrote to `key`.
@@ -197,9 +208,21 @@ struct ReadSource {
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 
-// What is wrong if the open reads in `sources` returned what that says.
+// What is assumed of a predicate read of which the history does not say what it saw, as it has
+// neither a version set nor a start timestamp: it saw the version of `key` that `writer` wrote, or
+// a later one; or, if not `seen`, an earlier one.
+struct ReadSight {
+  OpId read;
+  KeyId key;
+  TxnId writer;
+  bool seen = false;
+};
+
+// What is wrong if the open reads in `sources` returned what that says, and predicate reads saw
+// what `sights` say. A case has one or the other.
 struct SourceCase {
   std::vector<ReadSource> sources;
+  std::vector<ReadSight> sights = {};
   std::vector<Anomaly> anomalies;
   Refutation refutation;
 };
@@ -208,6 +231,25 @@ struct SourceCase {
 struct Event {
   TxnId txn;
   bool commit = false;
+};
+
+// What a verdict says nothing about, because the history does not have what it takes to check it.
+enum class LeftOutKind : std::uint8_t {
+  Everything,  // No transaction committed, so there was nothing to check.
+  RealTime,    // Transactions without clocks. If all have none, nothing is said about real time.
+  Results,     // Reads whose result was not recorded.
+  Selects,     // Selects whose predicate was not evaluated: only the rows that came back count.
+  Aggregates,  // Aggregates that were not evaluated.
+};
+[[nodiscard]] std::string_view name(LeftOutKind kind);  // "real-time"
+
+struct LeftOut {
+  LeftOutKind kind = LeftOutKind::Everything;
+  std::uint64_t count = 0;  // How many of those that committed,
+  std::uint64_t total = 0;  // and of how many such transactions, reads, selects, aggregates.
+
+  // Whether nothing of the kind was checked.
+  [[nodiscard]] bool all() const { return count == total; }
 };
 
 struct Verdict {
@@ -228,9 +270,14 @@ struct Verdict {
   // Violated, whatever the open reads returned: one contradiction for each case. Then the anomaly
   // is a ContradictoryOrder, with the cycle of the first case. The cases are the leaves of a tree,
   // from left to right. Each inner node asks what one open read returned, and has one child for
-  // each possible answer; SourceCase::sources are the answers on the way to the leaf.
+  // each possible answer; SourceCase::sources are the answers on the way to the leaf. Likewise with
+  // predicate reads of which it is open what they saw: each inner node asks whether one of them saw
+  // one version, and has two children.
   std::vector<SourceCase> cases;
   std::string reason;  // Undecided: which limit was reached.
+  // Holds: what was not checked; empty if the level holds without reservation. A violation is one
+  // whatever was left out.
+  std::vector<LeftOut> left_out;
 };
 
 // How version orders are searched at the levels from prefix up. The outcome is the same with all
@@ -302,9 +349,13 @@ struct CheckOptions {
 // Whether check() can decide `level` by this evidence.
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
+// What a verdict on `history` leaves out if `level` holds by this evidence: Verdict::left_out.
+[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence);
+
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a negative clock_drift; a history that cannot be read unambiguously (for
-// example, two transactions wrote one value to one key); a history that lacks the evidence.
+// that is not decidable(); a negative clock_drift; a history without any transaction; a history that
+// cannot be read unambiguously (for example, two transactions appended one element to one list); a
+// history that lacks the evidence.
 //
 // Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
 // NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:

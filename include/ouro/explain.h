@@ -120,6 +120,7 @@ struct Case {
   std::optional<std::size_t> mirrors;
   TxnId exchanged[2];
   std::vector<ReadSource> sources = {};  // What open reads returned in this case.
+  std::vector<ReadSight> sights = {};    // What predicate reads saw in this case.
   // If there is no cycle: what is wrong with single operations in this case.
   std::optional<AnomalyKind> plain = {};
 };

@@ -325,6 +325,15 @@ class History {
   [[nodiscard]] std::optional<std::int64_t> completed(TxnId txn) const {
     return clock(completed_, txn);
   }
+  // The client's clock when its begin was answered, and when it asked for the commit. If known,
+  // invoked(txn) <= began(txn) <= committing(txn) <= completed(txn). So the transaction began
+  // between `invoked` and `began`, and committed between `committing` and `completed`.
+  [[nodiscard]] std::optional<std::int64_t> began(TxnId txn) const { return clock(began_, txn); }
+  [[nodiscard]] std::optional<std::int64_t> committing(TxnId txn) const {
+    return clock(committing_, txn);
+  }
+  // Whether began() or committing() is known of any transaction.
+  [[nodiscard]] bool has_inner_clocks() const { return !began_.empty() || !committing_.empty(); }
   // The timestamps that the database gave to the start and to the commit.
   [[nodiscard]] std::optional<Timestamp> start_ts(TxnId txn) const {
     return timestamp(start_ts_, txn);
@@ -380,6 +389,10 @@ class History {
   // The name of the first source file; "" if there is none.
   [[nodiscard]] std::string_view file() const;
   [[nodiscard]] std::span<const Remark> remarks() const;
+  // What the source was read as: "Cobra's logs, a folder of T*.log"; "" if that is not known. And
+  // of how many files it is.
+  [[nodiscard]] std::string_view read_as() const;
+  [[nodiscard]] std::size_t file_count() const;
 
   // Whether any transaction has a timestamp, and whether any operation is a predicate read.
   [[nodiscard]] bool has_timestamps() const { return !start_ts_.empty() || !commit_ts_.empty(); }
@@ -408,6 +421,8 @@ class History {
   std::span<const SessionId> txn_session_;
   std::span<const TxnStatus> txn_status_;
   std::span<const std::int64_t> invoked_;
+  std::span<const std::int64_t> began_;
+  std::span<const std::int64_t> committing_;
   std::span<const std::int64_t> completed_;
   std::span<const Timestamp> start_ts_;
   std::span<const Timestamp> commit_ts_;

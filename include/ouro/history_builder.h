@@ -65,6 +65,10 @@ class HistoryBuilder {
   // The client's clock before the first operation and after the end; kNoClock: not known. If
   // `completed` is before `invoked`, freeze() fails.
   void clocks(std::int64_t invoked, std::int64_t completed);
+  // The client's clock when the begin was answered and when the commit was asked for; kNoClock: not
+  // known. If the clocks of a transaction are not in the order invoked, began, committing,
+  // completed, freeze() fails.
+  void inner_clocks(std::int64_t began, std::int64_t committing);
   // The database's timestamps of start and commit; kNoTimestamp: not known.
   void timestamps(Timestamp start, Timestamp commit);
   // How many transactions and operations there are so far.
@@ -139,10 +143,10 @@ class HistoryBuilder {
   void absorb(HistoryBuilder&& other);
 
   // The history of all that was added; the builder is of no use afterwards. The error is more than
-  // 2^32 - 2 operations or transactions, or a transaction that completed before it was invoked; it
-  // says where. Cost: linear in the transactions; operations are not copied. A history with
-  // counters or sets is rewritten: they become rows (src/history/commuting.h), so operations are
-  // others than those that were added.
+  // 2^32 - 2 operations or transactions, or a transaction with clocks that go back; it says
+  // where. Cost: linear in the transactions; operations are not copied. A history with counters or
+  // sets is rewritten: they become rows (src/history/commuting.h), so operations are others than
+  // those that were added.
   [[nodiscard]] Result<History> freeze() &&;
 
  private:

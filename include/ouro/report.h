@@ -53,7 +53,9 @@ struct ReportOptions {
   std::optional<Outcome> observed;      // Examination::observed, if known.
 };
 
-// One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal".
+// One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
+// verdict leaves something out, it says what: "bank.jsonl: holds causal as far as was checked (2
+// selects were not evaluated)".
 [[nodiscard]] std::string headline(const History& history, const Verdict& verdict,
                                    const ReportOptions& options = {});
 
@@ -78,6 +80,10 @@ struct ReportOptions {
                                    const ReportOptions& options);
 [[nodiscard]] std::string to_json(const History& history, const Examination& examination,
                                   const ReportOptions& options = {});
+
+// What a verdict leaves out: "no transaction has clocks, so nothing is said about real time"; ""
+// for nothing.
+[[nodiscard]] std::string describe(std::span<const LeftOut> left_out);
 
 // Whether and why `first` must precede `second`. REQUIRES: precedence() gave `answer` for them.
 [[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,

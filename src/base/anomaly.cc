@@ -77,7 +77,8 @@ constexpr std::array<AnomalyInfo, kAnomalyKindCount> kAnomalies{{
 const AnomalyInfo& info(AnomalyKind kind) { return kAnomalies[static_cast<std::size_t>(kind)]; }
 
 std::string_view name(EdgeKind kind) {
-  constexpr std::array<std::string_view, 6> kNames{"so", "wr", "ww", "rw", "rt", "forced"};
+  constexpr std::array<std::string_view, kEdgeKindCount> kNames{
+      "so", "wr", "ww", "rw", "rt", "forced", "rt-commit", "rt-begin"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

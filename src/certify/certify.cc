@@ -60,6 +60,19 @@ std::string check_order(const Reading& reading, const PredicateReads& predicates
     }
   }
   const std::vector<Event>& schedule = family == Family::Snapshot ? verdict.schedule : serial;
+  const auto unplaced = predicates.unplaced();
+  if (family == Family::Parallel && !unplaced.empty()) {
+    // No order says what these reads saw. Either their results do, or the schedule is one of
+    // session-si, which implies the level.
+    const auto open = std::find_if(unplaced.begin(), unplaced.end(), [&](OpId read) {
+      return !predicates.is_settled_read(read) || predicates.is_impossible(read);
+    });
+    Certificate stronger = certificate;
+    stronger.verdict.level = Level::SessionSi;
+    if (stronger.verdict.schedule.empty()) stronger.verdict.schedule = serial;
+    const std::string wrong = check_order(reading, predicates, stronger);
+    if (wrong.empty() || open != unplaced.end()) return wrong;
+  }
   const bool ordered = family == Family::Weak || family == Family::Parallel;
   const std::string wrong =
       ordered ? recheck::check_commit_order(reading, predicates, verdict.level, verdict.order)
@@ -269,9 +282,97 @@ class SourceTree {
   std::vector<Node> pending_;
 };
 
+// ---- predicate reads that do not say what they saw ----
+
+// As SourceTree, for cases that are about such reads: each inner node asks whether one of them saw
+// one version, and has a child for each answer.
+class SightTree {
+ public:
+  SightTree(const Certificate& certificate, const Reading& reading)
+      : certificate_(certificate), reading_(reading) {}
+
+  std::string check() {
+    pending_.push_back({0, certificate_.verdict.cases.size(), 0});
+    while (!pending_.empty()) {
+      const Node node = pending_.back();
+      pending_.pop_back();
+      if (std::string wrong = check(node); !wrong.empty()) return wrong;
+    }
+    return "";
+  }
+
+ private:
+  struct Node {  // The cases from `first` to `end`, which agree in `depth` sights.
+    std::size_t first = 0;
+    std::size_t end = 0;
+    std::size_t depth = 0;
+  };
+
+  std::string check(const Node& node) {
+    const auto& cases = certificate_.verdict.cases;
+    const auto& sights = cases[node.first].sights;
+    if (node.end - node.first == 1 && sights.size() == node.depth) {
+      return check_case(cases[node.first]);
+    }
+    if (sights.size() <= node.depth) return "a case is a part of another one";
+    const ReadSight asked = sights[node.depth];
+    std::size_t middle = node.end;
+    for (std::size_t i = node.first; i < node.end; ++i) {
+      const auto& others = cases[i].sights;
+      if (!cases[i].sources.empty() || others.size() <= node.depth) {
+        return "its cases are not about one version after the other";
+      }
+      const ReadSight& other = others[node.depth];
+      if (other.read != asked.read || other.key != asked.key || other.writer != asked.writer) {
+        return "its cases are not about one version after the other";
+      }
+      if (middle == node.end && other.seen != asked.seen) middle = i;
+      if (middle < node.end && other.seen == asked.seen) return "its cases are out of order";
+    }
+    if (middle == node.end) return "its cases leave out that a read saw a version, or did not";
+    pending_.push_back({node.first, middle, node.depth + 1});
+    pending_.push_back({middle, node.end, node.depth + 1});
+    return "";
+  }
+
+  [[nodiscard]] std::string check_case(const SourceCase& each) const {
+    std::vector<PredicateReads> seeings;
+    for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
+      if (!seeings.emplace_back(reading_, seeing, each.sights).depend_on_time()) break;
+    }
+    for (const ReadSight& sight : each.sights) {
+      if (!seeings[0].makes_sense(sight))
+        return "a case is not about a predicate read and a version";
+    }
+    Certificate part;
+    part.clock_drift = certificate_.clock_drift;
+    part.verdict.level = certificate_.verdict.level;
+    part.verdict.evidence = certificate_.verdict.evidence;
+    part.verdict.anomalies = each.anomalies;
+    part.verdict.refutation = each.refutation;
+    return check_anomalies(reading_, seeings, part);
+  }
+
+  const Certificate& certificate_;
+  const Reading& reading_;
+  std::vector<Node> pending_;
+};
+
+bool has_sights(const Certificate& certificate) {
+  const auto& cases = certificate.verdict.cases;
+  return std::any_of(cases.begin(), cases.end(),
+                     [](const SourceCase& each) { return !each.sights.empty(); });
+}
+
 }  // namespace
 
 Result<Certification> certify(const History& history, const Certificate& certificate) {
+  if (history.txn_count() == 0) {
+    Error error;
+    error.file = std::string(history.file());
+    error.what = "there are no transactions, so there is nothing to certify";
+    return error;
+  }
   std::string wrong = check_header(history, certificate);
   if (!wrong.empty()) return Certification{false, std::move(wrong)};
   if (certificate.verdict.evidence == Evidence::Timestamps) {
@@ -288,7 +389,8 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   auto reading = Reading::of(history, evidence, absences);
   if (!reading.ok()) return reading.error();
   if (violated && !certificate.verdict.cases.empty()) {
-    wrong = SourceTree(history, certificate, *reading).check();
+    wrong = has_sights(certificate) ? SightTree(certificate, *reading).check()
+                                    : SourceTree(history, certificate, *reading).check();
     return Certification{wrong.empty(), std::move(wrong)};
   }
   if (!certificate.verdict.sources.empty()) {
@@ -302,7 +404,9 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   }
   std::vector<PredicateReads> seeings;
   for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
-    const PredicateReads& predicates = seeings.emplace_back(*reading, seeing);
+    const auto order = violated ? std::span<const TxnId>() : certificate.verdict.order;
+    const PredicateReads& predicates =
+        seeings.emplace_back(*reading, seeing, std::span<const ReadSight>(), order);
     if (!violated) {
       std::string complaint = check_order(*reading, predicates, certificate);
       if (complaint.empty()) return Certification{true, ""};

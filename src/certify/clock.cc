@@ -23,6 +23,14 @@ bool precedes_in_time(std::int64_t completed, std::int64_t invoked, std::int64_t
   return completed + drift < invoked;
 }
 
+std::optional<std::int64_t> latest_begin(const History& history, TxnId txn) {
+  return history.began(txn) ? history.began(txn) : history.completed(txn);
+}
+
+std::optional<std::int64_t> earliest_commit(const History& history, TxnId txn) {
+  return history.committing(txn) ? history.committing(txn) : history.invoked(txn);
+}
+
 Clock::Clock(const History& history, const Rules& rules)
     : h_(history), stamps_(history.txn_count()), known_(history.txn_count(), false) {
   for (std::size_t i = 0; i < stamps_.size(); ++i) {

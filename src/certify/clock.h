@@ -18,6 +18,12 @@ namespace ouro::recheck {
 [[nodiscard]] bool precedes_in_time(std::int64_t completed, std::int64_t invoked,
                                     std::int64_t drift);
 
+// A transaction begins not later than this, by its client's clock: when its begin was answered or,
+// if that is not known, when it completed. And it commits not earlier than this: when its commit
+// was asked for or, if that is not known, when it was invoked.
+[[nodiscard]] std::optional<std::int64_t> latest_begin(const History& history, TxnId txn);
+[[nodiscard]] std::optional<std::int64_t> earliest_commit(const History& history, TxnId txn);
+
 class Clock {
  public:
   // A begin or a commit. Moments are totally ordered.

@@ -353,6 +353,15 @@ class CommitOrder {
         if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
       }
     }
+    for (const OpId read : reads_.unplaced()) {
+      for (const PredicateReads::Link& link : reads_.settled_links(read)) {
+        const Access& write = reading_.access(link.write);
+        const TxnId reader = h_.txn_of(read);
+        if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
+      }
+    }
+    std::stable_sort(predicates_.begin(), predicates_.end(),
+                     [](const Predicate& a, const Predicate& b) { return a.reader < b.reader; });
   }
   [[nodiscard]] std::span<const Predicate> predicates_of(TxnId reader) const {
     const auto first = std::partition_point(predicates_.begin(), predicates_.end(),

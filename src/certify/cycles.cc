@@ -182,6 +182,10 @@ Cycles::Arc Cycles::arc(EdgeKind kind) const {
       return {End::Commit, rules_.lost_updates ? End::Commit : End::Begin};
     case EdgeKind::RealTime:
       return {End::Commit, rules_.commit_to_commit ? End::Commit : End::Begin};
+    case EdgeKind::CommitTime:
+      return {End::Commit, End::Commit};
+    case EdgeKind::BeginTime:
+      return {End::Begin, End::Commit};
     default:
       return {End::Commit, End::Begin};
   }
@@ -223,7 +227,9 @@ bool Cycles::is_proven(const Edge& edge, const Assumption& assumption) const {
     case EdgeKind::Session:
       return is_session(edge);
     case EdgeKind::RealTime:
-      return is_real_time(edge);
+    case EdgeKind::CommitTime:
+    case EdgeKind::BeginTime:
+      return follows_from_clocks(edge);
     case EdgeKind::WriteRead:
       return is_write_read(edge);
     case EdgeKind::WriteWrite:
@@ -246,11 +252,15 @@ bool Cycles::is_session(const Edge& edge) const {
   return rules_.sessions && before_in_session(edge.from, edge.to);
 }
 
-bool Cycles::is_real_time(const Edge& edge) const {
+bool Cycles::follows_from_clocks(const Edge& edge) const {
   if (!rules_.real_time || edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
-  const auto completed = reading_.history().completed(edge.from);
-  const auto invoked = reading_.history().invoked(edge.to);
-  return completed && invoked && precedes_in_time(*completed, *invoked, clock_drift_);
+  const History& h = reading_.history();
+  const bool whole = edge.kind == EdgeKind::RealTime;
+  if (!whole && rules_.family != Family::Snapshot) return false;
+  const auto answered =
+      edge.kind == EdgeKind::BeginTime ? latest_begin(h, edge.from) : h.completed(edge.from);
+  const auto asked = whole ? h.invoked(edge.to) : earliest_commit(h, edge.to);
+  return answered && asked && precedes_in_time(*answered, *asked, clock_drift_);
 }
 
 bool Cycles::is_write_read(const Edge& edge) const {

@@ -59,7 +59,7 @@ class Cycles {
   [[nodiscard]] Arc arc(EdgeKind kind) const;
   [[nodiscard]] bool is_proven(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_session(const Edge& edge) const;
-  [[nodiscard]] bool is_real_time(const Edge& edge) const;
+  [[nodiscard]] bool follows_from_clocks(const Edge& edge) const;
   [[nodiscard]] bool is_write_read(const Edge& edge) const;
   [[nodiscard]] bool is_write_write(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;

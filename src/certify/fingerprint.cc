@@ -165,6 +165,8 @@ class Adding {
     for (const auto clock : {h_.invoked(txn), h_.completed(txn)}) {
       add(static_cast<std::uint64_t>(clock.value_or(kNoClock)));
     }
+    if (const auto clock = h_.began(txn)) timestamp('b', {*clock, 0});
+    if (const auto clock = h_.committing(txn)) timestamp('a', {*clock, 0});
     if (const auto start = h_.start_ts(txn)) timestamp('s', *start);
     if (const auto commit = h_.commit_ts(txn)) timestamp('c', *commit);
     add(h_.end_op(txn).value - h_.first_op(txn).value);

@@ -63,7 +63,8 @@ std::string Flaws::complaint(const Anomaly& anomaly) const {
   const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
   bool true_word = false;
   if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
-    true_word = !other.valid() && is_counted(read) && (mismatches(read) || is_fault(anomaly));
+    true_word = !other.valid() && is_counted(read) &&
+                (mismatches(read) || is_fault(anomaly) || predicates_.is_impossible(read));
   } else if (anomaly.kind == AnomalyKind::IncompatibleOrder) {
     true_word =
         other.valid() && is_counted(read) && (disagree(read, other) || swapped(read, other));
@@ -166,8 +167,10 @@ bool Flaws::swapped(OpId read, OpId append) const {
 
 // ---- result sets ----
 
+// Whether it is a row; lists and tombstones are none.
 bool Flaws::alive(const KeyVersion& version) const {
-  return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
+  return !reading_.is_list(version.key) && !version.value.is_null() &&
+         !tombstones_.contains({version.key, version.value});
 }
 
 // Whether a predicate read shows by itself that its result is wrong.
@@ -218,7 +221,7 @@ bool Flaws::is_possible(OpId id) const {
   absl::flat_hash_set<KeyId> keys;
   const auto rows = h_.rows(h_.predicate_read(id));
   return std::all_of(rows.begin(), rows.end(), [&](const KeyVersion& row) {
-    if (!alive(row) || reading_.is_list(row.key)) return true;
+    if (!alive(row)) return true;
     return selects(h_, id, row.key, row.value) && keys.insert(row.key).second;
   });
 }

@@ -60,7 +60,7 @@ Status Reading::join_register(AccessId read) {
     flaw(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, read, future ? later : mine);
     return {};
   }
-  if (is_absence(read)) {
+  if (may_be_tombstone(read)) {
     const auto source = absence_source(read);
     if (!source.ok()) return source.error();
     source_[read] = *source == kUnclear ? kNowhere : *source;
@@ -124,7 +124,7 @@ AccessId Reading::read_of(OpId op, KeyId key) const {
 bool Reading::is_open(AccessId read) const {
   const Access& a = accesses_[read];
   if (is_write(read) || status(read) == TxnStatus::Aborted || is_list(a.key)) return false;
-  if (a.value.is_unobserved() || is_absence(read)) return false;
+  if (a.value.is_unobserved() || may_be_tombstone(read)) return false;
   for (AccessId before = first(a.txn); before < read; ++before) {
     if (is_write(before) && accesses_[before].key == a.key) return false;
   }

@@ -53,7 +53,9 @@ class Parser {
     if (has("schedule")) return schedule(fields);
     if (has("sources")) return sources(fields, "sources", certificate_.verdict.sources);
     if (has("case")) {
-      return sources(fields, "case", certificate_.verdict.cases.emplace_back().sources);
+      SourceCase& added = certificate_.verdict.cases.emplace_back();
+      if (has("sights")) sights(fields, added.sights);
+      return sources(fields, "case", added.sources);
     }
     if (has("anomaly")) return anomaly(fields);
     for (std::size_t kind = 0; kind < recheck::kChoiceWords.size(); ++kind) {
@@ -173,6 +175,14 @@ class Parser {
     });
   }
 
+  void sights(const Json& fields, std::vector<ReadSight>& out) {
+    elements(fields, "sights", [&](const Json& item) {
+      if (!item.is_map()) return fail("a sight must be an object");
+      out.push_back({id<OpId>(whole(item, "read", kMany)), id<KeyId>(whole(item, "key", kMany)),
+                     id<TxnId>(whole(item, "writer", kMany)), whole(item, "seen", 1) == 1});
+    });
+  }
+
   void anomaly(const Json& fields) {
     Anomaly out;
     const std::string_view word = text(fields, "anomaly");
@@ -269,7 +279,7 @@ class Parser {
     refutation().steps.push_back(std::move(out));
   }
 
-  static constexpr std::size_t kEdgeKinds = 6;
+  static constexpr std::size_t kEdgeKinds = 8;
   std::string name_;
   JsonTree json_;
   Certificate certificate_;

@@ -8,40 +8,63 @@
 
 namespace ouro::recheck {
 
-PredicateReads::PredicateReads(const Reading& reading, Seeing seeing)
+PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
+                               std::span<const ReadSight> sights, std::span<const TxnId> order)
     : reading_(reading), h_(reading.history()), seeing_(seeing) {
   if (reading.evidence() != Evidence::Versions || !h_.has_predicate_reads()) return;
   const auto reads = columns_of(h_).predicate_reads;
   has_sets_ = std::any_of(reads.begin(), reads.end(),
                           [](const PredicateRead& read) { return read.has_version_set; });
   index_.emplace(h_);
-  order_versions();
+  order_versions(order);
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
       if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
       const bool placed = h_.start_ts(txn).has_value();
-      if (placed || h_.predicate_read(id).has_version_set) reads_.push_back(id);
+      (placed || h_.predicate_read(id).has_version_set ? reads_ : unplaced_).push_back(id);
     }
   }
+  assume(sights);
 }
 
-// Fills versions_ from the complete version orders.
-void PredicateReads::order_versions() {
+// Fills versions_ from the complete version orders. The versions of other keys stand in `order`,
+// or, if there is none, somehow.
+void PredicateReads::order_versions(std::span<const TxnId> order) {
   versions_.resize(h_.key_count());
+  ordered_.assign(h_.key_count(), !order.empty());
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     if (!reading_.is_list(KeyId{k})) versions_[k].push_back(kNoAccess);
   }
-  for (const StatedOrder& order : reading_.orders()) {
-    auto& versions = versions_[order.key.index()];
-    if (!order.complete || versions.size() != 1) continue;
-    for (const AccessId write : order.writes) {
+  for (const StatedOrder& stated : reading_.orders()) {
+    auto& versions = versions_[stated.key.index()];
+    if (!stated.complete || versions.size() != 1) continue;
+    ordered_[stated.key.index()] = true;
+    for (const AccessId write : stated.writes) {
       const AccessId version = reading_.last_write(write);
       if (reading_.counts(reading_.access(write).txn) && versions.back() != version) {
         versions.push_back(version);
       }
     }
+  }
+  std::vector<std::size_t> place(h_.txn_count(), h_.txn_count());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i].valid() && order[i].index() < place.size()) place[order[i].index()] = i;
+  }
+  std::vector<bool> stated(h_.key_count(), false);
+  for (std::size_t k = 0; k < versions_.size(); ++k) stated[k] = versions_[k].size() != 1;
+  for (AccessId id = 0; id < reading_.access_count(); ++id) {
+    const Access& a = reading_.access(id);
+    if (!reading_.is_write(id) || stated[a.key.index()] || !reading_.is_last(id)) continue;
+    if (reading_.counts(a.txn)) versions_[a.key.index()].push_back(id);
+  }
+  for (std::size_t k = 0; k < versions_.size(); ++k) {
+    if (versions_[k].size() <= 1) ordered_[k] = true;
+    if (stated[k]) continue;
+    std::stable_sort(versions_[k].begin() + 1, versions_[k].end(), [&](AccessId a, AccessId b) {
+      return place[reading_.access(a).txn.index()] < place[reading_.access(b).txn.index()];
+    });
   }
   position_.assign(h_.op_count(), kNone);
   latest_.resize(h_.key_count());
@@ -135,22 +158,40 @@ std::optional<PredicateReads::Places> PredicateReads::places(OpId id, AccessId w
   if (!std::binary_search(reads_.begin(), reads_.end(), id)) return std::nullopt;
   const KeyId key = reading_.access(write).key;
   const auto all = versions(key);
-  if (all.empty()) return std::nullopt;
+  if (all.empty() || !ordered_[key.index()]) return std::nullopt;
   const auto seen = Sight(*this, id).seen(key);
   const auto written = std::find(all.begin() + 1, all.end(), write);
   if (!seen || written == all.end()) return std::nullopt;
   return Places{*seen, static_cast<std::uint32_t>(written - all.begin())};
 }
 
-bool PredicateReads::changes(OpId id, KeyId key, std::uint32_t first, std::uint32_t last) const {
+std::optional<Value> PredicateReads::share(OpId id, KeyId key, std::uint32_t position) const {
   const PredicateRead& read = h_.predicate_read(id);
+  if (!matches(read, key, position)) return std::nullopt;
+  // A select, a count of rows, and an aggregate of keys, which never change.
+  if (h_.op(id).kind == OpKind::Select || !read.column.valid()) return Value::null();
+  const Value cell = h_.cell(value(key, position), read.column);
+  if (cell.is_null()) return std::nullopt;
+  return read.aggregate == AggregateKind::Count ? Value::null() : cell;
+}
+
+// The position of the version that the transaction of the read wrote. What is behind it counts as a
+// change, as the read cannot have seen that. kNone if there is none.
+std::uint32_t PredicateReads::own_place(OpId id, KeyId key) const {
+  const AccessId write = reading_.last_write(h_.txn_of(id), key);
+  return write == kNoAccess ? kNone : position_[reading_.access(write).op.index()];
+}
+
+bool PredicateReads::changes(OpId id, KeyId key, std::uint32_t first, std::uint32_t last) const {
   for (std::uint32_t i = first + 1; i <= last; ++i) {
-    if (matches(read, key, i) != matches(read, key, i - 1)) return true;
+    if (share(id, key, i) != share(id, key, i - 1)) return true;
+    if (i == own_place(id, key) + 1) return true;
   }
   return false;
 }
 
 bool PredicateReads::follows(OpId id, AccessId write) const {
+  if (is_unplaced(id)) return rules_out(id, write, false);
   const auto at = places(id, write);
   if (!at || at->written > at->seen) return false;
   const KeyId key = reading_.access(write).key;
@@ -161,6 +202,7 @@ bool PredicateReads::follows(OpId id, AccessId write) const {
 }
 
 bool PredicateReads::precedes(OpId id, AccessId write) const {
+  if (is_unplaced(id)) return rules_out(id, write, true);
   const auto at = places(id, write);
   return at && at->written > at->seen &&
          changes(id, reading_.access(write).key, at->seen, at->written);
@@ -175,11 +217,10 @@ RowIndex::Version PredicateReads::row_version(KeyId key, std::uint32_t position)
 
 std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const {
   std::vector<KeyPosition> out;
-  const PredicateRead& read = h_.predicate_read(id);
   const RowIndex::Cover cover = index_->cover(id);
   for (std::size_t k = 0; cover.everything && k < versions_.size(); ++k) {
     for (std::uint32_t i = 0; i < versions_[k].size(); ++i) {
-      if (matches(read, KeyId{k}, i)) out.push_back({KeyId{k}, i});
+      if (share(id, KeyId{k}, i)) out.push_back({KeyId{k}, i});
     }
   }
   for (const RowIndex::Interval& interval : cover.intervals) {
@@ -188,7 +229,7 @@ std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const
       const KeyId key = index_->key(version);
       const bool initial = version == index_->initial(key);
       const std::uint32_t position = initial ? 0 : position_[version - h_.key_count()];
-      if (position == kNone || versions(key).empty() || !matches(read, key, position)) continue;
+      if (position == kNone || versions(key).empty() || !share(id, key, position)) continue;
       out.push_back({key, position});
     }
   }
@@ -197,8 +238,8 @@ std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const
   return out;
 }
 
-// Adds the links of one row, of which `matching` are all versions that match.
-void PredicateReads::link(std::span<const KeyPosition> matching, std::uint32_t seen,
+// Adds the links of one row, of which `matching` are all versions that have a share in the result.
+void PredicateReads::link(OpId id, std::span<const KeyPosition> matching, std::uint32_t seen,
                           std::vector<Link>& out) const {
   const KeyId key = matching[0].key;
   const auto all = versions(key);
@@ -206,18 +247,18 @@ void PredicateReads::link(std::span<const KeyPosition> matching, std::uint32_t s
       std::lower_bound(matching.begin(), matching.end(), KeyPosition{key, seen}) -
       matching.begin());
   if (at == matching.size() || matching[at].position != seen) {
-    if (at > 0) out.push_back({all[matching[at - 1].position + 1], true});
+    const std::uint32_t own = own_place(id, key);
+    std::uint32_t since = at > 0 ? matching[at - 1].position + 1 : 0;
+    if (own < seen) since = std::max(since, own + 1);
+    if (since > 0) out.push_back({all[since], true});
     if (at < matching.size()) out.push_back({all[matching[at].position], false});
     return;
   }
-  std::size_t first = at;
-  while (first > 0 && matching[first - 1].position + 1 == matching[first].position) --first;
-  if (matching[first].position > 0) out.push_back({all[matching[first].position], true});
-  std::size_t last = at;
-  while (last + 1 < matching.size() && matching[last].position + 1 == matching[last + 1].position) {
-    ++last;
-  }
-  const std::uint32_t next = matching[last].position + 1;
+  std::uint32_t first = seen;
+  while (first > 0 && !changes(id, key, first - 1, first)) --first;
+  if (first > 0) out.push_back({all[first], true});
+  std::uint32_t next = seen + 1;
+  while (next < all.size() && share(id, key, next - 1) == share(id, key, next)) ++next;
   if (next < all.size()) out.push_back({all[next], false});
 }
 
@@ -228,7 +269,7 @@ std::vector<PredicateReads::Link> PredicateReads::links(OpId id) const {
   for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
     while (end < all.size() && all[end].key == all[first].key) ++end;
     const auto seen = sight.seen(all[first].key);
-    if (seen) link(std::span(all).subspan(first, end - first), *seen, out);
+    if (seen) link(id, std::span(all).subspan(first, end - first), *seen, out);
   }
   return out;
 }
@@ -316,7 +357,8 @@ std::vector<OpId> PredicateReads::wrong_results() const {
     reads.emplace_back(snapshot(h_.txn_of(id)), id);
   }
   std::vector<OpId> wrong;
-  if (reads.empty()) return wrong;
+  const bool ordered = std::find(ordered_.begin(), ordered_.end(), false) == ordered_.end();
+  if (reads.empty() || !ordered) return wrong;
   std::sort(commits.begin(), commits.end());
   std::sort(reads.begin(), reads.end());
   Table table(h_, *index_);

@@ -2,15 +2,17 @@
 // match.
 //
 // A version changes the matches of a read if it matches and the version before it does not, or the
-// other way round. The read follows the writers of such versions up to the one it saw, and precedes
-// those of the later ones; by the version order it then also follows the writers before the former,
-// and precedes those behind the latter.
+// other way round; and of an aggregate of a column also if both match and differ there. The read
+// follows the writers of such versions up to the one it saw, and precedes those of the later ones;
+// by the version order it then also follows the writers before the former, and precedes those
+// behind the latter.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,8 +32,12 @@ class PredicateReads {
   // What a read without a version set saw: what was committed when its transaction started, or
   // when it committed.
   enum class Seeing : bool { Start, Commit };
-  // Unless the evidence is version orders, there are no reads.
-  PredicateReads(const Reading& reading, Seeing seeing);
+  // Unless the evidence is version orders, there are no reads. `sights` say something about reads
+  // of which the history does not say what they saw.
+  // Keys without a complete version order have theirs from the commit order `order`; without one,
+  // nothing is said about the order of their versions.
+  PredicateReads(const Reading& reading, Seeing seeing, std::span<const ReadSight> sights = {},
+                 std::span<const TxnId> order = {});
 
   // Whether some read has no version set, so that it matters what it is taken to have seen.
   [[nodiscard]] bool depend_on_time() const;
@@ -78,6 +84,23 @@ class PredicateReads {
     AnomalyKind kind = AnomalyKind::ResultSetMismatch;
     OpId write;
   };
+  // The selects and aggregates of which the history does not say what they saw, in order. Of these
+  // follows() and precedes() say what is so whatever it was.
+  [[nodiscard]] std::span<const OpId> unplaced() const { return unplaced_; }
+  // Whether a sight is about such a read and a version of a row.
+  [[nodiscard]] bool makes_sense(const ReadSight& sight) const {
+    return place_of(sight).has_value();
+  }
+  // Whether no versions give what such a read returned.
+  [[nodiscard]] bool is_impossible(OpId read) const;
+  // The first such read to which an order does not give what it returned; invalid if there is none.
+  // REQUIRES: as first_broken(). If unseen changes matter, the read sees what is there when its
+  // transaction begins; otherwise any versions that are committed by then.
+  [[nodiscard]] OpId first_misplaced(const Moments& moments, Unseen unseen) const;
+  // Whether its result settles what such a read saw; and then, as links().
+  [[nodiscard]] bool is_settled_read(OpId read) const;
+  [[nodiscard]] std::vector<Link> settled_links(OpId read) const;
+
   // What is wrong with the version set of a read; nothing if it has none.
   [[nodiscard]] std::vector<Fault> faults(OpId read) const;
   // The reads without a version set that did not return what their transaction's snapshot, with its
@@ -93,6 +116,9 @@ class PredicateReads {
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
   [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
+  // What the read gets from a version: nothing if it does not match, or if the column that is
+  // aggregated is null there; null if it matters only that it matches; otherwise that column.
+  [[nodiscard]] std::optional<Value> share(OpId read, KeyId key, std::uint32_t position) const;
   // When a transaction commits, and when it takes its snapshot. With Seeing::Commit every
   // transaction begins and commits at one moment.
   [[nodiscard]] Clock::Moment commit(TxnId writer) const;
@@ -116,7 +142,7 @@ class PredicateReads {
     absl::flat_hash_map<KeyId, Value> version_set_;  // Of several versions of a key the first.
     absl::flat_hash_set<KeyId> own_;                 // What its transaction had written by then.
   };
-  void order_versions();
+  void order_versions(std::span<const TxnId> order);
   void note_places(KeyId key);
   [[nodiscard]] RowIndex::Version row_version(KeyId key, std::uint32_t position) const;
   // A version, by its key and its position there.
@@ -125,10 +151,10 @@ class PredicateReads {
     std::uint32_t position = 0;
     constexpr auto operator<=>(const KeyPosition&) const = default;
   };
-  // The versions that the read matches, in the order of their keys.
+  // The versions that have a share in what the read returns, in the order of their keys.
   [[nodiscard]] std::vector<KeyPosition> matching(OpId read) const;
   void apply_own(OpId read, Table& table) const;
-  void link(std::span<const KeyPosition> matching, std::uint32_t seen,
+  void link(OpId read, std::span<const KeyPosition> matching, std::uint32_t seen,
             std::vector<Link>& out) const;
   class Comparison;
   // The positions, among the versions of a key, of the one that a read saw and of the one that a
@@ -139,8 +165,26 @@ class PredicateReads {
   };
   // Nothing if the read does not depend on the write.
   [[nodiscard]] std::optional<Places> places(OpId read, AccessId write) const;
+  [[nodiscard]] std::uint32_t own_place(OpId read, KeyId key) const;
   // Whether one of the versions behind `first` and up to `last` changes the matches.
   [[nodiscard]] bool changes(OpId read, KeyId key, std::uint32_t first, std::uint32_t last) const;
+  // Versions of a key, by position, from `first` up to, not including, `end`.
+  struct Range {
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+  };
+  using Narrowed = std::function<Range(KeyId, Range)>;
+  // Whether some versions, one of each row, give what a read returned. `narrowed` says which ones
+  // of a key are meant, out of those that are not ruled out by sights.
+  [[nodiscard]] bool is_possible(OpId read, const Narrowed& narrowed) const;
+  [[nodiscard]] bool rules_out(OpId read, AccessId write, bool seen) const;
+  [[nodiscard]] bool is_unplaced(OpId read) const;
+  [[nodiscard]] Range whole(KeyId key) const;
+  [[nodiscard]] Range possible_range(OpId read, KeyId key) const;
+  [[nodiscard]] std::vector<KeyId> open_keys(OpId read) const;
+  [[nodiscard]] absl::flat_hash_map<KeyId, OpId> own_before(OpId read) const;
+  [[nodiscard]] std::optional<std::uint32_t> place_of(const ReadSight& sight) const;
+  void assume(std::span<const ReadSight> sights);
   void add_fault(OpId read, const KeyVersion& version, std::vector<Fault>& out) const;
   void add_absence_fault(OpId read, KeyId key, std::vector<Fault>& out) const;
   [[nodiscard]] std::vector<KeyId> never_absent(OpId read) const;
@@ -149,7 +193,10 @@ class PredicateReads {
   const History& h_;
   const Seeing seeing_;
   std::vector<OpId> reads_;
-  std::vector<std::vector<AccessId>> versions_;  // By key; empty: a list.
+  std::vector<OpId> unplaced_;
+  absl::flat_hash_map<std::pair<OpId, KeyId>, Range> assumed_;  // By sights.
+  std::vector<std::vector<AccessId>> versions_;                 // By key; empty: a list.
+  std::vector<bool> ordered_;  // By key: whether they are in their order.
   // By key, one per version at the same index: the latest commit of the versions up to it.
   std::vector<std::vector<Clock::Moment>> latest_;
   bool has_sets_ = false;  // Whether any read has a version set; place_ is empty if not.

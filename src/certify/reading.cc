@@ -39,6 +39,7 @@ Error Reading::error_at(AccessId id, std::string what) const {
 // ---- accesses ----
 
 void Reading::take_apart() {
+  find_lists();
   std::vector<KeyId> keys;
   if (h_->has_predicate_reads()) {
     for (std::size_t k = 0; k < h_->key_count(); ++k) keys.emplace_back(k);
@@ -58,8 +59,24 @@ void Reading::take_apart() {
   op_first_.push_back(static_cast<AccessId>(accesses_.size()));
 }
 
+// A key is a list if something is appended to it, or if it is read as one.
+void Reading::find_lists() {
+  is_list_.assign(h_->key_count(), false);
+  for (std::size_t i = 0; i < h_->op_count(); ++i) {
+    const Op op = h_->op(OpId{i});
+    if (!is_predicate_read(op.kind)) {
+      if (op.kind == OpKind::Append || op.value.is_list()) is_list_[op.key.index()] = true;
+      continue;
+    }
+    for (const KeyVersion& row : h_->rows(h_->predicate_read(op.id))) {
+      if (row.value.is_list()) is_list_[row.key.index()] = true;
+    }
+  }
+}
+
 // Adds the accesses of an operation. A returned row is a read of its key; a key in a scan's range
-// that was not returned is a read that found nothing. Rows that an aggregate summed up are unknown.
+// that was not returned, and is no list, is a read that found nothing, or the tombstone that the
+// version set of the scan lists. Rows that an aggregate summed up are unknown.
 void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
   if (op.kind == OpKind::CasUnwritten) return;
   if (!is_predicate_read(op.kind)) {
@@ -81,6 +98,8 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
   }
   if (op.kind != OpKind::Scan) return;
   std::sort(returned.begin(), returned.end());
+  absl::flat_hash_map<KeyId, Value> listed;
+  for (const KeyVersion& version : h_->version_set(read)) listed[version.key] = version.value;
   auto key = sorted_keys.begin();
   if (!read.lower.is_null()) {
     key = std::partition_point(key, sorted_keys.end(),
@@ -88,18 +107,17 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
   }
   for (; key != sorted_keys.end(); ++key) {
     if (!read.upper.is_null() && less(*h_, read.upper, h_->key_name(*key))) break;
-    if (std::binary_search(returned.begin(), returned.end(), *key)) continue;
-    accesses_.push_back({op.id, txn, *key, OpKind::Read, Value::null()});
+    if (is_list(*key) || std::binary_search(returned.begin(), returned.end(), *key)) continue;
+    const auto seen = listed.find(*key);
+    const Value value = seen == listed.end() ? Value::null() : seen->second;
+    if (!value.is_null()) unreturned_.insert(static_cast<AccessId>(accesses_.size()));
+    accesses_.push_back({op.id, txn, *key, OpKind::Read, value});
   }
 }
 
 // ---- writes ----
 
 Status Reading::note_kinds() {
-  is_list_.assign(h_->key_count(), false);
-  for (const Access& a : accesses_) {
-    if (a.kind == OpKind::Append || a.value.is_list()) is_list_[a.key.index()] = true;
-  }
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     const Access& a = accesses_[id];
     if (!is_list(a.key)) continue;
@@ -140,7 +158,7 @@ void Reading::note_tombstone(AccessId id) {
 bool Reading::lists_tombstones() const {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     const Access& a = accesses_[id];
-    if (is_write(id) || a.value.is_null() || h_->op(a.op).kind != OpKind::Scan) continue;
+    if (is_write(id) || is_absence(id) || h_->op(a.op).kind != OpKind::Scan) continue;
     const auto found = written_.find({a.key, a.value});
     if (found != written_.end() && accesses_[found->second].kind == OpKind::Delete) return true;
   }

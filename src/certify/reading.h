@@ -6,6 +6,7 @@
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
 #include <span>
@@ -131,8 +132,12 @@ class Reading {
 
   // Whether a read is of a key that a scan did not find.
   [[nodiscard]] bool is_absence(AccessId id) const {
-    return !is_write(id) && accesses_[id].value.is_null() &&
-           h_->op(accesses_[id].op).kind == OpKind::Scan;
+    return !is_write(id) && h_->op(accesses_[id].op).kind == OpKind::Scan &&
+           (accesses_[id].value.is_null() || unreturned_.contains(id));
+  }
+  // Whether such a read may be of a tombstone that the scan does not tell: a version set would.
+  [[nodiscard]] bool may_be_tombstone(AccessId id) const {
+    return is_absence(id) && !h_->predicate_read(accesses_[id].op).has_version_set;
   }
 
   [[nodiscard]] Evidence evidence() const { return evidence_; }
@@ -160,6 +165,7 @@ class Reading {
 
   struct Own;
   void take_apart();
+  void find_lists();
   void take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys);
   Status note_kinds();
   Status note_writes();
@@ -220,6 +226,7 @@ class Reading {
   std::vector<AccessId> txn_first_;
   std::vector<AccessId> op_first_;
   std::vector<bool> is_list_;
+  absl::flat_hash_set<AccessId> unreturned_;  // Versions that only the version set of a scan lists.
   // See write_of().
   absl::flat_hash_map<std::pair<KeyId, Value>, AccessId> written_;
   // By key and value, null included, if several transactions that did not abort wrote it: the last

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "certify/clock.h"
 #include "certify/orders.h"
@@ -68,6 +69,9 @@ class Replay {
                          txn_name(before));
     }
     if (rules_.real_time && !rules_.commit_to_commit) note_invocation(txn);
+    if (orders_commits() && precedes(h_.began(txn), last_asked_)) {
+      return txn_name(txn) + " had begun before one asked for its commit that it does not precede";
+    }
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       if (!reading_.is_external(id)) continue;
       const KeyId key = reading_.access(id).key;
@@ -96,10 +100,13 @@ class Replay {
     if (began == kNever) return txn_name(txn) + " commits before it begins";
     if (committed_[txn.index()] != kNever) return txn_name(txn) + " commits twice";
     committed_[txn.index()] = now_;
-    if (rules_.real_time && rules_.commit_to_commit) note_invocation(txn);
-    if (rules_.real_time && completed_too_early(txn)) {
+    if (rules_.real_time && precedes(h_.completed(txn), last_invoked_)) {
       return txn_name(txn) + " completed before one was invoked that it does not precede";
     }
+    if (orders_commits() && precedes(h_.completed(txn), last_asked_)) {
+      return txn_name(txn) + " completed before one asked for its commit that it does not precede";
+    }
+    note_commit(txn);
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       if (!reading_.is_write(id)) continue;
       const KeyId key = reading_.access(id).key;
@@ -115,18 +122,20 @@ class Replay {
     return "";
   }
 
-  // Notes the invocation of a transaction that now begins or, if real time orders commits only,
-  // commits.
-  void note_invocation(TxnId txn) {
-    const auto invoked = h_.invoked(txn);
-    if (invoked) last_invoked_ = std::max(last_invoked_, *invoked);
+  // Whether real time orders begins and commits before later commits.
+  [[nodiscard]] bool orders_commits() const {
+    return rules_.real_time && rules_.family == Family::Snapshot;
   }
-
-  // Whether `txn`, which commits now, had completed before one was invoked that is noted already:
-  // real time wants `txn` before that one.
-  [[nodiscard]] bool completed_too_early(TxnId txn) const {
-    const auto completed = h_.completed(txn);
-    return completed && precedes_in_time(*completed, last_invoked_, clock_drift_);
+  // Notes when a transaction that now begins was invoked, and when one that now commits asked for
+  // that. What was answered before should have come before.
+  void note_invocation(TxnId txn) {
+    last_invoked_ = std::max(last_invoked_, h_.invoked(txn).value_or(last_invoked_));
+  }
+  void note_commit(TxnId txn) {
+    last_asked_ = std::max(last_asked_, earliest_commit(h_, txn).value_or(last_asked_));
+  }
+  [[nodiscard]] bool precedes(std::optional<std::int64_t> answered, std::int64_t asked) const {
+    return answered && precedes_in_time(*answered, asked, clock_drift_);
   }
 
   const Reading& reading_;
@@ -140,8 +149,9 @@ class Replay {
   std::vector<TxnId> before_;        // By transaction: the one before it in its session.
   std::vector<TxnId> latest_;        // By key: who wrote the last committed version.
   std::vector<std::size_t> length_;  // By key: how many elements of a list are committed.
-  // The latest invocation noted so far.
+  // The latest clocks noted so far: of invocations, and of commits that were asked for.
   std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_asked_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace

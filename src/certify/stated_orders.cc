@@ -94,7 +94,7 @@ std::string compare_orders(const Reading& reading, std::span<const TxnId> order)
 
 std::string compare_predicates(const Reading& reading, const PredicateReads& predicates,
                                Level level, std::span<const Event> schedule) {
-  if (predicates.reads().empty()) return "";
+  if (predicates.reads().empty() && predicates.unplaced().empty()) return "";
   const History& h = reading.history();
   PredicateReads::Moments moments;
   moments.begun.resize(h.txn_count());
@@ -106,6 +106,13 @@ std::string compare_predicates(const Reading& reading, const PredicateReads& pre
   const bool points = rules.family == Family::Snapshot || rules.family == Family::Serial;
   const auto unseen = points && !rules.phantoms ? PredicateReads::Unseen::Matter
                                                 : PredicateReads::Unseen::DoNotMatter;
+  // Parallel SI has no moments: there what is said about these reads is a part of the order's
+  // check.
+  const bool parallel = rules.family == Family::Parallel;
+  const OpId misplaced = parallel ? OpId{} : predicates.first_misplaced(moments, unseen);
+  if (misplaced.valid()) {
+    return fmt::format("{} returns what it cannot have seen", h.place(misplaced).to_string());
+  }
   const auto broken = predicates.first_broken(moments, unseen);
   if (!broken) return "";
   return fmt::format("{} {} what {} changed of its predicate", txn_name(h.txn_of(broken->read)),

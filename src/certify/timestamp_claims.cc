@@ -98,14 +98,25 @@ class Claims {
            clock_.is_known(later) && clock_.is_known(earlier) && !clock_.sees(later, earlier);
   }
   [[nodiscard]] bool breaks_real_time(TxnId later, TxnId earlier) const {
-    const auto invoked = h_.invoked(later);
-    const auto completed = h_.completed(earlier);
-    if (!invoked || !completed || !precedes_in_time(*completed, *invoked, clock_drift_)) {
-      return false;
-    }
     if (!clock_.is_known(later) || !clock_.is_known(earlier)) return false;
-    return rules_.commit_to_commit ? !(clock_.commit(earlier) < clock_.commit(later))
-                                   : !clock_.sees(later, earlier);
+    const auto before = [&](std::optional<std::int64_t> answered,
+                            std::optional<std::int64_t> asked) {
+      return answered && asked && precedes_in_time(*answered, *asked, clock_drift_);
+    };
+    const auto completed = h_.completed(earlier);
+    if (!rules_.commit_to_commit && before(completed, h_.invoked(later)) &&
+        !clock_.sees(later, earlier)) {
+      return true;
+    }
+    if (rules_.commit_to_commit && before(completed, h_.invoked(later)) &&
+        !(clock_.commit(earlier) < clock_.commit(later))) {
+      return true;
+    }
+    if (rules_.family != Family::Snapshot || !clock_.writes(later)) return false;
+    const auto asked = earliest_commit(h_, later);
+    return (before(completed, asked) && !(clock_.commit(earlier) < clock_.commit(later))) ||
+           (before(latest_begin(h_, earlier), asked) &&
+            !(clock_.begin(earlier) < clock_.commit(later)));
   }
 
   // ---- reads ----

@@ -78,6 +78,9 @@ class Rerun {
                          txn_name(before));
     }
     if (rules_.real_time && !rules_.commit_to_commit) note_invocation(txn);
+    if (orders_commits() && precedes(h_.began(txn), last_asked_)) {
+      return txn_name(txn) + " had begun before one asked for its commit that it does not precede";
+    }
     // Own writes are made at once, and taken back before the next event.
     own_.clear();
     std::string wrong;
@@ -124,11 +127,17 @@ class Rerun {
     if (began_[txn.index()] == kNever) return txn_name(txn) + " commits before it begins";
     committed_[txn.index()] = now_;
     ++commits_;
-    if (rules_.real_time && rules_.commit_to_commit) note_invocation(txn);
-    const auto completed = h_.completed(txn);
-    if (rules_.real_time && completed && precedes_in_time(*completed, last_invoked_, drift_)) {
+    if (rules_.real_time && precedes(h_.completed(txn), last_invoked_)) {
       return txn_name(txn) + " completed before one was invoked that it does not precede";
     }
+    if (orders_commits() && precedes(h_.completed(txn), last_asked_)) {
+      return txn_name(txn) + " completed before one asked for its commit that it does not precede";
+    }
+    // One that wrote nothing has no commit of its own among the timestamps.
+    if (clock_.writes(txn)) {
+      last_asked_ = std::max(last_asked_, earliest_commit(h_, txn).value_or(last_asked_));
+    }
+    if (rules_.commit_to_commit) note_invocation(txn);
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
       if (!ouro::is_write(op.kind)) continue;
@@ -146,9 +155,15 @@ class Rerun {
     return "";
   }
 
+  // Whether real time orders begins and commits before later commits.
+  [[nodiscard]] bool orders_commits() const {
+    return rules_.real_time && rules_.family == Family::Snapshot;
+  }
   void note_invocation(TxnId txn) {
-    const auto invoked = h_.invoked(txn);
-    if (invoked) last_invoked_ = std::max(last_invoked_, *invoked);
+    last_invoked_ = std::max(last_invoked_, h_.invoked(txn).value_or(last_invoked_));
+  }
+  [[nodiscard]] bool precedes(std::optional<std::int64_t> answered, std::int64_t asked) const {
+    return answered && precedes_in_time(*answered, asked, drift_);
   }
 
   const History& h_;
@@ -166,7 +181,9 @@ class Rerun {
   absl::flat_hash_map<KeyId, std::size_t> own_;  // Own writes of the transaction at hand so far.
   std::vector<std::size_t> agreed_;  // By trunk, how much of it is known to be the list …
   std::vector<KeyId> agreed_key_;    // … of this key.
+  // The latest clocks so far: of invocations, and of commits that were asked for.
   std::int64_t last_invoked_ = std::numeric_limits<std::int64_t>::min();
+  std::int64_t last_asked_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace

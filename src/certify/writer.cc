@@ -32,7 +32,7 @@ class Writer {
       if (v_.cases.empty()) anomalies(v_.anomalies);
       refutation(v_.refutation);
       for (const SourceCase& each : v_.cases) {
-        sources("case", each.sources);
+        sources("case", each.sources, each.sights);
         anomalies(each.anomalies);
         refutation(each.refutation);
       }
@@ -87,8 +87,10 @@ class Writer {
     });
   }
 
-  // What open reads returned; without a writer it is the initial version.
-  void sources(std::string_view word, const std::vector<ReadSource>& sources) {
+  // What open reads returned; without a writer it is the initial version. And what predicate reads
+  // saw.
+  void sources(std::string_view word, const std::vector<ReadSource>& sources,
+               const std::vector<ReadSight>& sights = {}) {
     std::string text = fmt::format(R"({{"{}":[)", word);
     for (std::size_t i = 0; i < sources.size(); ++i) {
       fmt::format_to(std::back_inserter(text), R"({}{{"read":{},"key":{})", i == 0 ? "" : ",",
@@ -97,6 +99,11 @@ class Writer {
         fmt::format_to(std::back_inserter(text), R"(,"writer":{})", number(sources[i].writer));
       }
       text += '}';
+    }
+    for (std::size_t i = 0; i < sights.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), R"({}{{"read":{},"key":{},"writer":{},"seen":{}}})",
+                     i == 0 ? R"(],"sights":[)" : ",", number(sights[i].read),
+                     number(sights[i].key), number(sights[i].writer), sights[i].seen ? 1 : 0);
     }
     out_.buffer() += text + "]}";
     end_line();

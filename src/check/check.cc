@@ -15,6 +15,7 @@
 
 #include "base/level_rules.h"
 #include "check/check_within.h"
+#include "check/left_out.h"
 #include "check/observed/observed.h"
 #include "check/one_level.h"
 #include "check/several_levels.h"
@@ -234,10 +235,17 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
     }
   }
   if (auto status = check_clock_drift(options.clock_drift); !status.ok()) return status.error();
-  if (options.evidence == Evidence::Timestamps) {
-    return check_by_timestamps(history, levels, budget, options);
+  auto verdicts = options.evidence == Evidence::Timestamps
+                      ? check_by_timestamps(history, levels, budget, options)
+                      : check_by_reads(history, levels, budget, options);
+  if (!verdicts.ok()) return verdicts;
+  Coverage coverage;
+  coverage.add(history);
+  for (Verdict& verdict : *verdicts) {
+    if (verdict.outcome != Outcome::Holds) continue;
+    verdict.left_out = coverage.left_out(verdict.level, options.evidence);
   }
-  return check_by_reads(history, levels, budget, options);
+  return verdicts;
 }
 
 Result<Verdict> check_within(const Budget& budget, const History& history, Level level,
@@ -249,6 +257,7 @@ Result<Verdict> check_within(const Budget& budget, const History& history, Level
 
 Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
                                    const CheckOptions& options) {
+  if (auto status = refuse_empty(history); !status) return std::move(status).error();
   const Budget budget(options.time_limit, options.cancelled, options.memory_limit,
                       options.work_limit);
   return check_within(budget, history, levels, options);

@@ -11,6 +11,8 @@
 #include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
+#include "check/sight_search.h"
+#include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"
 
 namespace ouro {
@@ -33,13 +35,13 @@ bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& e
   return edges.size() > known;
 }
 
-// Decides a level with the predicate edges that `observed` has now, and without its open reads.
 // What decides a level without its open reads, or, if it `searches`, with most of them.
 struct Question {
   Level level = Level::Serializable;
   bool searches = false;
 };
 
+// Decides a level with the predicate edges that `observed` has now.
 Verdict decide(const Observed& observed, const PredicateReads& predicates, Question question,
                const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
@@ -54,34 +56,132 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
              : check_polygraph(observed, level, budget, options, question.searches);
 }
 
-// Decides a level, adding the edges of predicate reads that the order found so far breaks, until
-// the order breaks none.
-Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
-                               Question question, const Budget& budget,
-                               const CheckOptions& options) {
+// Decides a level with `given` edges, adding the edges of predicate reads that the order found so
+// far breaks, until the order breaks none.
+Settled settle(Observed& observed, const PredicateReads& predicates, Question question,
+               const std::vector<PredicateEdge>& given, const Budget& budget,
+               const CheckOptions& options) {
   const Level level = question.level;
-  if (observed.stopped() || predicates.stopped() || predicates.empty()) {
-    return decide(observed, predicates, question, budget, options);
-  }
-  if (rules(level).is(LevelFamily::Parallel)) {
-    // Session-si implies this level and takes few edges. Only if it fails are all of them needed.
-    const Verdict stronger =
-        decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
-    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
-    observed.set_predicate_edges(predicates.all(observed, budget, options.threads));
-    return decide(observed, predicates, question, budget, options);
-  }
   std::vector<PredicateEdge> edges;
+  merge(given, edges);
   const bool overwrites = rules(level).phantoms_count();
   for (;;) {
     observed.set_predicate_edges(edges);
     Verdict verdict = decide(observed, predicates, question, budget, options);
-    if (verdict.outcome != Outcome::Holds) return verdict;
+    if (verdict.outcome != Outcome::Holds) return {std::move(verdict), {}};
     const auto broken =
         predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
-    if (budget.exhausted()) return Verdict{.level = level};
-    if (!merge(broken, edges)) return verdict;
+    if (budget.exhausted()) return {Verdict{.level = level}, {}};
+    if (!merge(broken, edges)) return {std::move(verdict), std::move(edges)};
   }
+}
+
+// Says which read it was that could not be decided.
+Verdict undecided_read(const Observed& observed, Level level, OpId read) {
+  Verdict verdict{.level = level};
+  verdict.reason = fmt::format("{}: the predicate read has no version set, and what it saw is open",
+                               observed.history().place(read).to_string());
+  return verdict;
+}
+
+Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
+                               Question question, const Budget& budget, const CheckOptions& options);
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
+                       Question question, const Budget& budget, const CheckOptions& options);
+
+// At parallel SI no order says what a predicate read saw. Session-si implies the level and takes
+// few edges. Only if it fails are all edges of all reads needed.
+Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
+                        Question question, const Budget& budget, const CheckOptions& options) {
+  const Level level = question.level;
+  const Verdict stronger =
+      decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
+  if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  if (predicates.partial().valid()) {
+    return decide_partial(observed, predicates, question, budget, options);
+  }
+  std::vector<PredicateEdge> edges = predicates.all(observed, budget, options.threads);
+  OpId open;
+  if (!predicates.unplaced().empty()) {
+    const auto certain =
+        UnplacedReads(observed, predicates.rows(), predicates.unplaced()).certain(budget);
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (certain.impossible.valid()) return impossible_read(observed, level, certain.impossible);
+    merge(certain.edges, edges);
+    open = certain.open;
+  }
+  observed.set_predicate_edges(edges);
+  Verdict verdict = decide(observed, predicates, question, budget, options);
+  const bool holds = verdict.outcome == Outcome::Holds;
+  return holds && open.valid() ? undecided_read(observed, level, open) : verdict;
+}
+
+// Decides a level if the version orders of some rows are not complete. What predicate reads saw is
+// then known only in an order of all transactions. So the level is decided without them; and if the
+// order that was found does not fit them, again with the edges that they would have had in it. That
+// is a guess: the level holds if an order fits, but if none is found, that proves nothing.
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
+                       Question question, const Budget& budget, const CheckOptions& options) {
+  const Level level = question.level;
+  constexpr int kAttempts = 20;
+  const bool overwrites = rules(level).phantoms_count();
+  const History& h = observed.history();
+  Verdict undecided{.level = level};
+  undecided.reason = fmt::format(
+      "the version order of {} is not complete, and predicate reads do not fit the orders tried",
+      h.key_label(predicates.partial()));
+  std::vector<PredicateEdge> edges;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    observed.set_predicate_edges(edges);
+    Verdict verdict = decide(observed, predicates, question, budget, options);
+    if (verdict.outcome != Outcome::Holds) return attempt == 0 ? verdict : undecided;
+    const Positions positions = positions_of(observed.history(), verdict);
+    const auto placed =
+        PredicateReads::read(observed, predicates.at(), budget, options.threads, &positions);
+    if (!placed.ok()) undecided.reason = placed.error().what;
+    if (!placed.ok()) return undecided;
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (!placed->snapshots_fit()) return undecided;
+    // What is wrong with a version set is so in any order.
+    if (!placed->flaws().empty()) return decide(observed, *placed, question, budget, options);
+    std::vector<PredicateEdge> more = placed->broken(observed, positions, overwrites, budget);
+    const UnplacedReads unplaced(observed, placed->rows(), placed->unplaced());
+    const auto found = unplaced.compare(positions, allowed_versions(level), {}, budget);
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (found.impossible.valid()) return impossible_read(observed, level, found.impossible);
+    if (rules(level).is(LevelFamily::Parallel)) return undecided;  // It has no such order.
+    more.insert(more.end(), found.edges.begin(), found.edges.end());
+    const auto likely = unplaced.edges_of(found.open);
+    more.insert(more.end(), likely.begin(), likely.end());
+    if (more.empty() && !found.misfit.valid()) return verdict;
+    if (!merge(more, edges)) return undecided;
+  }
+  return undecided;
+}
+
+// Decides a level with its predicate reads.
+Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
+                               Question question, const Budget& budget, const CheckOptions& options) {
+  const Level level = question.level;
+  if (observed.stopped() || predicates.stopped() || predicates.empty()) {
+    return decide(observed, predicates, question, budget, options);
+  }
+  if (predicates.partial().valid() && !rules(level).is(LevelFamily::Parallel)) {
+    return decide_partial(observed, predicates, question, budget, options);
+  }
+  if (rules(level).is(LevelFamily::Parallel)) {
+    return decide_parallel(observed, predicates, question, budget, options);
+  }
+  const auto settle_with = [&](const std::vector<PredicateEdge>& edges) {
+    return settle(observed, predicates, question, edges, budget, options);
+  };
+  if (predicates.unplaced().empty()) return settle_with({}).verdict;
+  Verdict verdict = search_sights(observed, predicates, level, settle_with, budget);
+  // Cases are about what predicate reads saw, or about open reads, or there are two moments at
+  // which other predicate reads may have seen what they saw; but not several of these.
+  const bool alone = observed.open_reads().empty() && !predicates.has_snapshots();
+  if (verdict.cases.empty() || alone) return verdict;
+  return undecided_read(observed, level, verdict.cases[0].sights[0].read);
 }
 
 // Whether what open reads returned is to be searched for, instead of tried case by case.
@@ -101,6 +201,8 @@ bool can_search_sources(Level level) {
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
   verdict.sources = stronger.sources;
+  // Of parallel SI a schedule is another proof: it says what predicate reads saw.
+  if (rules(level).is(LevelFamily::Parallel)) verdict.schedule = stronger.schedule;
   if (!rules(level).begins_apart()) return verdict;
   verdict.schedule = stronger.schedule;
   if (!verdict.schedule.empty()) return verdict;

@@ -53,13 +53,14 @@ class OpenReads {
     auto observed = whole_.with_sources(sources, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
     if (const OpId read = impossible_sum(*observed); read.valid()) {
-      cases_.push_back({sources, {anomaly_of_sum(*observed, read)}, {}});
+      cases_.push_back({sources, {}, {anomaly_of_sum(*observed, read)}, {}});
       return std::nullopt;
     }
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
+    if (!verdict.cases.empty()) return undecided("what predicate reads saw is open, too");
     if (verdict.outcome == Outcome::Violated) {
-      cases_.push_back({sources, std::move(verdict.anomalies), std::move(verdict.refutation)});
+      cases_.push_back({sources, {}, std::move(verdict.anomalies), std::move(verdict.refutation)});
       return std::nullopt;
     }
     return look_closer(*observed, std::move(verdict), sources);
@@ -129,7 +130,7 @@ class OpenReads {
     for (ForcedRow& row : forced) {
       const ItemId write = row_write(observed, row.item);
       said.push_back(source(observed, row.item, row.seen ? ItemId{} : write));
-      cases_.push_back({said, {std::move(row.refuted)}, {}});
+      cases_.push_back({said, {}, {std::move(row.refuted)}, {}});
       said.back() = source(observed, row.item, row.seen ? write : ItemId{});
     }
     return said;
@@ -143,7 +144,7 @@ class OpenReads {
       auto forced = contradiction_of_sum(whole_, sum, level_, options_.clock_drift);
       if (forced.empty()) continue;
       Sources said = refute_opposites(whole_, std::move(forced), {});
-      cases_.push_back({std::move(said), {anomaly_of_sum(whole_, sum.op)}, {}});
+      cases_.push_back({std::move(said), {}, {anomaly_of_sum(whole_, sum.op)}, {}});
       return true;
     }
     return false;
@@ -330,15 +331,14 @@ class OpenReads {
 Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, bool searches,
                           const Budget& budget, const CheckOptions& options) {
   if (observed.stopped()) return decide(observed);
-  if (observed.open_reads().empty() && observed.items().sums().empty()) {
-    Verdict verdict = decide(observed);
-    if (verdict.outcome == Outcome::Holds && observed.items().left_out_sums()) {
-      verdict = {.level = verdict.level};
-      verdict.reason = "there are too many increments and reads of counters to be searched";
-    }
-    return verdict;
+  const bool open = !observed.open_reads().empty() || !observed.items().sums().empty();
+  Verdict verdict =
+      open ? OpenReads(observed, decide, searches, budget, options).run() : decide(observed);
+  if (verdict.outcome == Outcome::Holds && observed.items().left_out_sums()) {
+    verdict = {.level = verdict.level};
+    verdict.reason = "there are too many increments and reads of counters to be searched";
   }
-  return OpenReads(observed, decide, searches, budget, options).run();
+  return verdict;
 }
 
 bool has_few_cases(const Observed& observed) {

@@ -7,6 +7,7 @@
 
 #include "base/level_rules.h"
 #include "base/parallel.h"
+#include "check/implied.h"
 #include "check/one_level.h"
 
 namespace ouro {
@@ -60,10 +61,14 @@ class LevelByLevel {
   [[nodiscard]] const Verdict* find(Outcome outcome, Level level) const {
     for (const Verdict& verdict : verdicts_) {
       const bool answers =
-          outcome == Outcome::Holds ? implies(verdict.level, level) : implies(level, verdict.level);
+          outcome == Outcome::Holds ? implied(verdict.level, level) : implied(level, verdict.level);
       if (verdict.outcome == outcome && answers) return &verdict;
     }
     return nullptr;
+  }
+
+  [[nodiscard]] bool implied(Level stronger, Level weaker) const {
+    return implied_in(observed_.history(), stronger, weaker, Evidence::Observed);
   }
 
   [[nodiscard]] Verdict decide(Level level) {
@@ -76,7 +81,7 @@ class LevelByLevel {
                                             std::span<const std::size_t> order) {
     const Level level = levels[order[0]];
     const auto other = std::find_if(order.begin() + 1, order.end(), [&](std::size_t i) {
-      return !beside_[i] && !implies(level, levels[i]) &&
+      return !beside_[i] && !implied(level, levels[i]) &&
              find(Outcome::Holds, levels[i]) == nullptr;
     });
     if (other == order.end() || !worth_a_thread()) return decide(level);
@@ -176,10 +181,14 @@ class OutcomesOnly {
       violated_ |= outcome == Outcome::Violated;
       for (Verdict& verdict : verdicts) {
         const bool follows =
-            outcome == Outcome::Holds ? implies(next, verdict.level) : implies(verdict.level, next);
+            outcome == Outcome::Holds ? implied(next, verdict.level) : implied(verdict.level, next);
         if (follows && outcome != Outcome::Undecided) verdict.outcome = outcome;
       }
     }
+  }
+
+  [[nodiscard]] bool implied(Level stronger, Level weaker) const {
+    return implied_in(observed_.history(), stronger, weaker, Evidence::Observed);
   }
 
   [[nodiscard]] Outcome decide(Level level, unsigned share) {
@@ -217,12 +226,12 @@ class OutcomesOnly {
   }
 
   // The level that settles most of `open`, counting the less telling of its two outcomes.
-  static Level most_telling(std::span<const Level> open) {
+  [[nodiscard]] Level most_telling(std::span<const Level> open) const {
     const auto told = [&](Level level) {
       const auto weaker = std::count_if(open.begin(), open.end(),
-                                        [&](Level other) { return implies(level, other); });
+                                        [&](Level other) { return implied(level, other); });
       const auto stronger = std::count_if(open.begin(), open.end(),
-                                          [&](Level other) { return implies(other, level); });
+                                          [&](Level other) { return implied(other, level); });
       return std::min(weaker, stronger);
     };
     return *std::max_element(open.begin(), open.end(),

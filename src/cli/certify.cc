@@ -25,8 +25,9 @@ constexpr char kCertifyDetails[] =
     "It takes time linear in the history and the certificate; for orders at read-committed and "
     "read-atomic O(n^1.5), at causal O(n) for each session.";
 
-// "session-si holds; 120 transactions, 960 operations", with the clock drift if there is one.
-std::string claim(const Certificate& certificate) {
+// "session-si holds; 120 transactions, 960 operations", with the clock drift if there is one and
+// with what a level that holds leaves out.
+std::string claim(const History& history, const Certificate& certificate) {
   const Verdict& verdict = certificate.verdict;
   std::string text = fmt::format(
       "{} {}{}; {} transactions, {} operations", info(verdict.level).name,
@@ -36,6 +37,10 @@ std::string claim(const Certificate& certificate) {
       certificate.txns, certificate.ops);
   if (certificate.clock_drift != 0) {
     text += fmt::format(", clock drift {}", certificate.clock_drift);
+  }
+  if (verdict.outcome == Outcome::Holds) {
+    const std::string left = describe(left_out(history, verdict.level, verdict.evidence));
+    if (!left.empty()) text += "; left out: " + left;
   }
   return text;
 }
@@ -49,7 +54,7 @@ int run_certify(const CertifyFlags& flags) {
   if (!certificate.ok()) return fail(certificate.error());
   const auto checked = certify(*history, *certificate);
   if (!checked.ok()) return fail(checked.error());
-  print(checked->accepted ? fmt::format("accepted: {}\n", claim(*certificate))
+  print(checked->accepted ? fmt::format("accepted: {}\n", claim(*history, *certificate))
                           : fmt::format("rejected: {}\n", checked->reason));
   return checked->accepted ? kHolds : kViolated;
 }

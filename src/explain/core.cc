@@ -41,6 +41,7 @@ Core::Core(const History& history, const Verdict& verdict, const Anomaly& anomal
 
 void Core::add(const SourceCase& each) {
   for (const ReadSource& said : each.sources) add(said.read);
+  for (const ReadSight& sight : each.sights) add(sight.read);
   for (const Anomaly& anomaly : each.anomalies) {
     for (const OpId op : anomaly.ops) add(op);
     for (const Edge& edge : anomaly.edges) add(edge);

@@ -26,7 +26,7 @@ constexpr std::uint64_t kAssumed = 1;
 std::uint64_t cost_of(const Fact& fact) {
   std::uint64_t cost = kStep;
   if (fact.edge.kind == EdgeKind::ReadWrite) cost += kOverwrittenRead;
-  if (fact.edge.kind == EdgeKind::RealTime) cost += kClock;
+  if (is_real_time(fact.edge.kind)) cost += kClock;
   if (fact.edge.kind == EdgeKind::Session) cost += kSession;
   return fact.premises == 0 ? cost : cost + kAssumed;
 }
@@ -79,8 +79,10 @@ class Graph {
   [[nodiscard]] Ends between_events(const Edge& edge) const {
     const std::size_t from = 2 * edge.from.index();
     const std::size_t to = 2 * edge.to.index();
-    if (edge.kind == EdgeKind::ReadWrite) return {from, to + 1};
-    const bool to_commit = (edge.kind == EdgeKind::WriteWrite && rules_.lost_updates) ||
+    const bool from_begin = edge.kind == EdgeKind::ReadWrite || edge.kind == EdgeKind::BeginTime;
+    if (from_begin) return {from, to + 1};
+    const bool to_commit = edge.kind == EdgeKind::CommitTime ||
+                           (edge.kind == EdgeKind::WriteWrite && rules_.lost_updates) ||
                            (edge.kind == EdgeKind::RealTime && rules_.time_to_commit());
     return {from + 1, to_commit ? to + 1 : to};
   }

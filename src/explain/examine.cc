@@ -11,6 +11,8 @@
 
 #include "base/budget.h"
 #include "check/check_within.h"
+#include "check/implied.h"
+#include "check/left_out.h"
 #include "explain/look.h"
 
 namespace ouro {
@@ -46,6 +48,7 @@ class Examining {
   }
 
   Result<Examination> run() {
+    if (auto status = refuse_empty(h_); !status) return std::move(status).error();
     begin(ExamineStage::Checking);
     const Budget budget(how_.time_limit, how_.cancelled, how_.memory_limit, how_.work_limit);
     auto verdicts = check_within(budget, h_, options_.levels, how_);
@@ -107,8 +110,10 @@ class Examining {
     const Evidence evidence = how_.evidence;
     return std::any_of(out_.verdicts.begin(), out_.verdicts.end(), [&](const Verdict& verdict) {
       return verdict.level == level ||
-             (verdict.outcome == Outcome::Holds && implies(verdict.level, level, evidence)) ||
-             (verdict.outcome == Outcome::Violated && implies(level, verdict.level, evidence));
+             (verdict.outcome == Outcome::Holds &&
+              implied_in(h_, verdict.level, level, evidence)) ||
+             (verdict.outcome == Outcome::Violated &&
+              implied_in(h_, level, verdict.level, evidence));
     });
   }
 

@@ -50,13 +50,26 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   }
   find_last_writes();
   if (!h_.has_predicate_reads()) return;
+  const std::vector<bool> lists = list_keys(h_);
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
-    if (knows(KeyId{k}) && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
+    const bool row = !lists[k] && !h_.initial(KeyId{k}).is_null();
+    if (knows(KeyId{k}) && row) initial_rows_.emplace_back(k);
   }
   sort_by_name(initial_rows_);
   if (!scans_list_tombstones(h_)) find_unclear_rows();
   if (evidence_ == Evidence::Observed) find_counter_rows();
-  if (evidence_ == Evidence::Versions) grounds_ = std::make_unique<RowGrounds>(h_);
+  if (evidence_ != Evidence::Versions) return;
+  grounds_ = std::make_unique<RowGrounds>(h_);
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    const Op op = h_.op(OpId{i});
+    if (!is_write(op.kind) || h_.status(h_.txn_of(op.id)) == TxnStatus::Aborted) continue;
+    writes_of_[op.key].push_back(op.id);
+  }
+}
+
+std::span<const OpId> Excerpter::writes_of(KeyId key) const {
+  const auto found = writes_of_.find(key);
+  return found == writes_of_.end() ? std::span<const OpId>() : std::span(found->second);
 }
 
 void Excerpter::find_counter_rows() {
@@ -409,7 +422,7 @@ class ExcerptMaker {
       for (const KeyId row : rows->initial) key(row);
     }
     bool exact = true;  // Whether the result of an aggregate is still about the same rows.
-    if ((grounds != nullptr && !stands(op, *grounds, read, exact)) ||
+    if (!keeps_open_rows(op, exact) || (grounds != nullptr && !stands(op, *grounds, read, exact)) ||
         ((read.has_version_set || op.kind == OpKind::Scan) && !keeps_own_writes(op, read, exact)) ||
         !add_rows(op, read, grounds) || !add_version_set(op, read, grounds, exact)) {
       s_->row_reads.resize(first_row);
@@ -423,6 +436,23 @@ class ExcerptMaker {
     if (op.kind == OpKind::Aggregate && !exact) read.result = Value::unobserved();
     s_->predicate_reads.push_back(read);
     return s_->predicate_reads.size() - 1;
+  }
+
+  // Of a read of which it is open what it saw: whether each row that mattered to it has all its
+  // versions in this part, or none. With some of them the read could have seen less than it could.
+  bool keeps_open_rows(const Op& op, bool& exact) {
+    const auto* rows = e_.open_rows(op.id);
+    if (rows == nullptr) return true;
+    for (const RowGrounds::Matter& row : *rows) {
+      const auto writes = e_.writes_of(row.key);
+      const auto left =
+          std::count_if(writes.begin(), writes.end(), [&](OpId write) { return stays(write); });
+      const bool all = e_.knows(row.key) && left == std::ssize(writes);
+      if (!all && (left > 0 || row.initially)) return false;
+      if (all && row.initially) key(row.key);  // Nobody may mention it.
+      exact &= all;
+    }
+    return true;
   }
 
   [[nodiscard]] bool is_grounded(const RowGrounds::Row& row) const {

@@ -58,6 +58,12 @@ class Excerpter {
   [[nodiscard]] OpId installed(OpId write) const;
   // What a predicate read rests on (row_grounds.h); null: nothing but what it returned.
   [[nodiscard]] const std::vector<RowGrounds::Row>* grounds(OpId read) const;
+  // The rows that mattered to a predicate read of which it is open what it saw; null: it is none.
+  [[nodiscard]] const std::vector<RowGrounds::Matter>* open_rows(OpId read) const {
+    return grounds_ ? grounds_->open(read) : nullptr;
+  }
+  // All writes of a key by transactions that did not abort.
+  [[nodiscard]] std::span<const OpId> writes_of(KeyId key) const;
   // As RowGrounds::is_even(). REQUIRES: the row is one of the read's grounds.
   [[nodiscard]] bool is_even(OpId read, const RowGrounds::Row& row,
                              const std::function<bool(OpId)>& stays) const {
@@ -110,8 +116,9 @@ class Excerpter {
   absl::flat_hash_map<OpId, OpId> overwritten_;  // See installed(); without the last writes.
   absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;
   absl::flat_hash_map<Value, CounterRows> counter_rows_;
-  std::vector<KeyId> initial_rows_;      // Sorted by name.
-  std::vector<KeyId> unclear_rows_;      // Sorted by name.
+  absl::flat_hash_map<KeyId, std::vector<OpId>> writes_of_;  // By versions, with predicate reads.
+  std::vector<KeyId> initial_rows_;                          // Sorted by name.
+  std::vector<KeyId> unclear_rows_;                          // Sorted by name.
   std::unique_ptr<RowGrounds> grounds_;  // Null: not by versions, or no predicate reads.
 };
 

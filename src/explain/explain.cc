@@ -505,8 +505,10 @@ class Explaining {
       if (decidable(level.level, first_.evidence)) asked.push_back(level.level);
     }
     const Budget left(budget_, 1);
-    const auto verdicts = check_within(left, least, asked, check_options());
+    auto verdicts = check_within(left, least, asked, check_options());
     if (!verdicts.ok()) return;
+    // A story is about what was recorded, and says nothing of what was not.
+    for (Verdict& verdict : *verdicts) verdict.left_out.clear();
     story.weakest_violated = weakest_violated(*verdicts);
     story.strongest_holding = strongest_holding(*verdicts);
   }

@@ -1,6 +1,7 @@
 #include "explain/facts.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/level_rules.h"
@@ -33,7 +34,7 @@ void WriteOrders::put(std::size_t key, std::size_t first, std::size_t second, Pr
 Facts::Facts(const Observed& observed, Level level, std::int64_t clock_drift)
     : o_(observed), txn_count_(observed.history().txn_count()), known_({}) {
   if (rules(level).sessions) add_sessions();
-  if (rules(level).clocks()) add_real_time(clock_drift);
+  if (rules(level).clocks()) add_real_time(level, clock_drift);
   add_keys();
 }
 
@@ -50,16 +51,24 @@ void Facts::add_sessions() {
   }
 }
 
-void Facts::add_real_time(std::int64_t clock_drift) {
+void Facts::add_real_time(Level level, std::int64_t clock_drift) {
   const History& h = o_.history();
+  const bool inner = rules(level).begins_apart() && h.has_inner_clocks();
+  const auto before = [&](std::optional<std::int64_t> answered, std::optional<std::int64_t> asked) {
+    return answered && asked && completed_before(*answered, *asked, clock_drift);
+  };
   for (std::size_t i = 0; i < txn_count_; ++i) {
     for (std::size_t j = 0; j < txn_count_; ++j) {
-      const auto completed = h.completed(TxnId{i});
-      const auto invoked = h.invoked(TxnId{j});
-      if (i == j || !completed || !invoked) continue;
-      if (!completed_before(*completed, *invoked, clock_drift)) continue;
-      if (!o_.counted(TxnId{i}) || !o_.counted(TxnId{j})) continue;
-      base_.push_back({.from = TxnId{i}, .to = TxnId{j}, .kind = EdgeKind::RealTime});
+      const TxnId from{i};
+      const TxnId to{j};
+      if (i == j || !o_.counted(from) || !o_.counted(to)) continue;
+      const auto add = [&](EdgeKind kind) {
+        base_.push_back({.from = from, .to = to, .kind = kind});
+      };
+      if (before(h.completed(from), h.invoked(to))) add(EdgeKind::RealTime);
+      if (!inner) continue;
+      if (before(h.completed(from), h.committing(to))) add(EdgeKind::CommitTime);
+      if (before(h.began(from), commit_asked(h, to))) add(EdgeKind::BeginTime);
     }
   }
 }

@@ -86,7 +86,7 @@ class Facts {
 
  private:
   void add_sessions();
-  void add_real_time(std::int64_t clock_drift);
+  void add_real_time(Level level, std::int64_t clock_drift);
   void add_keys();
   void add_key(KeyId key);
   void order_by_steps(std::size_t key);

@@ -42,6 +42,10 @@ void lift(Story& story, const Excerpt& part) {
     for (ReadSource& said : each.sources) {
       said = {lifted(said.read, part), lifted(said.key, part), lifted(said.writer, part)};
     }
+    for (ReadSight& sight : each.sights) {
+      sight = {lifted(sight.read, part), lifted(sight.key, part), lifted(sight.writer, part),
+               sight.seen};
+    }
   }
 }
 

@@ -88,7 +88,9 @@ class Namer {
       return Pattern::StaleRead;
     }
     if (has(cycle, EdgeKind::WriteWrite)) return Pattern::ReadSkew;
-    return has(cycle, EdgeKind::RealTime) ? Pattern::StaleRead : Pattern::CausalityViolation;
+    const bool timed = std::any_of(cycle.begin(), cycle.end(),
+                                   [](const Edge& edge) { return is_real_time(edge.kind); });
+    return timed ? Pattern::StaleRead : Pattern::CausalityViolation;
   }
 
   [[nodiscard]] Pattern of_overwritten_reads(std::span<const Edge> cycle) const {
@@ -159,7 +161,7 @@ Variant variant_of(const Story& story, const History& history) {
         edge.kind == EdgeKind::Forced && edge.read.valid() && !edge.saw.valid() &&
         edge.from.valid() &&
         history.session(edge.from) == history.session(history.txn_of(edge.read));
-    if (edge.kind == EdgeKind::RealTime) variant = Variant::RealTime;
+    if (is_real_time(edge.kind)) variant = Variant::RealTime;
     if (variant != Variant::None) return;
     if (by_session || (edge.kind == EdgeKind::Session && edge.from.valid())) {
       variant = Variant::Session;

@@ -47,6 +47,7 @@ std::vector<Case> cases_of(std::span<const SourceCase> sources) {
     }
     for (Case& one : cases) {
       one.sources = each.sources;
+      one.sights = each.sights;
       if (one.mirrors) *one.mirrors += first;
       out.push_back(std::move(one));
     }

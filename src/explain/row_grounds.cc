@@ -32,6 +32,26 @@ const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
   return &at->second;
 }
 
+const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
+  const PredicateRead& details = h_.predicate_read(read);
+  const bool placed = h_.start_ts(h_.txn_of(read)).has_value();
+  if (!rows_ || !has_condition(h_.op(read).kind) || placed || details.has_version_set) {
+    return nullptr;
+  }
+  const auto [at, added] = open_.try_emplace(read);
+  if (!added) return &at->second;
+  rows_->prepare(details.predicate);
+  std::vector<RowVersions::KeyPosition> matches;
+  rows_->select(details.predicate, matches);
+  for (const RowVersions::KeyPosition& place : matches) {
+    if (!rows_->part(details, place).counts) continue;
+    if (at->second.empty() || at->second.back().key != place.key) {
+      at->second.push_back({place.key, place.position == 0});
+    }
+  }
+  return &at->second;
+}
+
 bool RowGrounds::judged(OpId read) const {
   const OpKind kind = h_.op(read).kind;
   if (!rows_ || !has_condition(kind)) return false;
@@ -105,9 +125,11 @@ RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
           .initial_matches = match(0),
           .missed = misses(read, key),
           .position = {}};
+  const PredicateRead& details = h_.predicate_read(read);
+  const RowVersions::Part part = rows_->part(details, {key, seen});
   std::uint32_t first = seen;
-  while (first > 0 && match(first - 1) == out.matches) --first;
-  const auto rows = h_.rows(h_.predicate_read(read));
+  while (first > 0 && rows_->part(details, {key, first - 1}) == part) --first;
+  const auto rows = h_.rows(details);
   const KeyVersion version{key, out.value};
   const bool returned = std::find(rows.begin(), rows.end(), version) != rows.end();
   const bool selected = out.matches && h_.op(read).kind == OpKind::Select;
@@ -136,13 +158,12 @@ RowGrounds::Row RowGrounds::row(OpId read, SnapshotAt at,
 }
 
 bool RowGrounds::is_even(OpId read, const Row& row, const std::function<bool(OpId)>& stays) const {
-  const PredicateId predicate = h_.predicate_read(read).predicate;
-  if (row.initial_matches != row.matches) return false;
+  const PredicateRead& details = h_.predicate_read(read);
+  const RowVersions::Part part = rows_->part(details, {row.key, *row.position});
+  if (rows_->part(details, {row.key, 0}) != part) return false;
   const auto versions = rows_->of(row.key);
   for (std::uint32_t i = 1; i <= *row.position; ++i) {
-    if (stays(write(versions[i])) && rows_->matches(predicate, {row.key, i}) != row.matches) {
-      return false;
-    }
+    if (stays(write(versions[i])) && rows_->part(details, {row.key, i}) != part) return false;
   }
   return true;
 }

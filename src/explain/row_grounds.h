@@ -2,12 +2,13 @@
 // versions a part of the history must keep.
 //
 // A select or aggregate follows the writer of the last version, up to the one it saw, that changed
-// whether the row matches, and precedes the writer of the next such version. A part of the history
-// that lacks versions must not have such changes that the whole does not have. So the read may stay
-// in a part only if, of each row that is left, three versions stay: the last one up to what the
-// read saw that changed whether the row matches; the one before that, so that it is still a change;
-// and, if the read returned the row, the version that it returned. Without other versions nobody
-// precedes the read who did not before.
+// what the row is to the read (RowVersions::Part): whether it matches, or the column that is
+// aggregated. It precedes the writer of the next such version. A part of the history that lacks
+// versions must not have such changes that the whole does not have. So the read may stay in a part
+// only if, of each row that is left, three versions stay: the last one up to what the read saw that
+// was such a change; the one before that, so that it is still a change; and, if the read returned
+// the row, the version that it returned. Without other versions nobody precedes the read who did
+// not before.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -35,8 +36,8 @@ class RowGrounds {
     Value value;                 // The value of that version.
     bool matches = false;        // Whether that version matches.
     // The value of the version that a version set may list instead of the one seen: the first of
-    // the versions up to it that, without interruption, match or do not match like it. Null: it
-    // need not be listed. Unobserved: a version set cannot name it.
+    // the versions up to it that, without interruption, are the same to the read. Null: it need not
+    // be listed. Unobserved: a version set cannot name it.
     Value like;
     Value initially;  // The initial version, with null and unobserved as for `like`.
     bool initial_matches = false;
@@ -44,14 +45,22 @@ class RowGrounds {
     // The position of the version seen among those of the row; nothing if that version must stay.
     std::optional<std::uint32_t> position;
   };
-  // Whether all versions up to the one that the read saw, of those for which `stays` is true, match
-  // or do not match like it: then the read follows no writer of the row. REQUIRES: row.position.
+  // Whether all versions up to the one that the read saw, of those for which `stays` is true, are
+  // the same to the read: then it follows no writer of the row. REQUIRES: row.position.
   [[nodiscard]] bool is_even(OpId read, const Row& row,
                              const std::function<bool(OpId)>& stays) const;
 
   // For every row that ever matched, one Row for each moment at which the read may have seen it,
   // sorted by key; null if the read is not judged by version orders.
   [[nodiscard]] const std::vector<Row>* of(OpId read);
+
+  // The rows that ever mattered to a select or aggregate of which the history does not say what it
+  // saw, and whether they did from the start; null if the read is none of these.
+  struct Matter {
+    KeyId key;
+    bool initially = false;
+  };
+  [[nodiscard]] const std::vector<Matter>* open(OpId read);
 
  private:
   [[nodiscard]] bool judged(OpId read) const;
@@ -69,6 +78,7 @@ class RowGrounds {
   // The moments at which reads without a version set may have taken their snapshots.
   std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
+  absl::flat_hash_map<OpId, std::vector<Matter>> open_;
 };
 
 }  // namespace ouro

@@ -68,8 +68,10 @@ enum class Section : std::uint32_t {
   TrunkEnd,
   ColumnName,
   Remarks,  // Bytes: name and text, each ended by a zero byte, alternating.
+  Began,
+  Committing,
 };
-inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::Remarks);
+inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::Committing);
 
 struct DiskPredicateRead {
   std::uint64_t lower, upper, result;
@@ -167,6 +169,8 @@ void for_each_section(File& file, Columns& c) {
   file.plain(Section::TrunkEnd, c.trunk_end);
   file.plain(Section::ColumnName, c.column_name);
   file.remarks(Section::Remarks, c.remarks);
+  file.plain(Section::Began, c.began);
+  file.plain(Section::Committing, c.committing);
 }
 
 }  // namespace ouro

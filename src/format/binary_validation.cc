@@ -207,9 +207,9 @@ class Validator {
     TxnColumns<ColumnSpan>::each_optional(
         [&](const auto&, const auto& column) { fits &= column.empty() || column.size() == n; }, c_);
     if (!fits) return "a column of transactions has the wrong length";
-    if (const auto t = first_inverted(c_.invoked, c_.completed)) {
-      return fmt::format("transaction {} {}", *t,
-                         inverted_clocks(c_.invoked[*t], c_.completed[*t]));
+    if (const auto wrong =
+            first_clock_disorder({c_.invoked, c_.began, c_.committing, c_.completed})) {
+      return fmt::format("transaction {} {}", wrong->txn, wrong->what);
     }
     for (const SessionId session : c_.txn_session) {
       if (session.index() >= c_.session_name.size()) return "a transaction has no session";

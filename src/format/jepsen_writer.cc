@@ -80,6 +80,8 @@ class Survey {
          "a new process");
     warn(use_clocks() && lost_completion_,
          "unknown transactions do not complete in EDN: when theirs did is only the time of a line");
+    warn(h_.has_inner_clocks(),
+         "when begins were answered and commits asked for (began, committing) is left out");
     if (any_clock_ && !clocks_fit_) {
       out.emplace_back("client clocks are left out, because some transactions lack them");
     }

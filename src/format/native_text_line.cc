@@ -14,8 +14,9 @@
 namespace ouro {
 namespace {
 
-constexpr std::string_view kTxnFields[] = {"session",  "status",    "invoked", "completed",
-                                           "start_ts", "commit_ts", "id",      "ops"};
+constexpr std::string_view kTxnFields[] = {"session",    "status",    "invoked",  "began",
+                                           "committing", "completed", "start_ts", "commit_ts",
+                                           "id",         "ops"};
 
 constexpr std::string_view kKeyedWords[] = {"r", "w", "append", "d"};
 
@@ -75,7 +76,7 @@ bool NativeLineParser::record() {
   const bool key =
       first == "key" || first == "versions" || first == "complete" || first == "initial";
   start_ = commit_ = kNoTimestamp;
-  invoked_ = completed_ = kNoClock;
+  invoked_ = began_ = committing_ = completed_ = kNoClock;
   has_session_ = has_ops_ = has_initial_ = has_versions_ = complete_ = false;
   key_name_ = Value::unobserved();
   if (!header && !key) b_.begin_txn(SessionId{0}, line_);
@@ -99,6 +100,7 @@ bool NativeLineParser::finish_txn() {
   if (!has_session_) return fail("the transaction has no \"session\"");
   if (!has_ops_) return fail("the transaction has no \"ops\"");
   b_.clocks(invoked_, completed_);
+  if (began_ != kNoClock || committing_ != kNoClock) b_.inner_clocks(began_, committing_);
   b_.timestamps(start_, commit_);
   return true;
 }
@@ -187,6 +189,10 @@ bool NativeLineParser::txn_field(TxnField field, Token& token) {
       return status(token);
     case TxnField::Invoked:
       return clock(token, invoked_);
+    case TxnField::Began:
+      return clock(token, began_);
+    case TxnField::Committing:
+      return clock(token, committing_);
     case TxnField::Completed:
       return clock(token, completed_);
     case TxnField::StartTs:

@@ -37,7 +37,19 @@ class NativeLineParser {
   bool refuse_reserved(std::string_view what);
   bool clock(const Token& token, std::int64_t& out);
 
-  enum class TxnField { Session, Status, Invoked, Completed, StartTs, CommitTs, Id, Ops, Unknown };
+  enum class TxnField {
+    Session,
+    Status,
+    Invoked,
+    Began,
+    Committing,
+    Completed,
+    StartTs,
+    CommitTs,
+    Id,
+    Ops,
+    Unknown
+  };
   static TxnField txn_field_of(std::string_view name);
   bool txn_field(TxnField field, Token& token);
 
@@ -83,7 +95,7 @@ class NativeLineParser {
   // About the line being parsed.
   std::uint64_t line_ = 0;
   Timestamp start_, commit_;
-  std::int64_t invoked_ = 0, completed_ = 0;
+  std::int64_t invoked_ = 0, began_ = 0, committing_ = 0, completed_ = 0;
   bool has_session_ = false;
   bool has_ops_ = false;
   Value key_name_;

@@ -62,6 +62,10 @@ class Writer {
     if (h_.status(txn) == TxnStatus::Aborted) out_ += ",\"status\":\"aborted\"";
     if (h_.status(txn) == TxnStatus::Unknown) out_ += ",\"status\":\"unknown\"";
     if (const auto clock = h_.invoked(txn)) fmt::format_to(end(), ",\"invoked\":{}", *clock);
+    if (const auto clock = h_.began(txn)) fmt::format_to(end(), ",\"began\":{}", *clock);
+    if (const auto clock = h_.committing(txn)) {
+      fmt::format_to(end(), ",\"committing\":{}", *clock);
+    }
     if (const auto clock = h_.completed(txn)) fmt::format_to(end(), ",\"completed\":{}", *clock);
     timestamp("start_ts", h_.start_ts(txn));
     timestamp("commit_ts", h_.commit_ts(txn));

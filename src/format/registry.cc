@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 #include "format/awdit_text.h"
@@ -20,6 +21,7 @@
 #include "format/plume.h"
 #include "format/veristrong_list.h"
 #include "format/viper.h"
+#include "history/columns.h"
 
 namespace ouro {
 namespace {
@@ -111,6 +113,14 @@ std::string known_names(bool folders) {
   return names;
 }
 
+// The same history, which knows what it was read as.
+Result<History> described(Result<History> read, const FormatInfo& format) {
+  if (!read.ok()) return read;
+  HistoryColumns columns = columns_of(*read);
+  columns.read_as = format.description;
+  return history_of(columns, std::make_shared<const History>(*std::move(read)));
+}
+
 Result<History> read_folder(const std::string& path, const ReadOptions& options) {
   const FormatEntry* chosen = nullptr;
   if (options.format != Format::Detect) {
@@ -131,7 +141,7 @@ Result<History> read_folder(const std::string& path, const ReadOptions& options)
                                       "otherwise give the file in it",
                                       known_names(true)));
   }
-  return chosen->read_folder(path, options.threads);
+  return described(chosen->read_folder(path, options.threads), chosen->info);
 }
 
 Error unknown_format(const Input& input) {
@@ -174,8 +184,10 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
                       fmt::format("is a file, but a '{}' history is a folder", chosen->info.name));
     }
   }
-  if (!options.model.empty()) return read_model(input, chosen->info, options.model);
-  return chosen->read(input, options.threads);
+  if (!options.model.empty()) {
+    return described(read_model(input, chosen->info, options.model), chosen->info);
+  }
+  return described(chosen->read(input, options.threads), chosen->info);
 }
 
 }  // namespace

@@ -92,6 +92,8 @@ class ViperReader {
     has_initial_ |= initial;
     bool has_value = false;
     std::int64_t invoked = kNoClock;
+    std::int64_t began = kNoClock;
+    std::int64_t committing = kNoClock;
     std::int64_t completed = kNoClock;
     Token token;
     for (;;) {
@@ -100,7 +102,6 @@ class ViperReader {
       const std::string name(token.text);
       if (!next(token)) return false;
       bool ok = true;
-      std::int64_t time = 0;
       if (name == "value") {
         if (std::exchange(has_value, true)) return fail("\"value\" appears twice");
         ok = mops(token, initial);
@@ -108,8 +109,10 @@ class ViperReader {
         ok = clock(token, invoked);
       } else if (name == "postCommitTS") {
         ok = clock(token, completed);
-      } else if (name == "postBeginTS" || name == "preCommitTS") {
-        ok = clock(token, time);
+      } else if (name == "postBeginTS") {
+        ok = clock(token, began);
+      } else if (name == "preCommitTS") {
+        ok = clock(token, committing);
       } else if (name == "isInitial" || name == "isFinal") {
         ok = is_bool(token) || fail(fmt::format("expected true or false for \"{}\"", name));
       } else {
@@ -122,6 +125,7 @@ class ViperReader {
     }
     if (!has_value) return fail("the transaction has no \"value\", its operations");
     if (!initial) b_.clocks(invoked, completed);
+    if (!initial) b_.inner_clocks(began, committing);
     return true;
   }
 

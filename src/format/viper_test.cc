@@ -37,11 +37,12 @@ TEST(ViperTest, ATransactionThatEndsBeforeItBeginsIsAnError) {
             "clocks, or leave one out");
 }
 
-TEST(ViperTest, ClocksAreTheOutermostTimes) {
+TEST(ViperTest, TimesOfBeginAndCommitAreClocks) {
   EXPECT_EQ(
       read_viper_log(
           R"({"preBeginTS":1,"postBeginTS":2,"preCommitTS":3,"postCommitTS":4,"isFinal":true,"isInitial":false,"value":[]})"),
-      "{\"session\":\"J1.log\",\"invoked\":1,\"completed\":4,\"ops\":[]}\n");
+      "{\"session\":\"J1.log\",\"invoked\":1,\"began\":2,\"committing\":3,\"completed\":4,"
+      "\"ops\":[]}\n");
 }
 
 TEST(ViperTest, TheInitialTransactionGivesTheInitialValues) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "ouro/history.h"
 
@@ -37,6 +38,10 @@ namespace ouro {
   return is_among(kind, kRegister) || (is_among(kind, kEither) && !value.is_list() &&
                                        !value.is_null() && !value.is_unobserved());
 }
+
+// By key: whether some operation shows that it is a list. Lists are no rows: scans, selects and
+// aggregates pass over them. O(operations).
+[[nodiscard]] std::vector<bool> list_keys(const History& history);
 
 // Whether the operation read its key: its value is what the key held, or what it did not hold.
 [[nodiscard]] constexpr bool looks_at_key(OpKind kind) {

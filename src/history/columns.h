@@ -55,6 +55,8 @@ struct TxnColumns {
   Keep<TxnStatus> txn_status;
   Keep<Value> txn_name;              // Optional.
   Keep<std::int64_t> invoked;        // Optional; kNoClock where missing.
+  Keep<std::int64_t> began;          // Optional; kNoClock where missing.
+  Keep<std::int64_t> committing;     // Optional; kNoClock where missing.
   Keep<std::int64_t> completed;      // Optional; kNoClock where missing.
   Keep<Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
   Keep<Timestamp> commit_ts;         // Optional; kNoTimestamp where missing.
@@ -76,6 +78,8 @@ struct TxnColumns {
   static constexpr void each_optional(const Visit& visit, Lists&... lists) {
     visit(Value::null(), lists.txn_name...);
     visit(kNoClock, lists.invoked...);
+    visit(kNoClock, lists.began...);
+    visit(kNoClock, lists.committing...);
     visit(kNoClock, lists.completed...);
     visit(kNoTimestamp, lists.start_ts...);
     visit(kNoTimestamp, lists.commit_ts...);
@@ -232,6 +236,7 @@ struct HistoryColumns : AllColumns<ColumnSpan> {
   PlaceUnit place_unit = PlaceUnit::None;
   std::span<const std::string> files;
   std::span<const Remark> remarks;
+  std::string_view read_as;  // See History::read_as(). Of a text that is never freed.
 };
 
 // The way from a History to its columns and back.

@@ -24,6 +24,7 @@ enum class Rule : std::uint8_t {
   DuplicateCommitTs,
   MixedKeyTypes,
   MixedValueTypes,
+  NoClocks,
   PartialClocks,
   UnknownCompleted,
   PartialTimestamps,

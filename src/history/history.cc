@@ -56,6 +56,8 @@ History::History(std::shared_ptr<const HistoryColumns> all)
       txn_session_(all->txn_session),
       txn_status_(all->txn_status),
       invoked_(all->invoked),
+      began_(all->began),
+      committing_(all->committing),
       completed_(all->completed),
       start_ts_(all->start_ts),
       commit_ts_(all->commit_ts),
@@ -102,6 +104,10 @@ std::string_view History::column_name(ColumnId column) const {
 }
 
 std::span<const Remark> History::remarks() const { return all_->remarks; }
+
+std::string_view History::read_as() const { return all_->read_as; }
+
+std::size_t History::file_count() const { return all_->files.size(); }
 
 TxnId History::txn_of(OpId op) const {
   const auto after = std::upper_bound(txn_first_op_.begin(), txn_first_op_.end(), op.value);

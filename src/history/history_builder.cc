@@ -229,6 +229,17 @@ void HistoryBuilder::clocks(std::int64_t invoked, std::int64_t completed) {
   }
 }
 
+void HistoryBuilder::inner_clocks(std::int64_t began, std::int64_t committing) {
+  if (began != kNoClock) {
+    backfill(storage_->began, txn_count(), kNoClock);
+    storage_->began.back() = began;
+  }
+  if (committing != kNoClock) {
+    backfill(storage_->committing, txn_count(), kNoClock);
+    storage_->committing.back() = committing;
+  }
+}
+
 void HistoryBuilder::timestamps(Timestamp start, Timestamp commit) {
   if (start != kNoTimestamp) {
     backfill(storage_->start_ts, txn_count(), kNoTimestamp);
@@ -385,10 +396,10 @@ Result<History> HistoryBuilder::freeze() && {
     error.what = "the history has more than 4294967294 operations; split it";
     return error;
   }
-  if (const auto txn = first_inverted(s.invoked.span(), s.completed.span())) {
-    return s.error_about(*txn, "the transaction " +
-                                   inverted_clocks(s.invoked[*txn], s.completed[*txn]) +
-                                   "; correct its clocks, or leave one out");
+  if (const auto wrong = first_clock_disorder(
+          {s.invoked.span(), s.began.span(), s.committing.span(), s.completed.span()})) {
+    return s.error_about(
+        wrong->txn, "the transaction " + wrong->what + "; correct its clocks, or leave one out");
   }
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
 

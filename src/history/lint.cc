@@ -39,6 +39,9 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "make sure that they are meant to be different keys"},
     {"mixed-value-types", Severity::Warning, "a key holds both numbers and text",
      "make sure that 1 and \"1\" are meant to be different values"},
+    {"no-clocks", Severity::Warning, "no transaction has clocks",
+     "record invoked and completed: without them nothing is said about real time, which gsi, "
+     "prefix-consistent-si, strong-si and strict-serializable are about"},
     {"partial-clocks", Severity::Warning, "a transaction without clocks, while others have them",
      "record clocks for all, or real-time order is only partly checked"},
     {"unknown-completed", Severity::Warning, "a transaction of unknown outcome with a completion",

@@ -19,9 +19,14 @@ std::string text(Timestamp ts) {
 void lint_clocks(const History& history, Findings& findings) {
   bool any = false;
   for (std::size_t i = 0; i < history.txn_count() && !any; ++i) {
-    any = history.invoked(TxnId{i}).has_value();
+    any = history.invoked(TxnId{i}) || history.completed(TxnId{i});
   }
-  if (!any) return;
+  if (!any) {
+    if (history.txn_count() > 0) {
+      findings.add(Rule::NoClocks, TxnId{}, [] { return "no invoked, no completed"; });
+    }
+    return;
+  }
   for (std::size_t i = 0; i < history.txn_count(); ++i) {
     const TxnId txn{i};
     const auto invoked = history.invoked(txn);

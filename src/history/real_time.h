@@ -7,12 +7,14 @@
 // REQUIRES, of all functions here: drift >= 0.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "ouro/history.h"
 #include "ouro/result.h"
 
 namespace ouro {
@@ -46,11 +48,32 @@ namespace ouro {
   return invoked - drift - 1;
 }
 
-// The number of the first transaction that completed before it was invoked; such a history is
-// refused. The columns are those of a history; either may be empty.
-[[nodiscard]] std::optional<std::size_t> first_inverted(std::span<const std::int64_t> invoked,
-                                                        std::span<const std::int64_t> completed);
-// Says so, as part of an error message: "completed at 3, before it was invoked at 5".
-[[nodiscard]] std::string inverted_clocks(std::int64_t invoked, std::int64_t completed);
+// What is known of when a transaction begins and commits: it begins between `invoked` and
+// begun_by(), and commits between commit_asked() and `completed`. Where a client did not record
+// when the begin was answered or the commit asked for, both lie between `invoked` and `completed`.
+[[nodiscard]] inline std::optional<std::int64_t> begun_by(const History& history, TxnId txn) {
+  const auto began = history.began(txn);
+  return began ? began : history.completed(txn);
+}
+[[nodiscard]] inline std::optional<std::int64_t> commit_asked(const History& history, TxnId txn) {
+  const auto committing = history.committing(txn);
+  return committing ? committing : history.invoked(txn);
+}
+
+// The clocks of a transaction in the order in which they must be; kNoClock for those missing.
+using TxnClocks = std::array<std::int64_t, 4>;  // invoked, began, committing, completed
+
+// What is wrong with the order of these clocks, as part of an error message: "completed at 3,
+// before it was invoked at 5". Empty if nothing is.
+[[nodiscard]] std::string clock_disorder(const TxnClocks& clocks);
+
+// A transaction whose clocks are not in order, and what is wrong. Such a history is refused.
+struct ClockDisorder {
+  std::size_t txn = 0;
+  std::string what;
+};
+// The first one of a history with these columns, each of which may be empty.
+[[nodiscard]] std::optional<ClockDisorder> first_clock_disorder(
+    const std::array<std::span<const std::int64_t>, 4>& columns);
 
 }  // namespace ouro

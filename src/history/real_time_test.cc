@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ouro/history.h"
+#include "ouro/history_builder.h"
 
 namespace ouro {
 namespace {
@@ -33,12 +34,33 @@ TEST(RealTimeTest, ClocksOfAnySizeAreComparedAsWithoutALimit) {
   }
 }
 
-TEST(RealTimeTest, TheFirstThatCompletedBeforeItWasInvokedIsFound) {
-  const std::vector<std::int64_t> invoked = {1, kNoClock, 5, 7, 9};
-  EXPECT_EQ(first_inverted(invoked, {}), std::nullopt);
-  EXPECT_EQ(first_inverted({}, invoked), std::nullopt);
-  EXPECT_EQ(first_inverted(invoked, invoked), std::nullopt);
-  EXPECT_EQ(first_inverted(invoked, std::vector<std::int64_t>{1, -5, kNoClock, 6, 0}), 3u);
+TEST(RealTimeTest, TheFirstWhoseClocksGoBackIsFound) {
+  using Column = std::vector<std::int64_t>;
+  const Column invoked = {1, kNoClock, 5, 7, 9};
+  const auto first = [](const Column& i, const Column& b, const Column& c, const Column& done) {
+    const auto found = first_clock_disorder({i, b, c, done});
+    return found ? std::optional(found->txn) : std::nullopt;
+  };
+  EXPECT_EQ(first(invoked, {}, {}, {}), std::nullopt);
+  EXPECT_EQ(first({}, {}, {}, invoked), std::nullopt);
+  EXPECT_EQ(first(invoked, invoked, invoked, invoked), std::nullopt);
+  EXPECT_EQ(first(invoked, {}, {}, {1, -5, kNoClock, 6, 0}), 3u);
+  EXPECT_EQ(first(invoked, {}, {1, -5, kNoClock, 6, 0}, {}), 3u);
+  EXPECT_EQ(first(invoked, {2, 2, 5, 7, 9}, {2, 1, 5, 7, 9}, {}), 1u);
+}
+
+TEST(RealTimeTest, BeginsAndCommitsLieWithinTheTransactionUnlessMoreIsKnown) {
+  HistoryBuilder b;
+  b.begin_txn(b.session("a"));
+  b.clocks(1, 9);
+  b.begin_txn(b.session("a"));
+  b.clocks(11, 19);
+  b.inner_clocks(12, 18);
+  const History history = *std::move(b).freeze();
+  EXPECT_EQ(begun_by(history, TxnId{0}), 9);
+  EXPECT_EQ(commit_asked(history, TxnId{0}), 1);
+  EXPECT_EQ(begun_by(history, TxnId{1}), 12);
+  EXPECT_EQ(commit_asked(history, TxnId{1}), 18);
 }
 
 }  // namespace

@@ -86,6 +86,12 @@ std::string Narrator::sources_premise(const Case& each) const {
     }
     out += fmt::format("{}'s {} read {}", reader, cas_notation(history_, read), what);
   }
+  for (const ReadSight& sight : each.sights) {
+    out += fmt::format("{}{}'s {} {} {}'s {}", out.empty() ? "If " : " and ",
+                       label(history_.txn_of(sight.read)),
+                       notation(history_, history_.op(sight.read)), sight.seen ? "saw" : "missed",
+                       label(sight.writer), short_key(history_, sight.key));
+  }
   return out;
 }
 
@@ -95,7 +101,8 @@ bool Narrator::is_about_counter(const Case& each) const {
 }
 
 std::string Narrator::premise(const Case& each) const {
-  if (!each.sources.empty() && each.given.empty()) return sources_premise(each) + ":";
+  const bool assumes = !each.sources.empty() || !each.sights.empty();
+  if (assumes && each.given.empty()) return sources_premise(each) + ":";
   if (each.given.empty()) return "In any case:";
   const auto verb = [&](const Assumption& given) {
     for (const OpId op : ops_) {
@@ -104,7 +111,7 @@ std::string Narrator::premise(const Case& each) const {
     }
     return "wrote";
   };
-  if (each.given.size() == 1 && each.sources.empty() && only_writers(each.given[0])) {
+  if (each.given.size() == 1 && !assumes && only_writers(each.given[0])) {
     return fmt::format("If {} {} {} first:", label(each.given[0].first), verb(each.given[0]),
                        short_key(history_, each.given[0].key));
   }
@@ -153,8 +160,8 @@ std::vector<std::string> Narrator::open_reads() const {
 
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
-  const bool alone =
-      story_.cases.size() == 1 && story_.cases[0].given.empty() && story_.cases[0].sources.empty();
+  const bool alone = story_.cases.size() == 1 && story_.cases[0].given.empty() &&
+                     story_.cases[0].sources.empty() && story_.cases[0].sights.empty();
   if (alone) return sentences(story_.cases[0].cycle);
   std::vector<std::string> out = open_reads();
   const std::size_t told = std::min(story_.cases.size(), kCasesTold);

@@ -15,8 +15,8 @@ namespace ouro {
 namespace {
 
 std::string_view colour(EdgeKind kind) {
-  constexpr std::string_view kColours[] = {"#00A0A0", "#C000A5", "#C02700",
-                                           "#5B00C0", "#0050C0", "#606060"};
+  constexpr std::string_view kColours[kEdgeKindCount] = {
+      "#00A0A0", "#C000A5", "#C02700", "#5B00C0", "#0050C0", "#606060", "#0050C0", "#0050C0"};
   return kColours[static_cast<std::size_t>(kind)];
 }
 
@@ -91,9 +91,10 @@ class Graph {
                     end(edge.from, edge.from_op), end(edge.to, edge.to_op), name(edge.kind),
                     escaped(key, false), colour(edge.kind), colour(edge.kind),
                     escaped(narrator_.because(edge), false));
-    const std::string premise = edge.choice == Edge::kNoChoice && each.sources.empty()
-                                    ? std::string()
-                                    : narrator_.premise(each);
+    const std::string premise =
+        edge.choice == Edge::kNoChoice && each.sources.empty() && each.sights.empty()
+            ? std::string()
+            : narrator_.premise(each);
     const auto [at, added] = edges_.try_emplace(line, premise);
     if (!added && premise.empty()) at->second.clear();
   }

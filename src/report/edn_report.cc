@@ -6,11 +6,13 @@
 #include <map>
 
 #include "base/level_rules.h"
+#include "check/implied.h"
 #include "history/access.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
 #include "report/json_writer.h"
 #include "report/narrator.h"
+#include "report/telling.h"
 
 namespace ouro {
 namespace {
@@ -99,7 +101,8 @@ std::string edn(const History& history, const Story& story, TxnId txn) {
 }
 
 std::string edn_step(const History& history, const Narrator& narrator, const Edge& edge) {
-  constexpr std::string_view kTypes[] = {"process", "wr", "ww", "rw", "realtime", "forced"};
+  constexpr std::string_view kTypes[] = {"process",  "wr",     "ww",       "rw",
+                                         "realtime", "forced", "realtime", "realtime"};
   std::string out = fmt::format("{{:type :{}", kTypes[static_cast<std::size_t>(edge.kind)]);
   if (edge.key.valid()) out += fmt::format(", :key {}", edn(history, history.key_name(edge.key)));
   const auto value = [&](std::string_view name, OpId op) {
@@ -167,14 +170,15 @@ std::string to_edn(const History& history, std::span<const Verdict> verdicts,
     const bool named = std::find(weakest.begin(), weakest.end(), level.level) != weakest.end();
     const bool implied = std::any_of(verdicts.begin(), verdicts.end(), [&](const Verdict& verdict) {
       return verdict.outcome == Outcome::Violated &&
-             implies(level.level, verdict.level, verdict.evidence);
+             implied_in(history, level.level, verdict.level, verdict.evidence);
     });
     if (implied && !named) stronger.push_back(level.level);
   }
-  return valid_utf8(
-      fmt::format("{{:valid? {}, :anomaly-types ({}), :anomalies {{{}}}, :not {}, :also-not {}}}\n",
-                  kValid[static_cast<std::size_t>(worst(verdicts))], types, maps,
-                  level_set(weakest), level_set(stronger)));
+  const std::string left = describe(left_out_of(verdicts));
+  return valid_utf8(fmt::format(
+      "{{:valid? {}, :anomaly-types ({}), :anomalies {{{}}}, :not {}, :also-not {}{}}}\n",
+      kValid[static_cast<std::size_t>(worst(verdicts))], types, maps, level_set(weakest),
+      level_set(stronger), left.empty() ? "" : fmt::format(", :left-out {}", quoted(left))));
 }
 
 }  // namespace ouro

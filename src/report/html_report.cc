@@ -105,7 +105,7 @@ void write_levels(JsonWriter& json, const Checked& checked, std::span<const Verd
     if (asked) continue;
     json.begin_object().member("name", info(verdict.level).name);
     json.member("outcome", name(verdict.outcome)).member("asked", false);
-    json.member("remark", verdict.reason).end_object();
+    json.member("remark", remark(verdict, {})).end_object();
   }
   json.end_array();
 }
@@ -148,6 +148,9 @@ std::string document(const Checked& checked, bool brief) {
   write_undecidable(json, evidence);
   json.member("strongest", level_list(strongest_holding(known)));
   json.member("weakest", level_list(weakest_violated(known)));
+  // Whether some outcomes follow from others as the lattice has it.
+  json.member("implies", evidence == Evidence::Observed && !checked.history->has_inner_clocks());
+  json.member("leftOut", describe(left_out_of(known)));
   json.member("brief", brief);
   if (!brief) {
     std::size_t total = 0;

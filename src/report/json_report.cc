@@ -44,6 +44,8 @@ void write_txn(JsonWriter& json, const History& history, const Narrator& narrato
   json.member("status", name(history.status(txn)));
   write_place(json, history.place(txn));
   if (const auto clock = history.invoked(txn)) json.member("invoked", *clock);
+  if (const auto clock = history.began(txn)) json.member("began", *clock);
+  if (const auto clock = history.committing(txn)) json.member("committing", *clock);
   if (const auto clock = history.completed(txn)) json.member("completed", *clock);
   write_timestamp(json, "start_ts", history.start_ts(txn));
   write_timestamp(json, "commit_ts", history.commit_ts(txn));
@@ -204,11 +206,33 @@ void write_counts(JsonWriter& json, const Verdict& verdict) {
   }
 }
 
+// Writes what the levels that hold leave out.
+void write_left_out(JsonWriter& json, std::span<const Verdict> known) {
+  const std::vector<LeftOut> all = left_out_of(known);
+  if (all.empty()) return;
+  json.key("left_out").begin_array();
+  for (const LeftOut& left : all) {
+    std::vector<Level> concerned;
+    for (const Verdict& verdict : known) {
+      const auto same = [&](const LeftOut& other) { return other.kind == left.kind; };
+      if (std::any_of(verdict.left_out.begin(), verdict.left_out.end(), same)) {
+        concerned.push_back(verdict.level);
+      }
+    }
+    json.begin_object().member("kind", name(left.kind)).member("what", describe({&left, 1}));
+    json.member("count", left.count).member("total", left.total);
+    write_levels(json, "levels", concerned);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 // Writes what the outcomes say about all levels.
 void write_known_levels(JsonWriter& json, std::span<const Verdict> known) {
   write_levels(json, "strongest", strongest_holding(known));
   write_levels(json, "weakest_violated", weakest_violated(known));
   write_levels(json, "undecided", undecided(known));
+  write_left_out(json, known);
 }
 
 }  // namespace

@@ -75,7 +75,11 @@ std::string content_of(const Checked& checked, const Verdict& verdict, Tally& ta
     ++tally.errors;
     return problem("error", "undecided", why, why);
   }
-  if (verdict.outcome == Outcome::Holds) return {};
+  if (verdict.outcome == Outcome::Holds) {
+    if (why.empty()) return {};
+    return fmt::format("      <system-out>holds as far as was checked: {}</system-out>\n",
+                       escaped(why));
+  }
   const std::string message = "VIOLATED " + std::string(info(verdict.level).name);
   std::string text = "\n";
   std::vector<const Story*> told;

@@ -60,17 +60,22 @@ std::string lattice_table(const F& mark_of) {
 
 std::string marked_lattice(std::span<const Verdict> verdicts, bool colour) {
   constexpr std::string_view kMarks[] = {"✓", "✗", "?"};
+  constexpr std::string_view kPartly = "~";  // It holds, but something was left out.
   constexpr std::string_view kColours[] = {"\033[32m", "\033[1;31m", "\033[1;33m"};
+  bool partly = false;
   const std::string table = lattice_table([&](Level level) -> std::string {
     for (const Verdict& verdict : verdicts) {
       if (verdict.level != level) continue;
       const auto outcome = static_cast<std::size_t>(verdict.outcome);
-      if (!colour) return std::string(kMarks[outcome]);
-      return fmt::format("{}{}\033[0m", kColours[outcome], kMarks[outcome]);
+      partly = partly || !verdict.left_out.empty();
+      const std::string_view mark = verdict.left_out.empty() ? kMarks[outcome] : kPartly;
+      if (!colour) return std::string(mark);
+      return fmt::format("{}{}\033[0m", kColours[outcome], mark);
     }
     return " ";
   });
-  return table + "\n  ✓ holds   ✗ violated   ? undecided\n";
+  return table + fmt::format("\n  ✓ holds{}   ✗ violated   ? undecided\n",
+                             partly ? "   ~ holds as far as was checked" : "");
 }
 
 std::string describe_levels() {

@@ -48,6 +48,7 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
       add(edge.to);
     }
     for (const ReadSource& said : each.sources) add(said.writer);
+    for (const ReadSight& sight : each.sights) add(sight.writer);
   }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
@@ -144,19 +145,33 @@ std::string Narrator::because(const Edge& edge) const {
       return because_overwritten(edge);
     case EdgeKind::ReadWrite:
       return because_missed(edge);
-    case EdgeKind::RealTime: {
-      const auto completed = edge.from.valid() ? history_.completed(edge.from) : std::nullopt;
-      const auto invoked = edge.to.valid() ? history_.invoked(edge.to) : std::nullopt;
-      if (!completed || !invoked) {
-        return fmt::format("{} completed before {} was invoked", label(edge.from), label(edge.to));
-      }
-      return fmt::format("{} completed at {}, before {} was invoked at {}", label(edge.from),
-                         *completed, label(edge.to), *invoked);
-    }
+    case EdgeKind::RealTime:
+    case EdgeKind::CommitTime:
+    case EdgeKind::BeginTime:
+      return because_of_time(edge);
     case EdgeKind::Forced:
       return because_forced(edge);
   }
   return {};
+}
+
+// "T1 completed at 5, before T2 was invoked at 7".
+std::string Narrator::because_of_time(const Edge& edge) const {
+  const bool begin = edge.kind == EdgeKind::BeginTime;
+  const bool committing = edge.to.valid() && history_.committing(edge.to).has_value();
+  const bool asked = edge.kind != EdgeKind::RealTime && committing;
+  const auto at = [](std::optional<std::int64_t> clock) {
+    return clock ? fmt::format(" at {}", *clock) : std::string();
+  };
+  const auto first = !edge.from.valid() ? std::nullopt
+                     : begin            ? history_.began(edge.from)
+                                        : history_.completed(edge.from);
+  const auto second = !edge.to.valid() ? std::nullopt
+                      : asked          ? history_.committing(edge.to)
+                                       : history_.invoked(edge.to);
+  return fmt::format("{} {}{}, before {} {}{}", label(edge.from), begin ? "had begun" : "completed",
+                     at(first), label(edge.to), asked ? "asked for its commit" : "was invoked",
+                     at(second));
 }
 
 // "read x=1", or what a predicate read returned for `key`; if that is invalid, just what it did.
@@ -190,6 +205,12 @@ bool Narrator::reads_counter_or_set(const Op& op) const {
          !set_read(history_, op.kind, read).empty();
 }
 
+// A write that makes an edge with a count changes which rows match; with another aggregate it may
+// change only what their column has.
+std::string_view Narrator::what_changes(OpId aggregate) const {
+  return history_.predicate_read(aggregate).column.valid() ? "counts" : "matches";
+}
+
 std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.to_op.valid()) {
     return fmt::format("{} read {} from {}", label(edge.to), short_key(history_, edge.key),
@@ -208,8 +229,8 @@ std::string Narrator::because_read(const Edge& edge) const {
                        assignment(history_, write.key, write.value));
   }
   if (history_.op(edge.to_op).kind == OpKind::Aggregate) {
-    return fmt::format("{} with {}'s {}, which changes what matches", read, label(edge.from),
-                       notation(history_, write));
+    return fmt::format("{} with {}'s {}, which changes what {}", read, label(edge.from),
+                       notation(history_, write), what_changes(edge.to_op));
   }
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
@@ -281,8 +302,8 @@ std::string Narrator::because_missed(const Edge& edge) const {
                        short_text(history_, write.value));
   }
   if (history_.op(edge.from_op).kind == OpKind::Aggregate) {
-    return fmt::format("{} without {}'s {}, which changes what matches", read, label(edge.to),
-                       notation(history_, write));
+    return fmt::format("{} without {}'s {}, which changes what {}", read, label(edge.to),
+                       notation(history_, write), what_changes(edge.from_op));
   }
   if (!returned(edge.from_op, edge.key)) {
     return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));

@@ -10,6 +10,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ouro/explain.h"
@@ -58,11 +59,13 @@ class Narrator {
   void add(OpId op);
   [[nodiscard]] std::string shown_ops(TxnId txn) const;
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
+  [[nodiscard]] std::string_view what_changes(OpId aggregate) const;
   [[nodiscard]] std::string because_read(const Edge& edge) const;
   [[nodiscard]] std::string because_overwritten(const Edge& edge) const;
   [[nodiscard]] std::string as_read(KeyId key, Value older, Value newer) const;
   [[nodiscard]] std::string because_missed(const Edge& edge) const;
   [[nodiscard]] std::string because_forced(const Edge& edge) const;
+  [[nodiscard]] std::string because_of_time(const Edge& edge) const;
   [[nodiscard]] std::string otherwise_read(const Edge& edge) const;
   [[nodiscard]] std::string otherwise_missed(const Edge& edge) const;
   [[nodiscard]] bool only_writers(const Assumption& given) const;
@@ -78,6 +81,7 @@ class Narrator {
   [[nodiscard]] std::string mismatch_sentence() const;
   [[nodiscard]] std::string missing_sentence() const;
   [[nodiscard]] std::string precedence_sentence() const;
+  [[nodiscard]] std::string real_time_reason(TxnId earlier, TxnId later) const;
   [[nodiscard]] std::string written_by(OpId write) const;
   [[nodiscard]] OpId find_op(bool writes, std::size_t nth) const;
 

@@ -56,7 +56,10 @@ std::string Narrator::otherwise(const Edge& edge) const {
     case EdgeKind::Session:
       return fmt::format("session {} would have run backwards",
                          history_.label(history_.session_name(history_.session(edge.from))));
+    case EdgeKind::BeginTime:
+      return fmt::format("{} would have begun only after its begin had been answered", from);
     case EdgeKind::RealTime:
+    case EdgeKind::CommitTime:
       return fmt::format("{} would have taken effect only after it had completed", from);
     case EdgeKind::WriteRead:
       return otherwise_read(edge);

@@ -90,14 +90,17 @@ void SarifReport::add(const Checked& checked) {
     }
   }
   for (const Verdict& verdict : checked.verdicts) {
-    if (verdict.outcome != Outcome::Undecided) continue;
+    const bool undecided = verdict.outcome == Outcome::Undecided;
+    if (!undecided && verdict.left_out.empty()) continue;
     JsonWriter json;
     json.begin_object()
-        .member("ruleId", "undecided")
-        .member("kind", "open")
+        .member("ruleId", undecided ? "undecided" : "left-out")
+        .member("kind", undecided ? "open" : "informational")
         .member("level", "none");
     json.key("message").begin_object();
-    json.member("text", fmt::format("{} undecided: {}.", info(verdict.level).name, verdict.reason));
+    json.member("text", fmt::format("{} {}: {}.", info(verdict.level).name,
+                                    undecided ? "undecided" : "holds as far as was checked",
+                                    remark(verdict, {})));
     json.end_object().key("locations").begin_array();
     write_location(json, checked.name, {}, {});
     json.end_array().end_object();

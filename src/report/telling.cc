@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "ouro/version.h"
 #include "report/narrator.h"
 #include "report/notation.h"
@@ -47,13 +48,20 @@ std::uint64_t untold(const Explanation& explanation, AnomalyKind kind) {
   return count > told ? count - told : 0;
 }
 
+// Whether `weaker` holds in every history in which `stronger` does. implied_in(), which knows the
+// history, is less careful.
+bool always_implied(Level stronger, Level weaker) {
+  const bool timed = rules(weaker).begins_apart() && rules(weaker).clocks();
+  return implies(stronger, weaker) && (!timed || rules(stronger).begins_apart());
+}
+
 // Notes the levels that the story's part of the history violates. By observation the whole violates
 // them, too. By other evidence that need not be so, and nothing is noted.
 void add_violated(std::vector<Verdict>& known, const Story& story) {
   if (story.evidence != Evidence::Observed) return;
   for (const Level level : story.weakest_violated) {
     for (Verdict& verdict : known) {
-      if (verdict.outcome != Outcome::Undecided || !implies(verdict.level, level)) continue;
+      if (verdict.outcome != Outcome::Undecided || !always_implied(verdict.level, level)) continue;
       verdict.outcome = Outcome::Violated;
       verdict.reason.clear();
     }
@@ -102,7 +110,8 @@ std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
       out.push_back({.level = verdict.level,
                      .evidence = verdict.evidence,
                      .outcome = verdict.outcome,
-                     .reason = verdict.reason});
+                     .reason = verdict.reason,
+                     .left_out = verdict.left_out});
     }
   }
   for (const Explanation& explanation : explanations) {
@@ -122,7 +131,7 @@ std::vector<Level> undecided(std::span<const Verdict> verdicts) {
 }
 
 std::string remark(const Verdict& verdict, const Explanation& explanation) {
-  if (verdict.outcome == Outcome::Holds) return {};
+  if (verdict.outcome == Outcome::Holds) return describe(verdict.left_out);
   if (verdict.outcome == Outcome::Undecided) return verdict.reason;
   std::vector<std::string> names;
   for (const Story& story : explanation.stories) {
@@ -151,8 +160,10 @@ std::string evidence_text(const Verdict& verdict) {
 
 std::string judgement(const Verdict& verdict, const Explanation& explanation, bool colour) {
   const std::string why = remark(verdict, explanation);
-  return fmt::format("{} {}{}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
-                     evidence_text(verdict), why.empty() ? "" : fmt::format(" ({})", why));
+  const bool partly = verdict.outcome == Outcome::Holds && !verdict.left_out.empty();
+  return fmt::format("{} {}{}{}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
+                     evidence_text(verdict), partly ? " as far as was checked" : "",
+                     why.empty() ? "" : fmt::format(" ({})", why));
 }
 
 std::optional<Evidence> other_evidence(Level level, Evidence evidence) {

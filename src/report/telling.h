@@ -21,12 +21,12 @@ namespace ouro {
 [[nodiscard]] const Verdict& verdict_at(std::span<const Verdict> verdicts, Level level);
 
 // "lost update, write skew": the stories' names, each once; without stories the kinds that were
-// counted; for an undecided verdict the reason; "" for one that holds.
+// counted; for an undecided verdict the reason; for one that holds what it leaves out.
 [[nodiscard]] std::string remark(const Verdict& verdict, const Explanation& explanation);
 
 // "holds", "VIOLATED", "UNDECIDED", coloured if asked.
 [[nodiscard]] std::string outcome_word(Outcome outcome, bool colour);
-// "VIOLATED read-atomic (fractured read)"
+// "VIOLATED read-atomic (fractured read)", "holds causal", "holds gsi as far as was checked (…)".
 [[nodiscard]] std::string judgement(const Verdict& verdict, const Explanation& explanation,
                                     bool colour);
 // " by timestamps", " by versions"; "" for a verdict by observation, which is the usual.
@@ -43,6 +43,9 @@ namespace ouro {
 [[nodiscard]] std::vector<Level> undecided(std::span<const Verdict> verdicts);
 // "si, causal"; "none".
 [[nodiscard]] std::string level_list(std::span<const Level> levels);
+
+// What verdicts that hold leave out, each kind once.
+[[nodiscard]] std::vector<LeftOut> left_out_of(std::span<const Verdict> verdicts);
 
 // Whether both stories are the same, maybe told for different levels.
 [[nodiscard]] bool is_same(const Story& a, const Story& b);

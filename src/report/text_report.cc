@@ -24,8 +24,14 @@ std::string headline_of(const History& history, std::span<const Verdict> verdict
     if (verdict.outcome == Outcome::Undecided) add(judgement(verdict, {}, options.colour));
   }
   if (const auto strongest = strongest_holding(verdicts); !strongest.empty()) {
+    const std::vector<LeftOut> left = left_out_of(verdicts);
+    // Levels that ask for real time are not among these if nothing is said about it.
+    const bool whole = std::all_of(left.begin(), left.end(), [](const LeftOut& one) {
+      return one.kind == LeftOutKind::RealTime && one.all();
+    });
     add(outcome_word(Outcome::Holds, options.colour) + ' ' + level_list(strongest) +
-        evidence_text(verdicts.front()));
+        evidence_text(verdicts.front()) + (whole ? "" : " as far as was checked") +
+        (left.empty() ? "" : fmt::format(" ({})", describe(left))));
   }
   return fmt::format("{}: {}\n", name_or_file(history, options.name), parts);
 }
@@ -76,15 +82,18 @@ void append_answer(std::string& out, std::span<const Verdict> verdicts,
   const auto violated = weakest_violated(known);
   const bool decided = undecided(known).empty();
   append_gift(out, strongest_holding(known), decided, verdicts, options);
+  const std::vector<LeftOut> left = left_out_of(known);
   if (!violated.empty()) {
     out += fmt::format("  Weakest level violated: {}.\n", level_list(violated));
   } else {
-    out += decided ? "  No level is violated.\n" : "  No level is known to be violated.\n";
+    out += decided && left.empty() ? "  No level is violated.\n"
+                                   : "  No level is known to be violated.\n";
   }
   for (const Verdict& verdict : known) {
     if (verdict.outcome != Outcome::Undecided) continue;
     out += fmt::format("  Undecided: {} ({}).\n", info(verdict.level).name, verdict.reason);
   }
+  if (!left.empty()) out += fmt::format("  Left out: {}.\n", describe(left));
   const Evidence evidence = verdicts.empty() ? Evidence::Observed : verdicts.front().evidence;
   append_unsupported(out, options.unsupported, evidence);
 }

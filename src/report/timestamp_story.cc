@@ -75,11 +75,25 @@ std::string Narrator::precedence_sentence() const {
                        first, other,
                        history_.label(history_.session_name(history_.session(story_.shown_in[0]))));
   }
-  return fmt::format(
-      "By timestamps {} does not follow {}, but {} had completed, at {}, when {} was invoked, at "
-      "{}.",
-      first, other, other, history_.completed(story_.shown_in[1]).value_or(0), first,
-      history_.invoked(story_.shown_in[0]).value_or(0));
+  return fmt::format("By timestamps {} does not follow {}, but {}.", first, other,
+                     real_time_reason(story_.shown_in[1], story_.shown_in[0]));
+}
+
+// Why `later` should follow `earlier` in real time: the strongest of the reasons that there are.
+std::string Narrator::real_time_reason(TxnId earlier, TxnId later) const {
+  const auto completed = history_.completed(earlier);
+  const auto began = history_.began(earlier);
+  const auto committing = history_.committing(later);
+  const std::int64_t invoked = history_.invoked(later).value_or(0);
+  const bool whole = completed && history_.invoked(later) && *completed < invoked;
+  const std::string asked =
+      committing && !whole
+          ? fmt::format("{} asked for its commit, at {}", label(later), *committing)
+          : fmt::format("{} was invoked, at {}", label(later), invoked);
+  const bool done = whole || (completed && committing && *completed < *committing) || !began;
+  return done ? fmt::format("{} had completed, at {}, when {}", label(earlier),
+                            completed.value_or(0), asked)
+              : fmt::format("{} had begun, at {}, when {}", label(earlier), *began, asked);
 }
 
 bool Narrator::is_about_timestamps() const {

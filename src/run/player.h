@@ -55,6 +55,12 @@ struct Played {
   bool connection_usable = true;  // If not, the connection must be closed.
   std::string reason;             // Why it did not commit; empty if it did, or by_choice.
   db::Trace trace;
+  // By Plan::now, if there is one: when the transaction had certainly begun, and when its commit
+  // was asked for. Many databases take the snapshot of a transaction only when it first reads, so
+  // it had begun when the first read was answered. kNoClock: it read nothing, or asked for no
+  // commit.
+  std::int64_t began = kNoClock;
+  std::int64_t committing = kNoClock;
 };
 
 class Player {
@@ -67,7 +73,8 @@ class Player {
   struct Plan {
     const workload::Program& steps;
     bool read_only = false;
-    bool abort = false;  // Roll back instead of commit.
+    bool abort = false;                      // Roll back instead of commit.
+    std::function<std::int64_t()> now = {};  // The client's clock; may be empty.
   };
   // Runs the transaction. `transcript` is replaced by what was done, also if it was aborted.
   // `before_commit` is called right before the commit if something was written. `client`, if not

@@ -92,9 +92,15 @@ class Runner::Worker {
   Played play(bool abort) {
     Transcript::Frame frame{.session = session_, .session_name = {}, .invoked = runner_.now()};
     const Played played = player_.play(
-        *connection_, {.steps = program_, .read_only = read_only_, .abort = abort}, transcript_,
-        [&] { announce(frame); }, plan_.get());
+        *connection_,
+        {.steps = program_,
+         .read_only = read_only_,
+         .abort = abort,
+         .now = [this] { return runner_.now(); }},
+        transcript_, [&] { announce(frame); }, plan_.get());
     frame.status = played.status;
+    frame.began = played.began;
+    frame.committing = played.committing;
     if (played.status != TxnStatus::Unknown) frame.completed = runner_.now();
     if (options_.evidence) {
       frame.start = played.trace.start;

@@ -52,6 +52,7 @@ class Store final : public SimDatabase, private workload::Stage {
     keys_ = static_cast<std::uint32_t>(std::max<std::uint64_t>(schema.keys, 2));
     next_play_key_ = 1'000'000;
     state_ = std::make_unique<workload::StoreState>(seed_, keys_, kActors, lists_);
+    state_->keeps_begins = true;
     isolation_ = workload::make_isolation(level_, *state_);
     for (std::uint32_t actor = 0; actor < kActors; ++actor) actors_[actor].session = actor;
     for (const auto& [chance, script] : faults_) {

@@ -235,14 +235,15 @@ void Transcript::begin(const Frame& frame, std::string& line) {
   }
   if (frame.status == TxnStatus::Aborted) line += ",\"status\":\"aborted\"";
   if (frame.status == TxnStatus::Unknown) line += ",\"status\":\"unknown\"";
-  if (frame.invoked != kNoClock) {
-    line += ",\"invoked\":";
-    print_number(frame.invoked, line);
-  }
-  if (frame.completed != kNoClock) {
-    line += ",\"completed\":";
-    print_number(frame.completed, line);
-  }
+  const auto clock = [&](std::string_view field, std::int64_t time) {
+    if (time == kNoClock) return;
+    line += field;
+    print_number(time, line);
+  };
+  clock(",\"invoked\":", frame.invoked);
+  clock(",\"began\":", frame.began);
+  clock(",\"committing\":", frame.committing);
+  clock(",\"completed\":", frame.completed);
   line += ',';
   print_times(frame.start, frame.commit, line);
   line += "\"ops\":[";

@@ -42,6 +42,8 @@ class Transcript {
     std::string_view session_name = {};  // Used instead of the number if it is not empty.
     TxnStatus status = TxnStatus::Committed;
     std::int64_t invoked = kNoClock;
+    std::int64_t began = kNoClock;
+    std::int64_t committing = kNoClock;
     std::int64_t completed = kNoClock;
     Timestamp start = kNoTimestamp;
     Timestamp commit = kNoTimestamp;

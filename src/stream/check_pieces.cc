@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/temporary_folder.h"
+#include "check/left_out.h"
 #include "ouro/pieces.h"
 
 namespace ouro {
@@ -45,6 +46,7 @@ class PiecesCheck {
   const Clock::time_point start_ = Clock::now();
   std::optional<Notes> notes_;  // If there is to be a certificate.
   bool stamped_ = false;        // Whether any transaction has a timestamp.
+  Coverage coverage_;
 };
 
 // The time-out is zero: findings are final at once, and are withdrawn if a later transaction
@@ -74,6 +76,7 @@ Result<bool> PiecesCheck::feed(HistoryPieces& pieces, Stream& stream, StreamDige
     if (cancelled() || out_of_time()) return false;
     coming = std::async(std::launch::async, read);
     stamped_ = stamped_ || (*piece)->has_timestamps();
+    coverage_.add(**piece);
     Status taken = notes_ ? notes_->proof.add(**piece) : Status();
     if (taken.ok()) taken = stream.append(*piece, ++now);
     if (!taken.ok()) {
@@ -107,6 +110,9 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   const std::vector<StreamEvent> events = stream->poll();
   stream.reset();  // Frees its memory, which the certificate may need.
   digest.add(events);
+  if (*fed && checked.summary.txns + checked.summary.left_out == 0) {
+    return refuse_empty(History()).error();
+  }
   if (!stamped_ && checked.summary.txns > 0) {
     Error error;
     error.what =
@@ -117,6 +123,9 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   auto found = digest.close(checked.summary);
   checked.history = std::move(found.history);
   Verdict& verdict = checked.verdict = std::move(found.verdict);
+  if (verdict.outcome == Outcome::Holds) {
+    verdict.left_out = coverage_.left_out(options_.level, Evidence::Timestamps);
+  }
   if (!*fed) {
     const bool violated = verdict.outcome == Outcome::Violated;
     verdict = {.level = verdict.level, .evidence = verdict.evidence};

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "history/access.h"
+#include "history/real_time.h"
 
 namespace ouro::stream {
 namespace {
@@ -20,6 +21,14 @@ std::uint64_t& count_of(StreamSummary& summary, AnomalyKind kind) {
   return summary.counts[static_cast<std::size_t>(kind)];
 }
 
+// Whether the transaction wrote anything.
+bool writes_any(const History& history, TxnId txn) {
+  for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+    if (is_write(history.op(op).kind)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Checker::Checker(const StreamOptions& options)
@@ -28,6 +37,7 @@ Checker::Checker(const StreamOptions& options)
       reader_(keys_, cold_, initials_, rules_),
       timelines_(pool_, initials_),
       real_time_(options.clock_drift),
+      commit_times_(options.clock_drift),
       predicates_(pool_, cold_, initials_, rules_,
                   [this](Arrival arrival) { return find(arrival); }),
       find_([this](Arrival arrival) { return find(arrival); }) {
@@ -132,34 +142,76 @@ void Checker::check_session(const Arriving& txn) {
   if (session.txn == kNobody || session.commit < txn.commit) session = {txn.commit, txn.arrival};
 }
 
+// The rule of the level is about commits that were answered, and what must follow them. At the
+// levels of snapshots begins count, too: they come before commits that were asked for later, by
+// transactions that wrote something. The others have no commit of their own on the timeline.
 void Checker::check_real_time(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
-  if (const auto clock = h.completed(txn.txn)) {
-    if (!real_time_.complete(*clock, txn.commit, txn.arrival)) lost_ = true;
-    for (const RealTime::Change& change : real_time_.changes()) apply(change);
-  }
-  const auto clock = h.invoked(txn.txn);
-  if (!clock) return;
-  bool known = true;
-  const Moment& moment = rules_.time_to_commit() ? txn.commit : txn.begin;
-  const Arrival missed = real_time_.invoke(*clock, moment, txn.arrival, known);
-  if (!known) lost_ = true;
-  if (missed != kNobody) apply(RealTime::Change{txn.arrival, kNobody, missed});
+  const auto completed = h.completed(txn.txn);
+  if (completed) answer(real_time_, *completed, txn.commit, txn.arrival);
+  ask(real_time_, asked_by(h, txn.txn), rules_.time_to_commit() ? txn.commit : txn.begin,
+      txn.arrival);
+  if (!rules_.begins_apart()) return;
+  if (completed) answer(commit_times_, *completed, txn.commit, txn.arrival);
+  if (const auto began = h.began(txn.txn)) answer(commit_times_, *began, txn.begin, txn.arrival);
+  if (writes_any(h, txn.txn)) ask(commit_times_, commit_asked(h, txn.txn), txn.commit, txn.arrival);
 }
 
+// The clock by which the rule of the level judges a transaction.
+std::optional<std::int64_t> Checker::asked_by(const History& h, TxnId txn) const {
+  const bool asks = rules_.time_to_commit() && h.committing(txn) && writes_any(h, txn);
+  return asks ? h.committing(txn) : h.invoked(txn);
+}
+
+void Checker::answer(RealTime& times, std::int64_t clock, const Moment& moment, Arrival txn) {
+  if (!times.complete(clock, moment, txn)) lost_ = true;
+  for (const RealTime::Change& change : times.changes()) {
+    // What a transaction missed by the rule of the level comes first; see missed_in_time().
+    const auto source = &times == &commit_times_ ? find(change.txn) : std::nullopt;
+    if (!source || !misses_main_rule(*source, change.txn)) apply(change);
+  }
+}
+
+void Checker::ask(RealTime& times, std::optional<std::int64_t> clock, const Moment& moment,
+                  Arrival txn) {
+  if (!clock) return;
+  bool known = true;
+  const Arrival missed = times.invoke(*clock, moment, txn, known);
+  if (!known) lost_ = true;
+  if (missed != kNobody) apply(RealTime::Change{txn, kNobody, missed});
+}
+
+bool Checker::misses_main_rule(const Source& source, Arrival txn) const {
+  const auto clock = asked_by(*source.history, source.txn);
+  return clock && real_time_.missed_by(*clock, txn) != kNobody;
+}
+
+// A transaction is untimely once, whatever rules it breaks.
 void Checker::apply(const RealTime::Change& change) {
-  const bool anew = change.was == kNobody;
-  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
   if (window_.is_open(change.txn)) {
     OpenTxn& open = window_.at(change.txn);
     open.changed = now_;
-    if (anew) ++summary_.provisional;
+    if (open.untimely == 0) {
+      ++count_of(summary_, AnomalyKind::RealTimeInversion);
+      ++summary_.provisional;
+    }
     open.untimely = 1;
     return;
   }
+  const Reported earlier{change.txn, 0, AnomalyKind::RealTimeInversion};
+  const bool anew = change.was == kNobody && !reported_.contains(earlier);
+  if (anew) ++count_of(summary_, AnomalyKind::RealTimeInversion);
   straggles_ = true;
-  if (!anew) withdraw({change.txn, 0, AnomalyKind::RealTimeInversion});
+  if (!anew) withdraw(earlier);
   report_untimely(change.txn, change.other, now_);
+}
+
+// A transaction that the one that is about to become final should have followed.
+Arrival Checker::missed_in_time(const Source& source, Arrival txn) const {
+  const auto clock = asked_by(*source.history, source.txn);
+  const Arrival missed = clock ? real_time_.missed_by(*clock, txn) : kNobody;
+  const auto asked = commit_asked(*source.history, source.txn);
+  return missed == kNobody && asked ? commit_times_.missed_by(*asked, txn) : missed;
 }
 
 void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
@@ -270,8 +322,7 @@ void Checker::close_first(StreamTime now) {
   if (open.untimely != 0) {
     --summary_.provisional;
     const auto source = find(first);
-    const auto clock = source ? source->history->invoked(source->txn) : std::nullopt;
-    if (clock) report_untimely(first, real_time_.missed_by(*clock, first), open.changed);
+    if (source) report_untimely(first, missed_in_time(*source, first), open.changed);
   }
   if (open.wrong > 0) {
     summary_.provisional -= open.wrong;
@@ -306,7 +357,7 @@ std::vector<StreamEvent> Checker::poll() { return std::exchange(events_, {}); }
 
 std::size_t Checker::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
-         real_time_.bytes() + predicates_.bytes() + initials_.bytes() +
+         real_time_.bytes() + commit_times_.bytes() + predicates_.bytes() + initials_.bytes() +
          sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
          reported_.capacity() * 32;
 }
@@ -361,6 +412,7 @@ void Checker::sweep(std::size_t work) {
       });
     });
     real_time_.forget_before(window_.first());
+    commit_times_.forget_before(window_.first());
     const Moment until = watermark();
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
     // The sweep should leave at most half of the limit in use.

@@ -83,7 +83,12 @@ class Checker {
   void arrive(const Arriving& txn);
   void check_session(const Arriving& txn);
   void check_real_time(const Arriving& txn);
+  void answer(RealTime& times, std::int64_t clock, const Moment& moment, Arrival txn);
+  void ask(RealTime& times, std::optional<std::int64_t> clock, const Moment& moment, Arrival txn);
   void apply(const RealTime::Change& change);
+  [[nodiscard]] std::optional<std::int64_t> asked_by(const History& h, TxnId txn) const;
+  [[nodiscard]] bool misses_main_rule(const Source& source, Arrival txn) const;
+  [[nodiscard]] Arrival missed_in_time(const Source& source, Arrival txn) const;
   void report_untimely(Arrival txn, Arrival other, StreamTime arrived);
   void check_reads(const Arriving& txn, OpenTxn& open);
   void install(const Arriving& txn, const KeyWrite& write);
@@ -162,7 +167,8 @@ class Checker {
   Initials initials_;
   BatchReader reader_;
   Timelines timelines_;
-  RealTime real_time_;
+  RealTime real_time_;     // The rule of the level: see RealTimeRule.
+  RealTime commit_times_;  // At the levels of snapshots: the rule about begins and commits.
   Window window_;
   Archive archive_{pool_, keys_, cold_, window_};
   Predicates predicates_;

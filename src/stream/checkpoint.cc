@@ -18,7 +18,7 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 7\n";
+constexpr std::string_view kMagic = "ouro stream 8\n";
 constexpr const char* kNew = ".new";  // Ends the name of a checkpoint that is being written.
 
 Error failure(const std::string& file, std::string what) {
@@ -198,6 +198,7 @@ Status Checker::write_checkpoint() {
   save_window(out);
   save_keys(out);
   real_time_.save(out);
+  commit_times_.save(out);
   archive_.save(out);
   cold_.save(out);
   predicates_.save(out);
@@ -241,6 +242,7 @@ Status Checker::restore(const std::string& file) {
   restore_window(in);
   restore_keys(in);
   real_time_.restore(in);
+  commit_times_.restore(in);
   if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
     return status;
   }

@@ -21,6 +21,9 @@ void Copier::add(const Source& source) {
   if (h.invoked(txn) || h.completed(txn)) {
     builder_.clocks(h.invoked(txn).value_or(kNoClock), h.completed(txn).value_or(kNoClock));
   }
+  if (h.began(txn) || h.committing(txn)) {
+    builder_.inner_clocks(h.began(txn).value_or(kNoClock), h.committing(txn).value_or(kNoClock));
+  }
   builder_.timestamps(h.start_ts(txn).value_or(kNoTimestamp),
                       h.commit_ts(txn).value_or(kNoTimestamp));
   for (OpId op = h.first_op(txn); op < h.end_op(txn); ++op.value) add_op(h, op);

@@ -34,6 +34,9 @@ struct StoreState {
   Random random;
   std::vector<Position> last_commit;  // By session; 0: it committed nothing yet.
   bool lists;                         // Whether keys hold lists; else they are registers.
+  // Whether clients record when begins were answered. Then, at levels with real time, no
+  // transaction may begin later than that.
+  bool keeps_begins = false;
 };
 
 class Isolation {

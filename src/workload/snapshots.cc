@@ -7,7 +7,8 @@
 //
 // Commits happen in real time, so levels that differ only in the order of commits (si and gsi) have
 // the same store. If a transaction would be refused, but nothing that it read has changed since, it
-// may as well have begun now: then it does, and commits.
+// may as well have begun now: then it does, and commits; unless somebody knows when it began, and
+// the level has real time.
 #include "base/level_rules.h"
 #include "workload/isolation.h"
 
@@ -20,7 +21,8 @@ class Snapshots final : public Isolation {
       : Isolation(store),
         lags_(rules(level).real_time != RealTimeRule::SeesIt),
         keeps_sessions_(rules(level).sessions),
-        refuses_conflicts_(!rules(level).lost_updates) {}
+        refuses_conflicts_(!rules(level).lost_updates),
+        keeps_begins_(store.keeps_begins && rules(level).clocks()) {}
 
   void begin(OpenTxn& txn) override {
     const std::int64_t lag = lags_ ? Timeline::draw_lag(store_.random) : 0;
@@ -35,7 +37,7 @@ class Snapshots final : public Isolation {
   bool commit(OpenTxn& txn) override {
     if (!pinned_are_newest(txn)) return false;
     const bool lost = refuses_conflicts_ && has_conflict(txn);
-    if (lost && !all_seen_are_newest(txn)) return false;
+    if (lost && (keeps_begins_ || !all_seen_are_newest(txn))) return false;
     const Position position = store_.timeline.commit();
     if (lost) txn.start = position - 1;
     install(txn, position);
@@ -54,6 +56,7 @@ class Snapshots final : public Isolation {
   bool lags_;
   bool keeps_sessions_;
   bool refuses_conflicts_;
+  bool keeps_begins_;
 };
 
 }  // namespace

@@ -18,11 +18,10 @@ namespace {
 class ResultSets {
  public:
   explicit ResultSets(const History& history)
-      : h_(history), is_list_(history.key_count(), false), own_(history.key_count()) {
+      : h_(history), is_list_(list_keys(history)), own_(history.key_count()) {
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       const Op op = h_.op(OpId{i});
       if (info(op.kind).deletes) tombstones_.insert({op.key, op.value});
-      if (shows_list(op.kind, op.value)) is_list_[op.key.index()] = true;
     }
   }
 
@@ -82,7 +81,6 @@ class ResultSets {
   [[nodiscard]] bool are_selected_once(const Op& op, const PredicateRead& read) const {
     std::vector<KeyId> keys;
     for (const KeyVersion& row : rows_of(read)) {
-      if (is_list_[row.key.index()]) continue;  // Lists are no rows.
       if (!selects(op.kind, read, row)) return false;
       keys.push_back(row.key);
     }
@@ -90,7 +88,7 @@ class ResultSets {
     return std::adjacent_find(keys.begin(), keys.end()) == keys.end();
   }
 
-  // A scan may list tombstones it met; they are no rows.
+  // Those that are rows. A scan may list tombstones it met.
   [[nodiscard]] std::vector<KeyVersion> rows_of(const PredicateRead& read) const {
     std::vector<KeyVersion> rows;
     for (const KeyVersion& row : h_.rows(read)) {
@@ -105,8 +103,10 @@ class ResultSets {
     return std::find(rows.begin(), rows.end(), version) != rows.end();
   }
 
+  // Whether it is a row; lists and tombstones are none.
   [[nodiscard]] bool alive(const KeyVersion& version) const {
-    return !version.value.is_null() && !tombstones_.contains({version.key, version.value});
+    return !is_list_[version.key.index()] && !version.value.is_null() &&
+           !tombstones_.contains({version.key, version.value});
   }
 
   [[nodiscard]] bool selects(OpKind kind, const PredicateRead& read,

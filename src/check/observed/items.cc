@@ -62,9 +62,21 @@ class Items::Counters {
     }
   }
 
-  // Adds the items of a read of a counter. Returns how many there are.
-  std::size_t read(TxnId txn, OpId op, Value counter, Value result) {
-    if (result.kind() != ValueKind::Integer || h_.status(txn) == TxnStatus::Aborted) return 0;
+  // About how many items all reads of counters take.
+  [[nodiscard]] std::size_t count() const {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < h_.op_count() && !counters_.empty(); ++i) {
+      const OpKind kind = h_.op(OpId{i}).kind;
+      if (!is_predicate_read(kind)) continue;
+      const auto found = counters_.find(counter_read(h_, kind, h_.predicate_read(OpId{i})));
+      if (found != counters_.end()) out += found->second.rows.size();
+    }
+    return out;
+  }
+
+  // Adds the items of a read of a counter.
+  void read(TxnId txn, OpId op, Value counter, Value result) {
+    if (result.kind() != ValueKind::Integer || h_.status(txn) == TxnStatus::Aborted) return;
     const Counter& all = counters_[counter];
     CounterSum sum{.op = op,
                    .txn = txn,
@@ -84,7 +96,6 @@ class Items::Counters {
     sum.target -= own;
     sum.end = ItemId{items_.own_kind_.size()};
     items_.sums_.push_back(sum);
-    return sum.end.index() - sum.first.index();
   }
 
  private:
@@ -144,9 +155,12 @@ void Items::flatten(const History& history, const Budget& budget, bool counters)
   constexpr std::size_t kMost = 0xfffffff0;
   constexpr std::size_t kMostSummed = 20'000'000;
   Counters sums(history, *this);
-  std::size_t summed = 0;
+  left_out_sums_ = counters && sums.count() > kMostSummed;
   const KeyRange keys(history);
+  const std::vector<bool> lists = list_keys(history);
   std::vector<bool> returned(history.key_count(), false);
+  std::vector<Value> listed(history.key_count(), Value::null());  // By the version set at hand.
+  has_set_.assign(history.op_count(), false);
   const auto add = [&](OpKind kind, KeyId key, Value value, OpId op) {
     own_kind_.push_back(kind);
     own_key_.push_back(key);
@@ -168,21 +182,26 @@ void Items::flatten(const History& history, const Budget& budget, bool counters)
       const PredicateRead& read = history.predicate_read(id);
       const Value counter = counter_read(history, op.kind, read);
       if (!counter.is_null() && counters && !left_out_sums_) {
-        summed += sums.read(TxnId{t}, id, counter, read.result);
-        left_out_sums_ = summed > kMostSummed;
+        sums.read(TxnId{t}, id, counter, read.result);
       }
       const auto rows = history.rows(read);
       for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
       if (op.kind != OpKind::Scan) continue;
+      const auto set = history.version_set(read);
+      has_set_[id.index()] = read.has_version_set;
+      for (const KeyVersion& version : set) listed[version.key.index()] = version.value;
       for (const KeyVersion& row : rows) returned[row.key.index()] = true;
       for (const KeyId key : keys.between(read.lower, read.upper)) {
-        if (!returned[key.index()]) add(OpKind::Read, key, Value::null(), id);
+        if (returned[key.index()] || lists[key.index()]) continue;
+        const Value seen = listed[key.index()];
+        if (!seen.is_null()) unreturned_.insert(ItemId{own_kind_.size()});
+        add(OpKind::Read, key, seen, id);
       }
       for (const KeyVersion& row : rows) returned[row.key.index()] = false;
+      for (const KeyVersion& version : set) listed[version.key.index()] = Value::null();
     }
   }
   own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
-  if (left_out_sums_) sums_.clear();
   kind_ = own_kind_;
   key_ = own_key_;
   value_ = own_value_;

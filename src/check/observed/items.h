@@ -2,9 +2,13 @@
 //
 // Where a history has no predicate reads the items are its operations, and nothing is copied.
 // Otherwise each row that a scan or select returned becomes a read, and so does, for scans, the
-// absence of every known key in the range that was not returned. A read of a counter becomes one
-// open read for each row of the counter that another transaction wrote, and a CounterSum.
+// absence of every known key in the range that was not returned. Lists are no rows, so scans do not
+// miss them. What the version set of a scan lists of a key is what it read of it.
+// A read of a counter becomes one open read for each row of the counter that another transaction
+// wrote, and a CounterSum.
 #pragma once
+
+#include <absl/container/flat_hash_set.h>
 
 #include <cstdint>
 #include <span>
@@ -74,10 +78,15 @@ class Items {
   [[nodiscard]] bool is_read(ItemId item) const { return looks_at_key(kind(item)); }
   [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
   // Whether the item says that a scan did not find the key. A row that was returned as null counts
-  // as not found.
+  // as not found. The value is null, or the tombstone that the version set of the scan lists.
   [[nodiscard]] bool is_absence(ItemId item) const {
-    return !op_.empty() && is_read(item) && value(item).is_null() &&
-           op_kind_[op(item).index()] == OpKind::Scan;
+    return !op_.empty() && is_read(item) && op_kind_[op(item).index()] == OpKind::Scan &&
+           (value(item).is_null() || unreturned_.contains(item));
+  }
+  // Whether such an item may stand for a tombstone that the scan does not tell: it has no version
+  // set, which would list it.
+  [[nodiscard]] bool may_be_tombstone(ItemId item) const {
+    return is_absence(item) && value(item).is_null() && !has_set_[op(item).index()];
   }
 
  private:
@@ -104,6 +113,8 @@ class Items {
   std::vector<Value> own_value_;
   std::vector<OpId> own_op_;
   std::vector<std::uint32_t> own_first_;
+  std::vector<bool> has_set_;  // By operation: whether it is a scan with a version set.
+  absl::flat_hash_set<ItemId> unreturned_;  // Versions that only the version set of a scan lists.
 };
 
 // Whether some scan lists the tombstone that a delete left.

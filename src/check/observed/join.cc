@@ -350,7 +350,7 @@ std::uint32_t Join::choose(const Access& read, const Possible& possible) {
 // The source of a read that its transaction's own writes do not explain.
 std::uint32_t Join::external_source(std::uint32_t at) {
   const Access& read = accesses_[at];
-  if (items_.is_absence(read.item)) return absence_source(read);
+  if (items_.may_be_tombstone(read.item)) return absence_source(read);
   return choose(read, read.value.is_null() ? possible_nulls(read) : possible_values(read));
 }
 

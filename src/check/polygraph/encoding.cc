@@ -42,7 +42,7 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   add_predicates(budget);
   add_keys(threads, budget);
   first_time_ = static_cast<Node>(node_count_);
-  if (level_rules.clocks()) add_real_time(level_rules.time_to_commit(), clock_drift, budget);
+  if (level_rules.clocks()) add_real_time(level_rules, clock_drift, budget);
   stopped_ = budget.exhausted();
 }
 
@@ -96,34 +96,50 @@ void Encoding::add_predicates(const Budget& budget) {
   }
 }
 
-// Adds a path of nodes that carry time: one for each transaction that completed, in the order of
-// completion, with an arc from its commit. A transaction has an arc from the node of the last one
-// that completed, by more than the drift, before it was invoked. So a linear number of arcs is
-// enough.
-void Encoding::add_real_time(bool to_commit, std::int64_t clock_drift, const Budget& budget) {
+// What was answered, by more than the drift, before something else was asked for comes before that.
+// At all levels with real time this orders commits before transactions that were invoked later, or
+// only before their commits. At the levels of snapshots it also orders begins and commits before
+// commits that were asked for later; that says more only where clients recorded when begins were
+// answered or commits asked for.
+void Encoding::add_real_time(const LevelRules& level_rules, std::int64_t clock_drift,
+                             const Budget& budget) {
   const History& h = o_.history();
-  std::vector<std::pair<std::int64_t, TxnId>> completed;
-  for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
-    const auto clock = h.completed(TxnId{t});
-    if (clock && o_.counted(TxnId{t})) completed.emplace_back(*clock, TxnId{t});
-  });
-  if (!sort_within(budget, completed, std::less<>())) return;
-  for_each_within(budget, 0, completed.size(), [&](std::size_t i) {
-    const Node here = first_time_ + static_cast<Node>(i);
-    if (i > 0) add_arc(here - 1, here);
-    add_arc(commit(completed[i].second), here);
-  });
-  node_count_ += completed.size();
+  const bool inner = split_ && h.has_inner_clocks();
+  std::vector<ClockedNode> commits, begins, invoked, asked;
   for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
     const TxnId txn{t};
-    const auto clock = h.invoked(txn);
-    if (!clock || !o_.counted(txn)) return;
-    const auto after = std::partition_point(completed.begin(), completed.end(), [&](const auto& c) {
-      return completed_before(c.first, *clock, clock_drift);
+    if (!o_.counted(txn)) return;
+    if (const auto clock = h.completed(txn)) commits.push_back({*clock, commit(txn)});
+    if (const auto clock = h.invoked(txn)) invoked.push_back({*clock, begin(txn)});
+    if (!split_) return;
+    if (const auto clock = h.began(txn)) begins.push_back({*clock, begin(txn)});
+    if (const auto clock = commit_asked(h, txn)) asked.push_back({*clock, commit(txn)});
+  });
+  if (!level_rules.time_to_commit()) add_time_path(commits, invoked, clock_drift, budget);
+  if (!level_rules.time_to_commit() && !inner) return;
+  commits.insert(commits.end(), begins.begin(), begins.end());
+  add_time_path(std::move(commits), asked, clock_drift, budget);
+}
+
+// Adds a path of nodes that carry time: one for each of `answered`, in the order of their clocks,
+// with an arc from it. Each of `asked` has an arc from the last of these nodes that was answered,
+// by more than the drift, before it. So a linear number of arcs is enough.
+void Encoding::add_time_path(std::vector<ClockedNode> answered, std::span<const ClockedNode> asked,
+                             std::int64_t clock_drift, const Budget& budget) {
+  if (!sort_within(budget, answered, std::less<>())) return;
+  const Node first = static_cast<Node>(node_count_);
+  for_each_within(budget, 0, answered.size(), [&](std::size_t i) {
+    const Node here = first + static_cast<Node>(i);
+    if (i > 0) add_arc(here - 1, here);
+    add_arc(answered[i].node, here);
+  });
+  node_count_ += answered.size();
+  for_each_within(budget, 0, asked.size(), [&](std::size_t i) {
+    const auto after = std::partition_point(answered.begin(), answered.end(), [&](const auto& a) {
+      return completed_before(a.clock, asked[i].clock, clock_drift);
     });
-    if (after == completed.begin()) return;
-    const Node time = first_time_ + static_cast<Node>(after - completed.begin() - 1);
-    add_arc(time, to_commit ? commit(txn) : begin(txn));
+    if (after == answered.begin()) return;
+    add_arc(first + static_cast<Node>(after - answered.begin() - 1), asked[i].node);
   });
 }
 

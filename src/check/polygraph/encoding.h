@@ -24,6 +24,7 @@
 
 #include "base/budget.h"
 #include "base/column.h"
+#include "base/level_rules.h"
 #include "check/observed/observed.h"
 #include "graph/digraph.h"
 #include "ouro/level.h"
@@ -125,7 +126,15 @@ class Encoding {
  private:
   void add_sessions(const Budget& budget);
   void add_predicates(const Budget& budget);
-  void add_real_time(bool to_commit, std::int64_t clock_drift, const Budget& budget);
+  void add_real_time(const LevelRules& rules, std::int64_t clock_drift, const Budget& budget);
+  // A begin or commit, and the client's clock when it was answered or asked for.
+  struct ClockedNode {
+    std::int64_t clock = 0;
+    Node node = 0;
+    constexpr auto operator<=>(const ClockedNode&) const = default;
+  };
+  void add_time_path(std::vector<ClockedNode> answered, std::span<const ClockedNode> asked,
+                     std::int64_t clock_drift, const Budget& budget);
   void add_keys(unsigned threads, const Budget& budget);
   void join(std::span<KeyChains> parts, std::span<const std::size_t> first_key,
             const Budget& budget);

@@ -17,9 +17,11 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
   std::vector<Edge> out;
   TxnId from = e_.txn(cycle[start].arc.from);
   Node helper = kNoNode;
+  Node left = kNoNode;  // Where the path left the last transaction.
   for (std::size_t i = 0; i < cycle.size(); ++i) {
     const DynamicOrder::Step& step = cycle[(start + i) % cycle.size()];
     const TxnId to = e_.txn(step.arc.to);
+    if (helper == kNoNode) left = step.arc.from;
     if (to == kInitialTxn) {
       helper = step.arc.to;
       continue;
@@ -27,7 +29,7 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
     if (step.label != DynamicOrder::kNoLabel) {
       out.push_back(chosen_edge(from, step.arc, Literal{step.label}));
     } else if (helper != kNoNode && e_.carries_time(helper)) {
-      out.push_back({.from = from, .to = to, .kind = EdgeKind::RealTime});
+      if (from != to) out.push_back(time_edge(left, step.arc.to));
     } else if (helper != kNoNode) {
       const ChainId chain = e_.readers_chain(helper);
       out.push_back(overwrite(from, e_.key_of(chain), e_.chain(chain).last, to));
@@ -38,6 +40,19 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
     helper = kNoNode;
   }
   return out;
+}
+
+// The edge of a path through nodes that carry time. Within one transaction it is no edge: a begin
+// may be answered before the commit is asked for.
+Edge Explainer::time_edge(Node from, Node to) const {
+  Edge edge{.from = e_.txn(from), .to = e_.txn(to), .kind = EdgeKind::RealTime};
+  if (!e_.split() || !e_.is_commit(to)) return edge;
+  if (!e_.is_commit(from)) {
+    edge.kind = EdgeKind::BeginTime;
+  } else if (o_.history().committing(edge.to)) {
+    edge.kind = EdgeKind::CommitTime;
+  }
+  return edge;
 }
 
 // The first read of `key` by `reader` that returned what `writer` wrote and that another

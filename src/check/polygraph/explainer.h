@@ -34,6 +34,7 @@ class Explainer {
   [[nodiscard]] Edge write_order(TxnId from, KeyId key, TxnId to) const;
   [[nodiscard]] bool leads(TxnId txn, KeyId key) const;
   [[nodiscard]] bool follows(TxnId txn, KeyId key) const;
+  [[nodiscard]] Edge time_edge(Node from, Node to) const;
   [[nodiscard]] ItemId read_of(TxnId reader, KeyId key, TxnId writer) const;
 
   const Encoding& e_;

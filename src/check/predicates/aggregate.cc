@@ -11,32 +11,37 @@
 namespace ouro {
 namespace {
 
-__extension__ using Sum = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
+std::string sum(const History& history, const std::vector<Value>& values) {
+  WideSum total = 0;
+  for (const Value value : values) {
+    if (!is_integer_value(value)) return "null";
+    total += integer_of(history, value);
+  }
+  return sum_text(total);
+}
 
-// REQUIRES: `value` is an integer, of any size.
-Sum number(const History& history, Value value) {
+}  // namespace
+
+bool is_integer_value(Value value) {
+  return value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide;
+}
+
+WideSum integer_of(const History& history, Value value) {
   if (value.kind() == ValueKind::Integer) return value.number();
   const std::string_view digits = history.string(value);
-  Sum magnitude = 0;
+  WideSum magnitude = 0;
   for (const char digit : digits.substr(digits.starts_with('-') ? 1 : 0)) {
     magnitude = magnitude * 10 + (digit - '0');
   }
   return digits.starts_with('-') ? -magnitude : magnitude;
 }
 
-std::string sum(const History& history, const std::vector<Value>& values) {
-  Sum total = 0;
-  for (const Value value : values) {
-    if (value.kind() != ValueKind::Integer && value.kind() != ValueKind::Wide) return "null";
-    total += number(history, value);
-  }
-  // Histories have integers of more than 64 bits as strings of their digits.
-  const bool fits = total >= std::numeric_limits<std::int64_t>::min() &&
-                    total <= std::numeric_limits<std::uint64_t>::max();
-  return fits ? fmt::format("{}", total) : fmt::format("\"{}\"", total);
+// Histories have integers of more than 64 bits as strings of their digits.
+std::string sum_text(WideSum sum) {
+  const bool fits = sum >= std::numeric_limits<std::int64_t>::min() &&
+                    sum <= std::numeric_limits<std::uint64_t>::max();
+  return fits ? fmt::format("{}", sum) : fmt::format("\"{}\"", sum);
 }
-
-}  // namespace
 
 std::string aggregate(const History& history, const PredicateRead& read,
                       const std::vector<KeyVersion>& rows) {

@@ -15,4 +15,12 @@ namespace ouro {
 [[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
                                     const std::vector<KeyVersion>& rows);
 
+// Integers of any size that a history has, and sums of them.
+__extension__ using WideSum = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
+[[nodiscard]] bool is_integer_value(Value value);
+// REQUIRES: is_integer_value(value).
+[[nodiscard]] WideSum integer_of(const History& history, Value value);
+// As aggregate() gives it.
+[[nodiscard]] std::string sum_text(WideSum sum);
+
 }  // namespace ouro

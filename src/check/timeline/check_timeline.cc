@@ -49,7 +49,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
   const Timeline timeline(history, rules, options.threads, violations);
   if (rules.sessions) check_sessions(history, timeline, violations);
   if (rules.clocks()) {
-    check_real_time(history, timeline, rules.time_to_commit(), options.clock_drift, violations);
+    check_real_time(history, timeline, rules, options.clock_drift, violations);
   }
   replay(history, timeline, *lists, options.threads, budget, violations);
   replay_predicates(history, timeline, *lists, options.threads, budget, violations);

@@ -87,7 +87,7 @@ std::string preceded(std::string_view text, bool sessions, std::int64_t drift = 
   if (sessions) {
     check_sessions(history, timeline, violations);
   } else {
-    check_real_time(history, timeline, false, drift, violations);
+    check_real_time(history, timeline, rules(Level::StrongSi), drift, violations);
   }
   return words_of(violations);
 }

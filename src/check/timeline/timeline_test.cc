@@ -293,8 +293,8 @@ TEST(TimelineTest, AHistoryWithoutTimestampsIsAnError) {
   EXPECT_NE(verdict.error().what.find("no timestamps"), std::string::npos);
 }
 
-TEST(TimelineTest, AnEmptyHistoryHolds) {
-  EXPECT_EQ(verdict_of(history_of(""), Level::Si).outcome, Outcome::Holds);
+TEST(TimelineTest, AnEmptyHistoryIsRefused) {
+  EXPECT_FALSE(check(history_of(""), Level::Si, by_timestamps()).ok());
 }
 
 TEST(TimelineTest, WeakLevelsAreRefused) {

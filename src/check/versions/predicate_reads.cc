@@ -22,16 +22,6 @@ Error unclear(const History& history, const VersionSetFindings& findings) {
                   history.key_label(findings.unclear_key)));
 }
 
-Error incomplete(const History& history, KeyId key) {
-  Error error;
-  error.file = std::string(history.file());
-  error.what = fmt::format(
-      "predicate reads need the whole version order of every key, and that of {} is not complete; "
-      "complete it, or check with --evidence observed",
-      history.key_label(key));
-  return error;
-}
-
 // Checks that the version order of every key is the order of its commit timestamps. Otherwise they
 // do not say which versions `read`, which has no version set, saw.
 Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId read) {
@@ -56,7 +46,7 @@ Status check_timestamps(const Observed& observed, const RowVersions& rows, OpId 
 
 }  // namespace
 
-// Fills with_set_ and with_start_.
+// Fills with_set_, with_start_ and unplaced_.
 void PredicateReads::find_reads(const Observed& observed) {
   const History& h = observed.history();
   if (!h.has_predicate_reads()) return;
@@ -68,25 +58,25 @@ void PredicateReads::find_reads(const Observed& observed) {
       if (!has_condition(h.op(id).kind)) continue;
       if (h.predicate_read(id).has_version_set) {
         with_set_.push_back({txn, id});
-      } else if (placed) {
-        with_start_.push_back({txn, id});
+      } else {
+        (placed ? with_start_ : unplaced_).push_back({txn, id});
       }
     }
   }
 }
 
 Result<PredicateReads> PredicateReads::read(const Observed& observed, SnapshotAt at,
-                                            const Budget& budget, unsigned threads) {
+                                            const Budget& budget, unsigned threads,
+                                            const Positions* order) {
   PredicateReads out;
   out.at_ = at;
   const History& h = observed.history();
   out.find_reads(observed);
   if (out.empty()) return out;
-  if (const KeyId key = RowVersions::missing_order(observed); key.valid()) {
-    return incomplete(h, key);
-  }
-  auto rows = std::make_shared<RowVersions>(observed);
-  for (const auto& reads : {out.with_set_, out.with_start_}) {
+  if (order == nullptr) out.partial_ = RowVersions::missing_order(observed);
+  if (out.partial_.valid()) return out;
+  auto rows = std::make_shared<RowVersions>(observed, order);
+  for (const auto& reads : {out.with_set_, out.with_start_, out.unplaced_}) {
     for (const Seen& seen : reads) rows->prepare(h.predicate_read(seen.op).predicate);
   }
   VersionSetFindings found =

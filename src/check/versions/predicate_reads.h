@@ -2,8 +2,9 @@
 //
 // A predicate read saw one version of every row: those of its version set, or else the last ones
 // that were committed at the start, or at the commit, of its transaction. A version changes its
-// matches if it matches and the one before does not, or the other way round. The read follows
-// whoever wrote such a version up to the one it saw, and precedes whoever wrote one after that.
+// matches if it matches and the one before does not, or the other way round; or if both match and
+// the read is an aggregate of a column in which they differ. The read follows whoever wrote such a
+// version up to the one it saw, and precedes whoever wrote one after that.
 //
 // These are far too many edges to write down: two for every read and row that ever matched. So
 // levels are decided without them at first, and broken() says which of them the order that was
@@ -15,37 +16,35 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/budget.h"
 #include "check/observed/observed.h"
+#include "check/versions/row_versions.h"
 #include "check/versions/snapshot_moments.h"
 
 namespace ouro {
-
-class RowVersions;
-
-// By transaction: the positions of its begin and its commit in some order.
-struct Positions {
-  std::vector<std::uint32_t> begin;
-  // The same as `begin` where a transaction does both at one moment.
-  std::vector<std::uint32_t> commit;
-};
 
 class PredicateReads {
  public:
   // The predicate reads of transactions that take part, as far as it is known what they saw: by a
   // version set, or, by their start timestamp, what was committed at the moment `at`. The error is
-  // a row whose version order is incomplete or contradicts the timestamps, where some read needs
-  // it; or a row that was absent more than once, where a read does not say which absence it saw. An
-  // exhausted budget leaves stopped() true and the rest meaningless.
+  // a row whose version order contradicts the timestamps, where some read needs it; or a row that
+  // was absent more than once, where a read does not say which absence it saw. If the version order
+  // of some row is not complete, it is taken from `order`; without one, partial() is that row, and
+  // nothing else is known. An exhausted budget leaves stopped() true and the rest meaningless.
   // REQUIRES: `observed` is by version orders and did not stop.
   static Result<PredicateReads> read(const Observed& observed, SnapshotAt at, const Budget& budget,
-                                     unsigned threads);
+                                     unsigned threads, const Positions* order = nullptr);
 
   [[nodiscard]] SnapshotAt at() const { return at_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
-  [[nodiscard]] bool empty() const { return with_set_.empty() && with_start_.empty(); }
+  // A row without a complete version order; invalid: there is none, or an order was given.
+  [[nodiscard]] KeyId partial() const { return partial_; }
+  [[nodiscard]] bool empty() const {
+    return with_set_.empty() && with_start_.empty() && unplaced_.empty();
+  }
   // What is wrong with version sets, and results that are not what the snapshot gives.
   [[nodiscard]] const std::vector<PredicateFlaw>& flaws() const { return flaws_; }
   // Whether some reads have no version set, so that timestamps say what they saw; and whether all
@@ -69,17 +68,24 @@ class PredicateReads {
     TxnId txn;
     OpId op;
   };
+  // Reads of which the history does not say what they saw (unplaced_reads.h); nothing else here is
+  // about them.
+  [[nodiscard]] std::span<const Seen> unplaced() const { return unplaced_; }
+  // REQUIRES: !empty().
+  [[nodiscard]] const RowVersions& rows() const { return *rows_; }
 
  private:
   void find_reads(const Observed& observed);
 
   std::vector<Seen> with_set_;    // Reads with a version set.
   std::vector<Seen> with_start_;  // Reads without, but with a start timestamp.
+  std::vector<Seen> unplaced_;    // Reads without either.
   // All edges of with_set_, but those that follow from others by version orders.
   std::vector<PredicateEdge> links_;
   std::vector<PredicateFlaw> flaws_;
   SnapshotAt at_ = SnapshotAt::Start;
   bool stopped_ = false;
+  KeyId partial_;
   bool snapshots_fit_ = true;
   std::shared_ptr<const RowVersions> rows_;  // Null if there are no reads.
 };

@@ -77,12 +77,18 @@ TEST(PredicateReadsTest, OnlyEdgesThatAnOrderDoesNotKeepAreBroken) {
 }
 
 TEST(PredicateReadsTest, RowsNeedCompleteOrders) {
-  EXPECT_NE(edges_of(R"({"session":1,"ops":[["w",1,{"p":5}]]}
+  Tiny t(R"({"session":1,"ops":[["w",1,{"p":5}]]}
 {"session":2,"ops":[["w",1,{"p":6}]]}
-{"session":3,"ops":[["select",{"eq":["p",5]},[],{"versions":[]}]]}
-{"key":1,"versions":[{"p":5},{"p":6}]})")
-                .find("is not complete"),
-            std::string::npos);
+{"session":3,"ops":[["select",{"eq":["p",5]},[],{"versions":[[1,{"p":6}]]}]]}
+{"key":1,"versions":[{"p":5},{"p":6}]})",
+         Evidence::Versions);
+  const auto reads = PredicateReads::read(t.observed(), SnapshotAt::Start, Budget(), 1);
+  EXPECT_EQ(reads->partial(), t.key("1"));
+  // Or an order of all transactions: T2 T1 T3.
+  const Positions order{{1, 0, 2}, {1, 0, 2}};
+  const auto placed = PredicateReads::read(t.observed(), SnapshotAt::Start, Budget(), 1, &order);
+  EXPECT_FALSE(placed->partial().valid());
+  EXPECT_EQ(placed->rows().position(t.key("1"), t.history().op(OpId{1}).value), 1u);
 }
 
 TEST(RowVersionsTest, VersionsStandInTheOrderTheyWereInstalled) {

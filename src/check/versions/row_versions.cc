@@ -8,19 +8,13 @@
 namespace ouro {
 namespace {
 
-bool is_list(const Observed& observed, KeyId key) {
-  const auto items = observed.items_of(key);
-  return std::any_of(items.begin(), items.end(), [&](ItemId item) {
-    return shows_list(observed.items().kind(item), observed.items().value(item));
-  });
-}
-
 // Whether a step belongs to a complete order that the history states.
 bool is_next(const VersionStep& step) { return step.adjacent && !step.read.valid(); }
 
 }  // namespace
 
 KeyId RowVersions::missing_order(const Observed& observed) {
+  const std::vector<bool> lists = list_keys(observed.history());
   for (std::size_t k = 0; k < observed.history().key_count(); ++k) {
     const KeyId key{k};
     const auto steps = observed.version_steps(key);
@@ -29,19 +23,21 @@ KeyId RowVersions::missing_order(const Observed& observed) {
     const bool written = std::any_of(items.begin(), items.end(), [&](ItemId item) {
       return observed.items().is_write(item) && observed.counted(observed.txn(item));
     });
-    if (written && !is_list(observed, key)) return key;
+    if (written && !lists[k]) return key;
   }
   return {};
 }
 
-RowVersions::RowVersions(const Observed& observed) : h_(observed.history()) {
+RowVersions::RowVersions(const Observed& observed, const Positions* order)
+    : h_(observed.history()) {
   absent_.assign(h_.key_count(), kNone);
   write_position_.assign(observed.items().size(), kNone);
+  const std::vector<bool> lists = list_keys(h_);
   for (std::size_t k = 0; k < h_.key_count(); ++k) {
     first_.push_back(versions_.size());
-    if (is_list(observed, KeyId{k})) continue;
+    if (lists[k]) continue;
     keys_.push_back(KeyId{k});
-    add_key(observed, KeyId{k});
+    add_key(observed, KeyId{k}, order);
   }
   first_.push_back(versions_.size());
   std::sort(keys_.begin(), keys_.end(), [&](KeyId a, KeyId b) {
@@ -49,12 +45,23 @@ RowVersions::RowVersions(const Observed& observed) : h_(observed.history()) {
   });
 }
 
-void RowVersions::add_key(const Observed& observed, KeyId key) {
+void RowVersions::add_key(const Observed& observed, KeyId key, const Positions* order) {
   const Value initial = h_.initial(key);
   add_version(key, {initial, {}, !initial.is_null()});
+  std::vector<ItemId> writes;
   for (const VersionStep& step : observed.version_steps(key)) {
-    if (!is_next(step)) continue;
-    const ItemId write = final_write(observed, observed.txn(step.to), key);
+    if (is_next(step)) writes.push_back(final_write(observed, observed.txn(step.to), key));
+  }
+  if (writes.empty() && order != nullptr) {
+    for (const ItemId item : observed.items_of(key)) {
+      const bool last = observed.items().is_write(item) && observed.final(item);
+      if (last && observed.counted(observed.txn(item))) writes.push_back(item);
+    }
+    std::sort(writes.begin(), writes.end(), [&](ItemId a, ItemId b) {
+      return order->commit[observed.txn(a).index()] < order->commit[observed.txn(b).index()];
+    });
+  }
+  for (const ItemId write : writes) {
     const Value value = observed.items().value(write);
     const bool alive = leaves_row(observed.items().kind(write), value);
     add_version(key, {value, write, alive});
@@ -110,6 +117,14 @@ std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) co
 bool RowVersions::matches(PredicateId predicate, KeyPosition place) const {
   const Version& version = of(place.key)[place.position];
   return version.alive && evaluate(h_, predicate, place.key, version.value) == Truth::True;
+}
+
+RowVersions::Part RowVersions::part(const PredicateRead& read, KeyPosition place) const {
+  if (!matches(read.predicate, place)) return {};
+  if (!read.column.valid()) return {true, Value::null()};  // Rows are counted, or keys, which stay.
+  const Value cell = h_.cell(of(place.key)[place.position].value, read.column);
+  if (cell.is_null()) return {};
+  return {true, read.aggregate == AggregateKind::Count ? Value::null() : cell};
 }
 
 RowVersions::Scope RowVersions::scope(PredicateId predicate) const {

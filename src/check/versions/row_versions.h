@@ -12,6 +12,13 @@
 
 namespace ouro {
 
+// By transaction: the positions of its begin and its commit in some order.
+struct Positions {
+  std::vector<std::uint32_t> begin;
+  // The same as `begin` where a transaction does both at one moment.
+  std::vector<std::uint32_t> commit;
+};
+
 class RowVersions {
  public:
   struct Version {
@@ -20,8 +27,10 @@ class RowVersions {
     bool alive = false;  // False: deleted, or never there.
   };
 
-  // REQUIRES: the version order of every key that somebody wrote is known (missing_order()).
-  explicit RowVersions(const Observed& observed);
+  // Keys without a complete version order have theirs from `order`.
+  // REQUIRES: the version order of every key that somebody wrote is known (missing_order()), or
+  // there is an `order`, which keeps what is known.
+  explicit RowVersions(const Observed& observed, const Positions* order = nullptr);
   // A key that has writers but no complete version order; invalid if there is none. Lists are no
   // rows, and need none.
   [[nodiscard]] static KeyId missing_order(const Observed& observed);
@@ -53,6 +62,16 @@ class RowVersions {
   };
   // Whether `predicate` is true of a version.
   [[nodiscard]] bool matches(PredicateId predicate, KeyPosition place) const;
+  // What a version is to a select or aggregate. It is nothing if it does not match, or if the
+  // aggregate is of a column that is null there. Otherwise it counts; and if the read is a sum,
+  // minimum or maximum, so does its value of the column. A read cannot tell versions of a row apart
+  // that are the same to it.
+  struct Part {
+    bool counts = false;
+    Value value;
+    constexpr auto operator<=>(const Part&) const = default;
+  };
+  [[nodiscard]] Part part(const PredicateRead& read, KeyPosition place) const;
   // The keys of versions that may match.
   struct Scope {
     std::span<const KeyId> keys;
@@ -79,7 +98,7 @@ class RowVersions {
     bool by_index = false;     // Whether there are fewer entries than that.
   };
   [[nodiscard]] Within within(PredicateId predicate) const;
-  void add_key(const Observed& observed, KeyId key);
+  void add_key(const Observed& observed, KeyId key, const Positions* order);
   void add_version(KeyId key, const Version& version);
   [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;
 

@@ -208,13 +208,12 @@ class SnapshotEdges {
     return false;
   }
 
-  // Whether the predicate matches the version or the one before it, but not both.
+  // Whether the version is something else to the read than the one before it.
   [[nodiscard]] bool changes(const PredicateReads::Seen& read, ItemId write) const {
-    const PredicateId predicate = h_.predicate_read(read.op).predicate;
+    const PredicateRead& details = h_.predicate_read(read.op);
     const std::uint32_t position = rows_.position(write);
     const KeyId key = o_.items().key(write);
-    return rows_.matches(predicate, {key, position}) !=
-           rows_.matches(predicate, {key, position - 1});
+    return rows_.part(details, {key, position}) != rows_.part(details, {key, position - 1});
   }
 
   const Observed& o_;

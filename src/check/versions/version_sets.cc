@@ -29,9 +29,10 @@ class VersionSetReader {
     } else {
       snapshot_ = moments_.snapshot(seen.txn);
     }
-    if (walk(seen.txn, seen.op, read.predicate)) return;
+    if (walk(seen.txn, seen.op, read)) return;
     rows_.select(read.predicate, matches_);
     findings.looked_at += matches_.size();
+    std::erase_if(matches_, [&](const KeyPosition& at) { return !rows_.part(read, at).counts; });
     for (std::size_t i = 0; i < matches_.size();) {
       std::size_t end = i;
       while (end < matches_.size() && matches_[end].key == matches_[i].key) ++end;
@@ -56,6 +57,19 @@ class VersionSetReader {
     }
     std::stable_sort(own_.begin(), own_.end(),
                      [](const Op& a, const Op& b) { return a.key < b.key; });
+    final_.clear();
+    for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
+      if (!o_.items().is_write(i) || !o_.final(i) || rows_.of(o_.items().key(i)).empty()) continue;
+      final_.push_back({o_.items().key(i), rows_.position(i)});
+    }
+  }
+  // If the version that the read saw is behind the one that its own transaction wrote later, which
+  // cannot be, the position behind that one: whoever wrote there precedes the read. Otherwise zero.
+  [[nodiscard]] std::uint32_t behind_own(KeyId key, std::uint32_t seen) const {
+    for (const KeyPosition& mine : final_) {
+      if (mine.key == key && mine.position < seen) return mine.position + 1;
+    }
+    return 0;
   }
   // The last own write of `key` before the read; null if there is none.
   [[nodiscard]] const Op* own(KeyId key) const {
@@ -148,12 +162,12 @@ class VersionSetReader {
   }
 
   // Finds the edges of a read by walking: for each row, from the version that it saw back and forth
-  // to the next ones that match if that one does not, or the other way round. Where rows change
+  // to the next ones that are something else to the read (RowVersions::Part). Where rows change
   // often this is quicker than select(), as most of the history may have matched at some time.
   // False: it took longer than select(), which is to be used instead; it finds the same edges
   // again, and add() drops them.
-  [[nodiscard]] bool walk(TxnId txn, OpId id, PredicateId predicate) {
-    const RowVersions::Scope scope = rows_.scope(predicate);
+  [[nodiscard]] bool walk(TxnId txn, OpId id, const PredicateRead& read) {
+    const RowVersions::Scope scope = rows_.scope(read.predicate);
     if (scope.keys.size() > scope.cost) return false;
     findings_->looked_at += scope.keys.size();
     std::size_t left = scope.cost;
@@ -163,42 +177,52 @@ class VersionSetReader {
       if (is_unclear(id, key)) return false;
       const auto versions = rows_.of(key);
       const std::uint32_t seen = position(txn, id, key);
-      const bool matches = rows_.matches(predicate, {key, seen});
+      const RowVersions::Part part = rows_.part(read, {key, seen});
       const auto same = [&](std::uint32_t at) {
         if (left > 0) --left;
-        return left > 0 && rows_.matches(predicate, {key, at}) == matches;
+        return left > 0 && rows_.part(read, {key, at}) == part;
       };
       std::uint32_t first = seen;
       while (first > 0 && same(first - 1)) --first;
       std::uint32_t behind = seen + 1;
       while (behind < versions.size() && same(behind)) ++behind;
       if (left == 0) return false;
+      const bool never = first == 0 && behind == versions.size() && !part.counts;
+      if (!never) first = std::max(first, behind_own(key, seen));
       if (first > 0) follow(txn, id, versions[first].write);
       if (behind < versions.size()) precede(txn, id, versions[behind].write);
     }
     return true;
   }
 
-  // Adds the edges of one row. `matches` are all its versions that match, at least one.
+  // Adds the edges of one row. `matches` are all its versions that count, at least one.
   void row(TxnId txn, OpId id, std::span<const KeyPosition> matches) {
     const KeyId key = matches.front().key;
     if (own(key) != nullptr) return;
     const std::uint32_t seen = position(txn, id, key);
     const auto at = std::lower_bound(matches.begin(), matches.end(), KeyPosition{key, seen});
     const auto versions = rows_.of(key);
-    // What was seen matches: find the first and last in a row that do.
+    // What was seen counts: find the first and last in a row that are the same to the read.
     if (at != matches.end() && at->position == seen) {
+      const PredicateRead& read = h_.predicate_read(id);
+      const RowVersions::Part part = rows_.part(read, *at);
+      const auto same = [&](const KeyPosition& other, std::uint32_t position) {
+        return other.position == position && rows_.part(read, other) == part;
+      };
       auto first = at;
-      while (first != matches.begin() && (first - 1)->position + 1 == first->position) --first;
+      while (first != matches.begin() && same(*(first - 1), first->position - 1)) --first;
       auto last = at;
-      while (last + 1 != matches.end() && last->position + 1 == (last + 1)->position) ++last;
-      if (first->position > 0) follow(txn, id, versions[first->position].write);
+      while (last + 1 != matches.end() && same(*(last + 1), last->position + 1)) ++last;
+      const std::uint32_t since = std::max(first->position, behind_own(key, seen));
+      if (since > 0) follow(txn, id, versions[since].write);
       if (last->position + 1 < versions.size()) {
         precede(txn, id, versions[last->position + 1].write);
       }
       return;
     }
-    if (at != matches.begin()) follow(txn, id, versions[(at - 1)->position + 1].write);
+    const std::uint32_t since =
+        std::max(at == matches.begin() ? 0 : (at - 1)->position + 1, behind_own(key, seen));
+    if (since > 0) follow(txn, id, versions[since].write);
     if (at != matches.end()) precede(txn, id, versions[at->position].write);
   }
 
@@ -218,10 +242,11 @@ class VersionSetReader {
   const SnapshotMoments moments_;
   Moment snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
-  std::vector<Seen> seen_;       // By key: what the version set of a read lists.
-  std::vector<TxnId> followed_;  // By writer: the last reader with an edge from it.
-  std::vector<TxnId> preceded_;  // By writer: the last reader with an edge to it.
-  std::vector<Op> own_;          // Own writes before the read at hand, sorted by key.
+  std::vector<Seen> seen_;          // By key: what the version set of a read lists.
+  std::vector<TxnId> followed_;     // By writer: the last reader with an edge from it.
+  std::vector<TxnId> preceded_;     // By writer: the last reader with an edge to it.
+  std::vector<Op> own_;             // Own writes before the read at hand, sorted by key.
+  std::vector<KeyPosition> final_;  // The versions that the transaction at hand wrote.
   std::vector<KeyPosition> matches_;
 };
 

@@ -13,8 +13,8 @@ namespace ouro {
 struct VersionSetFindings {
   // Sorted by reader. For each row that ever matched, an edge from the writer of the last change
   // that the read saw, and one to that of the first change that it did not see; a change is a
-  // version that matches where the one before does not, or the other way round. Of several edges
-  // between two transactions, one of each kind.
+  // version that is something else to the read than the one before (RowVersions::Part). Of several
+  // edges between two transactions, one of each kind.
   std::vector<PredicateEdge> links;
   std::vector<PredicateFlaw> flaws;
   // The first read that found a row absent which was absent more than once, and the row; invalid if

@@ -106,24 +106,69 @@ class CycleLines {
     }
   }
 
+  // The same rules as those of Encoding::add_real_time().
   void add_time(std::int64_t clock_drift) {
-    std::vector<std::pair<std::int64_t, std::uint32_t>> invoked;
-    for (std::uint32_t m = 0; m < member_count(); ++m) {
-      if (const auto clock = h_.invoked(members_[m])) invoked.emplace_back(*clock, m);
-    }
-    std::sort(invoked.begin(), invoked.end());
+    const bool inner = rules_.begins_apart() && h_.has_inner_clocks();
+    if (!rules_.time_to_commit()) add_invoked(clock_drift);
+    if (rules_.time_to_commit() || inner) add_commit_asked(clock_drift);
+  }
+
+  using Clocked = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // Clock, and member.
+  // Adds a line of members in the order of `asked`, which may be unsorted. Returns its first
+  // station.
+  std::uint32_t add_time_line(Clocked& asked) {
+    std::sort(asked.begin(), asked.end());
     const auto base = static_cast<std::uint32_t>(stations_.size());
-    for (std::size_t i = 0; i < invoked.size(); ++i) add_station(invoked[i].second, {}, i > 0);
+    for (std::size_t i = 0; i < asked.size(); ++i) add_station(asked[i].second, {}, i > 0);
+    return base;
+  }
+  // Lets a member get on that line at the first station that was asked for after `answered`.
+  void get_on(const Clocked& asked, std::uint32_t base, std::uint32_t member, EdgeKind kind,
+              std::optional<std::int64_t> answered, std::int64_t clock_drift) {
+    if (!answered) return;
+    const auto later = std::partition_point(asked.begin(), asked.end(), [&](const auto& other) {
+      return !completed_before(*answered, other.first, clock_drift);
+    });
+    if (later == asked.end()) return;
+    const auto station = base + static_cast<std::uint32_t>(later - asked.begin());
+    const bool to_commit = kind != EdgeKind::RealTime || rules_.time_to_commit();
+    add_entry({member, station, kind, to_commit, {}, {}});
+  }
+
+  void add_invoked(std::int64_t clock_drift) {
+    Clocked asked;
     for (std::uint32_t m = 0; m < member_count(); ++m) {
-      const auto completed = h_.completed(members_[m]);
-      if (!completed) continue;
-      const auto later =
-          std::partition_point(invoked.begin(), invoked.end(), [&](const auto& other) {
-            return !completed_before(*completed, other.first, clock_drift);
-          });
-      if (later == invoked.end()) continue;
-      const auto station = base + static_cast<std::uint32_t>(later - invoked.begin());
-      add_entry({m, station, EdgeKind::RealTime, rules_.time_to_commit(), {}, {}});
+      if (const auto clock = h_.invoked(members_[m])) asked.emplace_back(*clock, m);
+    }
+    const std::uint32_t base = add_time_line(asked);
+    for (std::uint32_t m = 0; m < member_count(); ++m) {
+      get_on(asked, base, m, EdgeKind::RealTime, h_.completed(members_[m]), clock_drift);
+    }
+  }
+
+  // Who asked for a commit is on one of two lines: those that recorded when, and those that did
+  // not, for which it is known only that they did after they were invoked. The edges of the two
+  // differ in kind.
+  void add_commit_asked(std::int64_t clock_drift) {
+    Clocked asked, invoked, all;
+    for (std::uint32_t m = 0; m < member_count(); ++m) {
+      const auto committing = h_.committing(members_[m]);
+      if (committing) asked.emplace_back(*committing, m);
+      if (const auto clock = h_.invoked(members_[m]); clock && !committing) {
+        invoked.emplace_back(*clock, m);
+      }
+      if (const auto clock = commit_asked(h_, members_[m])) all.emplace_back(*clock, m);
+    }
+    const std::uint32_t of_asked = add_time_line(asked);
+    const std::uint32_t of_invoked = add_time_line(invoked);
+    const std::uint32_t of_all = add_time_line(all);
+    for (std::uint32_t m = 0; m < member_count(); ++m) {
+      const TxnId txn = members_[m];
+      get_on(asked, of_asked, m, EdgeKind::CommitTime, h_.completed(txn), clock_drift);
+      if (rules_.time_to_commit()) {
+        get_on(invoked, of_invoked, m, EdgeKind::RealTime, h_.completed(txn), clock_drift);
+      }
+      get_on(all, of_all, m, EdgeKind::BeginTime, h_.began(txn), clock_drift);
     }
   }
 
@@ -236,10 +281,16 @@ class CycleLines {
   bool complete_ = true;
 };
 
+// Whether an edge of this kind leaves a transaction at its begin, where that is apart from its
+// commit. What is said below of rw is true of all these edges.
+bool leaves_begin(EdgeKind edge) {
+  return edge == EdgeKind::ReadWrite || edge == EdgeKind::BeginTime;
+}
+
 // Whether cycles of `kind` may have such an edge.
 bool is_of_kind(EdgeKind edge, CycleKind kind) {
   if (edge == EdgeKind::WriteRead) return kind != CycleKind::Overwrites;
-  return edge != EdgeKind::ReadWrite || kind > CycleKind::Flow;
+  return !leaves_begin(edge) || kind > CycleKind::Flow;
 }
 
 // Searches breadth first from one member after the other. A state is twice a member, plus one if it
@@ -302,7 +353,7 @@ class CycleSearch {
       const auto entries = l_.entries(m);
       const bool reads =
           std::any_of(entries.begin(), entries.end(),
-                      [](const CycleLines::Entry& e) { return e.kind == EdgeKind::ReadWrite; });
+                      [](const CycleLines::Entry& e) { return leaves_begin(e.kind); });
       if (reads) out.push_back(m);
     }
     return out;
@@ -314,9 +365,9 @@ class CycleSearch {
                                CycleKind kind) const {
     if (!is_of_kind(entry.kind, kind)) return false;
     if (kind <= CycleKind::Flow) return true;
-    const bool overwritten = entry.kind == EdgeKind::ReadWrite;
-    if (first) return overwritten;
-    if (!overwritten || kind == CycleKind::Any) return true;
+    const bool from_begin = leaves_begin(entry.kind);
+    if (first) return from_begin;
+    if (!from_begin || kind == CycleKind::Any) return true;
     return kind == CycleKind::Nonadjacent && state % 2 == 0;
   }
 
@@ -344,7 +395,10 @@ class CycleSearch {
     const std::uint32_t bit = entry.to_commit && kind > CycleKind::Flow ? 1 : 0;
     for (std::uint32_t s = entry.station;; ++s) {
       const std::uint32_t member = l_.stations()[s].member;
-      if (first && member == start) return false;  // No edge to itself.
+      if (member == state / 2) {  // No edge to itself.
+        if (l_.stations()[s].last) return false;
+        continue;
+      }
       if (passed_[2 * s + bit] == round_) return false;
       passed_[2 * s + bit] = round_;
       ++steps_;
@@ -392,9 +446,9 @@ CycleKind kind_of(std::span<const Edge> cycle) {
   bool in_a_row = false;
   for (std::size_t i = 0; i < cycle.size(); ++i) {
     if (cycle[i].kind == EdgeKind::WriteRead) ++reads_from;
-    if (cycle[i].kind != EdgeKind::ReadWrite) continue;
+    if (!leaves_begin(cycle[i].kind)) continue;
     ++overwritten;
-    in_a_row |= cycle[(i + 1) % cycle.size()].kind == EdgeKind::ReadWrite;
+    in_a_row |= leaves_begin(cycle[(i + 1) % cycle.size()].kind);
   }
   if (overwritten == 0) return reads_from == 0 ? CycleKind::Overwrites : CycleKind::Flow;
   if (overwritten == 1) return CycleKind::Single;

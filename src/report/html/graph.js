@@ -10,6 +10,8 @@ const kKinds = {
   ww: 'the second overwrites the first',
   rw: 'the first reads what the second overwrites',
   rt: 'the first completed before the second began',
+  'rt-commit': 'the first completed before the second asked for its commit',
+  'rt-begin': 'the first had begun before the second asked for its commit',
   forced: 'a reader saw the first, yet read the second',
 };
 

@@ -46,7 +46,7 @@ function latticeLine(lattice, from, to) {
 
 function latticePicture(lattice, history) {
   const known = new Map(history.levels.map(level => [level.name, level.outcome]));
-  const implied = history.evidence === 'observed' ? impliedOutcomes(lattice, known) : new Map();
+  const implied = history.implies ? impliedOutcomes(lattice, known) : new Map();
   const remarks = new Map(history.levels.map(level => [level.name, level.remark]));
   const height = 82 + kRowHeight * Math.max(...lattice.map(level => level.row));
   const picture = svg('svg', {viewBox: `0 0 720 ${height}`, class: 'lattice', role: 'img',
@@ -63,7 +63,8 @@ function latticePicture(lattice, history) {
     const y = levelY(level);
     const outcome = known.get(name) ?? implied.get(name) ?? 'none';
     const how = known.has(name) ? '' : implied.has(name) ? ' implied' : ' unasked';
-    const mark = kOutcomes[outcome]?.mark ?? '·';
+    const partly = outcome === 'holds' && remarks.get(name);  // Something was left out.
+    const mark = partly ? '~' : kOutcomes[outcome]?.mark ?? '·';
     const w = levelWidth(level);
     picture.append(svg('g', {class: `level ${outcome}${how}`, 'data-level': name},
         svg('title', {}, [definition, remarks.get(name), history.undecidable[name]].filter(Boolean).join(' — ')),

@@ -38,7 +38,8 @@ function summaryOf(history) {
   }
   const holds = `${history.strongest} ${history.strongest.includes(',') ? 'hold' : 'holds'}`;
   if (history.strongest !== 'none') history.outcome === 'holds' ? parts.unshift(holds) : parts.push(holds);
-  return parts.join('; ') + by + '.';
+  const left = history.leftOut ? ` Left out: ${history.leftOut}.` : '';
+  return parts.join('; ') + by + '.' + left;
 }
 
 function factsView(history) {

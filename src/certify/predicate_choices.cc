@@ -1,0 +1,275 @@
+// Predicate reads of which the history does not say what they saw: they have no version set, and
+// their transaction no start timestamp.
+//
+// Such a read saw one version of every row, from the first to the last that may be meant (Range).
+// Whether these can give its result is found by going through the rows and keeping all results that
+// are possible so far.
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "certify/predicate_reads.h"
+#include "certify/values.h"
+
+namespace ouro::recheck {
+
+namespace {
+
+__extension__ using Wide = __int128;
+
+bool is_whole(Value value) {
+  return value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide;
+}
+
+std::string decimal(Wide number) {
+  if (number == 0) return "0";
+  std::string digits;
+  const bool negative = number < 0;
+  for (; number != 0; number /= 10) {
+    const int digit = static_cast<int>(number % 10);
+    digits.insert(digits.begin(), static_cast<char>('0' + (digit < 0 ? -digit : digit)));
+  }
+  return negative ? "-" + digits : digits;
+}
+
+Wide parsed(const std::string& digits) {
+  Wide number = 0;
+  for (const char digit : digits) {
+    if (digit != '-') number = number * 10 + (digit - '0');
+  }
+  return digits[0] == '-' ? -number : number;
+}
+
+// All results that an aggregate may have after some rows.
+class Results {
+ public:
+  Results(const History& history, AggregateKind kind) : h_(history), kind_(kind) {
+    states_.insert(State{});
+  }
+
+  // One more row, from which the aggregate gets one of `shares`.
+  void add(const std::set<std::optional<Value>>& shares) {
+    if (too_many_) return;
+    std::set<State> next;
+    for (const State& state : states_) {
+      for (const auto& share : shares) next.insert(share ? with(state, *share) : state);
+    }
+    states_ = std::move(next);
+    too_many_ = states_.size() > 100'000;
+  }
+
+  [[nodiscard]] bool has(const std::string& json) const {
+    return too_many_ || std::any_of(states_.begin(), states_.end(),
+                                    [&](const State& state) { return text(state) == json; });
+  }
+
+ private:
+  struct State {
+    std::uint64_t count = 0;
+    Wide total = 0;
+    bool odd = false;  // Something in it is no number.
+    Value extreme;     // The least or the greatest.
+    bool operator<(const State& other) const {
+      return std::tie(count, total, odd, extreme) <
+             std::tie(other.count, other.total, other.odd, other.extreme);
+    }
+  };
+
+  [[nodiscard]] State with(State state, Value value) const {
+    const bool first = state.count == 0;
+    switch (kind_) {
+      case AggregateKind::Count:
+        ++state.count;
+        return state;
+      case AggregateKind::Sum:
+        state.odd = state.odd || !is_whole(value);
+        if (!state.odd) state.total += parsed(h_.text(value));
+        break;
+      case AggregateKind::Min:
+        if (first || less(h_, value, state.extreme)) state.extreme = value;
+        break;
+      case AggregateKind::Max:
+        if (first || less(h_, state.extreme, value)) state.extreme = value;
+        break;
+    }
+    state.count = 1;  // It matters only whether there are any.
+    return state;
+  }
+
+  [[nodiscard]] std::string text(const State& state) const {
+    if (kind_ == AggregateKind::Count) return std::to_string(state.count);
+    if (state.count == 0 || (kind_ == AggregateKind::Sum && state.odd)) return "null";
+    if (kind_ != AggregateKind::Sum) return h_.text(state.extreme);
+    const Wide most = (Wide{1} << 64) - 1;
+    const bool fits = state.total <= most && state.total >= -(Wide{1} << 63);
+    return fits ? decimal(state.total) : '"' + decimal(state.total) + '"';
+  }
+
+  const History& h_;
+  const AggregateKind kind_;
+  std::set<State> states_;
+  bool too_many_ = false;
+};
+
+}  // namespace
+
+bool PredicateReads::is_unplaced(OpId read) const {
+  return std::binary_search(unplaced_.begin(), unplaced_.end(), read);
+}
+
+void PredicateReads::assume(std::span<const ReadSight> sights) {
+  for (const ReadSight& sight : sights) {
+    const auto at = place_of(sight);
+    if (!at) continue;
+    Range& range = assumed_.try_emplace({sight.read, sight.key}, whole(sight.key)).first->second;
+    if (sight.seen) {
+      range.first = std::max(range.first, *at);
+    } else {
+      range.end = std::min(range.end, *at);
+    }
+  }
+}
+
+std::optional<std::uint32_t> PredicateReads::place_of(const ReadSight& sight) const {
+  if (!sight.key.valid() || sight.key.index() >= h_.key_count()) return std::nullopt;
+  if (!is_unplaced(sight.read) || !ordered_[sight.key.index()]) return std::nullopt;
+  const auto all = versions(sight.key);
+  for (std::uint32_t i = 1; i < all.size(); ++i) {
+    if (reading_.access(all[i]).txn == sight.writer) return i;
+  }
+  return std::nullopt;
+}
+
+PredicateReads::Range PredicateReads::whole(KeyId key) const {
+  return {0, static_cast<std::uint32_t>(versions(key).size())};
+}
+
+// The keys of which it is open what the read saw: rows that matter to it, which its transaction had
+// not written, and which it did not return.
+std::vector<KeyId> PredicateReads::open_keys(OpId id) const {
+  std::vector<KeyId> out;
+  const auto rows = h_.rows(h_.predicate_read(id));
+  const auto own = own_before(id);
+  for (const KeyPosition& place : matching(id)) {
+    if (!out.empty() && out.back() == place.key) continue;
+    const bool returned = std::any_of(rows.begin(), rows.end(),
+                                      [&](const KeyVersion& row) { return row.key == place.key; });
+    if (!returned && !own.contains(place.key)) out.push_back(place.key);
+  }
+  return out;
+}
+
+// By key, the last write of the transaction before the read.
+absl::flat_hash_map<KeyId, OpId> PredicateReads::own_before(OpId id) const {
+  absl::flat_hash_map<KeyId, OpId> own;
+  for (OpId before = h_.first_op(h_.txn_of(id)); before < id; ++before.value) {
+    const Op op = h_.op(before);
+    if (is_write(op.kind) && op.kind != OpKind::Append) own[op.key] = before;
+  }
+  return own;
+}
+
+bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
+  const PredicateRead& read = h_.predicate_read(id);
+  const bool select = h_.op(id).kind == OpKind::Select;
+  if (!select && read.result.is_unobserved()) return true;
+  Results results(h_, read.aggregate);
+  for (const auto& [key, write] : own_before(id)) {
+    const Op op = h_.op(write);
+    if (op.kind == OpKind::Delete || op.value.is_null()) continue;
+    if (!is_settled(h_, read.predicate, key, op.value)) continue;
+    const auto rows = h_.rows(read);
+    const KeyVersion mine{key, op.value};
+    if (select && std::find(rows.begin(), rows.end(), mine) == rows.end()) return false;
+    const Value cell = read.column.valid() ? h_.cell(op.value, read.column) : h_.key_name(key);
+    if (!cell.is_null()) results.add({cell});
+  }
+  for (const KeyId key : open_keys(id)) {
+    const auto known = assumed_.find({id, key});
+    const Range range = narrowed(key, known == assumed_.end() ? whole(key) : known->second);
+    std::set<std::optional<Value>> shares;
+    for (std::uint32_t i = range.first; i < range.end; ++i) {
+      const AccessId write = versions(key)[i];
+      if (write != kNoAccess && reading_.access(write).txn == h_.txn_of(id)) continue;
+      auto one = share(id, key, i);
+      if (one && !read.column.valid()) one = h_.key_name(key);
+      shares.insert(one);
+    }
+    if (shares.empty() || (select && !shares.contains(std::nullopt))) return false;
+    if (!select) results.add(shares);
+  }
+  return select || results.has(h_.text(read.result));
+}
+
+bool PredicateReads::is_impossible(OpId read) const {
+  return is_unplaced(read) && !is_possible(read, [](KeyId, Range range) { return range; });
+}
+
+// Whether no versions give the result if that of the key of `write` is before the one of `write`;
+// or, with `seen`, is that one or a later one.
+bool PredicateReads::rules_out(OpId read, AccessId write, bool seen) const {
+  const KeyId key = reading_.access(write).key;
+  const auto all = versions(key);
+  const auto at = std::find(all.begin(), all.end(), write);
+  const auto keys = open_keys(read);
+  if (at == all.end() || std::find(keys.begin(), keys.end(), key) == keys.end()) return false;
+  if (!ordered_[key.index()]) return false;
+  const auto position = static_cast<std::uint32_t>(at - all.begin());
+  return !is_possible(read, [&](KeyId other, Range range) {
+    if (other != key) return range;
+    return seen ? Range{std::max(range.first, position), range.end}
+                : Range{range.first, std::min(range.end, position)};
+  });
+}
+
+// At the levels with moments, a read sees the versions that are there when its transaction begins;
+// at the others, any that are committed by then.
+OpId PredicateReads::first_misplaced(const Moments& moments, Unseen unseen) const {
+  for (const OpId read : unplaced_) {
+    const std::size_t begun = moments.begun[h_.txn_of(read).index()];
+    const bool fits = is_possible(read, [&](KeyId key, Range range) {
+      const auto all = versions(key);
+      const auto behind = std::partition_point(all.begin() + 1, all.end(), [&](AccessId write) {
+        return moments.committed[reading_.access(write).txn.index()] < begun;
+      });
+      const auto end = static_cast<std::uint32_t>(behind - all.begin());
+      return Range{unseen == Unseen::Matter ? end - 1 : range.first, std::min(range.end, end)};
+    });
+    if (!fits) return read;
+  }
+  return {};
+}
+
+// Whether the read has the same share in all versions that it may have seen of each row, so that
+// nothing about it is open.
+bool PredicateReads::is_settled_read(OpId id) const {
+  for (const KeyId key : open_keys(id)) {
+    const Range range = possible_range(id, key);
+    if (range.first + 1 < range.end && changes(id, key, range.first, range.end - 1)) return false;
+  }
+  return true;
+}
+
+// From the first to the last version of a row that the read may have seen.
+PredicateReads::Range PredicateReads::possible_range(OpId id, KeyId key) const {
+  Range range = whole(key);
+  if (h_.op(id).kind != OpKind::Select) return range;
+  while (range.first + 1 < range.end && share(id, key, range.first)) ++range.first;
+  while (range.first + 1 < range.end && share(id, key, range.end - 1)) --range.end;
+  return range;
+}
+
+// As links(), for a read of which nothing is open.
+std::vector<PredicateReads::Link> PredicateReads::settled_links(OpId id) const {
+  std::vector<Link> out;
+  for (const KeyId key : open_keys(id)) {
+    const Range range = possible_range(id, key);
+    const auto all = versions(key);
+    if (range.first > 0) out.push_back({all[range.first], true});
+    if (range.end < all.size()) out.push_back({all[range.end], false});
+  }
+  return out;
+}
+
+}  // namespace ouro::recheck

@@ -1,0 +1,81 @@
+#include "check/left_out.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/level_rules.h"
+#include "history/commuting.h"
+
+namespace ouro {
+
+void Coverage::add(const History& history) {
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    if (history.status(TxnId{t}) == TxnStatus::Committed) add_txn(history, TxnId{t});
+  }
+}
+
+void Coverage::add_txn(const History& history, TxnId txn) {
+  ++txns_;
+  if (!history.invoked(txn) || !history.completed(txn)) ++unclocked_;
+  for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+    const Op op = history.op(id);
+    if (is_read(op.kind)) {
+      ++reads_;
+      if (op.value.is_unobserved()) ++unrecorded_;
+    } else if (is_predicate_read(op.kind) &&
+               !counter_read(history, op.kind, history.predicate_read(id)).is_null()) {
+      ++reads_;  // A read of a counter is judged by all evidence.
+      if (history.predicate_read(id).result.is_unobserved()) ++unrecorded_;
+    } else if (op.kind == OpKind::Select || op.kind == OpKind::Aggregate) {
+      ++(op.kind == OpKind::Select ? selects_ : aggregates_);
+    }
+  }
+}
+
+std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
+  if (txns_ == 0) return {{.kind = LeftOutKind::Everything}};
+  std::vector<LeftOut> out;
+  const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
+    if (count > 0) out.push_back({.kind = kind, .count = count, .total = total});
+  };
+  if (rules(level).clocks()) add(LeftOutKind::RealTime, unclocked_, txns_);
+  add(LeftOutKind::Results, unrecorded_, reads_);
+  // By observation predicates are evaluated over version sets alone, which nothing ties to what
+  // others wrote.
+  if (evidence == Evidence::Observed) {
+    add(LeftOutKind::Selects, selects_, selects_);
+    add(LeftOutKind::Aggregates, aggregates_, aggregates_);
+  }
+  return out;
+}
+
+std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence) {
+  Coverage coverage;
+  coverage.add(history);
+  return coverage.left_out(level, evidence);
+}
+
+std::string_view name(LeftOutKind kind) {
+  constexpr std::array<std::string_view, 5> kNames{"everything", "real-time", "results", "selects",
+                                                   "aggregates"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+Status refuse_empty(const History& history) {
+  if (history.txn_count() > 0) return {};
+  Error error;
+  error.what = "there are no transactions, so there is nothing to check";
+  if (history.file_count() > 1) {
+    error.what = fmt::format(
+        "there are no transactions in any of {} files, from {} on, so there "
+        "is nothing to check",
+        history.file_count(), history.file());
+  }
+  if (!history.read_as().empty()) {
+    error.what += fmt::format("; it was read as {}", history.read_as());
+  }
+  return error;
+}
+
+}  // namespace ouro

@@ -1,0 +1,37 @@
+// What a verdict leaves out: parts of a level that the history does not have what it takes to
+// check. Decided here only; verdicts carry it and reports tell it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ouro/check.h"
+#include "ouro/history.h"
+
+namespace ouro {
+
+// Counts what decides that, also for a history that comes in pieces.
+class Coverage {
+ public:
+  // Adds a history, or the next piece of one. Linear in its operations.
+  void add(const History& history);
+
+  // What a verdict at `level` leaves out if it holds. Empty: nothing.
+  [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
+
+ private:
+  void add_txn(const History& history, TxnId txn);
+
+  std::uint64_t txns_ = 0;       // All counts are of transactions that committed.
+  std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
+  std::uint64_t reads_ = 0;
+  std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
+  std::uint64_t selects_ = 0;
+  std::uint64_t aggregates_ = 0;
+};
+
+// An error if `history` has no transactions: there is nothing to check. It says what the source was
+// read as.
+[[nodiscard]] Status refuse_empty(const History& history);
+
+}  // namespace ouro

@@ -1,0 +1,123 @@
+#include "check/left_out.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ouro/certificate.h"
+#include "ouro/examine.h"
+#include "ouro/explain.h"
+#include "ouro/format.h"
+#include "ouro/history_builder.h"
+#include "ouro/report.h"
+
+namespace ouro {
+namespace {
+
+using ::testing::HasSubstr;
+
+// What a check at `level` leaves out, in words; "-" if it does not hold.
+std::string left(std::string_view text, Level level, Evidence evidence = Evidence::Observed) {
+  const auto history = parse_history(text, {.format = Format::Native});
+  if (!history.ok()) return history.error().to_string();
+  const auto verdict = check(*history, level, {.evidence = evidence});
+  if (!verdict.ok()) return verdict.error().to_string();
+  return verdict->outcome == Outcome::Holds ? describe(verdict->left_out) : "-";
+}
+
+constexpr char kNoClocks[] = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["r","x",1]]}
+)";
+constexpr char kSomeClocks[] = R"({"session":"a","invoked":1,"completed":2,"ops":[["w","x",1]]}
+{"session":"b","invoked":3,"ops":[["r","x",1]]}
+{"session":"c","status":"aborted","ops":[]}
+)";
+constexpr char kAllClocks[] = R"({"session":"a","invoked":1,"completed":2,"ops":[["w","x",1]]}
+{"session":"b","invoked":3,"completed":4,"ops":[["r","x",1]]}
+{"session":"c","status":"unknown","invoked":3,"ops":[["w","x",2]]}
+)";
+
+TEST(LeftOutTest, WithoutClocksNothingIsSaidAboutRealTime) {
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level)) continue;
+    const bool timed = level.level == Level::Gsi || level.level == Level::PrefixConsistentSi ||
+                       level.level == Level::StrongSi || level.level == Level::StrictSerializable;
+    EXPECT_EQ(left(kNoClocks, level.level),
+              timed ? "no transaction has clocks, so nothing is said about real time" : "")
+        << level.name;
+    EXPECT_EQ(left(kAllClocks, level.level), "") << level.name;
+  }
+  EXPECT_EQ(left(kSomeClocks, Level::StrictSerializable),
+            "1 of 2 transactions have no clocks, so real time is checked between the others only");
+}
+
+TEST(LeftOutTest, AViolationLeavesOutNothing) {
+  const auto history = parse_history(R"({"session":"a","ops":[["r","x",7]]})");
+  const auto verdict = check(*history, Level::StrictSerializable);
+  EXPECT_EQ(verdict->outcome, Outcome::Violated);
+  EXPECT_TRUE(verdict->left_out.empty());
+}
+
+TEST(LeftOutTest, PredicatesThatWereNotEvaluatedAreNamed) {
+  constexpr char kSelects[] =
+      R"({"session":"a","start_ts":1,"commit_ts":2,"ops":[["w","k",{"c":1}]]}
+{"session":"b","start_ts":3,"commit_ts":4,"ops":[["select",{"eq":["c",1]},[["k",{"c":1}]]]]}
+)";
+  EXPECT_EQ(left(kSelects, Level::Serializable), "1 select was not evaluated");
+  EXPECT_EQ(left(kSelects, Level::Serializable, Evidence::Timestamps), "");
+}
+
+TEST(LeftOutTest, ReadsWithoutAResultAreCounted) {
+  HistoryBuilder b;
+  b.begin_txn(b.session("a"));
+  b.read(b.key("x"), Value::unobserved());
+  b.read(b.key("x"), Value::unobserved());
+  b.read(b.key("x"), Value::null());
+  const History history = *std::move(b).freeze();
+  const std::vector<LeftOut> out = left_out(history, Level::Serializable, Evidence::Observed);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].kind, LeftOutKind::Results);
+  EXPECT_EQ(out[0].count, 2U);
+  EXPECT_EQ(out[0].total, 3U);
+  EXPECT_FALSE(out[0].all());
+}
+
+TEST(LeftOutTest, IfNothingCommittedNothingWasChecked) {
+  EXPECT_EQ(left(R"({"session":"a","status":"aborted","ops":[["w","x",1]]})", Level::Serializable),
+            "no transaction committed, so nothing was checked");
+}
+
+TEST(LeftOutTest, PiecesAddUp) {
+  Coverage pieces;
+  for (const auto* text : {kNoClocks, kAllClocks}) pieces.add(*parse_history(text));
+  const std::vector<LeftOut> out = pieces.left_out(Level::Gsi, Evidence::Timestamps);
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0].count, 2U);
+  EXPECT_EQ(out[0].total, 4U);
+}
+
+TEST(LeftOutTest, AHistoryWithoutTransactionsIsRefused) {
+  EXPECT_EQ(left("{\"ouro\":1}\n", Level::Serializable),
+            "there are no transactions, so there is nothing to check; it was read as Ouro's JSON "
+            "Lines, one transaction a line");
+  const History none;
+  EXPECT_FALSE(check(none, Level::Causal).ok());
+  EXPECT_FALSE(examine(none, {.levels = {Level::Causal}}).ok());
+  Certificate certificate;
+  EXPECT_FALSE(certify(none, certificate).ok());
+}
+
+TEST(LeftOutTest, TheStrongestLevelIsOneThatWasChecked) {
+  const History history = *parse_history(kNoClocks);
+  const auto verdict = check(history, Level::StrictSerializable);
+  const std::vector<Level> strongest = strongest_holding({&*verdict, 1});
+  EXPECT_EQ(strongest, std::vector{Level::SessionSerializable});
+  EXPECT_THAT(
+      headline(history, *verdict),
+      HasSubstr("holds strict-serializable as far as was checked (no transaction has clocks"));
+  const History timed = *parse_history(kAllClocks);
+  const auto other = check(timed, Level::StrictSerializable);
+  EXPECT_EQ(strongest_holding({&*other, 1}), std::vector{Level::StrictSerializable});
+}
+
+}  // namespace
+}  // namespace ouro

@@ -1,0 +1,385 @@
+#include "check/versions/unplaced_reads.h"
+
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+
+#include "check/predicates/aggregate.h"
+#include "history/access.h"
+#include "history/value_order.h"
+
+namespace ouro {
+
+// ---- which results are possible ----
+
+// The sums that some choice of versions can give. Without values a sum is null, and so is one of
+// values that are not all integers.
+class UnplacedReads::Sums {
+ public:
+  explicit Sums(const History& history) : h_(history) { states_.insert(State{}); }
+
+  // One row, which is one of `parts`.
+  void add(const std::vector<Part>& parts) {
+    absl::flat_hash_set<State> next;
+    for (const State& state : states_) {
+      for (const Part& part : parts) next.insert(plus(state, part));
+      if (next.size() > kMost) many_ = true;
+      if (many_) return;
+    }
+    states_ = std::move(next);
+  }
+  // Whether one of them, as JSON, is `wanted`. If there are too many to tell, that is possible.
+  [[nodiscard]] bool has(const std::string& wanted) const {
+    return many_ || std::any_of(states_.begin(), states_.end(), [&](const State& state) {
+             const bool null = !state.any || state.other;
+             return (null ? std::string("null") : sum_text(state.sum)) == wanted;
+           });
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1 << 8;
+  struct State {
+    bool any = false;
+    bool other = false;  // Something that is no integer.
+    WideSum sum = 0;
+    bool operator==(const State&) const = default;
+    template <class H>
+    friend H AbslHashValue(H h, const State& s) {
+      return H::combine(std::move(h), s.any, s.other, static_cast<std::uint64_t>(s.sum));
+    }
+  };
+  [[nodiscard]] State plus(State state, const Part& part) const {
+    if (!part.counts) return state;
+    state.any = true;
+    if (is_integer_value(part.value)) {
+      state.sum += integer_of(h_, part.value);
+    } else {
+      state.other = true;
+    }
+    return state;
+  }
+
+  const History& h_;
+  absl::flat_hash_set<State> states_;
+  bool many_ = false;
+};
+
+bool UnplacedReads::is_own(const Asked& asked, KeyId key, std::uint32_t position) const {
+  const ItemId write = rows_.of(key)[position].write;
+  return write.valid() && o_.txn(write) == asked.seen.txn;
+}
+
+// As RowVersions::part(), but an aggregate of keys has the key as its value.
+RowVersions::Part UnplacedReads::part(const Asked& asked, KeyId key, std::uint32_t position) const {
+  Part part = rows_.part(*asked.read, {key, position});
+  if (part.counts && !asked.read->column.valid()) part.value = h_.key_name(key);
+  return part;
+}
+
+std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Row& row,
+                                                    Interval within) const {
+  std::vector<Part> out;
+  for (std::uint32_t i = within.first; i <= within.last; ++i) {
+    if (is_own(asked, row.key, i)) continue;
+    const Part one = part(asked, row.key, i);
+    if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
+  }
+  return out;
+}
+
+template <class IntervalOf>
+bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) const {
+  const AggregateKind kind = asked.read->aggregate;
+  const bool select = h_.op(asked.seen.op).kind == OpKind::Select;
+  const std::string wanted = select ? "" : h_.text(asked.read->result);
+  std::size_t least = 0;  // How many count in any case, and how many may.
+  std::size_t most = 0;
+  Sums sums(h_);
+  bool found = false;  // Whether some value may be the minimum or maximum.
+  const auto add = [&](const std::vector<Part>& parts) {
+    const auto counts = [](const Part& part) { return part.counts; };
+    const bool some = std::any_of(parts.begin(), parts.end(), counts);
+    const bool all = std::all_of(parts.begin(), parts.end(), counts);
+    least += all ? 1 : 0;
+    most += some ? 1 : 0;
+    if (parts.empty() || (select && all)) return false;
+    if (select || kind == AggregateKind::Count) return true;
+    if (kind == AggregateKind::Sum) {
+      sums.add(parts);
+      return true;
+    }
+    bool fits = !all;
+    for (const Part& part : parts) {
+      if (!part.counts || asked.read->result.is_null()) continue;
+      const int order = compare_values(h_, part.value, asked.read->result);
+      fits |= kind == AggregateKind::Min ? order >= 0 : order <= 0;
+      found |= order == 0;
+    }
+    return fits;
+  };
+  for (const Part& own : asked.own) {
+    if (select || !add({own})) return false;
+  }
+  for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+    if (!add(parts(asked, asked.rows[i], interval_of(i)))) return false;
+  }
+  if (select) return true;
+  switch (kind) {
+    case AggregateKind::Count:
+      for (std::size_t count = least; count <= most; ++count) {
+        if (std::to_string(count) == wanted) return true;
+      }
+      return false;
+    case AggregateKind::Sum:
+      return sums.has(wanted);
+    default:
+      return asked.read->result.is_null() || found;
+  }
+}
+
+bool UnplacedReads::possible_with(const Asked& asked, std::size_t changed, Interval instead) const {
+  if (h_.op(asked.seen.op).kind == OpKind::Select) {
+    // Rows do not depend on each other.
+    const std::vector<Part> some = parts(asked, asked.rows[changed], instead);
+    return std::any_of(some.begin(), some.end(), [](const Part& part) { return !part.counts; });
+  }
+  return possible(asked,
+                  [&](std::size_t i) { return i == changed ? instead : asked.rows[i].known; });
+}
+
+// ---- what a read is about ----
+
+// Adds what own writes before the read give, and their keys to `written`, sorted.
+void UnplacedReads::add_own(Asked& asked, std::vector<KeyId>& written) const {
+  const auto& [txn, op] = asked.seen;
+  for (OpId id = op; id > h_.first_op(txn);) {
+    const Op own = h_.op(OpId{--id.value});
+    if (!writes_register(own.kind)) continue;
+    if (std::find(written.begin(), written.end(), own.key) != written.end()) continue;
+    written.push_back(own.key);
+    if (!leaves_row(own)) continue;
+    if (evaluate(h_, asked.read->predicate, own.key, own.value) != Truth::True) continue;
+    const ColumnId column = asked.read->column;
+    const Value value = column.valid() ? h_.cell(own.value, column) : h_.key_name(own.key);
+    const auto rows = h_.rows(*asked.read);
+    const bool returned = std::any_of(rows.begin(), rows.end(),
+                                      [&](const KeyVersion& row) { return row.key == own.key; });
+    if (!value.is_null() && !returned) asked.own.push_back({true, value});
+  }
+  std::sort(written.begin(), written.end());
+}
+
+UnplacedReads::Asked UnplacedReads::ask(const PredicateReads::Seen& seen,
+                                        std::span<const Sight> sights) const {
+  Asked asked{seen, &h_.predicate_read(seen.op), {}, {}};
+  std::vector<KeyId> settled;
+  add_own(asked, settled);
+  for (const KeyVersion& row : h_.rows(*asked.read)) settled.push_back(row.key);
+  std::sort(settled.begin(), settled.end());
+  const RowVersions::Scope scope = rows_.scope(asked.read->predicate);
+  std::vector<KeyId> keys(scope.keys.begin(), scope.keys.end());
+  if (scope.cost < keys.size()) {
+    std::vector<RowVersions::KeyPosition> matches;
+    rows_.select(asked.read->predicate, matches);
+    keys.clear();
+    for (const auto& match : matches) {
+      if (keys.empty() || keys.back() != match.key) keys.push_back(match.key);
+    }
+  }
+  for (const KeyId key : keys) {
+    if (std::binary_search(settled.begin(), settled.end(), key)) continue;
+    const auto last = static_cast<std::uint32_t>(rows_.of(key).size() - 1);
+    asked.rows.push_back({key, {0, last}, 0});
+  }
+  for (const Sight& sight : sights) {
+    if (sight.read != seen.op) continue;
+    for (Row& row : asked.rows) {
+      if (row.key != sight.key) continue;
+      if (sight.seen) {
+        row.known.first = std::max(row.known.first, sight.position);
+      } else {
+        row.known.last = std::min(row.known.last, sight.position - 1);
+      }
+    }
+  }
+  return asked;
+}
+
+void UnplacedReads::find_held(const Positions& positions, Asked& asked) const {
+  const std::uint32_t begun = positions.begin[asked.seen.txn.index()];
+  for (Row& row : asked.rows) {
+    const auto versions = rows_.of(row.key);
+    const auto after =
+        std::partition_point(versions.begin() + 1, versions.end(), [&](const auto& version) {
+          return positions.commit[o_.txn(version.write).index()] < begun;
+        });
+    row.held = static_cast<std::uint32_t>(after - versions.begin() - 1);
+  }
+}
+
+// ---- edges ----
+
+void UnplacedReads::follow(const Asked& asked, KeyId key, std::uint32_t position,
+                           std::vector<PredicateEdge>& out) const {
+  const auto versions = rows_.of(key);
+  while (position < versions.size() && is_own(asked, key, position)) ++position;
+  if (position == 0 || position >= versions.size()) return;
+  out.push_back({asked.seen.txn, asked.seen.op, versions[position].write, false});
+}
+
+void UnplacedReads::precede(const Asked& asked, KeyId key, std::uint32_t position,
+                            std::vector<PredicateEdge>& out) const {
+  const auto versions = rows_.of(key);
+  // If the transaction itself overwrote it, it must have done so before whoever came next.
+  if (position >= versions.size() || is_own(asked, key, position)) return;
+  out.push_back({asked.seen.txn, asked.seen.op, versions[position].write, true});
+}
+
+// The interval without the versions at its ends that a select cannot have seen.
+UnplacedReads::Interval UnplacedReads::narrowed(const Asked& asked, const Row& row) const {
+  Interval out = row.known;
+  if (h_.op(asked.seen.op).kind != OpKind::Select) return out;
+  const auto wrong = [&](std::uint32_t i) {
+    return is_own(asked, row.key, i) || part(asked, row.key, i).counts;
+  };
+  while (out.first < out.last && wrong(out.first)) ++out.first;
+  while (out.first < out.last && wrong(out.last)) --out.last;
+  return out;
+}
+
+std::vector<PredicateEdge> UnplacedReads::edges_of(std::span<const Sight> sights) const {
+  std::vector<PredicateEdge> out;
+  for (std::size_t i = 0; i < sights.size(); ++i) {
+    const auto first = std::find_if(sights.begin(), sights.end(), [&](const Sight& other) {
+      return other.read == sights[i].read;
+    });
+    if (first != sights.begin() + static_cast<std::ptrdiff_t>(i)) continue;  // Done.
+    const Asked asked = ask({h_.txn_of(sights[i].read), sights[i].read}, sights);
+    for (const Row& row : asked.rows) {
+      const Interval seen = narrowed(asked, row);
+      if (row.known.first > 0) follow(asked, row.key, seen.first, out);
+      if (row.known.last + 1 < rows_.of(row.key).size()) {
+        precede(asked, row.key, seen.last + 1, out);
+      }
+    }
+  }
+  return out;
+}
+
+// The order does not give what the read returned. Of each row there may be an earlier version, or a
+// later one, or the one that the order has, if others change.
+void UnplacedReads::at_begin(const Asked& asked, const Positions& positions, Finding& out) const {
+  // To look at one row of an aggregate takes a look at all its rows.
+  constexpr std::size_t kMostRows = 8;
+  const bool select = h_.op(asked.seen.op).kind == OpKind::Select;
+  std::size_t looked_at = 0;
+  std::vector<Sight> open;
+  const std::uint32_t begun = positions.begin[asked.seen.txn.index()];
+  for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+    const Row& row = asked.rows[i];
+    const Part now = part(asked, row.key, row.held);
+    const auto same = [&](std::uint32_t at) {
+      return !is_own(asked, row.key, at) && part(asked, row.key, at) == now;
+    };
+    Interval run{row.held, row.held};
+    while (run.first > row.known.first && same(run.first - 1)) --run.first;
+    while (run.last < row.known.last && same(run.last + 1)) ++run.last;
+    const bool before = run.first > row.known.first;
+    const bool behind = run.last < row.known.last;
+    if ((!select && ++looked_at > kMostRows) || possible_with(asked, i, run)) {
+      if (select || !open.empty() || (!before && !behind)) continue;
+      open.push_back({asked.seen.op, row.key, before ? run.first : run.last + 1, !before});
+      continue;
+    }
+    const bool earlier = before && possible_with(asked, i, {row.known.first, run.first - 1});
+    const bool later = behind && possible_with(asked, i, {run.last + 1, row.known.last});
+    if (!earlier) follow(asked, row.key, run.last + 1, out.edges);
+    if (!later) precede(asked, row.key, run.first, out.edges);
+    if (!earlier || !later) continue;
+    const auto commit = [&](std::uint32_t at) {
+      return positions.commit[o_.txn(rows_.of(row.key)[at].write).index()];
+    };
+    const bool seen = commit(run.last + 1) - begun < begun - commit(run.first);
+    open.insert(open.begin(), {asked.seen.op, row.key, run.first, seen});
+  }
+  if (!open.empty()) out.open.push_back(open.front());
+}
+
+// No versions up to those that the order has give what the read returned: it saw a later one.
+void UnplacedReads::until_begin(const Asked& asked, Finding& out) const {
+  std::vector<Sight> open;
+  for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+    const Row& row = asked.rows[i];
+    if (row.known.last <= row.held) continue;
+    if (!possible_with(asked, i, {row.known.first, row.held})) {
+      const Interval rest = narrowed(asked, {row.key, {row.held + 1, row.known.last}, row.held});
+      follow(asked, row.key, rest.first, out.edges);
+    } else if (possible_with(asked, i, {row.held + 1, row.known.last})) {
+      open.push_back({asked.seen.op, row.key, row.held + 1, true});
+    }
+  }
+  if (!open.empty()) out.open.push_back(open.front());
+}
+
+UnplacedReads::Finding UnplacedReads::compare(const Positions& positions, Allowed allowed,
+                                              std::span<const Sight> sights,
+                                              const Budget& budget) const {
+  Finding out;
+  BudgetTicker ticker(budget, 64);
+  for (const PredicateReads::Seen& seen : reads_) {
+    if (ticker.tick()) return out;
+    Asked asked = ask(seen, sights);
+    if (asked.read->result.is_unobserved() && h_.op(seen.op).kind == OpKind::Aggregate) continue;
+    find_held(positions, asked);
+    const bool fits = possible(asked, [&](std::size_t i) {
+      const Row& row = asked.rows[i];
+      if (allowed == Allowed::AtBegin) return Interval{row.held, row.held};
+      return Interval{row.known.first, std::min(row.known.last, row.held)};
+    });
+    if (fits) continue;
+    out.misfit = seen.op;
+    if (!possible(asked, [&](std::size_t i) { return asked.rows[i].known; })) {
+      out.impossible = seen.op;
+      return out;
+    }
+    if (allowed == Allowed::AtBegin) {
+      at_begin(asked, positions, out);
+    } else {
+      until_begin(asked, out);
+    }
+  }
+  if (!out.edges.empty()) out.open.clear();
+  return out;
+}
+
+UnplacedReads::Certain UnplacedReads::certain(const Budget& budget) const {
+  Certain out;
+  BudgetTicker ticker(budget, 64);
+  for (const PredicateReads::Seen& seen : reads_) {
+    if (ticker.tick()) return out;
+    const Asked asked = ask(seen, {});
+    const bool select = h_.op(seen.op).kind == OpKind::Select;
+    if (!select && asked.read->result.is_unobserved()) continue;
+    if (!possible(asked, [&](std::size_t i) { return asked.rows[i].known; })) {
+      out.impossible = seen.op;
+      return out;
+    }
+    constexpr std::size_t kMostRows = 16;  // Each takes a look at all of them.
+    for (std::size_t i = 0; i < asked.rows.size(); ++i) {
+      const Row& row = asked.rows[i];
+      Interval may = narrowed(asked, row);
+      if (parts(asked, row, may).size() > 1) out.open = seen.op;
+      if (!select && asked.rows.size() <= kMostRows) {
+        while (may.first < may.last && !possible_with(asked, i, {0, may.first})) ++may.first;
+        while (may.first < may.last && !possible_with(asked, i, {may.last, row.known.last})) {
+          --may.last;
+        }
+      }
+      follow(asked, row.key, may.first, out.edges);
+      precede(asked, row.key, may.last + 1, out.edges);
+    }
+  }
+  return out;
+}
+
+}  // namespace ouro

@@ -1,0 +1,71 @@
+// What verdicts leave out, in words.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ouro/report.h"
+#include "report/notation.h"
+#include "report/telling.h"
+
+namespace ouro {
+namespace {
+
+// "1 read has", "2 reads have".
+std::string with_verb(std::uint64_t count, std::string_view noun) {
+  return counted(count, noun) + (count == 1 ? " has" : " have");
+}
+
+std::string sentence(const LeftOut& left) {
+  switch (left.kind) {
+    case LeftOutKind::Everything:
+      return "no transaction committed, so nothing was checked";
+    case LeftOutKind::RealTime:
+      if (left.all()) return "no transaction has clocks, so nothing is said about real time";
+      return fmt::format("{} of {} no clocks, so real time is checked between the others only",
+                         grouped(left.count), with_verb(left.total, "transaction"));
+    case LeftOutKind::Results:
+      return with_verb(left.count, "read") + " no recorded result";
+    case LeftOutKind::Selects:
+      return counted(left.count, "select");
+    case LeftOutKind::Aggregates:
+      return counted(left.count, "aggregate");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<LeftOut> left_out_of(std::span<const Verdict> verdicts) {
+  std::vector<LeftOut> out;
+  for (const Verdict& verdict : verdicts) {
+    for (const LeftOut& left : verdict.left_out) {
+      const auto same = [&](const LeftOut& other) { return other.kind == left.kind; };
+      if (std::none_of(out.begin(), out.end(), same)) out.push_back(left);
+    }
+  }
+  std::sort(out.begin(), out.end(),
+            [](const LeftOut& a, const LeftOut& b) { return a.kind < b.kind; });
+  return out;
+}
+
+std::string describe(std::span<const LeftOut> left_out) {
+  std::vector<std::string> sentences;
+  std::vector<std::string> predicates;  // "2 selects", "1 aggregate": these share a sentence.
+  std::uint64_t predicate_count = 0;
+  for (const LeftOut& left : left_out) {
+    if (left.kind == LeftOutKind::Selects || left.kind == LeftOutKind::Aggregates) {
+      predicates.push_back(sentence(left));
+      predicate_count += left.count;
+    } else {
+      sentences.push_back(sentence(left));
+    }
+  }
+  if (!predicates.empty()) {
+    sentences.push_back(fmt::format("{} {} not evaluated", fmt::join(predicates, " and "),
+                                    predicate_count == 1 ? "was" : "were"));
+  }
+  return fmt::format("{}", fmt::join(sentences, "; "));
+}
+
+}  // namespace ouro
