@@ -756,7 +756,7 @@ LevelSet allowed_with(const History& history, const Sources& sources,
 
 LevelSet allowed_levels(const History& history, const OracleOptions& options) {
   LevelSet levels;
-  any_sources(history, [&](const Sources& sources) {
+  any_sources(history, options.evidence, [&](const Sources& sources) {
     const LevelSet some = allowed_with(history, sources, options);
     bool all = true;
     for (const LevelInfo& level : ouro::levels()) {
@@ -776,7 +776,7 @@ std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(h
 
 bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                   const OracleOptions& options) {
-  return any_sources(history, [&](const Sources& sources) {
+  return any_sources(history, options.evidence, [&](const Sources& sources) {
     Observed seen = observe(history, options.evidence, sources);
     const auto proves = [&](bool at_commit) {
       seen.snapshots_at_commit = at_commit;

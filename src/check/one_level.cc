@@ -12,6 +12,7 @@
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/sight_search.h"
+#include "check/untold_reads.h"
 #include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"
 
@@ -49,7 +50,9 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   budget.charge(kSteps);
   Verdict verdict{.level = level};
   if (observed.stopped() || predicates.stopped()) return verdict;
-  add_wrong_reads(verdict, observed, predicates.flaws(), options.examples);
+  std::vector<PredicateFlaw> flaws = predicates.flaws();
+  if (observed.has_untold()) flaws = impossible_results(observed);
+  add_wrong_reads(verdict, observed, flaws, options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   return rules(level).is(LevelFamily::CommitOrder)
              ? check_weak(observed, level, budget, options)
@@ -85,14 +88,15 @@ Verdict undecided_read(const Observed& observed, Level level, OpId read) {
 }
 
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
-                               Question question, const Budget& budget, const CheckOptions& options);
-Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
-                       Question question, const Budget& budget, const CheckOptions& options);
+                               Question question, const Budget& budget,
+                               const CheckOptions& options);
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
+                       const Budget& budget, const CheckOptions& options);
 
 // At parallel SI no order says what a predicate read saw. Session-si implies the level and takes
 // few edges. Only if it fails are all edges of all reads needed.
-Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
-                        Question question, const Budget& budget, const CheckOptions& options) {
+Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Question question,
+                        const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
   const Verdict stronger =
       decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
@@ -120,8 +124,8 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
 // then known only in an order of all transactions. So the level is decided without them; and if the
 // order that was found does not fit them, again with the edges that they would have had in it. That
 // is a guess: the level holds if an order fits, but if none is found, that proves nothing.
-Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
-                       Question question, const Budget& budget, const CheckOptions& options) {
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
+                       const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
   constexpr int kAttempts = 20;
   const bool overwrites = rules(level).phantoms_count();
@@ -161,7 +165,8 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
 
 // Decides a level with its predicate reads.
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
-                               Question question, const Budget& budget, const CheckOptions& options) {
+                               Question question, const Budget& budget,
+                               const CheckOptions& options) {
   const Level level = question.level;
   if (observed.stopped() || predicates.stopped() || predicates.empty()) {
     return decide(observed, predicates, question, budget, options);
@@ -192,7 +197,10 @@ bool searches_sources(const Observed& observed, const CheckOptions& options) {
   return !has_few_cases(observed);
 }
 
-bool can_search_sources(Level level) {
+// The search takes what a read returned to be overwritten by later versions, which is not so of
+// keys that a predicate read does not tell of at levels that allow phantoms.
+bool can_search_sources(const Observed& observed, Level level) {
+  if (!rules(level).phantoms_count() && observed.has_untold()) return false;
   return !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
 }
 
@@ -201,8 +209,10 @@ bool can_search_sources(Level level) {
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
   verdict.sources = stronger.sources;
-  // Of parallel SI a schedule is another proof: it says what predicate reads saw.
-  if (rules(level).is(LevelFamily::Parallel)) verdict.schedule = stronger.schedule;
+  verdict.untold = stronger.untold;
+  // Of levels without moments a schedule is another proof: it says what predicate reads saw.
+  const bool serial = rules(level).is(LevelFamily::Serial);
+  if (!serial) verdict.schedule = stronger.schedule;
   if (!rules(level).begins_apart()) return verdict;
   verdict.schedule = stronger.schedule;
   if (!verdict.schedule.empty()) return verdict;
@@ -219,7 +229,10 @@ Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
   return PredicateReads::read(observed, at, budget, options.threads);
 }
 
-Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+namespace {
+
+// Decides a level by the reads that `observed` has, open ones included.
+Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level level,
                      const Budget& budget, const CheckOptions& options) {
   const auto decide_as = [&](Question question) {
     const auto without = [&](Observed& seen) {
@@ -235,13 +248,25 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
     return decide_open_reads(observed, without, question.searches, budget, options);
   };
   if (!searches_sources(observed, options)) return decide_as({level, false});
-  if (can_search_sources(level)) return decide_as({level, true});
+  if (can_search_sources(observed, level)) return decide_as({level, true});
   // A stronger level that can search them may hold, and then so does this one.
   if (implies(Level::SessionSi, level)) {
     const Verdict stronger = decide_as({Level::SessionSi, true});
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   return decide_as({level, false});
+}
+
+}  // namespace
+
+Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+                     const Budget& budget, const CheckOptions& options) {
+  const auto decide = [&](Observed& seen, Level asked) {
+    return decide_reads(seen, predicates, asked, budget, options);
+  };
+  const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
+                      has_untold(observed.history());
+  return untold ? decide_untold(observed, level, decide, budget, options) : decide(observed, level);
 }
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {

@@ -10,8 +10,17 @@
 
 namespace ouro {
 
-RowGrounds::RowGrounds(const History& history) : h_(history) {
-  auto observed = Observed::observe(history, Budget(), 1, Evidence::Versions);
+RowGrounds::RowGrounds(const History& history, Evidence evidence)
+    : h_(history), evidence_(evidence) {
+  auto observed = Observed::observe(history, Budget(), 1, evidence);
+  if (observed.ok() && evidence == Evidence::Observed) {
+    // In which order the versions were written does not matter to open().
+    const std::vector<std::uint32_t> none(h_.txn_count(), 0);
+    const Positions anyhow{none, none};
+    observed_ = *std::move(observed);
+    rows_.emplace(*observed_, &anyhow);
+    return;
+  }
   if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
   const auto reads = PredicateReads::read(*observed, SnapshotAt::Start, Budget(), 1);
   if (!reads.ok()) return;
@@ -34,10 +43,9 @@ const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
 
 const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
   const PredicateRead& details = h_.predicate_read(read);
-  const bool placed = h_.start_ts(h_.txn_of(read)).has_value();
-  if (!rows_ || !has_condition(h_.op(read).kind) || placed || details.has_version_set) {
-    return nullptr;
-  }
+  const bool placed = h_.start_ts(h_.txn_of(read)).has_value() || details.has_version_set;
+  const bool known = placed && evidence_ == Evidence::Versions;
+  if (!rows_ || !has_condition(h_.op(read).kind) || known) return nullptr;
   const auto [at, added] = open_.try_emplace(read);
   if (!added) return &at->second;
   rows_->prepare(details.predicate);
@@ -54,7 +62,7 @@ const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
 
 bool RowGrounds::judged(OpId read) const {
   const OpKind kind = h_.op(read).kind;
-  if (!rows_ || !has_condition(kind)) return false;
+  if (!rows_ || !has_condition(kind) || evidence_ == Evidence::Observed) return false;
   const TxnId txn = h_.txn_of(read);
   if (!observed_->counted(txn)) return false;
   return h_.start_ts(txn).has_value() || h_.predicate_read(read).has_version_set;

@@ -27,7 +27,7 @@ namespace ouro {
 class RowGrounds {
  public:
   // `history` must outlive it. Cost: that of check() by versions before it looks for cycles.
-  explicit RowGrounds(const History& history);
+  RowGrounds(const History& history, Evidence evidence);
 
   struct Row {
     KeyId key;
@@ -55,7 +55,8 @@ class RowGrounds {
   [[nodiscard]] const std::vector<Row>* of(OpId read);
 
   // The rows that ever mattered to a select or aggregate of which the history does not say what it
-  // saw, and whether they did from the start; null if the read is none of these.
+  // saw, and whether they did from the start; null if the read is none of these. By observation all
+  // are.
   struct Matter {
     KeyId key;
     bool initially = false;
@@ -73,6 +74,7 @@ class RowGrounds {
   [[nodiscard]] OpId write(const RowVersions::Version& version) const;
 
   const History& h_;
+  const Evidence evidence_;
   std::optional<Observed> observed_;  // Nothing, and no rows, if the history cannot be judged.
   std::optional<RowVersions> rows_;
   // The moments at which reads without a version set may have taken their snapshots.

@@ -167,6 +167,10 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
+    if (items_.is_untold(access.item)) {
+      untold_read(i, own);
+      continue;
+    }
     if (is_open_read(access.kind)) {
       open_read(i, own, earlier, earlier_value);
       if (sources_[i] > Observed::kInitial) continue;
@@ -233,6 +237,29 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
   } else {
     open_reads_.push_back(access.item);
   }
+}
+
+// Joins a read that does not tell what it saw. Behind an own write of the key it saw that; then
+// nobody else matters. Two such reads need not agree: where that matters, others do not allow it.
+void Join::untold_read(std::uint32_t at, const Access* own) {
+  if (own != nullptr) {
+    sources_[at] = Observed::kOwn;
+    return;
+  }
+  if (take_said(at)) return;
+  const Access& read = accesses_[at];
+  std::uint32_t only = Observed::kInitial;
+  int count = o_.fits(read.item, {}) ? 1 : 0;
+  for (std::uint32_t i = 0; i < size() && count < 2; ++i) {
+    const Access& write = accesses_[i];
+    if (!write.is_write() || sources_[i] != i || write.aborted || write.txn == read.txn) continue;
+    if (!o_.fits(read.item, write.item)) continue;
+    only = i;
+    ++count;
+  }
+  if (count == 0) find_wrong(AnomalyKind::ResultSetMismatch, read.item, {});
+  if (count == 1) sources_[at] = only;
+  if (count > 1) open_reads_.push_back(read.item);
 }
 
 // Gives the open read at `at` the source that the caller of Observed::observe() said; false if that
