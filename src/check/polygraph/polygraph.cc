@@ -249,10 +249,13 @@ Turn decide_with_some_sessions(Encoding& encoding, const Task& task, const Budge
   return turn_of(search_order(encoding, std::move(start), task, part));
 }
 
-// Searches an order that keeps all sessions.
-Turn decide_with_sessions(const Task& task, const Budget& budget, const Budget& part) {
+// Searches an order that keeps all sessions; or, if the known arcs contradict that, which it finds
+// out and remembers in `contradicted`, as many as decide_with_some_sessions() keeps.
+Turn decide_with_sessions(const Task& task, bool& contradicted, const Budget& budget,
+                          const Budget& part) {
   Encoding encoding = task.encoded(budget);
   if (encoding.stopped()) return {};
+  if (contradicted) return decide_with_some_sessions(encoding, task, budget, part);
   const std::vector<Arc> sessions = session_arcs(encoding, KeptBySessions::Everything);
   if (sessions.empty()) return {decide_encoded(encoding, task, budget)};
   encoding.assume_sessions(sessions);
@@ -260,11 +263,10 @@ Turn decide_with_sessions(const Task& task, const Budget& budget, const Budget& 
       begin_with(known_arcs(encoding, task.options, budget), encoding, task.options, budget);
   if (budget.exhausted()) return {};
   if (start.cyclic()) {
+    contradicted = true;
     start.known = Digraph(0, {});
     encoding.drop_assumed();
-    Turn turn = decide_with_some_sessions(encoding, task, budget, part);
-    turn.useless = true;
-    return turn;
+    return decide_with_some_sessions(encoding, task, budget, part);
   }
   encoding.release_arcs();
   return turn_of(search_order(encoding, std::move(start), task, part));
@@ -287,10 +289,12 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
     return decide_encoded(encoding, task, part);
   };
   if (rules(level).sessions) return alone(budget);
+  bool contradicted = false;
   const auto with_sessions = [&](const Budget& part) {
-    return decide_with_sessions(task, budget, part);
+    return decide_with_sessions(task, contradicted, budget, part);
   };
   const auto with_some = [&](const Budget& part) -> Turn {
+    if (contradicted) return {std::nullopt, true};  // That is what with_sessions() does.
     Encoding encoding = task.encoded(budget);
     if (encoding.stopped()) return {};
     return decide_with_some_sessions(encoding, task, budget, part);
