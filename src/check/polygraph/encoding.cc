@@ -47,7 +47,6 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
 }
 
 void Encoding::assume_sessions(std::span<const Arc> arcs) {
-  if (arcs.empty()) return;
   arcs_.append(arcs);
   assumed_ += arcs.size();
   sessions_ = true;

@@ -257,8 +257,8 @@ Turn decide_with_sessions(const Task& task, bool& contradicted, const Budget& bu
   if (encoding.stopped()) return {};
   if (contradicted) return decide_with_some_sessions(encoding, task, budget, part);
   const std::vector<Arc> sessions = session_arcs(encoding, KeptBySessions::Everything);
-  if (sessions.empty()) return {decide_encoded(encoding, task, budget)};
   encoding.assume_sessions(sessions);
+  if (sessions.empty()) return {decide_encoded(encoding, task, budget)};  // As with sessions.
   Start start =
       begin_with(known_arcs(encoding, task.options, budget), encoding, task.options, budget);
   if (budget.exhausted()) return {};
