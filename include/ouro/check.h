@@ -322,6 +322,11 @@ struct SearchOptions {
     Cases,    // The level is decided for one case after the other.
     Choices,  // They are choices of the search, where the level has one.
   } sources = Sources::Few;
+  // A level that ignores sessions is first searched for an order that keeps them, which guides the
+  // search, and prefix and parallel-si for one that session-si allows, too. If that takes more than
+  // so many steps of work (see CheckOptions::work_limit), the other ways have their turn, each time
+  // with four times the work. Zero: as fits the size of the history.
+  std::uint64_t first_turn = 0;
 };
 
 struct CheckOptions {

@@ -42,6 +42,25 @@ struct Question {
   bool searches = false;
 };
 
+// Decides a level by a search. Session-si has far fewer orders to try than levels that may lose
+// updates or that forbid fewer cycles, so where it implies the level it is asked first.
+Verdict decide_by_search(const Observed& observed, Question question, const Budget& budget,
+                         const CheckOptions& options) {
+  const Level level = question.level;
+  const auto alone = [&](const Budget& part) {
+    return check_polygraph(observed, level, part, options, question.searches);
+  };
+  const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
+  if (!looser || !implies(Level::SessionSi, level)) return alone(budget);
+  const auto stronger = [&](const Budget& part) -> Turn {
+    const Verdict verdict =
+        check_polygraph(observed, Level::SessionSi, part, options, question.searches);
+    if (verdict.outcome == Outcome::Holds) return {weakened(verdict, level)};
+    return {std::nullopt, verdict.outcome == Outcome::Violated};
+  };
+  return take_turns(budget, first_turn(observed, options.search), {stronger}, alone);
+}
+
 // Decides a level with the predicate edges that `observed` has now.
 Verdict decide(const Observed& observed, const PredicateReads& predicates, Question question,
                const Budget& budget, const CheckOptions& options) {
@@ -56,7 +75,7 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   if (verdict.outcome == Outcome::Violated) return verdict;
   return rules(level).is(LevelFamily::CommitOrder)
              ? check_weak(observed, level, budget, options)
-             : check_polygraph(observed, level, budget, options, question.searches);
+             : decide_by_search(observed, question, budget, options);
 }
 
 // Decides a level with `given` edges, adding the edges of predicate reads that the order found so
