@@ -326,19 +326,19 @@ TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   EXPECT_GT(tried[Evidence::Versions], 10'000 / kSlowdown);
 }
 
-// By observation: the keys of edges that selects and aggregates do not tell of.
+// By observation: the keys of edges that selects and aggregates of the story do not tell of.
 std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
   std::vector<ReadKey> out;
   if (story.evidence != Evidence::Observed) return out;
-  for (const Edge& edge : story.cases[0].cycle) {
-    const OpId read = edge.kind == EdgeKind::ReadWrite ? edge.from_op : edge.to_op;
-    if (!read.valid() || !edge.key.valid() ||
-        (history.op(read).kind != OpKind::Select && history.op(read).kind != OpKind::Aggregate))
-      continue;
+  for (const OpId read : story.ops) {
+    const OpKind kind = history.op(read).kind;
+    if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
     const auto rows = history.rows(history.predicate_read(read));
-    const bool told = std::any_of(rows.begin(), rows.end(),
-                                  [&](const KeyVersion& row) { return row.key == edge.key; });
-    if (!told) out.push_back({read, edge.key});
+    for (const Edge& edge : story.cases[0].cycle) {
+      const bool told = std::any_of(rows.begin(), rows.end(),
+                                    [&](const KeyVersion& row) { return row.key == edge.key; });
+      if (edge.key.valid() && !told) out.push_back({read, edge.key});
+    }
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());

@@ -368,7 +368,7 @@ struct CheckOptions {
 [[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level);
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a negative clock_drift; a history without any transaction; a history that
+// that is not decidable(); a negative clock_drift; a history without transactions; a history that
 // cannot be read unambiguously (for example, two transactions appended one element to one list); a
 // history that lacks the evidence.
 //

@@ -71,6 +71,7 @@ Status Reading::join_register(AccessId read) {
   } else if (const Possible versions = possible(read); versions.count < 2 || !take_said(read)) {
     source_[read] = source_of(read, versions);
   }
+  compare_untold(read);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
@@ -100,6 +101,7 @@ void Reading::join_open(AccessId read) {
     if (candidates(read).empty()) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
     return;
   }
+  compare_untold(read);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
@@ -111,12 +113,24 @@ void Reading::join_open(AccessId read) {
 // Joins such a read to what `sources` say, or to the only version that it may have seen. Behind an
 // own write it saw that, and its result is judged with it.
 void Reading::join_untold(AccessId read) {
-  if (own_[accesses_[read].key].done > 0 || take_said(read)) return;
+  if (own_[accesses_[read].key].done > 0) return;
+  if (take_said(read)) return compare_untold(read);
   const auto versions = candidates(read);
   if (versions.empty()) flaw(AnomalyKind::ResultSetMismatch, read, kNoAccess);
   if (versions.size() != 1) return;
   source_[read] =
       versions[0] == kInitialTxn ? kNoAccess : last_write(versions[0], accesses_[read].key);
+  compare_untold(read);
+}
+
+// Notes that a read and the one before it saw two versions, if one of them is of an untold key.
+void Reading::compare_untold(AccessId read) {
+  if (untold_.empty() || source_[read] == kNowhere) return;
+  AccessId& seen = own_[accesses_[read].key].seen;
+  const AccessId before = seen;
+  seen = read;
+  if (before == kNoAccess || source_[before] == source_[read]) return;
+  if (is_untold(before) || is_untold(read)) flaw(AnomalyKind::NonRepeatableRead, read, before);
 }
 
 // Gives a read the source that was said; false if none was.

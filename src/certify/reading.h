@@ -201,6 +201,7 @@ class Reading {
   Status join_register(AccessId read);
   void join_open(AccessId read);
   void join_untold(AccessId read);
+  void compare_untold(AccessId read);
   [[nodiscard]] bool is_open_access(AccessId id) const {
     return accesses_[id].kind == OpKind::CasFailed;
   }
@@ -286,6 +287,7 @@ class Reading {
     std::size_t done_at_read = 0;    // How many writes came before that read.
     std::size_t others_at_read = 0;  // How many elements of others that read showed.
     std::vector<AccessId> open;      // Open reads so far that have no source.
+    AccessId seen = kNoAccess;       // The last read that has a source, if there are untold keys.
   };
   absl::flat_hash_map<KeyId, Own> own_;
 };

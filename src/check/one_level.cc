@@ -15,26 +15,10 @@
 #include "check/untold_reads.h"
 #include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
-
-// Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
-// any were missing.
-bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
-  const auto place = [](const PredicateEdge& e) {
-    return std::tie(e.reader, e.write, e.overwrites, e.read);
-  };
-  const std::size_t known = edges.size();
-  edges.insert(edges.end(), more.begin(), more.end());
-  std::sort(edges.begin(), edges.end(),
-            [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) < place(b); });
-  const auto end = std::unique(
-      edges.begin(), edges.end(),
-      [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) == place(b); });
-  edges.erase(end, edges.end());
-  return edges.size() > known;
-}
 
 // What decides a level without its open reads, or, if it `searches`, with most of them.
 struct Question {
@@ -85,7 +69,7 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
                const CheckOptions& options) {
   const Level level = question.level;
   std::vector<PredicateEdge> edges;
-  merge(given, edges);
+  merge_edges(given, edges);
   const bool overwrites = rules(level).phantoms_count();
   for (;;) {
     observed.set_predicate_edges(edges);
@@ -94,7 +78,7 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
     const auto broken =
         predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
     if (budget.exhausted()) return {Verdict{.level = level}, {}};
-    if (!merge(broken, edges)) return {std::move(verdict), std::move(edges)};
+    if (!merge_edges(broken, edges)) return {std::move(verdict), std::move(edges)};
   }
 }
 
@@ -130,7 +114,7 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Qu
         UnplacedReads(observed, predicates.rows(), predicates.unplaced()).certain(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (certain.impossible.valid()) return impossible_read(observed, level, certain.impossible);
-    merge(certain.edges, edges);
+    merge_edges(certain.edges, edges);
     open = certain.open;
   }
   observed.set_predicate_edges(edges);
@@ -177,7 +161,7 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Que
     const auto likely = unplaced.edges_of(found.open);
     more.insert(more.end(), likely.begin(), likely.end());
     if (more.empty() && !found.misfit.valid()) return verdict;
-    if (!merge(more, edges)) return undecided;
+    if (!merge_edges(more, edges)) return undecided;
   }
   return undecided;
 }
@@ -224,6 +208,21 @@ bool can_search_sources(const Observed& observed, Level level) {
 }
 
 }  // namespace
+
+bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
+  const auto place = [](const PredicateEdge& e) {
+    return std::tie(e.reader, e.write, e.overwrites, e.read);
+  };
+  const std::size_t known = edges.size();
+  edges.insert(edges.end(), more.begin(), more.end());
+  std::sort(edges.begin(), edges.end(),
+            [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) < place(b); });
+  const auto end = std::unique(
+      edges.begin(), edges.end(),
+      [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) == place(b); });
+  edges.erase(end, edges.end());
+  return edges.size() > known;
+}
 
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
@@ -284,7 +283,7 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
     return decide_reads(seen, predicates, asked, budget, options);
   };
   const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
-                      has_untold(observed.history());
+                      has_conditions(observed.history());
   return untold ? decide_untold(observed, level, decide, budget, options) : decide(observed, level);
 }
 

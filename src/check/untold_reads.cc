@@ -139,6 +139,45 @@ class Replay {
   }
   [[nodiscard]] OpId impossible() const { return impossible_.read; }
 
+  // The predicate reads that do not fit, found by misfits().
+  [[nodiscard]] std::span<const OpId> misfit_reads() const { return misfit_reads_; }
+  // The edges that such a read has at the nearest moment of the order at which it fits: it follows
+  // who wrote the versions that are there, and precedes who overwrote them. Empty if there is no
+  // such moment near by.
+  [[nodiscard]] std::vector<PredicateEdge> place(OpId id) {
+    const auto own = written_before(h_, id);
+    Shown shown;
+    for_each_key(id, own, [&](KeyId key, std::uint32_t, std::uint32_t last) {
+      shown.push_back({key, last});
+    });
+    const std::vector<Step> steps = steps_of(h_.txn_of(id), shown);
+    const std::uint32_t begun = positions_.begin[h_.txn_of(id).index()];
+    auto high = static_cast<std::size_t>(
+        std::partition_point(steps.begin(), steps.end(),
+                             [&](const Step& step) { return step.position < begun; }) -
+        steps.begin());
+    std::size_t low = high;
+    Shown later = shown;
+    Shown earlier = std::move(shown);
+    for (int tries = 0; tries < kMostMoments && (low > 0 || high < steps.size()); ++tries) {
+      if (low > 0) {
+        for (const std::uint32_t at = steps[low - 1].position;
+             low > 0 && steps[low - 1].position == at; --low) {
+          earlier[steps[low - 1].row].version = steps[low - 1].before;
+        }
+        if (fits(id, own, earlier)) return edges_of(id, earlier);
+      }
+      if (high < steps.size()) {
+        for (const std::uint32_t at = steps[high].position;
+             high < steps.size() && steps[high].position == at; ++high) {
+          later[steps[high].row].version = steps[high].version;
+        }
+        if (fits(id, own, later)) return edges_of(id, later);
+      }
+    }
+    return {};
+  }
+
  private:
   // Calls f(key, first, last) for the keys that the read neither returned nor wrote before, and
   // that have a version that matches. It may have seen the versions from `first` to `last`.
@@ -166,18 +205,73 @@ class Replay {
     }
   }
 
+  // One version of each of some rows.
+  struct RowVersion {
+    KeyId key;
+    std::uint32_t version = 0;
+  };
+  using Shown = std::vector<RowVersion>;
+  // A commit by which a row has another version than before.
+  struct Step {
+    std::uint32_t position = 0;
+    std::size_t row = 0;  // Into Shown.
+    std::uint32_t version = 0;
+    std::uint32_t before = 0;
+  };
+  // The commits of others that wrote the rows, in their order.
+  [[nodiscard]] std::vector<Step> steps_of(TxnId reader, const Shown& shown) const {
+    std::vector<Step> out;
+    for (std::size_t row = 0; row < shown.size(); ++row) {
+      const auto versions = rows_.of(shown[row].key);
+      std::uint32_t before = 0;
+      for (std::uint32_t i = 1; i < versions.size(); ++i) {
+        const TxnId writer = o_.txn(versions[i].write);
+        if (writer == reader) continue;
+        out.push_back({positions_.commit[writer.index()], row, i, std::exchange(before, i)});
+      }
+    }
+    std::sort(out.begin(), out.end(),
+              [](const Step& a, const Step& b) { return a.position < b.position; });
+    return out;
+  }
+  [[nodiscard]] bool fits(OpId id, const std::vector<std::pair<KeyId, OpId>>& own,
+                          const Shown& shown) const {
+    const PredicateRead& read = h_.predicate_read(id);
+    PossibleResult result(h_, id);
+    add_own(h_, id, own, result);
+    for (const auto& [key, version] : shown) {
+      const RowPart part = rows_.part(read, {key, version});
+      result.add({&part, 1}, key);
+    }
+    return result.has_result();
+  }
+  [[nodiscard]] std::vector<PredicateEdge> edges_of(OpId id, const Shown& shown) const {
+    std::vector<PredicateEdge> out;
+    const TxnId reader = h_.txn_of(id);
+    for (const auto& [key, version] : shown) {
+      const auto versions = rows_.of(key);
+      if (version > 0) out.push_back({reader, id, versions[version].write, false});
+      std::uint32_t next = version + 1;
+      while (next < versions.size() && o_.txn(versions[next].write) == reader) ++next;
+      if (next < versions.size()) out.push_back({reader, id, versions[next].write, true});
+    }
+    return out;
+  }
+
   void select(OpId id, std::vector<ReadKey>& out) {
     const auto own = written_before(h_, id);
     PossibleResult mine(h_, id);
     add_own(h_, id, own, mine);
     if (!mine.has_result()) return impossible_.add(whole_, lists_, id, out);
     const PredicateId predicate = h_.predicate_read(id).predicate;
+    const std::size_t before = out.size();
     for_each_key(id, own, [&](KeyId key, std::uint32_t first, std::uint32_t last) {
       for (std::uint32_t i = first; i <= last; ++i) {
         if (!rows_.matches(predicate, {key, i})) return;
       }
       out.push_back({id, key});
     });
+    if (out.size() > before) misfit_reads_.push_back(id);
   }
 
   void aggregate(OpId id, std::vector<ReadKey>& out) {
@@ -192,8 +286,9 @@ class Replay {
       for (std::uint32_t i = first; i <= last; ++i) parts.push_back(rows_.part(read, {key, i}));
       result.add(parts, key);
     });
-    if (result.has_result() || aggregates_ == kMostAggregates) return;
-    ++aggregates_;
+    if (result.has_result()) return;
+    misfit_reads_.push_back(id);
+    if (aggregates_++ >= kMostAggregates) return;
     const std::size_t before = out.size();
     add_all_keys(o_, lists_, id, out);
     if (out.size() == before) impossible_.add(whole_, lists_, id, out);
@@ -201,6 +296,8 @@ class Replay {
 
   // How many aggregates become reads at a time; each may be of all keys.
   static constexpr int kMostAggregates = 8;
+  // How many moments before and as many behind the one at hand place() looks at.
+  static constexpr int kMostMoments = 200;
 
   const Observed& whole_;
   const Observed& o_;
@@ -211,6 +308,7 @@ class Replay {
   const std::vector<bool> lists_;  // By key.
   std::vector<RowVersions::KeyPosition> matches_;
   Impossible impossible_;
+  std::vector<OpId> misfit_reads_;
   int aggregates_ = 0;
 };
 
@@ -265,9 +363,52 @@ Verdict undecided(Level level, std::string reason) {
   return verdict;
 }
 
+// Decides without untold keys, and moves the predicate reads that do not fit in the order that was
+// found to the nearest moments where they do; and so on, some times. That is a guess: it answers if
+// the level is violated without untold keys, or if all reads fit in the end.
+std::optional<Verdict> guess_moments(Observed& observed, Level level, const DecideReads& decide,
+                                     const Budget& budget) {
+  constexpr int kMostGuesses = 20;
+  std::vector<PredicateEdge> edges;
+  std::optional<Verdict> answer;
+  for (int guesses = 0; guesses < kMostGuesses; ++guesses) {
+    observed.set_predicate_edges(edges);
+    Verdict verdict = decide(observed, level);
+    if (verdict.outcome != Outcome::Holds) {
+      if (edges.empty()) answer = std::move(verdict);
+      break;
+    }
+    // By what is said of open reads more transactions may take part, which is not looked at here.
+    const bool same =
+        std::all_of(verdict.sources.begin(), verdict.sources.end(), [&](const ReadSource& said) {
+          return said.writer == kInitialTxn || observed.counted(said.writer);
+        });
+    if (!same) break;
+    const Positions positions = positions_of(observed.history(), verdict);
+    Replay replay(observed, observed, positions, rules(level).phantoms_count());
+    const auto misfits = replay.misfits(budget);
+    if (budget.exhausted() || replay.impossible().valid()) break;
+    if (misfits.empty()) {
+      answer = std::move(verdict);
+      break;
+    }
+    std::vector<PredicateEdge> more;
+    for (const OpId read : replay.misfit_reads()) {
+      if (budget.exhausted()) break;
+      const auto placed = replay.place(read);
+      more.insert(more.end(), placed.begin(), placed.end());
+    }
+    if (!merge_edges(more, edges)) break;
+  }
+  observed.set_predicate_edges({});
+  return answer;
+}
+
 // Levels at which a predicate read has a moment in the order that was found.
 Verdict decide_in_order(Observed& observed, Level level, const DecideReads& decide,
                         const Budget& budget, const CheckOptions& options) {
+  if (auto guessed = guess_moments(observed, level, decide, budget)) return *std::move(guessed);
+  if (budget.exhausted()) return Verdict{.level = level};
   std::vector<ReadKey> untold;
   std::optional<Observed> again;
   for (;;) {
@@ -309,14 +450,6 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
 }
 
 }  // namespace
-
-bool has_untold(const History& history) {
-  if (!history.has_predicate_reads()) return false;
-  for (std::size_t i = 0; i < history.op_count(); ++i) {
-    if (has_condition(history.op(OpId{i}).kind)) return true;
-  }
-  return false;
-}
 
 Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                       const Budget& budget, const CheckOptions& options) {

@@ -25,9 +25,6 @@ using DecideReads = std::function<Verdict(Observed& observed, Level level)>;
 [[nodiscard]] Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                                     const Budget& budget, const CheckOptions& options);
 
-// Whether a history has reads that do not tell everything.
-[[nodiscard]] bool has_untold(const History& history);
-
 // The selects and aggregates of which no versions give the result, if each key that is a read of
 // `observed` was seen as its source says, or, if it has none, as any of its candidates. Only reads
 // that have such keys are looked at. Selects are judged by what their transaction wrote before.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "history/access.h"
 #include "history/columns.h"
@@ -160,6 +161,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
   const Access* own = nullptr;
   const Access* earlier = nullptr;
   Value earlier_value;
+  std::uint32_t seen = kNoWrite;  // The last read so far with a source.
   for (std::uint32_t i = first; i < end; ++i) {
     const Access& access = accesses_[i];
     if (access.is_write()) {
@@ -169,6 +171,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
     if (items_.is_untold(access.item)) {
       untold_read(i, own);
+      compare_untold(i, seen);
       continue;
     }
     if (is_open_read(access.kind)) {
@@ -195,6 +198,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       sources_[i] = Observed::kNone;
       continue;
     }
+    compare_untold(i, seen);
     const Value value = seen_value(i);
     if (earlier != nullptr && earlier_value != value) {
       find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
@@ -239,8 +243,19 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
   }
 }
 
+// Reports that a read and the one before it, `seen`, saw two versions, if one of them does not tell
+// what it saw. `seen` becomes the read, if that has a source.
+void Join::compare_untold(std::uint32_t at, std::uint32_t& seen) {
+  if (sources_[at] > Observed::kInitial) return;
+  const std::uint32_t before = std::exchange(seen, at);
+  if (before == kNoWrite || sources_[before] == sources_[at]) return;
+  const ItemId items[] = {accesses_[at].item, accesses_[before].item};
+  if (!items_.is_untold(items[0]) && !items_.is_untold(items[1])) return;
+  find_wrong(AnomalyKind::NonRepeatableRead, items[0], items[1]);
+}
+
 // Joins a read that does not tell what it saw. Behind an own write of the key it saw that; then
-// nobody else matters. Two such reads need not agree: where that matters, others do not allow it.
+// nobody else matters.
 void Join::untold_read(std::uint32_t at, const Access* own) {
   if (own != nullptr) {
     sources_[at] = Observed::kOwn;
