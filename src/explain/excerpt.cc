@@ -34,8 +34,6 @@ void take(std::vector<T>& out, std::span<const T> column, TxnId txn) {
 Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool> keys)
     : h_(history), evidence_(evidence), keys_(std::move(keys)) {
   absl::flat_hash_map<KeyId, OpId> last;
-  const bool keeps_last =
-      evidence_ == Evidence::Versions || (evidence_ == Evidence::Observed && has_conditions(h_));
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const bool aborted = h_.status(TxnId{t}) == TxnStatus::Aborted;
     last.clear();
@@ -44,7 +42,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
       const Op op = h_.op(id);
       if (!is_write(op.kind) || !knows(op.key)) continue;
       note(id, aborted);
-      if (!keeps_last) continue;
+      if (evidence_ != Evidence::Versions) continue;
       const auto [at, added] = last.try_emplace(op.key, id);
       if (!added) overwritten_.emplace(id, at->second);
     }

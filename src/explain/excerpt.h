@@ -53,8 +53,8 @@ class Excerpter {
   [[nodiscard]] bool knows(KeyId key) const { return keys_.empty() || keys_[key.index()]; }
 
   [[nodiscard]] Evidence evidence() const { return evidence_; }
-  // By versions, and by observation if there are selects or aggregates, the last write of the same
-  // transaction to the same key, without which `write` is not kept; otherwise `write` itself.
+  // By versions the last write of the same transaction to the same key, without which `write` is
+  // not kept; by other evidence `write` itself.
   [[nodiscard]] OpId installed(OpId write) const;
   // What a predicate read rests on (row_grounds.h); null: nothing but what it returned.
   [[nodiscard]] const std::vector<RowGrounds::Row>* grounds(OpId read) const;

@@ -64,6 +64,8 @@ class RowGrounds {
   [[nodiscard]] const std::vector<Matter>* open(OpId read);
 
  private:
+  void note_writes();
+  [[nodiscard]] std::vector<Matter> rows_written(const PredicateRead& read) const;
   [[nodiscard]] bool judged(OpId read) const;
   [[nodiscard]] std::vector<Row> ground(OpId read);
   [[nodiscard]] Row own(OpId read, const Op& write) const;
@@ -81,6 +83,9 @@ class RowGrounds {
   std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
   absl::flat_hash_map<OpId, std::vector<Matter>> open_;
+  // By observation: writes that left rows, and keys that were rows at first.
+  std::vector<OpId> writes_;
+  std::vector<KeyId> initial_rows_;
 };
 
 }  // namespace ouro
