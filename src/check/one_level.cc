@@ -20,6 +20,23 @@
 namespace ouro {
 namespace {
 
+// Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
+// any were missing.
+bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
+  const auto place = [](const PredicateEdge& e) {
+    return std::tie(e.reader, e.write, e.overwrites, e.read);
+  };
+  const std::size_t known = edges.size();
+  edges.insert(edges.end(), more.begin(), more.end());
+  std::sort(edges.begin(), edges.end(),
+            [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) < place(b); });
+  const auto end = std::unique(
+      edges.begin(), edges.end(),
+      [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) == place(b); });
+  edges.erase(end, edges.end());
+  return edges.size() > known;
+}
+
 // What decides a level without its open reads, or, if it `searches`, with most of them.
 struct Question {
   Level level = Level::Serializable;
@@ -208,21 +225,6 @@ bool can_search_sources(const Observed& observed, Level level) {
 }
 
 }  // namespace
-
-bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
-  const auto place = [](const PredicateEdge& e) {
-    return std::tie(e.reader, e.write, e.overwrites, e.read);
-  };
-  const std::size_t known = edges.size();
-  edges.insert(edges.end(), more.begin(), more.end());
-  std::sort(edges.begin(), edges.end(),
-            [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) < place(b); });
-  const auto end = std::unique(
-      edges.begin(), edges.end(),
-      [&](const PredicateEdge& a, const PredicateEdge& b) { return place(a) == place(b); });
-  edges.erase(end, edges.end());
-  return edges.size() > known;
-}
 
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};

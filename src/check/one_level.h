@@ -24,10 +24,6 @@ namespace ouro {
                                                      const Budget& budget,
                                                      const CheckOptions& options);
 
-// Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
-// any were missing.
-bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges);
-
 // The verdict for `level` that follows from that of a stronger level: it holds, in the same order.
 // If `level` has begins apart from commits and the stronger one has not, every transaction begins
 // just before it commits.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/level_rules.h"
@@ -139,40 +141,47 @@ class Replay {
   }
   [[nodiscard]] OpId impossible() const { return impossible_.read; }
 
-  // The predicate reads that do not fit, found by misfits().
-  [[nodiscard]] std::span<const OpId> misfit_reads() const { return misfit_reads_; }
-  // The edges that such a read has at the nearest moment of the order at which it fits: it follows
-  // who wrote the versions that are there, and precedes who overwrote them. Empty if there is no
-  // such moment near by.
-  [[nodiscard]] std::vector<PredicateEdge> place(OpId id) {
-    const auto own = written_before(h_, id);
-    Shown shown;
-    for_each_key(id, own, [&](KeyId key, std::uint32_t, std::uint32_t last) {
-      shown.push_back({key, last});
-    });
-    const std::vector<Step> steps = steps_of(h_.txn_of(id), shown);
-    const std::uint32_t begun = positions_.begin[h_.txn_of(id).index()];
+  // The transactions with predicate reads that do not fit, found by misfits(), ascending.
+  [[nodiscard]] std::span<const TxnId> misfit_txns() const { return misfit_txns_; }
+  // The edges that the predicate reads of such a transaction have at the nearest moment of the
+  // order at which all of them fit, and its other reads, too: they follow who wrote the versions
+  // that are there, and precede who overwrote them. Empty if there is no such moment near by.
+  [[nodiscard]] std::vector<PredicateEdge> place(TxnId txn) {
+    Moment now;
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      const bool unknown =
+          h_.op(id).kind == OpKind::Aggregate && h_.predicate_read(id).result.is_unobserved();
+      if (!has_condition(h_.op(id).kind) || unknown) continue;
+      Shown& shown = now.emplace_back(Shown{id, written_before(h_, id), {}});
+      for_each_key(id, shown.own, [&](KeyId key, std::uint32_t, std::uint32_t last) {
+        shown.rows.push_back({key, last});
+      });
+    }
+    const std::vector<Step> steps = steps_of(txn, now);
+    const std::uint32_t begun = positions_.begin[txn.index()];
     auto high = static_cast<std::size_t>(
         std::partition_point(steps.begin(), steps.end(),
                              [&](const Step& step) { return step.position < begun; }) -
         steps.begin());
     std::size_t low = high;
-    Shown later = shown;
-    Shown earlier = std::move(shown);
+    Moment later = now;
+    Moment earlier = std::move(now);
     for (int tries = 0; tries < kMostMoments && (low > 0 || high < steps.size()); ++tries) {
       if (low > 0) {
         for (const std::uint32_t at = steps[low - 1].position;
              low > 0 && steps[low - 1].position == at; --low) {
-          earlier[steps[low - 1].row].version = steps[low - 1].before;
+          const Step& step = steps[low - 1];
+          earlier[step.read].rows[step.row].version = step.before;
         }
-        if (fits(id, own, earlier)) return edges_of(id, earlier);
+        if (fits(earlier)) return edges_of(txn, earlier);
       }
       if (high < steps.size()) {
         for (const std::uint32_t at = steps[high].position;
              high < steps.size() && steps[high].position == at; ++high) {
-          later[steps[high].row].version = steps[high].version;
+          const Step& step = steps[high];
+          later[step.read].rows[step.row].version = step.version;
         }
-        if (fits(id, own, later)) return edges_of(id, later);
+        if (fits(later)) return edges_of(txn, later);
       }
     }
     return {};
@@ -205,57 +214,96 @@ class Replay {
     }
   }
 
-  // One version of each of some rows.
+  // What a predicate read sees at a moment: one version of each row that may matter to it.
   struct RowVersion {
     KeyId key;
     std::uint32_t version = 0;
   };
-  using Shown = std::vector<RowVersion>;
+  struct Shown {
+    OpId read;
+    std::vector<std::pair<KeyId, OpId>> own;  // As written_before().
+    std::vector<RowVersion> rows;
+  };
+  using Moment = std::vector<Shown>;
   // A commit by which a row has another version than before.
   struct Step {
     std::uint32_t position = 0;
-    std::size_t row = 0;  // Into Shown.
+    std::size_t read = 0;  // Into Moment.
+    std::size_t row = 0;   // Into its rows.
     std::uint32_t version = 0;
     std::uint32_t before = 0;
   };
-  // The commits of others that wrote the rows, in their order.
-  [[nodiscard]] std::vector<Step> steps_of(TxnId reader, const Shown& shown) const {
+  // The commits of others that wrote the rows, in their order, of those between which the reads of
+  // single keys fit.
+  [[nodiscard]] std::vector<Step> steps_of(TxnId reader, const Moment& moment) const {
+    const auto [first, end] = bounds(reader);
     std::vector<Step> out;
-    for (std::size_t row = 0; row < shown.size(); ++row) {
-      const auto versions = rows_.of(shown[row].key);
-      std::uint32_t before = 0;
-      for (std::uint32_t i = 1; i < versions.size(); ++i) {
-        const TxnId writer = o_.txn(versions[i].write);
-        if (writer == reader) continue;
-        out.push_back({positions_.commit[writer.index()], row, i, std::exchange(before, i)});
+    for (std::size_t read = 0; read < moment.size(); ++read) {
+      for (std::size_t row = 0; row < moment[read].rows.size(); ++row) {
+        const auto versions = rows_.of(moment[read].rows[row].key);
+        std::uint32_t before = 0;
+        for (std::uint32_t i = 1; i < versions.size(); ++i) {
+          const TxnId writer = o_.txn(versions[i].write);
+          if (writer == reader) continue;
+          const std::uint32_t position = positions_.commit[writer.index()];
+          const std::uint32_t last = std::exchange(before, i);
+          if (position > first && position < end) out.push_back({position, read, row, i, last});
+        }
       }
     }
     std::sort(out.begin(), out.end(),
               [](const Step& a, const Step& b) { return a.position < b.position; });
     return out;
   }
-  [[nodiscard]] bool fits(OpId id, const std::vector<std::pair<KeyId, OpId>>& own,
-                          const Shown& shown) const {
-    const PredicateRead& read = h_.predicate_read(id);
-    PossibleResult result(h_, id);
-    add_own(h_, id, own, result);
-    for (const auto& [key, version] : shown) {
-      const RowPart part = rows_.part(read, {key, version});
-      result.add({&part, 1}, key);
-    }
-    return result.has_result();
-  }
-  [[nodiscard]] std::vector<PredicateEdge> edges_of(OpId id, const Shown& shown) const {
-    std::vector<PredicateEdge> out;
-    const TxnId reader = h_.txn_of(id);
-    for (const auto& [key, version] : shown) {
-      const auto versions = rows_.of(key);
-      if (version > 0) out.push_back({reader, id, versions[version].write, false});
-      std::uint32_t next = version + 1;
+  // The reads of single keys by a transaction fit behind the first commit and before the second.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> bounds(TxnId reader) const {
+    std::pair<std::uint32_t, std::uint32_t> out{0, 0xffffffff};
+    const Items& items = o_.items();
+    for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
+      if (!items.is_read(i) || !o_.external(i) || rows_.of(items.key(i)).empty()) continue;
+      const ItemId write = o_.write(i);
+      const auto versions = rows_.of(items.key(i));
+      std::uint32_t next = (write.valid() ? rows_.position(write) : 0) + 1;
+      if (write.valid()) {
+        out.first = std::max(out.first, positions_.commit[o_.txn(write).index()]);
+      }
       while (next < versions.size() && o_.txn(versions[next].write) == reader) ++next;
-      if (next < versions.size()) out.push_back({reader, id, versions[next].write, true});
+      if (next >= versions.size()) continue;
+      out.second = std::min(out.second, positions_.commit[o_.txn(versions[next].write).index()]);
     }
     return out;
+  }
+  [[nodiscard]] bool fits(const Moment& moment) const {
+    return std::all_of(moment.begin(), moment.end(), [&](const Shown& shown) {
+      const PredicateRead& read = h_.predicate_read(shown.read);
+      PossibleResult result(h_, shown.read);
+      add_own(h_, shown.read, shown.own, result);
+      for (const auto& [key, version] : shown.rows) {
+        const RowPart part = rows_.part(read, {key, version});
+        result.add({&part, 1}, key);
+      }
+      return result.has_result();
+    });
+  }
+  [[nodiscard]] std::vector<PredicateEdge> edges_of(TxnId reader, const Moment& moment) const {
+    std::vector<PredicateEdge> out;
+    for (const Shown& shown : moment) {
+      for (const auto& [key, version] : shown.rows) {
+        const auto versions = rows_.of(key);
+        if (version > 0) out.push_back({reader, shown.read, versions[version].write, false});
+        std::uint32_t next = version + 1;
+        while (next < versions.size() && o_.txn(versions[next].write) == reader) ++next;
+        if (next < versions.size()) {
+          out.push_back({reader, shown.read, versions[next].write, true});
+        }
+      }
+    }
+    return out;
+  }
+
+  void note_misfit(OpId read) {
+    const TxnId txn = h_.txn_of(read);
+    if (misfit_txns_.empty() || misfit_txns_.back() != txn) misfit_txns_.push_back(txn);
   }
 
   void select(OpId id, std::vector<ReadKey>& out) {
@@ -271,7 +319,7 @@ class Replay {
       }
       out.push_back({id, key});
     });
-    if (out.size() > before) misfit_reads_.push_back(id);
+    if (out.size() > before) note_misfit(id);
   }
 
   void aggregate(OpId id, std::vector<ReadKey>& out) {
@@ -287,7 +335,7 @@ class Replay {
       result.add(parts, key);
     });
     if (result.has_result()) return;
-    misfit_reads_.push_back(id);
+    note_misfit(id);
     if (aggregates_++ >= kMostAggregates) return;
     const std::size_t before = out.size();
     add_all_keys(o_, lists_, id, out);
@@ -308,7 +356,7 @@ class Replay {
   const std::vector<bool> lists_;  // By key.
   std::vector<RowVersions::KeyPosition> matches_;
   Impossible impossible_;
-  std::vector<OpId> misfit_reads_;
+  std::vector<TxnId> misfit_txns_;
   int aggregates_ = 0;
 };
 
@@ -363,57 +411,69 @@ Verdict undecided(Level level, std::string reason) {
   return verdict;
 }
 
-// Decides without untold keys, and moves the predicate reads that do not fit in the order that was
-// found to the nearest moments where they do; and so on, some times. That is a guess: it answers if
-// the level is violated without untold keys, or if all reads fit in the end.
-std::optional<Verdict> guess_moments(Observed& observed, Level level, const DecideReads& decide,
-                                     const Budget& budget) {
-  constexpr int kMostGuesses = 20;
-  std::vector<PredicateEdge> edges;
-  std::optional<Verdict> answer;
-  for (int guesses = 0; guesses < kMostGuesses; ++guesses) {
-    observed.set_predicate_edges(edges);
-    Verdict verdict = decide(observed, level);
-    if (verdict.outcome != Outcome::Holds) {
-      if (edges.empty()) answer = std::move(verdict);
-      break;
-    }
-    // By what is said of open reads more transactions may take part, which is not looked at here.
-    const bool same =
-        std::all_of(verdict.sources.begin(), verdict.sources.end(), [&](const ReadSource& said) {
-          return said.writer == kInitialTxn || observed.counted(said.writer);
-        });
-    if (!same) break;
-    const Positions positions = positions_of(observed.history(), verdict);
-    Replay replay(observed, observed, positions, rules(level).phantoms_count());
-    const auto misfits = replay.misfits(budget);
-    if (budget.exhausted() || replay.impossible().valid()) break;
-    if (misfits.empty()) {
-      answer = std::move(verdict);
-      break;
-    }
-    std::vector<PredicateEdge> more;
-    for (const OpId read : replay.misfit_reads()) {
-      if (budget.exhausted()) break;
-      const auto placed = replay.place(read);
-      more.insert(more.end(), placed.begin(), placed.end());
-    }
-    if (!merge_edges(more, edges)) break;
+// Edges of predicate reads that are a guess: PredicateEdge, with the write as an operation, since
+// items have other numbers when more keys become reads.
+class Guess {
+ public:
+  [[nodiscard]] bool empty() const { return edges_.empty(); }
+  void drop() {
+    edges_.clear();
+    may_grow_ = false;
   }
-  observed.set_predicate_edges({});
-  return answer;
-}
+  // Adds the edges of transactions that have a moment at which they fit, and removes their keys
+  // from `keys`. Returns whether there are more edges than before.
+  bool add(const Observed& observed, Replay& replay, std::vector<ReadKey>& keys) {
+    if (!may_grow_) return false;
+    constexpr int kMostRounds = 20;
+    may_grow_ = ++rounds_ < kMostRounds;
+    const std::size_t known = edges_.size();
+    const History& h = observed.history();
+    for (const TxnId txn : replay.misfit_txns()) {
+      const auto placed = replay.place(txn);
+      if (placed.empty()) continue;
+      std::erase_if(keys, [&](const ReadKey& key) { return h.txn_of(key.read) == txn; });
+      for (const PredicateEdge& edge : placed) {
+        edges_.insert({edge.reader, edge.read, observed.items().op(edge.write), edge.overwrites});
+      }
+    }
+    return edges_.size() > known;
+  }
+  [[nodiscard]] std::vector<PredicateEdge> edges(const Observed& observed) const {
+    std::vector<PredicateEdge> out;
+    const Items& items = observed.items();
+    for (const auto& [reader, read, write, overwrites] : edges_) {
+      const TxnId writer = observed.history().txn_of(write);
+      ItemId item = items.first(writer);
+      while (items.op(item) != write) ++item.value;
+      out.push_back({reader, read, item, overwrites});
+    }
+    return out;
+  }
 
-// Levels at which a predicate read has a moment in the order that was found.
+ private:
+  std::set<std::tuple<TxnId, OpId, OpId, bool>> edges_;  // Sorted by reader.
+  int rounds_ = 0;
+  bool may_grow_ = true;
+};
+
+// Levels at which a predicate read has a moment in the order that was found. Reads that do not fit
+// there are first moved to a moment where they do, by edges that are a guess. Keys of those that
+// have none near by become reads.
 Verdict decide_in_order(Observed& observed, Level level, const DecideReads& decide,
                         const Budget& budget, const CheckOptions& options) {
-  if (auto guessed = guess_moments(observed, level, decide, budget)) return *std::move(guessed);
-  if (budget.exhausted()) return Verdict{.level = level};
   std::vector<ReadKey> untold;
+  Guess guess;
   std::optional<Observed> again;
   for (;;) {
     Observed& now = again ? *again : observed;
+    now.set_predicate_edges(guess.edges(now));
     Verdict verdict = decide(now, level);
+    now.set_predicate_edges({});
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (verdict.outcome != Outcome::Holds && !guess.empty()) {
+      guess.drop();
+      continue;
+    }
     verdict.untold = untold;
     if (verdict.outcome != Outcome::Holds) return verdict;
     // By what is said of open reads, more transactions may take part.
@@ -425,27 +485,33 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
     }
     if (budget.exhausted()) return Verdict{.level = level};
     const Positions positions = positions_of(now.history(), verdict);
-    Replay replay(observed, told ? *told : now, positions, rules(level).phantoms_count());
-    const auto misfits = replay.misfits(budget);
+    const Observed& all_there = told ? *told : now;
+    Replay replay(observed, all_there, positions, rules(level).phantoms_count());
+    auto misfits = replay.misfits(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
     if (misfits.empty()) {
       drop_untold_sources(observed, verdict);
       return verdict;
     }
+    std::vector<ReadKey> keys = misfits;
+    const bool grew = guess.add(all_there, replay, keys);
     std::vector<ReadKey> more;
-    std::set_union(untold.begin(), untold.end(), misfits.begin(), misfits.end(),
+    std::set_union(untold.begin(), untold.end(), keys.begin(), keys.end(),
                    std::back_inserter(more));
-    // A key that is a read fits every order that is found. If not, that would be a bug, but no
-    // reason to say holds.
-    if (more.size() == untold.size()) {
+    if (more.size() > untold.size()) {
+      untold = std::move(more);
+      auto next = observed.with_untold(untold, budget, options.threads);
+      if (!next.ok()) return undecided(level, next.error().what);
+      again = *std::move(next);
+    } else if (!grew && guess.empty()) {
+      // A key that is a read fits every order that is found. If not, that would be a bug, but no
+      // reason to say holds.
       return undecided(level, fmt::format("{}: no order was found that gives what it returned",
                                           now.history().place(misfits[0].read).to_string()));
+    } else if (!grew) {
+      guess.drop();
     }
-    untold = std::move(more);
-    auto next = observed.with_untold(untold, budget, options.threads);
-    if (!next.ok()) return undecided(level, next.error().what);
-    again = *std::move(next);
   }
 }
 

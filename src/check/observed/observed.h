@@ -89,10 +89,13 @@ class Observed {
                                   Absences absences = Absences::Assumed,
                                   std::span<const ReadSource> sources = {},
                                   std::span<const ReadKey> untold = {});
-  // The same history joined again, with `sources` in place of those that were given before.
+  // The same history joined again, with `sources` in place of those that were given before. It has
+  // the same predicate_edges().
   [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
                                               const Budget& budget, unsigned threads) const {
-    return observe(*history_, budget, threads, evidence_, absences_, sources, untold_);
+    auto out = observe(*history_, budget, threads, evidence_, absences_, sources, untold_);
+    if (out.ok()) out->predicate_edges_ = predicate_edges_;
+    return out;
   }
   // The same with other `untold` keys.
   [[nodiscard]] Result<Observed> with_untold(std::span<const ReadKey> untold, const Budget& budget,
