@@ -326,6 +326,14 @@ TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   EXPECT_GT(tried[Evidence::Versions], 10'000 / kSlowdown);
 }
 
+bool is_list(const History& history, KeyId key) {
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op op = history.op(OpId{i});
+    if (op.kind == OpKind::Append && op.key == key) return true;
+  }
+  return false;
+}
+
 // By observation: the keys of edges that selects and aggregates of the story do not tell of.
 std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
   std::vector<ReadKey> out;
@@ -337,7 +345,9 @@ std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
     for (const Edge& edge : story.cases[0].cycle) {
       const bool told = std::any_of(rows.begin(), rows.end(),
                                     [&](const KeyVersion& row) { return row.key == edge.key; });
-      if (edge.key.valid() && !told) out.push_back({read, edge.key});
+      if (edge.key.valid() && !told && !is_list(history, edge.key)) {
+        out.push_back({read, edge.key});
+      }
     }
   }
   std::sort(out.begin(), out.end());

@@ -33,14 +33,15 @@ void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
     case AggregateKind::Count:
       return;
     case AggregateKind::Sum:
-      return add_sums(parts);
+      return add_sums(parts, key);
     case AggregateKind::Min:
     case AggregateKind::Max:
       return add_extremes(parts, key, all);
   }
 }
 
-void PossibleResult::add_sums(std::span<const RowPart> parts) {
+// An aggregate of keys has the key as its value, here and below.
+void PossibleResult::add_sums(std::span<const RowPart> parts, KeyId key) {
   constexpr std::size_t kMost = 1 << 8;
   if (many_) return;
   absl::flat_hash_set<Sum> next;
@@ -48,8 +49,9 @@ void PossibleResult::add_sums(std::span<const RowPart> parts) {
     for (const RowPart& part : parts) {
       Sum with = sum;
       with.any |= part.counts;
-      const bool integer = part.counts && is_integer_value(part.value);
-      if (integer) with.sum += integer_of(h_, part.value);
+      const Value value = read_.column.valid() ? part.value : h_.key_name(key);
+      const bool integer = part.counts && is_integer_value(value);
+      if (integer) with.sum += integer_of(h_, value);
       with.other |= part.counts && !integer;
       next.insert(with);
     }
@@ -59,7 +61,6 @@ void PossibleResult::add_sums(std::span<const RowPart> parts) {
   sums_ = std::move(next);
 }
 
-// An aggregate of keys has the key as its value.
 void PossibleResult::add_extremes(std::span<const RowPart> parts, KeyId key, bool all) {
   bool fits = !all;
   for (const RowPart& part : parts) {

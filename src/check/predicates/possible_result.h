@@ -49,7 +49,7 @@ class PossibleResult {
       return H::combine(std::move(h), s.any, s.other, static_cast<std::uint64_t>(s.sum));
     }
   };
-  void add_sums(std::span<const RowPart> parts);
+  void add_sums(std::span<const RowPart> parts, KeyId key);
   void add_extremes(std::span<const RowPart> parts, KeyId key, bool all);
   [[nodiscard]] bool has_sum() const;
 
