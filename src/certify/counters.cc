@@ -63,7 +63,7 @@ std::int64_t CounterRows::initial(const PredicateRead& read) const {
 }
 
 bool Reading::may_add_up(const Op& op) const {
-  if (evidence_ != Evidence::Observed || !counters_.is_read(op)) return true;
+  if (!is_counter_read(op)) return true;
   const PredicateRead& read = h_->predicate_read(op.id);
   if (read.result.kind() != ValueKind::Integer) return true;
   const TxnId txn = h_->txn_of(op.id);

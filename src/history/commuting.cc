@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "history/access.h"
 #include "history/columns.h"
 #include "history/json_text.h"
 
@@ -58,6 +59,19 @@ std::string set_text(bool is_text, std::string_view name) {
   std::string out;
   append_json_string(out, name);
   return out;
+}
+
+bool has_untold_keys(const History& history, OpId read) {
+  const OpKind kind = history.op(read).kind;
+  return has_condition(kind) && counter_read(history, kind, history.predicate_read(read)).is_null();
+}
+
+bool has_untold_keys(const History& history) {
+  if (!history.has_predicate_reads()) return false;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    if (has_untold_keys(history, OpId{i})) return true;
+  }
+  return false;
 }
 
 std::string set_lower(std::string_view set_text) {

@@ -44,6 +44,12 @@ struct CounterRow {
 // The counter that a predicate read is a read of; null if it is none.
 [[nodiscard]] Value counter_read(const History& history, OpKind kind, const PredicateRead& read);
 
+// Whether a read has keys that it does not tell of (ReadKey): selects and aggregates have, but reads
+// of counters depend on rows that are known.
+[[nodiscard]] bool has_untold_keys(const History& history, OpId read);
+// Whether some read has. O(operations).
+[[nodiscard]] bool has_untold_keys(const History& history);
+
 // The names of a set as they stand in the names of its rows: the name itself, or as JSON if that
 // would be ambiguous.
 [[nodiscard]] std::string set_text(bool is_text, std::string_view name);

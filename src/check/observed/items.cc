@@ -140,17 +140,19 @@ class Items::Counters {
   absl::flat_hash_map<Value, Counter> counters_;
 };
 
-Items::Items(const History& history, const Budget& budget, bool counters) {
+Items::Items(const History& history, const Budget& budget, bool counters,
+             std::span<const ReadKey> untold) {
   const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history, budget, counters);
+  if (!c.predicate_reads.empty()) flatten(history, budget, counters, untold);
 }
 
-void Items::flatten(const History& history, const Budget& budget, bool counters) {
+void Items::flatten(const History& history, const Budget& budget, bool counters,
+                    std::span<const ReadKey> untold) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   constexpr std::size_t kMostSummed = 20'000'000;
@@ -186,6 +188,10 @@ void Items::flatten(const History& history, const Budget& budget, bool counters)
       }
       const auto rows = history.rows(read);
       for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
+      for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
+        untold_.emplace_back(own_kind_.size());
+        add(OpKind::Read, untold.front().key, Value::null(), id);
+      }
       if (op.kind != OpKind::Scan) continue;
       const auto set = history.version_set(read);
       has_set_[id.index()] = read.has_version_set;

@@ -1,0 +1,103 @@
+#include "check/predicates/possible_result.h"
+
+#include <algorithm>
+
+#include "history/value_order.h"
+
+namespace ouro {
+
+RowPart row_part(const History& history, const PredicateRead& read, const KeyVersion& row) {
+  if (evaluate(history, read.predicate, row.key, row.value) != Truth::True) return {};
+  if (!read.column.valid()) return {true, Value::null()};  // Rows are counted, or keys, which stay.
+  const Value cell = history.cell(row.value, read.column);
+  if (cell.is_null()) return {};
+  return {true, read.aggregate == AggregateKind::Count ? Value::null() : cell};
+}
+
+PossibleResult::PossibleResult(const History& history, OpId read)
+    : h_(history),
+      read_(history.predicate_read(read)),
+      select_(history.op(read).kind == OpKind::Select) {
+  sums_.insert(Sum{});
+}
+
+void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
+  const auto counts = [](const RowPart& part) { return part.counts; };
+  const bool some = std::any_of(parts.begin(), parts.end(), counts);
+  const bool all = std::all_of(parts.begin(), parts.end(), counts);
+  least_ += all ? 1 : 0;
+  most_ += some ? 1 : 0;
+  impossible_ |= parts.empty() || (select_ && all);
+  if (select_ || impossible_) return;
+  switch (read_.aggregate) {
+    case AggregateKind::Count:
+      return;
+    case AggregateKind::Sum:
+      return add_sums(parts, key);
+    case AggregateKind::Min:
+    case AggregateKind::Max:
+      return add_extremes(parts, key, all);
+  }
+}
+
+// An aggregate of keys has the key as its value, here and below.
+void PossibleResult::add_sums(std::span<const RowPart> parts, KeyId key) {
+  constexpr std::size_t kMost = 1 << 8;
+  if (many_) return;
+  absl::flat_hash_set<Sum> next;
+  for (const Sum& sum : sums_) {
+    for (const RowPart& part : parts) {
+      Sum with = sum;
+      with.any |= part.counts;
+      const Value value = read_.column.valid() ? part.value : h_.key_name(key);
+      const bool integer = part.counts && is_integer_value(value);
+      if (integer) with.sum += integer_of(h_, value);
+      with.other |= part.counts && !integer;
+      next.insert(with);
+    }
+    many_ |= next.size() > kMost;
+    if (many_) return;
+  }
+  sums_ = std::move(next);
+}
+
+void PossibleResult::add_extremes(std::span<const RowPart> parts, KeyId key, bool all) {
+  bool fits = !all;
+  for (const RowPart& part : parts) {
+    if (!part.counts || read_.result.is_null()) continue;
+    const Value value = read_.column.valid() ? part.value : h_.key_name(key);
+    const int order = compare_values(h_, value, read_.result);
+    fits |= read_.aggregate == AggregateKind::Min ? order >= 0 : order <= 0;
+    found_ |= order == 0;
+  }
+  impossible_ |= !fits;
+}
+
+bool PossibleResult::has_sum() const {
+  const std::string wanted = h_.text(read_.result);
+  return many_ || std::any_of(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+           const bool null = !sum.any || sum.other;
+           return (null ? std::string("null") : sum_text(sum.sum)) == wanted;
+         });
+}
+
+bool PossibleResult::has_result() const {
+  if (impossible_ || select_) return !impossible_;
+  switch (read_.aggregate) {
+    case AggregateKind::Count: {
+      const std::string wanted = h_.text(read_.result);
+      for (std::size_t count = least_; count <= most_; ++count) {
+        if (std::to_string(count) == wanted) return true;
+      }
+      return false;
+    }
+    case AggregateKind::Sum:
+      return has_sum();
+    case AggregateKind::Min:
+    case AggregateKind::Max:
+      break;
+  }
+  return read_.result.is_null() || found_;
+}
+
+}  // namespace ouro
