@@ -41,6 +41,7 @@ class Observer {
   void fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
   void read_untold(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
+  void miss_rows(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
   [[nodiscard]] Value absent_value(KeyId key) const;
   [[nodiscard]] bool is_row(KeyId key, Value value) const;
@@ -150,6 +151,52 @@ std::vector<TxnId> all_versions(const History& history, TxnId reader, KeyId key)
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const bool counts = history.status(TxnId{t}) != TxnStatus::Aborted && TxnId{t} != reader;
     if (counts && left_by(history, TxnId{t}, key)) out.emplace_back(t);
+  }
+  return out;
+}
+
+// Whether a scan returned a row of the key. One that is null was not found.
+bool returns(const History& history, const PredicateRead& scan, KeyId key) {
+  for (const KeyVersion& row : history.rows(scan)) {
+    if (row.key == key && !row.value.is_null()) return true;
+  }
+  return false;
+}
+
+// Whether some scan lists the tombstone of a delete.
+bool shows_tombstones(const History& history) {
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    const Op scan = history.op(OpId{i});
+    if (scan.kind != OpKind::Scan) continue;
+    for (const KeyVersion& row : history.rows(history.predicate_read(scan.id))) {
+      for (std::size_t j = 0; j < history.op_count(); ++j) {
+        const Op op = history.op(OpId{j});
+        const bool left = op.kind == OpKind::Delete && !op.value.is_null();
+        if (left && op.key == row.key && op.value == row.value) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether scans list what a write left: a row, or a tombstone if some scan lists one.
+bool is_shown(const History& history, const Op& write) {
+  if (write.value.is_null()) return false;
+  return write.kind != OpKind::Delete || shows_tombstones(history);
+}
+
+// Who may have left a key absent for a scan by `reader`.
+std::vector<TxnId> absences(const History& history, TxnId reader, KeyId key) {
+  std::vector<TxnId> out;
+  if (history.initial(key).is_null()) out.push_back(kInitialTxn);
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const TxnId txn{t};
+    if (history.status(txn) == TxnStatus::Aborted || txn == reader) continue;
+    std::optional<Op> last;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      if (is_write(history.op(id).kind) && history.op(id).key == key) last = history.op(id);
+    }
+    if (last && !is_shown(history, *last)) out.push_back(txn);
   }
   return out;
 }
@@ -290,13 +337,15 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     read_register(index, {op.id, OpKind::Read, key, value},
                   mine == own.end() ? std::nullopt : std::optional<Value>(mine->second.value));
   };
+  const bool by_clients = op.kind == OpKind::Scan && !read.has_version_set &&
+                          evidence_ == Evidence::Observed;
   std::set<KeyId> returned;
   for (const KeyVersion& row : history_.rows(read)) {
     const bool first = returned.insert(row.key).second;
     if (!first || !selects(op, row)) note(AnomalyKind::ResultSetMismatch);
     const bool by_set = op.kind == OpKind::Scan && read.has_version_set && !own.contains(row.key);
     if (by_set && listed_value(read, row.key) != row.value) note(AnomalyKind::ResultSetMismatch);
-    read_key(row.key, row.value);
+    if (!by_clients || !row.value.is_null()) read_key(row.key, row.value);
   }
   for (const KeyVersion& version : history_.version_set(read)) {
     const auto mine = own.find(version.key);
@@ -308,6 +357,7 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     out_.predicates.push_back({op.id, index, own});
     return;
   }
+  if (by_clients) return miss_rows(index, op, own);
   for (std::size_t k = 0; k < history_.key_count(); ++k) {
     const KeyId key{k};
     if (!selects(op, {key, {}}) || returned.contains(key) || lists_.contains(key)) continue;
@@ -323,6 +373,47 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const bool missed = is_row(key, mine == own.end() ? seen : mine->second.value);
     if (missed) note(AnomalyKind::ResultSetMismatch);
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
+  }
+}
+
+// By observation a scan saw no row of each key in its range that it did not return; `sources_` says
+// who left it so. If nobody is named, nobody did.
+void Observer::miss_rows(std::size_t index, const Op& op, const std::map<KeyId, Op>& own) {
+  const PredicateRead& read = history_.predicate_read(op.id);
+  for (std::size_t k = 0; k < history_.key_count(); ++k) {
+    const KeyId key{k};
+    if (lists_.contains(key) || !in_range(history_, read, key) || returns(history_, read, key)) {
+      continue;
+    }
+    if (const auto mine = own.find(key); mine != own.end()) {
+      const bool row = mine->second.kind != OpKind::Delete && !mine->second.value.is_null();
+      if (row) note(AnomalyKind::Internal);
+      continue;
+    }
+    const auto said = sources_.find({op.id, key});
+    if (said != sources_.end()) {
+      const std::size_t from = said->second == kInitialTxn ? 0 : index_.at(said->second);
+      out_.txns[index].reads.push_back({op.id, key, from, true});
+      continue;
+    }
+    std::set<Source::Kind> kinds;
+    for (std::size_t i = 0; i < history_.op_count(); ++i) {
+      const Op write = history_.op(OpId{i});
+      if (!is_write(write.kind) || write.key != key || is_shown(history_, write)) continue;
+      const TxnId writer = history_.txn_of(write.id);
+      const bool aborted = history_.status(writer) == TxnStatus::Aborted;
+      if (aborted && !write.value.is_null()) continue;
+      kinds.insert(aborted                           ? Source::Aborted
+                   : writer == out_.txns[index].id ? Source::Own
+                                                     : Source::Other);
+    }
+    if (kinds.contains(Source::Other)) {
+      note(AnomalyKind::IntermediateRead);
+    } else if (kinds.contains(Source::Own)) {
+      note(AnomalyKind::FutureRead);
+    } else {
+      note(kinds.contains(Source::Aborted) ? AnomalyKind::AbortedRead : AnomalyKind::ThinAirRead);
+    }
   }
 }
 
@@ -543,9 +634,19 @@ bool any_sources(const History& history, Evidence evidence,
       if (plain && !op.value.is_unobserved()) look_at(op);
       if (!is_predicate_read(op.kind)) continue;
       std::set<KeyId> told = written;
-      for (const KeyVersion& row : history.rows(history.predicate_read(id))) {
+      const PredicateRead& read = history.predicate_read(id);
+      const bool misses = op.kind == OpKind::Scan && !read.has_version_set &&
+                          evidence == Evidence::Observed;
+      for (const KeyVersion& row : history.rows(read)) {
+        if (misses && row.value.is_null()) continue;
         look_at({id, OpKind::Read, row.key, row.value});
         told.insert(row.key);
+      }
+      for (std::size_t k = 0; misses && k < history.key_count(); ++k) {
+        const KeyId key{k};
+        if (told.contains(key) || lists.contains(key) || !in_range(history, read, key)) continue;
+        auto from = absences(history, TxnId{t}, key);
+        if (!from.empty()) open.push_back({{id, key}, std::move(from)});
       }
       if (op.kind == OpKind::Scan || evidence != Evidence::Observed) continue;
       for (std::size_t k = 0; k < history.key_count(); ++k) {

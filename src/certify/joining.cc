@@ -12,7 +12,7 @@
 namespace ouro::recheck {
 
 Status Reading::join_reads() {
-  skips_unclear_ = absences_ == Absences::Certain && !lists_tombstones();
+  skips_unclear_ = absences_ == Absences::Certain && !tombstones_are_listed_;
   own_shown_.assign(accesses_.size(), 0);
   trunks_.assign(columns_of(*h_).trunk_end.size(), Trunk{});
   elements_.assign(columns_of(*h_).elements.size(), kNoAccess);
@@ -74,6 +74,8 @@ Status Reading::join_register(AccessId read) {
   compare_untold(read);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
+  } else if (own.missed != kNoAccess && is_row(read)) {
+    flaw(AnomalyKind::NonRepeatableRead, read, own.missed);
   }
   for (const AccessId open : own.open) {
     if (accesses_[open].value == seen_value(read)) flaw(AnomalyKind::NonRepeatableRead, read, open);
@@ -113,14 +115,52 @@ void Reading::join_open(AccessId read) {
 // Joins such a read to what `sources` say, or to the only version that it may have seen. Behind an
 // own write it saw that, and its result is judged with it.
 void Reading::join_untold(AccessId read) {
-  if (own_[accesses_[read].key].done > 0) return;
+  Own& own = own_[accesses_[read].key];
+  if (own.done > 0) return;
+  const bool scan = h_->op(accesses_[read].op).kind == OpKind::Scan;
+  if (scan && own.read != kNoAccess && is_row(own.read)) {
+    flaw(AnomalyKind::NonRepeatableRead, read, own.read);
+  }
   if (take_said(read)) return compare_untold(read);
   const auto versions = candidates(read);
-  if (versions.empty()) flaw(AnomalyKind::ResultSetMismatch, read, kNoAccess);
-  if (versions.size() != 1) return;
+  if (versions.empty() && scan) {
+    source_[read] = source_of(read, impossible_absence(read));
+  } else if (versions.empty()) {
+    flaw(AnomalyKind::ResultSetMismatch, read, kNoAccess);
+  }
+  if (versions.size() != 1) {
+    if (scan && source_[read] == kNowhere) own.missed = read;
+    return;
+  }
   source_[read] =
       versions[0] == kInitialTxn ? kNoAccess : last_write(versions[0], accesses_[read].key);
   compare_untold(read);
+}
+
+// Whether a read saw what a scan would have listed.
+bool Reading::is_row(AccessId read) const {
+  const Value value = seen_value(read);
+  return is_listed(value, tombstones_.contains({accesses_[read].key, value}));
+}
+
+// Of a key that a scan did not list although nobody left it absent: who deleted it all the same, but
+// wrote it again, aborted, or did so later in the transaction of the scan.
+Reading::Possible Reading::impossible_absence(AccessId read) const {
+  const Access& a = accesses_[read];
+  Possible out;
+  for (AccessId id = 0; id < accesses_.size(); ++id) {
+    const Access& write = accesses_[id];
+    if (!is_write(id) || write.key != a.key) continue;
+    if (is_listed(write.value, write.kind == OpKind::Delete)) continue;
+    if (write.txn == a.txn) {
+      out.own = id;
+    } else if (status(id) == TxnStatus::Aborted) {
+      if (write.value.is_null()) out.aborted = id;
+    } else {
+      out.intermediate = id;
+    }
+  }
+  return out;
 }
 
 // Notes that a read and the one before it saw two versions, if one of them is of an untold key.
@@ -175,6 +215,7 @@ bool Reading::is_candidate(AccessId read, TxnId writer) const {
   const Access& a = accesses_[read];
   const auto fits = [&](Value held, bool deleted) {
     if (!is_untold(read)) return (held == a.value) != is_open_access(read);
+    if (h_->op(a.op).kind == OpKind::Scan) return !is_listed(held, deleted);
     if (h_->op(a.op).kind == OpKind::Aggregate || deleted || held.is_null()) return true;
     return !is_settled(*h_, h_->predicate_read(a.op).predicate, a.key, held);
   };

@@ -149,13 +149,15 @@ PredicateReads::Range PredicateReads::whole(KeyId key) const {
 // not written, and which it did not return.
 std::vector<KeyId> PredicateReads::open_keys(OpId id) const {
   std::vector<KeyId> out;
-  const auto rows = h_.rows(h_.predicate_read(id));
+  const bool scan = h_.op(id).kind == OpKind::Scan;
+  absl::flat_hash_set<KeyId> returned;
+  for (const KeyVersion& row : h_.rows(h_.predicate_read(id))) {
+    if (!scan || !row.value.is_null()) returned.insert(row.key);
+  }
   const auto own = own_before(id);
   for (const KeyPosition& place : matching(id)) {
     if (!out.empty() && out.back() == place.key) continue;
-    const bool returned = std::any_of(rows.begin(), rows.end(),
-                                      [&](const KeyVersion& row) { return row.key == place.key; });
-    if (!returned && !own.contains(place.key)) out.push_back(place.key);
+    if (!returned.contains(place.key) && !own.contains(place.key)) out.push_back(place.key);
   }
   return out;
 }
@@ -172,13 +174,12 @@ absl::flat_hash_map<KeyId, OpId> PredicateReads::own_before(OpId id) const {
 
 bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
   const PredicateRead& read = h_.predicate_read(id);
-  const bool select = h_.op(id).kind == OpKind::Select;
+  const bool select = h_.op(id).kind != OpKind::Aggregate;
   if (!select && read.result.is_unobserved()) return true;
   Results results(h_, read.aggregate);
   for (const auto& [key, write] : own_before(id)) {
     const Op op = h_.op(write);
-    if (op.kind == OpKind::Delete || op.value.is_null()) continue;
-    if (!is_settled(h_, read.predicate, key, op.value)) continue;
+    if (!asks_for(id, key, op.value, op.kind == OpKind::Delete)) continue;
     const auto rows = h_.rows(read);
     const KeyVersion mine{key, op.value};
     if (select && std::find(rows.begin(), rows.end(), mine) == rows.end()) return false;

@@ -19,17 +19,24 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
   });
   index_.emplace(h_);
   order_versions(order);
+  bool scans = false;
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const TxnId txn{t};
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
-      if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
+      const bool scan = reading.has_untold_keys(h_.op(id));
+      if (kind != OpKind::Select && kind != OpKind::Aggregate && !scan) continue;
       if (reading.is_counter_read(h_.op(id))) continue;
+      scans |= scan;
       const bool placed = h_.start_ts(txn).has_value() || h_.predicate_read(id).has_version_set;
       (placed && !observed ? reads_ : unplaced_).push_back(id);
     }
   }
   assume(sights);
+  if (!scans) return;
+  for (std::size_t k = 0; k < h_.key_count(); ++k) sorted_keys_.emplace_back(k);
+  std::sort(sorted_keys_.begin(), sorted_keys_.end(),
+            [&](KeyId a, KeyId b) { return less(h_, h_.key_name(a), h_.key_name(b)); });
 }
 
 // Fills versions_ from the complete version orders. The versions of other keys stand in `order`,
@@ -88,8 +95,18 @@ bool PredicateReads::is_alive(KeyId key, std::uint32_t position) const {
   return !deleted && !value(key, position).is_null();
 }
 
-bool PredicateReads::matches(const PredicateRead& read, KeyId key, std::uint32_t position) const {
-  return is_alive(key, position) && is_settled(h_, read.predicate, key, value(key, position));
+bool PredicateReads::matches(OpId read, KeyId key, std::uint32_t position) const {
+  const AccessId write = versions(key)[position];
+  const bool deleted = write != kNoAccess && reading_.access(write).kind == OpKind::Delete;
+  return asks_for(read, key, value(key, position), deleted);
+}
+
+bool PredicateReads::asks_for(OpId id, KeyId key, Value value, bool deleted) const {
+  const PredicateRead& read = h_.predicate_read(id);
+  if (h_.op(id).kind == OpKind::Scan) {
+    return reading_.is_listed(value, deleted) && in_range(h_, read, key);
+  }
+  return !deleted && !value.is_null() && is_settled(h_, read.predicate, key, value);
 }
 
 // Fills place_, position_ and latest_ for a key.
@@ -173,9 +190,9 @@ std::optional<PredicateReads::Places> PredicateReads::places(OpId id, AccessId w
 
 std::optional<Value> PredicateReads::share(OpId id, KeyId key, std::uint32_t position) const {
   const PredicateRead& read = h_.predicate_read(id);
-  if (!matches(read, key, position)) return std::nullopt;
-  // A select, a count of rows, and an aggregate of keys, which never change.
-  if (h_.op(id).kind == OpKind::Select || !read.column.valid()) return Value::null();
+  if (!matches(id, key, position)) return std::nullopt;
+  // A scan, a select, a count of rows, and an aggregate of keys, which never change.
+  if (h_.op(id).kind != OpKind::Aggregate || !read.column.valid()) return Value::null();
   const Value cell = h_.cell(value(key, position), read.column);
   if (cell.is_null()) return std::nullopt;
   return read.aggregate == AggregateKind::Count ? Value::null() : cell;
@@ -223,6 +240,19 @@ RowIndex::Version PredicateReads::row_version(KeyId key, std::uint32_t position)
 
 std::vector<PredicateReads::KeyPosition> PredicateReads::matching(OpId id) const {
   std::vector<KeyPosition> out;
+  if (h_.op(id).kind == OpKind::Scan) {
+    const PredicateRead& scan = h_.predicate_read(id);
+    auto key = std::partition_point(sorted_keys_.begin(), sorted_keys_.end(), [&](KeyId k) {
+      return !scan.lower.is_null() && less(h_, h_.key_name(k), scan.lower);
+    });
+    for (; key != sorted_keys_.end() && in_range(h_, scan, *key); ++key) {
+      for (std::uint32_t i = 0; i < versions_[key->index()].size(); ++i) {
+        if (matches(id, *key, i)) out.push_back({*key, i});
+      }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
   const RowIndex::Cover cover = index_->cover(id);
   for (std::size_t k = 0; cover.everything && k < versions_.size(); ++k) {
     for (std::uint32_t i = 0; i < versions_[k].size(); ++i) {

@@ -84,8 +84,8 @@ class PredicateReads {
     AnomalyKind kind = AnomalyKind::ResultSetMismatch;
     OpId write;
   };
-  // The selects and aggregates of which the history does not say what they saw, in order. Of these
-  // follows() and precedes() say what is so whatever it was.
+  // The selects and aggregates of which the history does not say what they saw, in order; and by
+  // observation the scans. Of these follows() and precedes() say what is so whatever it was.
   [[nodiscard]] std::span<const OpId> unplaced() const { return unplaced_; }
   // Whether a sight is about such a read and a version of a row.
   [[nodiscard]] bool makes_sense(const ReadSight& sight) const {
@@ -118,7 +118,9 @@ class PredicateReads {
   }
   [[nodiscard]] bool is_alive(KeyId key, std::uint32_t position) const;
   [[nodiscard]] Value value(KeyId key, std::uint32_t position) const;
-  [[nodiscard]] bool matches(const PredicateRead& read, KeyId key, std::uint32_t position) const;
+  [[nodiscard]] bool matches(OpId read, KeyId key, std::uint32_t position) const;
+  // Whether a read asks for a version that somebody left.
+  [[nodiscard]] bool asks_for(OpId read, KeyId key, Value value, bool deleted) const;
   // What the read gets from a version: nothing if it does not match, or if the column that is
   // aggregated is null there; null if it matters only that it matches; otherwise that column.
   [[nodiscard]] std::optional<Value> share(OpId read, KeyId key, std::uint32_t position) const;
@@ -208,6 +210,7 @@ class PredicateReads {
   std::vector<std::uint32_t> position_;  // By operation: that of its version; kNone: it wrote none.
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::optional<RowIndex> index_;
+  std::vector<KeyId> sorted_keys_;  // By name, if some scan is unplaced.
 };
 
 }  // namespace ouro::recheck

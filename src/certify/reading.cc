@@ -9,8 +9,10 @@
 namespace ouro::recheck {
 
 Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences,
-                            std::span<const ReadSource> sources, std::span<const ReadKey> untold) {
-  Reading reading(history, evidence, absences, sources, untold);
+                            std::span<const ReadSource> sources, std::span<const ReadKey> untold,
+                            ScanKeys scan_keys) {
+  Reading reading(history, evidence, absences, sources, untold, scan_keys);
+  reading.note_tombstones();
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
   if (auto status = reading.note_writes(); !status) return std::move(status).error();
@@ -93,32 +95,69 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
   }
   std::vector<KeyId> returned;
   for (const KeyVersion& row : h_->rows(read)) {
+    if (has_untold_keys(op) && row.value.is_null()) continue;  // It was not found.
     accesses_.push_back({op.id, txn, row.key, OpKind::Read, row.value});
     returned.push_back(row.key);
   }
-  if (const auto untold = untold_keys_.find(op.id); untold != untold_keys_.end()) {
-    for (const KeyId key : untold->second) {
-      untold_.insert(static_cast<AccessId>(accesses_.size()));
-      accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
-    }
+  std::sort(returned.begin(), returned.end());
+  const bool all = op.kind == OpKind::Scan && scan_keys_ == ScanKeys::All;
+  if (const auto untold = untold_keys_.find(op.id); !all && untold != untold_keys_.end()) {
+    for (const KeyId key : untold->second) add_untold(txn, op, key);
   }
   if (op.kind != OpKind::Scan) return;
-  std::sort(returned.begin(), returned.end());
+  const auto is_told = [&](KeyId key) {
+    return is_list(key) || std::binary_search(returned.begin(), returned.end(), key);
+  };
+  if (has_untold_keys(op)) {
+    const std::vector<KeyId> mine = written_before(op);
+    for (const KeyId key : mine) {
+      if (is_told(key) || !in_range(*h_, read, key)) continue;
+      accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
+    }
+    for (const KeyId key : all ? range_of(read, sorted_keys) : std::span<const KeyId>()) {
+      if (is_told(key) || std::binary_search(mine.begin(), mine.end(), key)) continue;
+      add_untold(txn, op, key);
+    }
+    return;
+  }
   absl::flat_hash_map<KeyId, Value> listed;
   for (const KeyVersion& version : h_->version_set(read)) listed[version.key] = version.value;
-  auto key = sorted_keys.begin();
-  if (!read.lower.is_null()) {
-    key = std::partition_point(key, sorted_keys.end(),
-                               [&](KeyId k) { return less(*h_, h_->key_name(k), read.lower); });
-  }
-  for (; key != sorted_keys.end(); ++key) {
-    if (!read.upper.is_null() && less(*h_, read.upper, h_->key_name(*key))) break;
-    if (is_list(*key) || std::binary_search(returned.begin(), returned.end(), *key)) continue;
-    const auto seen = listed.find(*key);
+  for (const KeyId key : range_of(read, sorted_keys)) {
+    if (is_told(key)) continue;
+    const auto seen = listed.find(key);
     const Value value = seen == listed.end() ? Value::null() : seen->second;
     if (!value.is_null()) unreturned_.insert(static_cast<AccessId>(accesses_.size()));
-    accesses_.push_back({op.id, txn, *key, OpKind::Read, value});
+    accesses_.push_back({op.id, txn, key, OpKind::Read, value});
   }
+}
+
+void Reading::add_untold(TxnId txn, const Op& op, KeyId key) {
+  untold_.insert(static_cast<AccessId>(accesses_.size()));
+  accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
+}
+
+// The keys that the transaction of an operation wrote before it; sorted.
+std::vector<KeyId> Reading::written_before(const Op& op) const {
+  std::vector<KeyId> out;
+  for (OpId id = h_->first_op(h_->txn_of(op.id)); id < op.id; ++id.value) {
+    if (ouro::is_write(h_->op(id).kind)) out.push_back(h_->op(id).key);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// Those of `sorted_keys` that a scan asks for.
+std::span<const KeyId> Reading::range_of(const PredicateRead& scan,
+                                         std::span<const KeyId> sorted_keys) const {
+  const auto first =
+      std::partition_point(sorted_keys.begin(), sorted_keys.end(), [&](KeyId key) {
+        return !scan.lower.is_null() && less(*h_, h_->key_name(key), scan.lower);
+      });
+  const auto end = std::partition_point(first, sorted_keys.end(), [&](KeyId key) {
+    return scan.upper.is_null() || !less(*h_, scan.upper, h_->key_name(key));
+  });
+  return {first, end};
 }
 
 // ---- writes ----
@@ -161,14 +200,24 @@ void Reading::note_tombstone(AccessId id) {
   known.tombstone = id;
 }
 
-bool Reading::lists_tombstones() const {
-  for (AccessId id = 0; id < accesses_.size(); ++id) {
-    const Access& a = accesses_[id];
-    if (is_write(id) || is_absence(id) || h_->op(a.op).kind != OpKind::Scan) continue;
-    const auto found = written_.find({a.key, a.value});
-    if (found != written_.end() && accesses_[found->second].kind == OpKind::Delete) return true;
+// Fills tombstones_ and tombstones_are_listed_.
+void Reading::note_tombstones() {
+  if (!h_->has_predicate_reads()) return;
+  absl::flat_hash_set<std::pair<KeyId, Value>> aborted;
+  for (std::size_t i = 0; i < h_->op_count(); ++i) {
+    const Op op = h_->op(OpId{i});
+    if (op.kind != OpKind::Delete || op.value.is_null()) continue;
+    const bool counts = h_->status(h_->txn_of(op.id)) != TxnStatus::Aborted;
+    (counts ? tombstones_ : aborted).insert({op.key, op.value});
   }
-  return false;
+  if (tombstones_.empty() && aborted.empty()) return;
+  for (std::size_t i = 0; i < h_->op_count(); ++i) {
+    if (h_->op(OpId{i}).kind != OpKind::Scan) continue;
+    for (const KeyVersion& row : h_->rows(h_->predicate_read(OpId{i}))) {
+      const std::pair<KeyId, Value> version{row.key, row.value};
+      tombstones_are_listed_ |= tombstones_.contains(version) || aborted.contains(version);
+    }
+  }
 }
 
 void Reading::note_null_write(AccessId id) {

@@ -57,18 +57,20 @@ class Reading {
   // Reads a history, which must outlive the result. The error is a history in which it is unclear
   // which write a read returned, or which one a version order means. Version orders are read only
   // if they are the `evidence`. `sources` say what some open reads returned. `untold` are keys that
-  // selects and aggregates do not tell of and that count as reads, too.
+  // predicate reads do not tell of and that count as reads, too; of scans perhaps all such keys do.
   // REQUIRES: the sources are candidates; the keys are rows that the operations did not return.
+  enum class ScanKeys : bool { Untold, All };
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
                             Absences absences = Absences::Assumed,
                             std::span<const ReadSource> sources = {},
-                            std::span<const ReadKey> untold = {});
+                            std::span<const ReadKey> untold = {},
+                            ScanKeys scan_keys = ScanKeys::Untold);
   // The read of `key` by `op`; kNoAccess if there is none.
   [[nodiscard]] AccessId read_of(OpId op, KeyId key) const;
   // Whether a read is open: its transaction did not abort and did not write the key before, and it
   // has more than one candidate, or is a compare-and-set that failed. With a source it is a read
   // like any other; without, it says nothing. A select saw of an untold key what it does not match,
-  // an aggregate anything.
+  // a scan no row, an aggregate anything.
   [[nodiscard]] bool is_open(AccessId read) const;
   // The transactions whose last write of the key a read may have returned; kInitialTxn stands for
   // the initial version.
@@ -149,6 +151,16 @@ class Reading {
            !h_->predicate_read(accesses_[id].op).has_version_set;
   }
 
+  // Whether a scan lists a version: a row, or a tombstone where scans list those.
+  [[nodiscard]] bool is_listed(Value value, bool deleted) const {
+    return !value.is_null() && (!deleted || tombstones_are_listed_);
+  }
+  // Whether a scan does not tell by itself which version it saw of the keys that it did not list.
+  [[nodiscard]] bool has_untold_keys(const Op& scan) const {
+    return evidence_ == Evidence::Observed && scan.kind == OpKind::Scan &&
+           !h_->predicate_read(scan.id).has_version_set;
+  }
+
   // Whether a read is of an untold key.
   [[nodiscard]] bool is_untold(AccessId id) const {
     return !untold_.empty() && untold_.contains(id);
@@ -170,8 +182,12 @@ class Reading {
 
  private:
   Reading(const History& history, Evidence evidence, Absences absences,
-          std::span<const ReadSource> sources, std::span<const ReadKey> untold)
-      : h_(&history), counters_(history), evidence_(evidence), absences_(absences) {
+          std::span<const ReadSource> sources, std::span<const ReadKey> untold, ScanKeys scan_keys)
+      : h_(&history),
+        counters_(history),
+        evidence_(evidence),
+        absences_(absences),
+        scan_keys_(scan_keys) {
     for (const ReadKey& each : untold) untold_keys_[each.read].push_back(each.key);
     for (const ReadSource& said : sources) said_.insert({{said.read, said.key}, said.writer});
   }
@@ -183,6 +199,10 @@ class Reading {
   void take_apart();
   void find_lists();
   void take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys);
+  void add_untold(TxnId txn, const Op& op, KeyId key);
+  [[nodiscard]] std::vector<KeyId> written_before(const Op& op) const;
+  [[nodiscard]] std::span<const KeyId> range_of(const PredicateRead& scan,
+                                                std::span<const KeyId> sorted_keys) const;
   Status note_kinds();
   Status note_writes();
   Status note_write(AccessId id);
@@ -202,10 +222,12 @@ class Reading {
     AccessId aborted = kNoAccess;
   };
   [[nodiscard]] Possible possible(AccessId read) const;
+  [[nodiscard]] Possible impossible_absence(AccessId read) const;
+  [[nodiscard]] bool is_row(AccessId read) const;
   AccessId source_of(AccessId read, const Possible& possible);
   bool take_said(AccessId read);
   Result<AccessId> absence_source(AccessId read);
-  [[nodiscard]] bool lists_tombstones() const;
+  void note_tombstones();
   [[nodiscard]] Value seen_value(AccessId read) const;
   Status join_register(AccessId read);
   void join_open(AccessId read);
@@ -272,6 +294,10 @@ class Reading {
   };
   absl::flat_hash_map<KeyId, NullWrites> null_writes_;
   Absences absences_;
+  ScanKeys scan_keys_;
+  // What deletes left by transactions that did not abort, but for null.
+  absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
+  bool tombstones_are_listed_ = false;  // Whether some scan lists the tombstone of a delete.
   // Whether reads whose source is unclear are left out.
   bool skips_unclear_ = false;
 
@@ -297,6 +323,7 @@ class Reading {
     std::size_t done_at_read = 0;    // How many writes came before that read.
     std::size_t others_at_read = 0;  // How many elements of others that read showed.
     std::vector<AccessId> open;      // Open reads so far that have no source.
+    AccessId missed = kNoAccess;     // A scan that did not list the key; nobody knows why.
     AccessId seen = kNoAccess;       // The last read that has a source, if there are untold keys.
   };
   absl::flat_hash_map<KeyId, Own> own_;

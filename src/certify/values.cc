@@ -127,6 +127,12 @@ bool less(const History& history, Value a, Value b) {
   return scalar_of(history, a) < scalar_of(history, b);
 }
 
+bool in_range(const History& history, const PredicateRead& scan, KeyId key) {
+  const Value name = history.key_name(key);
+  if (!scan.lower.is_null() && less(history, name, scan.lower)) return false;
+  return scan.upper.is_null() || !less(history, scan.upper, name);
+}
+
 bool is_settled(const History& history, PredicateId predicate, KeyId key, Value row, bool answer) {
   return Judgement(history, key, row).answers(predicate, answer);
 }

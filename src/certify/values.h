@@ -27,6 +27,9 @@ struct Scalar {
 // Whether `a` is before `b` in the order of all values.
 [[nodiscard]] bool less(const History& history, Value a, Value b);
 
+// Whether a scan asks for a key.
+[[nodiscard]] bool in_range(const History& history, const PredicateRead& scan, KeyId key);
+
 // Whether the predicate is true of the row of `key`; with `answer` false: whether it is false. If
 // neither is the case, its truth is unknown.
 // REQUIRES: predicates nest at most as deep as readers allow.

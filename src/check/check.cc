@@ -81,13 +81,16 @@ Error ambiguous(const Observed& observed) {
 
 // Decides `levels` with predicate reads at the moment `at`.
 //
-// A key that a scan did not list may be absent for several reasons, of which one is assumed. A
-// level that holds under the assumption holds. One that is violated may be so by the assumption
+// By versions, a key that a scan did not list may be absent for several reasons, of which one is
+// assumed. A level that holds under the assumption holds. One that is violated may be so by the assumption
 // only, so it is decided again without these reads: if it is still violated, that is its verdict;
 // if it then holds, it is doubtful.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
-  auto observed = Observed::observe(history, budget, options.threads, options.evidence);
+  const bool tombstones = options.scans_list_tombstones || scans_list_tombstones(history);
+  const bool by_clients = options.evidence == Evidence::Observed;
+  auto observed = Observed::observe(history, budget, options.threads, options.evidence,
+                                    by_clients && !tombstones ? Absences::Certain : Absences::Assumed);
   if (!observed.ok()) return std::move(observed).error();
   auto predicates = read_predicates(*observed, at, budget, options);
   if (!predicates.ok()) return std::move(predicates).error();
@@ -98,8 +101,7 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   out.has_snapshots = predicates->has_snapshots();
   out.fits = predicates->snapshots_fit();
   const std::vector<Level> violated = violated_of(out.verdicts);
-  const bool assumed = observed->unclear().valid() && !options.scans_list_tombstones &&
-                       !scans_list_tombstones(history);
+  const bool assumed = observed->unclear().valid() && !tombstones;
   if (violated.empty() || !assumed) return out;
   auto certain =
       Observed::observe(history, budget, options.threads, options.evidence, Absences::Certain);

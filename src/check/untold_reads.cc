@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/level_rules.h"
+#include "check/missed_rows.h"
 #include "check/one_level.h"
 #include "check/positions.h"
 #include "check/predicates/possible_result.h"
@@ -132,7 +133,7 @@ class Replay {
     for (std::size_t t = 0; t < h_.txn_count(); ++t) {
       if (!o_.counted(TxnId{t})) continue;
       for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
-        if (!has_untold_keys(h_, id)) continue;
+        if (!is_replayed(id)) continue;
         if (ticker.tick()) return {};
         if (predicate_txns_.empty() || predicate_txns_.back() != TxnId{t}) {
           predicate_txns_.emplace_back(t);
@@ -155,7 +156,7 @@ class Replay {
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const bool unknown =
           h_.op(id).kind == OpKind::Aggregate && h_.predicate_read(id).result.is_unobserved();
-      if (!has_untold_keys(h_, id) || unknown) continue;
+      if (!is_replayed(id) || unknown) continue;
       Shown& shown = now.emplace_back(Shown{id, written_before(h_, id), {}});
       for_each_key(id, shown.own, [&](KeyId key, std::uint32_t, std::uint32_t last) {
         shown.rows.push_back({key, last});
@@ -193,6 +194,11 @@ class Replay {
   }
 
  private:
+  // Scans are looked at elsewhere (Scans).
+  [[nodiscard]] bool is_replayed(OpId id) const {
+    return has_condition(h_.op(id).kind) && has_untold_keys(h_, id);
+  }
+
   // Calls f(key, first, last) for the keys that the read neither returned nor wrote before, and
   // that have a version that matches. It may have seen the versions from `first` to `last`.
   template <class F>
@@ -371,8 +377,8 @@ struct AllUntold {
   bool too_many = false;
   Impossible impossible;
 };
-AllUntold all_untold(const Observed& o, const Budget& budget) {
-  constexpr std::size_t kMost = 1'000'000;
+AllUntold all_untold(const Observed& o, const Scans& scans, std::size_t most,
+                     const Budget& budget) {
   const History& h = o.history();
   const std::vector<bool> lists = list_keys(h);
   AllUntold out;
@@ -380,8 +386,12 @@ AllUntold all_untold(const Observed& o, const Budget& budget) {
   for (std::size_t i = 0; i < h.op_count(); ++i) {
     const OpId id{i};
     if (!has_untold_keys(h, id) || h.status(h.txn_of(id)) == TxnStatus::Aborted) continue;
-    out.too_many = out.keys.size() > kMost;
+    out.too_many = out.keys.size() > most;
     if (ticker.tick() || out.too_many) return out;
+    if (!has_condition(h.op(id).kind)) {
+      scans.add_keys(id, out.keys);
+      continue;
+    }
     const std::size_t before = out.keys.size();
     add_all_keys(o, lists, id, out.keys);
     PossibleResult mine(h, id);
@@ -392,6 +402,14 @@ AllUntold all_untold(const Observed& o, const Budget& budget) {
     if (alone && known && !mine.has_result()) out.impossible.add(o, lists, id, out.keys);
   }
   return out;
+}
+
+// Whether some read has a condition and is no read of a counter.
+bool has_conditions(const History& h) {
+  for (std::size_t i = 0; i < h.op_count(); ++i) {
+    if (has_condition(h.op(OpId{i}).kind) && has_untold_keys(h, OpId{i})) return true;
+  }
+  return false;
 }
 
 // Drops what is said about untold keys, which a replay finds out again; but not what makes an
@@ -462,14 +480,30 @@ class Guess {
   bool may_grow_ = true;
 };
 
+// All keys that the scans of `missed` may have missed.
+std::vector<ReadKey> all_keys_of(const Scans& scans, const std::vector<ReadKey>& missed) {
+  std::vector<ReadKey> out;
+  OpId last;
+  for (const ReadKey& each : missed) {
+    if (std::exchange(last, each.read) != each.read) scans.add_keys(each.read, out);
+  }
+  return out;
+}
+
 // How far to go: only guess, and give up where that does not help; or find out.
 enum class Effort : bool { Guess, All };
 
 // Levels at which a predicate read has a moment in the order that was found. Reads that do not fit
 // there are first moved to a moment where they do, by edges that are a guess. Keys of those that
 // have none near by become reads.
-Verdict decide_in_order(Observed& observed, Level level, const DecideReads& decide,
-                        const Budget& budget, const CheckOptions& options, Effort effort) {
+//
+// Rows that a scan missed become reads at once, since it is mostly known why they were absent; if
+// that does not help for long, all keys that it may have missed do.
+Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
+                        const DecideReads& decide, const Budget& budget,
+                        const CheckOptions& options, Effort effort) {
+  constexpr int kPatience = 6;
+  int rounds = 0;
   std::vector<ReadKey> untold;
   Guess guess;
   std::optional<Observed> again;
@@ -500,17 +534,22 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
     auto misfits = replay.misfits(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
-    if (misfits.empty()) {
+    std::vector<ReadKey> missed = scans.missed(all_there, positions, budget);
+    if (budget.exhausted()) return Verdict{.level = level};
+    if (misfits.empty() && missed.empty()) {
       drop_untold_sources(observed, verdict);
       return verdict;
     }
     std::vector<ReadKey> keys = misfits;
-    const bool grew = guess.renew(all_there, replay, keys, budget);
+    const bool grew = !misfits.empty() && guess.renew(all_there, replay, keys, budget);
+    const bool gives_up = !misfits.empty() && (!keys.empty() || !grew);
+    if (effort == Effort::Guess && gives_up) return Verdict{.level = level};
+    if (++rounds > kPatience) missed = all_keys_of(scans, missed);
+    keys.insert(keys.end(), missed.begin(), missed.end());
+    std::sort(keys.begin(), keys.end());
     std::vector<ReadKey> more;
     std::set_union(untold.begin(), untold.end(), keys.begin(), keys.end(),
                    std::back_inserter(more));
-    const bool gives_up = !keys.empty() || !grew;
-    if (effort == Effort::Guess && gives_up) return Verdict{.level = level};
     if (more.size() > untold.size()) {
       untold = std::move(more);
       auto next = observed.with_untold(untold, budget, options.threads);
@@ -520,7 +559,7 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
       // A key that is a read fits every order that is found. If not, that would be a bug, but no
       // reason to say holds.
       return undecided(level, fmt::format("{}: no order was found that gives what it returned",
-                                          now.history().place(misfits[0].read).to_string()));
+                                          now.history().place(keys[0].read).to_string()));
     } else if (!grew) {
       guess.drop();
     }
@@ -529,15 +568,29 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
 
 // As decide_in_order(). If the strongest level of the family holds, that is the answer: sessions
 // and real time leave few orders, and what a database did is mostly among them.
-Verdict decide_with_moments(Observed& observed, Level level, const DecideReads& decide,
-                            const Budget& budget, const CheckOptions& options) {
+Verdict decide_with_moments(Observed& observed, const Scans& scans, Level level,
+                            const DecideReads& decide, const Budget& budget,
+                            const CheckOptions& options) {
   const Level strongest = rules(level).begins_apart() ? Level::StrongSi : Level::StrictSerializable;
-  if (level != strongest && implies(strongest, level)) {
+  if (has_conditions(observed.history()) && level != strongest && implies(strongest, level)) {
     const Verdict stronger =
-        decide_in_order(observed, strongest, decide, budget, options, Effort::Guess);
+        decide_in_order(observed, scans, strongest, decide, budget, options, Effort::Guess);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
-  return decide_in_order(observed, level, decide, budget, options, Effort::All);
+  return decide_in_order(observed, scans, level, decide, budget, options, Effort::All);
+}
+
+// Levels without moments, where any version may be seen of which the level allows it: all keys
+// become reads. REQUIRES: these are all keys.
+Verdict decide_all(Observed& observed, const AllUntold& untold, Level level,
+                   const DecideReads& decide, const Budget& budget, const CheckOptions& options) {
+  const OpId impossible = untold.impossible.read;
+  if (impossible.valid()) return impossible_read(observed, level, impossible);
+  auto all = observed.with_untold(untold.keys, budget, options.threads);
+  if (!all.ok()) return undecided(level, all.error().what);
+  Verdict verdict = decide(*all, level);
+  verdict.untold = untold.keys;
+  return verdict;
 }
 
 }  // namespace
@@ -546,26 +599,27 @@ Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide
                       const Budget& budget, const CheckOptions& options) {
   const bool has_order =
       !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
-  if (has_order) return decide_with_moments(observed, level, decide, budget, options);
-  // Without a moment, any version may be seen of which the level allows it. What a stronger level
-  // allows, this one does.
-  if (implies(Level::SessionSi, level)) {
-    const Verdict stronger =
-        decide_with_moments(observed, Level::SessionSi, decide, budget, options);
-    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  const Scans scans(observed);
+  if (has_order) return decide_with_moments(observed, scans, level, decide, budget, options);
+  // If there are many keys, a stronger level is asked first, which need not look at all of them.
+  constexpr std::size_t kFew = 2'000'000;
+  constexpr std::size_t kMost = 50'000'000;
+  const bool conditions = has_conditions(observed.history());
+  AllUntold untold;
+  if (!conditions) untold = all_untold(observed, scans, kFew, budget);
+  if (conditions || untold.too_many) {
+    if (implies(Level::SessionSi, level)) {
+      const Verdict stronger =
+          decide_with_moments(observed, scans, Level::SessionSi, decide, budget, options);
+      if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+    }
+    untold = all_untold(observed, scans, conditions ? kFew / 2 : kMost, budget);
   }
-  const AllUntold untold = all_untold(observed, budget);
   if (budget.exhausted()) return Verdict{.level = level};
   if (untold.too_many) {
     return undecided(level, "predicate reads may have seen too many versions of too many keys");
   }
-  const OpId impossible = untold.impossible.read;
-  if (impossible.valid()) return impossible_read(observed, level, impossible);
-  auto all = observed.with_untold(untold.keys, budget, options.threads);
-  if (!all.ok()) return undecided(level, all.error().what);
-  Verdict verdict = decide(*all, level);
-  verdict.untold = untold.keys;
-  return verdict;
+  return decide_all(observed, untold, level, decide, budget, options);
 }
 
 std::vector<PredicateFlaw> impossible_results(const Observed& o) {
@@ -576,7 +630,7 @@ std::vector<PredicateFlaw> impossible_results(const Observed& o) {
     if (!o.counted(TxnId{t})) continue;
     for (ItemId i = items.first(TxnId{t}); i < items.end(TxnId{t});) {
       const OpId op = items.op(i);
-      if (!items.is_untold(i)) {
+      if (!items.is_untold(i) || h.op(op).kind == OpKind::Scan) {
         ++i.value;
         continue;
       }

@@ -1,4 +1,4 @@
-// By observation: keys of which selects and aggregates do not tell what they saw (ReadKey).
+// By observation: keys of which predicate reads do not tell what they saw (ReadKey).
 //
 // Every predicate read saw one version of every key. There may be many keys, so they are not all
 // looked at: a level is decided without them first. In the order that was found the predicate reads

@@ -56,7 +56,11 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     if (knows(KeyId{k}) && row) initial_rows_.emplace_back(k);
   }
   sort_by_name(initial_rows_);
-  if (!scans_list_tombstones(h_)) find_unclear_rows();
+  if (evidence_ == Evidence::Observed) {
+    find_deleted_rows();
+  } else if (!scans_list_tombstones(h_)) {
+    find_unclear_rows();
+  }
   if (evidence_ == Evidence::Observed) find_counter_rows();
   if (evidence_ == Evidence::Timestamps) return;
   grounds_ = std::make_unique<RowGrounds>(h_, evidence_);
@@ -138,6 +142,11 @@ void Excerpter::find_unclear_rows() {
   sort_by_name(unclear_rows_);
 }
 
+void Excerpter::find_deleted_rows() {
+  for (const auto& [key, deletes] : deletes_) deleted_rows_.push_back(key);
+  sort_by_name(deleted_rows_);
+}
+
 std::span<const OpId> Excerpter::deletes(KeyId key) const {
   const auto found = deletes_.find(key);
   return found == deletes_.end() ? std::span<const OpId>() : std::span(found->second);
@@ -145,7 +154,8 @@ std::span<const OpId> Excerpter::deletes(KeyId key) const {
 
 void Excerpter::note(OpId write, bool aborted) {
   const Op op = h_.op(write);
-  if (info(op.kind).deletes && !aborted) deletes_[op.key].push_back(write);
+  const bool deletes = info(op.kind).deletes || op.value.is_null();
+  if (deletes && !aborted) deletes_[op.key].push_back(write);
   Writes& writes = writes_[{op.key, op.value}];
   (aborted ? writes.aborted : writes.alive).push_back(write);
 }
@@ -528,21 +538,36 @@ class ExcerptMaker {
   }
 
   // Adds keys with an initial value that a scan did not return, since perhaps no operation names
-  // them. False if they, or unclear rows, would not be absent as they are in the whole.
+  // them. False if they, unclear rows or deleted ones would not be absent as they are in the whole.
   bool add_absences(const PredicateRead& read) {
     const auto initial_rows = e_.initial_rows(read.lower, read.upper);
     const auto unclear_rows = e_.unclear_rows(read.lower, read.upper);
-    if (initial_rows.empty() && unclear_rows.empty()) return true;
+    const auto deleted_rows = e_.deleted_rows(read.lower, read.upper);
+    if (initial_rows.empty() && unclear_rows.empty() && deleted_rows.empty()) return true;
     absl::flat_hash_set<KeyId> found;
-    for (const KeyVersion& row : h_.rows(read)) found.insert(row.key);
+    for (const KeyVersion& row : h_.rows(read)) {
+      if (deleted_rows.empty() || !row.value.is_null()) found.insert(row.key);
+    }
     for (const KeyId missed : initial_rows) {
       if (found.contains(missed)) continue;
       if (gone({missed, Value::null()}) || lacks_deletes(missed)) return false;
       key(missed);
     }
-    return std::all_of(unclear_rows.begin(), unclear_rows.end(), [&](KeyId missed) {
-      return found.contains(missed) || stays_unclear(missed);
-    });
+    const bool deleted =
+        std::all_of(deleted_rows.begin(), deleted_rows.end(), [&](KeyId missed) {
+          return found.contains(missed) || read.has_version_set || keeps_deletes(missed);
+        });
+    return deleted && std::all_of(unclear_rows.begin(), unclear_rows.end(), [&](KeyId missed) {
+             return found.contains(missed) || stays_unclear(missed);
+           });
+  }
+
+  // Whether a scan may have missed the key for all the reasons that there are in the whole, or the
+  // key is never there in this part.
+  [[nodiscard]] bool keeps_deletes(KeyId key) {
+    if (is_absent(key)) return true;
+    const auto deletes = e_.deletes(key);
+    return std::all_of(deletes.begin(), deletes.end(), [&](OpId op) { return stays(op); });
   }
 
   // Whether a scan may lack the key for more than one reason in this part, too, or the key is not

@@ -92,6 +92,10 @@ class Excerpter {
   [[nodiscard]] std::span<const KeyId> unclear_rows(Value lower, Value upper) const {
     return within(unclear_rows_, lower, upper);
   }
+  // By observation: keys in the range that somebody deleted.
+  [[nodiscard]] std::span<const KeyId> deleted_rows(Value lower, Value upper) const {
+    return within(deleted_rows_, lower, upper);
+  }
 
  private:
   // The writes of one value to one key.
@@ -104,6 +108,7 @@ class Excerpter {
   void find_last_writes();
   void find_counter_rows();
   void find_unclear_rows();
+  void find_deleted_rows();
   void sort_by_name(std::vector<KeyId>& keys) const;
   [[nodiscard]] std::span<const KeyId> within(std::span<const KeyId> keys, Value lower,
                                               Value upper) const;
@@ -119,6 +124,7 @@ class Excerpter {
   absl::flat_hash_map<KeyId, std::vector<OpId>> writes_of_;  // If grounds_ is there.
   std::vector<KeyId> initial_rows_;                          // Sorted by name.
   std::vector<KeyId> unclear_rows_;                          // Sorted by name.
+  std::vector<KeyId> deleted_rows_;                          // Sorted by name.
   std::unique_ptr<RowGrounds> grounds_;  // Null: by timestamps, or no predicate reads.
 };
 

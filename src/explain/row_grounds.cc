@@ -40,7 +40,7 @@ const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
 }
 
 const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
-  if (!has_untold_keys(h_, read)) return nullptr;
+  if (!has_condition(h_.op(read).kind) || !has_untold_keys(h_, read)) return nullptr;
   const PredicateRead& details = h_.predicate_read(read);
   const bool placed = h_.start_ts(h_.txn_of(read)).has_value() || details.has_version_set;
   if (evidence_ == Evidence::Versions && (!rows_ || placed)) return nullptr;

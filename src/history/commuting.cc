@@ -63,7 +63,10 @@ std::string set_text(bool is_text, std::string_view name) {
 
 bool has_untold_keys(const History& history, OpId read) {
   const OpKind kind = history.op(read).kind;
-  return has_condition(kind) && counter_read(history, kind, history.predicate_read(read)).is_null();
+  if (!is_predicate_read(kind)) return false;
+  const PredicateRead& details = history.predicate_read(read);
+  return has_condition(kind) ? counter_read(history, kind, details).is_null()
+                             : !details.has_version_set;
 }
 
 bool has_untold_keys(const History& history) {

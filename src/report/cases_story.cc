@@ -55,7 +55,7 @@ TxnId Narrator::incrementer(const ReadSource& said) const {
   return {};
 }
 
-// Whether the case is about a key that a select did not return or an aggregate does not tell of.
+// Whether the case is about a key that a predicate read does not tell of.
 bool Narrator::is_untold(const ReadSource& said) const {
   if (!has_untold_keys(history_, said.read)) return false;
   const auto rows = history_.rows(history_.predicate_read(said.read));
@@ -63,11 +63,17 @@ bool Narrator::is_untold(const ReadSource& said) const {
                       [&](const KeyVersion& row) { return row.key == said.key; });
 }
 
-// "T3's count=2 saw T1's alice", or "T3's count=2 saw alice as it was at first".
+// "T3's count=2 saw T1's alice", or "T3's count=2 saw alice as it was at first"; or "T3's scan a..f
+// found b deleted by T1".
 std::string Narrator::untold_premise(const ReadSource& said) const {
   const std::string read = fmt::format("{}'s {}", label(history_.txn_of(said.read)),
                                        notation(history_, history_.op(said.read)));
   const std::string key = short_key(history_, said.key);
+  if (history_.op(said.read).kind == OpKind::Scan) {
+    return said.writer.valid()
+               ? fmt::format("{} found {} deleted by {}", read, key, label(said.writer))
+               : fmt::format("{} found no {} yet", read, key);
+  }
   if (said.writer.valid()) return fmt::format("{} saw {}'s {}", read, label(said.writer), key);
   const bool none = history_.initial(said.key).is_null();
   return none ? fmt::format("{} saw no {} yet", read, key)

@@ -9,43 +9,9 @@
 
 #include "history/columns.h"
 #include "history/commuting.h"
-#include "history/value_order.h"
+#include "history/sorted_keys.h"
 
 namespace ouro {
-namespace {
-
-// Keys sorted by name, to find those in a range.
-class KeyRange {
- public:
-  explicit KeyRange(const History& history) : h_(history), keys_(history.key_count()) {
-    for (std::size_t k = 0; k < keys_.size(); ++k) keys_[k] = KeyId{k};
-    std::sort(keys_.begin(), keys_.end(),
-              [&](KeyId a, KeyId b) { return less(h_.key_name(a), h_.key_name(b)); });
-  }
-
-  // The known keys from `lower` to `upper`, both included; null: open.
-  [[nodiscard]] std::span<const KeyId> between(Value lower, Value upper) const {
-    const auto first = lower.is_null()
-                           ? keys_.begin()
-                           : std::partition_point(keys_.begin(), keys_.end(), [&](KeyId key) {
-                               return less(h_.key_name(key), lower);
-                             });
-    const auto last =
-        upper.is_null() ? keys_.end() : std::partition_point(first, keys_.end(), [&](KeyId key) {
-          return !less(upper, h_.key_name(key));
-        });
-    return {first, last};
-  }
-
- private:
-  [[nodiscard]] bool less(Value a, Value b) const { return compare_values(h_, a, b) < 0; }
-
-  const History& h_;
-  std::vector<KeyId> keys_;
-};
-
-}  // namespace
-
 // The rows of counters: one for each transaction that increments one, and one for what the counter
 // was at the start.
 class Items::Counters {
@@ -140,7 +106,7 @@ class Items::Counters {
   absl::flat_hash_map<Value, Counter> counters_;
 };
 
-Items::Items(const History& history, const Budget& budget, bool counters,
+Items::Items(const History& history, const Budget& budget, Evidence evidence,
              std::span<const ReadKey> untold) {
   const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
@@ -148,17 +114,18 @@ Items::Items(const History& history, const Budget& budget, bool counters,
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history, budget, counters, untold);
+  if (!c.predicate_reads.empty()) flatten(history, budget, evidence, untold);
 }
 
-void Items::flatten(const History& history, const Budget& budget, bool counters,
+void Items::flatten(const History& history, const Budget& budget, Evidence evidence,
                     std::span<const ReadKey> untold) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   constexpr std::size_t kMostSummed = 20'000'000;
   Counters sums(history, *this);
-  left_out_sums_ = counters && sums.count() > kMostSummed;
-  const KeyRange keys(history);
+  const bool observed = evidence == Evidence::Observed;
+  left_out_sums_ = observed && sums.count() > kMostSummed;
+  const SortedKeys keys(history);
   const std::vector<bool> lists = list_keys(history);
   std::vector<bool> returned(history.key_count(), false);
   std::vector<Value> listed(history.key_count(), Value::null());  // By the version set at hand.
@@ -183,16 +150,25 @@ void Items::flatten(const History& history, const Budget& budget, bool counters,
       }
       const PredicateRead& read = history.predicate_read(id);
       const Value counter = counter_read(history, op.kind, read);
-      if (!counter.is_null() && counters && !left_out_sums_) {
+      if (!counter.is_null() && observed && !left_out_sums_) {
         sums.read(TxnId{t}, id, counter, read.result);
       }
       const auto rows = history.rows(read);
-      for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
+      const bool lazy = observed && op.kind == OpKind::Scan && !read.has_version_set;
+      for (const KeyVersion& row : rows) {
+        if (!lazy || !row.value.is_null()) add(OpKind::Read, row.key, row.value, id);
+      }
       for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
         untold_.emplace_back(own_kind_.size());
         add(OpKind::Read, untold.front().key, Value::null(), id);
       }
       if (op.kind != OpKind::Scan) continue;
+      if (lazy) {
+        for (const KeyId key : own_absences(history, keys, id)) {
+          if (!lists[key.index()]) add(OpKind::Read, key, Value::null(), id);
+        }
+        continue;
+      }
       const auto set = history.version_set(read);
       has_set_[id.index()] = read.has_version_set;
       for (const KeyVersion& version : set) listed[version.key.index()] = version.value;
@@ -213,6 +189,26 @@ void Items::flatten(const History& history, const Budget& budget, bool counters,
   value_ = own_value_;
   op_ = own_op_;
   first_ = own_first_;
+}
+
+std::vector<KeyId> own_absences(const History& history, const SortedKeys& keys, OpId scan) {
+  const PredicateRead& read = history.predicate_read(scan);
+  std::vector<KeyId> out;
+  for (OpId id = history.first_op(history.txn_of(scan)); id < scan; ++id.value) {
+    const Op op = history.op(id);
+    if (writes_register(op.kind) && keys.is_between(op.key, read.lower, read.upper)) {
+      out.push_back(op.key);
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  if (out.empty()) return out;
+  absl::flat_hash_set<KeyId> returned;
+  for (const KeyVersion& row : history.rows(read)) {
+    if (!row.value.is_null()) returned.insert(row.key);
+  }
+  std::erase_if(out, [&](KeyId key) { return returned.contains(key); });
+  return out;
 }
 
 bool scans_list_tombstones(const History& history) {

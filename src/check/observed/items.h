@@ -1,10 +1,13 @@
 // A history's operations as single reads and writes of keys.
 //
 // Where a history has no predicate reads the items are its operations, and nothing is copied.
-// Otherwise each row that a scan or select returned becomes a read, and so does, for scans, the
-// absence of every known key in the range that was not returned. Lists are no rows, so scans do not
-// miss them. What the version set of a scan lists of a key is what it read of it. Of the keys that
-// selects and aggregates do not tell of (ReadKey), those that are asked for become reads, too.
+// Otherwise each row that a scan or select returned becomes a read. What the version set of a scan
+// lists of a key is what it read of it. A scan also reads the absence of every known key in its
+// range that it did not return, lists apart, which are no rows.
+// By observation, of the keys that predicate reads do not tell of (ReadKey) only those become reads
+// that are asked for. Keys that a scan with a version set did not return are always reads, and so
+// are, for all scans, those that its transaction wrote before. A row that was returned as null was
+// not found.
 // A read of a counter becomes one open read for each row of the counter that another transaction
 // wrote, and a CounterSum.
 #pragma once
@@ -22,6 +25,8 @@
 #include "ouro/history.h"
 
 namespace ouro {
+
+class SortedKeys;
 
 using ItemId = Id<struct ItemTag>;
 __extension__ using WideInt = __int128;  // Holds the sum of 2³² numbers of 64 bits, and more.
@@ -46,9 +51,10 @@ struct CounterSum {
 
 class Items {
  public:
-  // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted. Reads
-  // of counters are taken apart only if `counters`. `untold` is sorted.
-  Items(const History& history, const Budget& budget, bool counters = true,
+  // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted. By
+  // observation reads of counters are taken apart, and `untold`, which is sorted, says which keys
+  // that predicate reads do not tell of are reads.
+  Items(const History& history, const Budget& budget, Evidence evidence = Evidence::Observed,
         std::span<const ReadKey> untold = {});
 
   // Whether there are more than can be numbered. Then they are incomplete and must not be used.
@@ -83,13 +89,13 @@ class Items {
   [[nodiscard]] bool is_write(ItemId item) const { return ouro::is_write(kind(item)); }
   // Whether the item says that a scan did not find the key. A row that was returned as null counts
   // as not found. The value is null, or the tombstone that the version set of the scan lists.
-  // What a select or an aggregate does not tell of counts as not found.
+  // What a predicate read does not tell of counts as not found.
   [[nodiscard]] bool is_absence(ItemId item) const {
     if (op_.empty() || !is_read(item)) return false;
     if (op_kind_[op(item).index()] != OpKind::Scan) return is_untold(item);
     return value(item).is_null() || unreturned_.contains(item);
   }
-  // Whether the item is a key that a select or an aggregate does not tell of.
+  // Whether the item is a key that a predicate read does not tell of.
   [[nodiscard]] bool is_untold(ItemId item) const {
     return !untold_.empty() && std::binary_search(untold_.begin(), untold_.end(), item);
   }
@@ -102,7 +108,7 @@ class Items {
 
  private:
   class Counters;
-  void flatten(const History& history, const Budget& budget, bool counters,
+  void flatten(const History& history, const Budget& budget, Evidence evidence,
                std::span<const ReadKey> untold);
 
   std::span<const OpKind> op_kind_;  // By operation, not by item.
@@ -129,6 +135,11 @@ class Items {
   absl::flat_hash_set<ItemId> unreturned_;  // Versions that only the version set of a scan lists.
   std::vector<ItemId> untold_;              // Sorted.
 };
+
+// The keys in the range of a scan that its transaction wrote before and that it did not return;
+// sorted.
+[[nodiscard]] std::vector<KeyId> own_absences(const History& history, const SortedKeys& keys,
+                                              OpId scan);
 
 // Whether some scan lists the tombstone that a delete left.
 [[nodiscard]] bool scans_list_tombstones(const History& history);

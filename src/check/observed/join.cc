@@ -162,6 +162,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
   const Access* earlier = nullptr;
   Value earlier_value;
   std::uint32_t seen = kNoWrite;  // The last read so far with a source.
+  const Access* missed = nullptr;  // A scan that did not list the key; nobody knows why.
   for (std::uint32_t i = first; i < end; ++i) {
     const Access& access = accesses_[i];
     if (access.is_write()) {
@@ -170,8 +171,13 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     }
     if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
     if (items_.is_untold(access.item)) {
+      const bool scan = h_.op(items_.op(access.item)).kind == OpKind::Scan;
+      if (scan && own == nullptr && earlier != nullptr && is_listed(earlier_value)) {
+        find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
+      }
       untold_read(i, own);
       compare_untold(i, seen);
+      if (scan && own == nullptr && sources_[i] == Observed::kNone) missed = &access;
       continue;
     }
     if (is_open_read(access.kind)) {
@@ -202,11 +208,21 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     const Value value = seen_value(i);
     if (earlier != nullptr && earlier_value != value) {
       find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
+    } else if (missed != nullptr && is_listed(value)) {
+      find_wrong(AnomalyKind::NonRepeatableRead, access.item, missed->item);
     }
     if (earlier == nullptr && !is_open_read(access.kind)) compare_open_reads(i, value);
     earlier = &access;
     earlier_value = value;
   }
+}
+
+// Whether scans list the value of the key at hand: it is a row, or a tombstone that they list.
+bool Join::is_listed(Value value) const {
+  if (value.is_null()) return false;
+  return absences_ == Absences::Assumed ||
+         std::none_of(tombstones_.begin(), tombstones_.end(),
+                      [&](std::uint32_t at) { return accesses_[at].value == value; });
 }
 
 // The value that an external read saw. An open read saw that of its source, and so did a scan that
@@ -263,6 +279,13 @@ void Join::untold_read(std::uint32_t at, const Access* own) {
   }
   if (take_said(at)) return;
   const Access& read = accesses_[at];
+  if (h_.op(items_.op(read.item)).kind == OpKind::Scan) {
+    sources_[at] = choose(read, possible_absences(read));
+    if (sources_[at] != kOpen) return;
+    sources_[at] = Observed::kNone;
+    open_reads_.push_back(read.item);
+    return;
+  }
   std::uint32_t only = Observed::kInitial;
   int count = o_.fits(read.item, {}) ? 1 : 0;
   for (std::uint32_t i = 0; i < size() && count < 2; ++i) {
@@ -355,6 +378,17 @@ Join::Possible Join::possible_nulls(const Access& read) const {
   out.aborted = aborted_null_write_;
   if (initial_.is_null()) out = {.count = 1, .one = Observed::kInitial};
   for (auto write = null_writes_.rbegin(); write != null_writes_.rend() && out.count < 2; ++write) {
+    add_possible(read, *write, out);
+  }
+  return out;
+}
+
+// Of a key that a scan did not list: as possible_nulls(), or somebody left a tombstone that it did
+// not list.
+Join::Possible Join::possible_absences(const Access& read) const {
+  Possible out = possible_nulls(read);
+  if (absences_ == Absences::Assumed) return out;
+  for (auto write = tombstones_.rbegin(); write != tombstones_.rend() && out.count < 2; ++write) {
     add_possible(read, *write, out);
   }
   return out;

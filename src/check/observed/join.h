@@ -54,6 +54,7 @@ class Join {
   };
   void add_possible(const Access& read, std::uint32_t write, Possible& out) const;
   [[nodiscard]] Possible possible_nulls(const Access& read) const;
+  [[nodiscard]] Possible possible_absences(const Access& read) const;
   [[nodiscard]] Possible possible_values(const Access& read);
   std::uint32_t choose(const Access& read, const Possible& possible);
   [[nodiscard]] std::uint32_t later_own(std::uint32_t at, std::uint32_t end) const;
@@ -62,6 +63,7 @@ class Join {
   void untold_read(std::uint32_t at, const Access* own);
   void compare_untold(std::uint32_t at, std::uint32_t& seen);
   void compare_open_reads(std::uint32_t at, Value value);
+  [[nodiscard]] bool is_listed(Value value) const;
   [[nodiscard]] Value seen_value(std::uint32_t i) const;
   [[nodiscard]] bool may_be_anything(const Access& open_read) const;
   [[nodiscard]] const ReadSource* said_source(const Access& open_read) const;

@@ -197,10 +197,17 @@ bool Observed::fits(ItemId open_read, ItemId write) const {
     return read_fits(items_.kind(open_read), items_.value(open_read), held);
   }
   const OpId op = items_.op(open_read);
+  if (history_->op(op).kind == OpKind::Scan) return !is_listed(key, write);
   if (history_->op(op).kind == OpKind::Aggregate) return true;
   const bool row = write.valid() ? leaves_row(items_.kind(write), held) : !held.is_null();
   return !row ||
          evaluate(*history_, history_->predicate_read(op).predicate, key, held) != Truth::True;
+}
+
+bool Observed::is_listed(KeyId key, ItemId write) const {
+  const Value held = write.valid() ? items_.value(write) : history_->initial(key);
+  if (!write.valid() || absences_ == Absences::Assumed) return !held.is_null();
+  return leaves_row(items_.kind(write), held);
 }
 
 std::span<const VersionStep> Observed::version_steps(KeyId key) const {

@@ -68,8 +68,8 @@ struct PredicateFlaw {
 };
 
 // How to take a key that a scan did not list, if it may have been deleted or never have been there.
-// Assumed: the scan would have listed the tombstone, so it met none. Certain: the read says
-// nothing.
+// Assumed: the scan would have listed the tombstone, so it met none. Certain: it may have met one;
+// by versions, the read then says nothing.
 enum class Absences : std::uint8_t { Assumed, Certain };
 
 class Join;
@@ -160,6 +160,9 @@ class Observed {
   // What an open read may have returned: the last write of its key by each other transaction that
   // did not abort, if the value fits; an invalid item stands for the initial version.
   [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
+  // Whether a scan lists a version: rows, and tombstones if scans list those. An invalid `write`
+  // stands for the initial version.
+  [[nodiscard]] bool is_listed(KeyId key, ItemId write) const;
   // Whether some reads are of keys that predicate reads do not tell of.
   [[nodiscard]] bool has_untold() const { return !untold_.empty(); }
   // Those of open_reads() whose transaction takes part, and so does every transaction that may have
@@ -192,7 +195,7 @@ class Observed {
       : history_(&history),
         evidence_(evidence),
         untold_(untold.begin(), untold.end()),
-        items_(history, budget, evidence == Evidence::Observed, untold) {}
+        items_(history, budget, evidence, untold) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }
