@@ -44,8 +44,8 @@ struct CounterRow {
 // The counter that a predicate read is a read of; null if it is none.
 [[nodiscard]] Value counter_read(const History& history, OpKind kind, const PredicateRead& read);
 
-// Whether a read has keys that it does not tell of (ReadKey): selects and aggregates have, but reads
-// of counters depend on rows that are known.
+// Whether a read has keys that it does not tell of (ReadKey): selects and aggregates have, but
+// reads of counters depend on rows that are known.
 [[nodiscard]] bool has_untold_keys(const History& history, OpId read);
 // Whether some read has. O(operations).
 [[nodiscard]] bool has_untold_keys(const History& history);
