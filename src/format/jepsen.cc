@@ -269,6 +269,7 @@ class Assembler {
   }
 
   [[nodiscard]] bool is_list(KeyId key) const {
+    if (key.index() >= use_.size()) return false;  // The model has no lists.
     return use_[key.index()] == 0 ? any_list_ : use_[key.index()] == kList;
   }
 
