@@ -22,6 +22,7 @@
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
 #include "tests/timeline_oracle.h"
+#include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {
@@ -339,10 +340,13 @@ std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
   std::vector<ReadKey> out;
   if (story.evidence != Evidence::Observed) return out;
   for (const OpId read : story.ops) {
-    const OpKind kind = history.op(read).kind;
-    if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
-    const auto rows = history.rows(history.predicate_read(read));
+    if (!is_predicate_read(history.op(read).kind)) continue;
+    const PredicateRead& details = history.predicate_read(read);
+    const bool scan = history.op(read).kind == OpKind::Scan;
+    if (scan && details.has_version_set) continue;
+    const auto rows = history.rows(details);
     for (const Edge& edge : story.cases[0].cycle) {
+      if (scan && edge.key.valid() && !oracle::in_range(history, details, edge.key)) continue;
       const bool told = std::any_of(rows.begin(), rows.end(),
                                     [&](const KeyVersion& row) { return row.key == edge.key; });
       if (edge.key.valid() && !told && !is_list(history, edge.key)) {

@@ -435,10 +435,7 @@ TEST(PredicateCasesTest, AbsencesThatMayBeTwoThingsShowNoViolation) {
 )";
   EXPECT_EQ(outcome(writes + early), "holds");
   EXPECT_EQ(outcome(writes + early + lists), "holds");
-  EXPECT_EQ(
-      outcome(writes + late),
-      "h.jsonl:3: the scan did not list k1, which may be absent for more than one reason; list the "
-      "tombstones that scans meet, like [\"k\",17]");
+  EXPECT_EQ(outcome(writes + late), "holds");
   EXPECT_EQ(outcome(writes + late + lists), "violated");
 }
 
@@ -529,7 +526,6 @@ class UnlistedTombstones {
 
 TEST(PredicateCasesTest, WhatIsViolatedIsSoHoweverScansAreUnderstood) {
   std::size_t certain = 0;
-  std::size_t refused = 0;
   for (std::uint64_t seed = 1; seed <= 3000 / kSlowdown; ++seed) {
     const UnlistedTombstones made(seed);
     if (made.readings() == 0) continue;
@@ -537,8 +533,7 @@ TEST(PredicateCasesTest, WhatIsViolatedIsSoHoweverScansAreUnderstood) {
     ASSERT_TRUE(history.ok()) << history.error().to_string();
     for (const Level level : {Level::Causal, Level::SessionSi, Level::Serializable}) {
       const auto verdict = check(*history, level);
-      refused += verdict.ok() ? 0 : 1;
-      if (!verdict.ok()) continue;
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
       const auto certification = certify(*history, make_certificate(*history, *verdict, 0));
       ASSERT_TRUE(certification.ok() && certification->accepted) << made.text(std::nullopt);
       bool may_hold = false;
@@ -559,7 +554,6 @@ TEST(PredicateCasesTest, WhatIsViolatedIsSoHoweverScansAreUnderstood) {
     }
   }
   EXPECT_GT(certain, 100 / kSlowdown);
-  EXPECT_GT(refused, 100 / kSlowdown);
 }
 
 // ---- sums ----

@@ -476,15 +476,15 @@ Result<Certification> certify(const History& history, const Certificate& certifi
                 : recheck::check_timestamp_anomalies(history, certificate);
     return Certification{wrong.empty(), std::move(wrong)};
   }
-  // Without moments each scan is judged by all keys that it may have missed; unless the order is one
-  // of a stronger level.
+  // Without moments each scan is judged by all keys that it may have missed; unless the order is
+  // one of a stronger level.
   const Family family = recheck::rules_of(certificate.verdict.level).family;
   const bool by_sources = family == Family::Weak || family == Family::Parallel;
   if (by_sources && certificate.verdict.outcome == Outcome::Violated) {
     return certify_reads(history, certificate, Reading::ScanKeys::All);
   }
   auto answer = certify_reads(history, certificate, Reading::ScanKeys::Untold);
-  if (!by_sources || !history.has_predicate_reads() || (answer.ok() && answer->accepted)) return answer;
+  if (!by_sources || (answer.ok() && answer->accepted)) return answer;
   return certify_reads(history, certificate, Reading::ScanKeys::All);
 }
 

@@ -143,8 +143,8 @@ bool Reading::is_row(AccessId read) const {
   return is_listed(value, tombstones_.contains({accesses_[read].key, value}));
 }
 
-// Of a key that a scan did not list although nobody left it absent: who deleted it all the same, but
-// wrote it again, aborted, or did so later in the transaction of the scan.
+// Of a key that a scan did not list although nobody left it absent: who deleted it all the same,
+// but wrote it again, aborted, or did so later in the transaction of the scan.
 Reading::Possible Reading::impossible_absence(AccessId read) const {
   const Access& a = accesses_[read];
   Possible out;

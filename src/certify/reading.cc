@@ -115,7 +115,8 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
       accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
     }
     for (const KeyId key : all ? range_of(read, sorted_keys) : std::span<const KeyId>()) {
-      if (is_told(key) || std::binary_search(mine.begin(), mine.end(), key)) continue;
+      const bool row = has_rows_[key.index()];
+      if (!row || is_told(key) || std::binary_search(mine.begin(), mine.end(), key)) continue;
       add_untold(txn, op, key);
     }
     return;
@@ -200,7 +201,7 @@ void Reading::note_tombstone(AccessId id) {
   known.tombstone = id;
 }
 
-// Fills tombstones_ and tombstones_are_listed_.
+// Fills tombstones_, tombstones_are_listed_ and has_rows_.
 void Reading::note_tombstones() {
   if (!h_->has_predicate_reads()) return;
   absl::flat_hash_set<std::pair<KeyId, Value>> aborted;
@@ -210,13 +211,21 @@ void Reading::note_tombstones() {
     const bool counts = h_->status(h_->txn_of(op.id)) != TxnStatus::Aborted;
     (counts ? tombstones_ : aborted).insert({op.key, op.value});
   }
-  if (tombstones_.empty() && aborted.empty()) return;
-  for (std::size_t i = 0; i < h_->op_count(); ++i) {
+  const bool any = !tombstones_.empty() || !aborted.empty();
+  for (std::size_t i = 0; i < h_->op_count() && any; ++i) {
     if (h_->op(OpId{i}).kind != OpKind::Scan) continue;
     for (const KeyVersion& row : h_->rows(h_->predicate_read(OpId{i}))) {
       const std::pair<KeyId, Value> version{row.key, row.value};
       tombstones_are_listed_ |= tombstones_.contains(version) || aborted.contains(version);
     }
+  }
+  for (std::size_t k = 0; k < h_->key_count(); ++k) {
+    has_rows_.push_back(!h_->initial(KeyId{k}).is_null());
+  }
+  for (std::size_t i = 0; i < h_->op_count(); ++i) {
+    const Op op = h_->op(OpId{i});
+    if (!ouro::is_write(op.kind) || h_->status(h_->txn_of(op.id)) == TxnStatus::Aborted) continue;
+    if (is_listed(op.value, op.kind == OpKind::Delete)) has_rows_[op.key.index()] = true;
   }
 }
 

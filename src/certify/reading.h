@@ -297,6 +297,7 @@ class Reading {
   ScanKeys scan_keys_;
   // What deletes left by transactions that did not abort, but for null.
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
+  std::vector<bool> has_rows_;          // By key: whether scans list some version of it.
   bool tombstones_are_listed_ = false;  // Whether some scan lists the tombstone of a delete.
   // Whether reads whose source is unclear are left out.
   bool skips_unclear_ = false;

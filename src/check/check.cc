@@ -82,15 +82,15 @@ Error ambiguous(const Observed& observed) {
 // Decides `levels` with predicate reads at the moment `at`.
 //
 // By versions, a key that a scan did not list may be absent for several reasons, of which one is
-// assumed. A level that holds under the assumption holds. One that is violated may be so by the assumption
-// only, so it is decided again without these reads: if it is still violated, that is its verdict;
-// if it then holds, it is doubtful.
+// assumed. A level that holds under the assumption holds. One that is violated may be so by the
+// assumption only, so it is decided again without these reads: if it is still violated, that is its
+// verdict; if it then holds, it is doubtful.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
   const bool tombstones = options.scans_list_tombstones || scans_list_tombstones(history);
-  const bool by_clients = options.evidence == Evidence::Observed;
+  const bool certain = options.evidence == Evidence::Observed && !tombstones;
   auto observed = Observed::observe(history, budget, options.threads, options.evidence,
-                                    by_clients && !tombstones ? Absences::Certain : Absences::Assumed);
+                                    certain ? Absences::Certain : Absences::Assumed);
   if (!observed.ok()) return std::move(observed).error();
   auto predicates = read_predicates(*observed, at, budget, options);
   if (!predicates.ok()) return std::move(predicates).error();
@@ -103,12 +103,12 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   const std::vector<Level> violated = violated_of(out.verdicts);
   const bool assumed = observed->unclear().valid() && !tombstones;
   if (violated.empty() || !assumed) return out;
-  auto certain =
+  auto without =
       Observed::observe(history, budget, options.threads, options.evidence, Absences::Certain);
-  if (!certain.ok()) return std::move(certain).error();
-  predicates = read_predicates(*certain, at, budget, options);
+  if (!without.ok()) return std::move(without).error();
+  predicates = read_predicates(*without, at, budget, options);
   if (!predicates.ok()) return std::move(predicates).error();
-  std::vector<Verdict> again = decide_levels(*certain, *predicates, violated, budget, options);
+  std::vector<Verdict> again = decide_levels(*without, *predicates, violated, budget, options);
   std::size_t next = 0;
   for (Verdict& verdict : out.verdicts) {
     if (verdict.outcome != Outcome::Violated) continue;

@@ -1,9 +1,9 @@
 // By observation: rows that scans did not list although they are there in some order.
 //
-// A scan saw one version of every key in its range. Of keys that it did not list that was no row. To
-// look at all of them takes the product of scans and keys; but in an order that is nearly right, a
-// scan lists nearly all that is there. So the order is run once, with a count of the rows that are
-// there, and only where a scan did not list as many are the rows themselves looked at.
+// A scan saw one version of every key in its range. Of keys that it did not list that was no row.
+// To look at all of them takes the product of scans and keys; but in an order that is nearly right,
+// a scan lists nearly all that is there. So the order is run once, with a count of the rows that
+// are there, and only where a scan did not list as many are the rows themselves looked at.
 #pragma once
 
 #include <span>
@@ -26,7 +26,8 @@ class Scans {
   // that aborted are not among them.
   [[nodiscard]] std::span<const OpId> all() const { return scans_; }
 
-  // The rows that are there when the transaction of a scan begins, and that it did not list; sorted.
+  // The rows that are there when the transaction of a scan begins, and that it did not list,
+  // sorted.
   // `observed` has the transactions of the order.
   // Cost: O(n log n), and as much for each row that is missed.
   [[nodiscard]] std::vector<ReadKey> missed(const Observed& observed, const Positions& positions,

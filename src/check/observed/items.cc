@@ -117,6 +117,56 @@ Items::Items(const History& history, const Budget& budget, Evidence evidence,
   if (!c.predicate_reads.empty()) flatten(history, budget, evidence, untold);
 }
 
+void Items::add(OpKind kind, KeyId key, Value value, OpId op) {
+  own_kind_.push_back(kind);
+  own_key_.push_back(key);
+  own_value_.push_back(value);
+  own_op_.push_back(op);
+}
+
+// Adds the keys that scans did not return.
+class Items::Absent {
+ public:
+  Absent(const History& history, Items& items)
+      : h_(history),
+        items_(items),
+        keys_(history),
+        lists_(list_keys(history)),
+        returned_(history.key_count(), false),
+        listed_(history.key_count(), Value::null()) {}
+
+  // Those that the transaction wrote before.
+  void add_own(OpId scan) {
+    for (const KeyId key : own_absences(h_, keys_, scan)) {
+      if (!lists_[key.index()]) items_.add(OpKind::Read, key, Value::null(), scan);
+    }
+  }
+  // All in the range, with what the version set says of them.
+  void add_all(OpId scan) {
+    const PredicateRead& read = h_.predicate_read(scan);
+    const auto rows = h_.rows(read);
+    const auto set = h_.version_set(read);
+    for (const KeyVersion& version : set) listed_[version.key.index()] = version.value;
+    for (const KeyVersion& row : rows) returned_[row.key.index()] = true;
+    for (const KeyId key : keys_.between(read.lower, read.upper)) {
+      if (returned_[key.index()] || lists_[key.index()]) continue;
+      const Value seen = listed_[key.index()];
+      if (!seen.is_null()) items_.unreturned_.insert(ItemId{items_.own_kind_.size()});
+      items_.add(OpKind::Read, key, seen, scan);
+    }
+    for (const KeyVersion& row : rows) returned_[row.key.index()] = false;
+    for (const KeyVersion& version : set) listed_[version.key.index()] = Value::null();
+  }
+
+ private:
+  const History& h_;
+  Items& items_;
+  const SortedKeys keys_;
+  const std::vector<bool> lists_;  // By key, as the others.
+  std::vector<bool> returned_;     // By the scan at hand.
+  std::vector<Value> listed_;      // By its version set.
+};
+
 void Items::flatten(const History& history, const Budget& budget, Evidence evidence,
                     std::span<const ReadKey> untold) {
   // Greater numbers are codes (Observed::kInitial).
@@ -125,17 +175,8 @@ void Items::flatten(const History& history, const Budget& budget, Evidence evide
   Counters sums(history, *this);
   const bool observed = evidence == Evidence::Observed;
   left_out_sums_ = observed && sums.count() > kMostSummed;
-  const SortedKeys keys(history);
-  const std::vector<bool> lists = list_keys(history);
-  std::vector<bool> returned(history.key_count(), false);
-  std::vector<Value> listed(history.key_count(), Value::null());  // By the version set at hand.
+  Absent absent(history, *this);
   has_set_.assign(history.op_count(), false);
-  const auto add = [&](OpKind kind, KeyId key, Value value, OpId op) {
-    own_kind_.push_back(kind);
-    own_key_.push_back(key);
-    own_value_.push_back(value);
-    own_op_.push_back(op);
-  };
   // Operations between looks at the budget: a scan may become many items.
   BudgetTicker ticker(budget, 64);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -159,31 +200,21 @@ void Items::flatten(const History& history, const Budget& budget, Evidence evide
         if (!lazy || !row.value.is_null()) add(OpKind::Read, row.key, row.value, id);
       }
       for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
-        untold_.emplace_back(own_kind_.size());
+        untold_.resize(own_kind_.size() + 1);
+        untold_.back() = true;
         add(OpKind::Read, untold.front().key, Value::null(), id);
       }
       if (op.kind != OpKind::Scan) continue;
-      if (lazy) {
-        for (const KeyId key : own_absences(history, keys, id)) {
-          if (!lists[key.index()]) add(OpKind::Read, key, Value::null(), id);
-        }
-        continue;
-      }
-      const auto set = history.version_set(read);
       has_set_[id.index()] = read.has_version_set;
-      for (const KeyVersion& version : set) listed[version.key.index()] = version.value;
-      for (const KeyVersion& row : rows) returned[row.key.index()] = true;
-      for (const KeyId key : keys.between(read.lower, read.upper)) {
-        if (returned[key.index()] || lists[key.index()]) continue;
-        const Value seen = listed[key.index()];
-        if (!seen.is_null()) unreturned_.insert(ItemId{own_kind_.size()});
-        add(OpKind::Read, key, seen, id);
+      if (lazy) {
+        absent.add_own(id);
+      } else {
+        absent.add_all(id);
       }
-      for (const KeyVersion& row : rows) returned[row.key.index()] = false;
-      for (const KeyVersion& version : set) listed[version.key.index()] = Value::null();
     }
   }
   own_first_.push_back(static_cast<std::uint32_t>(own_kind_.size()));
+  if (!untold_.empty()) untold_.resize(own_kind_.size());
   kind_ = own_kind_;
   key_ = own_key_;
   value_ = own_value_;
@@ -218,7 +249,7 @@ bool scans_list_tombstones(const History& history) {
     const Op op = history.op(OpId{i});
     if (info(op.kind).deletes && !op.value.is_null()) tombstones.insert({op.key, op.value});
   }
-  for (std::size_t i = 0; i < history.op_count(); ++i) {
+  for (std::size_t i = 0; i < history.op_count() && !tombstones.empty(); ++i) {
     if (history.op(OpId{i}).kind != OpKind::Scan) continue;
     for (const KeyVersion& row : history.rows(history.predicate_read(OpId{i}))) {
       if (tombstones.contains({row.key, row.value})) return true;

@@ -93,11 +93,11 @@ class Items {
   [[nodiscard]] bool is_absence(ItemId item) const {
     if (op_.empty() || !is_read(item)) return false;
     if (op_kind_[op(item).index()] != OpKind::Scan) return is_untold(item);
-    return value(item).is_null() || unreturned_.contains(item);
+    return value(item).is_null() || (!unreturned_.empty() && unreturned_.contains(item));
   }
   // Whether the item is a key that a predicate read does not tell of.
   [[nodiscard]] bool is_untold(ItemId item) const {
-    return !untold_.empty() && std::binary_search(untold_.begin(), untold_.end(), item);
+    return !untold_.empty() && untold_[item.index()];
   }
   // Whether such an item may stand for a tombstone that the scan does not tell: it has no version
   // set, which would list it.
@@ -107,7 +107,9 @@ class Items {
   }
 
  private:
+  class Absent;
   class Counters;
+  void add(OpKind kind, KeyId key, Value value, OpId op);
   void flatten(const History& history, const Budget& budget, Evidence evidence,
                std::span<const ReadKey> untold);
 
@@ -133,7 +135,7 @@ class Items {
   std::vector<std::uint32_t> own_first_;
   std::vector<bool> has_set_;  // By operation: whether it is a scan with a version set.
   absl::flat_hash_set<ItemId> unreturned_;  // Versions that only the version set of a scan lists.
-  std::vector<ItemId> untold_;              // Sorted.
+  std::vector<bool> untold_;  // By item; empty: none is.
 };
 
 // The keys in the range of a scan that its transaction wrote before and that it did not return;

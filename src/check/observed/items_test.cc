@@ -16,9 +16,10 @@ TEST(ItemsTest, WithoutPredicatesItemsAreTheOperations) {
 }
 
 // 1 and 2 are known keys of the range, 5 is outside.
-TEST(ItemsTest, AScanReadsEveryKnownKeyOfItsRange) {
+TEST(ItemsTest, ByVersionsAScanReadsEveryKnownKeyOfItsRange) {
   const Tiny t(R"({"session":1,"ops":[["w",1,10],["w",2,20],["w",5,50]]}
-{"session":2,"ops":[["scan",1,3,[[2,20]]]]})");
+{"session":2,"ops":[["scan",1,3,[[2,20]]]]})",
+               Evidence::Versions);
   const Items& items = t.items();
   ASSERT_EQ(items.size(), 5u);
   std::size_t absent = 0;
@@ -31,8 +32,24 @@ TEST(ItemsTest, AScanReadsEveryKnownKeyOfItsRange) {
   EXPECT_EQ(absent, 1u);
 }
 
+TEST(ItemsTest, ByObservationKeysThatAScanDidNotReturnAreReadsIfAskedForOrWrittenBefore) {
+  const Tiny t(R"({"session":1,"ops":[["w",1,10],["w",2,20],["w",3,30]]}
+{"session":2,"ops":[["d",1],["scan",1,3,[[2,20]]]]})");
+  const auto keys = [&](const Items& items) {
+    std::vector<KeyId> out;
+    for (ItemId i = items.first(Tiny::txn(2)); i < items.end(Tiny::txn(2)); ++i.value) {
+      if (items.is_absence(i)) out.push_back(items.key(i));
+    }
+    return out;
+  };
+  EXPECT_EQ(keys(t.items()), std::vector{t.key("1")});
+  const std::vector<ReadKey> asked{{OpId{4}, t.key("3")}};
+  const Items more(t.history(), Budget(), Evidence::Observed, asked);
+  EXPECT_EQ(keys(more), (std::vector{t.key("3"), t.key("1")}));
+}
+
 TEST(ItemsTest, AnAbsenceIsNoReadOfASingleKey) {
-  const Tiny t(R"({"session":1,"ops":[["r",1,null],["scan",1,1,[]]]})");
+  const Tiny t(R"({"session":1,"ops":[["r",1,null],["scan",1,1,[]]]})", Evidence::Versions);
   EXPECT_FALSE(t.items().is_absence(t.item(1, 1)));
   EXPECT_TRUE(t.items().is_absence(t.item(1, 2)));
 }
