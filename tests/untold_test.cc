@@ -1,5 +1,5 @@
-// Selects and aggregates by observation: every one saw one version of every key, also of those that
-// it does not tell of. Random small histories against the oracle (tests/oracle.h) and against a
+// Predicate reads by observation: every one saw one version of every key, also of those that it
+// does not tell of. Random small histories against the oracle (tests/oracle.h) and against a
 // replay in every order; and the textbook cases.
 
 #include <gmock/gmock.h>
@@ -9,7 +9,9 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "ouro/certificate.h"
 #include "ouro/check.h"
@@ -111,7 +113,11 @@ TEST(UntoldTest, AnUnknownTransactionCountsIfItExplainsAResult) {
 // something else.
 class RandomStore {
  public:
-  explicit RandomStore(std::uint64_t seed) : random_(seed) { states_.push_back({}); }
+  explicit RandomStore(std::uint64_t seed) : random_(seed) {
+    states_.push_back({});
+    leaves_tombstones_ = pick(3) == 0;
+    lists_tombstones_ = pick(2) == 0;
+  }
 
   std::string history() {
     std::string out;
@@ -134,7 +140,8 @@ class RandomStore {
   }
 
  private:
-  using State = std::map<int, int>;  // By key: the cell of its row; -1: no row.
+  // By key: the cell of its row; -1: no row; below: no row, but a tombstone.
+  using State = std::map<int, int>;
 
   int pick(std::size_t below) { return static_cast<int>(random_() % below); }
   static std::string row(int value) { return R"({"c":)" + std::to_string(value) + "}"; }
@@ -142,10 +149,11 @@ class RandomStore {
 
   std::string op(State& state, std::map<int, int>& wrote) {
     const int key = pick(2);
-    switch (pick(6)) {
+    switch (pick(7)) {
       case 0: {
-        state[key] = wrote[key] = -1;
-        return R"(["d",)" + name(key) + "]";
+        const bool tombstone = leaves_tombstones_ && pick(4) > 0;
+        state[key] = wrote[key] = tombstone ? -++tombstones_ - 1 : -1;
+        return R"(["d",)" + name(key) + (tombstone ? "," + held(state[key]) : "") + "]";
       }
       case 1:
       case 2: {
@@ -153,15 +161,29 @@ class RandomStore {
         return R"(["w",)" + name(key) + "," + row(state[key]) + "]";
       }
       case 3: {
-        const auto held = state.find(key);
-        const bool none = held == state.end() || held->second < 0;
-        return R"(["r",)" + name(key) + "," + (none ? "null" : row(held->second)) + "]";
+        const auto at = state.find(key);
+        return R"(["r",)" + name(key) + "," + held(at == state.end() ? -1 : at->second) + "]";
       }
       case 4:
         return select(state);
+      case 5:
+        return scan(state);
       default:
         return aggregate(state);
     }
+  }
+  static std::string held(int value) {
+    return value >= 0 ? row(value) : value == -1 ? "null" : std::to_string(1000 - value);
+  }
+  std::string scan(const State& state) {
+    const int first = pick(3) == 0 ? 1 : 0;
+    std::string rows;
+    for (const auto& [key, value] : state) {
+      const bool listed = value >= 0 || (value < -1 && lists_tombstones_);
+      if (key < first || !listed || pick(12) == 0) continue;
+      rows += (rows.empty() ? "[" : ",[") + name(key) + "," + held(value) + "]";
+    }
+    return R"(["scan",)" + name(first) + R"(,"b",[)" + rows + "]]";
   }
   std::string select(const State& state) {
     const int least = pick(3);
@@ -193,6 +215,9 @@ class RandomStore {
 
   std::mt19937_64 random_;
   std::vector<State> states_;
+  bool leaves_tombstones_ = false;
+  bool lists_tombstones_ = false;
+  int tombstones_ = 0;
 };
 
 // How many ways there are to say what reads saw.
@@ -208,7 +233,18 @@ std::size_t ways(const History& history) {
 // of predicates.
 class SerialReplay {
  public:
-  explicit SerialReplay(const History& history) : h_(history) {}
+  explicit SerialReplay(const History& history) : h_(history) {
+    for (std::size_t i = 0; i < h_.op_count(); ++i) {
+      const Op op = h_.op(OpId{i});
+      if (op.kind == OpKind::Delete) tombstones_.insert({op.key, op.value});
+    }
+    for (std::size_t i = 0; i < h_.op_count(); ++i) {
+      if (h_.op(OpId{i}).kind != OpKind::Scan) continue;
+      for (const KeyVersion& row : h_.rows(h_.predicate_read(OpId{i}))) {
+        lists_tombstones_ |= tombstones_.contains({row.key, row.value});
+      }
+    }
+  }
 
   bool possible() {
     std::vector<std::size_t> unknown;
@@ -234,6 +270,7 @@ class SerialReplay {
   struct Held {
     Value value;
     bool row = false;
+    TxnId writer;
   };
   using State = std::map<KeyId, Held>;
 
@@ -241,7 +278,7 @@ class SerialReplay {
     State state;
     for (std::size_t k = 0; k < h_.key_count(); ++k) {
       const Value initial = h_.initial(KeyId{k});
-      state[KeyId{k}] = {initial, !initial.is_null()};
+      state[KeyId{k}] = {initial, !initial.is_null(), kInitialTxn};
     }
     for (const std::size_t t : order) {
       for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
@@ -253,25 +290,35 @@ class SerialReplay {
   bool fits(const Op& op, State& state) const {
     if (op.kind == OpKind::Read) return state[op.key].value == op.value;
     if (is_write(op.kind)) {
-      state[op.key] = {op.value, op.kind != OpKind::Delete && !op.value.is_null()};
+      const bool row = op.kind != OpKind::Delete && !op.value.is_null();
+      state[op.key] = {op.value, row, h_.txn_of(op.id)};
       return true;
     }
     const PredicateRead& read = h_.predicate_read(op.id);
+    std::vector<KeyVersion> rows(h_.rows(read).begin(), h_.rows(read).end());
+    std::sort(rows.begin(), rows.end());
     std::vector<KeyVersion> expected;
     for (const auto& [key, held] : state) {
+      // A tombstone of its own may be listed or not.
+      const bool own = held.writer == h_.txn_of(op.id);
+      const bool listed = std::binary_search(rows.begin(), rows.end(), KeyVersion{key, held.value});
+      const bool tombstone = lists_tombstones_ && !held.value.is_null() && (!own || listed);
+      const bool shown = held.row || tombstone;
       const bool matches =
-          held.row && oracle::truth_of(h_, read.predicate, key, held.value) == true;
+          op.kind == OpKind::Scan
+              ? shown && oracle::in_range(h_, read, key)
+              : held.row && oracle::truth_of(h_, read.predicate, key, held.value) == true;
       if (matches) expected.push_back({key, held.value});
     }
     if (op.kind == OpKind::Aggregate) {
       return oracle::aggregated(h_, read, expected) == h_.text(read.result);
     }
-    std::vector<KeyVersion> rows(h_.rows(read).begin(), h_.rows(read).end());
-    std::sort(rows.begin(), rows.end());
     return rows == expected;
   }
 
   const History& h_;
+  std::set<std::pair<KeyId, Value>> tombstones_;
+  bool lists_tombstones_ = false;
 };
 
 TEST(UntoldTest, AgreesWithTheOracleAtAllLevels) {

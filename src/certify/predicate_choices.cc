@@ -179,7 +179,7 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
   Results results(h_, read.aggregate);
   for (const auto& [key, write] : own_before(id)) {
     const Op op = h_.op(write);
-    if (!asks_for(id, key, op.value, op.kind == OpKind::Delete)) continue;
+    if (op.kind == OpKind::Delete || !asks_for(id, key, op.value, false)) continue;
     const auto rows = h_.rows(read);
     const KeyVersion mine{key, op.value};
     if (select && std::find(rows.begin(), rows.end(), mine) == rows.end()) return false;

@@ -216,9 +216,11 @@ class Writer {
 Certificate make_certificate(const History& history, Verdict verdict, std::int64_t clock_drift) {
   HistoryIdentity identity;
   identity.add(history);
-  // Without moments, scans are judged by all keys that they may have missed, which need no list.
+  // Without moments, scans are judged by all keys that they may have missed, which need no list. A
+  // schedule has moments.
   const recheck::Family family = recheck::rules_of(verdict.level).family;
-  if (family == recheck::Family::Weak || family == recheck::Family::Parallel) {
+  const bool moments = family != recheck::Family::Weak && family != recheck::Family::Parallel;
+  if (!moments && verdict.schedule.empty()) {
     std::erase_if(verdict.untold, [&](const ReadKey& each) {
       return history.op(each.read).kind == OpKind::Scan;
     });
