@@ -208,9 +208,9 @@ struct ReadSource {
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 
-// A key of which a predicate read does not tell what it saw: a select did not return it, or an
-// aggregate may have taken it in. By observation such a read is open, too. A select saw a version
-// that it does not match, or none; an aggregate saw any.
+// A key of which a predicate read does not tell what it saw: a scan or select did not return it, or
+// an aggregate may have taken it in. By observation such a read is open, too. A scan saw no row; a
+// select saw a version that it does not match, or none; an aggregate saw any.
 struct ReadKey {
   OpId read;
   KeyId key;
@@ -350,8 +350,9 @@ struct CheckOptions {
   // memory.
   bool outcomes_only = false;
   // Assume that scans list the tombstones that they meet, even if no scan of the history lists one.
-  // A key that a scan does not list was then never written, as far as the scan saw. If false, and
-  // a level is violated only under this assumption, check() returns an error that names the scan.
+  // A key that a scan does not list was then not deleted with a tombstone, as far as the scan saw.
+  // If false, and by versions a level is violated only under this assumption, check() returns an
+  // error that names the scan.
   bool scans_list_tombstones = false;
   SearchOptions search;
 };
