@@ -53,6 +53,8 @@ class Contents {
     switch (value.kind()) {
       case ValueKind::Text:
       case ValueKind::Wide:
+      case ValueKind::Decimal:
+      case ValueKind::Float:
         return mix(texts_[value.payload()], kind);
       case ValueKind::Row:
         return mix(rows_[value.payload()], kind);

@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "history/columns.h"
+#include "history/decimal.h"
 #include "history/input_error.h"
 #include "history/real_time.h"
 #include "history/storage.h"
+#include "history/value_order.h"
 
 namespace ouro {
 namespace {
@@ -52,23 +55,48 @@ Value HistoryBuilder::unsigned_integer(std::uint64_t number) {
 
 Value HistoryBuilder::text(std::string_view string) { return intern(ValueKind::Text, string); }
 
-// Text and Wide values share a pool, where a wide integer is its decimal digits. The kind is part
-// of the hash, and of what the map holds (2 · number in the pool, plus 1 if Wide), since the text
-// "99" is not the number 99. Entries whose hashes collide go to the next free hash.
+Value HistoryBuilder::decimal(std::string_view number) {
+  const std::optional<std::string> plain = plain_decimal(number);
+  return plain ? exact_number(without_trailing_zeros(*plain)) : Value::null();
+}
+
+Value HistoryBuilder::precise_decimal(std::string_view number) {
+  const std::optional<std::string> plain = plain_decimal(number);
+  return plain ? exact_number(*plain) : Value::null();
+}
+
+// REQUIRES: `digits` come from plain_decimal().
+Value HistoryBuilder::exact_number(std::string_view digits) {
+  if (digits.find('.') != std::string_view::npos) return intern(ValueKind::Decimal, digits);
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return parsed.ec == std::errc() ? integer(number) : intern(ValueKind::Wide, digits);
+}
+
+Value HistoryBuilder::floating(double number) {
+  return intern(ValueKind::Float, float_digits(number));
+}
+
+// All kinds in the pool of texts are bytes there. The kind is part of the hash, and of what the map
+// holds (kPooledKinds · number in the pool, plus a number for the kind), since the text "99" is not
+// the number 99. Entries whose hashes collide go to the next free hash.
 Value HistoryBuilder::intern(ValueKind kind, std::string_view bytes) {
+  constexpr std::uint64_t kPooledKinds = 4;
+  const std::uint64_t code = kind == ValueKind::Text      ? 0
+                             : kind == ValueKind::Wide    ? 1
+                             : kind == ValueKind::Decimal ? 2
+                                                          : 3;
   std::uint64_t hash = absl::HashOf(bytes, kind);
   for (;; ++hash) {
-    const auto [at, added] = interner_->text_of_hash.try_emplace(
-        hash, static_cast<std::uint32_t>(storage_->text_end.size()) * 2 +
-                  (kind == ValueKind::Wide ? 1 : 0));
-    const Value value = Value::from(kind, at->second / 2);
+    const auto [at, added] =
+        interner_->text_of_hash.try_emplace(hash, storage_->text_end.size() * kPooledKinds + code);
+    const Value value = Value::from(kind, at->second / kPooledKinds);
     if (added) {
       storage_->text_bytes.append({bytes.data(), bytes.size()});
       storage_->text_end.push_back(storage_->text_bytes.size());
       return value;
     }
-    const bool same_kind = (at->second % 2 == 1) == (kind == ValueKind::Wide);
-    if (same_kind && storage_->string(value) == bytes) return value;
+    if (at->second % kPooledKinds == code && storage_->string(value) == bytes) return value;
   }
 }
 
@@ -182,6 +210,14 @@ ColumnId HistoryBuilder::column(std::string_view name) {
 
 Value HistoryBuilder::key_name(KeyId key) const { return storage_->key_name[key.index()]; }
 
+Value HistoryBuilder::cell(Value row, ColumnId column) const {
+  if (row.kind() != ValueKind::Row) return Value::null();
+  for (const Cell& cell : storage_->row(row)) {
+    if (cell.column == column) return cell.value;
+  }
+  return Value::null();
+}
+
 void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
   storage_->files.emplace_back(name);
   storage_->place_unit = unit;
@@ -190,6 +226,8 @@ void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
 // ---- transactions ----
 
 TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
+  interner_->open_parts.clear();
+  interner_->followed_parts.clear();
   Storage& s = *storage_;
   const TxnId txn{s.txn_session.size()};
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
@@ -259,6 +297,12 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   Storage& s = *storage_;
   assert(!s.txn_session.empty());
   const OpId op{s.op_kind.size()};
+  const auto& parts = interner_->open_parts;
+  if (!parts.empty() || !s.op_part.empty()) {
+    if (!parts.empty()) kind = undone_kind(kind, key);
+    backfill(s.op_part, op.index(), std::uint32_t{0});
+    s.op_part.push_back(parts.empty() ? 0 : parts.back());
+  }
   s.op_kind.push_back(kind);
   s.op_key.push_back(key);
   s.op_value.push_back(value);
@@ -269,8 +313,67 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   return op;
 }
 
+// What an operation becomes within an undone part. One that was copied from there already is.
+OpKind HistoryBuilder::undone_kind(OpKind kind, KeyId key) const {
+  switch (kind) {
+    case OpKind::Write:
+      return OpKind::UndoneWrite;
+    case OpKind::Delete:
+      return OpKind::UndoneDelete;
+    case OpKind::Append:
+      return OpKind::UndoneAppend;
+    case OpKind::Read:
+      return sees_undone(key) ? OpKind::ReadBack : kind;
+    default:
+      return kind;
+  }
+}
+
+void HistoryBuilder::begin_undone() {
+  auto& parts = interner_->open_parts;
+  storage_->outer_part.push_back(parts.empty() ? 0 : parts.back());
+  parts.push_back(static_cast<std::uint32_t>(storage_->outer_part.size()));
+}
+
+void HistoryBuilder::end_undone() { interner_->open_parts.pop_back(); }
+
+// Goes backwards until the outermost open part begins: whatever is undone before was undone
+// already.
+bool HistoryBuilder::sees_undone(KeyId key) const {
+  const Storage& s = *storage_;
+  const auto& parts = interner_->open_parts;
+  if (parts.empty() || s.op_part.empty()) return false;
+  const std::uint32_t first = s.txn_first_op[s.txn_first_op.size() - 1];
+  for (std::size_t i = s.op_kind.size(); i > first && s.op_part[i - 1] != 0;) {
+    --i;
+    const bool open = std::find(parts.begin(), parts.end(), s.op_part[i]) != parts.end();
+    if (open && is_undone(s.op_kind[i]) && (!key.valid() || s.op_key[i] == key)) return true;
+  }
+  return false;
+}
+
+void HistoryBuilder::follow_parts(const History& history, OpId op) {
+  std::vector<std::uint32_t> wanted;
+  for (std::uint32_t part = history.undone_part(op); part != 0; part = history.outer_part(part)) {
+    wanted.insert(wanted.begin(), part);
+  }
+  auto& followed = interner_->followed_parts;
+  std::size_t same = 0;
+  while (same < wanted.size() && same < followed.size() && followed[same] == wanted[same]) ++same;
+  for (; followed.size() > same; followed.pop_back()) end_undone();
+  for (; followed.size() < wanted.size(); followed.push_back(wanted[followed.size()])) {
+    begin_undone();
+  }
+}
+
+// Within an undone part a compare-and-set is a read and a write.
 OpId HistoryBuilder::cas(KeyId key, Value expected, Value desired, bool succeeded,
                          std::uint32_t line) {
+  if (succeeded && !interner_->open_parts.empty()) {
+    const OpId read = add_op(OpKind::Read, key, expected, line);
+    add_op(OpKind::Write, key, desired, line);
+    return read;
+  }
   const OpId first = add_op(succeeded ? OpKind::CasRead : OpKind::CasFailed, key, expected, line);
   add_op(succeeded ? OpKind::CasWrite : OpKind::CasUnwritten, key, desired, line);
   return first;
@@ -290,8 +393,36 @@ OpId HistoryBuilder::remove(KeyId key, Value tombstone, std::uint32_t line) {
 OpId HistoryBuilder::append(KeyId key, Value element, std::uint32_t line) {
   return add_op(OpKind::Append, key, element, line);
 }
+// Within an undone part, what it appended itself is left out at the end of the list: the rest is
+// what the transaction saw otherwise. If the list does not end like that, it is a wrong ReadBack.
 OpId HistoryBuilder::read_list(KeyId key, std::span<const Value> elements, std::uint32_t line) {
+  if (!interner_->open_parts.empty() && sees_undone(key)) {
+    const std::vector<Value> own = undone_appends(key);
+    const bool fits = elements.size() >= own.size() &&
+                      std::equal(own.begin(), own.end(), elements.end() - std::ssize(own));
+    if (!fits || own.empty())
+      return add_op(OpKind::ReadBack, key, intern_list(key, elements), line);
+    const OpId read = add_op(OpKind::ReadBack, key,
+                             intern_list(key, elements.first(elements.size() - own.size())), line);
+    storage_->op_kind[read.index()] = OpKind::Read;
+    return read;
+  }
   return add_op(OpKind::Read, key, intern_list(key, elements), line);
+}
+
+std::vector<Value> HistoryBuilder::undone_appends(KeyId key) const {
+  const Storage& s = *storage_;
+  const auto& parts = interner_->open_parts;
+  const std::uint32_t first = s.txn_first_op[s.txn_first_op.size() - 1];
+  std::vector<Value> out;
+  for (std::size_t i = s.op_kind.size(); i > first && s.op_part[i - 1] != 0;) {
+    --i;
+    const bool open = std::find(parts.begin(), parts.end(), s.op_part[i]) != parts.end();
+    if (open && s.op_kind[i] == OpKind::UndoneAppend && s.op_key[i] == key) {
+      out.insert(out.begin(), s.op_value[i]);
+    }
+  }
+  return out;
 }
 
 Op HistoryBuilder::op(OpId id) const {
@@ -367,6 +498,40 @@ PredicateId HistoryBuilder::compare(PredicateKind kind, ColumnId column,
   return PredicateId{s.predicate_nodes.size() - 1};
 }
 
+std::optional<Value> HistoryBuilder::constant_of(PredicateId term) const {
+  const PredicateNode& node = storage_->predicate_nodes[term.index()];
+  if (node.kind != PredicateKind::Constant) return std::nullopt;
+  return storage_->predicate_operands[node.first];
+}
+
+Value HistoryBuilder::assigned(KeyId key, Value row, std::span<const Assignment> assignments) {
+  const History now = history_of(storage_->view(), nullptr);
+  std::vector<Cell> cells;
+  if (row.kind() == ValueKind::Row) {
+    const auto known = now.row(row);
+    cells.assign(known.begin(), known.end());
+  }
+  std::vector<TermValue> values;
+  for (const Assignment& one : assignments) {
+    values.push_back(value_of_term(now, one.term, key, row));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Value value = values[i].value;
+    if (values[i].number && !is_number(value.kind())) {
+      const Number& number = *values[i].number;
+      value = number.floating ? floating(number.number) : decimal(number.exact.text());
+    }
+    const auto same = [&](const Cell& cell) { return cell.column == assignments[i].column; };
+    const auto at = std::find_if(cells.begin(), cells.end(), same);
+    if (at == cells.end()) {
+      cells.push_back({assignments[i].column, value});
+    } else {
+      at->value = value;
+    }
+  }
+  return intern_row(cells);
+}
+
 // ---- the whole history ----
 
 void HistoryBuilder::default_initial(Value value) { storage_->default_initial = value; }
@@ -431,6 +596,7 @@ Result<History> HistoryBuilder::freeze() && {
 void HistoryBuilder::Storage::keep_names() {
   const auto clear = [](auto& column) { column.clear(); };
   OpColumns<Column>::each(clear, *this);
+  PartColumns<Column>::each(clear, *this);
   TxnColumns<Column>::each(clear, *this);
   PredicateReadColumns<Column>::each(clear, *this);
   PredicateColumns<Column>::each(clear, *this);

@@ -46,7 +46,7 @@ struct HistoryBuilder::Interner {
   static constexpr int kTrunksTried = 8;
 
   // The number of a text or row in its pool, by the hash of its content (see intern()).
-  absl::flat_hash_map<std::uint64_t, std::uint32_t> text_of_hash;
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> text_of_hash;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
   absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
   // Keys whose names are small numbers are looked up in an array, which needs no hashing. The array
@@ -61,6 +61,10 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
   absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
   absl::flat_hash_map<KeyId, Value> initial;
+  // The undone parts that are open, the innermost last; and those of the history that
+  // follow_parts() copies.
+  std::vector<std::uint32_t> open_parts;
+  std::vector<std::uint32_t> followed_parts;
   absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
   std::vector<Trunk> trunks;
 

@@ -1,10 +1,11 @@
 #include "check/versions/unplaced_reads.h"
 
-#include <absl/container/flat_hash_set.h>
+#include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <string>
 
-#include "check/predicates/aggregate.h"
+#include "check/predicates/total.h"
 #include "history/access.h"
 #include "history/value_order.h"
 
@@ -12,55 +13,40 @@ namespace ouro {
 
 // ---- which results are possible ----
 
-// The sums that some choice of versions can give. Without values a sum is null, and so is one of
-// values that are not all integers.
+// The sums or averages that some choice of versions can give.
 class UnplacedReads::Sums {
  public:
-  explicit Sums(const History& history) : h_(history) { states_.insert(State{}); }
+  Sums(const History& history, AggregateKind kind) : h_(history) {
+    const Total nothing(kind == AggregateKind::Avg);
+    states_.try_emplace(nothing.summary(), nothing);
+  }
 
   // One row, which is one of `parts`.
   void add(const std::vector<Part>& parts) {
-    absl::flat_hash_set<State> next;
-    for (const State& state : states_) {
-      for (const Part& part : parts) next.insert(plus(state, part));
+    absl::flat_hash_map<std::string, Total> next;
+    for (const auto& [summary, total] : states_) {
+      for (const Part& part : parts) {
+        Total sum = total;
+        if (part.counts) sum.add(h_, part.value);
+        next.try_emplace(sum.summary(), sum);
+      }
       if (next.size() > kMost) many_ = true;
       if (many_) return;
     }
     states_ = std::move(next);
   }
-  // Whether one of them, as JSON, is `wanted`. If there are too many to tell, that is possible.
+  // Whether one of them may be recorded as `wanted`, which is JSON. If there are too many to tell,
+  // that is possible.
   [[nodiscard]] bool has(const std::string& wanted) const {
-    return many_ || std::any_of(states_.begin(), states_.end(), [&](const State& state) {
-             const bool null = !state.any || state.other;
-             return (null ? std::string("null") : sum_text(state.sum)) == wanted;
-           });
+    return many_ || std::any_of(states_.begin(), states_.end(),
+                                [&](const auto& state) { return state.second.fits(wanted); });
   }
 
  private:
   static constexpr std::size_t kMost = 1 << 8;
-  struct State {
-    bool any = false;
-    bool other = false;  // Something that is no integer.
-    WideSum sum = 0;
-    bool operator==(const State&) const = default;
-    template <class H>
-    friend H AbslHashValue(H h, const State& s) {
-      return H::combine(std::move(h), s.any, s.other, static_cast<std::uint64_t>(s.sum));
-    }
-  };
-  [[nodiscard]] State plus(State state, const Part& part) const {
-    if (!part.counts) return state;
-    state.any = true;
-    if (is_integer_value(part.value)) {
-      state.sum += integer_of(h_, part.value);
-    } else {
-      state.other = true;
-    }
-    return state;
-  }
 
   const History& h_;
-  absl::flat_hash_set<State> states_;
+  absl::flat_hash_map<std::string, Total> states_;  // By Total::summary().
   bool many_ = false;
 };
 
@@ -94,7 +80,7 @@ bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) 
   const std::string wanted = select ? "" : h_.text(asked.read->result);
   std::size_t least = 0;  // How many count in any case, and how many may.
   std::size_t most = 0;
-  Sums sums(h_);
+  Sums sums(h_, kind);
   bool found = false;  // Whether some value may be the minimum or maximum.
   const auto add = [&](const std::vector<Part>& parts) {
     const auto counts = [](const Part& part) { return part.counts; };
@@ -104,7 +90,7 @@ bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) 
     most += some ? 1 : 0;
     if (parts.empty() || (select && all)) return false;
     if (select || kind == AggregateKind::Count) return true;
-    if (kind == AggregateKind::Sum) {
+    if (kind == AggregateKind::Sum || kind == AggregateKind::Avg) {
       sums.add(parts);
       return true;
     }
@@ -131,6 +117,7 @@ bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) 
       }
       return false;
     case AggregateKind::Sum:
+    case AggregateKind::Avg:
       return sums.has(wanted);
     default:
       return asked.read->result.is_null() || found;
