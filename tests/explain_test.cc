@@ -326,6 +326,25 @@ TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   EXPECT_GT(tried[Evidence::Versions], 10'000 / kSlowdown);
 }
 
+// By observation: the keys of edges that selects and aggregates of the story do not tell of.
+std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
+  std::vector<ReadKey> out;
+  if (story.evidence != Evidence::Observed) return out;
+  for (const OpId read : story.ops) {
+    const OpKind kind = history.op(read).kind;
+    if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
+    const auto rows = history.rows(history.predicate_read(read));
+    for (const Edge& edge : story.cases[0].cycle) {
+      const bool told = std::any_of(rows.begin(), rows.end(),
+                                    [&](const KeyVersion& row) { return row.key == edge.key; });
+      if (edge.key.valid() && !told) out.push_back({read, edge.key});
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 // Why the certifier does not accept the story's cycle as a proof about the whole history; "" if it
 // does.
 std::string certifier_complaint(const History& history, const Story& story) {
@@ -346,6 +365,7 @@ std::string certifier_complaint(const History& history, const Story& story) {
                       .edges = story.cases[0].cycle,
                       .support = story.support}};
   claim.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)] = 1;
+  claim.untold = untold_keys(history, story);
   const auto certified = certify(history, make_certificate(history, claim));
   if (!certified.ok()) return certified.error().to_string();
   return certified->accepted ? "" : certified->reason;

@@ -57,6 +57,7 @@ class Observer {
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
   void fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
+  void read_untold(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
   [[nodiscard]] Value absent_value(KeyId key) const;
   [[nodiscard]] bool is_row(KeyId key, Value value) const;
@@ -92,9 +93,6 @@ void Observer::index_writes() {
     const TxnId txn{t};
     for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
       const Op op = history_.op(id);
-      if (is_predicate_read(op.kind) && evidence_ != Evidence::Versions) {
-        throw std::invalid_argument("the oracle reads predicates only by versions");
-      }
       if (is_write(op.kind)) writers_[{op.key, op.value}].insert(txn);
       if (is_undone(op.kind)) undone_.insert({op.key, op.value});
     }
@@ -167,6 +165,16 @@ std::vector<TxnId> possible_sources(const History& history, const Op& read) {
   return out;
 }
 
+// The transactions other than `reader` that did not abort and wrote the key, and the initial one.
+std::vector<TxnId> all_versions(const History& history, TxnId reader, KeyId key) {
+  std::vector<TxnId> out{kInitialTxn};
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const bool counts = history.status(TxnId{t}) != TxnStatus::Aborted && TxnId{t} != reader;
+    if (counts && left_by(history, TxnId{t}, key)) out.emplace_back(t);
+  }
+  return out;
+}
+
 Source Observer::source(OpId read, KeyId key, Value value) const {
   const TxnId reader = history_.txn_of(read);
   if (const auto said = sources_.find({read, key}); said != sources_.end()) {
@@ -231,7 +239,8 @@ void Observer::count_txns() {
           }
         }
       }
-      if (const auto said = sources_.find({id, op.key}); said != sources_.end()) {
+      for (auto said = sources_.lower_bound({id, KeyId{0}});
+           said != sources_.end() && said->first.first == id; ++said) {
         const TxnId writer = said->second;
         const bool unknown = writer != kInitialTxn && history_.status(writer) == TxnStatus::Unknown;
         if (unknown && counted.insert(writer).second) unexplored.push_back(writer);
@@ -317,6 +326,8 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const auto mine = own.find(version.key);
     if (mine != own.end() && mine->second.value != version.value) note(AnomalyKind::Internal);
   }
+  if (op.kind != OpKind::Scan && evidence_ == Evidence::Observed)
+    return read_untold(index, op, own);
   if (op.kind != OpKind::Scan) {
     out_.predicates.push_back({op.id, index, own});
     return;
@@ -336,6 +347,48 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const bool missed = is_row(key, mine == own.end() ? seen : mine->second.value);
     if (missed) note(AnomalyKind::ResultSetMismatch);
     if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
+  }
+}
+
+// By observation a select or an aggregate read one version of every key, also of those that it does
+// not tell of; `sources_` says which. Together with the own writes before it these must give what
+// it returned.
+void Observer::read_untold(std::size_t index, const Op& op, const std::map<KeyId, Op>& own) {
+  const PredicateRead& read = history_.predicate_read(op.id);
+  std::vector<KeyVersion> matching;
+  const auto match = [&](KeyId key, Value value, bool deleted) {
+    if (!deleted && !value.is_null() && selects(op, {key, value})) matching.push_back({key, value});
+  };
+  for (const auto& [key, write] : own) match(key, write.value, write.kind == OpKind::Delete);
+  for (auto said = sources_.lower_bound({op.id, KeyId{0}});
+       said != sources_.end() && said->first.first == op.id; ++said) {
+    const KeyId key = said->first.second;
+    const auto rows = history_.rows(read);
+    const bool told = std::any_of(rows.begin(), rows.end(),
+                                  [&](const KeyVersion& row) { return row.key == key; });
+    if (told) continue;
+    const TxnId writer = said->second;
+    out_.txns[index].reads.push_back({op.id, key, writer == kInitialTxn ? 0 : index_.at(writer)});
+    out_.txns[index].reads.back().absence = true;
+    if (writer == kInitialTxn) {
+      match(key, history_.initial(key), false);
+      continue;
+    }
+    Op last;
+    for (OpId id = history_.first_op(writer); id < history_.end_op(writer); ++id.value) {
+      if (is_write(history_.op(id).kind) && history_.op(id).key == key) last = history_.op(id);
+    }
+    match(key, last.value, last.kind == OpKind::Delete);
+  }
+  if (op.kind == OpKind::Aggregate) {
+    if (!is_aggregate(history_, read, matching)) note(AnomalyKind::ResultSetMismatch);
+    return;
+  }
+  for (const KeyVersion& row : matching) {
+    const auto rows = history_.rows(read);
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) {
+      note(AnomalyKind::ResultSetMismatch);
+    }
   }
 }
 
@@ -487,7 +540,8 @@ Observed observe(const History& history, Evidence evidence, const Sources& sourc
   return Observer(history, evidence, sources).take();
 }
 
-bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit) {
+bool any_sources(const History& history, Evidence evidence,
+                 const std::function<bool(const Sources&)>& visit) {
   std::set<KeyId> lists;
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
@@ -509,9 +563,16 @@ bool any_sources(const History& history, const std::function<bool(const Sources&
       if (is_write(op.kind)) written.insert(op.key);
       const bool plain = is_read(op.kind) || op.kind == OpKind::CasFailed;
       if (plain && !op.value.is_unobserved()) look_at(op);
-      if (op.kind != OpKind::Scan && op.kind != OpKind::Select) continue;
+      if (!is_predicate_read(op.kind)) continue;
+      std::set<KeyId> told = written;
       for (const KeyVersion& row : history.rows(history.predicate_read(id))) {
         look_at({id, OpKind::Read, row.key, row.value});
+        told.insert(row.key);
+      }
+      if (op.kind == OpKind::Scan || evidence != Evidence::Observed) continue;
+      for (std::size_t k = 0; k < history.key_count(); ++k) {
+        if (told.contains(KeyId{k}) || lists.contains(KeyId{k})) continue;
+        open.push_back({{id, KeyId{k}}, all_versions(history, TxnId{t}, KeyId{k})});
       }
     }
   }

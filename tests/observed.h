@@ -78,8 +78,10 @@ using Sources = std::map<std::pair<OpId, KeyId>, TxnId>;
 [[nodiscard]] Observed observe(const History& history, Evidence evidence = Evidence::Observed,
                                const Sources& sources = {});
 
-// Calls `visit` with every combination of what the open reads may have returned, until it returns
-// true. Returns whether it did.
-bool any_sources(const History& history, const std::function<bool(const Sources&)>& visit);
+// Calls `visit` with every combination of what the open reads may have returned, and, by
+// observation, of what selects and aggregates may have seen of keys that they do not tell of, until
+// it returns true. Returns whether it did.
+bool any_sources(const History& history, Evidence evidence,
+                 const std::function<bool(const Sources&)>& visit);
 
 }  // namespace ouro::oracle

@@ -755,7 +755,7 @@ LevelSet allowed_with(const History& history, const Sources& sources,
 
 LevelSet allowed_levels(const History& history, const OracleOptions& options) {
   LevelSet levels;
-  any_sources(history, [&](const Sources& sources) {
+  any_sources(history, options.evidence, [&](const Sources& sources) {
     const LevelSet some = allowed_with(history, sources, options);
     bool all = true;
     for (const LevelInfo& level : ouro::levels()) {
@@ -775,7 +775,7 @@ std::set<AnomalyKind> plain_anomalies(const History& history) { return observe(h
 
 bool order_proves(const History& history, Level level, std::span<const TxnId> order,
                   const OracleOptions& options) {
-  return any_sources(history, [&](const Sources& sources) {
+  return any_sources(history, options.evidence, [&](const Sources& sources) {
     Observed seen = observe(history, options.evidence, sources);
     const auto proves = [&](bool at_commit) {
       seen.snapshots_at_commit = at_commit;
@@ -783,33 +783,6 @@ bool order_proves(const History& history, Level level, std::span<const TxnId> or
     };
     return proves(false) || proves(true);
   });
-}
-
-namespace {
-
-bool is_before(std::optional<std::int64_t> answered, std::optional<std::int64_t> asked,
-               std::int64_t drift) {
-  __extension__ using Wide = __int128;
-  return answered && asked && Wide{*answered} + drift < Wide{*asked};
-}
-
-std::optional<std::int64_t> asks_for_commit(const History& history, TxnId txn) {
-  return history.committing(txn) ? history.committing(txn) : history.invoked(txn);
-}
-
-}  // namespace
-
-bool precedes_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
-  return is_before(history.completed(first), history.invoked(second), drift);
-}
-
-bool commits_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
-  return is_before(history.completed(first), asks_for_commit(history, second), drift);
-}
-
-bool begins_first_in_time(const History& history, TxnId first, TxnId second, std::int64_t drift) {
-  const auto begun = history.began(first) ? history.began(first) : history.completed(first);
-  return is_before(begun, asks_for_commit(history, second), drift);
 }
 
 }  // namespace ouro::oracle

@@ -153,7 +153,7 @@ bool is_replayable(Level level) {
 }
 
 bool replays(const History& history, Level level, const OracleOptions& options) {
-  return any_sources(history, [&](const Sources& sources) {
+  return any_sources(history, Evidence::Observed, [&](const Sources& sources) {
     const Observed seen = observe(history, Evidence::Observed, sources);
     return !seen.always_wrong() && Store(history, seen, level, options).run();
   });

@@ -243,7 +243,7 @@ bool can_encode(Z3Encoding encoding, Level level) {
 }
 
 bool z3_allows(const History& history, Level level, Z3Encoding encoding) {
-  return any_sources(history, [&](const Sources& sources) {
+  return any_sources(history, Evidence::Observed, [&](const Sources& sources) {
     const Question question(history, level, sources);
     if (question.wrong_in_plain_sight()) return false;
     if (encoding == Z3Encoding::Snapshots) return allows_by_snapshots(question, level);

@@ -208,6 +208,15 @@ struct ReadSource {
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 
+// A key of which a predicate read does not tell what it saw: a select did not return it, or an
+// aggregate may have taken it in. By observation such a read is open, too. A select saw a version
+// that it does not match, or none; an aggregate saw any.
+struct ReadKey {
+  OpId read;
+  KeyId key;
+  constexpr auto operator<=>(const ReadKey&) const = default;
+};
+
 // What is assumed of a predicate read of which the history does not say what it saw, as it has
 // neither a version set nor a start timestamp: it saw the version of `key` that `writer` wrote, or
 // a later one; or, if not `seen`, an earlier one.
@@ -237,16 +246,14 @@ struct Event {
 enum class LeftOutKind : std::uint8_t {
   Everything,  // No transaction committed, so there was nothing to check.
   RealTime,    // Transactions without clocks. If all have none, nothing is said about real time.
-  Results,     // Reads whose result was not recorded.
-  Selects,     // Selects whose predicate was not evaluated: only the rows that came back count.
-  Aggregates,  // Aggregates that were not evaluated.
+  Results,     // Reads and aggregates whose result was not recorded.
 };
 [[nodiscard]] std::string_view name(LeftOutKind kind);  // "real-time"
 
 struct LeftOut {
   LeftOutKind kind = LeftOutKind::Everything;
   std::uint64_t count = 0;  // How many of those that committed,
-  std::uint64_t total = 0;  // and of how many such transactions, reads, selects, aggregates.
+  std::uint64_t total = 0;  // and of how many such transactions or reads.
 
   // Whether nothing of the kind was checked.
   [[nodiscard]] bool all() const { return count == total; }
@@ -274,6 +281,9 @@ struct Verdict {
   // predicate reads of which it is open what they saw: each inner node asks whether one of them saw
   // one version, and has two children.
   std::vector<SourceCase> cases;
+  // Violated, by observation: the keys that selects and aggregates do not tell of and that the
+  // proof is about, sorted. Holds: empty, unless the level has no order in which to look.
+  std::vector<ReadKey> untold;
   std::string reason;  // Undecided: which limit was reached.
   // Holds: what was not checked; empty if the level holds without reservation. A violation is one
   // whatever was left out.
@@ -312,6 +322,11 @@ struct SearchOptions {
     Cases,    // The level is decided for one case after the other.
     Choices,  // They are choices of the search, where the level has one.
   } sources = Sources::Few;
+  // A level that ignores sessions is first searched for an order that keeps them, which guides the
+  // search, and prefix and parallel-si for one that session-si allows, too. If that takes more than
+  // so many steps of work (see CheckOptions::work_limit), the other ways have their turn, each time
+  // with four times the work. Zero: as fits the size of the history.
+  std::uint64_t first_turn = 0;
 };
 
 struct CheckOptions {
@@ -349,11 +364,11 @@ struct CheckOptions {
 // Whether check() can decide `level` by this evidence.
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
-// What a verdict on `history` leaves out if `level` holds by this evidence: Verdict::left_out.
-[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence);
+// What a verdict on `history` leaves out if `level` holds: Verdict::left_out.
+[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level);
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
-// that is not decidable(); a negative clock_drift; a history without any transaction; a history that
+// that is not decidable(); a negative clock_drift; a history without transactions; a history that
 // cannot be read unambiguously (for example, two transactions appended one element to one list); a
 // history that lacks the evidence.
 //

@@ -55,7 +55,7 @@ struct ReportOptions {
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
 // verdict leaves something out, it says what: "bank.jsonl: holds causal as far as was checked (2
-// selects were not evaluated)".
+// reads have no recorded result)".
 [[nodiscard]] std::string headline(const History& history, const Verdict& verdict,
                                    const ReportOptions& options = {});
 

@@ -18,6 +18,11 @@
 
 namespace ouro {
 
+// An amount of counted work.
+struct Steps {
+  std::uint64_t count = 0;
+};
+
 // Several threads may ask one budget, and charge it.
 class Budget {
  public:
@@ -41,6 +46,13 @@ class Budget {
   Budget(const Budget& whole, unsigned share)
       : Budget(whole.time_share(share), whole.cancelled_, whole.memory_limit_,
                whole.work_share(share)) {
+    whole_ = &whole;
+  }
+  // A part of `whole` that ends after `steps` of work, or with `whole`.
+  // REQUIRES: `whole` outlives this; steps.count > 0.
+  Budget(const Budget& whole, Steps steps)
+      : Budget(whole.time_share(1), whole.cancelled_, whole.memory_limit_,
+               whole.work_limit_ == 0 ? steps.count : std::min(steps.count, whole.work_share(1))) {
     whole_ = &whole;
   }
   Budget(const Budget&) = delete;

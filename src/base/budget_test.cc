@@ -44,6 +44,23 @@ TEST(BudgetTest, APartHasItsShareAndChargesTheWhole) {
   EXPECT_FALSE(Budget(whole, 1).exhausted()) << "never nothing at all";
 }
 
+TEST(BudgetTest, APartOfSoManyStepsEndsAfterThemOrWithTheWhole) {
+  const Budget free;
+  const Budget part(free, Steps{50});
+  part.charge(49);
+  EXPECT_FALSE(part.exhausted());
+  part.charge(1);
+  EXPECT_TRUE(part.exhausted());
+  EXPECT_EQ(free.spent(), 50u);
+  EXPECT_FALSE(free.exhausted());
+
+  const Budget whole(no_time_limit(), nullptr, 0, 1'000'000);
+  whole.charge(800'000);
+  const Budget rest(whole, Steps{500'000});
+  rest.charge(200'000);
+  EXPECT_TRUE(rest.exhausted());
+}
+
 TEST(BudgetTest, PartsOfWhatIsUnlimitedAreUnlimited) {
   const Budget whole;
   const Budget part(whole, 4);

@@ -61,6 +61,19 @@ std::string check_order(const Reading& reading, const PredicateReads& predicates
   }
   const std::vector<Event>& schedule = family == Family::Snapshot ? verdict.schedule : serial;
   const auto unplaced = predicates.unplaced();
+  const bool observed = verdict.evidence == Evidence::Observed;
+  if (observed && !unplaced.empty() && (family == Family::Parallel || family == Family::Weak)) {
+    // No order says what these reads saw. Either all sources do, or the schedule is one of
+    // session-si, which implies the level.
+    Certificate stronger = certificate;
+    stronger.verdict.level = Level::SessionSi;
+    if (stronger.verdict.schedule.empty()) stronger.verdict.schedule = serial;
+    const std::string wrong = check_order(reading, predicates, stronger);
+    if (wrong.empty()) return "";
+    // If all rows of all reads are told, or nobody wrote others, the sources say all.
+    if (predicates.first_untold().valid()) return wrong;
+    return recheck::check_commit_order(reading, predicates, verdict.level, verdict.order);
+  }
   if (family == Family::Parallel && !unplaced.empty()) {
     // No order says what these reads saw. Either their results do, or the schedule is one of
     // session-si, which implies the level.
@@ -186,6 +199,29 @@ std::string check_anomalies(const Reading& reading, std::span<const PredicateRea
                              "transactions committed, and it does not say what is wrong then";
 }
 
+// ---- keys that selects and aggregates do not tell of ----
+
+// What is wrong with Verdict::untold, or "".
+std::string check_untold(const History& h, const Certificate& certificate) {
+  const auto& untold = certificate.verdict.untold;
+  if (untold.empty()) return "";
+  if (certificate.verdict.evidence != Evidence::Observed) return "its evidence tells of all keys";
+  for (std::size_t i = 0; i < untold.size(); ++i) {
+    const auto [read, key] = untold[i];
+    if (i > 0 && untold[i] <= untold[i - 1]) return "keys that are not told of are out of order";
+    if (read.index() >= h.op_count() || key.index() >= h.key_count()) {
+      return "it is about a read or a key that the history does not have";
+    }
+    const OpKind kind = h.op(read).kind;
+    if (kind != OpKind::Select && kind != OpKind::Aggregate) return "a read tells of its key";
+    const auto rows = h.rows(h.predicate_read(read));
+    const bool returned = std::any_of(rows.begin(), rows.end(),
+                                      [&](const KeyVersion& row) { return row.key == key; });
+    if (returned) return "a read tells of a key, as it returned it";
+  }
+  return "";
+}
+
 // ---- open reads ----
 
 // What is wrong with `sources`, which say what some of them read, or "".
@@ -261,7 +297,8 @@ class SourceTree {
 
   [[nodiscard]] std::string check_case(const SourceCase& each) const {
     const Verdict& whole = certificate_.verdict;
-    const auto reading = Reading::of(h_, whole.evidence, Reading::Absences::Certain, each.sources);
+    const auto reading =
+        Reading::of(h_, whole.evidence, Reading::Absences::Certain, each.sources, whole.untold);
     if (!reading.ok()) return reading.error().what;
     std::vector<PredicateReads> seeings;
     for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
@@ -386,8 +423,14 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   const bool violated = certificate.verdict.outcome == Outcome::Violated;
   const Evidence evidence = certificate.verdict.evidence;
   const auto absences = violated ? Reading::Absences::Certain : Reading::Absences::Assumed;
-  auto reading = Reading::of(history, evidence, absences);
+  const auto& untold = certificate.verdict.untold;
+  wrong = check_untold(history, certificate);
+  if (!wrong.empty()) return Certification{false, std::move(wrong)};
+  auto reading = Reading::of(history, evidence, absences, {}, untold);
   if (!reading.ok()) return reading.error();
+  for (const ReadKey& each : untold) {
+    if (reading->is_list(each.key)) return Certification{false, "lists are no rows"};
+  }
   if (violated && !certificate.verdict.cases.empty()) {
     wrong = has_sights(certificate) ? SightTree(certificate, *reading).check()
                                     : SourceTree(history, certificate, *reading).check();
@@ -396,7 +439,7 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   if (!certificate.verdict.sources.empty()) {
     wrong = check_sources(*reading, certificate.verdict.sources);
     if (!wrong.empty()) return Certification{false, std::move(wrong)};
-    reading = Reading::of(history, evidence, absences, certificate.verdict.sources);
+    reading = Reading::of(history, evidence, absences, certificate.verdict.sources, untold);
     if (!reading.ok()) return reading.error();
   }
   if (!violated && reading->has_open()) {

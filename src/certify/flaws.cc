@@ -67,7 +67,8 @@ std::string Flaws::complaint(const Anomaly& anomaly) const {
   bool true_word = false;
   if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
     true_word = !other.valid() && is_counted(read) &&
-                (mismatches(read) || is_fault(anomaly) || predicates_.is_impossible(read));
+                (mismatches(read) || is_fault(anomaly) || predicates_.is_impossible(read) ||
+                 known_.contains({anomaly.kind, read, other}));
   } else if (anomaly.kind == AnomalyKind::IncompatibleOrder) {
     true_word =
         other.valid() && is_counted(read) && (disagree(read, other) || swapped(read, other));

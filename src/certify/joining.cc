@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "certify/reading.h"
+#include "certify/values.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -29,7 +30,9 @@ Status Reading::join_reads() {
       if (is_write(id)) {
         ++own_[a.key].done;
       } else if (!a.value.is_unobserved()) {
-        if (is_open_access(id)) {
+        if (is_untold(id)) {
+          join_untold(id);
+        } else if (is_open_access(id)) {
           join_open(id);
         } else if (is_list(a.key)) {
           join_list(id);
@@ -68,6 +71,7 @@ Status Reading::join_register(AccessId read) {
   } else if (const Possible versions = possible(read); versions.count < 2 || !take_said(read)) {
     source_[read] = source_of(read, versions);
   }
+  compare_untold(read);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
@@ -97,10 +101,36 @@ void Reading::join_open(AccessId read) {
     if (candidates(read).empty()) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
     return;
   }
+  compare_untold(read);
   if (own.read != kNoAccess && seen_value(own.read) != seen_value(read)) {
     flaw(AnomalyKind::NonRepeatableRead, read, own.read);
   }
   own.read = read;
+}
+
+// ---- keys that selects and aggregates do not tell of ----
+
+// Joins such a read to what `sources` say, or to the only version that it may have seen. Behind an
+// own write it saw that, and its result is judged with it.
+void Reading::join_untold(AccessId read) {
+  if (own_[accesses_[read].key].done > 0) return;
+  if (take_said(read)) return compare_untold(read);
+  const auto versions = candidates(read);
+  if (versions.empty()) flaw(AnomalyKind::ResultSetMismatch, read, kNoAccess);
+  if (versions.size() != 1) return;
+  source_[read] =
+      versions[0] == kInitialTxn ? kNoAccess : last_write(versions[0], accesses_[read].key);
+  compare_untold(read);
+}
+
+// Notes that a read and the one before it saw two versions, if one of them is of an untold key.
+void Reading::compare_untold(AccessId read) {
+  if (untold_.empty() || source_[read] == kNowhere) return;
+  AccessId& seen = own_[accesses_[read].key].seen;
+  const AccessId before = seen;
+  seen = read;
+  if (before == kNoAccess || source_[before] == source_[read]) return;
+  if (is_untold(before) || is_untold(read)) flaw(AnomalyKind::NonRepeatableRead, read, before);
 }
 
 // Gives a read the source that was said; false if none was.
@@ -128,6 +158,7 @@ bool Reading::is_open(AccessId read) const {
   for (AccessId before = first(a.txn); before < read; ++before) {
     if (is_write(before) && accesses_[before].key == a.key) return false;
   }
+  if (is_untold(read)) return candidates(read).size() > 1;
   return is_open_access(read) || possible(read).count > 1;
 }
 
@@ -142,11 +173,16 @@ std::vector<TxnId> Reading::candidates(AccessId read) const {
 
 bool Reading::is_candidate(AccessId read, TxnId writer) const {
   const Access& a = accesses_[read];
-  const auto fits = [&](Value held) { return (held == a.value) != is_open_access(read); };
-  if (writer == kInitialTxn) return fits(h_->initial(a.key));
+  const auto fits = [&](Value held, bool deleted) {
+    if (!is_untold(read)) return (held == a.value) != is_open_access(read);
+    if (h_->op(a.op).kind == OpKind::Aggregate || deleted || held.is_null()) return true;
+    return !is_settled(*h_, h_->predicate_read(a.op).predicate, a.key, held);
+  };
+  if (writer == kInitialTxn) return fits(h_->initial(a.key), false);
   if (writer.index() >= h_->txn_count() || h_->status(writer) == TxnStatus::Aborted) return false;
   const AccessId write = last_write(writer, a.key);
-  return writer != a.txn && write != kNoAccess && fits(accesses_[write].value);
+  return writer != a.txn && write != kNoAccess &&
+         fits(accesses_[write].value, accesses_[write].kind == OpKind::Delete);
 }
 
 bool Reading::has_open() const {

@@ -51,6 +51,7 @@ class Parser {
     const auto has = [&](std::string_view key) { return fields.member(key).exists(); };
     if (has("order")) return order(fields);
     if (has("schedule")) return schedule(fields);
+    if (has("untold")) return untold(fields);
     if (has("sources")) return sources(fields, "sources", certificate_.verdict.sources);
     if (has("case")) {
       SourceCase& added = certificate_.verdict.cases.emplace_back();
@@ -64,8 +65,8 @@ class Parser {
     if (has("exclude")) return step(fields);
     if (!has("end"))
       return fail(
-          "expected order, schedule, sources, case, anomaly, choice, sees, source, later, exclude "
-          "or end");
+          "expected order, schedule, untold, sources, case, anomaly, choice, sees, source, later, "
+          "exclude or end");
     if (static_cast<std::uint64_t>(whole(fields, "end", kMany)) != line_) fail("lines are missing");
     ended_ = true;
   }
@@ -155,6 +156,16 @@ class Parser {
       const TxnId txn = id<TxnId>(number < 0 ? -number : number);
       certificate_.verdict.schedule.push_back({txn, number < 0});
       if (number < 0) certificate_.verdict.order.push_back(txn);
+    });
+  }
+
+  void untold(const Json& fields) {
+    elements(fields, "untold", [&](const Json& item) {
+      if (!item.is_map()) return fail("what is untold must be an object");
+      const auto read = id<OpId>(whole(item, "read", kMany));
+      const auto key = id<KeyId>(whole(item, "key", kMany));
+      if (!read.valid() || !key.valid()) return fail("what is untold must have a read and a key");
+      certificate_.verdict.untold.push_back({read, key});
     });
   }
 

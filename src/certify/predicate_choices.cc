@@ -172,9 +172,12 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
   for (const KeyId key : open_keys(id)) {
     const auto known = assumed_.find({id, key});
     const Range range = narrowed(key, known == assumed_.end() ? whole(key) : known->second);
+    const AccessId read_of_key = reading_.read_of(id, key);
+    const bool told = read_of_key != kNoAccess && reading_.is_external(read_of_key);
     std::set<std::optional<Value>> shares;
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       const AccessId write = versions(key)[i];
+      if (told && write != reading_.source(read_of_key)) continue;
       if (write != kNoAccess && reading_.access(write).txn == h_.txn_of(id)) continue;
       auto one = share(id, key, i);
       if (one && !read.column.valid()) one = h_.key_name(key);
@@ -221,6 +224,17 @@ OpId PredicateReads::first_misplaced(const Moments& moments, Unseen unseen) cons
       return Range{unseen == Unseen::Matter ? end - 1 : range.first, std::min(range.end, end)};
     });
     if (!fits) return read;
+  }
+  return {};
+}
+
+OpId PredicateReads::first_untold() const {
+  for (const OpId read : unplaced_) {
+    if (is_impossible(read)) return read;
+    for (const KeyId key : open_keys(read)) {
+      const AccessId one = reading_.read_of(read, key);
+      if (one == kNoAccess || !reading_.is_external(one)) return read;
+    }
   }
   return {};
 }

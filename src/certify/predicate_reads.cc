@@ -11,10 +11,12 @@ namespace ouro::recheck {
 PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
                                std::span<const ReadSight> sights, std::span<const TxnId> order)
     : reading_(reading), h_(reading.history()), seeing_(seeing) {
-  if (reading.evidence() != Evidence::Versions || !h_.has_predicate_reads()) return;
+  if (!h_.has_predicate_reads()) return;
+  const bool observed = reading.evidence() == Evidence::Observed;
   const auto reads = columns_of(h_).predicate_reads;
-  has_sets_ = std::any_of(reads.begin(), reads.end(),
-                          [](const PredicateRead& read) { return read.has_version_set; });
+  has_sets_ = !observed && std::any_of(reads.begin(), reads.end(), [](const PredicateRead& read) {
+    return read.has_version_set;
+  });
   index_.emplace(h_);
   order_versions(order);
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -22,8 +24,8 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
       if (kind != OpKind::Select && kind != OpKind::Aggregate) continue;
-      const bool placed = h_.start_ts(txn).has_value();
-      (placed || h_.predicate_read(id).has_version_set ? reads_ : unplaced_).push_back(id);
+      const bool placed = h_.start_ts(txn).has_value() || h_.predicate_read(id).has_version_set;
+      (placed && !observed ? reads_ : unplaced_).push_back(id);
     }
   }
   assume(sights);
@@ -57,7 +59,10 @@ void PredicateReads::order_versions(std::span<const TxnId> order) {
   for (AccessId id = 0; id < reading_.access_count(); ++id) {
     const Access& a = reading_.access(id);
     if (!reading_.is_write(id) || stated[a.key.index()] || !reading_.is_last(id)) continue;
-    if (reading_.counts(a.txn)) versions_[a.key.index()].push_back(id);
+    // A transaction of unknown status may come to count if a read saw its version.
+    const bool may_count = reading_.evidence() == Evidence::Observed && order.empty() &&
+                           h_.status(a.txn) == TxnStatus::Unknown;
+    if (reading_.counts(a.txn) || may_count) versions_[a.key.index()].push_back(id);
   }
   for (std::size_t k = 0; k < versions_.size(); ++k) {
     if (versions_[k].size() <= 1) ordered_[k] = true;

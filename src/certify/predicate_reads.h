@@ -32,7 +32,7 @@ class PredicateReads {
   // What a read without a version set saw: what was committed when its transaction started, or
   // when it committed.
   enum class Seeing : bool { Start, Commit };
-  // Unless the evidence is version orders, there are no reads. `sights` say something about reads
+  // By observation the history says of no read what it saw. `sights` say something about reads
   // of which the history does not say what they saw.
   // Keys without a complete version order have theirs from the commit order `order`; without one,
   // nothing is said about the order of their versions.
@@ -97,6 +97,9 @@ class PredicateReads {
   // REQUIRES: as first_broken(). If unseen changes matter, the read sees what is there when its
   // transaction begins; otherwise any versions that are committed by then.
   [[nodiscard]] OpId first_misplaced(const Moments& moments, Unseen unseen) const;
+  // The first such read that does not return what the sources of its keys give, or that has keys
+  // without; invalid if there is none.
+  [[nodiscard]] OpId first_untold() const;
   // Whether its result settles what such a read saw; and then, as links().
   [[nodiscard]] bool is_settled_read(OpId read) const;
   [[nodiscard]] std::vector<Link> settled_links(OpId read) const;

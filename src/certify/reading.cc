@@ -10,8 +10,8 @@
 namespace ouro::recheck {
 
 Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences,
-                            std::span<const ReadSource> sources) {
-  Reading reading(history, evidence, absences, sources);
+                            std::span<const ReadSource> sources, std::span<const ReadKey> untold) {
+  Reading reading(history, evidence, absences, sources, untold);
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
   if (auto status = reading.note_writes(); !status) return std::move(status).error();
@@ -94,6 +94,12 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
   for (const KeyVersion& row : h_->rows(read)) {
     accesses_.push_back({op.id, txn, row.key, OpKind::Read, row.value});
     returned.push_back(row.key);
+  }
+  if (const auto untold = untold_keys_.find(op.id); untold != untold_keys_.end()) {
+    for (const KeyId key : untold->second) {
+      untold_.insert(static_cast<AccessId>(accesses_.size()));
+      accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
+    }
   }
   if (op.kind != OpKind::Scan) return;
   std::sort(returned.begin(), returned.end());
@@ -233,7 +239,7 @@ void Reading::note_candidates() {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     const Access& a = accesses_[id];
     const bool initial = is_write(id) && a.value == h_->initial(a.key);
-    if (is_open_access(id) || initial) writes_of_[a.key];
+    if (is_open_access(id) || is_untold(id) || initial) writes_of_[a.key];
   }
   for (const auto& [version, writes] : repeated_) writes_of_[version.first];
   if (writes_of_.empty()) return;

@@ -62,16 +62,19 @@ class Reading {
   enum class Absences : bool { Assumed, Certain };
   // Reads a history, which must outlive the result. The error is a history in which it is unclear
   // which write a read returned, or which one a version order means. Version orders are read only
-  // if they are the `evidence`. `sources` say what some open reads returned.
-  // REQUIRES: these are candidates.
+  // if they are the `evidence`. `sources` say what some open reads returned. `untold` are keys that
+  // selects and aggregates do not tell of and that count as reads, too.
+  // REQUIRES: the sources are candidates; the keys are rows that the operations did not return.
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
                             Absences absences = Absences::Assumed,
-                            std::span<const ReadSource> sources = {});
+                            std::span<const ReadSource> sources = {},
+                            std::span<const ReadKey> untold = {});
   // The read of `key` by `op`; kNoAccess if there is none.
   [[nodiscard]] AccessId read_of(OpId op, KeyId key) const;
   // Whether a read is open: its transaction did not abort and did not write the key before, and it
   // has more than one candidate, or is a compare-and-set that failed. With a source it is a read
-  // like any other; without, it says nothing.
+  // like any other; without, it says nothing. A select saw of an untold key what it does not match,
+  // an aggregate anything.
   [[nodiscard]] bool is_open(AccessId read) const;
   // The transactions whose last write of the key a read may have returned; kInitialTxn stands for
   // the initial version.
@@ -134,12 +137,19 @@ class Reading {
 
   // Whether a read is of a key that a scan did not find.
   [[nodiscard]] bool is_absence(AccessId id) const {
+    if (is_untold(id)) return true;
     return !is_write(id) && h_->op(accesses_[id].op).kind == OpKind::Scan &&
            (accesses_[id].value.is_null() || unreturned_.contains(id));
   }
   // Whether such a read may be of a tombstone that the scan does not tell: a version set would.
   [[nodiscard]] bool may_be_tombstone(AccessId id) const {
-    return is_absence(id) && !h_->predicate_read(accesses_[id].op).has_version_set;
+    return !is_untold(id) && is_absence(id) &&
+           !h_->predicate_read(accesses_[id].op).has_version_set;
+  }
+
+  // Whether a read is of an untold key.
+  [[nodiscard]] bool is_untold(AccessId id) const {
+    return !untold_.empty() && untold_.contains(id);
   }
 
   [[nodiscard]] Evidence evidence() const { return evidence_; }
@@ -152,7 +162,8 @@ class Reading {
     return std::span(elements_).subspan(first_element(list), list.length());
   }
 
-  // Flaws of transactions that count, except IncompatibleOrder and ResultSetMismatch (flaws.h).
+  // Flaws of transactions that count, except IncompatibleOrder (flaws.h). ResultSetMismatch is
+  // only that of an untold key without candidates.
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
   // The same for reads of what was undone later; these have no access.
@@ -160,8 +171,9 @@ class Reading {
 
  private:
   Reading(const History& history, Evidence evidence, Absences absences,
-          std::span<const ReadSource> sources)
+          std::span<const ReadSource> sources, std::span<const ReadKey> untold)
       : h_(&history), evidence_(evidence), absences_(absences) {
+    for (const ReadKey& each : untold) untold_keys_[each.read].push_back(each.key);
     for (const ReadSource& said : sources) said_.insert({{said.read, said.key}, said.writer});
   }
   // The source of a read of an own write, of one that was not observed, and of one that is wrong.
@@ -198,6 +210,8 @@ class Reading {
   [[nodiscard]] Value seen_value(AccessId read) const;
   Status join_register(AccessId read);
   void join_open(AccessId read);
+  void join_untold(AccessId read);
+  void compare_untold(AccessId read);
   [[nodiscard]] bool is_open_access(AccessId id) const {
     return accesses_[id].kind == OpKind::CasFailed;
   }
@@ -230,8 +244,8 @@ class Reading {
   const History* h_;
   // The sources of open reads.
   absl::flat_hash_map<std::pair<OpId, KeyId>, TxnId> said_;
-  // By key, if it has a compare-and-set that failed or a value that repeats: the last write of each
-  // transaction that did not abort.
+  // By key, if it has a compare-and-set that failed, a value that repeats, or is untold: the last
+  // write of each transaction that did not abort.
   absl::flat_hash_map<KeyId, std::vector<AccessId>> writes_of_;
   Evidence evidence_;
   std::vector<Access> accesses_;
@@ -239,6 +253,8 @@ class Reading {
   std::vector<AccessId> op_first_;
   std::vector<bool> is_list_;
   absl::flat_hash_set<AccessId> unreturned_;  // Versions that only the version set of a scan lists.
+  absl::flat_hash_set<AccessId> untold_;
+  absl::flat_hash_map<OpId, std::vector<KeyId>> untold_keys_;
   // See write_of().
   absl::flat_hash_map<std::pair<KeyId, Value>, AccessId> written_;
   // By key and value, null included, if several transactions that did not abort wrote it: the last
@@ -294,6 +310,7 @@ class Reading {
     std::size_t done_at_read = 0;    // How many writes came before that read.
     std::size_t others_at_read = 0;  // How many elements of others that read showed.
     std::vector<AccessId> open;      // Open reads so far that have no source.
+    AccessId seen = kNoAccess;       // The last read that has a source, if there are untold keys.
   };
   absl::flat_hash_map<KeyId, Own> own_;
 };

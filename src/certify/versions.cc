@@ -163,13 +163,20 @@ bool Versions::list_shows(std::uint32_t early, std::uint32_t late) const {
   return from != kNone && from < to;
 }
 
-// Whether the writer of `late` read `early`: true at every level, as it cannot have written first.
+// Whether the writer of `late` read `early`, or a version whose writer did, and so on: true at
+// every level, as nobody can have written what he overwrote after that.
 bool Versions::read_and_overwrote(std::uint32_t early, std::uint32_t late) const {
-  const Access& write = reading_.access(late);
-  for (AccessId id = reading_.first(write.txn); id < reading_.end(write.txn); ++id) {
-    if (reading_.is_external(id) && reading_.access(id).key == write.key && returned(id) == early) {
-      return true;
+  const auto accesses = static_cast<std::uint32_t>(reading_.access_count());
+  // Wrong histories may have reads that go round in a cycle.
+  for (std::size_t steps = 0; late < accesses && steps < accesses; ++steps) {
+    const Access& write = reading_.access(late);
+    std::uint32_t next = kNone;
+    for (AccessId id = reading_.first(write.txn); id < reading_.end(write.txn); ++id) {
+      if (!reading_.is_external(id) || reading_.access(id).key != write.key) continue;
+      if (returned(id) == early) return true;
+      next = returned(id);
     }
+    late = next;
   }
   return false;
 }

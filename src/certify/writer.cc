@@ -25,6 +25,7 @@ class Writer {
          R"("transactions":{},"operations":{},"clock_drift":{},"history":"{:016x}"}})",
          info(v_.level).name, name(v_.evidence), name(v_.outcome), c_.txns, c_.ops, c_.clock_drift,
          c_.fingerprint);
+    untold();
     if (v_.outcome == Outcome::Holds) {
       orders();
       if (!v_.sources.empty()) sources("sources", v_.sources);
@@ -74,6 +75,17 @@ class Writer {
       out_.buffer() += "]}";
       end_line();
     }
+  }
+
+  void untold() {
+    if (v_.untold.empty()) return;
+    std::string text = R"({"untold":[)";
+    for (std::size_t i = 0; i < v_.untold.size(); ++i) {
+      fmt::format_to(std::back_inserter(text), R"({}{{"read":{},"key":{}}})", i == 0 ? "" : ",",
+                     number(v_.untold[i].read), number(v_.untold[i].key));
+    }
+    out_.buffer() += text + "]}";
+    end_line();
   }
 
   void orders() {

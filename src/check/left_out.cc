@@ -22,13 +22,14 @@ void Coverage::add_txn(const History& history, TxnId txn) {
     if (is_read(op.kind)) {
       ++reads_;
       if (op.value.is_unobserved()) ++unrecorded_;
-    } else if (op.kind == OpKind::Select || op.kind == OpKind::Aggregate) {
-      ++(op.kind == OpKind::Select ? selects_ : aggregates_);
+    } else if (op.kind == OpKind::Aggregate) {
+      ++reads_;
+      if (history.predicate_read(id).result.is_unobserved()) ++unrecorded_;
     }
   }
 }
 
-std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
+std::vector<LeftOut> Coverage::left_out(Level level) const {
   if (txns_ == 0) return {{.kind = LeftOutKind::Everything}};
   std::vector<LeftOut> out;
   const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
@@ -36,24 +37,17 @@ std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
   };
   if (rules(level).clocks()) add(LeftOutKind::RealTime, unclocked_, txns_);
   add(LeftOutKind::Results, unrecorded_, reads_);
-  // By observation predicates are evaluated over version sets alone, which nothing ties to what
-  // others wrote.
-  if (evidence == Evidence::Observed) {
-    add(LeftOutKind::Selects, selects_, selects_);
-    add(LeftOutKind::Aggregates, aggregates_, aggregates_);
-  }
   return out;
 }
 
-std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence) {
+std::vector<LeftOut> left_out(const History& history, Level level) {
   Coverage coverage;
   coverage.add(history);
-  return coverage.left_out(level, evidence);
+  return coverage.left_out(level);
 }
 
 std::string_view name(LeftOutKind kind) {
-  constexpr std::array<std::string_view, 5> kNames{"everything", "real-time", "results", "selects",
-                                                   "aggregates"};
+  constexpr std::array<std::string_view, 3> kNames{"everything", "real-time", "results"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

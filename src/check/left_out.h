@@ -17,7 +17,7 @@ class Coverage {
   void add(const History& history);
 
   // What a verdict at `level` leaves out if it holds. Empty: nothing.
-  [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
+  [[nodiscard]] std::vector<LeftOut> left_out(Level level) const;
 
  private:
   void add_txn(const History& history, TxnId txn);
@@ -26,8 +26,6 @@ class Coverage {
   std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
-  std::uint64_t selects_ = 0;
-  std::uint64_t aggregates_ = 0;
 };
 
 // An error if `history` has no transactions: there is nothing to check. It says what the source was

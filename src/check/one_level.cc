@@ -12,15 +12,17 @@
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/sight_search.h"
+#include "check/untold_reads.h"
 #include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
 
 // Adds those of `more` that are missing to `edges`, which stay sorted by reader. Returns whether
 // any were missing.
-bool merge(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
+bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEdge>& edges) {
   const auto place = [](const PredicateEdge& e) {
     return std::tie(e.reader, e.write, e.overwrites, e.read);
   };
@@ -41,6 +43,25 @@ struct Question {
   bool searches = false;
 };
 
+// Decides a level by a search. Session-si has far fewer orders to try than levels that may lose
+// updates or that forbid fewer cycles, so where it implies the level it is asked first.
+Verdict decide_by_search(const Observed& observed, Question question, const Budget& budget,
+                         const CheckOptions& options) {
+  const Level level = question.level;
+  const auto alone = [&](const Budget& part) {
+    return check_polygraph(observed, level, part, options, question.searches);
+  };
+  const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
+  if (!looser || !implies(Level::SessionSi, level)) return alone(budget);
+  const auto stronger = [&](const Budget& part) -> Turn {
+    const Verdict verdict =
+        check_polygraph(observed, Level::SessionSi, part, options, question.searches);
+    if (verdict.outcome == Outcome::Holds) return {weakened(verdict, level)};
+    return {std::nullopt, verdict.outcome == Outcome::Violated};
+  };
+  return take_turns(budget, first_turn(observed, options.search), {stronger}, alone);
+}
+
 // Decides a level with the predicate edges that `observed` has now.
 Verdict decide(const Observed& observed, const PredicateReads& predicates, Question question,
                const Budget& budget, const CheckOptions& options) {
@@ -49,11 +70,13 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   budget.charge(kSteps);
   Verdict verdict{.level = level};
   if (observed.stopped() || predicates.stopped()) return verdict;
-  add_wrong_reads(verdict, observed, predicates.flaws(), options.examples);
+  std::vector<PredicateFlaw> flaws = predicates.flaws();
+  if (observed.has_untold()) flaws = impossible_results(observed);
+  add_wrong_reads(verdict, observed, flaws, options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   return rules(level).is(LevelFamily::CommitOrder)
              ? check_weak(observed, level, budget, options)
-             : check_polygraph(observed, level, budget, options, question.searches);
+             : decide_by_search(observed, question, budget, options);
 }
 
 // Decides a level with `given` edges, adding the edges of predicate reads that the order found so
@@ -63,7 +86,7 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
                const CheckOptions& options) {
   const Level level = question.level;
   std::vector<PredicateEdge> edges;
-  merge(given, edges);
+  merge_edges(given, edges);
   const bool overwrites = rules(level).phantoms_count();
   for (;;) {
     observed.set_predicate_edges(edges);
@@ -72,7 +95,7 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
     const auto broken =
         predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
     if (budget.exhausted()) return {Verdict{.level = level}, {}};
-    if (!merge(broken, edges)) return {std::move(verdict), std::move(edges)};
+    if (!merge_edges(broken, edges)) return {std::move(verdict), std::move(edges)};
   }
 }
 
@@ -85,14 +108,15 @@ Verdict undecided_read(const Observed& observed, Level level, OpId read) {
 }
 
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
-                               Question question, const Budget& budget, const CheckOptions& options);
-Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
-                       Question question, const Budget& budget, const CheckOptions& options);
+                               Question question, const Budget& budget,
+                               const CheckOptions& options);
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
+                       const Budget& budget, const CheckOptions& options);
 
 // At parallel SI no order says what a predicate read saw. Session-si implies the level and takes
 // few edges. Only if it fails are all edges of all reads needed.
-Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
-                        Question question, const Budget& budget, const CheckOptions& options) {
+Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Question question,
+                        const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
   const Verdict stronger =
       decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
@@ -107,7 +131,7 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
         UnplacedReads(observed, predicates.rows(), predicates.unplaced()).certain(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (certain.impossible.valid()) return impossible_read(observed, level, certain.impossible);
-    merge(certain.edges, edges);
+    merge_edges(certain.edges, edges);
     open = certain.open;
   }
   observed.set_predicate_edges(edges);
@@ -120,8 +144,8 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates,
 // then known only in an order of all transactions. So the level is decided without them; and if the
 // order that was found does not fit them, again with the edges that they would have had in it. That
 // is a guess: the level holds if an order fits, but if none is found, that proves nothing.
-Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
-                       Question question, const Budget& budget, const CheckOptions& options) {
+Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Question question,
+                       const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
   constexpr int kAttempts = 20;
   const bool overwrites = rules(level).phantoms_count();
@@ -154,14 +178,15 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates,
     const auto likely = unplaced.edges_of(found.open);
     more.insert(more.end(), likely.begin(), likely.end());
     if (more.empty() && !found.misfit.valid()) return verdict;
-    if (!merge(more, edges)) return undecided;
+    if (!merge_edges(more, edges)) return undecided;
   }
   return undecided;
 }
 
 // Decides a level with its predicate reads.
 Verdict decide_with_predicates(Observed& observed, const PredicateReads& predicates,
-                               Question question, const Budget& budget, const CheckOptions& options) {
+                               Question question, const Budget& budget,
+                               const CheckOptions& options) {
   const Level level = question.level;
   if (observed.stopped() || predicates.stopped() || predicates.empty()) {
     return decide(observed, predicates, question, budget, options);
@@ -192,7 +217,10 @@ bool searches_sources(const Observed& observed, const CheckOptions& options) {
   return !has_few_cases(observed);
 }
 
-bool can_search_sources(Level level) {
+// The search takes what a read returned to be overwritten by later versions, which is not so of
+// keys that a predicate read does not tell of at levels that allow phantoms.
+bool can_search_sources(const Observed& observed, Level level) {
+  if (!rules(level).phantoms_count() && observed.has_untold()) return false;
   return !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
 }
 
@@ -201,8 +229,10 @@ bool can_search_sources(Level level) {
 Verdict weakened(const Verdict& stronger, Level level) {
   Verdict verdict{.level = level, .outcome = Outcome::Holds, .order = stronger.order};
   verdict.sources = stronger.sources;
-  // Of parallel SI a schedule is another proof: it says what predicate reads saw.
-  if (rules(level).is(LevelFamily::Parallel)) verdict.schedule = stronger.schedule;
+  verdict.untold = stronger.untold;
+  // Of levels without moments a schedule is another proof: it says what predicate reads saw.
+  const bool serial = rules(level).is(LevelFamily::Serial);
+  if (!serial) verdict.schedule = stronger.schedule;
   if (!rules(level).begins_apart()) return verdict;
   verdict.schedule = stronger.schedule;
   if (!verdict.schedule.empty()) return verdict;
@@ -219,7 +249,10 @@ Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
   return PredicateReads::read(observed, at, budget, options.threads);
 }
 
-Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+namespace {
+
+// Decides a level by the reads that `observed` has, open ones included.
+Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level level,
                      const Budget& budget, const CheckOptions& options) {
   const auto decide_as = [&](Question question) {
     const auto without = [&](Observed& seen) {
@@ -235,13 +268,25 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
     return decide_open_reads(observed, without, question.searches, budget, options);
   };
   if (!searches_sources(observed, options)) return decide_as({level, false});
-  if (can_search_sources(level)) return decide_as({level, true});
+  if (can_search_sources(observed, level)) return decide_as({level, true});
   // A stronger level that can search them may hold, and then so does this one.
   if (implies(Level::SessionSi, level)) {
     const Verdict stronger = decide_as({Level::SessionSi, true});
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   return decide_as({level, false});
+}
+
+}  // namespace
+
+Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
+                     const Budget& budget, const CheckOptions& options) {
+  const auto decide = [&](Observed& seen, Level asked) {
+    return decide_reads(seen, predicates, asked, budget, options);
+  };
+  const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
+                      has_conditions(observed.history());
+  return untold ? decide_untold(observed, level, decide, budget, options) : decide(observed, level);
 }
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "history/access.h"
-
 namespace ouro {
 namespace {
 
@@ -133,10 +131,6 @@ class OpenReads {
   // that it may have returned.
   static Guess latest_that_fits(const Observed& observed, const Places& places,
                                 const Writes& writes, ItemId read) {
-    const Items& items = observed.items();
-    const auto fits = [&](Value held) {
-      return read_fits(items.kind(read), items.value(read), held);
-    };
     const std::uint32_t now = places.begin(observed.txn(read));
     auto at = std::partition_point(writes.begin(), writes.end(),
                                    [&](const auto& write) { return write.first < now; });
@@ -144,10 +138,10 @@ class OpenReads {
     while (at != writes.begin()) {
       --at;
       if (observed.txn(at->second) == observed.txn(read)) continue;
-      if (fits(items.value(at->second))) return {at->second, is_latest};
+      if (observed.fits(read, at->second)) return {at->second, is_latest};
       is_latest = false;
     }
-    if (fits(observed.history().initial(items.key(read)))) return {ItemId{}, is_latest};
+    if (observed.fits(read, {})) return {ItemId{}, is_latest};
     return {observed.candidates(read).front(), false};
   }
 

@@ -58,8 +58,8 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
   }
   sort_by_name(initial_rows_);
   if (!scans_list_tombstones(h_)) find_unclear_rows();
-  if (evidence_ != Evidence::Versions) return;
-  grounds_ = std::make_unique<RowGrounds>(h_);
+  if (evidence_ == Evidence::Timestamps) return;
+  grounds_ = std::make_unique<RowGrounds>(h_, evidence_);
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     const Op op = h_.op(OpId{i});
     if (!is_write(op.kind) || h_.status(h_.txn_of(op.id)) == TxnStatus::Aborted) continue;

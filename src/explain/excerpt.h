@@ -106,10 +106,10 @@ class Excerpter {
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // See installed(); without the last writes.
   absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;
-  absl::flat_hash_map<KeyId, std::vector<OpId>> writes_of_;  // By versions, with predicate reads.
+  absl::flat_hash_map<KeyId, std::vector<OpId>> writes_of_;  // If grounds_ is there.
   std::vector<KeyId> initial_rows_;                          // Sorted by name.
   std::vector<KeyId> unclear_rows_;                          // Sorted by name.
-  std::unique_ptr<RowGrounds> grounds_;  // Null: not by versions, or no predicate reads.
+  std::unique_ptr<RowGrounds> grounds_;  // Null: by timestamps, or no predicate reads.
 };
 
 }  // namespace ouro

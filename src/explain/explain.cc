@@ -457,9 +457,9 @@ class Explaining {
     }
     const bool plain = verdict.evidence == Evidence::Observed || !history.has_predicate_reads();
     if (!rules(verdict.level).is(LevelFamily::CommitOrder) && plain) {
-      const auto observed =
-          Observed::observe(history, budget_, 1, verdict.evidence,
-                            scans_list_tombstones_ ? Absences::Assumed : Absences::Certain);
+      const auto observed = Observed::observe(
+          history, budget_, 1, verdict.evidence,
+          scans_list_tombstones_ ? Absences::Assumed : Absences::Certain, {}, verdict.untold);
       if (observed.ok() && !observed->stopped()) {
         auto cases = cases_at(*observed, verdict.level);
         if (cases && !is_better(anomaly, *cases)) {

@@ -4,14 +4,20 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "check/predicates/possible_result.h"
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
 #include "history/value_order.h"
 
 namespace ouro {
 
-RowGrounds::RowGrounds(const History& history) : h_(history) {
-  auto observed = Observed::observe(history, Budget(), 1, Evidence::Versions);
+RowGrounds::RowGrounds(const History& history, Evidence evidence)
+    : h_(history), evidence_(evidence) {
+  if (evidence == Evidence::Observed) {
+    note_writes();
+    return;
+  }
+  auto observed = Observed::observe(history, Budget(), 1, evidence);
   if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
   const auto reads = PredicateReads::read(*observed, SnapshotAt::Start, Budget(), 1);
   if (!reads.ok()) return;
@@ -33,13 +39,16 @@ const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
 }
 
 const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
+  if (!has_condition(h_.op(read).kind)) return nullptr;
   const PredicateRead& details = h_.predicate_read(read);
-  const bool placed = h_.start_ts(h_.txn_of(read)).has_value();
-  if (!rows_ || !has_condition(h_.op(read).kind) || placed || details.has_version_set) {
-    return nullptr;
-  }
+  const bool placed = h_.start_ts(h_.txn_of(read)).has_value() || details.has_version_set;
+  if (evidence_ == Evidence::Versions && (!rows_ || placed)) return nullptr;
   const auto [at, added] = open_.try_emplace(read);
   if (!added) return &at->second;
+  if (evidence_ == Evidence::Observed) {
+    at->second = rows_written(details);
+    return &at->second;
+  }
   rows_->prepare(details.predicate);
   std::vector<RowVersions::KeyPosition> matches;
   rows_->select(details.predicate, matches);
@@ -52,9 +61,41 @@ const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
   return &at->second;
 }
 
+void RowGrounds::note_writes() {
+  const std::vector<bool> lists = list_keys(h_);
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    const Op op = h_.op(OpId{i});
+    const bool row = writes_register(op.kind) && leaves_row(op) && !lists[op.key.index()];
+    if (row && h_.status(h_.txn_of(op.id)) != TxnStatus::Aborted) writes_.push_back(op.id);
+  }
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    if (!lists[k] && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
+  }
+}
+
+// The rows that matter to a read in any version, also in one that its own transaction overwrote: in
+// a part of the history it may be the last.
+std::vector<RowGrounds::Matter> RowGrounds::rows_written(const PredicateRead& read) const {
+  std::vector<Matter> out;
+  for (const KeyId key : initial_rows_) {
+    if (row_part(h_, read, {key, h_.initial(key)}).counts) out.push_back({key, true});
+  }
+  for (const OpId write : writes_) {
+    const Op op = h_.op(write);
+    if (row_part(h_, read, {op.key, op.value}).counts) out.push_back({op.key, false});
+  }
+  // Of each key the entry that says most comes first.
+  std::sort(out.begin(), out.end(), [](const Matter& a, const Matter& b) {
+    return std::pair(a.key, !a.initially) < std::pair(b.key, !b.initially);
+  });
+  const auto same = [](const Matter& a, const Matter& b) { return a.key == b.key; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
+  return out;
+}
+
 bool RowGrounds::judged(OpId read) const {
   const OpKind kind = h_.op(read).kind;
-  if (!rows_ || !has_condition(kind)) return false;
+  if (!rows_ || !has_condition(kind) || evidence_ == Evidence::Observed) return false;
   const TxnId txn = h_.txn_of(read);
   if (!observed_->counted(txn)) return false;
   return h_.start_ts(txn).has_value() || h_.predicate_read(read).has_version_set;

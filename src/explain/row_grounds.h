@@ -27,7 +27,7 @@ namespace ouro {
 class RowGrounds {
  public:
   // `history` must outlive it. Cost: that of check() by versions before it looks for cycles.
-  explicit RowGrounds(const History& history);
+  RowGrounds(const History& history, Evidence evidence);
 
   struct Row {
     KeyId key;
@@ -55,7 +55,8 @@ class RowGrounds {
   [[nodiscard]] const std::vector<Row>* of(OpId read);
 
   // The rows that ever mattered to a select or aggregate of which the history does not say what it
-  // saw, and whether they did from the start; null if the read is none of these.
+  // saw, and whether they did from the start; null if the read is none of these. By observation all
+  // are.
   struct Matter {
     KeyId key;
     bool initially = false;
@@ -63,6 +64,8 @@ class RowGrounds {
   [[nodiscard]] const std::vector<Matter>* open(OpId read);
 
  private:
+  void note_writes();
+  [[nodiscard]] std::vector<Matter> rows_written(const PredicateRead& read) const;
   [[nodiscard]] bool judged(OpId read) const;
   [[nodiscard]] std::vector<Row> ground(OpId read);
   [[nodiscard]] Row own(OpId read, const Op& write) const;
@@ -73,12 +76,16 @@ class RowGrounds {
   [[nodiscard]] OpId write(const RowVersions::Version& version) const;
 
   const History& h_;
+  const Evidence evidence_;
   std::optional<Observed> observed_;  // Nothing, and no rows, if the history cannot be judged.
   std::optional<RowVersions> rows_;
   // The moments at which reads without a version set may have taken their snapshots.
   std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
   absl::flat_hash_map<OpId, std::vector<Matter>> open_;
+  // By observation: writes that left rows, and keys that were rows at first.
+  std::vector<OpId> writes_;
+  std::vector<KeyId> initial_rows_;
 };
 
 }  // namespace ouro

@@ -17,4 +17,12 @@ std::vector<bool> list_keys(const History& history) {
   return lists;
 }
 
+bool has_conditions(const History& history) {
+  if (!history.has_predicate_reads()) return false;
+  for (std::size_t i = 0; i < history.op_count(); ++i) {
+    if (has_condition(history.op(OpId{i}).kind)) return true;
+  }
+  return false;
+}
+
 }  // namespace ouro

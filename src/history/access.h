@@ -73,5 +73,7 @@ template <class V>
   constexpr std::uint32_t kConditions = op_kinds_with(&OpInfo::condition);
   return is_among(kind, kConditions);
 }
+// Whether some operation does. O(operations).
+[[nodiscard]] bool has_conditions(const History& history);
 
 }  // namespace ouro

@@ -40,11 +40,34 @@ Value Narrator::returned(const ReadSource& said) const {
   return {};
 }
 
+// Whether the case is about a key that a select did not return or an aggregate does not tell of.
+bool Narrator::is_untold(const ReadSource& said) const {
+  if (!has_condition(history_.op(said.read).kind)) return false;
+  const auto rows = history_.rows(history_.predicate_read(said.read));
+  return std::none_of(rows.begin(), rows.end(),
+                      [&](const KeyVersion& row) { return row.key == said.key; });
+}
+
+// "T3's count=2 saw T1's alice", or "T3's count=2 saw alice as it was at first".
+std::string Narrator::untold_premise(const ReadSource& said) const {
+  const std::string read = fmt::format("{}'s {}", label(history_.txn_of(said.read)),
+                                       notation(history_, history_.op(said.read)));
+  const std::string key = short_key(history_, said.key);
+  if (said.writer.valid()) return fmt::format("{} saw {}'s {}", read, label(said.writer), key);
+  const bool none = history_.initial(said.key).is_null();
+  return none ? fmt::format("{} saw no {} yet", read, key)
+              : fmt::format("{} saw {} as it was at first", read, key);
+}
+
 // "If T3 read x=50 from T1", or "If T3's cas x 1→2 read T1's x=5", for each read of the case.
 std::string Narrator::sources_premise(const Case& each) const {
   std::string out;
   for (const ReadSource& said : each.sources) {
     out += out.empty() ? "If " : " and ";
+    if (is_untold(said)) {
+      out += untold_premise(said);
+      continue;
+    }
     const Op read = history_.op(said.read);
     const std::string reader = label(history_.txn_of(said.read));
     if (!is_open_read(read.kind)) {
@@ -111,6 +134,7 @@ std::vector<std::string> Narrator::open_reads() const {
     const auto [read, key] = place;
     const Op op = history_.op(read);
     const std::string reader = label(history_.txn_of(read));
+    if (is_untold({read, key, {}})) continue;
     if (is_open_read(op.kind)) {
       out.push_back(fmt::format("{}'s {}, so it read something else than {}.", reader,
                                 notation(history_, op), assignment(history_, op.key, op.value)));
@@ -132,15 +156,25 @@ std::vector<std::string> Narrator::open_reads() const {
   return out;
 }
 
+// Whether the case is impossible only because a predicate read would not have returned what it did.
+bool Narrator::is_other_result(const Case& each) const {
+  return each.plain == AnomalyKind::ResultSetMismatch && story_.cases.size() > 1 &&
+         std::any_of(story_.cases.begin(), story_.cases.end(),
+                     [](const Case& other) { return !other.plain; });
+}
+
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
   const bool alone = story_.cases.size() == 1 && story_.cases[0].given.empty() &&
                      story_.cases[0].sources.empty() && story_.cases[0].sights.empty();
   if (alone) return sentences(story_.cases[0].cycle);
   std::vector<std::string> out = open_reads();
-  const std::size_t told = std::min(story_.cases.size(), kCasesTold);
-  for (std::size_t i = 0; i < told; ++i) {
-    const Case& each = story_.cases[i];
+  std::size_t told = 0;
+  std::size_t wrong = 0;  // Cases in which a predicate read would have returned something else.
+  for (const Case& each : story_.cases) {
+    if (is_other_result(each)) ++wrong;
+    if (is_other_result(each) || told == kCasesTold) continue;
+    ++told;
     if (each.mirrors) {
       out.push_back(fmt::format("{} the same, with {} and {} swapped.", premise(each),
                                 label(each.exchanged[0]), label(each.exchanged[1])));
@@ -153,9 +187,12 @@ std::vector<std::string> Narrator::lines() const {
     }
     for (const std::string& line : sentences(each.cycle)) out.push_back("  " + line);
   }
-  if (story_.cases.size() > told) {
+  if (story_.cases.size() > told + wrong) {
     out.push_back(fmt::format("… and {} more cases, until no order of the writes is left.",
-                              grouped(story_.cases.size() - told)));
+                              grouped(story_.cases.size() - told - wrong)));
+  }
+  if (wrong > 0 && told > 0) {
+    out.push_back("If they saw other versions, they would have returned something else.");
   }
   return out;
 }

@@ -26,10 +26,6 @@ std::string sentence(const LeftOut& left) {
                          grouped(left.count), with_verb(left.total, "transaction"));
     case LeftOutKind::Results:
       return with_verb(left.count, "read") + " no recorded result";
-    case LeftOutKind::Selects:
-      return counted(left.count, "select");
-    case LeftOutKind::Aggregates:
-      return counted(left.count, "aggregate");
   }
   return {};
 }
@@ -51,20 +47,7 @@ std::vector<LeftOut> left_out_of(std::span<const Verdict> verdicts) {
 
 std::string describe(std::span<const LeftOut> left_out) {
   std::vector<std::string> sentences;
-  std::vector<std::string> predicates;  // "2 selects", "1 aggregate": these share a sentence.
-  std::uint64_t predicate_count = 0;
-  for (const LeftOut& left : left_out) {
-    if (left.kind == LeftOutKind::Selects || left.kind == LeftOutKind::Aggregates) {
-      predicates.push_back(sentence(left));
-      predicate_count += left.count;
-    } else {
-      sentences.push_back(sentence(left));
-    }
-  }
-  if (!predicates.empty()) {
-    sentences.push_back(fmt::format("{} {} not evaluated", fmt::join(predicates, " and "),
-                                    predicate_count == 1 ? "was" : "were"));
-  }
+  for (const LeftOut& left : left_out) sentences.push_back(sentence(left));
   return fmt::format("{}", fmt::join(sentences, "; "));
 }
 

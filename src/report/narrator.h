@@ -37,6 +37,9 @@ class Narrator {
   [[nodiscard]] std::string premise(const Case& each) const;
   [[nodiscard]] Value returned(const ReadSource& said) const;
   // The part of the premise that is about reads: "If T3 read x=50 from T1"; "" for none.
+  [[nodiscard]] bool is_untold(const ReadSource& said) const;
+  [[nodiscard]] std::string untold_premise(const ReadSource& said) const;
+  [[nodiscard]] bool is_other_result(const Case& each) const;
   [[nodiscard]] std::string sources_premise(const Case& each) const;
   // A sentence for each open read that the cases are about: who wrote what it returned, or what it
   // did not return.

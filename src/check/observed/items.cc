@@ -44,17 +44,17 @@ class KeyRange {
 
 }  // namespace
 
-Items::Items(const History& history, const Budget& budget) {
+Items::Items(const History& history, const Budget& budget, std::span<const ReadKey> untold) {
   const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history, budget);
+  if (!c.predicate_reads.empty()) flatten(history, budget, untold);
 }
 
-void Items::flatten(const History& history, const Budget& budget) {
+void Items::flatten(const History& history, const Budget& budget, std::span<const ReadKey> untold) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   const KeyRange keys(history);
@@ -83,6 +83,10 @@ void Items::flatten(const History& history, const Budget& budget) {
       const PredicateRead& read = history.predicate_read(id);
       const auto rows = history.rows(read);
       for (const KeyVersion& row : rows) add(OpKind::Read, row.key, row.value, id);
+      for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
+        untold_.emplace_back(own_kind_.size());
+        add(OpKind::Read, untold.front().key, Value::null(), id);
+      }
       if (op.kind != OpKind::Scan) continue;
       const auto set = history.version_set(read);
       has_set_[id.index()] = read.has_version_set;

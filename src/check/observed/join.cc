@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "history/access.h"
 #include "history/columns.h"
@@ -173,6 +174,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
   const Access* own = nullptr;
   const Access* earlier = nullptr;
   Value earlier_value;
+  std::uint32_t seen = kNoWrite;  // The last read so far with a source.
   for (std::uint32_t i = first; i < end; ++i) {
     const Access& access = accesses_[i];
     if (access.is_write()) {
@@ -180,6 +182,11 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       continue;
     }
     if (access.aborted || access.value.is_unobserved() || !access.is_read()) continue;
+    if (items_.is_untold(access.item)) {
+      untold_read(i, own);
+      compare_untold(i, seen);
+      continue;
+    }
     if (is_open_read(access.kind)) {
       open_read(i, own, earlier, earlier_value);
       if (sources_[i] > Observed::kInitial) continue;
@@ -204,6 +211,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
       sources_[i] = Observed::kNone;
       continue;
     }
+    compare_untold(i, seen);
     const Value value = seen_value(i);
     if (earlier != nullptr && earlier_value != value) {
       find_wrong(AnomalyKind::NonRepeatableRead, access.item, earlier->item);
@@ -246,6 +254,40 @@ void Join::open_read(std::uint32_t at, const Access* own, const Access* earlier,
   } else {
     open_reads_.push_back(access.item);
   }
+}
+
+// Reports that a read and the one before it, `seen`, saw two versions, if one of them does not tell
+// what it saw. `seen` becomes the read, if that has a source.
+void Join::compare_untold(std::uint32_t at, std::uint32_t& seen) {
+  if (sources_[at] > Observed::kInitial) return;
+  const std::uint32_t before = std::exchange(seen, at);
+  if (before == kNoWrite || sources_[before] == sources_[at]) return;
+  const ItemId items[] = {accesses_[at].item, accesses_[before].item};
+  if (!items_.is_untold(items[0]) && !items_.is_untold(items[1])) return;
+  find_wrong(AnomalyKind::NonRepeatableRead, items[0], items[1]);
+}
+
+// Joins a read that does not tell what it saw. Behind an own write of the key it saw that; then
+// nobody else matters.
+void Join::untold_read(std::uint32_t at, const Access* own) {
+  if (own != nullptr) {
+    sources_[at] = Observed::kOwn;
+    return;
+  }
+  if (take_said(at)) return;
+  const Access& read = accesses_[at];
+  std::uint32_t only = Observed::kInitial;
+  int count = o_.fits(read.item, {}) ? 1 : 0;
+  for (std::uint32_t i = 0; i < size() && count < 2; ++i) {
+    const Access& write = accesses_[i];
+    if (!write.is_write() || sources_[i] != i || write.aborted || write.txn == read.txn) continue;
+    if (!o_.fits(read.item, write.item)) continue;
+    only = i;
+    ++count;
+  }
+  if (count == 0) find_wrong(AnomalyKind::ResultSetMismatch, read.item, {});
+  if (count == 1) sources_[at] = only;
+  if (count > 1) open_reads_.push_back(read.item);
 }
 
 // Gives the open read at `at` the source that the caller of Observed::observe() said; false if that

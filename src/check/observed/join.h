@@ -60,6 +60,8 @@ class Join {
   [[nodiscard]] std::uint32_t later_own(std::uint32_t at, std::uint32_t end) const;
   bool take_said(std::uint32_t at);
   void open_read(std::uint32_t at, const Access* own, const Access* earlier, Value earlier_value);
+  void untold_read(std::uint32_t at, const Access* own);
+  void compare_untold(std::uint32_t at, std::uint32_t& seen);
   void compare_open_reads(std::uint32_t at, Value value);
   [[nodiscard]] Value seen_value(std::uint32_t i) const;
   [[nodiscard]] bool may_be_anything(const Access& open_read) const;

@@ -15,8 +15,9 @@ namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
                                    Evidence evidence, Absences absences,
-                                   std::span<const ReadSource> sources) {
-  Observed o(history, budget);
+                                   std::span<const ReadSource> sources,
+                                   std::span<const ReadKey> untold) {
+  Observed o(history, budget, untold);
   o.evidence_ = evidence;
   o.absences_ = absences;
   o.sources_.assign(sources.begin(), sources.end());
@@ -165,6 +166,8 @@ void Observed::find_searched_reads() {
   }
   for (const ItemId read : open_reads_) {
     if (!counted(txn(read))) continue;
+    // What an aggregate saw of one key depends on what it saw of the others.
+    if (history_->op(items_.op(read)).kind == OpKind::Aggregate) continue;
     if (unsettled[items_.key(read).index()]) {
       const auto from = candidates(read);
       const bool all = std::all_of(from.begin(), from.end(), [&](ItemId write) {
@@ -179,15 +182,26 @@ void Observed::find_searched_reads() {
 std::vector<ItemId> Observed::candidates(ItemId open_read) const {
   std::vector<ItemId> out;
   const KeyId key = items_.key(open_read);
-  const OpKind kind = items_.kind(open_read);
-  const auto fits = [&](Value held) { return read_fits(kind, items_.value(open_read), held); };
-  if (fits(history_->initial(key))) out.emplace_back();
+  if (fits(open_read, {})) out.emplace_back();
   for (const ItemId item : items_of(key)) {
     if (!items_.is_write(item) || !final(item) || txn(item) == txn(open_read)) continue;
     const bool aborted = history_->status(txn(item)) == TxnStatus::Aborted;
-    if (!aborted && fits(items_.value(item))) out.push_back(item);
+    if (!aborted && fits(open_read, item)) out.push_back(item);
   }
   return out;
+}
+
+bool Observed::fits(ItemId open_read, ItemId write) const {
+  const KeyId key = items_.key(open_read);
+  const Value held = write.valid() ? items_.value(write) : history_->initial(key);
+  if (!items_.is_untold(open_read)) {
+    return read_fits(items_.kind(open_read), items_.value(open_read), held);
+  }
+  const OpId op = items_.op(open_read);
+  if (history_->op(op).kind == OpKind::Aggregate) return true;
+  const bool row = write.valid() ? leaves_row(items_.kind(write), held) : !held.is_null();
+  return !row ||
+         evaluate(*history_, history_->predicate_read(op).predicate, key, held) != Truth::True;
 }
 
 std::span<const VersionStep> Observed::version_steps(KeyId key) const {

@@ -81,16 +81,26 @@ class Observed {
   // be read unambiguously: two transactions wrote the same value to one key, a key is both a
   // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is the
-  // `evidence`. `sources` says what some open reads returned; the others say nothing.
+  // `evidence`. `sources` says what some open reads returned; the others say nothing. `untold`,
+  // sorted, says which keys that predicate reads do not tell of are reads, too.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
                                   Absences absences = Absences::Assumed,
-                                  std::span<const ReadSource> sources = {});
-  // The same history joined again, with `sources` in place of those that were given before.
+                                  std::span<const ReadSource> sources = {},
+                                  std::span<const ReadKey> untold = {});
+  // The same history joined again, with `sources` in place of those that were given before. It has
+  // the same predicate_edges().
   [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
                                               const Budget& budget, unsigned threads) const {
-    return observe(*history_, budget, threads, evidence_, absences_, sources);
+    auto out = observe(*history_, budget, threads, evidence_, absences_, sources, untold_);
+    if (out.ok()) out->predicate_edges_ = predicate_edges_;
+    return out;
+  }
+  // The same with other `untold` keys.
+  [[nodiscard]] Result<Observed> with_untold(std::span<const ReadKey> untold, const Budget& budget,
+                                             unsigned threads) const {
+    return observe(*history_, budget, threads, evidence_, absences_, sources_, untold);
   }
 
   [[nodiscard]] const History& history() const { return *history_; }
@@ -145,9 +155,13 @@ class Observed {
   // Open reads, in the order of items: those that say only what they did not return, but for reads
   // behind an own write of the key and those of which `sources` said what they returned.
   [[nodiscard]] std::span<const ItemId> open_reads() const { return open_reads_; }
+  // Whether an open read may have returned what `write` left; invalid: the initial version.
+  [[nodiscard]] bool fits(ItemId open_read, ItemId write) const;
   // What an open read may have returned: the last write of its key by each other transaction that
   // did not abort, if the value fits; an invalid item stands for the initial version.
   [[nodiscard]] std::vector<ItemId> candidates(ItemId open_read) const;
+  // Whether some reads are of keys that predicate reads do not tell of.
+  [[nodiscard]] bool has_untold() const { return !untold_.empty(); }
   // Those of open_reads() whose transaction takes part, and so does every transaction that may have
   // written what they returned. A search can find out what they returned; of the others it first
   // must be said whether more transactions take part.
@@ -173,8 +187,10 @@ class Observed {
 
  private:
   friend class Join;
-  Observed(const History& history, const Budget& budget)
-      : history_(&history), items_(history, budget) {}
+  Observed(const History& history, const Budget& budget, std::span<const ReadKey> untold)
+      : history_(&history),
+        untold_(untold.begin(), untold.end()),
+        items_(history, budget, untold) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }
@@ -186,6 +202,7 @@ class Observed {
   void keep_counted_wrong_reads();
 
   const History* history_;
+  std::vector<ReadKey> untold_;
   Evidence evidence_ = Evidence::Observed;
   Absences absences_ = Absences::Assumed;
   std::vector<ReadSource> sources_;  // Sorted by operation.

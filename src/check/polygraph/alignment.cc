@@ -30,6 +30,7 @@ class Alignment {
       guess_[txn.index()] = time;
       places_[txn.index()] = {time, h.session(txn)};
     });
+    if (!e_.sessions()) link_sessions();
     measure();
   }
 
@@ -72,18 +73,41 @@ class Alignment {
     return a.session == b.session ? 0 : 1;
   }
 
-  // Call f(dated) for the transactions known to come later than `txn`, and earlier.
+  // Where session order is not among the arcs, a session most likely kept its order all the same.
+  void link_sessions() {
+    const History& h = e_.observed().history();
+    next_.resize(h.txn_count());
+    previous_.resize(h.txn_count());
+    BudgetTicker ticker(budget_);
+    for (std::size_t s = 0; s < h.session_count(); ++s) {
+      TxnId before;
+      for (const TxnId txn : h.session_txns(SessionId{s})) {
+        if (ticker.tick()) return;
+        if (!e_.observed().counted(txn)) continue;
+        if (before.valid()) next_[before.index()] = txn;
+        previous_[txn.index()] = before;
+        before = txn;
+      }
+    }
+  }
+
+  // Call f(dated) for the transactions taken to come later than `txn`, and earlier: those that are
+  // known to, and those next to it in its session.
   template <class F>
   void for_each_later(TxnId txn, const F& f) const {
     for (const Node node : known_.out(e_.commit(txn))) {
       if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
     }
+    if (next_.empty()) return;
+    if (const TxnId other = next_[txn.index()]; other.valid()) f(places_[other.index()]);
   }
   template <class F>
   void for_each_earlier(TxnId txn, const F& f) const {
     for (const Node node : back_.out(e_.begin(txn))) {
       if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
     }
+    if (previous_.empty()) return;
+    if (const TxnId other = previous_[txn.index()]; other.valid()) f(places_[other.index()]);
   }
 
   // Measures gaps_ in the first guess. They are taken to spread as widely as they are long, as
@@ -130,6 +154,9 @@ class Alignment {
   std::vector<float> guess_;  // By transaction: its time by the first guess.
   // By transaction: its time by now.
   std::vector<Dated> places_;
+  // By transaction: the next one of its session, and the one before; invalid if there is none.
+  // Empty if arcs say that.
+  std::vector<TxnId> next_, previous_;
   // Within a session, and between sessions.
   std::array<Gap, 2> gaps_;
 };

@@ -46,6 +46,19 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   stopped_ = budget.exhausted();
 }
 
+void Encoding::assume_sessions(std::span<const Arc> arcs) {
+  arcs_.append(arcs);
+  assumed_ += arcs.size();
+  sessions_ = true;
+}
+
+void Encoding::drop_assumed() {
+  if (assumed_ == 0) return;
+  sessions_ = false;
+  arcs_.truncate(arcs_.size() - assumed_);
+  assumed_ = 0;
+}
+
 TxnId Encoding::txn(Node node) const {
   if (node >= first_readers_) return kInitialTxn;
   return TxnId{split_ ? node / 2 : node};

@@ -78,6 +78,11 @@ class Encoding {
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // The known arcs: all but those that depend on a choice.
   [[nodiscard]] std::span<const Arc> arcs() const { return arcs_.span(); }
+  // Adds `arcs` of session order at a level that ignores it, and takes them back. With them an
+  // order of the nodes still proves that the level holds, but a cycle proves nothing if session
+  // order is part of it. REQUIRES: release_arcs() was not called.
+  void assume_sessions(std::span<const Arc> arcs);
+  void drop_assumed();
   // Frees the memory of arcs().
   void release_arcs() { arcs_ = {}; }
 
@@ -152,6 +157,7 @@ class Encoding {
   Node first_readers_ = 0;  // Nodes from here on gather readers, …
   Node first_time_ = 0;     // … and from here on carry time.
   Column<Arc> arcs_;
+  std::size_t assumed_ = 0;  // How many of them, the last ones, are assumed.
   Column<Chain> chains_;
   std::vector<ChainId> chain_first_;
   std::vector<ChainId> item_chain_;  // By item; see chain_at().

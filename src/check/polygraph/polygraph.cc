@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "base/level_rules.h"
 #include "check/observed/likely_order.h"
 #include "check/polygraph/alignment.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/parallel_si.h"
 #include "check/polygraph/search.h"
+#include "check/polygraph/session_arcs.h"
+#include "check/polygraph/trusting_order.h"
 #include "check/versions/worst_cycle.h"
 #include "graph/digraph.h"
 
@@ -93,38 +99,76 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
   verdict.refutation = std::move(refutation);
 }
 
-}  // namespace
+// What is asked.
+struct Task {
+  const Observed& observed;
+  Level level;
+  const CheckOptions& options;
+  bool sources;
 
-Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
-                        const CheckOptions& options, bool sources) {
-  Verdict verdict{.level = level};
-  Encoding encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
+  [[nodiscard]] Encoding encoded(const Budget& budget) const {
+    return Encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
                     budget, sources);
-  if (encoding.stopped()) return verdict;
-  Digraph known(encoding.node_count(), encoding.arcs(), options.threads, budget);
-  encoding.release_arcs();
-  budget.charge(2 * known.node_count() + known.arc_count());
-  if (budget.exhausted()) return verdict;
-  const History& history = observed.history();
-  std::vector<Node> nodes =
-      topological_order(known, encoding.likely_order(likely_commit_order(history, budget)), budget);
-  if (budget.exhausted()) return verdict;
-  if (nodes.size() < known.node_count()) {
-    add_known_cycles(verdict, encoding, known, options, budget);
-    return verdict;
   }
-  std::optional<Digraph> back;
-  if (order_is_vague(history)) {
-    back = known.reversed(options.threads, budget);
-    budget.charge(10 * (known.node_count() + known.arc_count()));  // For aligned().
-    if (const auto txns = aligned(encoding, known, *back, nodes, budget)) {
-      nodes = topological_order(known, encoding.likely_order(*txns), budget);
+};
+
+// The known arcs, and the order of them that the search begins with. If it has fewer nodes than
+// the graph, the arcs are cyclic.
+struct Start {
+  Digraph known;
+  std::optional<Digraph> back;  // The reverse of `known`, if it was needed.
+  std::vector<Node> order;
+
+  [[nodiscard]] bool cyclic() const { return order.size() < known.node_count(); }
+};
+
+// Improves the order of `start`. Where the order of the source says little, who read from whom and
+// sessions say more. Elsewhere it is believed, unless session order is among the arcs, which is
+// guide enough.
+void improve(Start& start, const Encoding& encoding, const CheckOptions& options,
+             std::span<const Node> likely, const Budget& budget) {
+  const bool vague = order_is_vague(encoding.observed().history());
+  if (!vague && encoding.sessions()) return;
+  const Digraph& known = start.known;
+  start.back = known.reversed(options.threads, budget);
+  budget.charge(10 * (known.node_count() + known.arc_count()));
+  if (vague) {
+    if (const auto txns = aligned(encoding, known, *start.back, start.order, budget)) {
+      start.order = topological_order(known, encoding.likely_order(*txns), budget);
     }
-    if (budget.exhausted()) return verdict;
+  } else {
+    start.order =
+        topological_order(known, trusting_order(encoding, *start.back, likely, budget), budget);
   }
-  DynamicOrder order(std::move(known), std::move(back), nodes, budget, options.threads);
-  nodes = {};
+}
+
+Digraph known_arcs(const Encoding& encoding, const CheckOptions& options, const Budget& budget) {
+  return {encoding.node_count(), encoding.arcs(), options.threads, budget};
+}
+
+// If the budget is exhausted, the result is meaningless.
+Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& options,
+                 const Budget& budget) {
+  Start start{std::move(known), {}, {}};
+  budget.charge(2 * start.known.node_count() + start.known.arc_count());
+  if (budget.exhausted()) return start;
+  const auto likely =
+      encoding.likely_order(likely_commit_order(encoding.observed().history(), budget));
+  start.order = topological_order(start.known, likely, budget);
+  if (!start.cyclic() && !budget.exhausted()) improve(start, encoding, options, likely, budget);
+  return start;
+}
+
+// Searches for an order that keeps a side of every choice. REQUIRES: `start` is not cyclic.
+Verdict search_order(const Encoding& encoding, Start start, const Task& task,
+                     const Budget& budget) {
+  const CheckOptions& options = task.options;
+  Verdict verdict{.level = task.level};
+  DynamicOrder order(std::move(start.known), std::move(start.back), start.order, budget,
+                     options.threads);
+  start.order = {};
   Search search(encoding, order, options.search, options.threads, budget);
+  budget.charge(order.node_count() + encoding.chain_count());
   if (budget.exhausted()) return verdict;
   Solver solver(order, budget);
   ParallelSi parallel(encoding, order, search, budget);
@@ -133,7 +177,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
     case Solution::Found:
       add_certificate(verdict, encoding, order, budget);
       if (search.sources() != nullptr) verdict.sources = search.sources()->sources();
-      if (budget.exhausted()) return Verdict{.level = level};
+      if (budget.exhausted()) return Verdict{.level = task.level};
       verdict.outcome = Outcome::Holds;
       break;
     case Solution::None:
@@ -143,6 +187,120 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
       break;
   }
   return verdict;
+}
+
+// Decides by the arcs that `encoding` has.
+Verdict decide_encoded(Encoding& encoding, const Task& task, const Budget& budget) {
+  Verdict verdict{.level = task.level};
+  if (encoding.stopped()) return verdict;
+  Digraph known = known_arcs(encoding, task.options, budget);
+  encoding.release_arcs();
+  Start start = begin_with(std::move(known), encoding, task.options, budget);
+  if (budget.exhausted()) return verdict;
+  if (start.cyclic()) {
+    add_known_cycles(verdict, encoding, start.known, task.options, budget);
+    return verdict;
+  }
+  return search_order(encoding, std::move(start), task, budget);
+}
+
+bool uses_sessions(const Verdict& verdict) {
+  const auto by_session = [](const Edge& edge) { return edge.kind == EdgeKind::Session; };
+  const auto any = [&](std::span<const Edge> edges) {
+    return std::any_of(edges.begin(), edges.end(), by_session);
+  };
+  return std::any_of(verdict.anomalies.begin(), verdict.anomalies.end(),
+                     [&](const Anomaly& anomaly) { return any(anomaly.edges); }) ||
+         std::any_of(verdict.refutation.steps.begin(), verdict.refutation.steps.end(),
+                     [&](const RefutationStep& step) { return any(step.cycle); });
+}
+
+// What follows from a search with assumptions. If there is no order that keeps them, that proves
+// nothing, unless the proof does without sessions.
+Turn turn_of(Verdict verdict) {
+  if (verdict.outcome == Outcome::Undecided) return {};
+  if (verdict.outcome == Outcome::Holds || !uses_sessions(verdict)) return {std::move(verdict)};
+  return {std::nullopt, true};
+}
+
+// Searches an order that keeps the sessions as far as the first guess does: of the arcs of session
+// order only those that run forward in the guess are assumed.
+Turn decide_with_some_sessions(Encoding& encoding, const Task& task, const Budget& budget,
+                               const Budget& part) {
+  Start start =
+      begin_with(known_arcs(encoding, task.options, budget), encoding, task.options, budget);
+  if (budget.exhausted()) return {};
+  if (start.cyclic()) {
+    Verdict verdict{.level = task.level};
+    add_known_cycles(verdict, encoding, start.known, task.options, budget);
+    return {std::move(verdict)};
+  }
+  std::vector<std::uint32_t> position(start.order.size());
+  for (std::size_t at = 0; at < start.order.size(); ++at) {
+    position[start.order[at]] = static_cast<std::uint32_t>(at);
+  }
+  std::vector<Arc> forward = session_arcs(encoding, KeptBySessions::Commits);
+  std::erase_if(forward, [&](Arc arc) { return position[arc.from] > position[arc.to]; });
+  encoding.assume_sessions(forward);
+  start.known = known_arcs(encoding, task.options, budget);
+  start.back.reset();
+  encoding.release_arcs();
+  if (budget.exhausted()) return {};
+  return turn_of(search_order(encoding, std::move(start), task, part));
+}
+
+// Searches an order that keeps all sessions; or, if the known arcs contradict that, which it finds
+// out and remembers in `contradicted`, as many as decide_with_some_sessions() keeps.
+Turn decide_with_sessions(const Task& task, bool& contradicted, const Budget& budget,
+                          const Budget& part) {
+  Encoding encoding = task.encoded(budget);
+  if (encoding.stopped()) return {};
+  if (contradicted) return decide_with_some_sessions(encoding, task, budget, part);
+  const std::vector<Arc> sessions = session_arcs(encoding, KeptBySessions::Everything);
+  encoding.assume_sessions(sessions);
+  if (sessions.empty()) return {decide_encoded(encoding, task, budget)};  // As with sessions.
+  Start start =
+      begin_with(known_arcs(encoding, task.options, budget), encoding, task.options, budget);
+  if (budget.exhausted()) return {};
+  if (start.cyclic()) {
+    contradicted = true;
+    start.known = Digraph(0, {});
+    encoding.drop_assumed();
+    return decide_with_some_sessions(encoding, task, budget, part);
+  }
+  encoding.release_arcs();
+  return turn_of(search_order(encoding, std::move(start), task, part));
+}
+
+}  // namespace
+
+Steps first_turn(const Observed& observed, const SearchOptions& options) {
+  if (options.first_turn != 0) return {options.first_turn};
+  constexpr std::uint64_t kLeast = 10'000'000;  // About a tenth of a second.
+  constexpr std::uint64_t kPerItem = 1000;
+  return {kLeast + kPerItem * observed.items().size()};
+}
+
+Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
+                        const CheckOptions& options, bool sources) {
+  const Task task{observed, level, options, sources};
+  const auto alone = [&](const Budget& part) {
+    Encoding encoding = task.encoded(part);
+    return decide_encoded(encoding, task, part);
+  };
+  if (rules(level).sessions) return alone(budget);
+  bool contradicted = false;
+  const auto with_sessions = [&](const Budget& part) {
+    return decide_with_sessions(task, contradicted, budget, part);
+  };
+  const auto with_some = [&](const Budget& part) -> Turn {
+    if (contradicted) return {std::nullopt, true};  // That is what with_sessions() does.
+    Encoding encoding = task.encoded(budget);
+    if (encoding.stopped()) return {};
+    return decide_with_some_sessions(encoding, task, budget, part);
+  };
+  const Steps steps = first_turn(observed, options.search);
+  return take_turns(budget, steps, {with_sessions, with_some}, alone);
 }
 
 }  // namespace ouro

@@ -3,9 +3,14 @@
 // The history becomes a graph of known arcs and open choices (encoding.h). If the known arcs have a
 // cycle, the level is violated. Otherwise a topological order of them is the first guess, which a
 // search (search.h) and the solver mend until it keeps a side of every choice, or no order can.
+//
+// Session order guides a search: it contradicts most wrong guesses at once. So a level that ignores
+// sessions is first decided as if it did not. If there is such an order, the level holds; if not,
+// the level is decided without sessions.
 #pragma once
 
 #include "check/observed/observed.h"
+#include "check/polygraph/take_turns.h"
 #include "ouro/check.h"
 
 namespace ouro {
@@ -16,5 +21,9 @@ namespace ouro {
 // open reads are left out.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                                       const CheckOptions& options, bool sources = false);
+
+// How much work the first turn has (take_turns.h) if another level, or an assumption, is to answer
+// for a level: enough for histories that are not hard.
+[[nodiscard]] Steps first_turn(const Observed& observed, const SearchOptions& options);
 
 }  // namespace ouro

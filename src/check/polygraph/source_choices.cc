@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "check/polygraph/search.h"
-#include "history/access.h"
 
 namespace ouro {
 
@@ -25,10 +24,8 @@ void SourceChoices::add_versions(const Budget& budget) {
   for_each_within(budget, 0, e_.members().size(), [&](std::size_t i) {
     const ChainMember& member = e_.members()[i];
     const KeyId key = e_.key_of(member.chain);
-    Version version{member.writer, member.chain, o_.history().initial(key)};
-    if (member.writer != kInitialTxn) {
-      version.value = o_.items().value(final_write(o_, member.writer, key));
-    }
+    Version version{member.writer, member.chain, {}};
+    if (member.writer != kInitialTxn) version.write = final_write(o_, member.writer, key);
     versions_.push_back(version);
     ++chain_first_[member.chain + 1];
   });
@@ -83,9 +80,7 @@ std::pair<SourceChoices::VersionId, SourceChoices::VersionId> SourceChoices::mem
 }
 
 bool SourceChoices::fits(const Read& read, VersionId version) const {
-  return versions_[version].writer != read.txn &&
-         read_fits(o_.items().kind(read.item), o_.items().value(read.item),
-                   versions_[version].value);
+  return versions_[version].writer != read.txn && o_.fits(read.item, versions_[version].write);
 }
 
 SourceChoices::VersionId SourceChoices::last_seen(const Read& read) const {

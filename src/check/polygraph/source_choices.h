@@ -60,7 +60,7 @@ class SourceChoices {
   struct Version {
     TxnId writer;  // kInitialTxn: the initial one.
     ChainId chain = kNoChain;
-    Value value;
+    ItemId write;  // Invalid: the initial one.
   };
   struct Key {
     KeyId key;

@@ -120,11 +120,8 @@ bool RowVersions::matches(PredicateId predicate, KeyPosition place) const {
 }
 
 RowVersions::Part RowVersions::part(const PredicateRead& read, KeyPosition place) const {
-  if (!matches(read.predicate, place)) return {};
-  if (!read.column.valid()) return {true, Value::null()};  // Rows are counted, or keys, which stay.
-  const Value cell = h_.cell(of(place.key)[place.position].value, read.column);
-  if (cell.is_null()) return {};
-  return {true, read.aggregate == AggregateKind::Count ? Value::null() : cell};
+  const Version& version = of(place.key)[place.position];
+  return version.alive ? row_part(h_, read, {place.key, version.value}) : Part{};
 }
 
 RowVersions::Scope RowVersions::scope(PredicateId predicate) const {

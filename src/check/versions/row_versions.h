@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/observed/observed.h"
+#include "check/predicates/possible_result.h"
 #include "check/predicates/predicate_bounds.h"
 
 namespace ouro {
@@ -62,15 +63,7 @@ class RowVersions {
   };
   // Whether `predicate` is true of a version.
   [[nodiscard]] bool matches(PredicateId predicate, KeyPosition place) const;
-  // What a version is to a select or aggregate. It is nothing if it does not match, or if the
-  // aggregate is of a column that is null there. Otherwise it counts; and if the read is a sum,
-  // minimum or maximum, so does its value of the column. A read cannot tell versions of a row apart
-  // that are the same to it.
-  struct Part {
-    bool counts = false;
-    Value value;
-    constexpr auto operator<=>(const Part&) const = default;
-  };
+  using Part = RowPart;
   [[nodiscard]] Part part(const PredicateRead& read, KeyPosition place) const;
   // The keys of versions that may match.
   struct Scope {

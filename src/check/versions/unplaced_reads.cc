@@ -1,65 +1,17 @@
 #include "check/versions/unplaced_reads.h"
 
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
-#include <string>
 
-#include "check/predicates/total.h"
+#include "check/predicates/possible_result.h"
 #include "history/access.h"
-#include "history/value_order.h"
 
 namespace ouro {
 
 // ---- which results are possible ----
 
-// The sums or averages that some choice of versions can give.
-class UnplacedReads::Sums {
- public:
-  Sums(const History& history, AggregateKind kind) : h_(history) {
-    const Total nothing(kind == AggregateKind::Avg);
-    states_.try_emplace(nothing.summary(), nothing);
-  }
-
-  // One row, which is one of `parts`.
-  void add(const std::vector<Part>& parts) {
-    absl::flat_hash_map<std::string, Total> next;
-    for (const auto& [summary, total] : states_) {
-      for (const Part& part : parts) {
-        Total sum = total;
-        if (part.counts) sum.add(h_, part.value);
-        next.try_emplace(sum.summary(), sum);
-      }
-      if (next.size() > kMost) many_ = true;
-      if (many_) return;
-    }
-    states_ = std::move(next);
-  }
-  // Whether one of them may be recorded as `wanted`, which is JSON. If there are too many to tell,
-  // that is possible.
-  [[nodiscard]] bool has(const std::string& wanted) const {
-    return many_ || std::any_of(states_.begin(), states_.end(),
-                                [&](const auto& state) { return state.second.fits(wanted); });
-  }
-
- private:
-  static constexpr std::size_t kMost = 1 << 8;
-
-  const History& h_;
-  absl::flat_hash_map<std::string, Total> states_;  // By Total::summary().
-  bool many_ = false;
-};
-
 bool UnplacedReads::is_own(const Asked& asked, KeyId key, std::uint32_t position) const {
   const ItemId write = rows_.of(key)[position].write;
   return write.valid() && o_.txn(write) == asked.seen.txn;
-}
-
-// As RowVersions::part(), but an aggregate of keys has the key as its value.
-RowVersions::Part UnplacedReads::part(const Asked& asked, KeyId key, std::uint32_t position) const {
-  Part part = rows_.part(*asked.read, {key, position});
-  if (part.counts && !asked.read->column.valid()) part.value = h_.key_name(key);
-  return part;
 }
 
 std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Row& row,
@@ -67,7 +19,7 @@ std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Ro
   std::vector<Part> out;
   for (std::uint32_t i = within.first; i <= within.last; ++i) {
     if (is_own(asked, row.key, i)) continue;
-    const Part one = part(asked, row.key, i);
+    const Part one = rows_.part(*asked.read, {row.key, i});
     if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
   }
   return out;
@@ -75,53 +27,12 @@ std::vector<RowVersions::Part> UnplacedReads::parts(const Asked& asked, const Ro
 
 template <class IntervalOf>
 bool UnplacedReads::possible(const Asked& asked, const IntervalOf& interval_of) const {
-  const AggregateKind kind = asked.read->aggregate;
-  const bool select = h_.op(asked.seen.op).kind == OpKind::Select;
-  const std::string wanted = select ? "" : h_.text(asked.read->result);
-  std::size_t least = 0;  // How many count in any case, and how many may.
-  std::size_t most = 0;
-  Sums sums(h_, kind);
-  bool found = false;  // Whether some value may be the minimum or maximum.
-  const auto add = [&](const std::vector<Part>& parts) {
-    const auto counts = [](const Part& part) { return part.counts; };
-    const bool some = std::any_of(parts.begin(), parts.end(), counts);
-    const bool all = std::all_of(parts.begin(), parts.end(), counts);
-    least += all ? 1 : 0;
-    most += some ? 1 : 0;
-    if (parts.empty() || (select && all)) return false;
-    if (select || kind == AggregateKind::Count) return true;
-    if (kind == AggregateKind::Sum || kind == AggregateKind::Avg) {
-      sums.add(parts);
-      return true;
-    }
-    bool fits = !all;
-    for (const Part& part : parts) {
-      if (!part.counts || asked.read->result.is_null()) continue;
-      const int order = compare_values(h_, part.value, asked.read->result);
-      fits |= kind == AggregateKind::Min ? order >= 0 : order <= 0;
-      found |= order == 0;
-    }
-    return fits;
-  };
-  for (const Part& own : asked.own) {
-    if (select || !add({own})) return false;
-  }
+  PossibleResult result(h_, asked.seen.op);
+  for (const auto& [key, part] : asked.own) result.add({&part, 1}, key);
   for (std::size_t i = 0; i < asked.rows.size(); ++i) {
-    if (!add(parts(asked, asked.rows[i], interval_of(i)))) return false;
+    result.add(parts(asked, asked.rows[i], interval_of(i)), asked.rows[i].key);
   }
-  if (select) return true;
-  switch (kind) {
-    case AggregateKind::Count:
-      for (std::size_t count = least; count <= most; ++count) {
-        if (std::to_string(count) == wanted) return true;
-      }
-      return false;
-    case AggregateKind::Sum:
-    case AggregateKind::Avg:
-      return sums.has(wanted);
-    default:
-      return asked.read->result.is_null() || found;
-  }
+  return result.has_result();
 }
 
 bool UnplacedReads::possible_with(const Asked& asked, std::size_t changed, Interval instead) const {
@@ -145,13 +56,11 @@ void UnplacedReads::add_own(Asked& asked, std::vector<KeyId>& written) const {
     if (std::find(written.begin(), written.end(), own.key) != written.end()) continue;
     written.push_back(own.key);
     if (!leaves_row(own)) continue;
-    if (evaluate(h_, asked.read->predicate, own.key, own.value) != Truth::True) continue;
-    const ColumnId column = asked.read->column;
-    const Value value = column.valid() ? h_.cell(own.value, column) : h_.key_name(own.key);
+    const Part part = row_part(h_, *asked.read, {own.key, own.value});
     const auto rows = h_.rows(*asked.read);
     const bool returned = std::any_of(rows.begin(), rows.end(),
                                       [&](const KeyVersion& row) { return row.key == own.key; });
-    if (!value.is_null() && !returned) asked.own.push_back({true, value});
+    if (part.counts && !returned) asked.own.emplace_back(own.key, part);
   }
   std::sort(written.begin(), written.end());
 }
@@ -227,7 +136,7 @@ UnplacedReads::Interval UnplacedReads::narrowed(const Asked& asked, const Row& r
   Interval out = row.known;
   if (h_.op(asked.seen.op).kind != OpKind::Select) return out;
   const auto wrong = [&](std::uint32_t i) {
-    return is_own(asked, row.key, i) || part(asked, row.key, i).counts;
+    return is_own(asked, row.key, i) || rows_.part(*asked.read, {row.key, i}).counts;
   };
   while (out.first < out.last && wrong(out.first)) ++out.first;
   while (out.first < out.last && wrong(out.last)) --out.last;
@@ -264,9 +173,9 @@ void UnplacedReads::at_begin(const Asked& asked, const Positions& positions, Fin
   const std::uint32_t begun = positions.begin[asked.seen.txn.index()];
   for (std::size_t i = 0; i < asked.rows.size(); ++i) {
     const Row& row = asked.rows[i];
-    const Part now = part(asked, row.key, row.held);
+    const Part now = rows_.part(*asked.read, {row.key, row.held});
     const auto same = [&](std::uint32_t at) {
-      return !is_own(asked, row.key, at) && part(asked, row.key, at) == now;
+      return !is_own(asked, row.key, at) && rows_.part(*asked.read, {row.key, at}) == now;
     };
     Interval run{row.held, row.held};
     while (run.first > row.known.first && same(run.first - 1)) --run.first;

@@ -87,10 +87,8 @@ class UnplacedReads {
     std::vector<Row> rows;
     // What its own writes before the read give; of a select only rows that it did not return, which
     // cannot be.
-    std::vector<Part> own;
+    std::vector<std::pair<KeyId, Part>> own;
   };
-  class Sums;
-
   [[nodiscard]] Asked ask(const PredicateReads::Seen& seen, std::span<const Sight> sights) const;
   void add_own(Asked& asked, std::vector<KeyId>& written) const;
   void find_held(const Positions& positions, Asked& asked) const;
@@ -102,7 +100,6 @@ class UnplacedReads {
   [[nodiscard]] bool possible_with(const Asked& asked, std::size_t changed, Interval instead) const;
   // What the versions of a row within an interval are to the read, each once.
   [[nodiscard]] std::vector<Part> parts(const Asked& asked, const Row& row, Interval within) const;
-  [[nodiscard]] Part part(const Asked& asked, KeyId key, std::uint32_t position) const;
   // Whether the transaction itself wrote that version, so that the read cannot have seen it.
   [[nodiscard]] bool is_own(const Asked& asked, KeyId key, std::uint32_t position) const;
   void at_begin(const Asked& asked, const Positions& positions, Finding& out) const;

@@ -1,0 +1,33 @@
+// By observation: keys of which selects and aggregates do not tell what they saw (ReadKey).
+//
+// Every predicate read saw one version of every key. There may be many keys, so they are not all
+// looked at: a level is decided without them first. In the order that was found the predicate reads
+// are then replayed. If each gives what was recorded, the level holds. If not, the keys that do not
+// fit become open reads, and the level is decided again. Adding reads only adds conditions, so a
+// level that is violated with some of them is violated.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/budget.h"
+#include "check/observed/observed.h"
+#include "check/versions/row_versions.h"
+#include "ouro/check.h"
+
+namespace ouro {
+
+// Decides the level by all reads that `observed` has, open ones included.
+using DecideReads = std::function<Verdict(Observed& observed, Level level)>;
+
+// REQUIRES: by observation.
+// Cost: that of `decide` and of a replay of the predicate reads, for each time that keys are added.
+[[nodiscard]] Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
+                                    const Budget& budget, const CheckOptions& options);
+
+// The selects and aggregates of which no versions give the result, if each key that is a read of
+// `observed` was seen as its source says, or, if it has none, as any of its candidates. Only reads
+// that have such keys are looked at. Selects are judged by what their transaction wrote before.
+[[nodiscard]] std::vector<PredicateFlaw> impossible_results(const Observed& observed);
+
+}  // namespace ouro

@@ -1,0 +1,313 @@
+// Selects and aggregates by observation: every one saw one version of every key, also of those that
+// it does not tell of. Random small histories against the oracle (tests/oracle.h) and against a
+// replay in every order; and the textbook cases.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/explain.h"
+#include "ouro/format.h"
+#include "ouro/history_builder.h"
+#include "ouro/report.h"
+#include "tests/observed.h"
+#include "tests/oracle.h"
+#include "tests/this_build.h"
+#include "tests/value_oracle.h"
+
+namespace ouro {
+namespace {
+
+using ::testing::HasSubstr;
+
+History parsed(const std::string& text) {
+  auto history = parse_history(text, {.format = Format::Native});
+  EXPECT_TRUE(history.ok()) << history.error().to_string() << '\n' << text;
+  return *std::move(history);
+}
+
+// What is wrong with the certificate of a verdict, or "".
+std::string certified(const History& history, const Verdict& verdict) {
+  const auto answer = certify(history, make_certificate(history, verdict));
+  if (!answer.ok()) return answer.error().to_string();
+  return answer->accepted ? "" : answer->reason;
+}
+
+Outcome outcome(const std::string& text, Level level) {
+  const History history = parsed(text);
+  const auto verdict = check(history, level);
+  EXPECT_TRUE(verdict.ok());
+  EXPECT_EQ(certified(history, *verdict), "") << text;
+  return verdict->outcome;
+}
+
+// ---- the textbook ----
+
+constexpr char kOnCall[] =
+    R"({"session":"l","ops":[["w","alice",{"on":1}],["w","bob",{"on":1}]]}
+{"session":"a","ops":[["aggregate","count",null,{"eq":["on",1]},2],["w","alice",{"on":0}]]}
+{"session":"b","ops":[["aggregate","count",null,{"eq":["on",1]},2],["w","bob",{"on":0}]]}
+)";
+
+TEST(UntoldTest, OnCallWriteSkewIsAViolation) {
+  EXPECT_EQ(outcome(kOnCall, Level::Serializable), Outcome::Violated);
+  EXPECT_EQ(outcome(kOnCall, Level::SessionSi), Outcome::Holds);
+  EXPECT_EQ(outcome(kOnCall, Level::Causal), Outcome::Holds);
+  const History history = parsed(kOnCall);
+  const auto verdict = check(history, Level::Serializable);
+  EXPECT_FALSE(explain(history, *verdict).stories.empty());
+}
+
+TEST(UntoldTest, ARowThatASelectMissesIsAPhantom) {
+  constexpr char kPhantom[] =
+      R"({"session":"l","ops":[["w","a",{"c":1}]]}
+{"session":"b","ops":[["w","b",{"c":1}]]}
+{"session":"c","ops":[["select",{"eq":["c",1]},[["a",{"c":1}]]],["r","b",{"c":1}]]}
+)";
+  EXPECT_EQ(outcome(kPhantom, Level::Serializable), Outcome::Violated);
+  EXPECT_EQ(outcome(kPhantom, Level::SessionSi), Outcome::Violated);
+  EXPECT_EQ(outcome(kPhantom, Level::ReadCommitted), Outcome::Holds);
+}
+
+TEST(UntoldTest, ATornSumIsAViolation) {
+  constexpr char kTorn[] =
+      R"({"session":"l","ops":[["w","a",{"v":50}],["w","b",{"v":50}]]}
+{"session":"m","ops":[["r","a",{"v":50}],["r","b",{"v":50}],["w","a",{"v":20}],["w","b",{"v":80}]]}
+{"session":"r","ops":[["aggregate","sum","v",{"ge":["v",0]},130]]}
+)";
+  EXPECT_EQ(outcome(kTorn, Level::SessionSi), Outcome::Violated);
+  EXPECT_EQ(outcome(kTorn, Level::Serializable), Outcome::Violated);
+  std::string whole = kTorn;
+  whole.replace(whole.find("130"), 3, "100");
+  EXPECT_EQ(outcome(whole, Level::StrictSerializable), Outcome::Holds);
+}
+
+TEST(UntoldTest, NoVersionGivesTheResult) {
+  constexpr char kNever[] = R"({"session":"l","ops":[["w","a",{"v":50}]]}
+{"session":"r","ops":[["aggregate","max","v",{"ge":["v",0]},51]]}
+)";
+  EXPECT_EQ(outcome(kNever, Level::ReadCommitted), Outcome::Violated);
+  EXPECT_EQ(outcome(kNever, Level::Serializable), Outcome::Violated);
+}
+
+TEST(UntoldTest, AnUnknownTransactionCountsIfItExplainsAResult) {
+  constexpr char kUnknown[] = R"({"session":"l","ops":[["w","a",{"v":1}]]}
+{"session":"u","status":"unknown","ops":[["w","a",{"v":2}]]}
+{"session":"r","ops":[["aggregate","sum","v",{"ge":["v",0]},2]]}
+)";
+  EXPECT_EQ(outcome(kUnknown, Level::Serializable), Outcome::Holds);
+}
+
+// ---- random histories ----
+
+// A store that gives every transaction some committed state, not always the last; and now and then
+// something else.
+class RandomStore {
+ public:
+  explicit RandomStore(std::uint64_t seed) : random_(seed) { states_.push_back({}); }
+
+  std::string history() {
+    std::string out;
+    const int txns = 3 + pick(2);
+    for (int t = 0; t < txns; ++t) {
+      State state = states_[pick(3) > 0 ? states_.size() - 1 : pick(states_.size())];
+      std::map<int, int> wrote;
+      std::string ops;
+      for (int i = 1 + pick(3); i > 0; --i) ops += (ops.empty() ? "" : ",") + op(state, wrote);
+      const int status = pick(12);
+      const char* word = status == 0 ? "aborted" : status == 1 ? "unknown" : "committed";
+      out += R"({"session":")" + std::to_string(pick(3)) + R"(","status":")" + word +
+             R"(","ops":[)" + ops + "]}\n";
+      if (status == 0) continue;
+      State next = states_.back();
+      for (const auto& [key, value] : wrote) next[key] = value;
+      states_.push_back(next);
+    }
+    return out;
+  }
+
+ private:
+  using State = std::map<int, int>;  // By key: the cell of its row; -1: no row.
+
+  int pick(std::size_t below) { return static_cast<int>(random_() % below); }
+  static std::string row(int value) { return R"({"c":)" + std::to_string(value) + "}"; }
+  static std::string name(int key) { return key == 0 ? R"("a")" : R"("b")"; }
+
+  std::string op(State& state, std::map<int, int>& wrote) {
+    const int key = pick(2);
+    switch (pick(6)) {
+      case 0: {
+        state[key] = wrote[key] = -1;
+        return R"(["d",)" + name(key) + "]";
+      }
+      case 1:
+      case 2: {
+        state[key] = wrote[key] = pick(3);
+        return R"(["w",)" + name(key) + "," + row(state[key]) + "]";
+      }
+      case 3: {
+        const auto held = state.find(key);
+        const bool none = held == state.end() || held->second < 0;
+        return R"(["r",)" + name(key) + "," + (none ? "null" : row(held->second)) + "]";
+      }
+      case 4:
+        return select(state);
+      default:
+        return aggregate(state);
+    }
+  }
+  std::string select(const State& state) {
+    const int least = pick(3);
+    std::string rows;
+    for (const auto& [key, value] : state) {
+      if (value < least || pick(12) == 0) continue;
+      rows += (rows.empty() ? "[" : ",[") + name(key) + "," + row(value) + "]";
+    }
+    return R"(["select",{"ge":["c",)" + std::to_string(least) + "]},[" + rows + "]]";
+  }
+  std::string aggregate(const State& state) {
+    const int least = pick(2);
+    std::vector<int> values;
+    for (const auto& [key, value] : state) {
+      if (value >= least) values.push_back(value);
+    }
+    const int kind = pick(4);
+    int result = static_cast<int>(values.size());
+    if (kind == 1) result = std::accumulate(values.begin(), values.end(), 0);
+    if (kind == 2 && !values.empty()) result = *std::min_element(values.begin(), values.end());
+    if (kind == 3 && !values.empty()) result = *std::max_element(values.begin(), values.end());
+    if (pick(10) == 0) ++result;
+    const bool null = kind > 0 && values.empty();
+    constexpr const char* kWords[] = {"count", "sum", "min", "max"};
+    return std::string(R"(["aggregate",")") + kWords[kind] + R"(",)" +
+           (kind == 0 ? "null" : R"("c")") + R"(,{"ge":["c",)" + std::to_string(least) + "]}," +
+           (null ? "null" : std::to_string(result)) + "]";
+  }
+
+  std::mt19937_64 random_;
+  std::vector<State> states_;
+};
+
+// How many ways there are to say what reads saw.
+std::size_t ways(const History& history) {
+  std::size_t count = 0;
+  oracle::any_sources(history, Evidence::Observed,
+                      [&](const oracle::Sources&) { return ++count > 2000; });
+  return count;
+}
+
+// Whether some order of all committed and some unknown transactions gives every operation, replayed
+// one transaction after the other, what it returned. Shares nothing with the oracle but the truth
+// of predicates.
+class SerialReplay {
+ public:
+  explicit SerialReplay(const History& history) : h_(history) {}
+
+  bool possible() {
+    std::vector<std::size_t> unknown;
+    std::vector<std::size_t> all;
+    for (std::size_t t = 0; t < h_.txn_count(); ++t) {
+      if (h_.status(TxnId{t}) == TxnStatus::Committed) all.push_back(t);
+      if (h_.status(TxnId{t}) == TxnStatus::Unknown) unknown.push_back(t);
+    }
+    for (std::size_t mask = 0; mask < (std::size_t{1} << unknown.size()); ++mask) {
+      std::vector<std::size_t> order = all;
+      for (std::size_t i = 0; i < unknown.size(); ++i) {
+        if ((mask >> i & 1) != 0) order.push_back(unknown[i]);
+      }
+      std::sort(order.begin(), order.end());
+      do {
+        if (fits(order)) return true;
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
+    return false;
+  }
+
+ private:
+  struct Held {
+    Value value;
+    bool row = false;
+  };
+  using State = std::map<KeyId, Held>;
+
+  bool fits(const std::vector<std::size_t>& order) const {
+    State state;
+    for (std::size_t k = 0; k < h_.key_count(); ++k) {
+      const Value initial = h_.initial(KeyId{k});
+      state[KeyId{k}] = {initial, !initial.is_null()};
+    }
+    for (const std::size_t t : order) {
+      for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
+        if (!fits(h_.op(id), state)) return false;
+      }
+    }
+    return true;
+  }
+  bool fits(const Op& op, State& state) const {
+    if (op.kind == OpKind::Read) return state[op.key].value == op.value;
+    if (is_write(op.kind)) {
+      state[op.key] = {op.value, op.kind != OpKind::Delete && !op.value.is_null()};
+      return true;
+    }
+    const PredicateRead& read = h_.predicate_read(op.id);
+    std::vector<KeyVersion> expected;
+    for (const auto& [key, held] : state) {
+      const bool matches =
+          held.row && oracle::truth_of(h_, read.predicate, key, held.value) == true;
+      if (matches) expected.push_back({key, held.value});
+    }
+    if (op.kind == OpKind::Aggregate) {
+      return oracle::is_aggregate(h_, read, expected);
+    }
+    std::vector<KeyVersion> rows(h_.rows(read).begin(), h_.rows(read).end());
+    std::sort(rows.begin(), rows.end());
+    return rows == expected;
+  }
+
+  const History& h_;
+};
+
+TEST(UntoldTest, AgreesWithTheOracleAtAllLevels) {
+  const int count = 4000 / static_cast<int>(kSlowdown);
+  int undecided = 0;
+  int judged = 0;
+  std::map<Outcome, int> outcomes;
+  for (int seed = 1; seed <= count; ++seed) {
+    const std::string text = RandomStore(static_cast<std::uint64_t>(seed)).history();
+    const History history = parsed(text);
+    if (ways(history) > 300) continue;
+    ++judged;
+    const oracle::LevelSet allowed = oracle::allowed_levels(history);
+    EXPECT_EQ(allowed.has(Level::Serializable), SerialReplay(history).possible()) << text;
+    for (const LevelInfo& level : levels()) {
+      if (!decidable(level.level)) continue;
+      const auto verdict = check(history, level.level);
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string() << '\n' << text;
+      ++outcomes[verdict->outcome];
+      if (verdict->outcome == Outcome::Undecided) {
+        ++undecided;
+        continue;
+      }
+      EXPECT_EQ(verdict->outcome == Outcome::Holds, allowed.has(level.level))
+          << "seed " << seed << ' ' << level.name << '\n'
+          << text;
+      EXPECT_EQ(certified(history, *verdict), "") << "seed " << seed << ' ' << level.name << '\n'
+                                                  << text;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(judged, count / 3);
+  EXPECT_GT(outcomes[Outcome::Holds], judged);
+  EXPECT_GT(outcomes[Outcome::Violated], judged);
+  EXPECT_EQ(undecided, 0);
+}
+
+}  // namespace
+}  // namespace ouro
