@@ -315,9 +315,14 @@ TEST(ServeCrashTest, EventFilesAndWebhooksMissNothing) {
   for (int n = 0; n < kConflicts; ++n) {
     EXPECT_EQ(json_at(lines[static_cast<std::size_t>(n)], "/event"), std::to_string(n + 1));
   }
-  // At least once each, in order.
-  EXPECT_TRUE(std::is_sorted(delivered.begin(), delivered.end()));
-  EXPECT_EQ(std::set<int>(delivered.begin(), delivered.end()).size(), kConflicts + 0u);
+  // At least once each, and for the first time in order: what a killed process had sent may be
+  // handled late, behind what the next one sent again.
+  std::vector<int> first;
+  for (const int event : delivered) {
+    if (std::find(first.begin(), first.end(), event) == first.end()) first.push_back(event);
+  }
+  EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
+  EXPECT_EQ(first.size(), kConflicts + 0u);
 }
 
 // Events that are in DIR, by number, from both files.

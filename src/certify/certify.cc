@@ -207,7 +207,8 @@ std::string check_untold(const History& h, const Certificate& certificate) {
   if (untold.empty()) return "";
   if (certificate.verdict.evidence != Evidence::Observed) return "its evidence tells of all keys";
   for (std::size_t i = 0; i < untold.size(); ++i) {
-    const auto [read, key] = untold[i];
+    const OpId read = untold[i].read;
+    const KeyId key = untold[i].key;
     if (i > 0 && untold[i] <= untold[i - 1]) return "keys that are not told of are out of order";
     if (read.index() >= h.op_count() || key.index() >= h.key_count()) {
       return "it is about a read or a key that the history does not have";

@@ -133,6 +133,9 @@ class Replay {
       for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
         if (!has_condition(h_.op(id).kind)) continue;
         if (ticker.tick()) return {};
+        if (predicate_txns_.empty() || predicate_txns_.back() != TxnId{t}) {
+          predicate_txns_.emplace_back(t);
+        }
         if (h_.op(id).kind == OpKind::Select) select(id, out);
         if (h_.op(id).kind == OpKind::Aggregate) aggregate(id, out);
       }
@@ -141,12 +144,12 @@ class Replay {
   }
   [[nodiscard]] OpId impossible() const { return impossible_.read; }
 
-  // The transactions with predicate reads that do not fit, found by misfits(), ascending.
-  [[nodiscard]] std::span<const TxnId> misfit_txns() const { return misfit_txns_; }
+  // The transactions with predicate reads that misfits() looked at, ascending.
+  [[nodiscard]] std::span<const TxnId> predicate_txns() const { return predicate_txns_; }
   // The edges that the predicate reads of such a transaction have at the nearest moment of the
-  // order at which all of them fit, and its other reads, too: they follow who wrote the versions
-  // that are there, and precede who overwrote them. Empty if there is no such moment near by.
-  [[nodiscard]] std::vector<PredicateEdge> place(TxnId txn) {
+  // order at which all of them fit, and its other reads, too: they follow who made the rows what
+  // they are to the read, and precede who changed that. Nothing if no such moment is near by.
+  [[nodiscard]] std::optional<std::vector<PredicateEdge>> place(TxnId txn) {
     Moment now;
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const bool unknown =
@@ -157,6 +160,7 @@ class Replay {
         shown.rows.push_back({key, last});
       });
     }
+    if (fits(now)) return edges_of(txn, now);
     const std::vector<Step> steps = steps_of(txn, now);
     const std::uint32_t begun = positions_.begin[txn.index()];
     auto high = static_cast<std::size_t>(
@@ -184,7 +188,7 @@ class Replay {
         if (fits(later)) return edges_of(txn, later);
       }
     }
-    return {};
+    return std::nullopt;
   }
 
  private:
@@ -288,11 +292,18 @@ class Replay {
   [[nodiscard]] std::vector<PredicateEdge> edges_of(TxnId reader, const Moment& moment) const {
     std::vector<PredicateEdge> out;
     for (const Shown& shown : moment) {
+      const PredicateRead& read = h_.predicate_read(shown.read);
       for (const auto& [key, version] : shown.rows) {
         const auto versions = rows_.of(key);
-        if (version > 0) out.push_back({reader, shown.read, versions[version].write, false});
+        const RowPart part = rows_.part(read, {key, version});
+        std::uint32_t first = version;
+        while (first > 0 && rows_.part(read, {key, first - 1}) == part) --first;
+        if (first > 0) out.push_back({reader, shown.read, versions[first].write, false});
         std::uint32_t next = version + 1;
-        while (next < versions.size() && o_.txn(versions[next].write) == reader) ++next;
+        while (next < versions.size() &&
+               (o_.txn(versions[next].write) == reader || rows_.part(read, {key, next}) == part)) {
+          ++next;
+        }
         if (next < versions.size()) {
           out.push_back({reader, shown.read, versions[next].write, true});
         }
@@ -301,25 +312,18 @@ class Replay {
     return out;
   }
 
-  void note_misfit(OpId read) {
-    const TxnId txn = h_.txn_of(read);
-    if (misfit_txns_.empty() || misfit_txns_.back() != txn) misfit_txns_.push_back(txn);
-  }
-
   void select(OpId id, std::vector<ReadKey>& out) {
     const auto own = written_before(h_, id);
     PossibleResult mine(h_, id);
     add_own(h_, id, own, mine);
     if (!mine.has_result()) return impossible_.add(whole_, lists_, id, out);
     const PredicateId predicate = h_.predicate_read(id).predicate;
-    const std::size_t before = out.size();
     for_each_key(id, own, [&](KeyId key, std::uint32_t first, std::uint32_t last) {
       for (std::uint32_t i = first; i <= last; ++i) {
         if (!rows_.matches(predicate, {key, i})) return;
       }
       out.push_back({id, key});
     });
-    if (out.size() > before) note_misfit(id);
   }
 
   void aggregate(OpId id, std::vector<ReadKey>& out) {
@@ -335,7 +339,6 @@ class Replay {
       result.add(parts, key);
     });
     if (result.has_result()) return;
-    note_misfit(id);
     if (aggregates_++ >= kMostAggregates) return;
     const std::size_t before = out.size();
     add_all_keys(o_, lists_, id, out);
@@ -356,7 +359,7 @@ class Replay {
   const std::vector<bool> lists_;  // By key.
   std::vector<RowVersions::KeyPosition> matches_;
   Impossible impossible_;
-  std::vector<TxnId> misfit_txns_;
+  std::vector<TxnId> predicate_txns_;
   int aggregates_ = 0;
 };
 
@@ -420,23 +423,25 @@ class Guess {
     edges_.clear();
     may_grow_ = false;
   }
-  // Adds the edges of transactions that have a moment at which they fit, and removes their keys
-  // from `keys`. Returns whether there are more edges than before.
-  bool add(const Observed& observed, Replay& replay, std::vector<ReadKey>& keys) {
+  // Replaces the edges by those of all transactions that have a moment in the order at which they
+  // fit, and removes their keys from `keys`. Returns whether that is a new guess.
+  bool renew(const Observed& observed, Replay& replay, std::vector<ReadKey>& keys,
+             const Budget& budget) {
     if (!may_grow_) return false;
     constexpr int kMostRounds = 20;
     may_grow_ = ++rounds_ < kMostRounds;
-    const std::size_t known = edges_.size();
+    const auto before = std::exchange(edges_, {});
     const History& h = observed.history();
-    for (const TxnId txn : replay.misfit_txns()) {
+    for (const TxnId txn : replay.predicate_txns()) {
+      if (budget.exhausted()) break;
       const auto placed = replay.place(txn);
-      if (placed.empty()) continue;
+      if (!placed) continue;
       std::erase_if(keys, [&](const ReadKey& key) { return h.txn_of(key.read) == txn; });
-      for (const PredicateEdge& edge : placed) {
+      for (const PredicateEdge& edge : *placed) {
         edges_.insert({edge.reader, edge.read, observed.items().op(edge.write), edge.overwrites});
       }
     }
-    return edges_.size() > known;
+    return edges_ != before;
   }
   [[nodiscard]] std::vector<PredicateEdge> edges(const Observed& observed) const {
     std::vector<PredicateEdge> out;
@@ -456,11 +461,14 @@ class Guess {
   bool may_grow_ = true;
 };
 
+// How far to go: only guess, and give up where that does not help; or find out.
+enum class Effort : bool { Guess, All };
+
 // Levels at which a predicate read has a moment in the order that was found. Reads that do not fit
 // there are first moved to a moment where they do, by edges that are a guess. Keys of those that
 // have none near by become reads.
 Verdict decide_in_order(Observed& observed, Level level, const DecideReads& decide,
-                        const Budget& budget, const CheckOptions& options) {
+                        const Budget& budget, const CheckOptions& options, Effort effort) {
   std::vector<ReadKey> untold;
   Guess guess;
   std::optional<Observed> again;
@@ -471,6 +479,7 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
     now.set_predicate_edges({});
     if (budget.exhausted()) return Verdict{.level = level};
     if (verdict.outcome != Outcome::Holds && !guess.empty()) {
+      if (effort == Effort::Guess) return Verdict{.level = level};
       guess.drop();
       continue;
     }
@@ -495,10 +504,12 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
       return verdict;
     }
     std::vector<ReadKey> keys = misfits;
-    const bool grew = guess.add(all_there, replay, keys);
+    const bool grew = guess.renew(all_there, replay, keys, budget);
     std::vector<ReadKey> more;
     std::set_union(untold.begin(), untold.end(), keys.begin(), keys.end(),
                    std::back_inserter(more));
+    const bool gives_up = !keys.empty() || !grew;
+    if (effort == Effort::Guess && gives_up) return Verdict{.level = level};
     if (more.size() > untold.size()) {
       untold = std::move(more);
       auto next = observed.with_untold(untold, budget, options.threads);
@@ -515,17 +526,31 @@ Verdict decide_in_order(Observed& observed, Level level, const DecideReads& deci
   }
 }
 
+// As decide_in_order(). If the strongest level of the family holds, that is the answer: sessions
+// and real time leave few orders, and what a database did is mostly among them.
+Verdict decide_with_moments(Observed& observed, Level level, const DecideReads& decide,
+                            const Budget& budget, const CheckOptions& options) {
+  const Level strongest = rules(level).begins_apart() ? Level::StrongSi : Level::StrictSerializable;
+  if (level != strongest && implies(strongest, level)) {
+    const Verdict stronger =
+        decide_in_order(observed, strongest, decide, budget, options, Effort::Guess);
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  }
+  return decide_in_order(observed, level, decide, budget, options, Effort::All);
+}
+
 }  // namespace
 
 Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                       const Budget& budget, const CheckOptions& options) {
   const bool has_order =
       !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
-  if (has_order) return decide_in_order(observed, level, decide, budget, options);
+  if (has_order) return decide_with_moments(observed, level, decide, budget, options);
   // Without a moment, any version may be seen of which the level allows it. What a stronger level
   // allows, this one does.
   if (implies(Level::SessionSi, level)) {
-    const Verdict stronger = decide_in_order(observed, Level::SessionSi, decide, budget, options);
+    const Verdict stronger =
+        decide_with_moments(observed, Level::SessionSi, decide, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   const AllUntold untold = all_untold(observed, budget);

@@ -42,7 +42,7 @@ void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
   }
 }
 
-// An aggregate of keys has the key as its value; so it is for the minimum and maximum.
+// An aggregate of keys has the key as its value, here and below.
 void PossibleResult::add_sums(std::span<const RowPart> parts, KeyId key) {
   constexpr std::size_t kMost = 1 << 8;
   if (many_) return;
