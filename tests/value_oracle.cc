@@ -196,21 +196,21 @@ bool adds_up(const History& history, bool average, const std::vector<Value>& val
   const Quantity given = quantity(history, result);
   if (given.beyond != 0) return false;
   const Wide divisor = average ? count : 1;
+  Wide unit = 1;  // Of the last digit that was recorded.
+  const std::string text = history.text(result);
+  const std::size_t point = text.find('.');
+  const std::size_t places = point == std::string::npos ? 0 : text.size() - point - 1;
+  for (std::size_t place = places; place < kPlaces; ++place) unit *= 10;
   if (floats) {  // Nobody tests at the edge of this.
     const auto size = [](Wide wide) { return static_cast<long double>(wide); };
     const long double off =
         size(sum) - size(given.negative ? -given.units : given.units) * size(divisor);
-    return std::fabs(off) <= size(count + 1) * size(sizes) * 0x1p-52L + size(divisor);
+    const bool rounded = result.kind() != ValueKind::Float && (average || places > 0);
+    const long double half = rounded ? size(unit * divisor) / 2 : 0;
+    return std::fabs(off) <= size(count + 1) * size(sizes) * 0x1p-52L + size(divisor) + half;
   }
   const Wide off = sum - signed_units(given) * divisor;
   if (!average) return off == 0;
-  Wide unit = 1;  // Of the last digit that was recorded.
-  const std::string text = history.text(result);
-  const std::size_t point = text.find('.');
-  for (std::size_t places = point == std::string::npos ? 0 : text.size() - point - 1;
-       places < kPlaces; ++places) {
-    unit *= 10;
-  }
   return 2 * (off < 0 ? -off : off) <= divisor * unit;
 }
 

@@ -39,8 +39,8 @@ class HistoryBuilder {
   // it is written. Null if it has more digits than kMostDigits before or behind the point.
   static constexpr int kMostDigits = 1000;
   [[nodiscard]] Value decimal(std::string_view number);
-  // The same, but the zeros at the end stay, as results of averages need them: they tell how
-  // precise the result is. Such a value is good for nothing else.
+  // The same, but the zeros at the end stay, as results of sums and averages need them: they tell
+  // how precise the result is. Such a value is good for nothing else.
   [[nodiscard]] Value precise_decimal(std::string_view number);
   // All not-a-numbers are one value, and so are zero and negative zero.
   [[nodiscard]] Value floating(double number);
@@ -59,6 +59,9 @@ class HistoryBuilder {
   SessionId session(std::string_view name) { return session(text(name)); }
   ColumnId column(std::string_view name);
   [[nodiscard]] Value key_name(KeyId key) const;
+  // Whether an integer takes at most 64 bits, as those that are names do. REQUIRES: its kind is
+  // Integer or Wide.
+  [[nodiscard]] bool fits_64_bits(Value integer) const;
   // The value of a column of a row; null if there is none.
   [[nodiscard]] Value cell(Value row, ColumnId column) const;
 
@@ -140,16 +143,29 @@ class HistoryBuilder {
   PredicateId always();
   PredicateId combine(PredicateKind kind, std::span<const PredicateId> children);
   PredicateId compare(PredicateKind kind, ColumnId column, std::span<const Value> operands);
+  // A comparison of two terms. `kind` is that of a column with a constant, which is what it becomes
+  // if the left side is a column and the right one a constant.
+  PredicateId compare_terms(PredicateKind kind, PredicateId left, PredicateId right);
   // The operand of a Constant; nothing if the node is something else.
   [[nodiscard]] std::optional<Value> constant_of(PredicateId term) const;
 
   // What an update by predicate makes of `row`, the row of `key`: a row in which each of these
-  // columns has the value of its term, calculated from `row`. REQUIRES: no column comes twice.
+  // columns has the value of its term, calculated from `row`. Nothing if that has more digits than
+  // kMostDigits. REQUIRES: no column comes twice.
   struct Assignment {
     ColumnId column;
     PredicateId term;
   };
-  [[nodiscard]] Value assigned(KeyId key, Value row, std::span<const Assignment> assignments);
+  [[nodiscard]] std::optional<Value> assigned(KeyId key, Value row,
+                                              std::span<const Assignment> assignments);
+  // What is true of rows of `keys` only, or of no row of `keys`; and only if `condition` is.
+  PredicateId among(PredicateId condition, std::span<const KeyId> keys);
+  PredicateId except(PredicateId condition, std::span<const KeyId> keys);
+  // What is true of the row of `key` only, if `condition` is and the assignments give `row`: its
+  // columns equal the terms that they are assigned, and those that are not assigned are as they
+  // were. REQUIRES: `row` is a row.
+  PredicateId becomes(PredicateId condition, KeyId key, Value row,
+                      std::span<const Assignment> assignments);
 
   // What holds for the whole history. Initial values: of all keys that have none of their own (null
   // unless said otherwise), and of single keys, where the last call for a key wins.
@@ -181,6 +197,8 @@ class HistoryBuilder {
   class Translator;
   void forget_txns();
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);
+  PredicateId has_value(PredicateId term, Value value);
+  PredicateId is_no_number(PredicateId term);
   [[nodiscard]] OpKind undone_kind(OpKind kind, KeyId key) const;
   [[nodiscard]] std::vector<Value> undone_appends(KeyId key) const;
   OpId add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows);

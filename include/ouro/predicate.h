@@ -150,5 +150,9 @@ inline constexpr std::string_view kAggregateNames[kAggregateKindCount] = {"count
 [[nodiscard]] constexpr std::string_view name(AggregateKind kind) {
   return kAggregateNames[static_cast<std::size_t>(kind)];
 }
+// Whether it adds values up. The zeros at the end of such a result tell how precise it is.
+[[nodiscard]] constexpr bool adds_up(AggregateKind kind) {
+  return kind == AggregateKind::Sum || kind == AggregateKind::Avg;
+}
 
 }  // namespace ouro

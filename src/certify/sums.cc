@@ -60,7 +60,8 @@ bool Sums::allow(std::string_view json, bool average) const {
   const std::size_t point = json.find('.');
   const std::size_t places = point == std::string_view::npos ? 0 : json.size() - point - 1;
   Exact unit;
-  if (average || floats_) unit = Exact("0." + std::string(places, '0') + '5');
+  const bool whole = places == 0;
+  if (average || (floats_ && !whole)) unit = Exact("0." + std::string(places, '0') + '5');
   return are_close(Exact(json), unit, floats_, average);
 }
 

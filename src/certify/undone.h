@@ -24,15 +24,13 @@ namespace ouro::recheck {
   for (auto part = history.undone_part(id); part != 0; part = history.outer_part(part)) {
     around.push_back(part);
   }
-  OpId last;
-  for (OpId before = history.first_op(txn); before < id; ++before.value) {
-    const Op op = history.op(before);
+  for (OpId before = id; before > history.first_op(txn);) {
+    const Op op = history.op(OpId{--before.value});
     if (!undoes(op.kind) || op.key != read.key) continue;
-    if (std::ranges::find(around, history.undone_part(before)) != around.end()) last = before;
+    if (std::ranges::find(around, history.undone_part(before)) == around.end()) continue;
+    return op.kind != OpKind::UndoneAppend && op.value == read.value ? OpId{} : before;
   }
-  if (!last.valid()) return OpId{};
-  const Op write = history.op(last);
-  return write.kind != OpKind::UndoneAppend && write.value == read.value ? OpId{} : last;
+  return OpId{};
 }
 
 }  // namespace ouro::recheck

@@ -1,5 +1,6 @@
 #include "format/binary_validation.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
@@ -69,11 +70,11 @@ class Validator {
       return pooled(value) && fits_64_bits(text(value.payload()));
     return (value.kind() == ValueKind::Integer || value.kind() == ValueKind::Text) && scalar(value);
   }
-  // Only averages keep the zeros at the end of a result.
+  // Only sums and averages keep the zeros at the end of a result.
   [[nodiscard]] bool result(const PredicateRead& read) const {
-    const bool average = read.aggregate == AggregateKind::Avg;
     return scalar(read.result) || read.result == Value::unobserved() ||
-           (average && read.result.kind() == ValueKind::Decimal && pooled(read.result));
+           (adds_up(read.aggregate) && read.result.kind() == ValueKind::Decimal &&
+            pooled(read.result));
   }
   [[nodiscard]] bool version(Value value) const {
     return value.kind() == ValueKind::Row ? value.payload() < c_.row_end.size() : scalar(value);
@@ -103,7 +104,7 @@ class Validator {
   // of the pool are of which kind, so this looks at all handles first. An entry must not be used as
   // two kinds: scalar() refuses that.
   void find_kinds() {
-    kinds_.assign(c_.text_end.size(), ValueKind::Text);
+    kinds_.assign(c_.text_end.size(), kUnused);
     if (kinds_.empty()) return;
     for_each_column(
         [&]<class T>(std::span<const T> column) {
@@ -115,9 +116,8 @@ class Validator {
     note_kind(c_.default_initial);
   }
   void note_kind(Value value) {
-    const ValueKind kind = value.kind();
-    if (!is_pooled_text(kind) || kind == ValueKind::Text) return;
-    if (value.payload() < kinds_.size()) kinds_[value.payload()] = kind;
+    const bool pooled = is_pooled_text(value.kind()) && value.payload() < kinds_.size();
+    if (pooled) kinds_[value.payload()] = value.kind();
   }
   void note_kind(const KeyVersion& version) { note_kind(version.value); }
   void note_kind(const Cell& cell) { note_kind(cell.value); }
@@ -149,13 +149,6 @@ class Validator {
         return utf8(digits);
     }
   }
-  static bool fits_64_bits(std::string_view digits) {
-    const char* const end = digits.data() + digits.size();
-    std::int64_t number = 0;
-    std::uint64_t large = 0;
-    return std::from_chars(digits.data(), end, number).ec == std::errc() ||
-           std::from_chars(digits.data(), end, large).ec == std::errc();
-  }
 
   Fault pools() {
     if (!ends(c_.text_end, c_.text_bytes.size())) return "texts do not fill their pool";
@@ -166,6 +159,7 @@ class Validator {
     absl::flat_hash_set<std::pair<std::string_view, ValueKind>> texts;
     texts.reserve(c_.text_end.size());
     for (std::size_t i = 0; i < c_.text_end.size(); ++i) {
+      if (kinds_[i] == kUnused) continue;
       if (kinds_[i] == ValueKind::Text && !utf8(text(i))) {
         return fmt::format("text {} is not UTF-8", i);
       }
@@ -283,18 +277,37 @@ class Validator {
       if (c_.outer_part[p] > p) return fmt::format("undone part {} is inconsistent", p + 1);
     }
     begun_.assign(c_.outer_part.size() + 1, false);
+    if (c_.op_part.empty()) return no_undone_ops();
     std::vector<std::uint32_t> open;
     for (std::size_t t = 0; t < c_.txn_session.size(); ++t) {
       open.clear();
-      const std::size_t first = c_.txn_first_op[t];
-      for (std::size_t i = first; i < c_.txn_first_op[t + 1]; ++i) {
+      forget_undone(open);
+      for (std::size_t i = c_.txn_first_op[t]; i < c_.txn_first_op[t + 1]; ++i) {
         if (!enter_parts(i, open)) return fmt::format("operation {} is in a wrong part", i);
-        if (!fits_part(first, i, open)) {
+        if (!fits_part(i, !open.empty())) {
           return fmt::format("operation {} does not fit into its undone part", i);
         }
       }
     }
     return std::nullopt;
+  }
+
+  [[nodiscard]] Fault no_undone_ops() const {
+    const auto odd = std::find_if(c_.op_kind.begin(), c_.op_kind.end(),
+                                  [](OpKind kind) { return is_undone(kind) || info(kind).back; });
+    if (odd == c_.op_kind.end()) return std::nullopt;
+    return fmt::format("operation {} does not fit into its undone part", odd - c_.op_kind.begin());
+  }
+
+  // Forgets the undone writes that are in none of the open parts: they were undone by now.
+  void forget_undone(const std::vector<std::uint32_t>& open) {
+    while (!undone_.empty()) {
+      const std::size_t i = undone_.back();
+      if (std::find(open.begin(), open.end(), c_.op_part[i]) != open.end()) return;
+      const auto of_key = undone_of_key_.find(c_.op_key[i]);
+      if (--of_key->second.writes == 0) undone_of_key_.erase(of_key);
+      undone_.pop_back();
+    }
   }
 
   // Makes `open` the parts that operation `i` is in, outermost first. False if one of them began
@@ -313,29 +326,30 @@ class Validator {
       begun_[wanted[p]] = true;
     }
     open = std::move(wanted);
+    forget_undone(open);
     return part == 0;
   }
 
   // Whether writes are undone exactly within undone parts, and reads are ReadBack exactly if they
   // see such a write, as HistoryBuilder makes them.
-  [[nodiscard]] bool fits_part(std::size_t first, std::size_t i,
-                               const std::vector<std::uint32_t>& open) const {
+  bool fits_part(std::size_t i, bool within) {
     const OpKind kind = c_.op_kind[i];
-    if (open.empty()) return !is_undone(kind) && !info(kind).back;
+    const KeyId key = c_.op_key[i];
+    if (!within) return !is_undone(kind) && !info(kind).back;
     if (is_write(kind)) return false;
-    if (is_undone(kind)) return true;
-    bool sees = false;
-    bool list = false;
-    for (std::size_t w = i; w > first && c_.op_part[w - 1] != 0;) {
-      --w;
-      if (!is_undone(c_.op_kind[w])) continue;
-      if (!is_predicate_read(kind) && c_.op_key[w] != c_.op_key[i]) continue;
-      if (std::find(open.begin(), open.end(), c_.op_part[w]) == open.end()) continue;
-      sees = true;
-      list = list || c_.op_kind[w] == OpKind::UndoneAppend;
+    if (is_undone(kind)) {
+      UndoneOfKey& of_key = undone_of_key_[key];
+      ++of_key.writes;
+      of_key.list = kind == OpKind::UndoneAppend;
+      undone_.push_back(i);
+      return true;
     }
-    if (info(kind).back || !sees) return info(kind).back == sees;
-    return kind == OpKind::Read && list && c_.op_value[i].is_list();
+    if (is_predicate_read(kind)) return undone_.empty();
+    const auto seen = undone_of_key_.find(key);
+    if (seen == undone_of_key_.end() || info(kind).back) {
+      return info(kind).back == (seen != undone_of_key_.end());
+    }
+    return kind == OpKind::Read && seen->second.list && c_.op_value[i].is_list();
   }
 
   // The first bad operation in [from, to), or the number of all operations if there is none.
@@ -550,8 +564,16 @@ class Validator {
 
   const HistoryColumns& c_;
   const unsigned threads_;
-  std::vector<ValueKind> kinds_;     // For each pooled text, what it is used as.
-  std::vector<bool> begun_;          // For each undone part, whether it began.
+  static constexpr ValueKind kUnused = ValueKind::Null;
+  std::vector<ValueKind> kinds_;  // For each pooled text, what it is used as.
+  std::vector<bool> begun_;       // For each undone part, whether it began.
+  // The undone writes of the transaction that were not undone yet, and those of each key.
+  struct UndoneOfKey {
+    std::size_t writes = 0;
+    bool list = false;  // The last one is an append.
+  };
+  std::vector<std::size_t> undone_;
+  absl::flat_hash_map<KeyId, UndoneOfKey> undone_of_key_;
   std::vector<std::uint64_t> size_;  // For each predicate, how much a walk of it visits.
 };
 

@@ -219,7 +219,8 @@ class EntryParser {
     op.key = keyed ? key : b_.text(kOnlyRegister);
     op.value = keyed ? value : key;
     op.desired = keyed ? desired : value;
-    const bool named = is_exact_number(op.key.kind()) && op.key.kind() != ValueKind::Decimal;
+    const bool named = op.key.kind() == ValueKind::Integer ||
+                       (op.key.kind() == ValueKind::Wide && b_.fits_64_bits(op.key));
     if (!named && op.key.kind() != ValueKind::Text) return false;
     op.kind = f_ == "cas"     ? MicroOp::Kind::Cas
               : f_ == "write" ? MicroOp::Kind::Write
@@ -393,8 +394,9 @@ class EntryParser {
   bool name(const Token& token, Value& out) {
     if (!scalar(token, out)) return false;
     if (out.kind() == ValueKind::Boolean) out = b_.text(out.truth() ? "true" : "false");
+    const bool large = out.kind() == ValueKind::Wide && !b_.fits_64_bits(out);
     const bool odd = out.kind() == ValueKind::Decimal || out.kind() == ValueKind::Float;
-    if (odd) out = b_.text(token.text);
+    if (large || odd) out = b_.text(token.text);
     return true;
   }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "format/binary_sections.h"
 #include "format/native_binary.h"
 #include "history/columns.h"
+#include "history/decimal.h"
 
 namespace ouro {
 namespace {
@@ -110,11 +110,7 @@ class Sections {
 bool is_newer(const HistoryColumns& c, Value value) {
   if (value.kind() == ValueKind::Wide) {
     const auto digits = piece(c.text_bytes, c.text_end, value.payload());
-    const char* const end = digits.data() + digits.size();
-    std::int64_t number = 0;
-    std::uint64_t large = 0;
-    return std::from_chars(digits.data(), end, number).ec != std::errc() &&
-           std::from_chars(digits.data(), end, large).ec != std::errc();
+    return !fits_64_bits({digits.data(), digits.size()});
   }
   return value.kind() >= ValueKind::Boolean;
 }

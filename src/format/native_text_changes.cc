@@ -2,10 +2,12 @@
 //
 // Each becomes a read of the rows that it found, and a write of each of them. If the rows were
 // recorded as they were, the read is a select. If only their keys are known, or what became of
-// them, it is a count of all rows that the predicate selects, and one of each row by itself: that
-// it was there, was selected and, of an update, was such that the assignments give what was
-// recorded.
+// them, it is a count of these rows, that all of them were there, were selected and, of an update,
+// were such that the assignments give what was recorded; and a count of the others that the
+// predicate selects: none. Each count depends on rows that the other does not depend on, so both
+// together say as much as one operation that sees all rows.
 
+#include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -43,7 +45,7 @@ bool NativeLineParser::change_op(std::string_view word, Token& token) {
   } else if (!key_versions(token, rows_)) {
     return false;
   }
-  add_changes(update, known_rows, condition);
+  if (!fit_for_change(word, update) || !add_changes(update, known_rows, condition)) return false;
   if (!next(token)) return false;
   return token.kind == TokenKind::Close || fail(fmt::format("too many parts in '{}'", word));
 }
@@ -99,7 +101,23 @@ bool NativeLineParser::keys_alone(Token& token) {
   }
 }
 
-void NativeLineParser::add_changes(bool update, bool known_rows, PredicateId condition) {
+// Whether rows_ can be what one statement changed.
+bool NativeLineParser::fit_for_change(std::string_view word, bool update) {
+  absl::flat_hash_set<KeyId> keys;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (!keys.insert(rows_[i].key).second) {
+      return fail(fmt::format("row {} of '{}' has the key of a row before; each is changed once",
+                              i + 1, word));
+    }
+    if (update && rows_[i].value.kind() != ValueKind::Row) {
+      return fail(
+          fmt::format("row {} of 'update' is no object of columns like {{\"price\":7}}", i + 1));
+    }
+  }
+  return true;
+}
+
+bool NativeLineParser::add_changes(bool update, bool known_rows, PredicateId condition) {
   if (known_rows) {
     HistoryBuilder::Rows rows;
     rows.rows = rows_;
@@ -109,35 +127,29 @@ void NativeLineParser::add_changes(bool update, bool known_rows, PredicateId con
       b_.aggregate(AggregateKind::Count, ColumnId{}, which,
                    Value::small(static_cast<std::int64_t>(number)), {});
     };
+    std::vector<KeyId> keys;
+    for (const KeyVersion& row : rows_) keys.push_back(row.key);
     std::vector<PredicateId> each;
-    for (const KeyVersion& row : rows_) each.push_back(condition_of_change(condition, row, update));
-    count(condition, rows_.size());
-    for (const PredicateId one : each) count(one, 1);
+    for (const KeyVersion& row : rows_) {
+      if (update) each.push_back(b_.becomes(condition, row.key, row.value, assignments_));
+    }
+    if (!rows_.empty()) {
+      count(update ? b_.combine(PredicateKind::Or, each) : b_.among(condition, keys), keys.size());
+    }
+    count(rows_.empty() ? condition : b_.except(condition, keys), 0);
   }
   for (const KeyVersion& row : rows_) {
     if (!update) {
       b_.remove(row.key, Value::null());
+    } else if (!known_rows) {
+      b_.write(row.key, row.value);
+    } else if (const auto now = b_.assigned(row.key, row.value, assignments_)) {
+      b_.write(row.key, *now);
     } else {
-      b_.write(row.key, known_rows ? b_.assigned(row.key, row.value, assignments_) : row.value);
+      return refuse_digits();
     }
   }
-}
-
-// What is true of `row.key` alone, if it was selected and the update made `row.value` of it.
-PredicateId NativeLineParser::condition_of_change(PredicateId condition, const KeyVersion& row,
-                                                  bool update) {
-  const Value name = b_.key_name(row.key);
-  std::vector<PredicateId> all = {condition,
-                                  b_.compare(PredicateKind::Eq, {}, std::span(&name, 1))};
-  for (const auto& one : assignments_) {
-    if (!update) break;
-    const Value now = b_.cell(row.value, one.column);
-    if (now.is_null()) continue;
-    const PredicateId sides[] = {one.term,
-                                 b_.compare(PredicateKind::Constant, {}, std::span(&now, 1))};
-    all.push_back(b_.combine(PredicateKind::EqTerms, sides));
-  }
-  return b_.combine(PredicateKind::And, all);
+  return true;
 }
 
 }  // namespace ouro

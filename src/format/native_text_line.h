@@ -68,8 +68,8 @@ class NativeLineParser {
   bool assignments(Token& token);
   bool changed_rows(Token& token, bool update);
   bool keys_alone(Token& token);
-  void add_changes(bool update, bool known_rows, PredicateId condition);
-  PredicateId condition_of_change(PredicateId condition, const KeyVersion& row, bool update);
+  bool fit_for_change(std::string_view word, bool update);
+  bool add_changes(bool update, bool known_rows, PredicateId condition);
   bool aggregate_kind(const Token& token, AggregateKind& out);
 
   bool name(Token& token, Value& out);  // Of a key or session: an integer or a string.

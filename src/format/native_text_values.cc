@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -23,12 +24,10 @@ PredicateKind predicate_kind(std::string_view word) {
   return PredicateKind::True;
 }
 
-// The same comparison of terms.
-PredicateKind kind_of_terms(PredicateKind plain) {
-  for (const PredicateInfo& row : kPredicateInfos) {
-    if (row.plain == plain) return row.kind;
-  }
-  return plain;
+// Whether the sides of a comparison of this kind may be terms.
+bool may_take_terms(PredicateKind plain) {
+  return std::any_of(std::begin(kPredicateInfos), std::end(kPredicateInfos),
+                     [&](const PredicateInfo& row) { return row.plain == plain; });
 }
 
 }  // namespace
@@ -94,18 +93,9 @@ bool NativeLineParser::floating(Token& token, Value& out) {
 }
 
 bool NativeLineParser::name(Token& token, Value& out) {
-  constexpr std::size_t kMostDigits = 20;  // Of 64 bits.
   if (!scalar(token, out)) return false;
   if (out.kind() == ValueKind::Integer || out.kind() == ValueKind::Text) return true;
-  if (out.kind() == ValueKind::Wide) {
-    std::uint64_t large = 0;
-    const bool fits =
-        token.kind == TokenKind::Integer ||
-        (token.text.size() <= kMostDigits &&
-         std::from_chars(token.text.data(), token.text.data() + token.text.size(), large).ec ==
-             std::errc{});
-    if (fits) return true;
-  }
+  if (out.kind() == ValueKind::Wide && b_.fits_64_bits(out)) return true;
   return fail("expected a name: an integer of at most 64 bits or a string");
 }
 
@@ -229,9 +219,7 @@ bool NativeLineParser::predicate_op(std::string_view word, Token& token) {
       case Predicate:
         return predicate(token, 0, condition);
       case Result:
-        if (kind != AggregateKind::Avg || token.kind != TokenKind::Number) {
-          return scalar(token, result);
-        }
+        if (!adds_up(kind) || token.kind != TokenKind::Number) return scalar(token, result);
         result = b_.precise_decimal(token.text);  // Zeros at its end tell how precise it is.
         return !result.is_null() || refuse_digits();
       case Rows:
@@ -294,7 +282,7 @@ bool NativeLineParser::predicate(Token& token, std::uint32_t depth, PredicateId&
   }
   if (!next(token)) return false;
   const bool combines = info(kind).has_children;
-  const bool takes_terms = kind_of_terms(kind) != kind;
+  const bool takes_terms = may_take_terms(kind);
   if (combines      ? !combination(kind, token, depth, out)
       : takes_terms ? !two_sides(kind, token, depth, out)
                     : !comparison(kind, token, out)) {
@@ -379,19 +367,13 @@ bool NativeLineParser::two_sides(PredicateKind kind, Token& token, std::uint32_t
   }
   if (!next(token)) return false;
   if (token.kind != TokenKind::Close) return fail("a comparison needs a column and 1 value(s)");
-  // A floating-point number is an object, too, but a constant.
-  if (right && b_.constant_of(*right)) {
-    operand = *b_.constant_of(*right);
-    right.reset();
-  }
   if (!left && !right) {
     out = b_.compare(kind, compared, std::span(&operand, 1));
     return true;
   }
   if (!left) left = b_.compare(PredicateKind::Column, compared, {});
   if (!right) right = b_.compare(PredicateKind::Constant, {}, std::span(&operand, 1));
-  const PredicateId sides[] = {*left, *right};
-  out = b_.combine(kind_of_terms(kind), sides);
+  out = b_.compare_terms(kind, *left, *right);
   return true;
 }
 

@@ -245,6 +245,14 @@ bool is_plain_decimal(std::string_view digits) {
   return is_json_number(digits) && plain_decimal(digits) == digits;
 }
 
+bool fits_64_bits(std::string_view digits) {
+  const char* const end = digits.data() + digits.size();
+  std::int64_t number = 0;
+  std::uint64_t large = 0;
+  return std::from_chars(digits.data(), end, number).ec == std::errc() ||
+         std::from_chars(digits.data(), end, large).ec == std::errc();
+}
+
 bool is_json_number(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
   const std::size_t mark = std::min(text.find_first_of("eE"), text.size());

@@ -64,6 +64,10 @@ class Decimal {
 // Whether `digits` are what plain_decimal() gives.
 [[nodiscard]] bool is_plain_decimal(std::string_view digits);
 
+// Whether an integer takes at most 64 bits, with or without a sign. REQUIRES: `digits` are those of
+// an integer.
+[[nodiscard]] bool fits_64_bits(std::string_view digits);
+
 // Whether `text` is a number as JSON writes them.
 [[nodiscard]] bool is_json_number(std::string_view text);
 

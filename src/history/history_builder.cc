@@ -13,7 +13,6 @@
 #include "history/input_error.h"
 #include "history/real_time.h"
 #include "history/storage.h"
-#include "history/value_order.h"
 
 namespace ouro {
 namespace {
@@ -210,6 +209,10 @@ ColumnId HistoryBuilder::column(std::string_view name) {
 
 Value HistoryBuilder::key_name(KeyId key) const { return storage_->key_name[key.index()]; }
 
+bool HistoryBuilder::fits_64_bits(Value integer) const {
+  return integer.kind() == ValueKind::Integer || ouro::fits_64_bits(storage_->string(integer));
+}
+
 Value HistoryBuilder::cell(Value row, ColumnId column) const {
   if (row.kind() != ValueKind::Row) return Value::null();
   for (const Cell& cell : storage_->row(row)) {
@@ -226,8 +229,13 @@ void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
 // ---- transactions ----
 
 TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
-  interner_->open_parts.clear();
   interner_->followed_parts.clear();
+  if (!interner_->open_parts.empty()) {  // A reader stopped at an error.
+    interner_->open_parts.clear();
+    interner_->undone_before.clear();
+    interner_->undone_ops.clear();
+    interner_->undone_of_key.clear();
+  }
   Storage& s = *storage_;
   const TxnId txn{s.txn_session.size()};
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
@@ -302,6 +310,10 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
     if (!parts.empty()) kind = undone_kind(kind, key);
     backfill(s.op_part, op.index(), std::uint32_t{0});
     s.op_part.push_back(parts.empty() ? 0 : parts.back());
+    if (is_undone(kind)) {
+      interner_->undone_ops.push_back(op);
+      ++interner_->undone_of_key[key];
+    }
   }
   s.op_kind.push_back(kind);
   s.op_key.push_back(key);
@@ -333,23 +345,21 @@ void HistoryBuilder::begin_undone() {
   auto& parts = interner_->open_parts;
   storage_->outer_part.push_back(parts.empty() ? 0 : parts.back());
   parts.push_back(static_cast<std::uint32_t>(storage_->outer_part.size()));
+  interner_->undone_before.push_back(interner_->undone_ops.size());
 }
 
-void HistoryBuilder::end_undone() { interner_->open_parts.pop_back(); }
-
-// Goes backwards until the outermost open part begins: whatever is undone before was undone
-// already.
-bool HistoryBuilder::sees_undone(KeyId key) const {
-  const Storage& s = *storage_;
-  const auto& parts = interner_->open_parts;
-  if (parts.empty() || s.op_part.empty()) return false;
-  const std::uint32_t first = s.txn_first_op[s.txn_first_op.size() - 1];
-  for (std::size_t i = s.op_kind.size(); i > first && s.op_part[i - 1] != 0;) {
-    --i;
-    const bool open = std::find(parts.begin(), parts.end(), s.op_part[i]) != parts.end();
-    if (open && is_undone(s.op_kind[i]) && (!key.valid() || s.op_key[i] == key)) return true;
+void HistoryBuilder::end_undone() {
+  auto& ops = interner_->undone_ops;
+  for (; ops.size() > interner_->undone_before.back(); ops.pop_back()) {
+    const auto of_key = interner_->undone_of_key.find(storage_->op_key[ops.back().index()]);
+    if (--of_key->second == 0) interner_->undone_of_key.erase(of_key);
   }
-  return false;
+  interner_->undone_before.pop_back();
+  interner_->open_parts.pop_back();
+}
+
+bool HistoryBuilder::sees_undone(KeyId key) const {
+  return key.valid() ? interner_->undone_of_key.contains(key) : !interner_->undone_ops.empty();
 }
 
 void HistoryBuilder::follow_parts(const History& history, OpId op) {
@@ -411,16 +421,10 @@ OpId HistoryBuilder::read_list(KeyId key, std::span<const Value> elements, std::
 }
 
 std::vector<Value> HistoryBuilder::undone_appends(KeyId key) const {
-  const Storage& s = *storage_;
-  const auto& parts = interner_->open_parts;
-  const std::uint32_t first = s.txn_first_op[s.txn_first_op.size() - 1];
   std::vector<Value> out;
-  for (std::size_t i = s.op_kind.size(); i > first && s.op_part[i - 1] != 0;) {
-    --i;
-    const bool open = std::find(parts.begin(), parts.end(), s.op_part[i]) != parts.end();
-    if (open && s.op_kind[i] == OpKind::UndoneAppend && s.op_key[i] == key) {
-      out.insert(out.begin(), s.op_value[i]);
-    }
+  for (const OpId id : interner_->undone_ops) {
+    const Op undone = op(id);
+    if (undone.kind == OpKind::UndoneAppend && undone.key == key) out.push_back(undone.value);
   }
   return out;
 }
@@ -496,40 +500,6 @@ PredicateId HistoryBuilder::compare(PredicateKind kind, ColumnId column,
   s.predicate_operands.append(operands);
   s.predicate_nodes.push_back(node);
   return PredicateId{s.predicate_nodes.size() - 1};
-}
-
-std::optional<Value> HistoryBuilder::constant_of(PredicateId term) const {
-  const PredicateNode& node = storage_->predicate_nodes[term.index()];
-  if (node.kind != PredicateKind::Constant) return std::nullopt;
-  return storage_->predicate_operands[node.first];
-}
-
-Value HistoryBuilder::assigned(KeyId key, Value row, std::span<const Assignment> assignments) {
-  const History now = history_of(storage_->view(), nullptr);
-  std::vector<Cell> cells;
-  if (row.kind() == ValueKind::Row) {
-    const auto known = now.row(row);
-    cells.assign(known.begin(), known.end());
-  }
-  std::vector<TermValue> values;
-  for (const Assignment& one : assignments) {
-    values.push_back(value_of_term(now, one.term, key, row));
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Value value = values[i].value;
-    if (values[i].number && !is_number(value.kind())) {
-      const Number& number = *values[i].number;
-      value = number.floating ? floating(number.number) : decimal(number.exact.text());
-    }
-    const auto same = [&](const Cell& cell) { return cell.column == assignments[i].column; };
-    const auto at = std::find_if(cells.begin(), cells.end(), same);
-    if (at == cells.end()) {
-      cells.push_back({assignments[i].column, value});
-    } else {
-      at->value = value;
-    }
-  }
-  return intern_row(cells);
 }
 
 // ---- the whole history ----

@@ -94,7 +94,8 @@ void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
           .other_op = {txn.arrival, inner.other_op},
           .source = {},
           .witnesses = {writer_of(read), writer_of(before)},
-          .expected = expected_text(key, *source, inner.op, txn.begin)},
+          .expected = is_undone(before.kind) ? h.text(before.value)
+                                             : expected_text(key, *source, inner.op, txn.begin)},
          now_);
 }
 

@@ -49,7 +49,7 @@ std::string aggregate(const History& history, const PredicateRead& read,
 
 bool aggregate_fits(const History& history, const PredicateRead& read,
                     const std::vector<KeyVersion>& rows, std::string_view recorded) {
-  if (read.aggregate == AggregateKind::Sum || read.aggregate == AggregateKind::Avg) {
+  if (adds_up(read.aggregate)) {
     return total(history, read, aggregated_values(history, read, rows)).fits(recorded);
   }
   return aggregate(history, read, rows) == recorded;

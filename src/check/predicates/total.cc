@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -42,12 +41,7 @@ std::optional<RecordedNumber> recorded_number(std::string_view json) {
 
 // Whether an integer takes more than 64 bits. Older histories have such sums as strings.
 bool is_wide_sum(const std::string& digits) {
-  std::int64_t number = 0;
-  std::uint64_t large = 0;
-  const char* const end = digits.data() + digits.size();
-  return digits.find('.') == std::string::npos &&
-         std::from_chars(digits.data(), end, number).ec != std::errc() &&
-         std::from_chars(digits.data(), end, large).ec != std::errc();
+  return digits.find('.') == std::string::npos && !fits_64_bits(digits);
 }
 
 }  // namespace
@@ -128,7 +122,8 @@ bool Total::fits(std::string_view recorded) const {
   if (number->number.floating) return fits_float(number->number.number);
   if (beyond_ != 0) return false;
   Decimal rounding;
-  if (average_ || floats_) rounding = Decimal::unit(number->places) * Decimal::of("0.5");
+  const bool rounded = average_ || (floats_ && number->places > 0);
+  if (rounded) rounding = Decimal::unit(number->places) * Decimal::of("0.5");
   return is_near(number->number.exact, rounding, floats_);
 }
 
