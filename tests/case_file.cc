@@ -9,6 +9,9 @@
 
 #include "check/implied.h"
 #include "history/columns.h"
+#include "history/decimal.h"
+#include "history/undone.h"
+#include "ouro/format.h"
 #include "ouro/history_builder.h"
 
 namespace ouro::oracle {
@@ -80,6 +83,7 @@ class Parser {
 
  private:
   void history_line(std::string_view text);
+  [[nodiscard]] Result<History> history();
   void verdict_line(std::string_view text);
   void check_lattice(const Verdicts& stated, Evidence evidence) const;
   void initial_line(std::string_view text);
@@ -95,6 +99,8 @@ class Parser {
 
   Case case_;
   HistoryBuilder builder_;
+  std::string native_;          // The lines of native text, if the history is written like that.
+  std::size_t savepoints_ = 0;  // How many are open.
   std::set<std::string, std::less<>> names_;
   std::uint64_t line_ = 0;
 };
@@ -116,9 +122,9 @@ Case Parser::parse(std::string_view text) {
       history_line(line);
     }
   }
-  auto history = std::move(builder_).freeze();
-  if (!history.ok()) throw Mistake{history.error().what};
-  case_.history = *std::move(history);
+  auto made = history();
+  if (!made.ok()) throw Mistake{made.error().what};
+  case_.history = *std::move(made);
   check_lattice(case_.verdicts, Evidence::Observed);
   check_lattice(case_.by_timestamps, Evidence::Timestamps);
   return std::move(case_);
@@ -136,14 +142,24 @@ void Parser::check_lattice(const Verdicts& stated, Evidence evidence) const {
   }
 }
 
+Result<History> Parser::history() {
+  if (native_.empty()) return std::move(builder_).freeze();
+  if (!names_.empty()) throw Mistake{"a history is written in one notation, not in two"};
+  return parse_history(native_, {.format = Format::Native});
+}
+
 void Parser::history_line(std::string_view text) {
+  if (text.starts_with('{')) {
+    native_ += std::string(text) + '\n';
+    return;
+  }
   const std::size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
     transaction(text.substr(0, colon), text.substr(colon + 1));
   } else if (text.starts_with("initial ")) {
     initial_line(text);
   } else {
-    throw Mistake{"expected 'T1 @s1: …', 'initial …' or '----', found " + quoted(text)};
+    throw Mistake{"expected 'T1 @s1: …', 'initial …', '{…}' or '----', found " + quoted(text)};
   }
 }
 
@@ -174,6 +190,7 @@ void Parser::transaction(std::string_view header, std::string_view ops) {
     more = ops.find(',') != std::string_view::npos;
     operation(trimmed(cut(ops, ",")));
   }
+  if (savepoints_ > 0) throw Mistake{"a savepoint without a rollback"};
 }
 
 void Parser::attribute(std::string_view text) {
@@ -223,6 +240,15 @@ std::pair<std::int64_t, std::int64_t> Parser::pair(std::string_view text, char c
 }
 
 void Parser::operation(std::string_view text) {
+  if (text == "savepoint") {
+    ++savepoints_;
+    return builder_.begin_undone();
+  }
+  if (text == "rollback") {
+    if (savepoints_ == 0) throw Mistake{"a rollback without a savepoint"};
+    --savepoints_;
+    return builder_.end_undone();
+  }
   std::string_view rest = text;
   const std::string_view kind = cut(rest, kBlanks);
   rest = trimmed(rest);
@@ -263,7 +289,12 @@ void Parser::operation(std::string_view text) {
 
 Value Parser::value(std::string_view text) {
   if (text == "nil") return Value::null();
+  if (text == "true" || text == "false") return Value::boolean(text == "true");
   if (const auto parsed = number(text)) return builder_.integer(*parsed);
+  if (is_json_number(text)) return builder_.decimal(text);
+  const auto floating =
+      text.ends_with('f') ? parse_float(text.substr(0, text.size() - 1)) : std::optional<double>();
+  if (floating) return builder_.floating(*floating);
   if (text.find_first_of("[]{}?@\"'") != std::string_view::npos) {
     throw Mistake{"expected a number, a word or nil, found " + quoted(text)};
   }
@@ -312,6 +343,7 @@ std::string printed(const History& history, Value value) {
   if (value.is_null()) return "nil";
   if (value.is_unobserved()) return "?";
   if (value.kind() == ValueKind::Text) return std::string(history.string(value));
+  if (value.kind() == ValueKind::Float) return std::string(history.string(value)) + 'f';
   if (!value.is_list()) return history.text(value);
   std::string out;
   for (const Value element : history.list(value)) {
@@ -328,13 +360,33 @@ std::string printed_cas(const History& history, const Op& first) {
 }
 
 std::string printed(const History& history, const Op& op) {
-  const char* kind = "r";
-  if (op.kind == OpKind::Write) kind = "w";
-  if (op.kind == OpKind::Delete) kind = "d";
-  if (op.kind == OpKind::Append) kind = "append";
-  if (is_predicate_read(op.kind)) throw std::invalid_argument("case files have no predicates");
-  return std::string(kind) + " " + printed(history, history.key_name(op.key)) + " " +
-         printed(history, op.value);
+  if (is_predicate_read(op.kind)) throw std::invalid_argument("predicates have no such notation");
+  const std::string out =
+      std::string(info(op.kind).word) + " " + printed(history, history.key_name(op.key)) + " ";
+  const std::vector<Value> appended = undone_appends_seen(history, op.id);
+  if (appended.empty()) return out + printed(history, op.value);
+  std::string list = op.value.length() == 0 ? "[" : printed(history, op.value);
+  if (list.size() > 1) list.back() = ' ';
+  for (const Value element : appended) list += printed(history, element) + ' ';
+  list.back() = ']';
+  return out + list;
+}
+
+// "savepoint" and "rollback", where undone parts begin and end before operation `id`; `open` are
+// the parts around the operation before.
+std::vector<std::string> printed_parts(const History& history, OpId id,
+                                       std::vector<std::uint32_t>& open) {
+  std::vector<std::uint32_t> around;
+  if (id.valid()) {
+    for (auto part = history.undone_part(id); part != 0; part = history.outer_part(part)) {
+      around.insert(around.begin(), part);
+    }
+  }
+  const auto differ = std::ranges::mismatch(around, open);
+  std::vector<std::string> out(static_cast<std::size_t>(open.end() - differ.in2), "rollback");
+  out.insert(out.end(), static_cast<std::size_t>(around.end() - differ.in1), "savepoint");
+  open = std::move(around);
+  return out;
 }
 
 template <class T>
@@ -413,13 +465,20 @@ std::string to_string(const History& history) {
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const TxnId txn{t};
     out += header(history, txn);
+    std::vector<std::string> ops;
+    std::vector<std::uint32_t> parts;
+    const auto add_parts = [&](OpId next) {
+      for (std::string& mark : printed_parts(history, next, parts)) ops.push_back(std::move(mark));
+    };
     for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
       const Op op = history.op(id);
       const bool cas = op.kind == OpKind::CasRead || op.kind == OpKind::CasFailed;
-      out += id == history.first_op(txn) ? " " : ", ";
-      out += cas ? printed_cas(history, op) : printed(history, op);
+      add_parts(id);
+      ops.push_back(cas ? printed_cas(history, op) : printed(history, op));
       if (cas) ++id.value;
     }
+    add_parts(OpId{});
+    for (std::size_t i = 0; i < ops.size(); ++i) out += (i == 0 ? " " : ", ") + ops[i];
     out += "\n";
   }
   return out;

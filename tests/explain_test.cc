@@ -345,12 +345,17 @@ std::vector<ReadKey> untold_keys(const History& history, const Story& story) {
     const bool scan = history.op(read).kind == OpKind::Scan;
     if (scan && details.has_version_set) continue;
     const auto rows = history.rows(details);
-    for (const Edge& edge : story.cases[0].cycle) {
-      if (scan && edge.key.valid() && !oracle::in_range(history, details, edge.key)) continue;
+    const auto add = [&](KeyId key) {
+      if (scan && key.valid() && !oracle::in_range(history, details, key)) return;
       const bool told = std::any_of(rows.begin(), rows.end(),
-                                    [&](const KeyVersion& row) { return row.key == edge.key; });
-      if (edge.key.valid() && !told && !is_list(history, edge.key)) {
-        out.push_back({read, edge.key});
+                                    [&](const KeyVersion& row) { return row.key == key; });
+      if (key.valid() && !told && !is_list(history, key)) out.push_back({read, key});
+    };
+    for (const Edge& edge : story.cases[0].cycle) {
+      add(edge.key);
+      if (edge.saw != read) continue;  // It may have seen any key that the transaction wrote.
+      for (OpId id = history.first_op(edge.from); id < history.end_op(edge.from); ++id.value) {
+        if (is_write(history.op(id).kind)) add(history.op(id).key);
       }
     }
   }

@@ -8,6 +8,23 @@
 #include "tests/value_oracle.h"
 
 namespace ouro::oracle {
+// Whether a read returned what its own part of the transaction wrote before it was undone: the last
+// write of the key in a part that had not ended. Lists that are right are recorded as other reads.
+bool reads_back(const History& history, TxnId txn, const Op& read) {
+  std::set<std::uint32_t> open;
+  for (auto part = history.undone_part(read.id); part != 0; part = history.outer_part(part)) {
+    open.insert(part);
+  }
+  std::optional<Op> seen;
+  for (OpId id = history.first_op(txn); id < read.id; ++id.value) {
+    const Op op = history.op(id);
+    if (is_undone(op.kind) && op.key == read.key && open.contains(history.undone_part(id)))
+      seen = op;
+  }
+  return read.value.is_unobserved() ||
+         (seen && seen->kind != OpKind::UndoneAppend && seen->value == read.value);
+}
+
 namespace {
 
 // Who wrote a value, as seen by one reader.
@@ -63,6 +80,7 @@ class Observer {
   std::map<std::pair<std::size_t, KeyId>, std::set<Value>>
       not_read_;  // By failed cas that are open.
   std::map<std::pair<KeyId, Value>, std::set<TxnId>> writers_;
+  std::set<std::pair<KeyId, Value>> undone_;
   std::set<KeyId> lists_;
   std::map<TxnId, std::size_t> index_;  // Into out_.txns.
   // By reader and key: what its reads returned so far, own appends since added.
@@ -77,6 +95,7 @@ void Observer::index_writes() {
     for (OpId id = history_.first_op(txn); id < history_.end_op(txn); ++id.value) {
       const Op op = history_.op(id);
       if (is_write(op.kind)) writers_[{op.key, op.value}].insert(txn);
+      if (is_undone(op.kind)) undone_.insert({op.key, op.value});
     }
   }
   for (const auto& [version, txns] : writers_) {
@@ -97,7 +116,9 @@ void Observer::find_lists() {
   std::set<KeyId> registers;
   for (std::size_t i = 0; i < history_.op_count(); ++i) {
     const Op op = history_.op(OpId{i});
-    if (op.kind == OpKind::Append || (is_read(op.kind) && op.value.is_list())) {
+    const bool appends = op.kind == OpKind::Append || op.kind == OpKind::UndoneAppend;
+    if (op.kind == OpKind::ReadBack) continue;
+    if (appends || (is_read(op.kind) && op.value.is_list())) {
       lists_.insert(op.key);
     } else if (op.kind != OpKind::Read && !is_predicate_read(op.kind)) {
       registers.insert(op.key);
@@ -214,7 +235,7 @@ Source Observer::source(OpId read, KeyId key, Value value) const {
     if (possible.size() == 1) return {Source::Other, possible[0]};
   }
   bool own = false;
-  bool aborted = false;
+  bool aborted = undone_.contains({key, value});
   if (const auto found = writers_.find({key, value}); found != writers_.end()) {
     for (const TxnId txn : found->second) {
       if (history_.status(txn) == TxnStatus::Aborted) {
@@ -307,7 +328,10 @@ void Observer::walk(std::size_t index) {
       continue;
     }
     std::vector<Value>& written = own[op.key];
-    if (is_write(op.kind)) {
+    if (is_undone(op.kind)) continue;
+    if (op.kind == OpKind::ReadBack) {
+      if (!reads_back(history_, txn, op)) note(AnomalyKind::Internal);
+    } else if (is_write(op.kind)) {
       written.push_back(op.value);
       const auto known = known_.find({index, op.key});
       if (known != known_.end()) known->second.push_back(op.value);
@@ -448,9 +472,7 @@ void Observer::read_untold(std::size_t index, const Op& op, const std::map<KeyId
     match(key, last.value, last.kind == OpKind::Delete);
   }
   if (op.kind == OpKind::Aggregate) {
-    const bool right = read.result.is_unobserved() ||
-                       aggregated(history_, read, matching) == history_.text(read.result);
-    if (!right) note(AnomalyKind::ResultSetMismatch);
+    if (!is_aggregate(history_, read, matching)) note(AnomalyKind::ResultSetMismatch);
     return;
   }
   for (const KeyVersion& row : matching) {

@@ -15,6 +15,9 @@
 
 namespace ouro::oracle {
 
+// Whether a ReadBack returned what its own part of the transaction wrote before it was undone.
+[[nodiscard]] bool reads_back(const History& history, TxnId txn, const Op& read);
+
 // A read of another transaction's version: one before the reader's own write of the key, or what
 // stands before its own elements in a later read of a list.
 struct ExternalRead {
@@ -53,7 +56,7 @@ struct Observed {
                                           // their transaction's commit, or else at its start.
   // What those saw that have no start either: by read and key, which version (oracle.cc tries all).
   std::map<std::pair<OpId, KeyId>, std::size_t> chosen;
-  std::set<AnomalyKind> anomalies;        // The plain ones: up to and including NonRepeatableRead.
+  std::set<AnomalyKind> anomalies;  // The plain ones: up to and including NonRepeatableRead.
 
   // The initial transaction writes every key.
   [[nodiscard]] bool writes(std::size_t txn, KeyId key) const {

@@ -435,8 +435,7 @@ bool fits(const History& history, const Observed& seen, const VersionOrders& ord
     if (matches(history, predicate, key, version)) expected.insert({key, version.value});
   }
   if (op.kind == OpKind::Aggregate) {
-    return history.text(read.result) ==
-           aggregated(history, read, {expected.begin(), expected.end()});
+    return is_aggregate(history, read, {expected.begin(), expected.end()});
   }
   const auto rows = history.rows(read);
   return std::set<KeyVersion>(rows.begin(), rows.end()) == expected;

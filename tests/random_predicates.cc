@@ -12,8 +12,8 @@ namespace ouro::oracle {
 namespace {
 
 constexpr std::size_t kAskedKeys = 6;  // Of which the last two may be lists.
-constexpr std::size_t kAskedValues = 10;
-constexpr std::size_t kAskedPredicates = 12;
+constexpr std::size_t kAskedValues = 13;
+constexpr std::size_t kAskedPredicates = 17;
 
 struct AskedOp {
   OpKind kind = OpKind::Select;
@@ -54,7 +54,10 @@ struct AskingWords {
               n(7),
               b.text("plain"),
               Value::null(),
-              n(INT64_MIN)};
+              n(INT64_MIN),
+              row({{"c", b.decimal("1.5")}, {"d", Value::boolean(true)}}),
+              row({{"c", b.floating(0.1)}, {"d", b.decimal("0.1")}}),
+              b.decimal("-2.75")};
     using Kind = PredicateKind;
     const ColumnId c = b.column("c");
     const ColumnId d = b.column("d");
@@ -69,18 +72,29 @@ struct AskingWords {
     const auto combine = [&](Kind kind, std::vector<PredicateId> parts) {
       return b.combine(kind, parts);
     };
-    predicates = {b.always(),
-                  some,
-                  text,
-                  absent,
-                  from,
-                  combine(Kind::And, {from, to}),
-                  combine(Kind::Or, {text, combine(Kind::Not, {some})}),
-                  compare(Kind::Between, d, {b.text("w"), b.text("xz")}),
-                  compare(Kind::In, ColumnId{}, {b.text("a"), n(3), n(9)}),
-                  combine(Kind::And, {}),
-                  compare(Kind::Eq, ColumnId{}, {b.text("b")}),
-                  combine(Kind::And, {some, combine(Kind::Not, {absent})})};
+    predicates = {
+        b.always(),
+        some,
+        text,
+        absent,
+        from,
+        combine(Kind::And, {from, to}),
+        combine(Kind::Or, {text, combine(Kind::Not, {some})}),
+        compare(Kind::Between, d, {b.text("w"), b.text("xz")}),
+        compare(Kind::In, ColumnId{}, {b.text("a"), n(3), n(9)}),
+        combine(Kind::And, {}),
+        compare(Kind::Eq, ColumnId{}, {b.text("b")}),
+        combine(Kind::And, {some, combine(Kind::Not, {absent})}),
+        compare(Kind::Between, c, {n(1), n(2)}),
+        combine(Kind::Or, {compare(Kind::Eq, d, {Value::boolean(true)}),
+                           compare(Kind::Gt, c, {b.decimal("0.1")})}),
+        compare(Kind::Like, d, {b.text("x%")}),
+        combine(Kind::LtTerms,
+                {compare(Kind::Column, c, {}), compare(Kind::Column, ColumnId{}, {})}),
+        combine(Kind::GeTerms, {combine(Kind::Multiply, {compare(Kind::Column, c, {}),
+                                                         compare(Kind::Constant, {}, {n(2)})}),
+                                combine(Kind::Add, {compare(Kind::Column, d, {}),
+                                                    compare(Kind::Constant, {}, {n(1)})})})};
     columns = {ColumnId{}, c, d};
   }
   std::vector<KeyId> keys;
@@ -149,7 +163,7 @@ class AskingGenerator {
     op.predicate = below(kAskedPredicates);
     op.lower = chance(0.4) ? kAskedKeys : below(kAskedKeys);
     op.upper = chance(0.4) ? kAskedKeys : below(kAskedKeys);
-    op.aggregate = static_cast<AggregateKind>(below(4));
+    op.aggregate = static_cast<AggregateKind>(below(kAggregateKindCount));
     op.column = below(3);
     op.unobserved = chance(0.1);
     return op;
@@ -202,8 +216,11 @@ class AskingGenerator {
     if (op.unobserved) return Value::unobserved();
     if (op.result.empty() || op.result == "null") return Value::null();
     if (op.result[0] == '"') return b.text(op.result.substr(1, op.result.size() - 2));
-    if (op.result[0] == '-') return b.integer(std::stoll(op.result));
-    return b.unsigned_integer(std::stoull(op.result));
+    if (op.result == "true" || op.result == "false") return Value::boolean(op.result == "true");
+    if (op.result[0] != '{') return b.precise_decimal(op.result);
+    std::string digits = op.result.substr(10, op.result.size() - 11);
+    std::erase(digits, '"');
+    return b.floating(std::stod(digits));
   }
 
   // `expected` is a list of keys and values, or the result of an aggregate.

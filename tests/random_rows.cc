@@ -32,7 +32,8 @@ class Maker {
         scans_(!deletes_ || seed % 4 == 0 || scan_sets_),
         lists_(seed % 5 == 1),
         noise_(seed % 5 == 0 ? 0.15 : 0.0),
-        lag_(seed % 4 == 0 ? 0.0 : 0.8) {}
+        lag_(seed % 4 == 0 ? 0.0 : 0.8),
+        halves_(seed % 2 == 1) {}
 
   History make() {
     const std::size_t keys = 1 + pick(3);
@@ -68,13 +69,23 @@ class Maker {
   void later(std::function<void()> step) { steps_.back().push_back(std::move(step)); }
 
   Value row() {
+    const bool has_v = !chance(0.2);
+    const std::int64_t tenths = static_cast<std::int64_t>(pick(3)) * (halves_ ? 5 : 10);
     const HistoryBuilder::NamedCell cells[] = {
         {"c", chance(0.1) ? Value::null() : b_.integer(static_cast<std::int64_t>(pick(3)))},
         {"u", b_.integer(next_++)},
-        {"v", chance(0.2) ? Value::null() : b_.integer(static_cast<std::int64_t>(pick(3)))}};
+        {"v", has_v ? decimal(tenths, 1) : Value::null()}};
     const Value made = b_.row(cells);
-    cells_.push_back({made, cells[0].second, cells[2].second});
+    cells_.push_back({made, cells[0].second, has_v ? std::optional(tenths) : std::nullopt});
     return made;
+  }
+
+  // `digits`, of which the last `places` are behind the point.
+  Value decimal(std::int64_t digits, std::size_t places) {
+    std::string text = std::to_string(digits);
+    if (text.size() <= places) text.insert(0, places + 1 - text.size(), '0');
+    if (places > 0) text.insert(text.size() - places, ".");
+    return places == 1 ? b_.decimal(text) : b_.precise_decimal(text);
   }
 
   void txn(std::size_t commit) {
@@ -176,26 +187,33 @@ class Maker {
       if (matches(k) != wrong) rows.push_back({keys_[k], visible[k]->value});
       if (!rows.empty() && chance(noise_ / 8)) rows.push_back(rows.back());
     }
-    const std::size_t function = pick(5);
+    const std::size_t function = pick(6);
     later([=, this] {
       record(kind, low, high, rows, has_set ? std::optional(set) : std::nullopt, function);
     });
   }
 
-  // The result of count(*), count(v), sum(v), min(v) or max(v).
+  // The result of count(*), count(v), sum(v), min(v), max(v) or avg(v).
   Value aggregated(std::size_t function, const std::vector<KeyVersion>& rows) {
     if (function == 0) return b_.integer(static_cast<std::int64_t>(rows.size()));
     std::vector<std::int64_t> values;
     for (const KeyVersion& row : rows) {
-      if (const Value v = cells_of(row.value).v; !v.is_null()) values.push_back(v.number());
+      if (const auto tenths = cells_of(row.value).v) values.push_back(*tenths);
     }
     if (function == 1) return b_.integer(static_cast<std::int64_t>(values.size()));
     if (values.empty()) return Value::null();
-    if (function == 2) {
-      return b_.integer(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
+    const std::int64_t sum = std::accumulate(values.begin(), values.end(), std::int64_t{0});
+    if (function == 2) return decimal(sum, 1);
+    if (function == 5) {  // Rounded to some places.
+      const auto count = static_cast<std::int64_t>(values.size());
+      const std::size_t places = pick(4);
+      std::int64_t scaled = sum;
+      for (std::size_t i = 0; i < places; ++i) scaled *= 10;
+      return decimal((2 * scaled + 10 * count) / (20 * count), places);
     }
-    return b_.integer(function == 3 ? *std::min_element(values.begin(), values.end())
-                                    : *std::max_element(values.begin(), values.end()));
+    return decimal(function == 3 ? *std::min_element(values.begin(), values.end())
+                                 : *std::max_element(values.begin(), values.end()),
+                   1);
   }
 
   void record(std::size_t kind, std::int64_t low, std::int64_t high,
@@ -215,8 +233,8 @@ class Maker {
       b_.select(range, result);
     } else {
       constexpr AggregateKind kKinds[] = {AggregateKind::Count, AggregateKind::Count,
-                                          AggregateKind::Sum, AggregateKind::Min,
-                                          AggregateKind::Max};
+                                          AggregateKind::Sum,   AggregateKind::Min,
+                                          AggregateKind::Max,   AggregateKind::Avg};
       b_.aggregate(kKinds[function], function == 0 ? ColumnId{} : b_.column("v"), range,
                    aggregated(function, rows), result);
     }
@@ -224,12 +242,13 @@ class Maker {
 
   // The builder does not tell what is in a row; so we remember.
   struct Cells {
-    Value row, c, v;
+    Value row, c;
+    std::optional<std::int64_t> v;  // In tenths.
   };
   [[nodiscard]] Cells cells_of(Value row) const {
     const auto at = std::find_if(cells_.begin(), cells_.end(),
                                  [&](const Cells& cells) { return cells.row == row; });
-    return at == cells_.end() ? Cells{row, Value::null(), Value::null()} : *at;
+    return at == cells_.end() ? Cells{row, Value::null(), std::nullopt} : *at;
   }
 
   void state_orders() {
@@ -255,6 +274,7 @@ class Maker {
   const bool lists_;  // Whether there is a list among the rows.
   const double noise_;
   const double lag_;
+  const bool halves_;  // Whether v has halves.
   HistoryBuilder b_;
   std::int64_t next_ = 100;
   std::vector<std::vector<std::function<void()>>> steps_;  // By transaction.

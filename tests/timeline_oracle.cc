@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "tests/engine_levels.h"
+#include "tests/observed.h"
 #include "tests/oracle.h"
 #include "tests/value_oracle.h"
 
@@ -233,6 +234,9 @@ std::optional<AnomalyKind> TimestampOracle::wrong(TxnId txn, OpId id) const {
   if (is_predicate_read(op.kind)) {
     return right_result(txn, id) ? std::nullopt : std::optional(AnomalyKind::ResultSetMismatch);
   }
+  if (op.kind == OpKind::ReadBack) {
+    return reads_back(h_, txn, op) ? std::nullopt : std::optional(AnomalyKind::Internal);
+  }
   const bool reads = is_read(op.kind) || op.kind == OpKind::CasFailed;
   if (!reads || op.value.is_unobserved()) return std::nullopt;
   return judge_read(txn, id);
@@ -278,7 +282,7 @@ std::optional<AnomalyKind> TimestampOracle::judge_read(TxnId txn, OpId read) con
 bool TimestampOracle::right_result(TxnId txn, OpId read) const {
   const PredicateRead& details = h_.predicate_read(read);
   if (h_.op(read).kind == OpKind::Aggregate) {
-    return details.result.is_unobserved() || h_.text(details.result) == aggregated(txn, read);
+    return is_aggregate(h_, details, selected(txn, read));
   }
   std::multiset<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(details)) {

@@ -17,10 +17,10 @@ namespace ouro::oracle {
 // Whether the key is within the bounds of a scan. Numbers are before texts.
 [[nodiscard]] bool in_range(const History& history, const PredicateRead& scan, KeyId key);
 
-// The result of an aggregate over rows, as JSON.
-// Throws std::logic_error at a sum of more than 64 bits, which the oracles do not need.
-[[nodiscard]] std::string aggregated(const History& history, const PredicateRead& read,
-                                     const std::vector<KeyVersion>& rows);
+// Whether an aggregate over these rows may give what `read` returned.
+// Throws std::logic_error at long numbers, which the oracles do not need.
+[[nodiscard]] bool is_aggregate(const History& history, const PredicateRead& read,
+                                const std::vector<KeyVersion>& rows);
 
 // Whether the predicate is true of the row, by SQL's logic; nothing: unknown.
 [[nodiscard]] std::optional<bool> truth_of(const History& history, PredicateId predicate, KeyId key,

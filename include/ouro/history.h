@@ -57,6 +57,12 @@ enum class OpKind : std::uint8_t {
   Inc,      // inserts a row that has the counter and the number that is added to it;
   IncMark,  // writes the counter itself, as increments of one counter conflict. Nobody reads it.
   Add,      // Inserts the row of an element of a set.
+  // What was undone again within the transaction, by a rollback to a savepoint; see
+  // History::undone_part(). Nobody else may see it.
+  UndoneWrite,
+  UndoneDelete,
+  UndoneAppend,
+  ReadBack,  // A read of such a write by the same part of the transaction, before it was undone.
 };
 
 // What the key of an operation holds. A register holds one value, which a write replaces. A list
@@ -83,9 +89,11 @@ struct OpInfo {
   bool first = false;               // It is the first half; the operation behind is the second.
   bool second = false;              // It is the second half; the operation before is the first.
   OpKind other = OpKind::Read;      // If it is a half: the kind of the other half.
+  bool undone = false;              // It would write, but was undone.
+  bool back = false;                // It read what was undone: its value is what its key held.
 };
 // One row for each kind, in the order of the enumeration.
-inline constexpr std::size_t kOpKindCount = 14;
+inline constexpr std::size_t kOpKindCount = 18;
 inline constexpr OpInfo kOpInfos[kOpKindCount] = {
     {.kind = OpKind::Read, .name = "read", .word = "r", .model = KeyModel::Either, .reads = true},
     {.kind = OpKind::Write,
@@ -161,6 +169,26 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
      .word = "add",
      .model = KeyModel::Register,
      .writes = true},
+    {.kind = OpKind::UndoneWrite,
+     .name = "undone write",
+     .word = "w",
+     .model = KeyModel::Register,
+     .undone = true},
+    {.kind = OpKind::UndoneDelete,
+     .name = "undone delete",
+     .word = "d",
+     .model = KeyModel::Register,
+     .undone = true},
+    {.kind = OpKind::UndoneAppend,
+     .name = "undone append",
+     .word = "append",
+     .model = KeyModel::List,
+     .undone = true},
+    {.kind = OpKind::ReadBack,
+     .name = "read of an undone write",
+     .word = "r",
+     .model = KeyModel::Either,
+     .back = true},
 };
 [[nodiscard]] constexpr const OpInfo& info(OpKind kind) {
   return kOpInfos[static_cast<std::size_t>(kind)];
@@ -193,6 +221,11 @@ inline constexpr OpInfo kOpInfos[kOpKindCount] = {
 [[nodiscard]] constexpr bool is_write(OpKind kind) {
   constexpr std::uint32_t kWrites = op_kinds_with(&OpInfo::writes);
   return is_among(kind, kWrites);
+}
+// Whether the operation would install a version of its key, but was undone.
+[[nodiscard]] constexpr bool is_undone(OpKind kind) {
+  constexpr std::uint32_t kUndone = op_kinds_with(&OpInfo::undone);
+  return is_among(kind, kUndone);
 }
 // Whether the operation's details are in a PredicateRead.
 [[nodiscard]] constexpr bool is_predicate_read(OpKind kind) {
@@ -308,6 +341,17 @@ class History {
     return version_sets_.subspan(read.first_version, read.version_count);
   }
 
+  // Parts of transactions that were undone, by a rollback to a savepoint. They are numbered from 1;
+  // undone_part() is the innermost part that an operation belongs to, and outer_part() the part
+  // around a part. Zero: none. The operations of a part, and of parts in it, stand together.
+  [[nodiscard]] std::uint32_t undone_part(OpId op) const {
+    return op_part_.empty() ? 0 : op_part_[op.index()];
+  }
+  [[nodiscard]] std::uint32_t outer_part(std::uint32_t part) const;
+  // Whether `later`, an operation behind `write` in the same transaction, sees what `write` wrote:
+  // it was not undone in between. Cost: the depth of the part.
+  [[nodiscard]] bool still_holds(OpId write, OpId later) const;
+
   // Transactions and sessions.
   [[nodiscard]] SessionId session(TxnId txn) const { return txn_session_[txn.index()]; }
   [[nodiscard]] TxnStatus status(TxnId txn) const { return txn_status_[txn.index()]; }
@@ -357,9 +401,10 @@ class History {
 
   // What is inside a value. REQUIRES: the value is of this history, and of the kind that the
   // parameter is named after. Views live as long as the history.
-  [[nodiscard]] std::string_view string(Value text_or_wide) const;  // Wide: its decimal digits.
-  [[nodiscard]] std::span<const Cell> row(Value row) const;         // Sorted by column.
+  [[nodiscard]] std::string_view string(Value text) const;   // Of a number: its digits.
+  [[nodiscard]] std::span<const Cell> row(Value row) const;  // Sorted by column.
   [[nodiscard]] std::span<const Value> list(Value list) const;
+  [[nodiscard]] double floating(Value floating) const;
   [[nodiscard]] std::string_view column_name(ColumnId column) const;
   // The value of `column` in `row`; null if it has no such column, or is no row. O(log columns).
   [[nodiscard]] Value cell(Value row, ColumnId column) const;
@@ -376,7 +421,8 @@ class History {
     return predicate_operands_.subspan(node.first, node.count);
   }
 
-  // The value as JSON: 7, "abc", null, [1,2], {"c":1}. Unobserved is null. Linear in the text.
+  // The value as JSON: 7, "abc", null, true, 1.5, [1,2], {"c":1}, and a Float as {"@float":1.5}.
+  // Unobserved is null. Linear in the text.
   [[nodiscard]] std::string text(Value value) const;
   // The same for messages: a text without quotes where that is unambiguous.
   [[nodiscard]] std::string label(Value name) const;
@@ -417,6 +463,7 @@ class History {
   std::span<const OpKind> op_kind_;
   std::span<const KeyId> op_key_;
   std::span<const Value> op_value_;
+  std::span<const std::uint32_t> op_part_;
   std::span<const std::uint32_t> txn_first_op_;
   std::span<const SessionId> txn_session_;
   std::span<const TxnStatus> txn_status_;

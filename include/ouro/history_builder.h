@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +31,19 @@ class HistoryBuilder {
   HistoryBuilder(HistoryBuilder&&) noexcept;
   HistoryBuilder& operator=(HistoryBuilder&&) noexcept;
 
-  // Values. The same content gives the same Value. Null and unobserved are made by Value itself.
+  // Values. The same content gives the same Value. Null, booleans and unobserved are made by Value
+  // itself.
   [[nodiscard]] Value integer(std::int64_t number);
   [[nodiscard]] Value unsigned_integer(std::uint64_t number);
+  // An exact number as JSON writes them: -12, 0.50, 1e3. The same number is the same Value, however
+  // it is written. Null if it has more digits than kMostDigits before or behind the point.
+  static constexpr int kMostDigits = 1000;
+  [[nodiscard]] Value decimal(std::string_view number);
+  // The same, but the zeros at the end stay, as results of sums and averages need them: they tell
+  // how precise the result is. Such a value is good for nothing else.
+  [[nodiscard]] Value precise_decimal(std::string_view number);
+  // All not-a-numbers are one value, and so are zero and negative zero.
+  [[nodiscard]] Value floating(double number);
   [[nodiscard]] Value text(std::string_view string);
   using NamedCell = std::pair<std::string_view, Value>;
   // A row. The columns may come in any order. REQUIRES: none comes twice; cells are scalars.
@@ -50,6 +61,11 @@ class HistoryBuilder {
   [[nodiscard]] Value key_name(KeyId key) const;
   // What is in a text of this builder.
   [[nodiscard]] std::string_view string(Value text) const;
+  // Whether an integer takes at most 64 bits, as those that are names do. REQUIRES: its kind is
+  // Integer or Wide.
+  [[nodiscard]] bool fits_64_bits(Value integer) const;
+  // The value of a column of a row; null if there is none.
+  [[nodiscard]] Value cell(Value row, ColumnId column) const;
 
   // Transactions begun from here on come from the file `name`, and their positions are in `unit`.
   // REQUIRES: all files of a history have the same unit.
@@ -98,6 +114,20 @@ class HistoryBuilder {
   // An operation of any kind that has a key. REQUIRES: the value is no list.
   OpId add(OpKind kind, KeyId key, Value value, std::uint32_t line = 0);
 
+  // The operations from begin_undone() to end_undone() were undone, by a rollback to a savepoint;
+  // they may contain such parts, too. Writes become undone ones (OpKind::UndoneWrite …), reads that
+  // see them become OpKind::ReadBack. REQUIRES: every part ends before the next transaction begins.
+  // Neither may a part have a predicate read behind an undone write, nor a compare-and-set that
+  // failed on a key with one: see sees_undone().
+  void begin_undone();
+  void end_undone();
+  // Whether the next operation would see an undone write of its own transaction: of `key`, or of
+  // any key if it is not valid.
+  [[nodiscard]] bool sees_undone(KeyId key) const;
+  // The next operations are in the same undone parts as `op` of `history`; for copies of histories.
+  // REQUIRES: called for each operation of a transaction that is copied, in order.
+  void follow_parts(const History& history, OpId op);
+
   // An operation that was added, and a new value for it: for formats where only a later line tells
   // what a value means. REQUIRES: it is no predicate read.
   [[nodiscard]] Op op(OpId id) const;
@@ -122,6 +152,29 @@ class HistoryBuilder {
   PredicateId always();
   PredicateId combine(PredicateKind kind, std::span<const PredicateId> children);
   PredicateId compare(PredicateKind kind, ColumnId column, std::span<const Value> operands);
+  // A comparison of two terms. `kind` is that of a column with a constant, which is what it becomes
+  // if the left side is a column and the right one a constant.
+  PredicateId compare_terms(PredicateKind kind, PredicateId left, PredicateId right);
+  // The operand of a Constant; nothing if the node is something else.
+  [[nodiscard]] std::optional<Value> constant_of(PredicateId term) const;
+
+  // What an update by predicate makes of `row`, the row of `key`: a row in which each of these
+  // columns has the value of its term, calculated from `row`. Nothing if that has more digits than
+  // kMostDigits. REQUIRES: no column comes twice.
+  struct Assignment {
+    ColumnId column;
+    PredicateId term;
+  };
+  [[nodiscard]] std::optional<Value> assigned(KeyId key, Value row,
+                                              std::span<const Assignment> assignments);
+  // What is true of rows of `keys` only, or of no row of `keys`; and only if `condition` is.
+  PredicateId among(PredicateId condition, std::span<const KeyId> keys);
+  PredicateId except(PredicateId condition, std::span<const KeyId> keys);
+  // What is true of the row of `key` only, if `condition` is and the assignments give `row`: its
+  // columns equal the terms that they are assigned, and those that are not assigned are as they
+  // were. REQUIRES: `row` is a row.
+  PredicateId becomes(PredicateId condition, KeyId key, Value row,
+                      std::span<const Assignment> assignments);
 
   // What holds for the whole history. Initial values: of all keys that have none of their own (null
   // unless said otherwise), and of single keys, where the last call for a key wins.
@@ -158,7 +211,12 @@ class HistoryBuilder {
   [[nodiscard]] std::string element_json(Value element) const;
   void forget_txns();
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);
+  PredicateId has_value(PredicateId term, Value value);
+  PredicateId is_no_number(PredicateId term);
+  [[nodiscard]] OpKind undone_kind(OpKind kind, KeyId key) const;
+  [[nodiscard]] std::vector<Value> undone_appends(KeyId key) const;
   OpId add_predicate_read(OpKind kind, PredicateRead read, const Rows& rows);
+  Value exact_number(std::string_view digits);
   Value intern(ValueKind kind, std::string_view bytes);
   Value intern_row(std::vector<Cell>& cells);
   Value intern_list(KeyId key, std::span<const Value> elements);

@@ -30,17 +30,36 @@ enum class PredicateKind : std::uint8_t {
   Between,  // Two operands, both ends included.
   In,       // Any number of operands.
   IsNull,   // No operand.
+  Like,     // One operand, a pattern: % stands for any text, _ for one character.
+  // Comparisons of terms, which are children: the two sides. A comparison of a column with a
+  // constant is one of the kinds above.
+  EqTerms,
+  NeTerms,
+  LtTerms,
+  LeTerms,
+  GtTerms,
+  GeTerms,
+  // Terms, which have a value for each row instead of a truth.
+  Constant,  // One operand.
+  Column,    // The value of the node's column. No operand.
+  Add,       // At least two children, which are terms; so have the next ones.
+  Subtract,  // Two children.
+  Multiply,
 };
 
 // What all nodes of a kind have in common. Code asks this row instead of comparing kinds.
 struct PredicateInfo {
   PredicateKind kind = PredicateKind::True;
   std::string_view word;      // What it is called in native text: "between".
-  bool has_children = false;  // It combines other predicates.
-  bool compares = false;      // It compares one column with operands.
+  bool has_children = false;  // It combines other predicates, or terms.
+  bool compares = false;      // It has a column and operands instead, which it compares.
+  bool takes_terms = false;   // Its children are terms.
+  bool term = false;          // It is a term itself.
+  // Of comparisons, the same between a column and a constant, and between terms.
+  PredicateKind plain = PredicateKind::True;
 };
 // One row for each kind, in the order of the enumeration.
-inline constexpr std::size_t kPredicateKindCount = 13;
+inline constexpr std::size_t kPredicateKindCount = 25;
 inline constexpr PredicateInfo kPredicateInfos[kPredicateKindCount] = {
     {.kind = PredicateKind::True, .word = "true"},
     {.kind = PredicateKind::And, .word = "and", .has_children = true},
@@ -55,6 +74,54 @@ inline constexpr PredicateInfo kPredicateInfos[kPredicateKindCount] = {
     {.kind = PredicateKind::Between, .word = "between", .compares = true},
     {.kind = PredicateKind::In, .word = "in", .compares = true},
     {.kind = PredicateKind::IsNull, .word = "is_null", .compares = true},
+    {.kind = PredicateKind::Like, .word = "like", .compares = true},
+    {.kind = PredicateKind::EqTerms,
+     .word = "eq",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Eq},
+    {.kind = PredicateKind::NeTerms,
+     .word = "ne",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Ne},
+    {.kind = PredicateKind::LtTerms,
+     .word = "lt",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Lt},
+    {.kind = PredicateKind::LeTerms,
+     .word = "le",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Le},
+    {.kind = PredicateKind::GtTerms,
+     .word = "gt",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Gt},
+    {.kind = PredicateKind::GeTerms,
+     .word = "ge",
+     .has_children = true,
+     .takes_terms = true,
+     .plain = PredicateKind::Ge},
+    {.kind = PredicateKind::Constant, .word = "", .compares = true, .term = true},
+    {.kind = PredicateKind::Column, .word = "col", .compares = true, .term = true},
+    {.kind = PredicateKind::Add,
+     .word = "+",
+     .has_children = true,
+     .takes_terms = true,
+     .term = true},
+    {.kind = PredicateKind::Subtract,
+     .word = "-",
+     .has_children = true,
+     .takes_terms = true,
+     .term = true},
+    {.kind = PredicateKind::Multiply,
+     .word = "*",
+     .has_children = true,
+     .takes_terms = true,
+     .term = true},
 };
 [[nodiscard]] constexpr const PredicateInfo& info(PredicateKind kind) {
   return kPredicateInfos[static_cast<std::size_t>(kind)];
@@ -63,7 +130,8 @@ inline constexpr PredicateInfo kPredicateInfos[kPredicateKindCount] = {
 // Names the root of a predicate, or any node in it.
 using PredicateId = Id<struct PredicateTag>;
 
-// And, Or and Not have children; the others compare one column with operands.
+// And, Or and Not have children, and so have terms and their comparisons; the others compare one
+// column with operands.
 struct PredicateNode {
   PredicateKind kind = PredicateKind::True;
   ColumnId column;          // What is compared. Invalid: the row's key.
@@ -74,13 +142,17 @@ struct PredicateNode {
 // SQL's three truth values.
 enum class Truth : std::uint8_t { False, Unknown, True };
 
-enum class AggregateKind : std::uint8_t { Count, Sum, Min, Max };
+enum class AggregateKind : std::uint8_t { Count, Sum, Min, Max, Avg };
 // What native text and SQL call them, in the order of the enumeration.
-inline constexpr std::size_t kAggregateKindCount = 4;
+inline constexpr std::size_t kAggregateKindCount = 5;
 inline constexpr std::string_view kAggregateNames[kAggregateKindCount] = {"count", "sum", "min",
-                                                                          "max"};
+                                                                          "max", "avg"};
 [[nodiscard]] constexpr std::string_view name(AggregateKind kind) {
   return kAggregateNames[static_cast<std::size_t>(kind)];
+}
+// Whether it adds values up. The zeros at the end of such a result tell how precise it is.
+[[nodiscard]] constexpr bool adds_up(AggregateKind kind) {
+  return kind == AggregateKind::Sum || kind == AggregateKind::Avg;
 }
 
 }  // namespace ouro

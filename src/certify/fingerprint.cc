@@ -9,6 +9,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -53,6 +54,8 @@ class Contents {
     switch (value.kind()) {
       case ValueKind::Text:
       case ValueKind::Wide:
+      case ValueKind::Decimal:
+      case ValueKind::Float:
         return mix(texts_[value.payload()], kind);
       case ValueKind::Row:
         return mix(rows_[value.payload()], kind);
@@ -170,8 +173,10 @@ class Adding {
     if (const auto start = h_.start_ts(txn)) timestamp('s', *start);
     if (const auto commit = h_.commit_ts(txn)) timestamp('c', *commit);
     add(h_.end_op(txn).value - h_.first_op(txn).value);
+    std::vector<std::uint32_t> parts;
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
       const Op op = h_.op(id);
+      undone_parts(id, parts);
       add(static_cast<std::uint64_t>(op.kind));
       if (is_predicate_read(op.kind)) {
         predicate_read(h_.predicate_read(id));
@@ -180,6 +185,21 @@ class Adding {
         add(contents_.of(op.value));
       }
     }
+  }
+
+  // Where undone parts end and begin before operation `id`; `open` are those around the one before.
+  // Their numbers do not matter, and neither do parts without operations.
+  void undone_parts(OpId id, std::vector<std::uint32_t>& open) {
+    std::vector<std::uint32_t> around;
+    for (auto part = h_.undone_part(id); part != 0; part = h_.outer_part(part)) {
+      around.insert(around.begin(), part);
+    }
+    if (around == open) return;
+    const auto differ = std::ranges::mismatch(around, open);
+    add('u');
+    add(static_cast<std::uint64_t>(open.end() - differ.in2));
+    add(static_cast<std::uint64_t>(around.end() - differ.in1));
+    open = std::move(around);
   }
 
   // Called only for timestamps that are there: a history without any has the hash that it would

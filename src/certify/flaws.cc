@@ -16,8 +16,11 @@ Flaws::Flaws(const Reading& reading, const PredicateReads& predicates)
       predicates_(predicates),
       wrong_results_(predicates.wrong_results()) {
   for (const Flaw& flaw : reading.flaws()) {
-    const OpId other = flaw.other == kNoAccess ? OpId{} : reading.access(flaw.other).op;
+    const OpId other = flaw.other == kNoAccess ? flaw.undone : reading.access(flaw.other).op;
     known_.insert({flaw.kind, reading.access(flaw.read).op, other});
+  }
+  for (const UndoneFlaw& flaw : reading.undone_flaws()) {
+    known_.insert({AnomalyKind::Internal, flaw.read, flaw.write});
   }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     const Op op = h_.op(OpId{i});
@@ -99,6 +102,10 @@ std::string Flaws::first_forbidden(Level level) const {
     if (flaw.kind == AnomalyKind::NonRepeatableRead && rules_of(level).rereads_differ) continue;
     return fmt::format("{}: {}", h_.place(reading_.access(flaw.read).op).to_string(),
                        info(flaw.kind).name);
+  }
+  if (!reading_.undone_flaws().empty()) {
+    return fmt::format("{}: {}", h_.place(reading_.undone_flaws()[0].read).to_string(),
+                       info(AnomalyKind::Internal).name);
   }
   if (!first_misplaced_.empty()) {
     return fmt::format("{}: {}", first_misplaced_, info(AnomalyKind::VersionOrderMismatch).name);
@@ -206,7 +213,7 @@ bool Flaws::is_implied(OpId id) const {
     return !alive(version) || !selects(h_, id, version.key, version.value);
   });
   if (h_.op(id).kind == OpKind::Aggregate) {
-    return read.result.is_unobserved() || aggregate(h_, read, seen) == h_.text(read.result);
+    return is_result(h_, read, seen);
   }
   std::vector<KeyVersion> returned;
   for (const KeyVersion& row : h_.rows(read)) {

@@ -285,8 +285,10 @@ AccessId Reading::source_of(AccessId read, const Possible& possible) {
   if (possible.count == 1) return possible.one;
   if (possible.intermediate != kNoAccess) return joined(read, possible.intermediate);
   if (possible.own != kNoAccess) return joined(read, possible.own);
-  flaw(possible.aborted == kNoAccess ? AnomalyKind::ThinAirRead : AnomalyKind::AbortedRead, read,
-       possible.aborted);
+  const Access& a = accesses_[read];
+  const bool written = possible.aborted != kNoAccess || undone_.contains({a.key, a.value});
+  flaw_of_value(written ? AnomalyKind::AbortedRead : AnomalyKind::ThinAirRead, read,
+                possible.aborted, a.value);
   return kNowhere;
 }
 
@@ -335,7 +337,15 @@ Status Reading::join_trunk(AccessId read) {
   for (std::size_t p = 0; p < count; ++p) {
     const auto found = written_.find({a.key, columns_of(*h_).elements[first + p]});
     if (found == written_.end()) {
-      trunk.unwritten = std::min(trunk.unwritten, p);
+      const auto undone = undone_.find({a.key, columns_of(*h_).elements[first + p]});
+      if (undone == undone_.end()) {
+        trunk.unwritten = std::min(trunk.unwritten, p);
+        continue;
+      }
+      trunk.aborted = std::min(trunk.aborted, p);
+      if (!undone_shown_.insert({a.value.trunk(), undone->second}).second) {
+        trunk.duplicate = std::min(trunk.duplicate, p);
+      }
       continue;
     }
     elements_[first + p] = found->second;
@@ -402,10 +412,14 @@ AccessId Reading::list_source(AccessId read, std::size_t count) {
   const Trunk& trunk = trunks_[list.trunk()];
   const auto appends = appends_of(list);
   if (trunk.duplicate < list.length()) {
-    flaw(AnomalyKind::DuplicateElements, read, appends[trunk.duplicate]);
+    flaw_of_value(AnomalyKind::DuplicateElements, read, appends[trunk.duplicate],
+                  h_->list(list)[trunk.duplicate]);
   }
   if (trunk.unwritten < count) flaw(AnomalyKind::ThinAirRead, read, kNoAccess);
-  if (trunk.aborted < count) flaw(AnomalyKind::AbortedRead, read, appends[trunk.aborted]);
+  if (trunk.aborted < count) {
+    flaw_of_value(AnomalyKind::AbortedRead, read, appends[trunk.aborted],
+                  h_->list(list)[trunk.aborted]);
+  }
   if (trunk.unwritten < count || trunk.aborted < count) return kNowhere;
   const AccessId last = appends[count - 1];
   if (!is_last(last)) flaw(AnomalyKind::IntermediateRead, read, last);

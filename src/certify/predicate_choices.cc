@@ -7,39 +7,16 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <tuple>
 
 #include "certify/predicate_reads.h"
+#include "certify/sums.h"
 #include "certify/values.h"
 
 namespace ouro::recheck {
 
 namespace {
-
-__extension__ using Wide = __int128;
-
-bool is_whole(Value value) {
-  return value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide;
-}
-
-std::string decimal(Wide number) {
-  if (number == 0) return "0";
-  std::string digits;
-  const bool negative = number < 0;
-  for (; number != 0; number /= 10) {
-    const int digit = static_cast<int>(number % 10);
-    digits.insert(digits.begin(), static_cast<char>('0' + (digit < 0 ? -digit : digit)));
-  }
-  return negative ? "-" + digits : digits;
-}
-
-Wide parsed(const std::string& digits) {
-  Wide number = 0;
-  for (const char digit : digits) {
-    if (digit != '-') number = number * 10 + (digit - '0');
-  }
-  return digits[0] == '-' ? -number : number;
-}
 
 // All results that an aggregate may have after some rows.
 class Results {
@@ -61,18 +38,18 @@ class Results {
 
   [[nodiscard]] bool has(const std::string& json) const {
     return too_many_ || std::any_of(states_.begin(), states_.end(),
-                                    [&](const State& state) { return text(state) == json; });
+                                    [&](const State& state) { return gives(state, json); });
   }
 
  private:
   struct State {
     std::uint64_t count = 0;
-    Wide total = 0;
-    bool odd = false;  // Something in it is no number.
-    Value extreme;     // The least or the greatest.
+    Sums sums;
+    std::string summary;  // Of the sums.
+    Value extreme;        // The least or the greatest.
     bool operator<(const State& other) const {
-      return std::tie(count, total, odd, extreme) <
-             std::tie(other.count, other.total, other.odd, other.extreme);
+      return std::tie(count, summary, extreme) <
+             std::tie(other.count, other.summary, other.extreme);
     }
   };
 
@@ -83,27 +60,34 @@ class Results {
         ++state.count;
         return state;
       case AggregateKind::Sum:
-        state.odd = state.odd || !is_whole(value);
-        if (!state.odd) state.total += parsed(h_.text(value));
+      case AggregateKind::Avg:
+        state.sums.add(h_, value);
+        state.summary = state.sums.summary();
         break;
       case AggregateKind::Min:
-        if (first || less(h_, value, state.extreme)) state.extreme = value;
+        if (first || before(h_, value, state.extreme)) state.extreme = value;
         break;
       case AggregateKind::Max:
-        if (first || less(h_, state.extreme, value)) state.extreme = value;
+        if (first || before(h_, state.extreme, value)) state.extreme = value;
         break;
     }
     state.count = 1;  // It matters only whether there are any.
     return state;
   }
 
-  [[nodiscard]] std::string text(const State& state) const {
-    if (kind_ == AggregateKind::Count) return std::to_string(state.count);
-    if (state.count == 0 || (kind_ == AggregateKind::Sum && state.odd)) return "null";
-    if (kind_ != AggregateKind::Sum) return h_.text(state.extreme);
-    const Wide most = (Wide{1} << 64) - 1;
-    const bool fits = state.total <= most && state.total >= -(Wide{1} << 63);
-    return fits ? decimal(state.total) : '"' + decimal(state.total) + '"';
+  [[nodiscard]] bool gives(const State& state, const std::string& json) const {
+    switch (kind_) {
+      case AggregateKind::Count:
+        return json == std::to_string(state.count);
+      case AggregateKind::Min:
+      case AggregateKind::Max:
+        return json == (state.count == 0 ? "null" : h_.text(state.extreme));
+      default:
+        break;
+    }
+    Sums sums = state.sums;
+    sums.settle();
+    return sums.allow(json, kind_ == AggregateKind::Avg);
   }
 
   const History& h_;

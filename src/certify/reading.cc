@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "certify/undone.h"
 #include "certify/values.h"
 
 namespace ouro::recheck {
@@ -25,6 +26,8 @@ Result<Reading> Reading::of(const History& history, Evidence evidence, Absences 
   reading.count_transactions();
   std::erase_if(reading.flaws_,
                 [&](const Flaw& f) { return !reading.counts(reading.access(f.read).txn); });
+  std::erase_if(reading.undone_flaws_,
+                [&](const UndoneFlaw& f) { return !reading.counts(history.txn_of(f.read)); });
   return reading;
 }
 
@@ -67,7 +70,8 @@ void Reading::find_lists() {
   for (std::size_t i = 0; i < h_->op_count(); ++i) {
     const Op op = h_->op(OpId{i});
     if (!is_predicate_read(op.kind)) {
-      if (op.kind == OpKind::Append || op.value.is_list()) is_list_[op.key.index()] = true;
+      const bool appends = op.kind == OpKind::Append || op.kind == OpKind::UndoneAppend;
+      if (appends || op.value.is_list()) is_list_[op.key.index()] = true;
       continue;
     }
     for (const KeyVersion& row : h_->rows(h_->predicate_read(op.id))) {
@@ -81,6 +85,8 @@ void Reading::find_lists() {
 // version set of the scan lists. Rows that an aggregate summed up are unknown.
 void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_keys) {
   if (op.kind == OpKind::CasUnwritten) return;
+  if (h_->undone_part(op.id) != 0 && !is_predicate_read(op.kind)) note_undone(txn, op);
+  if (undoes(op.kind) || op.kind == OpKind::ReadBack) return;
   if (!is_predicate_read(op.kind)) {
     accesses_.push_back({op.id, txn, op.key, op.kind, op.value});
     return;
@@ -159,6 +165,12 @@ std::span<const KeyId> Reading::range_of(const PredicateRead& scan,
     return scan.upper.is_null() || !less(*h_, scan.upper, h_->key_name(key));
   });
   return {first, end};
+}
+
+void Reading::note_undone(TxnId txn, const Op& op) {
+  if (undoes(op.kind)) undone_.try_emplace({op.key, op.value}, op.id);
+  const OpId write = contradicted_write(*h_, txn, op.id);
+  if (write.valid()) undone_flaws_.push_back({op.id, write});
 }
 
 // ---- writes ----

@@ -46,6 +46,13 @@ struct Flaw {
   AnomalyKind kind = AnomalyKind::Internal;
   AccessId read = kNoAccess;
   AccessId other = kNoAccess;
+  OpId undone;  // Instead of `other`: a write that its own transaction undid.
+};
+
+// A read that does not return what the same part of its transaction wrote, and undid later.
+struct UndoneFlaw {
+  OpId read;
+  OpId write;
 };
 
 class Reading {
@@ -180,6 +187,9 @@ class Reading {
   // only that of an untold key without candidates.
   [[nodiscard]] const std::vector<Flaw>& flaws() const { return flaws_; }
 
+  // The same for reads of what was undone later; these have no access.
+  [[nodiscard]] const std::vector<UndoneFlaw>& undone_flaws() const { return undone_flaws_; }
+
  private:
   Reading(const History& history, Evidence evidence, Absences absences,
           std::span<const ReadSource> sources, std::span<const ReadKey> untold, ScanKeys scan_keys)
@@ -251,8 +261,16 @@ class Reading {
   [[nodiscard]] TxnStatus status(AccessId id) const { return h_->status(accesses_[id].txn); }
   [[nodiscard]] Error error_at(AccessId id, std::string what) const;
   void flaw(AnomalyKind kind, AccessId read, AccessId other) {
-    flaws_.push_back({kind, read, other});
+    flaws_.push_back({kind, read, other, OpId{}});
   }
+  // The same, where `other` is kNoAccess if the value was undone.
+  void flaw_of_value(AnomalyKind kind, AccessId read, AccessId other, Value value) {
+    const auto undone = undone_.find({accesses_[read].key, value});
+    const bool found = other == kNoAccess && undone != undone_.end();
+    flaws_.push_back({kind, read, other, found ? undone->second : OpId{}});
+  }
+  // Notes an operation that was undone, or read such a one.
+  void note_undone(TxnId txn, const Op& op);
 
   const History* h_;
   CounterRows counters_;
@@ -278,6 +296,11 @@ class Reading {
   std::vector<std::uint32_t> own_shown_;  // By list read: how many own appends come before it.
   std::vector<bool> counts_;
   std::size_t counted_ = 0;
+  // The first write of each value of a key that was undone.
+  absl::flat_hash_map<std::pair<KeyId, Value>, OpId> undone_;
+  // The undone appends that a trunk shows.
+  absl::flat_hash_set<std::pair<std::uint32_t, OpId>> undone_shown_;
+  std::vector<UndoneFlaw> undone_flaws_;
   std::vector<Flaw> flaws_;
   std::vector<StatedOrder> orders_;
 

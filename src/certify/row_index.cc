@@ -233,6 +233,8 @@ RowIndex::Cover RowIndex::any_of(std::span<const std::uint32_t> nodes, bool want
 }
 
 RowIndex::Cover RowIndex::compare(const PredicateNode& node, bool wanted) const {
+  const PredicateInfo& kind = info(node.kind);
+  if (kind.takes_terms || node.kind == PredicateKind::Like) return {true, {}};  // No index helps.
   const std::uint32_t column = find(node.column);
   const auto operands = h_.operands(node);
   if (column == kNone) return {true, {}};

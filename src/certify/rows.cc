@@ -2,56 +2,39 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
+#include <string>
 
+#include "certify/sums.h"
 #include "certify/values.h"
 
 namespace ouro::recheck {
 
 namespace {
 
-// The sum of any integers that histories have, as high_ · 10^18 + low_.
-class Total {
- public:
-  void add(const History& history, Value value) {
-    numbers_ = numbers_ && (value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide);
-    if (!numbers_) return;
-    const std::string digits = history.text(value);
-    const bool negative = digits[0] == '-';
-    const std::string_view size = std::string_view(digits).substr(negative ? 1 : 0);
-    const std::size_t cut = size.size() > kDigits ? size.size() - kDigits : 0;
-    const std::int64_t high = cut == 0 ? 0 : std::stoll(std::string(size.substr(0, cut)));
-    const std::int64_t low = std::stoll(std::string(size.substr(cut)));
-    high_ += negative ? -high : high;
-    low_ += negative ? -low : low;
-    high_ += low_ / kUnit;
-    low_ %= kUnit;
-  }
-
-  // Null if a value was no integer; a string if the sum has more than 64 bits.
-  [[nodiscard]] std::string json() const {
-    if (!numbers_) return "null";
-    std::int64_t high = high_;
-    std::int64_t low = low_;
-    if (high > 0 && low < 0) --high, low += kUnit;
-    if (high < 0 && low > 0) ++high, low -= kUnit;
-    const std::string sign = high < 0 || low < 0 ? "-" : "";
-    const std::string rest = std::to_string(low < 0 ? -low : low);
-    const std::string size = high == 0 ? rest
-                                       : std::to_string(high < 0 ? -high : high) +
-                                             std::string(kDigits - rest.size(), '0') + rest;
-    const std::string_view most = sign.empty() ? "18446744073709551615" : "9223372036854775808";
-    const bool fits = size.size() < most.size() || (size.size() == most.size() && size <= most);
-    return fits ? sign + size : '"' + sign + size + '"';
-  }
-
- private:
-  static constexpr std::size_t kDigits = 18;
-  static constexpr std::int64_t kUnit = 1'000'000'000'000'000'000;
-  bool numbers_ = true;
-  std::int64_t high_ = 0;
-  std::int64_t low_ = 0;
+// What an aggregate needs of its rows.
+struct Aggregated {
+  std::size_t count = 0;
+  Sums sums;
+  Value least;
+  Value greatest;
 };
+
+Aggregated aggregated(const History& history, const PredicateRead& read,
+                      const std::vector<KeyVersion>& rows) {
+  const bool adds = read.aggregate == AggregateKind::Sum || read.aggregate == AggregateKind::Avg;
+  Aggregated all;
+  for (const KeyVersion& row : rows) {
+    const bool whole = !read.column.valid();
+    const Value value = whole ? history.key_name(row.key) : history.cell(row.value, read.column);
+    if (value.is_null()) continue;
+    if (adds) all.sums.add(history, value);
+    if (all.count == 0 || before(history, value, all.least)) all.least = value;
+    if (all.count == 0 || before(history, all.greatest, value)) all.greatest = value;
+    ++all.count;
+  }
+  all.sums.settle();
+  return all;
+}
 
 }  // namespace
 
@@ -66,32 +49,24 @@ bool selects(const History& history, OpId id, KeyId key, Value row) {
   return !below && !above;
 }
 
-std::string aggregate(const History& history, const PredicateRead& read,
-                      const std::vector<KeyVersion>& rows) {
-  std::size_t count = 0;
-  Total total;
-  Value least;
-  Value greatest;
-  for (const KeyVersion& row : rows) {
-    const bool whole = !read.column.valid();
-    const Value value = whole ? history.key_name(row.key) : history.cell(row.value, read.column);
-    if (value.is_null()) continue;
-    total.add(history, value);
-    if (count == 0 || less(history, value, least)) least = value;
-    if (count == 0 || less(history, greatest, value)) greatest = value;
-    ++count;
-  }
+bool is_result(const History& history, const PredicateRead& read,
+               const std::vector<KeyVersion>& rows) {
+  if (read.result.is_unobserved()) return true;
+  const Aggregated all = aggregated(history, read, rows);
+  const std::string given = history.text(read.result);
   switch (read.aggregate) {
     case AggregateKind::Count:
-      return std::to_string(count);
+      return given == std::to_string(all.count);
     case AggregateKind::Min:
-      return history.text(least);
+      return given == history.text(all.least);
     case AggregateKind::Max:
-      return history.text(greatest);
+      return given == history.text(all.greatest);
     case AggregateKind::Sum:
+      return all.sums.allow(given, false);
+    case AggregateKind::Avg:
       break;
   }
-  return count == 0 ? "null" : total.json();
+  return all.sums.allow(given, true);
 }
 
 Table::Table(const History& history, const RowIndex& index)
@@ -101,7 +76,8 @@ Table::Table(const History& history, const RowIndex& index)
       there_(index.column_count(), std::vector<std::uint64_t>(index.slot_count() / 64 + 1)) {
   for (std::size_t i = 0; i < history.op_count(); ++i) {
     const Op op = history.op(OpId{i});
-    const bool list = op.kind == OpKind::Append || (op.kind == OpKind::Read && op.value.is_list());
+    const bool appends = op.kind == OpKind::Append || op.kind == OpKind::UndoneAppend;
+    const bool list = appends || (!is_predicate_read(op.kind) && op.value.is_list());
     if (list) contents_[op.key.index()].list = true;
   }
   for (std::size_t k = 0; k < contents_.size(); ++k) {
@@ -198,7 +174,7 @@ bool Table::returned_right(OpId id) const {
   const PredicateRead& read = h_.predicate_read(id);
   std::vector<KeyVersion> wanted = selected(id);
   if (h_.op(id).kind == OpKind::Aggregate) {
-    return read.result.is_unobserved() || aggregate(h_, read, wanted) == h_.text(read.result);
+    return is_result(h_, read, wanted);
   }
   std::vector<KeyVersion> got;
   for (const KeyVersion& row : h_.rows(read)) {

@@ -62,10 +62,11 @@ class Table {
   std::vector<Before> before_;
 };
 
-// The result of an aggregate over `rows`, as JSON. As in SQL, nulls are left out, and the sum,
-// least and greatest of nothing are null. So is a sum of other things than integers.
-[[nodiscard]] std::string aggregate(const History& history, const PredicateRead& read,
-                                    const std::vector<KeyVersion>& rows);
+// Whether a database may give what `read`, an aggregate, returned for `rows`. As in SQL, nulls are
+// left out, and the sum, average, least and greatest of nothing are null. So is a sum or average of
+// other things than numbers.
+[[nodiscard]] bool is_result(const History& history, const PredicateRead& read,
+                             const std::vector<KeyVersion>& rows);
 
 // Whether the row is in the range of a scan, or makes the predicate of another read true.
 [[nodiscard]] bool selects(const History& history, OpId read, KeyId key, Value row);

@@ -12,6 +12,7 @@
 #include "certify/clock.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "certify/undone.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -129,7 +130,8 @@ class Claims {
     const HistoryColumns& c = columns_of(h_);
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       if (c.op_key[i] != key || is_predicate_read(c.op_kind[i])) continue;
-      if (c.op_kind[i] == OpKind::Append || c.op_value[i].is_list()) return true;
+      const bool appends = c.op_kind[i] == OpKind::Append || c.op_kind[i] == OpKind::UndoneAppend;
+      if (appends || c.op_value[i].is_list()) return true;
     }
     return false;
   }
@@ -138,6 +140,9 @@ class Claims {
   [[nodiscard]] std::optional<AnomalyKind> wrong_read(OpId id) const {
     const Op read = h_.op(id);
     const TxnId txn = h_.txn_of(id);
+    if (clock_.is_known(txn) && contradicted_write(h_, txn, id).valid()) {
+      return AnomalyKind::Internal;
+    }
     const bool judged = ouro::is_read(read.kind) || read.kind == OpKind::CasFailed;
     if (!judged || read.value.is_unobserved() || !clock_.is_known(txn)) {
       return {};

@@ -11,6 +11,7 @@
 #include "certify/orders.h"
 #include "certify/rows.h"
 #include "certify/timestamps.h"
+#include "certify/undone.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -94,7 +95,9 @@ class Rerun {
       } else if (op.kind == OpKind::CasFailed) {
         const bool right = table_.content(op.key).value != op.value;
         if (!right) wrong = fmt::format("should not have failed to set {}", h_.key_label(op.key));
-      } else if (op.kind == OpKind::CasUnwritten) {
+      } else if (op.kind == OpKind::ReadBack) {
+        if (contradicted_write(h_, txn, id).valid()) wrong = "does not read what it wrote before";
+      } else if (op.kind == OpKind::CasUnwritten || undoes(op.kind)) {
         continue;
       } else if (!op.value.is_unobserved() && !reads_right(op)) {
         wrong = fmt::format("does not read {} as it was", h_.key_label(op.key));

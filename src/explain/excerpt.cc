@@ -13,6 +13,7 @@
 #include "history/access.h"
 #include "history/columns.h"
 #include "history/commuting.h"
+#include "history/undone.h"
 #include "history/value_order.h"
 #include "ouro/explain.h"
 
@@ -41,6 +42,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     for (OpId id = h_.end_op(TxnId{t}); id > h_.first_op(TxnId{t});) {
       --id.value;
       const Op op = h_.op(id);
+      if (is_undone(op.kind) && knows(op.key)) note(id, true);
       if (!is_write(op.kind) || !knows(op.key)) continue;
       note(id, aborted);
       if (evidence_ != Evidence::Versions) continue;
@@ -204,6 +206,8 @@ class ExcerptMaker {
   ExcerptMaker(const Excerpter& excerpter, const std::vector<bool>& kept)
       : e_(excerpter), h_(excerpter.history()), kept_(kept) {
     s_->whole = h_;
+    const auto parts = columns_of(h_).outer_part;
+    s_->outer_part.assign(parts.begin(), parts.end());
   }
 
   // Adds a key that `writer` writes, and of which `reader` reads the initial value.
@@ -292,6 +296,7 @@ class ExcerptMaker {
     s_->op_key.push_back(key);
     s_->op_value.push_back(value);
     if (!columns_of(h_).op_line.empty()) s_->op_line.push_back(0);
+    if (!columns_of(h_).op_part.empty()) s_->op_part.push_back(0);
     out_.ops.emplace_back();
   }
 
@@ -314,6 +319,12 @@ class ExcerptMaker {
       if (!kept_[second.id.index()] || !stays_open(txn, op)) return;
       push(op, key(op.key), op.value);
       push(second, key(op.key), second.value);
+      return;
+    }
+    if (is_undone(op.kind)) return push(op, key(op.key), op.value);
+    if (info(op.kind).back) {
+      const OpId write = undone_write_seen(h_, txn, op.id);
+      if (write.valid() && kept_[write.index()]) push(op, key(op.key), op.value);
       return;
     }
     if (!is_read(op.kind) && !is_write(op.kind)) return;  // A second half, added with its first.
@@ -361,6 +372,7 @@ class ExcerptMaker {
     s_->op_value.push_back(value);
     const auto lines = columns_of(h_).op_line;
     if (!lines.empty()) s_->op_line.push_back(lines[op.id.index()]);
+    if (!columns_of(h_).op_part.empty()) s_->op_part.push_back(h_.undone_part(op.id));
     out_.ops.push_back(op.id);
   }
 

@@ -14,6 +14,9 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
 // The version of files that have a compare-and-set. Older programs refuse it by number; with
 // version 1 they would call the file damaged.
 inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
+// The version of files that have booleans, decimals, floating-point numbers, averages, other new
+// parts of predicates, or undone parts of transactions.
+inline constexpr std::uint32_t kBinaryVersionWithKinds = 3;
 inline constexpr std::size_t kSectionAlignment = 64;
 
 struct BinaryHeader {
@@ -70,8 +73,10 @@ enum class Section : std::uint32_t {
   Remarks,  // Bytes: name and text, each ended by a zero byte, alternating.
   Began,
   Committing,
+  OpPart,
+  OuterPart,
 };
-inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::Committing);
+inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::OuterPart);
 
 struct DiskPredicateRead {
   std::uint64_t lower, upper, result;
@@ -141,6 +146,8 @@ void for_each_section(File& file, Columns& c) {
   file.plain(Section::OpKind, c.op_kind);
   file.plain(Section::OpKey, c.op_key);
   file.plain(Section::OpValue, c.op_value);
+  file.plain(Section::OpPart, c.op_part);
+  file.plain(Section::OuterPart, c.outer_part);
   file.plain(Section::TxnFirstOp, c.txn_first_op);
   file.plain(Section::TxnSession, c.txn_session);
   file.plain(Section::TxnStatus, c.txn_status);

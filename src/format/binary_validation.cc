@@ -1,5 +1,6 @@
 #include "format/binary_validation.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/utf8.h"
 #include "history/columns.h"
+#include "history/decimal.h"
 #include "history/real_time.h"
 
 namespace ouro {
@@ -30,9 +32,9 @@ class Validator {
       : c_(columns), threads_(thread_count(threads)) {}
 
   Fault run() {
-    for (const auto check :
-         {&Validator::pools, &Validator::names, &Validator::txns, &Validator::ops,
-          &Validator::predicates, &Validator::predicate_reads, &Validator::version_orders}) {
+    for (const auto check : {&Validator::pools, &Validator::names, &Validator::txns,
+                             &Validator::ops, &Validator::parts, &Validator::predicates,
+                             &Validator::predicate_reads, &Validator::version_orders}) {
       if (Fault fault = (this->*check)()) return fault;
     }
     return std::nullopt;
@@ -50,15 +52,30 @@ class Validator {
         return true;
       case ValueKind::Null:
         return value == Value::null();
-      case ValueKind::Text:
-        return value.payload() < c_.text_end.size() && !wide_[value.payload()];
-      case ValueKind::Wide:
-        return value.payload() < c_.text_end.size() && wide_[value.payload()];
+      case ValueKind::Boolean:
+        return value == Value::boolean(value.truth());
+      case ValueKind::Decimal:
+        return pooled(value) && !text(value.payload()).ends_with('0');
       default:
-        return false;
+        return pooled(value);
     }
   }
-  [[nodiscard]] bool name(Value value) const { return scalar(value) && !value.is_null(); }
+  // Whether it is in the pool of texts, as an entry of its kind.
+  [[nodiscard]] bool pooled(Value value) const {
+    return is_pooled_text(value.kind()) && value.payload() < kinds_.size() &&
+           kinds_[value.payload()] == value.kind();
+  }
+  [[nodiscard]] bool name(Value value) const {
+    if (value.kind() == ValueKind::Wide)
+      return pooled(value) && fits_64_bits(text(value.payload()));
+    return (value.kind() == ValueKind::Integer || value.kind() == ValueKind::Text) && scalar(value);
+  }
+  // Only sums and averages keep the zeros at the end of a result.
+  [[nodiscard]] bool result(const PredicateRead& read) const {
+    return scalar(read.result) || read.result == Value::unobserved() ||
+           (adds_up(read.aggregate) && read.result.kind() == ValueKind::Decimal &&
+            pooled(read.result));
+  }
   [[nodiscard]] bool version(Value value) const {
     return value.kind() == ValueKind::Row ? value.payload() < c_.row_end.size() : scalar(value);
   }
@@ -83,30 +100,29 @@ class Validator {
     return std::is_sorted(end.begin(), end.end()) && (end.empty() ? 0 : end.back()) == total;
   }
 
-  // Integers that do not fit into a handle are pooled as texts. Only the kinds of the handles tell
-  // which entries of the pool are such wide numbers, so this looks at all handles first. An entry
-  // must not be used as both: scalar() refuses that.
-  void find_wide() {
-    wide_.assign(c_.text_end.size(), false);
-    if (wide_.empty()) return;
+  // Several kinds of values are pooled as texts. Only the kinds of the handles tell which entries
+  // of the pool are of which kind, so this looks at all handles first. An entry must not be used as
+  // two kinds: scalar() refuses that.
+  void find_kinds() {
+    kinds_.assign(c_.text_end.size(), kUnused);
+    if (kinds_.empty()) return;
     for_each_column(
         [&]<class T>(std::span<const T> column) {
           if constexpr (HoldsValues<T>) {
-            for (const T& entry : column) note_wide(entry);
+            for (const T& entry : column) note_kind(entry);
           }
         },
         c_);
-    note_wide(c_.default_initial);
+    note_kind(c_.default_initial);
   }
-  void note_wide(Value value) {
-    if (value.kind() == ValueKind::Wide && value.payload() < wide_.size()) {
-      wide_[value.payload()] = true;
-    }
+  void note_kind(Value value) {
+    const bool pooled = is_pooled_text(value.kind()) && value.payload() < kinds_.size();
+    if (pooled) kinds_[value.payload()] = value.kind();
   }
-  void note_wide(const KeyVersion& version) { note_wide(version.value); }
-  void note_wide(const Cell& cell) { note_wide(cell.value); }
-  void note_wide(const PredicateRead& read) {
-    for (const Value value : {read.lower, read.upper, read.result}) note_wide(value);
+  void note_kind(const KeyVersion& version) { note_kind(version.value); }
+  void note_kind(const Cell& cell) { note_kind(cell.value); }
+  void note_kind(const PredicateRead& read) {
+    for (const Value value : {read.lower, read.upper, read.result}) note_kind(value);
   }
 
   [[nodiscard]] std::string_view text(std::size_t i) const {
@@ -114,20 +130,24 @@ class Validator {
     return {c_.text_bytes.data() + first, c_.text_end[i] - first};
   }
 
-  // Whether `digits` are an integer that does not fit into a handle, without needless signs or
-  // zeros.
-  static bool wide_number(std::string_view digits) {
-    const char* end = digits.data() + digits.size();
-    if (digits.starts_with('-')) {
-      std::int64_t number = 0;
-      const auto parsed = std::from_chars(digits.data(), end, number);
-      return parsed.ec == std::errc() && parsed.ptr == end && !Value::fits(number) &&
-             std::to_string(number) == digits;
+  // Whether `digits` are an entry of this kind as the builder makes it: without needless signs or
+  // zeros, and not of another kind. Zeros at the end of a decimal: see result().
+  static bool spelled_well(ValueKind kind, std::string_view digits) {
+    const bool point = digits.find('.') != std::string_view::npos;
+    switch (kind) {
+      case ValueKind::Wide: {
+        std::int64_t number = 0;
+        const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        const bool small = parsed.ec == std::errc() && Value::fits(number);
+        return is_plain_decimal(digits) && !point && !small;
+      }
+      case ValueKind::Decimal:
+        return is_plain_decimal(digits) && point;
+      case ValueKind::Float:
+        return float_digits(float_of(digits)) == digits;
+      default:
+        return utf8(digits);
     }
-    std::uint64_t number = 0;
-    const auto parsed = std::from_chars(digits.data(), end, number);
-    return parsed.ec == std::errc() && parsed.ptr == end && number >= std::uint64_t{1} << 60 &&
-           std::to_string(number) == digits;
   }
 
   Fault pools() {
@@ -135,13 +155,20 @@ class Validator {
     if (!ends(c_.row_end, c_.cells.size())) return "rows do not fill their pool";
     if (!ends(c_.trunk_end, c_.elements.size())) return "lists do not fill their pool";
     if (c_.trunk_end.size() >= std::uint64_t{1} << 29) return "too many lists";
-    find_wide();
-    absl::flat_hash_set<std::pair<std::string_view, bool>> texts;
+    find_kinds();
+    absl::flat_hash_set<std::pair<std::string_view, ValueKind>> texts;
     texts.reserve(c_.text_end.size());
     for (std::size_t i = 0; i < c_.text_end.size(); ++i) {
-      if (wide_[i] && !wide_number(text(i))) return fmt::format("text {} is no large number", i);
-      if (!utf8(text(i))) return fmt::format("text {} is not UTF-8", i);
-      if (!texts.insert({text(i), wide_[i]}).second) return fmt::format("text {} appears twice", i);
+      if (kinds_[i] == kUnused) continue;
+      if (kinds_[i] == ValueKind::Text && !utf8(text(i))) {
+        return fmt::format("text {} is not UTF-8", i);
+      }
+      if (!spelled_well(kinds_[i], text(i))) {
+        return fmt::format("text {} is not the number that it should be", i);
+      }
+      if (!texts.insert({text(i), kinds_[i]}).second) {
+        return fmt::format("text {} appears twice", i);
+      }
     }
     absl::flat_hash_set<std::vector<std::pair<std::uint32_t, std::uint64_t>>> rows;
     for (std::size_t i = 0; i < c_.row_end.size(); ++i) {
@@ -240,6 +267,91 @@ class Validator {
     return std::nullopt;
   }
 
+  // Undone parts are numbered in the order in which they begin, each within one transaction, and
+  // their operations stand together.
+  Fault parts() {
+    if (!c_.op_part.empty() && c_.op_part.size() != c_.op_kind.size()) {
+      return "columns of operations differ in length";
+    }
+    for (std::size_t p = 0; p < c_.outer_part.size(); ++p) {
+      if (c_.outer_part[p] > p) return fmt::format("undone part {} is inconsistent", p + 1);
+    }
+    begun_.assign(c_.outer_part.size() + 1, false);
+    if (c_.op_part.empty()) return no_undone_ops();
+    std::vector<std::uint32_t> open;
+    for (std::size_t t = 0; t < c_.txn_session.size(); ++t) {
+      open.clear();
+      forget_undone(open);
+      for (std::size_t i = c_.txn_first_op[t]; i < c_.txn_first_op[t + 1]; ++i) {
+        if (!enter_parts(i, open)) return fmt::format("operation {} is in a wrong part", i);
+        if (!fits_part(i, !open.empty())) {
+          return fmt::format("operation {} does not fit into its undone part", i);
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Fault no_undone_ops() const {
+    const auto odd = std::find_if(c_.op_kind.begin(), c_.op_kind.end(),
+                                  [](OpKind kind) { return is_undone(kind) || info(kind).back; });
+    if (odd == c_.op_kind.end()) return std::nullopt;
+    return fmt::format("operation {} does not fit into its undone part", odd - c_.op_kind.begin());
+  }
+
+  // Forgets the undone writes that are in none of the open parts: they were undone by now.
+  void forget_undone(const std::vector<std::uint32_t>& open) {
+    while (!undone_.empty()) {
+      const std::size_t i = undone_.back();
+      if (std::find(open.begin(), open.end(), c_.op_part[i]) != open.end()) return;
+      const auto of_key = undone_of_key_.find(c_.op_key[i]);
+      if (--of_key->second.writes == 0) undone_of_key_.erase(of_key);
+      undone_.pop_back();
+    }
+  }
+
+  // Makes `open` the parts that operation `i` is in, outermost first. False if one of them began
+  // before, and ended.
+  bool enter_parts(std::size_t i, std::vector<std::uint32_t>& open) {
+    std::uint32_t part = c_.op_part.empty() ? 0 : c_.op_part[i];
+    if (part > c_.outer_part.size()) return false;
+    std::vector<std::uint32_t> wanted;
+    for (; part != 0 && wanted.size() <= kMaxPredicateDepth; part = c_.outer_part[part - 1]) {
+      wanted.insert(wanted.begin(), part);
+    }
+    std::size_t same = 0;
+    while (same < std::min(open.size(), wanted.size()) && open[same] == wanted[same]) ++same;
+    for (std::size_t p = same; p < wanted.size(); ++p) {
+      if (begun_[wanted[p]]) return false;
+      begun_[wanted[p]] = true;
+    }
+    open = std::move(wanted);
+    forget_undone(open);
+    return part == 0;
+  }
+
+  // Whether writes are undone exactly within undone parts, and reads are ReadBack exactly if they
+  // see such a write, as HistoryBuilder makes them.
+  bool fits_part(std::size_t i, bool within) {
+    const OpKind kind = c_.op_kind[i];
+    const KeyId key = c_.op_key[i];
+    if (!within) return !is_undone(kind) && !info(kind).back;
+    if (is_write(kind)) return false;
+    if (is_undone(kind)) {
+      UndoneOfKey& of_key = undone_of_key_[key];
+      ++of_key.writes;
+      of_key.list = kind == OpKind::UndoneAppend;
+      undone_.push_back(i);
+      return true;
+    }
+    if (is_predicate_read(kind)) return undone_.empty();
+    const auto seen = undone_of_key_.find(key);
+    if (seen == undone_of_key_.end() || info(kind).back) {
+      return info(kind).back == (seen != undone_of_key_.end());
+    }
+    return kind == OpKind::Read && seen->second.list && c_.op_value[i].is_list();
+  }
+
   // The first bad operation in [from, to), or the number of all operations if there is none.
   [[nodiscard]] std::size_t first_bad_op(std::size_t from, std::size_t to) const {
     for (; from < to; from += std::min(kChunk, to - from)) {
@@ -286,7 +398,7 @@ class Validator {
     }
     if (!good_half(i)) return false;
     return c_.op_key[i].index() < c_.key_name.size() &&
-           (kind == OpKind::Read ? read_result(value) : version(value));
+           (info(kind).model == KeyModel::Either ? read_result(value) : version(value));
   }
 
   // A compare-and-set takes two operations in a row, and so does an increment. Whether operation
@@ -331,6 +443,9 @@ class Validator {
       for (std::uint32_t j = 0; combines && j < node.count; ++j) {
         const std::uint32_t child = c_.predicate_children[node.first + j];
         if (child >= i) return fmt::format("predicate {} contains itself", i);
+        if (info(c_.predicate_nodes[child].kind).term != info(node.kind).takes_terms) {
+          return fmt::format("predicate {} is inconsistent", i);
+        }
         depth[i] = std::max(depth[i], depth[child] + 1);
         size_[i] = std::min(size_[i] + size_[child], kHuge);
       }
@@ -344,6 +459,7 @@ class Validator {
     if (!operand_count_fits(node)) return false;
     if (!info(node.kind).compares) return true;
     const auto operands = c_.predicate_operands.subspan(node.first, node.count);
+    if (node.kind == PredicateKind::Like) return operands[0].kind() == ValueKind::Text;
     return std::all_of(operands.begin(), operands.end(), [&](Value operand) {
       return node.kind == PredicateKind::In ? version(operand) : scalar(operand);
     });
@@ -353,7 +469,18 @@ class Validator {
     switch (node.kind) {
       case PredicateKind::True:
       case PredicateKind::IsNull:
+      case PredicateKind::Column:
         return node.count == 0;
+      case PredicateKind::Add:
+      case PredicateKind::Multiply:
+        return node.count >= 2;
+      case PredicateKind::EqTerms:
+      case PredicateKind::NeTerms:
+      case PredicateKind::LtTerms:
+      case PredicateKind::LeTerms:
+      case PredicateKind::GtTerms:
+      case PredicateKind::GeTerms:
+      case PredicateKind::Subtract:
       case PredicateKind::And:
       case PredicateKind::Or:
       case PredicateKind::In:
@@ -385,7 +512,8 @@ class Validator {
       rows += read.row_count;
       versions += read.version_count;
       if (!info(c_.op_kind[i]).condition) continue;
-      if (read.predicate.index() >= c_.predicate_nodes.size()) {
+      if (read.predicate.index() >= c_.predicate_nodes.size() ||
+          info(c_.predicate_nodes[read.predicate.index()].kind).term) {
         return fmt::format("operation {} has no predicate", i);
       }
       visited += size_[read.predicate.index()];
@@ -402,7 +530,7 @@ class Validator {
       const bool column = !read.column.valid() || (read.column.index() < c_.column_name.size() &&
                                                    !is_key_column(read.column));
       if (!ranges || !column || !good_aggregate(read.aggregate) || !scalar(read.lower) ||
-          !scalar(read.upper) || !scalar(read.result)) {
+          !scalar(read.upper) || !result(read)) {
         return fmt::format("predicate read {} is inconsistent", i);
       }
     }
@@ -438,7 +566,16 @@ class Validator {
 
   const HistoryColumns& c_;
   const unsigned threads_;
-  std::vector<bool> wide_;           // For each pooled text, whether it is a wide number.
+  static constexpr ValueKind kUnused = ValueKind::Null;
+  std::vector<ValueKind> kinds_;  // For each pooled text, what it is used as.
+  std::vector<bool> begun_;       // For each undone part, whether it began.
+  // The undone writes of the transaction that were not undone yet, and those of each key.
+  struct UndoneOfKey {
+    std::size_t writes = 0;
+    bool list = false;  // The last one is an append.
+  };
+  std::vector<std::size_t> undone_;
+  absl::flat_hash_map<KeyId, UndoneOfKey> undone_of_key_;
   std::vector<std::uint64_t> size_;  // For each predicate, how much a walk of it visits.
 };
 

@@ -69,7 +69,12 @@ class ChronosSurvey {
   }
 
   // Whether reading `value` back gives the same: a string of digits would become an integer.
+  // Numbers have at most 64 bits.
   [[nodiscard]] bool plain(Value value) const {
+    constexpr std::size_t kMostDigits = 19;
+    if (value.kind() == ValueKind::Wide) return h_.string(value).size() <= kMostDigits;
+    if (value.kind() == ValueKind::Boolean || value.kind() == ValueKind::Decimal) return false;
+    if (value.kind() == ValueKind::Float) return false;
     if (value.kind() != ValueKind::Text) return true;
     std::string_view text = h_.string(value);
     if (text.starts_with('-')) text.remove_prefix(1);
@@ -80,6 +85,9 @@ class ChronosSurvey {
     constexpr std::string_view kOnly = "Chronos has reads, writes and appends of integers only";
     if (is_predicate_read(op.kind) || info(op.kind).deletes) {
       return refusal(txn, fmt::format("it has a delete, scan, select or aggregate; {}", kOnly));
+    }
+    if (is_undone(op.kind) || info(op.kind).back) {
+      return refusal(txn, fmt::format("a part of it was rolled back; {}", kOnly));
     }
     if (!is_read(op.kind) && !is_write(op.kind)) {
       return refusal(txn, fmt::format("it has a compare-and-set that failed; {}", kOnly));
@@ -92,7 +100,9 @@ class ChronosSurvey {
     }
     fits &= !is_append(op.kind) || !op.value.is_null();
     if (!fits)
-      return refusal(txn, fmt::format("it has a row, null or string of digits; {}", kOnly));
+      return refusal(
+          txn,
+          fmt::format("it has a row, null, boolean, other number or string of digits; {}", kOnly));
     text_names_ |=
         op.value.kind() == ValueKind::Text || h_.key_name(op.key).kind() == ValueKind::Text;
     if (op.value.is_unobserved()) {

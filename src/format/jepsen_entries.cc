@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "format/jepsen_model_ops.h"
+#include "history/decimal.h"
 
 namespace ouro {
 namespace {
@@ -220,7 +220,9 @@ class EntryParser {
     op.key = keyed ? key : b_.text(kOnlyRegister);
     op.value = keyed ? value : key;
     op.desired = keyed ? desired : value;
-    if (op.key.is_null()) return false;
+    const bool named = op.key.kind() == ValueKind::Integer ||
+                       (op.key.kind() == ValueKind::Wide && b_.fits_64_bits(op.key));
+    if (!named && op.key.kind() != ValueKind::Text) return false;
     op.kind = f_ == "cas"     ? MicroOp::Kind::Cas
               : f_ == "write" ? MicroOp::Kind::Write
                               : MicroOp::Kind::Read;
@@ -332,7 +334,7 @@ class EntryParser {
     if (!next(token)) return false;
     if (token.kind == TokenKind::Close) return doubt(token, "expected a key");
     if (token.kind == TokenKind::Nil) return doubt(token, "nil cannot be a key");
-    if (!scalar(token, op.key) || !next(token)) return false;
+    if (!name(token, op.key) || !next(token)) return false;
     if (op.kind == MicroOp::Kind::Cas) {
       if (!expected_and_desired(token, op) || !next(token)) return false;
     } else if (token.kind != TokenKind::Close) {
@@ -387,6 +389,37 @@ class EntryParser {
     return true;
   }
 
+  // As Clojure reads them: with a point or an exponent a floating-point number, with an M behind it
+  // an exact one; integers may have any size.
+  bool number(const Token& token, Value& out) {
+    std::string_view text = token.text;
+    const bool named = text == "NaN" || text == "Inf" || text == "-Inf";
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const bool exact = text.ends_with('M') || text.find_first_of(".eE") == std::string_view::npos;
+    if (text.ends_with('M') || text.ends_with('N')) text.remove_suffix(named ? 0 : 1);
+    if (named) {
+      out = b_.floating(float_of(text));
+    } else if (exact && is_json_number(text)) {
+      out = b_.decimal(text);
+    } else if (const auto floating = parse_float(text); floating && !exact) {
+      out = b_.floating(*floating);
+    }
+    return !out.is_null() ||
+           doubt(token, fmt::format("expected a number with at most {} digits, "
+                                    "found {}",
+                                    HistoryBuilder::kMostDigits, token.describe()));
+  }
+
+  // Keys are integers or texts. Others are taken as they are written.
+  bool name(const Token& token, Value& out) {
+    if (!scalar(token, out)) return false;
+    if (out.kind() == ValueKind::Boolean) out = b_.text(out.truth() ? "true" : "false");
+    const bool large = out.kind() == ValueKind::Wide && !b_.fits_64_bits(out);
+    const bool odd = out.kind() == ValueKind::Decimal || out.kind() == ValueKind::Float;
+    if (large || odd) out = b_.text(token.text);
+    return true;
+  }
+
   bool scalar(const Token& token, Value& out) {
     switch (token.kind) {
       case TokenKind::Nil:
@@ -395,20 +428,11 @@ class EntryParser {
       case TokenKind::Integer:
         out = b_.integer(token.number);
         return true;
-      case TokenKind::Number: {
-        std::uint64_t number = 0;
-        const char* last = token.text.data() + token.text.size();
-        const auto [stop, code] = std::from_chars(token.text.data(), last, number);
-        if (code != std::errc{} || (stop != last && std::string_view(stop, last) != "N")) {
-          return doubt(token, fmt::format("expected an integer of at most 64 bits, found {}",
-                                          token.describe()));
-        }
-        out = b_.unsigned_integer(number);
-        return true;
-      }
+      case TokenKind::Number:
+        return number(token, out);
       case TokenKind::True:
       case TokenKind::False:
-        out = b_.text(token.kind == TokenKind::True ? "true" : "false");
+        out = Value::boolean(token.kind == TokenKind::True);
         return true;
       case TokenKind::String:
       case TokenKind::Keyword:

@@ -102,6 +102,9 @@ class Survey {
 
   Status look_at(const Op& op, TxnStatus status) {
     if (is_predicate_read(op.kind)) return refusal(op, "there is a scan, select or aggregate");
+    if (is_undone(op.kind) || info(op.kind).back) {
+      return refusal(op, "a part of it was rolled back");
+    }
     if (!is_read(op.kind) && !is_write(op.kind)) {
       return refusal(op, "there is a compare-and-set that failed");
     }
@@ -296,6 +299,8 @@ class EdnWriter {
       out() += "nil";
     } else if (value.kind() == ValueKind::Text && is_plain_keyword(h_.string(value))) {
       out() += h_.string(value);
+    } else if (value.kind() == ValueKind::Decimal || value.kind() == ValueKind::Float) {
+      out() += edn_number(value.kind(), h_.string(value));
     } else {
       append_json(out(), h_, value);
     }

@@ -105,11 +105,11 @@ class Reader {
     if (std::memcmp(header.magic, kBinaryMagic, sizeof(kBinaryMagic)) != 0) {
       return error_at_byte(name_, 0, "this is no .ouro file");
     }
-    if (header.version != kBinaryVersion && header.version != kBinaryVersionWithCas) {
+    if (header.version < kBinaryVersion || header.version > kBinaryVersionWithKinds) {
       return error_at_byte(
           name_, 8,
-          fmt::format("version {} of the format is not known; this program reads {} and {}",
-                      header.version, kBinaryVersion, kBinaryVersionWithCas));
+          fmt::format("version {} of the format is not known; this program reads {} to {}",
+                      header.version, kBinaryVersion, kBinaryVersionWithKinds));
     }
     if (header.file_bytes != size) {
       return error_at_byte(name_, 16,

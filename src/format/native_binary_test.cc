@@ -28,6 +28,8 @@ constexpr std::string_view kEverythingStored =
 {"session":"c","ops":[["select",{"and":[{"ge":["c1",0]},{"not":{"le":["@key",10]}},{"in":["c2",[1,"z",null]]},{"is_null":"c0"}]},[["k3",{"c1":4,"c0":1}]]]]}
 {"session":"c","ops":[["aggregate","sum","c1",{"between":["c0",1,5]},3,{"versions":[]}]]}
 {"session":"c","ops":[["cas","x",1,2,true],["cas","x",null,"new",false]]}
+{"session":"v","ops":[["w","b",true],["w","n",-0.25],["w","n",123456789012345678901234567890],["w","f",{"@float":0.1}],["w","k4",{"a":{"@float":"NaN"},"b":false}],["r","l",[1.5]]]}
+{"session":"v","ops":[["aggregate","avg","c1",true,5.00],["aggregate","avg","c1",true,{"@float":2.5}],["aggregate","max","c1",true]]}
 {"key":"x","versions":[1,5,2],"complete":true}
 )";
 

@@ -7,6 +7,7 @@
 #include "format/binary_sections.h"
 #include "format/native_binary.h"
 #include "history/columns.h"
+#include "history/decimal.h"
 
 namespace ouro {
 namespace {
@@ -105,13 +106,55 @@ class Sections {
   std::uint64_t written_ = 0;                      // Bytes of the file so far.
 };
 
+// Older programs know neither these kinds of values, nor integers of more than 64 bits.
+bool is_newer(const HistoryColumns& c, Value value) {
+  if (value.kind() == ValueKind::Wide) {
+    const auto digits = piece(c.text_bytes, c.text_end, value.payload());
+    return !fits_64_bits({digits.data(), digits.size()});
+  }
+  return value.kind() >= ValueKind::Boolean;
+}
+bool is_newer(const HistoryColumns& c, const KeyVersion& version) {
+  return is_newer(c, version.value);
+}
+bool is_newer(const HistoryColumns&, const PredicateNode& node) {
+  const PredicateInfo& row = info(node.kind);
+  return row.kind == PredicateKind::Like || row.takes_terms || row.term;
+}
+bool is_newer(const HistoryColumns& c, const Cell& cell) { return is_newer(c, cell.value); }
+bool is_newer(const HistoryColumns& c, const PredicateRead& read) {
+  return read.aggregate == AggregateKind::Avg || is_newer(c, read.lower) ||
+         is_newer(c, read.upper) || is_newer(c, read.result);
+}
+
+// The oldest version of the format that has all that the history has.
+std::uint32_t version_for(const HistoryColumns& c) {
+  bool newer = is_newer(c, c.default_initial) || !c.outer_part.empty();
+  const auto note = [&](const auto& column) {
+    newer = newer || std::any_of(column.begin(), column.end(),
+                                 [&](const auto& entry) { return is_newer(c, entry); });
+  };
+  note(c.op_value);
+  note(c.key_initial);
+  note(c.predicate_reads);
+  note(c.row_reads);
+  note(c.version_sets);
+  note(c.predicate_nodes);
+  note(c.predicate_operands);
+  note(c.versions);
+  note(c.cells);
+  note(c.elements);
+  if (newer) return kBinaryVersionWithKinds;
+  const bool has_cas =
+      std::any_of(c.op_kind.begin(), c.op_kind.end(), [](OpKind kind) { return info(kind).first; });
+  return has_cas ? kBinaryVersionWithCas : kBinaryVersion;
+}
+
 }  // namespace
 
 Result<WriteReport> write_native_binary(const History& history, Output& output) {
   const HistoryColumns& c = columns_of(history);
-  const bool has_cas =
-      std::any_of(c.op_kind.begin(), c.op_kind.end(), [](OpKind kind) { return info(kind).first; });
-  Sections sections(has_cas ? kBinaryVersionWithCas : kBinaryVersion);
+  Sections sections(version_for(c));
   for_each_section(sections, c);
   if (auto status = sections.write(output); !status.ok()) return status.error();
   return WriteReport{};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/edit_distance.h"
+#include "format/binary_validation.h"
 
 namespace ouro {
 namespace {
@@ -19,6 +20,7 @@ constexpr std::string_view kTxnFields[] = {"session",    "status",    "invoked",
                                            "id",         "ops"};
 
 constexpr std::string_view kKeyedWords[] = {"r", "w", "append", "d"};
+constexpr std::string_view kRolledBack = "rolled-back";
 
 std::string unknown_field(std::string_view name, std::span<const std::string_view> known) {
   const std::string_view guess = closest(name, known);
@@ -253,7 +255,13 @@ bool NativeLineParser::timestamp(Token& token, Timestamp& out) {
 
 bool NativeLineParser::ops(const Token& open) {
   if (std::exchange(has_ops_, true)) return fail("\"ops\" appears twice");
+  part_depth_ = 0;
   if (open.kind != TokenKind::OpenList) return expected("\"ops\" to be an array");
+  return list_of_ops();
+}
+
+// Operations up to the end of their list.
+bool NativeLineParser::list_of_ops() {
   for (Token token;;) {
     for (JsonTokens::ShortOp simple; t_.take_short_list("rwd", simple);) {
       const Value value = simple.is_null ? Value::null() : Value::small(simple.value);
@@ -286,13 +294,21 @@ bool NativeLineParser::op(Token& token) {
   if (token.text == "cas") return cas_op(token);
   if (token.text == "inc") return inc_op(token);
   if (token.text == "add") return add_element_op(token);
-  for (const std::string_view known : {"scan", "select", "aggregate"}) {
-    if (token.text == known) return predicate_op(known, token);
+  if (token.text == kRolledBack) return rolled_back_op(token);
+  for (const std::string_view known : {"scan", "select", "aggregate", "update", "delete"}) {
+    if (token.text != known) continue;
+    const bool changes = known == "update" || known == "delete";
+    if (!b_.sees_undone(KeyId{})) {
+      return changes ? change_op(known, token) : predicate_op(known, token);
+    }
+    return fail(
+        "a predicate read behind a write in the same rolled-back part is not supported; leave the "
+        "read out, or record the part up to it");
   }
   if (token.text.empty()) return fail("an empty operation");
   return fail(
       fmt::format("unknown operation '{}'; expected r, w, append, d, cas, inc, add, scan, "
-                  "select or aggregate",
+                  "select, aggregate, update, delete or rolled-back",
                   token.text));
 }
 
@@ -385,6 +401,21 @@ bool NativeLineParser::inc_op(Token& token) {
   return token.kind == TokenKind::Close || fail("too many parts in an operation 'inc'");
 }
 
+// ["rolled-back", [operation, …]]
+bool NativeLineParser::rolled_back_op(Token& token) {
+  constexpr std::string_view kShape = "[\"rolled-back\",[[\"w\",\"x\",1]]]: a list of operations";
+  if (!next(token)) return false;
+  if (token.kind != TokenKind::OpenList) return expected(kShape);
+  if (part_depth_ >= kMaxPredicateDepth) return fail("rolled-back parts are nested too deeply");
+  ++part_depth_;
+  b_.begin_undone();
+  if (!list_of_ops()) return false;
+  b_.end_undone();
+  --part_depth_;
+  if (!next(token)) return false;
+  return token.kind == TokenKind::Close || expected(kShape);
+}
+
 // ["cas", key, expected, new, true|false]
 bool NativeLineParser::cas_op(Token& token) {
   constexpr std::string_view kCasShape =
@@ -400,6 +431,11 @@ bool NativeLineParser::cas_op(Token& token) {
   if (!next(token)) return false;
   const bool succeeded = token.kind == TokenKind::True;
   if (!succeeded && token.kind != TokenKind::False) return expected(kCasShape);
+  if (!succeeded && b_.sees_undone(b_.key(name_of_key))) {
+    return fail(
+        "a compare-and-set that failed behind a write of its key in the same rolled-back part is "
+        "not supported; leave it out");
+  }
   b_.cas(b_.key(name_of_key), expected_value, desired, succeeded);
   if (!next(token)) return false;
   return token.kind == TokenKind::Close || fail("too many parts in an operation 'cas'");

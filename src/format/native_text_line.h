@@ -57,7 +57,9 @@ class NativeLineParser {
   enum class Word { Read, Write, Append, Delete, Other };
   static Word word_of(std::string_view text);
   bool ops(const Token& open);
+  bool list_of_ops();
   bool op(Token& token);
+  bool rolled_back_op(Token& token);
   bool keyed_op(Word word, Token& token);
   bool add_op(Word word, KeyId key, bool has_value, bool is_list, Value value);
   bool cas_op(Token& token);
@@ -66,21 +68,35 @@ class NativeLineParser {
   bool read_set(KeyId set);
   static bool is_element(Value value);
   bool predicate_op(std::string_view word, Token& token);
+  bool change_op(std::string_view word, Token& token);
+  bool assignments(Token& token);
+  bool changed_rows(Token& token, bool update);
+  bool keys_alone(Token& token);
+  bool fit_for_change(std::string_view word, bool update);
+  bool add_changes(bool update, bool known_rows, PredicateId condition);
   bool aggregate_kind(const Token& token, AggregateKind& out);
 
-  bool name(const Token& token, Value& out);  // Of a key or session: an integer or a string.
-  bool scalar(const Token& token, Value& out);
-  bool odd_scalar(const Token& token, Value& out);  // A scalar that is no small integer.
-  bool value(Token& token, Value& out);             // A scalar or a row.
+  bool name(Token& token, Value& out);  // Of a key or session: an integer or a string.
+  bool scalar(Token& token, Value& out);
+  bool odd_scalar(Token& token, Value& out);  // A scalar that is no small integer.
+  bool floating(Token& token, Value& out);
+  bool refuse_digits();                  // The error about a number that is too long.
+  bool value(Token& token, Value& out);  // A scalar or a row.
   bool row(Token& token, Value& out);
   // {"set":[1,2]}, into values_; or a row.
   bool row_or_set(Token& token, Value& out, bool& is_set);
   bool list(Token& token, std::vector<Value>& out);
   bool key_versions(Token& token, std::vector<KeyVersion>& out);
   bool version_set(Token& token, HistoryBuilder::Rows& rows);
+  bool versions_of_set(Token& token, HistoryBuilder::Rows& rows);
+  bool result_or_versions(Token& token, Value& result, HistoryBuilder::Rows& rows,
+                          std::size_t& part);
   bool predicate(Token& token, std::uint32_t depth, PredicateId& out);
   bool combination(PredicateKind kind, Token& token, std::uint32_t depth, PredicateId& out);
   bool comparison(PredicateKind kind, Token& token, PredicateId& out);
+  bool two_sides(PredicateKind kind, Token& token, std::uint32_t depth, PredicateId& out);
+  bool term(Token& token, std::uint32_t depth, PredicateId& out);
+  bool calculation(PredicateKind kind, Token& token, std::uint32_t depth, PredicateId& out);
   bool column(const Token& token, ColumnId& out);
 
   bool fail(std::string what);
@@ -96,6 +112,7 @@ class NativeLineParser {
   std::uint64_t line_ = 0;
   Timestamp start_, commit_;
   std::int64_t invoked_ = 0, began_ = 0, committing_ = 0, completed_ = 0;
+  std::uint32_t part_depth_ = 0;  // How many rolled-back parts are open.
   bool has_session_ = false;
   bool has_ops_ = false;
   Value key_name_;
@@ -107,6 +124,7 @@ class NativeLineParser {
   std::vector<Value> values_;
   std::vector<KeyVersion> rows_;
   std::vector<KeyVersion> versions_;
+  std::vector<HistoryBuilder::Assignment> assignments_;
   std::vector<std::string> column_names_;
   std::vector<HistoryBuilder::NamedCell> cells_;
 };

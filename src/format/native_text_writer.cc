@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "format/native_text.h"
 #include "history/columns.h"
 #include "history/commuting.h"
 #include "history/json_text.h"
+#include "history/undone.h"
 
 namespace ouro {
 namespace {
@@ -70,17 +74,57 @@ class Writer {
     timestamp("start_ts", h_.start_ts(txn));
     timestamp("commit_ts", h_.commit_ts(txn));
     out_ += ",\"ops\":[";
+    parts_.clear();
+    bool first = true;
     for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
-      if (id != h_.first_op(txn)) out_ += ',';
+      enter_parts(id, first);
+      if (!std::exchange(first, false)) out_ += ',';
       op(h_.op(id));
       if (info(h_.op(id).kind).first) ++id.value;
     }
+    leave_parts(0);
     out_ += "]}\n";
   }
 
  private:
   std::back_insert_iterator<std::string> end() { return std::back_inserter(out_); }
   void value(Value v) { append_json(out_, h_, v); }
+
+  // Ends and begins undone parts, so that those of `id` are open. `first` tells whether the next
+  // operation is the first of its list.
+  void enter_parts(OpId id, bool& first) {
+    std::vector<std::uint32_t> wanted;
+    for (std::uint32_t part = h_.undone_part(id); part != 0; part = h_.outer_part(part)) {
+      wanted.insert(wanted.begin(), part);
+    }
+    std::size_t same = 0;
+    while (same < std::min(parts_.size(), wanted.size()) && parts_[same] == wanted[same]) ++same;
+    leave_parts(same);
+    for (; parts_.size() < wanted.size(); parts_.push_back(wanted[parts_.size()])) {
+      out_ += first ? "[\"rolled-back\",[" : ",[\"rolled-back\",[";
+      first = true;
+    }
+  }
+  void leave_parts(std::size_t depth) {
+    for (; parts_.size() > depth; parts_.pop_back()) out_ += "]]";
+  }
+
+  // A list that was read, with what the undone part appended itself, which its value does not have.
+  void list_read(const Op& op) {
+    const std::vector<Value> appended = undone_appends_seen(h_, op.id);
+    if (appended.empty()) return value(op.value);
+    out_ += '[';
+    const char* separator = "";
+    for (const Value element : h_.list(op.value)) {
+      out_ += std::exchange(separator, ",");
+      value(element);
+    }
+    for (const Value element : appended) {
+      out_ += std::exchange(separator, ",");
+      value(element);
+    }
+    out_ += ']';
+  }
 
   void timestamp(std::string_view field, std::optional<Timestamp> ts) {
     if (!ts) return;
@@ -135,11 +179,12 @@ class Writer {
     out_ += "\",";
     if (is_predicate_read(op.kind)) return predicate_op(op);
     value(h_.key_name(op.key));
-    const bool left_out =
-        is_read(op.kind) ? op.value.is_unobserved() : info(op.kind).deletes && op.value.is_null();
+    const bool reads = is_read(op.kind) || info(op.kind).back;
+    const bool deletes = info(op.kind).deletes || op.kind == OpKind::UndoneDelete;
+    const bool left_out = reads ? op.value.is_unobserved() : deletes && op.value.is_null();
     if (!left_out) {
       out_ += ',';
-      value(op.value);
+      op.value.is_list() ? list_read(op) : value(op.value);
     }
     if (info(op.kind).first) {
       out_ += ',';
@@ -205,7 +250,9 @@ class Writer {
       return;
     }
     fmt::format_to(end(), "{{\"{}\":", info(node.kind).word);
-    if (node.kind == PredicateKind::Not) {
+    if (info(node.kind).takes_terms) {
+      terms(node);
+    } else if (node.kind == PredicateKind::Not) {
       predicate(PredicateId{h_.children(node)[0]});
     } else if (info(node.kind).has_children) {
       out_ += '[';
@@ -221,6 +268,36 @@ class Writer {
       comparison(node);
     }
     out_ += '}';
+  }
+
+  // The children of a comparison of terms, or of a calculation.
+  void terms(const PredicateNode& node) {
+    out_ += '[';
+    const char* separator = "";
+    for (const std::uint32_t child : h_.children(node)) {
+      const bool right = !info(node.kind).term && *separator != '\0';
+      out_ += std::exchange(separator, ",");
+      term(PredicateId{child}, right);
+    }
+    out_ += ']';
+  }
+
+  // A string is the name of a column, but on the right side of a comparison a constant.
+  void term(PredicateId id, bool right) {
+    const PredicateNode& node = h_.predicate(id);
+    if (node.kind == PredicateKind::Column) {
+      if (right) out_ += "{\"col\":";
+      column(node.column);
+      if (right) out_ += '}';
+    } else if (node.kind == PredicateKind::Constant) {
+      const Value constant = h_.operands(node)[0];
+      const bool marked = constant.kind() == ValueKind::Text && !right;
+      if (marked) out_ += "{\"const\":";
+      value(constant);
+      if (marked) out_ += '}';
+    } else {
+      predicate(id);
+    }
   }
 
   void comparison(const PredicateNode& node) {
@@ -241,6 +318,7 @@ class Writer {
 
   const History& h_;
   std::string& out_;
+  std::vector<std::uint32_t> parts_;  // The undone parts that are open.
 };
 
 }  // namespace

@@ -86,6 +86,7 @@ Status PlainRegisters::check_txn(TxnId txn) {
 }
 
 Status PlainRegisters::check_op(const Op& op) {
+  if (is_undone(op.kind) || info(op.kind).back) return refuse(op, "was rolled back");
   if (info(op.kind).deletes) return refuse(op, "is a delete");
   if (is_append(op.kind)) return refuse(op, "appends to a list");
   if (is_predicate_read(op.kind)) return refuse(op, "is a predicate read");

@@ -98,10 +98,10 @@ void HistoryBuilder::Translator::translate_rows() {
   }
 }
 
-// Text and Wide share a pool, and only the handle tells which of them an entry is. So entries are
-// translated when the first handle of them comes.
+// Several kinds share the pool of texts, and only the handle tells which of them an entry is. So
+// entries are translated when the first handle of them comes.
 Value HistoryBuilder::Translator::scalar(Value value) {
-  if (value.kind() != ValueKind::Text && value.kind() != ValueKind::Wide) return value;
+  if (!is_pooled_text(value.kind())) return value;
   Value& known = names_.texts[value.payload()];
   if (known.is_unobserved()) known = into_.intern(value.kind(), other_.string(value));
   return known;
@@ -145,6 +145,11 @@ void HistoryBuilder::Translator::add_ops() {
     }
   }
   append_optional(to_.op_line, ops_before_, other_.op_line, count, std::uint32_t{0});
+  const auto parts = static_cast<std::uint32_t>(to_.outer_part.size());
+  const auto moved = [&](std::uint32_t part) { return part == 0 ? 0 : part + parts; };
+  for (std::uint32_t& part : other_.op_part) part = moved(part);
+  append_optional(to_.op_part, ops_before_, other_.op_part, count, std::uint32_t{0});
+  for (const std::uint32_t outer : other_.outer_part) to_.outer_part.push_back(moved(outer));
 }
 
 void HistoryBuilder::Translator::add_txns() {

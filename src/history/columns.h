@@ -36,6 +36,7 @@ struct OpColumns {
   Keep<KeyId> op_key;
   Keep<Value> op_value;         // Of a predicate read: its number in predicate_reads.
   Keep<std::uint32_t> op_line;  // Optional; only in formats with one operation a line.
+  Keep<std::uint32_t> op_part;  // Optional: the undone part that it is in, from 1; zero: none.
 
   // For each column in turn, calls visit() with that column of each of `lists`: the same for all
   // groups.
@@ -45,6 +46,17 @@ struct OpColumns {
     visit(lists.op_key...);
     visit(lists.op_value...);
     visit(lists.op_line...);
+    visit(lists.op_part...);
+  }
+};
+
+template <template <class> class Keep>
+struct PartColumns {
+  Keep<std::uint32_t> outer_part;  // For each undone part, the one that it is in; zero: none.
+
+  template <class Visit, class... Lists>
+  static constexpr void each(const Visit& visit, Lists&... lists) {
+    visit(lists.outer_part...);
   }
 };
 
@@ -187,6 +199,7 @@ struct ListColumns {
 // All groups.
 template <template <class> class Keep>
 struct AllColumns : OpColumns<Keep>,
+                    PartColumns<Keep>,
                     TxnColumns<Keep>,
                     SessionColumns<Keep>,
                     KeyColumns<Keep>,
@@ -198,6 +211,7 @@ struct AllColumns : OpColumns<Keep>,
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
     OpColumns<Keep>::each(visit, lists...);
+    PartColumns<Keep>::each(visit, lists...);
     TxnColumns<Keep>::each(visit, lists...);
     SessionColumns<Keep>::each(visit, lists...);
     KeyColumns<Keep>::each(visit, lists...);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "history/columns.h"
+#include "history/decimal.h"
 #include "history/json_text.h"
 
 namespace ouro {
@@ -52,6 +53,7 @@ History::History(std::shared_ptr<const HistoryColumns> all)
     : op_kind_(all->op_kind),
       op_key_(all->op_key),
       op_value_(all->op_value),
+      op_part_(all->op_part),
       txn_first_op_(all->txn_first_op),
       txn_session_(all->txn_session),
       txn_status_(all->txn_status),
@@ -83,6 +85,16 @@ History HistoryAccess::history(const HistoryColumns& columns, std::shared_ptr<co
   };
   const auto owned = std::make_shared<const Owned>(Owned{columns, std::move(owner)});
   return History(std::shared_ptr<const HistoryColumns>(owned, &owned->columns));
+}
+
+std::uint32_t History::outer_part(std::uint32_t part) const { return all_->outer_part[part - 1]; }
+
+bool History::still_holds(OpId write, OpId later) const {
+  const std::uint32_t wanted = undone_part(write);
+  std::uint32_t part = undone_part(later);
+  // Parts within others have greater numbers.
+  while (part > wanted) part = outer_part(part);
+  return part == wanted;
 }
 
 Value History::txn_name(TxnId txn) const {
@@ -125,6 +137,8 @@ std::string_view History::string(Value value) const {
   const auto bytes = piece(all_->text_bytes, all_->text_end, value.payload());
   return {bytes.data(), bytes.size()};
 }
+
+double History::floating(Value value) const { return float_of(string(value)); }
 
 std::span<const Cell> History::row(Value value) const {
   return piece(all_->cells, all_->row_end, value.payload());

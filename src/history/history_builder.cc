@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <optional>
 #include <string>
 
 #include "history/columns.h"
+#include "history/decimal.h"
 #include "history/input_error.h"
 #include "history/real_time.h"
 #include "history/storage.h"
@@ -52,23 +54,48 @@ Value HistoryBuilder::unsigned_integer(std::uint64_t number) {
 
 Value HistoryBuilder::text(std::string_view string) { return intern(ValueKind::Text, string); }
 
-// Text and Wide values share a pool, where a wide integer is its decimal digits. The kind is part
-// of the hash, and of what the map holds (2 · number in the pool, plus 1 if Wide), since the text
-// "99" is not the number 99. Entries whose hashes collide go to the next free hash.
+Value HistoryBuilder::decimal(std::string_view number) {
+  const std::optional<std::string> plain = plain_decimal(number);
+  return plain ? exact_number(without_trailing_zeros(*plain)) : Value::null();
+}
+
+Value HistoryBuilder::precise_decimal(std::string_view number) {
+  const std::optional<std::string> plain = plain_decimal(number);
+  return plain ? exact_number(*plain) : Value::null();
+}
+
+// REQUIRES: `digits` come from plain_decimal().
+Value HistoryBuilder::exact_number(std::string_view digits) {
+  if (digits.find('.') != std::string_view::npos) return intern(ValueKind::Decimal, digits);
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return parsed.ec == std::errc() ? integer(number) : intern(ValueKind::Wide, digits);
+}
+
+Value HistoryBuilder::floating(double number) {
+  return intern(ValueKind::Float, float_digits(number));
+}
+
+// All kinds in the pool of texts are bytes there. The kind is part of the hash, and of what the map
+// holds (kPooledKinds · number in the pool, plus a number for the kind), since the text "99" is not
+// the number 99. Entries whose hashes collide go to the next free hash.
 Value HistoryBuilder::intern(ValueKind kind, std::string_view bytes) {
+  constexpr std::uint64_t kPooledKinds = 4;
+  const std::uint64_t code = kind == ValueKind::Text      ? 0
+                             : kind == ValueKind::Wide    ? 1
+                             : kind == ValueKind::Decimal ? 2
+                                                          : 3;
   std::uint64_t hash = absl::HashOf(bytes, kind);
   for (;; ++hash) {
-    const auto [at, added] = interner_->text_of_hash.try_emplace(
-        hash, static_cast<std::uint32_t>(storage_->text_end.size()) * 2 +
-                  (kind == ValueKind::Wide ? 1 : 0));
-    const Value value = Value::from(kind, at->second / 2);
+    const auto [at, added] =
+        interner_->text_of_hash.try_emplace(hash, storage_->text_end.size() * kPooledKinds + code);
+    const Value value = Value::from(kind, at->second / kPooledKinds);
     if (added) {
       storage_->text_bytes.append({bytes.data(), bytes.size()});
       storage_->text_end.push_back(storage_->text_bytes.size());
       return value;
     }
-    const bool same_kind = (at->second % 2 == 1) == (kind == ValueKind::Wide);
-    if (same_kind && storage_->string(value) == bytes) return value;
+    if (at->second % kPooledKinds == code && storage_->string(value) == bytes) return value;
   }
 }
 
@@ -183,6 +210,18 @@ ColumnId HistoryBuilder::column(std::string_view name) {
 std::string_view HistoryBuilder::string(Value text) const { return storage_->string(text); }
 Value HistoryBuilder::key_name(KeyId key) const { return storage_->key_name[key.index()]; }
 
+bool HistoryBuilder::fits_64_bits(Value integer) const {
+  return integer.kind() == ValueKind::Integer || ouro::fits_64_bits(storage_->string(integer));
+}
+
+Value HistoryBuilder::cell(Value row, ColumnId column) const {
+  if (row.kind() != ValueKind::Row) return Value::null();
+  for (const Cell& cell : storage_->row(row)) {
+    if (cell.column == column) return cell.value;
+  }
+  return Value::null();
+}
+
 void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
   storage_->files.emplace_back(name);
   storage_->place_unit = unit;
@@ -191,6 +230,13 @@ void HistoryBuilder::file(std::string_view name, PlaceUnit unit) {
 // ---- transactions ----
 
 TxnId HistoryBuilder::begin_txn(SessionId session, std::uint64_t position) {
+  interner_->followed_parts.clear();
+  if (!interner_->open_parts.empty()) {  // A reader stopped at an error.
+    interner_->open_parts.clear();
+    interner_->undone_before.clear();
+    interner_->undone_ops.clear();
+    interner_->undone_of_key.clear();
+  }
   Storage& s = *storage_;
   const TxnId txn{s.txn_session.size()};
   s.txn_first_op.push_back(static_cast<std::uint32_t>(s.op_kind.size()));
@@ -260,6 +306,16 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   Storage& s = *storage_;
   assert(!s.txn_session.empty());
   const OpId op{s.op_kind.size()};
+  const auto& parts = interner_->open_parts;
+  if (!parts.empty() || !s.op_part.empty()) {
+    if (!parts.empty()) kind = undone_kind(kind, key);
+    backfill(s.op_part, op.index(), std::uint32_t{0});
+    s.op_part.push_back(parts.empty() ? 0 : parts.back());
+    if (is_undone(kind)) {
+      interner_->undone_ops.push_back(op);
+      ++interner_->undone_of_key[key];
+    }
+  }
   s.op_kind.push_back(kind);
   s.op_key.push_back(key);
   s.op_value.push_back(value);
@@ -270,8 +326,65 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
   return op;
 }
 
+// What an operation becomes within an undone part. One that was copied from there already is.
+OpKind HistoryBuilder::undone_kind(OpKind kind, KeyId key) const {
+  switch (kind) {
+    case OpKind::Write:
+      return OpKind::UndoneWrite;
+    case OpKind::Delete:
+      return OpKind::UndoneDelete;
+    case OpKind::Append:
+      return OpKind::UndoneAppend;
+    case OpKind::Read:
+      return sees_undone(key) ? OpKind::ReadBack : kind;
+    default:
+      return kind;
+  }
+}
+
+void HistoryBuilder::begin_undone() {
+  auto& parts = interner_->open_parts;
+  storage_->outer_part.push_back(parts.empty() ? 0 : parts.back());
+  parts.push_back(static_cast<std::uint32_t>(storage_->outer_part.size()));
+  interner_->undone_before.push_back(interner_->undone_ops.size());
+}
+
+void HistoryBuilder::end_undone() {
+  auto& ops = interner_->undone_ops;
+  for (; ops.size() > interner_->undone_before.back(); ops.pop_back()) {
+    const auto of_key = interner_->undone_of_key.find(storage_->op_key[ops.back().index()]);
+    if (--of_key->second == 0) interner_->undone_of_key.erase(of_key);
+  }
+  interner_->undone_before.pop_back();
+  interner_->open_parts.pop_back();
+}
+
+bool HistoryBuilder::sees_undone(KeyId key) const {
+  return key.valid() ? interner_->undone_of_key.contains(key) : !interner_->undone_ops.empty();
+}
+
+void HistoryBuilder::follow_parts(const History& history, OpId op) {
+  std::vector<std::uint32_t> wanted;
+  for (std::uint32_t part = history.undone_part(op); part != 0; part = history.outer_part(part)) {
+    wanted.insert(wanted.begin(), part);
+  }
+  auto& followed = interner_->followed_parts;
+  std::size_t same = 0;
+  while (same < wanted.size() && same < followed.size() && followed[same] == wanted[same]) ++same;
+  for (; followed.size() > same; followed.pop_back()) end_undone();
+  for (; followed.size() < wanted.size(); followed.push_back(wanted[followed.size()])) {
+    begin_undone();
+  }
+}
+
+// Within an undone part a compare-and-set is a read and a write.
 OpId HistoryBuilder::cas(KeyId key, Value expected, Value desired, bool succeeded,
                          std::uint32_t line) {
+  if (succeeded && !interner_->open_parts.empty()) {
+    const OpId read = add_op(OpKind::Read, key, expected, line);
+    add_op(OpKind::Write, key, desired, line);
+    return read;
+  }
   const OpId first = add_op(succeeded ? OpKind::CasRead : OpKind::CasFailed, key, expected, line);
   add_op(succeeded ? OpKind::CasWrite : OpKind::CasUnwritten, key, desired, line);
   return first;
@@ -291,8 +404,30 @@ OpId HistoryBuilder::remove(KeyId key, Value tombstone, std::uint32_t line) {
 OpId HistoryBuilder::append(KeyId key, Value element, std::uint32_t line) {
   return add_op(OpKind::Append, key, element, line);
 }
+// Within an undone part, what it appended itself is left out at the end of the list: the rest is
+// what the transaction saw otherwise. If the list does not end like that, it is a wrong ReadBack.
 OpId HistoryBuilder::read_list(KeyId key, std::span<const Value> elements, std::uint32_t line) {
+  if (!interner_->open_parts.empty() && sees_undone(key)) {
+    const std::vector<Value> own = undone_appends(key);
+    const bool fits = elements.size() >= own.size() &&
+                      std::equal(own.begin(), own.end(), elements.end() - std::ssize(own));
+    if (!fits || own.empty())
+      return add_op(OpKind::ReadBack, key, intern_list(key, elements), line);
+    const OpId read = add_op(OpKind::ReadBack, key,
+                             intern_list(key, elements.first(elements.size() - own.size())), line);
+    storage_->op_kind[read.index()] = OpKind::Read;
+    return read;
+  }
   return add_op(OpKind::Read, key, intern_list(key, elements), line);
+}
+
+std::vector<Value> HistoryBuilder::undone_appends(KeyId key) const {
+  std::vector<Value> out;
+  for (const OpId id : interner_->undone_ops) {
+    const Op undone = op(id);
+    if (undone.kind == OpKind::UndoneAppend && undone.key == key) out.push_back(undone.value);
+  }
+  return out;
 }
 
 Op HistoryBuilder::op(OpId id) const {
@@ -433,6 +568,7 @@ Result<History> HistoryBuilder::freeze() && {
 void HistoryBuilder::Storage::keep_names() {
   const auto clear = [](auto& column) { column.clear(); };
   OpColumns<Column>::each(clear, *this);
+  PartColumns<Column>::each(clear, *this);
   TxnColumns<Column>::each(clear, *this);
   PredicateReadColumns<Column>::each(clear, *this);
   PredicateColumns<Column>::each(clear, *this);

@@ -38,6 +38,12 @@ void append_json_string(std::string& out, std::string_view string) {
 
 namespace {
 
+// What has no number in JSON, like "NaN", becomes a string.
+void append_float(std::string& out, std::string_view digits) {
+  const std::string_view quote = digits.find_first_of("Nny") == std::string_view::npos ? "" : "\"";
+  fmt::format_to(std::back_inserter(out), "{{\"@float\":{0}{1}{0}}}", quote, digits);
+}
+
 // Appends any value but a row or a list.
 void append_scalar(std::string& out, const History& history, Value value) {
   switch (value.kind()) {
@@ -50,7 +56,14 @@ void append_scalar(std::string& out, const History& history, Value value) {
       append_json_string(out, history.string(value));
       break;
     case ValueKind::Wide:
+    case ValueKind::Decimal:
       out += history.string(value);
+      break;
+    case ValueKind::Boolean:
+      out += value.truth() ? "true" : "false";
+      break;
+    case ValueKind::Float:
+      append_float(out, history.string(value));
       break;
     default:
       out += "null";
@@ -71,6 +84,15 @@ void append_row(std::string& out, const History& history, Value value) {
 }
 
 }  // namespace
+
+std::string edn_number(ValueKind kind, std::string_view digits) {
+  std::string out(digits);
+  if (kind == ValueKind::Decimal) return out + 'M';
+  if (digits == "NaN") return "##NaN";
+  if (digits == "Infinity") return "##Inf";
+  if (digits == "-Infinity") return "##-Inf";
+  return digits.find_first_of(".e") == std::string_view::npos ? out + ".0" : out;
+}
 
 void append_json(std::string& out, const History& history, Value value) {
   if (value.kind() == ValueKind::Row) return append_row(out, history, value);

@@ -42,7 +42,9 @@ class ValueLinter {
 
   // What a key was used as, and what kinds of values it held.
   struct Traits {
-    bool is_register = false, is_list = false, numbers = false, text = false;
+    bool is_register = false, is_list = false;
+    bool numbers = false, floats = false, booleans = false, text = false;
+    [[nodiscard]] int type_count() const { return numbers + floats + booleans + text; }
   };
 
   template <class Visit>
@@ -69,9 +71,9 @@ class ValueLinter {
   void note_type(KeyId key, Value value) {
     Traits& traits = traits_[key.index()];
     if (value.kind() == ValueKind::Text) traits.text = true;
-    if (value.kind() == ValueKind::Integer || value.kind() == ValueKind::Wide) {
-      traits.numbers = true;
-    }
+    if (value.kind() == ValueKind::Boolean) traits.booleans = true;
+    if (is_exact_number(value.kind())) traits.numbers = true;
+    if (value.kind() == ValueKind::Float) traits.floats = true;
   }
 
   void visit_write(TxnId txn, const Op& op) {
@@ -172,7 +174,7 @@ class ValueLinter {
         findings_.add(Rule::MixedRegisterAndList, TxnId{},
                       [&] { return "key " + history_.key_label(key); });
       }
-      if (traits.numbers && traits.text) {
+      if (traits.type_count() > 1) {
         findings_.add(Rule::MixedValueTypes, TxnId{},
                       [&] { return "key " + history_.key_label(key); });
       }

@@ -30,6 +30,7 @@ class HistoryBuilder::Lowering {
     Column<KeyId> keys = std::exchange(s_.op_key, {});
     Column<Value> values = std::exchange(s_.op_value, {});
     Column<std::uint32_t> lines = std::exchange(s_.op_line, {});
+    Column<std::uint32_t> parts = std::exchange(s_.op_part, {});
     std::size_t op = 0;
     for (txn_ = 0; txn_ < s_.txn_first_op.size(); ++txn_) {
       const std::size_t end =
@@ -37,7 +38,17 @@ class HistoryBuilder::Lowering {
       s_.txn_first_op[txn_] = static_cast<std::uint32_t>(s_.op_kind.size());
       for (; op < end; ++op) {
         line_ = lines.empty() ? 0 : lines[op];
+        const std::uint32_t part = parts.empty() ? 0 : parts[op];
+        if (part != 0 && (kinds[op] == OpKind::Inc || kinds[op] == OpKind::Add)) {
+          return error(
+              "increments and adds within a rolled-back part are not supported; nobody saw them "
+              "but the part itself, so leave them out");
+        }
+        const std::size_t first = s_.op_kind.size();
         if (auto status = rewrite(kinds[op], keys[op], values[op]); !status.ok()) return status;
+        if (parts.empty()) continue;
+        while (s_.op_part.size() < s_.op_kind.size()) s_.op_part.push_back(0);
+        for (std::size_t i = first; i < s_.op_kind.size(); ++i) s_.op_part[i] = part;
       }
     }
     clear_initials();

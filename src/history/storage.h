@@ -46,7 +46,7 @@ struct HistoryBuilder::Interner {
   static constexpr int kTrunksTried = 8;
 
   // The number of a text or row in its pool, by the hash of its content (see intern()).
-  absl::flat_hash_map<std::uint64_t, std::uint32_t> text_of_hash;
+  absl::flat_hash_map<std::uint64_t, std::uint64_t> text_of_hash;
   absl::flat_hash_map<std::uint64_t, std::uint32_t> row_of_hash;
   absl::flat_hash_map<std::uint64_t, KeyId> key_of_name;  // By the bits of the name.
   // Keys whose names are small numbers are looked up in an array, which needs no hashing. The array
@@ -61,6 +61,14 @@ struct HistoryBuilder::Interner {
   absl::flat_hash_map<std::uint64_t, SessionId> session_of_name;
   absl::flat_hash_map<std::uint64_t, ColumnId> column_of_name;
   absl::flat_hash_map<KeyId, Value> initial;
+  // The undone parts that are open, the innermost last; for each of them how many entries
+  // undone_ops had when it began; and the parts of the history that follow_parts() copies.
+  std::vector<std::uint32_t> open_parts;
+  std::vector<std::size_t> undone_before;
+  std::vector<std::uint32_t> followed_parts;
+  // The undone writes of parts that are open, in order, and how many there are of each key.
+  std::vector<OpId> undone_ops;
+  absl::flat_hash_map<KeyId, std::size_t> undone_of_key;
   absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
   std::vector<Trunk> trunks;
 

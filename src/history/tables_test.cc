@@ -16,8 +16,8 @@ TEST(TablesTest, EveryRowIsThatOfItsKind) {
   for (std::size_t i = 0; i < kPredicateKindCount; ++i) {
     EXPECT_EQ(static_cast<std::size_t>(kPredicateInfos[i].kind), i);
   }
-  EXPECT_EQ(static_cast<std::size_t>(PredicateKind::IsNull) + 1, kPredicateKindCount);
-  EXPECT_EQ(static_cast<std::size_t>(AggregateKind::Max) + 1, kAggregateKindCount);
+  EXPECT_EQ(static_cast<std::size_t>(PredicateKind::Multiply) + 1, kPredicateKindCount);
+  EXPECT_EQ(static_cast<std::size_t>(AggregateKind::Avg) + 1, kAggregateKindCount);
   EXPECT_EQ(name(AggregateKind::Sum), "sum");
 }
 
@@ -39,6 +39,21 @@ TEST(TablesTest, ANodeCombinesOrComparesOrIsTrue) {
   for (const PredicateInfo& row : kPredicateInfos) {
     EXPECT_FALSE(row.has_children && row.compares) << row.word;
     EXPECT_EQ(!row.has_children && !row.compares, row.kind == PredicateKind::True) << row.word;
+  }
+}
+
+TEST(TablesTest, ComparisonsOfTermsHaveTheWordsOfTheOthers) {
+  for (const PredicateInfo& row : kPredicateInfos) {
+    if (row.plain == PredicateKind::True) continue;
+    EXPECT_EQ(row.word, info(row.plain).word);
+    EXPECT_TRUE(row.takes_terms && !row.term) << row.word;
+  }
+}
+
+TEST(TablesTest, WhatWasUndoneNeitherReadsNorWrites) {
+  for (const OpInfo& row : kOpInfos) {
+    if (!row.undone && !row.back) continue;
+    EXPECT_FALSE(row.reads || row.open || row.writes || row.predicate) << row.name;
   }
 }
 

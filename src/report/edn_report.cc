@@ -8,6 +8,7 @@
 #include "base/level_rules.h"
 #include "check/implied.h"
 #include "history/access.h"
+#include "history/json_text.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
 #include "report/json_writer.h"
@@ -50,6 +51,9 @@ std::string edn(const History& history, Value value) {
       return "nil";
     case ValueKind::Text:
       return quoted(history.string(value));
+    case ValueKind::Decimal:
+    case ValueKind::Float:
+      return edn_number(value.kind(), history.string(value));
     case ValueKind::List: {
       std::string out = "[";
       for (const Value element : history.list(value)) {

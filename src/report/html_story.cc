@@ -223,7 +223,8 @@ class StoryWriter {
     OpId read, write;
     for (const OpId op : story_.shown_by) {
       if (!op.valid()) continue;
-      OpId& which = is_write(history_.op(op).kind) ? write : read;
+      const OpKind kind = history_.op(op).kind;
+      OpId& which = is_write(kind) || is_undone(kind) ? write : read;
       if (!which.valid()) which = op;
     }
     if (!read.valid() || !write.valid()) return;

@@ -100,9 +100,7 @@ std::string predicate_notation(const History& history, const Op& op) {
                        short_text(history, read.result));
   }
   if (op.kind == OpKind::Aggregate) {
-    constexpr std::string_view kNames[] = {"count", "sum", "min", "max"};
-    return fmt::format("{}={}", kNames[static_cast<std::size_t>(read.aggregate)],
-                       short_text(history, read.result));
+    return fmt::format("{}={}", name(read.aggregate), short_text(history, read.result));
   }
   const std::string rows = counted(read.row_count, "row");
   if (op.kind == OpKind::Select) return fmt::format("select ({})", rows);
@@ -158,8 +156,17 @@ std::string inc_notation(const History& history, const Op& op) {
 
 }  // namespace
 
+// An undone write like the write that it would be.
+std::string undone_notation(const History& history, Op op) {
+  op.kind = op.kind == OpKind::UndoneWrite    ? OpKind::Write
+            : op.kind == OpKind::UndoneDelete ? OpKind::Delete
+                                              : OpKind::Append;
+  return notation(history, op) + " (rolled back)";
+}
+
 std::string notation(const History& history, const Op& op) {
   const OpInfo& kind = info(op.kind);
+  if (kind.undone) return undone_notation(history, op);
   if (kind.kind == OpKind::Inc || kind.kind == OpKind::IncMark) return inc_notation(history, op);
   if (kind.kind == OpKind::Add) {
     return fmt::format("add {} {}",

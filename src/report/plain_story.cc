@@ -42,7 +42,9 @@ bool selects(const History& history, OpId id, const KeyVersion& row) {
 // The `nth` write, or read, among the operations that show the anomaly; invalid if there are fewer.
 OpId Narrator::find_op(bool writes, std::size_t nth) const {
   for (const OpId op : story_.shown_by) {
-    if (op.valid() && is_write(history_.op(op).kind) == writes && nth-- == 0) return op;
+    if (!op.valid()) continue;
+    const OpKind kind = history_.op(op).kind;
+    if ((is_write(kind) || is_undone(kind)) == writes && nth-- == 0) return op;
   }
   return OpId{};
 }
@@ -60,6 +62,10 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
   const std::string_view wrote = append ? "appended" : "wrote";
   switch (story_.kind) {
     case AnomalyKind::AbortedRead:
+      if (write.valid() && is_undone(history_.op(write).kind)) {
+        return fmt::format("{} {}, {} {} {} and then rolled back.", who, what, which, writer,
+                           wrote);
+      }
       return fmt::format("{} {}, {} {} {}; but {} aborted.", who, what, which, writer, wrote,
                          writer);
     case AnomalyKind::IntermediateRead: {

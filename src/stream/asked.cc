@@ -114,4 +114,8 @@ std::string Judge::aggregated() const {
   return aggregate(table_.store().view(), asked_.read, selected());
 }
 
+bool Judge::gives(std::string_view recorded) const {
+  return aggregate_fits(table_.store().view(), asked_.read, selected(), recorded);
+}
+
 }  // namespace ouro::stream

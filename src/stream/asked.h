@@ -61,6 +61,8 @@ class Judge {
   [[nodiscard]] std::vector<KeyVersion> selected() const;
   // What an aggregate should have returned, as JSON.
   [[nodiscard]] std::string aggregated() const;
+  // Whether `recorded`, as JSON, may be that. REQUIRES: an aggregate.
+  [[nodiscard]] bool gives(std::string_view recorded) const;
 
  private:
   [[nodiscard]] const Asked::Own* own(const RowKey& key) const;

@@ -8,6 +8,7 @@
 
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/undone.h"
 
 namespace ouro::stream {
 namespace {
@@ -208,6 +209,9 @@ void BatchReader::take_ops(TxnId txn, Arrival arrival) {
     const std::uint32_t op = i - first_op_;
     if (!is_read(kind) && !is_write(kind)) {
       if (is_open_read(kind)) note_open_read(touched, first, op, value);
+      if (const OpId write = contradicted_undone_write(*batch_, txn, OpId{i}); write.valid()) {
+        out_.inner.push_back({AnomalyKind::Internal, op, write.value - first_op_});
+      }
       continue;
     }
     if (first) touched = {.key = touched.key, .by = arrival};
@@ -272,7 +276,8 @@ void BatchReader::gather_own(KeyId key, std::uint32_t from, std::uint32_t to) {
   own_.clear();
   for (std::uint32_t op = from == kNone ? 0 : from; op < to; ++op) {
     const std::uint32_t i = first_op_ + op;
-    if (is_append(c.op_kind[i]) && c.op_key[i] == key) own_.push_back(c.op_value[i]);
+    const bool appends = is_write(c.op_kind[i]) && is_append(c.op_kind[i]);
+    if (appends && c.op_key[i] == key) own_.push_back(c.op_value[i]);
   }
 }
 

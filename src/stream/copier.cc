@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "history/columns.h"
+#include "history/undone.h"
 
 namespace ouro::stream {
 
@@ -31,6 +32,7 @@ void Copier::add(const Source& source) {
 
 void Copier::add_op(const History& h, OpId id) {
   const Op op = h.op(id);
+  builder_.follow_parts(h, id);
   if (is_predicate_read(op.kind)) return add_predicate_read(h, op);
   const auto lines = columns_of(h).op_line;
   const std::uint32_t line = lines.empty() ? 0 : lines[id.index()];
@@ -40,6 +42,7 @@ void Copier::add_op(const History& h, OpId id) {
     if (op.value.length() > 0) {
       for (const Value element : h.list(op.value)) list.push_back(copy(h, element));
     }
+    for (const Value own : undone_appends_seen(h, id)) list.push_back(copy(h, own));
     builder_.read_list(key, list, line);
   } else {
     builder_.add(op.kind, key, copy(h, op.value), line);
@@ -111,38 +114,31 @@ PredicateId Copier::copy(const History& h, PredicateId predicate) {
 }
 
 Value Copier::copy(const History& h, Value value) {
-  switch (value.kind()) {
-    case ValueKind::Text:
-      return builder_.text(h.string(value));
-    case ValueKind::Wide:
-      return copy_wide(h.string(value));
-    case ValueKind::Row:
-      return copy_row(h, value);
-    default:
-      return value;
-  }
+  return value.kind() == ValueKind::Row ? copy_row(h, value) : copy_scalar(h, value);
 }
 
 // A row's cells are never rows themselves.
 Value Copier::copy_row(const History& h, Value row) {
   std::vector<HistoryBuilder::NamedCell> cells;
   for (const Cell& cell : h.row(row)) {
-    Value value = cell.value;
-    if (value.kind() == ValueKind::Text) value = builder_.text(h.string(value));
-    if (value.kind() == ValueKind::Wide) value = copy_wide(h.string(value));
-    cells.emplace_back(h.column_name(cell.column), value);
+    cells.emplace_back(h.column_name(cell.column), copy_scalar(h, cell.value));
   }
   return builder_.row(cells);
 }
 
-Value Copier::copy_wide(std::string_view digits) {
-  const bool negative = digits.starts_with('-');
-  std::uint64_t number = 0;
-  for (const char digit : digits.substr(negative ? 1 : 0)) {
-    number = number * 10 + static_cast<std::uint64_t>(digit - '0');
+// Zeros at the end of a decimal are copied, too: only results of averages have them.
+Value Copier::copy_scalar(const History& h, Value value) {
+  switch (value.kind()) {
+    case ValueKind::Text:
+      return builder_.text(h.string(value));
+    case ValueKind::Wide:
+    case ValueKind::Decimal:
+      return builder_.precise_decimal(h.string(value));
+    case ValueKind::Float:
+      return builder_.floating(h.floating(value));
+    default:
+      return value;
   }
-  if (!negative) return builder_.unsigned_integer(number);
-  return builder_.integer(static_cast<std::int64_t>(0 - number));
 }
 
 }  // namespace ouro::stream

@@ -38,7 +38,7 @@ class Copier {
   KeyId key(const History& h, KeyId id);
   Value copy(const History& h, Value value);
   Value copy_row(const History& h, Value row);
-  Value copy_wide(std::string_view digits);
+  Value copy_scalar(const History& h, Value value);
 
   Initials* initials_;
   HistoryBuilder builder_;

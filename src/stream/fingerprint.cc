@@ -40,9 +40,7 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
   return stir(stir(state, word), kFirst);
 }
 
-std::uint64_t tagged(std::uint64_t hash, ValueKind kind) {
-  return hash << 3 | static_cast<std::uint64_t>(kind);
-}
+std::uint64_t tagged(std::uint64_t hash, ValueKind kind) { return Value::from(kind, hash).bits(); }
 
 // Arithmetic modulo kPrime, on numbers below it: times(), plus(), and powers of kBase.
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {

@@ -228,8 +228,9 @@ const Asked* Predicates::asked(Reads::iterator read) {
 }
 
 bool Predicates::judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked) {
-  const std::string text = Judge(table_, asked, moment.begin).aggregated();
-  read.wrong = asked.observed && text != asked.result ? 1 : 0;
+  const Judge judge(table_, asked, moment.begin);
+  const std::string text = judge.aggregated();
+  read.wrong = asked.observed && !judge.gives(asked.result) ? 1 : 0;
   const std::uint64_t hash = hash_of(text);
   return std::exchange(read.expected, hash) != hash;
 }

@@ -94,7 +94,8 @@ void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
           .other_op = {txn.arrival, inner.other_op},
           .source = {},
           .witnesses = {writer_of(read), writer_of(before)},
-          .expected = expected_text(key, *source, inner.op, txn.begin)},
+          .expected = is_undone(before.kind) ? h.text(before.value)
+                                             : expected_text(key, *source, inner.op, txn.begin)},
          now_);
 }
 
@@ -180,7 +181,8 @@ std::string Checker::expected_text(KeyState& key, const Source& txn, std::uint32
   }
   for (OpId i = last.valid() ? last : first; i.value < first.value + op; ++i.value) {
     const Op own = h.op(i);
-    if (own.key == id && is_append(own.kind)) texts.push_back(h.text(own.value));
+    if (own.key == id && is_write(own.kind) && is_append(own.kind))
+      texts.push_back(h.text(own.value));
   }
   return joined(texts);
 }
@@ -189,7 +191,8 @@ std::string Checker::version_text(KeyState& key, const Moment& begin) {
   const Version* const version = Timelines::expected(key, begin);
   if (version == nullptr && !key.has_stub) return initials_.text(key.name);
   const Value value = Value::from_bits(version == nullptr ? key.stub : version->value);
-  if (value.is_null() || value.kind() == ValueKind::Integer) return History().text(value);
+  const bool whole = value.kind() == ValueKind::Integer || value.kind() == ValueKind::Boolean;
+  if (value.is_null() || whole) return History().text(value);
   const auto writer = version == nullptr ? std::nullopt : find(version->arrival());
   if (!writer) return "…";
   const std::uint32_t op = last_write(*writer, key.name);
@@ -212,7 +215,7 @@ std::vector<std::string> Checker::list_texts(KeyState& key, const Moment& begin)
     const History& h = *writer->history;
     for (OpId i = h.end_op(writer->txn); i > h.first_op(writer->txn);) {
       const Op op = h.op(OpId{--i.value});
-      if (is_append(op.kind) && name_of(h, h.key_name(op.key)) == key.name) {
+      if (is_write(op.kind) && is_append(op.kind) && name_of(h, h.key_name(op.key)) == key.name) {
         backwards.push_back(h.text(op.value));
       }
     }

@@ -62,14 +62,14 @@ KeyId RowStore::add_key(Value name) { return keep_key(add(name)); }
 
 // A row's cells are never rows themselves.
 Value RowStore::add(Value value) {
-  if (value.kind() == ValueKind::Text || value.kind() == ValueKind::Wide) {
+  if (is_pooled_text(value.kind())) {
     return add_text(value.kind(), source_->string(value));
   }
   if (value.kind() != ValueKind::Row) return value;
   std::vector<Cell> cells;
   for (const Cell& cell : source_->row(value)) {
     Value inner = cell.value;
-    if (inner.kind() == ValueKind::Text || inner.kind() == ValueKind::Wide) {
+    if (is_pooled_text(inner.kind())) {
       inner = add_text(inner.kind(), source_->string(inner));
     }
     cells.push_back({translated(cell.column), inner});
@@ -114,7 +114,7 @@ void RowStore::clear_predicates() {
 void RowStore::encode(Value value, Encoder& out) {
   const History& all = view();
   out.number(value.kind());
-  if (value.kind() == ValueKind::Text || value.kind() == ValueKind::Wide) {
+  if (is_pooled_text(value.kind())) {
     out.text(all.string(value));
   } else if (value.kind() == ValueKind::Row) {
     const auto cells = all.row(value);
@@ -122,8 +122,7 @@ void RowStore::encode(Value value, Encoder& out) {
     for (const Cell& cell : cells) {
       out.number(cell.column);
       out.number(cell.value.kind());
-      const bool text =
-          cell.value.kind() == ValueKind::Text || cell.value.kind() == ValueKind::Wide;
+      const bool text = is_pooled_text(cell.value.kind());
       if (text) {
         out.text(all.string(cell.value));
       } else {
@@ -137,14 +136,14 @@ void RowStore::encode(Value value, Encoder& out) {
 
 Value RowStore::decode(Decoder& in) {
   const auto kind = in.number<ValueKind>();
-  if (kind == ValueKind::Text || kind == ValueKind::Wide) return add_text(kind, in.text());
+  if (is_pooled_text(kind)) return add_text(kind, in.text());
   if (kind != ValueKind::Row) return in.number<Value>();
   std::vector<Cell> cells;
   const auto count = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto column = in.number<ColumnId>();
     const auto inner = in.number<ValueKind>();
-    const bool text = inner == ValueKind::Text || inner == ValueKind::Wide;
+    const bool text = is_pooled_text(inner);
     cells.push_back({column, text ? add_text(inner, in.text()) : in.number<Value>()});
   }
   return add_row(cells);

@@ -17,6 +17,8 @@ void add_wrong_reads(Verdict& verdict, const Observed& observed,
 // What is wrong with single predicate reads of transactions that take part, in the order of the
 // history: results that are not what the version set and own writes imply, or that have a row which
 // the predicate does not select, or a row twice; and version sets that contradict an own write.
+// Also reads that do not return what was written, and undone later, in the same part of a
+// transaction.
 [[nodiscard]] std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed);
 
 }  // namespace ouro

@@ -10,6 +10,8 @@
 #include "check/local/local.h"
 #include "check/predicates/aggregate.h"
 #include "history/access.h"
+#include "history/columns.h"
+#include "history/undone.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -68,7 +70,8 @@ class ResultSets {
       if (!info(own.kind).deletes) add({key, own.value});
     }
     if (op.kind == OpKind::Aggregate) {
-      return read.result.is_unobserved() || aggregate(h_, read, expected) == h_.text(read.result);
+      return read.result.is_unobserved() ||
+             aggregate_fits(h_, read, expected, h_.text(read.result));
     }
     std::vector<KeyVersion> rows = rows_of(read);
     std::sort(expected.begin(), expected.end());
@@ -127,11 +130,26 @@ class ResultSets {
   std::vector<KeyId> own_keys_;  // The keys that have a write in own_.
 };
 
+// Reads that do not return what their own part of the transaction wrote before it was undone.
+std::vector<PredicateFlaw> wrong_read_backs(const Observed& observed) {
+  const History& h = observed.history();
+  std::vector<PredicateFlaw> flaws;
+  if (columns_of(h).op_part.empty()) return flaws;
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (!observed.counted(TxnId{t})) continue;
+    for (OpId id = h.first_op(TxnId{t}); id < h.end_op(TxnId{t}); ++id.value) {
+      const OpId write = contradicted_undone_write(h, TxnId{t}, id);
+      if (write.valid()) flaws.push_back({AnomalyKind::Internal, id, write, {}});
+    }
+  }
+  return flaws;
+}
+
 }  // namespace
 
 std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed) {
   const History& h = observed.history();
-  std::vector<PredicateFlaw> flaws;
+  std::vector<PredicateFlaw> flaws = wrong_read_backs(observed);
   if (!h.has_predicate_reads()) return flaws;
   ResultSets sets(h);
   for (std::size_t t = 0; t < h.txn_count(); ++t) {

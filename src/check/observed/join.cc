@@ -97,6 +97,16 @@ void Join::add_write(std::uint32_t at) {
   }
 }
 
+// Enters an undone write, if nobody else wrote its value.
+void Join::add_undone(std::uint32_t at) {
+  if (accesses_[at].value.is_null()) {
+    if (aborted_null_write_ == kNoWrite) aborted_null_write_ = at;
+    return;
+  }
+  Slot& known = slot(accesses_[at].value);
+  if (known.epoch != epoch_) known = {accesses_[at].value, at, epoch_};
+}
+
 // ---- registers ----
 
 void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
@@ -107,7 +117,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   bool list = false;
   for (const Access& access : accesses) {
     __builtin_prefetch(&o_.source_[access.item.index()], 1);  // Written below.
-    writes += access.is_write() ? 1 : 0;
+    writes += access.is_write() || is_undone(access.kind) ? 1 : 0;
     list |= shows_list(access.kind, access.value);
   }
   clear_table(writes);
@@ -123,6 +133,9 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   link_final_writes();
   for (std::uint32_t i = 0; i < size() && !ticker_.tick(); ++i) {
     if (accesses[i].is_write()) add_write(i);
+  }
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    if (is_undone(accesses[i].kind)) add_undone(i);
   }
   if (!list) {
     for_each_group([&](std::uint32_t first, std::uint32_t end) { read_group(first, end); });

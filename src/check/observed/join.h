@@ -43,6 +43,7 @@ class Join {
  private:
   // Registers.
   void add_write(std::uint32_t at);
+  void add_undone(std::uint32_t at);
   void read_group(std::uint32_t first, std::uint32_t end);
   // What a read may have returned, of all that its transaction did not write before.
   struct Possible {

@@ -87,8 +87,9 @@ void KeyRanges::deal(Slice& slice) {
       if (!key.valid()) continue;
       const std::size_t range = range_of_key_[key.index()];
       const std::uint32_t local = key.value - first_key_[range];
-      records_[slice.next[range]++] = {items_.value(i).bits(), i.value,
-                                       local << 4 | static_cast<std::uint32_t>(items_.kind(i))};
+      records_[slice.next[range]++] = {
+          items_.value(i).bits(), i.value,
+          local << kKindBits | static_cast<std::uint32_t>(items_.kind(i))};
     }
   });
 }
@@ -103,14 +104,16 @@ bool KeyRanges::sort(std::size_t range, std::vector<Access>& out) const {
   return for_each_within(budget_, begin, end, [&](std::size_t at) {
     const Record& record = records_[at];
     __builtin_prefetch(&item_txn_[records_[std::min(at + kAhead, end - 1)].item]);
-    const std::uint32_t local = record.key_and_kind >> 4;
+    const std::uint32_t local = record.key_and_kind >> kKindBits;
     const TxnId txn = item_txn_[record.item];
-    out[next[local]++ - begin] = {.value = Value::from_bits(record.value),
-                                  .item = ItemId{record.item},
-                                  .txn = txn,
-                                  .key = KeyId{first_key_[range] + local},
-                                  .kind = static_cast<OpKind>(record.key_and_kind & 15),
-                                  .aborted = history_.status(txn) == TxnStatus::Aborted};
+    const auto kind = static_cast<OpKind>(record.key_and_kind & ((1u << kKindBits) - 1));
+    out[next[local]++ - begin] = {
+        .value = Value::from_bits(record.value),
+        .item = ItemId{record.item},
+        .txn = txn,
+        .key = KeyId{first_key_[range] + local},
+        .kind = kind,
+        .aborted = history_.status(txn) == TxnStatus::Aborted || is_undone(kind)};
   });
 }
 

@@ -23,7 +23,7 @@ struct Access {
   TxnId txn;
   KeyId key;
   OpKind kind = OpKind::Read;
-  bool aborted = false;  // Whether its transaction aborted.
+  bool aborted = false;  // Whether its transaction aborted, or it was undone.
   [[nodiscard]] bool is_read() const { return looks_at_key(kind); }
   [[nodiscard]] bool is_write() const { return ouro::is_write(kind); }
 };
@@ -53,9 +53,10 @@ class KeyRanges {
   struct Record {
     std::uint64_t value;  // Value::bits().
     std::uint32_t item;
-    std::uint32_t key_and_kind;  // The key, less the first of the range, times 16; plus the kind.
+    std::uint32_t key_and_kind;  // The key, less the first of the range; its lowest bits: the kind.
   };
-  static_assert(kOpKindCount <= 16);
+  static constexpr unsigned kKindBits = 5;
+  static_assert(kOpKindCount <= 1u << kKindBits);
   struct Slice;  // What one thread deals.
 
   void choose_ranges(std::span<const Slice> slices);

@@ -78,9 +78,12 @@ void Join::resolve_trunk(Value list) {
 bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> own) {
   const TxnId txn = o_.txn(item);
   const std::size_t length = list.is_list() ? list.length() : 0;
+  const auto mine = [&](ItemId element) {
+    return element.valid() && o_.txn(element) == txn && items_.is_write(element);
+  };
   for (std::size_t p = 0; p < length; ++p) {
     const ItemId element = o_.append_of(list, p);
-    if (element.valid() && o_.txn(element) == txn && element > item) {
+    if (mine(element) && element > item) {
       find_wrong(AnomalyKind::FutureRead, item, element);
       return false;
     }
@@ -89,7 +92,7 @@ bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> ow
   for (std::size_t p = 0; right && p < length; ++p) {
     const ItemId element = o_.append_of(list, p);
     const std::size_t tail = length - own.size();
-    right = p < tail ? !element.valid() || o_.txn(element) != txn : element == own[p - tail];
+    right = p < tail ? !mine(element) : element == own[p - tail];
   }
   if (!right) find_wrong(AnomalyKind::Internal, item, own.back());
   return right;
@@ -110,7 +113,7 @@ void Join::read_list_group(std::uint32_t first, std::uint32_t end) {
       own_.push_back(item);
       continue;
     }
-    if (aborted || list.is_unobserved()) continue;
+    if (aborted || !looks_at_key(kind) || list.is_unobserved()) continue;
     if (appends && !shows_own_appends(item, list, own_)) continue;
     std::span<const Value> elements;
     if (list.is_list()) elements = h_.list(list);

@@ -35,8 +35,8 @@ class ListOrder {
     ItemId last;
     for (std::size_t p = 0; p < list.length(); ++p) {
       const ItemId append = o_.append_of(list, p);
-      // Nobody wrote it. That is reported already, and the order cannot be told.
-      if (!append.valid()) return;
+      // Nobody wrote it, or it was undone. That is reported already, and the order cannot be told.
+      if (!append.valid() || !items_.is_write(append)) return;
       check_program_order(items, append);
       if (!last.valid() || o_.txn(last) != o_.txn(append)) {
         steps_.push_back({last, append, longest_, true});

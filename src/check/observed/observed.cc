@@ -115,7 +115,7 @@ void Observed::resolve_unknown(std::span<const ItemId> installed) {
   // By trunk: how many of its elements were followed.
   std::vector<std::uint32_t> shown(columns_of(*history_).trunk_end.size(), 0);
   const auto count_in = [&](ItemId write) {
-    if (!write.valid()) return;
+    if (!write.valid() || !items_.is_write(write)) return;
     const TxnId writer = txn(write);
     if (counted_[writer.index()] || history_->status(writer) != TxnStatus::Unknown) return;
     counted_[writer.index()] = true;

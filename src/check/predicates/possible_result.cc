@@ -18,7 +18,8 @@ PossibleResult::PossibleResult(const History& history, OpId read)
     : h_(history),
       read_(history.predicate_read(read)),
       select_(history.op(read).kind == OpKind::Select) {
-  sums_.insert(Sum{});
+  const Total nothing(read_.aggregate == AggregateKind::Avg);
+  sums_.try_emplace(nothing.summary(), nothing);
 }
 
 void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
@@ -33,6 +34,7 @@ void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
     case AggregateKind::Count:
       return;
     case AggregateKind::Sum:
+    case AggregateKind::Avg:
       return add_sums(parts, key);
     case AggregateKind::Min:
     case AggregateKind::Max:
@@ -44,16 +46,12 @@ void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
 void PossibleResult::add_sums(std::span<const RowPart> parts, KeyId key) {
   constexpr std::size_t kMost = 1 << 8;
   if (many_) return;
-  absl::flat_hash_set<Sum> next;
-  for (const Sum& sum : sums_) {
+  absl::flat_hash_map<std::string, Total> next;
+  for (const auto& [summary, total] : sums_) {
     for (const RowPart& part : parts) {
-      Sum with = sum;
-      with.any |= part.counts;
-      const Value value = read_.column.valid() ? part.value : h_.key_name(key);
-      const bool integer = part.counts && is_integer_value(value);
-      if (integer) with.sum += integer_of(h_, value);
-      with.other |= part.counts && !integer;
-      next.insert(with);
+      Total with = total;
+      if (part.counts) with.add(h_, read_.column.valid() ? part.value : h_.key_name(key));
+      next.try_emplace(with.summary(), with);
     }
     many_ |= next.size() > kMost;
     if (many_) return;
@@ -75,10 +73,8 @@ void PossibleResult::add_extremes(std::span<const RowPart> parts, KeyId key, boo
 
 bool PossibleResult::has_sum() const {
   const std::string wanted = h_.text(read_.result);
-  return many_ || std::any_of(sums_.begin(), sums_.end(), [&](const Sum& sum) {
-           const bool null = !sum.any || sum.other;
-           return (null ? std::string("null") : sum_text(sum.sum)) == wanted;
-         });
+  return many_ || std::any_of(sums_.begin(), sums_.end(),
+                              [&](const auto& sum) { return sum.second.fits(wanted); });
 }
 
 bool PossibleResult::has_result() const {
@@ -92,6 +88,7 @@ bool PossibleResult::has_result() const {
       return false;
     }
     case AggregateKind::Sum:
+    case AggregateKind::Avg:
       return has_sum();
     case AggregateKind::Min:
     case AggregateKind::Max:

@@ -1,21 +1,21 @@
 // Which results a select or an aggregate can have if it is open which versions of rows it saw.
 #pragma once
 
-#include <absl/container/flat_hash_set.h>
+#include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
 
-#include "check/predicates/aggregate.h"
+#include "check/predicates/total.h"
 #include "ouro/history.h"
 
 namespace ouro {
 
 // What a version is to a select or aggregate. It is nothing if it does not match, or if the
 // aggregate is of a column that is null there. Otherwise it counts; and if the read is a sum,
-// minimum or maximum, so does its value of the column. A read cannot tell versions of a row apart
-// that are the same to it.
+// average, minimum or maximum, so does its value of the column. A read cannot tell versions of a
+// row apart that are the same to it.
 struct RowPart {
   bool counts = false;
   Value value;
@@ -37,18 +37,6 @@ class PossibleResult {
   [[nodiscard]] bool has_result() const;
 
  private:
-  // A sum of some versions. Without values a sum is null, and so is one of values that are not all
-  // integers.
-  struct Sum {
-    bool any = false;
-    bool other = false;  // Something that is no integer.
-    WideSum sum = 0;
-    bool operator==(const Sum&) const = default;
-    template <class H>
-    friend H AbslHashValue(H h, const Sum& s) {
-      return H::combine(std::move(h), s.any, s.other, static_cast<std::uint64_t>(s.sum));
-    }
-  };
   void add_sums(std::span<const RowPart> parts, KeyId key);
   void add_extremes(std::span<const RowPart> parts, KeyId key, bool all);
   [[nodiscard]] bool has_sum() const;
@@ -60,8 +48,8 @@ class PossibleResult {
   std::size_t least_ = 0;  // How many count in any case, and how many may.
   std::size_t most_ = 0;
   bool found_ = false;  // Whether some value may be the minimum or maximum.
-  absl::flat_hash_set<Sum> sums_;
-  bool many_ = false;  // Too many sums to keep.
+  absl::flat_hash_map<std::string, Total> sums_;  // Sums or averages, by Total::summary().
+  bool many_ = false;                             // Too many sums to keep.
 };
 
 }  // namespace ouro

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "history/number.h"
 #include "history/value_order.h"
 
 namespace ouro {
@@ -16,6 +17,7 @@ bool is_integer(Value value) { return value.kind() == ValueKind::Integer; }
 // integers set no bounds, though one with null is never true: evaluating the predicate settles
 // that.
 void add_bounds(const History& history, const PredicateNode& node, std::vector<Bounds>& bounds) {
+  if (!info(node.kind).compares) return;
   const auto operands = history.operands(node);
   Value lower;
   Value upper;
@@ -76,8 +78,10 @@ std::vector<Bounds> bounds_of(const History& history, PredicateId predicate) {
 
 std::optional<std::int64_t> index_number(const History& history, Value cell) {
   if (is_integer(cell)) return cell.number();
-  if (cell.kind() != ValueKind::Wide) return std::nullopt;
-  return history.string(cell).starts_with('-') ? kLeast : kMost;
+  if (!is_number(cell.kind())) return std::nullopt;
+  const Number number = Number::of(history, cell);
+  if (number.is_finite()) return number.exact.floor();
+  return number.number < 0 ? kLeast : kMost;
 }
 
 std::int64_t lower_number(const Bounds& bounds) {

@@ -22,9 +22,10 @@ struct Bounds {
 // predicates. Rows within the bounds need not match: bounds may be too wide, never too narrow.
 [[nodiscard]] std::vector<Bounds> bounds_of(const History& history, PredicateId predicate);
 
-// The number by which an index finds a cell. An integer too large for a handle (ValueKind::Wide) is
-// beyond all that are not, so it gets the least or the greatest number. Nothing if the cell is no
-// integer: no bounds include it.
+// The number by which an index finds a cell: the largest integer that is not greater. As bounds are
+// integers, a number is within them only if that integer is. What is beyond 64 bits gets the least
+// or the greatest number, and so does what is not finite. Nothing if the cell is no number: no
+// bounds include it.
 [[nodiscard]] std::optional<std::int64_t> index_number(const History& history, Value cell);
 
 // The ends of `bounds` as such numbers; an open end is the least or the greatest.

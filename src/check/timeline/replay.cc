@@ -9,6 +9,7 @@
 #include "history/access.h"
 #include "history/columns.h"
 #include "history/input_error.h"
+#include "history/undone.h"
 
 namespace ouro {
 
@@ -114,7 +115,8 @@ class Shard {
     const std::uint32_t end = h_.end_op(txn).value;
     if (ops_.size() < end - first) ops_.resize(end - first);
     constexpr std::uint32_t kWrites = op_kinds_with(&OpInfo::writes);
-    constexpr std::uint32_t kReads = op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::open);
+    constexpr std::uint32_t kReads =
+        op_kinds_with(&OpInfo::reads) | op_kinds_with(&OpInfo::open) | op_kinds_with(&OpInfo::back);
     const std::uint32_t wanted = only_writes ? kWrites : kWrites | kReads;
     std::size_t count = 0;
     for (std::uint32_t i = first; i < end; ++i) {
@@ -133,6 +135,10 @@ class Shard {
       const bool write = is_write(kinds_[i]);
       const Value value = values_[i];
       if (!write && value.is_unobserved()) continue;
+      if (info(kinds_[i]).back) {
+        judge_read_back(txn, OpId{i});
+        continue;
+      }
       KeyState& state = states_[key.value >> bits_];
       const bool first = state.touched != txn;
       if (is_open_read(kinds_[i])) {
@@ -155,6 +161,18 @@ class Shard {
       state.own = value;
       state.own_op = OpId{i};
     }
+  }
+
+  // A read of what the transaction wrote and undid later says nothing about others.
+  void judge_read_back(TxnId txn, OpId op) {
+    const OpId write = contradicted_undone_write(h_, txn, op);
+    if (!write.valid() || !violations_.add(AnomalyKind::Internal)) return;
+    violations_.keep({.kind = AnomalyKind::Internal,
+                      .at = now_,
+                      .txn = txn,
+                      .op = op,
+                      .other_op = write,
+                      .expected = h_.text(h_.op(write).value)});
   }
 
   void wrong_read(const KeyState& state, bool first, TxnId txn, OpId op) {
