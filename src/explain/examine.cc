@@ -189,13 +189,15 @@ class Examining {
 
   void meet() {
     begin(ExamineStage::Looking);
+    // What is found beyond the limit still counts, but not that nothing was found.
+    const bool late = how_.time_limit.count() > 0 && time_left().count() <= 0;
     const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, how_.work_limit);
     Looked looked =
         look_for(options_.expectation, h_, out_.verdicts, out_.explanations, how_, budget);
     std::vector<Explanation> all = out_.explanations;
     for (Explanation& more : looked.more) all.push_back(std::move(more));
     out_.met = judge(options_.expectation, out_.verdicts, all);
-    if (looked.cut_short && !options_.expectation.lacks.empty() &&
+    if ((looked.cut_short || late) && !options_.expectation.lacks.empty() &&
         out_.met->outcome == Outcome::Holds) {
       out_.met->outcome = Outcome::Undecided;
       out_.met->complaints.push_back(
