@@ -118,6 +118,18 @@ TEST(UndoneTest, ReadsSeeWhatTheirPartWrote) {
   }
 }
 
+TEST(UndoneTest, CountersAndSetsMayStandBesideThem) {
+  const std::string_view text =
+      R"({"session":"a","ops":[["inc","c",2],["rolled-back",[["w","x",2],["r","x",2]]],["add","s",1],["r","x",null]]}
+{"session":"b","ops":[["r","c",2],["rolled-back",[["r","x",null]]],["r","s",{"set":[1]}]]}
+)";
+  EXPECT_EQ(judged_undone(text), "holds");
+  const auto history = parse_history(text);
+  EXPECT_NE(
+      printed_as(*history, Format::Native).find(R"(["rolled-back",[["w","x",2],["r","x",2]]])"),
+      std::string::npos);
+}
+
 TEST(UndoneTest, FormatsKeepThem) {
   const std::string text =
       R"({"ouro":1,"initial":null}
@@ -146,6 +158,12 @@ TEST(UndoneTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(error(R"(["rolled-back",[["w","x",1],["cas","x",2,3,false]]])"),
             "h.jsonl:1: a compare-and-set that failed behind a write of its key in the same "
             "rolled-back part is not supported; leave it out");
+  EXPECT_EQ(
+      error(R"(["rolled-back",[["inc","c",1]]])"),
+      "h.jsonl:1: c is a counter; those in a rolled-back part are not supported, so leave the "
+      "operation out");
+  EXPECT_EQ(error(R"(["rolled-back",[["r","s",{"set":[1]}]]])"),
+            "h.jsonl:1: sets in a rolled-back part are not supported; leave the operation out");
 }
 
 // Random histories with rolled-back parts, and the same without them: their writes are those of a

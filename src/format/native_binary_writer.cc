@@ -117,6 +117,10 @@ bool is_newer(const HistoryColumns& c, Value value) {
 bool is_newer(const HistoryColumns& c, const KeyVersion& version) {
   return is_newer(c, version.value);
 }
+bool is_newer(const HistoryColumns&, OpKind kind) {
+  constexpr std::uint32_t kOlder = (2u << static_cast<unsigned>(OpKind::CasUnwritten)) - 1;
+  return !is_among(kind, kOlder);
+}
 bool is_newer(const HistoryColumns&, const PredicateNode& node) {
   const PredicateInfo& row = info(node.kind);
   return row.kind == PredicateKind::Like || row.takes_terms || row.term;
@@ -134,6 +138,7 @@ std::uint32_t version_for(const HistoryColumns& c) {
     newer = newer || std::any_of(column.begin(), column.end(),
                                  [&](const auto& entry) { return is_newer(c, entry); });
   };
+  note(c.op_kind);
   note(c.op_value);
   note(c.key_initial);
   note(c.predicate_reads);

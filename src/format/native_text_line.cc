@@ -342,6 +342,9 @@ bool NativeLineParser::keyed_op(Word word, Token& token) {
 
 // Adds a read of the set in values_.
 bool NativeLineParser::read_set(KeyId set) {
+  if (part_depth_ > 0) {
+    return fail("sets in a rolled-back part are not supported; leave the operation out");
+  }
   std::vector<Value> sorted = values_;
   for (const Value element : sorted) {
     if (!is_element(element)) return expected("integers and strings in a set");

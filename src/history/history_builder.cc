@@ -311,7 +311,7 @@ OpId HistoryBuilder::add_op(OpKind kind, KeyId key, Value value, std::uint32_t l
     if (!parts.empty()) kind = undone_kind(kind, key);
     backfill(s.op_part, op.index(), std::uint32_t{0});
     s.op_part.push_back(parts.empty() ? 0 : parts.back());
-    if (is_undone(kind)) {
+    if (!parts.empty() && is_undone(kind)) {
       interner_->undone_ops.push_back(op);
       ++interner_->undone_of_key[key];
     }

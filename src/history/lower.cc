@@ -39,10 +39,12 @@ class HistoryBuilder::Lowering {
       for (; op < end; ++op) {
         line_ = lines.empty() ? 0 : lines[op];
         const std::uint32_t part = parts.empty() ? 0 : parts[op];
-        if (part != 0 && (kinds[op] == OpKind::Inc || kinds[op] == OpKind::Add)) {
+        const bool commutes = counters_.contains(keys[op]) || sets_.contains(keys[op]);
+        if (part != 0 && commutes) {
           return error(
-              "increments and adds within a rolled-back part are not supported; nobody saw them "
-              "but the part itself, so leave them out");
+              fmt::format("{} is a {}; those in a rolled-back part are not supported, so leave the "
+                          "operation out",
+                          label(keys[op]), sets_.contains(keys[op]) ? "set" : "counter"));
         }
         const std::size_t first = s_.op_kind.size();
         if (auto status = rewrite(kinds[op], keys[op], values[op]); !status.ok()) return status;
