@@ -364,13 +364,13 @@ bool NativeLineParser::is_element(Value value) {
 
 // ["add", set, element]
 bool NativeLineParser::add_element_op(Token& token) {
-  constexpr std::string_view kShape =
+  constexpr std::string_view kParts =
       "[\"add\",\"s\",1]: a set, and an element, which is an integer or a string";
   Value set, element;
   if (!next(token)) return false;
-  if (token.kind == TokenKind::Close || !name(token, set)) return expected(kShape);
+  if (token.kind == TokenKind::Close || !name(token, set)) return expected(kParts);
   if (!next(token)) return false;
-  if (token.kind == TokenKind::Close || !name(token, element)) return expected(kShape);
+  if (token.kind == TokenKind::Close || !name(token, element)) return expected(kParts);
   b_.add_element(b_.key(set), element);
   if (!next(token)) return false;
   return token.kind == TokenKind::Close || fail("too many parts in an operation 'add'");
@@ -378,16 +378,16 @@ bool NativeLineParser::add_element_op(Token& token) {
 
 // ["inc", counter, delta] or ["inc", counter, delta, result]
 bool NativeLineParser::inc_op(Token& token) {
-  constexpr std::string_view kShape =
+  constexpr std::string_view kParts =
       "[\"inc\",\"c\",1] or [\"inc\",\"c\",1,5]: a counter, an integer to add, and what it is then";
   constexpr std::int64_t kMost = std::int64_t{1} << 59;
   Value counter;
   if (!next(token)) return false;
-  if (token.kind == TokenKind::Close || !name(token, counter)) return expected(kShape);
+  if (token.kind == TokenKind::Close || !name(token, counter)) return expected(kParts);
   if (!next(token)) return false;
   const std::int64_t delta = token.number;
   if (token.kind != TokenKind::Integer || delta <= -kMost || delta >= kMost) {
-    return expected(kShape);
+    return expected(kParts);
   }
   const KeyId key = b_.key(counter);
   if (!next(token)) return false;
@@ -396,7 +396,7 @@ bool NativeLineParser::inc_op(Token& token) {
     if (token.kind == TokenKind::Integer && in_range) {
       b_.read(key, Value::small(token.number - delta));
     } else if (token.kind != TokenKind::Nil) {
-      return expected(kShape);
+      return expected(kParts);
     }
     if (!next(token)) return false;
   }
@@ -406,9 +406,9 @@ bool NativeLineParser::inc_op(Token& token) {
 
 // ["rolled-back", [operation, …]]
 bool NativeLineParser::rolled_back_op(Token& token) {
-  constexpr std::string_view kShape = "[\"rolled-back\",[[\"w\",\"x\",1]]]: a list of operations";
+  constexpr std::string_view kParts = "[\"rolled-back\",[[\"w\",\"x\",1]]]: a list of operations";
   if (!next(token)) return false;
-  if (token.kind != TokenKind::OpenList) return expected(kShape);
+  if (token.kind != TokenKind::OpenList) return expected(kParts);
   if (part_depth_ >= kMaxPredicateDepth) return fail("rolled-back parts are nested too deeply");
   ++part_depth_;
   b_.begin_undone();
@@ -416,7 +416,7 @@ bool NativeLineParser::rolled_back_op(Token& token) {
   b_.end_undone();
   --part_depth_;
   if (!next(token)) return false;
-  return token.kind == TokenKind::Close || expected(kShape);
+  return token.kind == TokenKind::Close || expected(kParts);
 }
 
 // ["cas", key, expected, new, true|false]
