@@ -138,7 +138,8 @@ TEST(StatementsTest, AreJudgedAsTheOracleDoesByVersionOrders) {
     }
   }
   EXPECT_GT(tallies.outcomes[Outcome::Holds], 500 / kSlowdown);
-  EXPECT_GT(tallies.outcomes[Outcome::Violated], 400 / kSlowdown);
+  if (kSlowdown > 1) return;  // Violations are rare, and there were few histories.
+  EXPECT_GT(tallies.outcomes[Outcome::Violated], 400u);
 }
 
 TEST(StatementsTest, AreJudgedInAStreamAsByCheck) {
