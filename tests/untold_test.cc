@@ -17,6 +17,7 @@
 #include "ouro/check.h"
 #include "ouro/explain.h"
 #include "ouro/format.h"
+#include "ouro/generate.h"
 #include "ouro/history_builder.h"
 #include "ouro/report.h"
 #include "tests/observed.h"
@@ -354,6 +355,39 @@ TEST(UntoldTest, AgreesWithTheOracleAtAllLevels) {
   EXPECT_GT(outcomes[Outcome::Holds], judged);
   EXPECT_GT(outcomes[Outcome::Violated], judged);
   EXPECT_EQ(undecided, 0);
+}
+
+// Larger histories of ranges, of which one scan lost its first row: a proof either way.
+TEST(UntoldTest, ScansThatLostARowAreProvenWrongOrFine) {
+  int violated = 0;
+  for (std::uint64_t seed = 1; seed <= 40 / kSlowdown; ++seed) {
+    GenerateOptions options;
+    options.store = Level::SessionSi;
+    options.workload = WorkloadKind::RangeBalanced;
+    options.keys = 40;
+    options.txns = 100;
+    options.seed = seed;
+    const auto made = generate(options);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    std::string text;
+    ASSERT_TRUE(print_history(*made, Format::Native, text).ok());
+    std::size_t rows = text.size() / 2;
+    do {
+      rows = text.find('[', text.find(R"(["scan",)", rows) + 1);
+    } while (rows < text.size() && text[rows + 1] != '[');
+    ASSERT_LT(rows, text.size());
+    const std::size_t row = rows + 1;
+    const std::size_t end = text.find(']', row) + 1;
+    text.erase(row, end - row + (text[end] == ',' ? 1 : 0));
+    const History history = parsed(text);
+    for (const Level level : {Level::Si, Level::ParallelSi, Level::Causal, Level::ReadCommitted}) {
+      const auto verdict = check(history, level);
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+      EXPECT_EQ(certified(history, *verdict), "") << "seed " << seed << ' ' << info(level).name;
+      violated += verdict->outcome == Outcome::Violated ? 1 : 0;
+    }
+  }
+  EXPECT_GT(violated, 40 / static_cast<int>(kSlowdown));
 }
 
 }  // namespace
