@@ -10,6 +10,7 @@
 #include "history/access.h"
 #include "history/columns.h"
 #include "history/input_error.h"
+#include "history/value_order.h"
 
 namespace ouro {
 
