@@ -9,17 +9,6 @@
 
 namespace ouro {
 
-SchedulePlaces::SchedulePlaces(const History& history, const Verdict& verdict)
-    : begin_(history.txn_count(), kNowhere), commit_(history.txn_count(), kNowhere) {
-  std::uint32_t next = 1;  // The initial transaction is at zero.
-  if (verdict.schedule.empty()) {
-    for (const TxnId txn : verdict.order) begin_[txn.index()] = commit_[txn.index()] = next++;
-  }
-  for (const Event& event : verdict.schedule) {
-    (event.commit ? commit_ : begin_)[event.txn.index()] = next++;
-  }
-}
-
 ItemId row_write(const Observed& observed, ItemId item) {
   const KeyId row = observed.items().key(item);
   return final_write(observed, observed.items().row_writer(row), row);
@@ -151,7 +140,7 @@ std::vector<ForcedRow> contradiction_of_sum(const Observed& observed, const Coun
   return forced;
 }
 
-SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const CounterSum& sum) {
+SumGuess guess_sum(const Observed& observed, const Positions& positions, const CounterSum& sum) {
   const Items& items = observed.items();
   std::vector<OpenRow> rows;
   WideInt missing = sum.target;
@@ -162,12 +151,12 @@ SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places, const
       continue;
     }
     const TxnId writer = observed.txn(row_write(observed, item));
-    rows.push_back({places.commit(writer), writer, item, delta});
+    rows.push_back({positions.commit[writer.index()], writer, item, delta});
   }
   std::sort(rows.begin(), rows.end(), [](const OpenRow& a, const OpenRow& b) {
     return std::tie(a.commit, a.txn, a.item) < std::tie(b.commit, b.txn, b.item);
   });
-  const std::uint32_t now = places.begin(sum.txn);
+  const std::uint32_t now = positions.begin[sum.txn.index()];
   const auto natural = static_cast<std::size_t>(
       std::partition_point(rows.begin(), rows.end(),
                            [&](const OpenRow& row) { return row.commit < now; }) -

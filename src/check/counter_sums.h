@@ -9,25 +9,10 @@
 #include <vector>
 
 #include "check/observed/observed.h"
+#include "check/positions.h"
 #include "ouro/check.h"
 
 namespace ouro {
-
-// Where transactions begin and commit in an order that was found; see open_reads.cc.
-class SchedulePlaces {
- public:
-  SchedulePlaces(const History& history, const Verdict& verdict);
-  [[nodiscard]] std::uint32_t begin(TxnId txn) const { return begin_[txn.index()]; }
-  // Transactions that are not in the order come last.
-  [[nodiscard]] std::uint32_t commit(TxnId txn) const {
-    return txn == kInitialTxn ? 0 : commit_[txn.index()];
-  }
-
- private:
-  static constexpr std::uint32_t kNowhere = 0xffffffff;
-  std::vector<std::uint32_t> begin_;
-  std::vector<std::uint32_t> commit_;
-};
 
 // The first read of a counter, of a transaction that takes part, that cannot have returned what it
 // did, whatever its rows that are still open are: too little or too much is left. Invalid if there
@@ -45,7 +30,8 @@ struct SumGuess {
   ItemId doubtful;  // If not natural: the row to ask about first.
 };
 // A guess that adds up, if one is found among those that saw a beginning of the order of commits.
-[[nodiscard]] SumGuess guess_sum(const Observed& observed, const SchedulePlaces& places,
+// `positions`: in an order that was found.
+[[nodiscard]] SumGuess guess_sum(const Observed& observed, const Positions& positions,
                                  const CounterSum& sum);
 
 // What level alone says of a row: the reader must have seen it, or cannot have seen it. `refuted`

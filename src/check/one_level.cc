@@ -12,6 +12,7 @@
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/sight_search.h"
+#include "check/untold_keys.h"
 #include "check/untold_reads.h"
 #include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"

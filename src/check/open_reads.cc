@@ -12,7 +12,11 @@
 namespace ouro {
 namespace {
 
-using Places = SchedulePlaces;
+// Positions in the order of `verdict`. The initial transaction comes first, at zero; transactions
+// that are not in the order come last.
+Positions places_in(const History& history, const Verdict& verdict) {
+  return positions_of(history, verdict, 1, 0xffffffff);
+}
 
 // Steps 1 to 3 of open_reads.h. A case says of some open reads what they returned (Sources).
 class OpenReads {
@@ -69,7 +73,7 @@ class OpenReads {
   // `verdict` says in which order. Returns as try_case().
   std::optional<Verdict> look_closer(const Observed& observed, Verdict verdict,
                                      const Sources& sources) {
-    const Places places(observed.history(), verdict);
+    const Positions places = places_in(observed.history(), verdict);
     Guesses guesses = guess_all(observed, places, sources);
     if (!guesses.first_open.valid()) return with_sources(std::move(verdict), sources);
     if (guesses.adds_up) {
@@ -94,7 +98,8 @@ class OpenReads {
     ItemId first_open;    // The first open read of all.
     bool adds_up = true;  // Whether reads of counters add up.
   };
-  Guesses guess_all(const Observed& observed, const Places& places, const Sources& sources) const {
+  Guesses guess_all(const Observed& observed, const Positions& places,
+                    const Sources& sources) const {
     Guesses out{.all = sources, .next = {}, .first_open = {}};
     out.adds_up = guess_sums(observed, places, out.all, out.next, out.first_open);
     absl::flat_hash_map<KeyId, Writes> writes;
@@ -155,14 +160,14 @@ class OpenReads {
     Verdict guess;
     guess.order = order_by_counters(whole_, budget_);
     if (guess.order.empty()) return std::nullopt;
-    const Guesses guesses = guess_all(whole_, Places(whole_.history(), guess), {});
+    const Guesses guesses = guess_all(whole_, places_in(whole_.history(), guess), {});
     if (!guesses.adds_up || !guesses.first_open.valid()) return std::nullopt;
     return confirm(guesses.all);
   }
 
   // Guesses what reads of counters saw, and adds it to `all`. Returns whether the guesses add up.
-  static bool guess_sums(const Observed& observed, const Places& places, Sources& all, ItemId& next,
-                         ItemId& first_open) {
+  static bool guess_sums(const Observed& observed, const Positions& places, Sources& all,
+                         ItemId& next, ItemId& first_open) {
     bool adds_up = true;
     for (const CounterSum& sum : observed.items().sums()) {
       if (!observed.counted(sum.txn)) continue;
@@ -185,12 +190,12 @@ class OpenReads {
   };
 
   // The last write of a key by each transaction that takes part, in the order of their commits.
-  static Writes writes_by_commit(const Observed& observed, const Places& places, KeyId key) {
+  static Writes writes_by_commit(const Observed& observed, const Positions& places, KeyId key) {
     Writes out;
     for (const ItemId item : observed.items_of(key)) {
       const bool counts = observed.items().is_write(item) && observed.final(item) &&
                           observed.counted(observed.txn(item));
-      if (counts) out.emplace_back(places.commit(observed.txn(item)), item);
+      if (counts) out.emplace_back(places.commit[observed.txn(item).index()], item);
     }
     std::sort(out.begin(), out.end());
     return out;
@@ -198,9 +203,9 @@ class OpenReads {
 
   // The latest version before an open read that it may have returned; if none is before it, any
   // that it may have returned.
-  static Guess latest_that_fits(const Observed& observed, const Places& places,
+  static Guess latest_that_fits(const Observed& observed, const Positions& places,
                                 const Writes& writes, ItemId read) {
-    const std::uint32_t now = places.begin(observed.txn(read));
+    const std::uint32_t now = places.begin[observed.txn(read).index()];
     auto at = std::partition_point(writes.begin(), writes.end(),
                                    [&](const auto& write) { return write.first < now; });
     bool is_latest = true;
@@ -252,12 +257,12 @@ class OpenReads {
 
   // What an open read may have returned, the likeliest first: versions before it, from the latest,
   // then those behind it, from the earliest.
-  static std::vector<ItemId> by_preference(const Observed& observed, const Places& places,
+  static std::vector<ItemId> by_preference(const Observed& observed, const Positions& places,
                                            ItemId read) {
     std::vector<ItemId> out = observed.candidates(read);
-    const std::uint32_t now = places.begin(observed.txn(read));
+    const std::uint32_t now = places.begin[observed.txn(read).index()];
     const auto rank = [&](ItemId write) {
-      const std::uint32_t at = places.commit(write.valid() ? observed.txn(write) : kInitialTxn);
+      const std::uint32_t at = write.valid() ? places.commit[observed.txn(write).index()] : 0;
       return at < now ? std::pair(0u, now - at) : std::pair(1u, at);
     };
     std::stable_sort(out.begin(), out.end(), [&](ItemId a, ItemId b) { return rank(a) < rank(b); });

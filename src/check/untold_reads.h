@@ -25,9 +25,4 @@ using DecideReads = std::function<Verdict(Observed& observed, Level level)>;
 [[nodiscard]] Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                                     const Budget& budget, const CheckOptions& options);
 
-// The selects and aggregates of which no versions give the result, if each key that is a read of
-// `observed` was seen as its source says, or, if it has none, as any of its candidates. Only reads
-// that have such keys are looked at. Selects are judged by what their transaction wrote before.
-[[nodiscard]] std::vector<PredicateFlaw> impossible_results(const Observed& observed);
-
 }  // namespace ouro

@@ -1,0 +1,155 @@
+#include "check/untold_keys.h"
+
+#include <algorithm>
+
+#include "history/access.h"
+#include "history/commuting.h"
+
+namespace ouro {
+
+OwnWrites written_before(const History& h, OpId op) {
+  OwnWrites out;
+  const OpId first = h.first_op(h.txn_of(op));
+  for (OpId id = op; id > first;) {
+    const Op own = h.op(OpId{--id.value});
+    if (writes_register(own.kind)) out.emplace_back(own.key, own.id);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const auto end = std::unique(out.begin(), out.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; });
+  out.erase(end, out.end());
+  return out;
+}
+
+namespace {
+
+// What a write, or the initial version if it is invalid, is to a read.
+RowPart part_of(const Observed& o, const PredicateRead& read, KeyId key, ItemId write) {
+  const History& h = o.history();
+  const Value value = write.valid() ? o.items().value(write) : h.initial(key);
+  const bool row = write.valid() ? leaves_row(o.items().kind(write), value) : !value.is_null();
+  return row ? row_part(h, read, {key, value}) : RowPart{};
+}
+
+}  // namespace
+
+void add_own(const History& h, OpId op, const OwnWrites& own, PossibleResult& result) {
+  const PredicateRead& read = h.predicate_read(op);
+  const auto rows = h.rows(read);
+  for (const auto& [key, write] : own) {
+    const Op last = h.op(write);
+    const bool returned = std::any_of(rows.begin(), rows.end(),
+                                      [&](const KeyVersion& row) { return row.key == last.key; });
+    if (returned || !leaves_row(last)) continue;
+    const RowPart part = row_part(h, read, {last.key, last.value});
+    result.add({&part, 1}, key);
+  }
+}
+
+bool has_key(const OwnWrites& sorted, KeyId key) {
+  const auto at = std::partition_point(sorted.begin(), sorted.end(),
+                                       [&](const auto& entry) { return entry.first < key; });
+  return at != sorted.end() && at->first == key;
+}
+
+void add_all_keys(const Observed& o, const std::vector<bool>& lists, OpId id,
+                  std::vector<ReadKey>& out) {
+  const History& h = o.history();
+  const PredicateRead& read = h.predicate_read(id);
+  const auto own = written_before(h, id);
+  const auto rows = h.rows(read);
+  for (std::size_t k = 0; k < h.key_count(); ++k) {
+    const KeyId key{k};
+    const bool told = std::any_of(rows.begin(), rows.end(),
+                                  [&](const KeyVersion& row) { return row.key == key; });
+    if (lists[k] || told || has_key(own, key)) continue;
+    bool counts = part_of(o, read, key, {}).counts;
+    for (const ItemId item : o.items_of(key)) {
+      if (counts) break;
+      counts = o.items().is_write(item) && part_of(o, read, key, item).counts;
+    }
+    if (counts) out.push_back({id, key});
+  }
+}
+
+void Impossible::add(const Observed& whole, const std::vector<bool>& lists, OpId id,
+                     std::vector<ReadKey>& out) {
+  const History& h = whole.history();
+  if (whole.counted(h.txn_of(id))) {
+    if (!read.valid()) read = id;
+    return;
+  }
+  const auto own = written_before(h, id);
+  const auto row = std::find(lists.begin(), lists.end(), false);
+  if (!own.empty()) {
+    out.push_back({id, own[0].first});
+  } else if (row != lists.end()) {
+    out.push_back({id, KeyId{static_cast<std::size_t>(row - lists.begin())}});
+  }
+}
+
+AllUntold all_untold(const Observed& o, const Scans& scans, std::size_t most,
+                     const Budget& budget) {
+  const History& h = o.history();
+  const std::vector<bool> lists = list_keys(h);
+  AllUntold out;
+  BudgetTicker ticker(budget, 64);
+  for (std::size_t i = 0; i < h.op_count(); ++i) {
+    const OpId id{i};
+    if (!has_untold_keys(h, id) || h.status(h.txn_of(id)) == TxnStatus::Aborted) continue;
+    out.too_many = out.keys.size() > most;
+    if (ticker.tick() || out.too_many) return out;
+    if (!has_condition(h.op(id).kind)) {
+      scans.add_keys(id, out.keys);
+      continue;
+    }
+    const std::size_t before = out.keys.size();
+    add_all_keys(o, lists, id, out.keys);
+    PossibleResult mine(h, id);
+    add_own(h, id, written_before(h, id), mine);
+    const bool select = h.op(id).kind == OpKind::Select;
+    const bool alone = select || out.keys.size() == before;
+    const bool known = select || !h.predicate_read(id).result.is_unobserved();
+    if (alone && known && !mine.has_result()) out.impossible.add(o, lists, id, out.keys);
+  }
+  return out;
+}
+
+std::vector<PredicateFlaw> impossible_results(const Observed& o) {
+  std::vector<PredicateFlaw> out;
+  const History& h = o.history();
+  const Items& items = o.items();
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (!o.counted(TxnId{t})) continue;
+    for (ItemId i = items.first(TxnId{t}); i < items.end(TxnId{t});) {
+      const OpId op = items.op(i);
+      if (!items.is_untold(i) || h.op(op).kind == OpKind::Scan) {
+        ++i.value;
+        continue;
+      }
+      const PredicateRead& read = h.predicate_read(op);
+      const bool select = h.op(op).kind == OpKind::Select;
+      const auto own = written_before(h, op);
+      PossibleResult result(h, op);
+      add_own(h, op, own, result);
+      for (; i < items.end(TxnId{t}) && items.op(i) == op; ++i.value) {
+        if (select || has_key(own, items.key(i))) continue;
+        std::vector<RowPart> parts;
+        if (o.external(i)) {
+          parts.push_back(part_of(o, read, items.key(i), o.write(i)));
+        } else {
+          for (const ItemId write : o.candidates(i)) {
+            parts.push_back(part_of(o, read, items.key(i), write));
+          }
+        }
+        result.add(parts, items.key(i));
+      }
+      if ((!select && read.result.is_unobserved()) || result.has_result()) continue;
+      out.push_back({AnomalyKind::ResultSetMismatch, op, {}, {}});
+    }
+  }
+  return out;
+}
+
+}  // namespace ouro
