@@ -11,7 +11,7 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers test-drivers test-fresh build static deb bench bench-table format \
+.PHONY: help demo test test-servers test-drivers test-plain test-fresh build static deb bench bench-table format \
         install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -39,6 +39,11 @@ test-servers: ## only what real PostgreSQL, MariaDB and Galera do, and what show
 test-drivers: ## builds without some or all database drivers
 	@$(SETUP) build test
 	@scripts/test-drivers
+
+test-plain: ## every source compiles by itself (make test compiles several together)
+	@$(SETUP) build test
+	@cmake --preset debug -B build/plain -D OURO_TESTS=ON -D CMAKE_CXX_FLAGS_DEBUG=-O0 >/dev/null
+	@cmake --build build/plain
 
 test-fresh: ## make demo and make test in a bare Debian 12 (as root; takes long)
 	@$(SETUP) fresh

@@ -20,6 +20,7 @@
 
 #include "db/built_in.h"
 #include "ouro/ouro.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 #include "tests/this_build.h"
 
@@ -27,6 +28,7 @@ namespace ouro {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -434,17 +436,62 @@ TEST_F(RunTest, TheCommandRunsChecksAndTellsByItsStatus) {
   EXPECT_THAT(json.err, IsEmpty());
 }
 
-TEST_F(RunTest, TheCommandKeepsTheHistoryOfAViolation) {
+TEST_F(RunTest, TheCommandKeepsWhatIsLeftOfAViolation) {
   const Ran ran =
       run_program({kOuroBinary, "run", "sim:si?fault=thin-air-read&rate=0.1", "-n", "300"});
   EXPECT_EQ(ran.status, 1);
-  const std::string marker = "the history is in ";
+  const std::string marker = "history, report and command are in ";
   const std::size_t at = ran.err.find(marker);
   ASSERT_NE(at, std::string::npos) << ran.err;
   std::string kept = ran.err.substr(at + marker.size());
   kept.erase(kept.find('\n'));
-  EXPECT_EQ(run_program({kOuroBinary, "check", "-l", "si", "-q", kept}).status, 1);
-  fs::remove(kept);
+  const std::string history = kept + "/history.jsonl";
+  EXPECT_EQ(run_program({kOuroBinary, "check", "-l", "si", "-q", history}).status, 1);
+  EXPECT_EQ(run_program({kOuroBinary, "certify", history, kept + "/certificate.jsonl"}).status, 0);
+  EXPECT_THAT(slurp(kept + "/report.html"), HasSubstr("<html"));
+  EXPECT_THAT(slurp(kept + "/command.txt"),
+              AllOf(HasSubstr("ouro run 'sim:si?fault=thin-air-read&rate=0.1' -n 300\n"),
+                    HasSubstr("\nseed 1\n"), HasSubstr("\nlevel si\n")));
+  fs::remove_all(kept);
+}
+
+TEST_F(RunTest, WhatIsLeftGoesWhereItIsAskedTo) {
+  const std::string folder = path("kept"), history = path("h.jsonl");
+  const std::vector<std::string> violated{kOuroBinary, "run", "sim:si?fault=thin-air-read&rate=0.1",
+                                          "-n",        "300", "-q",
+                                          "--keep",    folder};
+  auto named = violated;
+  named.insert(named.end(), {"-o", history});
+  EXPECT_EQ(run_program(named).status, 1);
+  EXPECT_EQ(slurp(folder + "/history.jsonl"), slurp(history));
+  const Ran again = run_program(violated);
+  EXPECT_EQ(again.status, 254);
+  EXPECT_THAT(again.err, HasSubstr("is not empty; name a new folder"));
+
+  // Nothing is left of a run that holds, but for a folder that was there before.
+  fs::remove_all(folder);
+  const std::vector<std::string> fine{kOuroBinary, "run", "sim:si", "-n",
+                                      "100",       "-q",  "--keep", folder};
+  EXPECT_EQ(run_program(fine).status, 0);
+  EXPECT_FALSE(fs::exists(folder));
+  fs::create_directory(folder);
+  EXPECT_EQ(run_program(fine).status, 0);
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST_F(RunTest, TheCommandWritesFormsAndFollowsExpectations) {
+  const std::string expected = path("expected"), junit = path("h.xml"), sarif = path("h.sarif");
+  std::ofstream(expected) << "serializable violated\nsi holds\nshows write-skew\n";
+  const Ran ran = run_program({kOuroBinary, "run", "sim:si", "-w", "write-skew", "-n", "2000", "-q",
+                               "--expect", expected, "--junit", junit, "--sarif", sarif});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(slurp(junit), HasSubstr("<testcase"));
+  EXPECT_THAT(slurp(sarif), HasSubstr(R"("ruleId":"write-skew")"));
+  const Ran blind = run_program({kOuroBinary, "run", "sim:ser", "-w", "write-skew", "-n", "500",
+                                 "-q", "--shows", "write-skew", "--keep", path("blind")});
+  EXPECT_EQ(blind.status, 1);
+  EXPECT_THAT(blind.err, HasSubstr("is the test blind?"));
+  EXPECT_TRUE(fs::exists(path("blind") + "/history.jsonl"));
 }
 
 TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {

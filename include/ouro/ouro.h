@@ -4,6 +4,7 @@
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/check_pieces.h"
+#include "ouro/closest.h"
 #include "ouro/examine.h"
 #include "ouro/expect.h"
 #include "ouro/explain.h"

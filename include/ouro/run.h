@@ -51,7 +51,9 @@ struct RunOptions {
   // How to disturb the server of `start` during the run: some of "pause", "kill" and "cut", of
   // which one at a time is chosen at random.
   std::vector<std::string> nemesis;
-  std::string history;       // The file to write, in native text. REQUIRED.
+  std::string history;  // The file to write, in native text. REQUIRED.
+  // A folder to which the logs of the server of `start` are copied at the end. Empty: none.
+  std::string server_logs;
   WorkloadOptions workload;  // `sessions` is the number of clients; `txns` is not used.
   // The run ends after so many seconds or so many transactions; zero: no limit. One must be set.
   double seconds = 5;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/edit_distance.h"
 #include "base/level_rules.h"
+#include "ouro/closest.h"
 
 namespace ouro {
 namespace {

@@ -91,13 +91,13 @@ class Checker {
     int status = kHolds;
     std::size_t done = 0;
     for (const std::string& path : flags_.input.paths) {
-      status = std::max(status, check_one(path));
+      status = worse(status, check_one(path));
       ++done;
       if (output_closed() || interrupted()) break;
     }
     // Histories that were not looked at must not pass.
-    if (done < flags_.input.paths.size()) status = std::max<int>(status, kUndecided);
-    return std::max(status, forms_.write());
+    if (done < flags_.input.paths.size()) status = worse(status, kUndecided);
+    return worse(status, forms_.write());
   }
 
  private:
@@ -151,9 +151,9 @@ class Checker {
                 .seconds = *report.load_seconds + examined->check_seconds,
                 .others = examined->others,
                 .met = examined->met ? &*examined->met : nullptr});
-    return std::max({status_of(name, *examined),
-                     write_certificate_of(history, examined->verdicts.front()),
-                     write_counterexample_of(history, examined->explanations)});
+    return worse(status_of(name, *examined),
+                 worse(write_certificate_of(history, examined->verdicts.front()),
+                       write_counterexample_of(history, examined->explanations)));
   }
 
   // Ctrl-C during a courtesy only ends that courtesy.
@@ -198,7 +198,7 @@ class Checker {
   int status_of(const std::string& name, const Examination& examination) const {
     if (examination.met) {
       for (const std::string& complaint : examination.met->complaints) {
-        fmt::print(stderr, "ouro: {}: {}\n", name, complaint);
+        print_error(fmt::format("ouro: {}: {}\n", name, complaint));
       }
     }
     const Outcome all = outcome(examination);
@@ -294,6 +294,8 @@ class Checker {
   bool full_story_;  // Whether text has the stories, or just a line for each history.
 };
 
+}  // namespace
+
 int run_check(CheckFlags& flags) {
   if (flags.json) flags.output = "json";
   const auto evidence = parse_evidence(flags.evidence);
@@ -327,24 +329,9 @@ int run_check(CheckFlags& flags) {
   return Checker(flags, *evidence, *levels, *format, *expected).run();
 }
 
-}  // namespace
-
 bool can_check(const std::string& level, const std::string& evidence) {
   const auto kind = parse_evidence(evidence);
   return kind && parse_levels(level, *kind);
-}
-
-int check_recorded(const RecordedHistory& recorded) {
-  CheckFlags flags;
-  flags.input.paths = {recorded.path};
-  flags.title = recorded.title;
-  flags.level = recorded.level;
-  flags.evidence = recorded.evidence;
-  flags.forms.html = recorded.html;
-  flags.json = recorded.json;
-  flags.quiet = recorded.quiet;
-  flags.time_limit = recorded.time_limit;
-  return run_check(flags);
 }
 
 void add_check(CLI::App& root, Commands& commands) {

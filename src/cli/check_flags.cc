@@ -10,6 +10,8 @@
 namespace ouro::cli {
 namespace {
 
+constexpr char kPlain[] = "Options";  // CLI11's name of the group of all others.
+
 constexpr char kCheckDetails[] =
     "Reads each HISTORY and decides whether LEVEL allows it: whether some order of its "
     "transactions explains everything its clients saw. A violation is told with the transactions "
@@ -25,9 +27,8 @@ constexpr char kCheckDetails[] =
     "order that start_ts and commit_ts give. By timestamps the levels of snapshots and the "
     "serializable ones are decided, and all violations are counted.\n\n"
     "Given several histories, prints one line for each; -v tells every story. The exit status is "
-    "the worst, which is the largest: an unreadable history outweighs an undecided one, and that "
-    "one a violated one. Asked for several levels, a history counts as violated if any of them "
-    "is, else as undecided if any of them is.\n\n"
+    "the worst: violated, else unreadable, else undecided. Asked for several levels, a history "
+    "counts as violated if any of them is, else as undecided if any of them is.\n\n"
     "--output edn prints what Elle's checker returns, as EDN. --junit writes a test case for each "
     "history and level, --sarif a result for each violation, --dot a graph of each example. --html "
     "writes one page for a browser, which needs nothing else: each example in words and as a "
@@ -115,6 +116,39 @@ std::string levels_asked(const CheckFlags& flags, const Expectation& expected) {
   return names.empty() ? "serializable" : names;
 }
 
+void declare_forms(CLI::App& app, CheckFlags& flags, const std::string& group) {
+  app.add_option("--certificate", flags.certificate, "write a proof for 'ouro certify'")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--html", flags.forms.html, "write a page that tells and draws everything")
+      ->type_name("FILE");
+  app.add_option("--dot", flags.forms.dot, "write a graph of each example for Graphviz")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--junit", flags.forms.junit, "write JUnit's XML, a test case per level")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--sarif", flags.forms.sarif, "write SARIF, a result per violation")
+      ->type_name("FILE")
+      ->group(kMinor);
+}
+
+void declare_expected(CLI::App& app, CheckFlags& flags, const std::string& group) {
+  app.add_option("--expect", flags.expect, "what must hold or show, see 'ouro man'")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--shows", flags.shows, "anomalies that must show")
+      ->type_name("NAMES")
+      ->group(kMinor);
+  app.add_option("--lacks", flags.lacks, "anomalies that must not show")
+      ->type_name("NAMES")
+      ->group(kMinor);
+  app.add_option("--undecided", flags.undecided, "what undecided counts as [status 2]")
+      ->type_name("fail|pass")
+      ->check(one_of({"fail", "pass"}))
+      ->group(kMinor);
+}
+
 void declare(CLI::App* app, CheckFlags& flags) {
   app->add_option("-l,--level", flags.level, "isolation level, or 'all' [serializable]")
       ->type_name("LEVEL");
@@ -131,32 +165,11 @@ void declare(CLI::App* app, CheckFlags& flags) {
       ->type_name("MB")
       ->check(number_at_least_zero());
   add_clock_drift(*app, flags.clock_drift);
-  app->add_option("--certificate", flags.certificate, "write a proof for 'ouro certify'")
-      ->type_name("FILE");
+  declare_forms(*app, flags, kPlain);
   app->add_option("--examples", flags.examples, "violations of each name to tell [1; 3 with -v]")
       ->type_name("N")
       ->check(whole_number());
-  app->add_option("--html", flags.forms.html, "write a page that tells and draws everything")
-      ->type_name("FILE");
-  app->add_option("--dot", flags.forms.dot, "write a graph of each example for Graphviz")
-      ->type_name("FILE");
-  app->add_option("--junit", flags.forms.junit, "write JUnit's XML, a test case per level")
-      ->type_name("FILE");
-  app->add_option("--sarif", flags.forms.sarif, "write SARIF, a result per violation")
-      ->type_name("FILE")
-      ->group(kMinor);
-  app->add_option("--expect", flags.expect, "what must hold or show, see 'ouro man'")
-      ->type_name("FILE");
-  app->add_option("--shows", flags.shows, "anomalies that must show")
-      ->type_name("NAMES")
-      ->group(kMinor);
-  app->add_option("--lacks", flags.lacks, "anomalies that must not show")
-      ->type_name("NAMES")
-      ->group(kMinor);
-  app->add_option("--undecided", flags.undecided, "what undecided counts as [status 2]")
-      ->type_name("fail|pass")
-      ->check(one_of({"fail", "pass"}))
-      ->group(kMinor);
+  declare_expected(*app, flags, kPlain);
   app->add_option("--counterexample", flags.counterexample, "write the first example as a history")
       ->type_name("FILE")
       ->group(kMinor);
@@ -171,7 +184,7 @@ void declare(CLI::App* app, CheckFlags& flags) {
       ->group(kMinor);
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
-      "255 internal error; of several histories the largest.");
+      "255 internal error; of several histories the worst, which is violated.");
 }
 
 }  // namespace ouro::cli

@@ -37,8 +37,17 @@ struct CheckFlags {
 
 // Adds the flags to `app`. `flags` must outlive it.
 void declare(CLI::App* app, CheckFlags& flags);
+// The same, of only some flags, for commands that check what they made: files to write, and what is
+// expected. They are in CLI11's `group`, the less important ones in kMinor.
+void declare_forms(CLI::App& app, CheckFlags& flags, const std::string& group);
+void declare_expected(CLI::App& app, CheckFlags& flags, const std::string& group);
 // The text of the manual; see Command::details.
 [[nodiscard]] std::string_view check_details();
+
+// Does what 'ouro check' does with these flags. Returns an exit status.
+[[nodiscard]] int run_check(CheckFlags& flags);
+// Whether run_check() accepts this level and evidence; complains if not.
+[[nodiscard]] bool can_check(const std::string& level, const std::string& evidence);
 
 // What --expect, --shows and --lacks expect. If something is wrong with them, complains and returns
 // nothing.

@@ -77,7 +77,7 @@ int PieceChecker::check_one(const std::string& path) {
   }
   if (verdict.outcome != Outcome::Undecided) {
     const int status = verdict.outcome == Outcome::Holds ? kHolds : kViolated;
-    return std::max(status, write_certificate_of(checked));
+    return worse(status, write_certificate_of(checked));
   }
   return flags_.undecided == "pass" ? kHolds : flags_.undecided == "fail" ? kViolated : kUndecided;
 }
@@ -107,11 +107,11 @@ int check_in_pieces(const CheckFlags& flags, Level level) {
   int status = kHolds;
   std::size_t done = 0;
   for (const std::string& path : flags.input.paths) {
-    status = std::max(status, PieceChecker(flags, level).check_one(path));
+    status = worse(status, PieceChecker(flags, level).check_one(path));
     ++done;
     if (output_closed() || interrupted()) break;
   }
-  return done < flags.input.paths.size() ? std::max<int>(status, kUndecided) : status;
+  return done < flags.input.paths.size() ? worse(status, kUndecided) : status;
 }
 
 }  // namespace ouro::cli

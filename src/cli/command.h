@@ -16,7 +16,7 @@
 
 namespace ouro::cli {
 
-// The same numbers as Jepsen's. Of several statuses the largest is the worst.
+// The same numbers as Jepsen's.
 enum ExitStatus : int {
   kHolds = 0,
   kViolated = 1,
@@ -24,6 +24,10 @@ enum ExitStatus : int {
   kBadInput = 254,  // Or bad usage.
   kInternalError = 255,
 };
+
+// The status of a command that came to both. A violation is not hidden by a history that cannot be
+// read or decided; otherwise the larger is the worse.
+[[nodiscard]] int worse(int one, int other);
 
 struct Command {
   CLI::App* app = nullptr;
@@ -78,22 +82,6 @@ std::optional<Level> parse_level(const std::string& name);
 // The evidence called `name`. On an unknown name complains and returns nothing.
 std::optional<Evidence> parse_evidence(const std::string& name);
 
-// A history that was just recorded, and how to judge it.
-struct RecordedHistory {
-  std::string path;
-  std::string title;  // What to call it.
-  std::string level;
-  std::string evidence;
-  std::string html;  // A page to write; empty: none.
-  bool json = false;
-  bool quiet = false;
-  double time_limit = 0;  // Seconds; zero: none.
-};
-// Judges it as 'ouro check' does. Returns an exit status.
-int check_recorded(const RecordedHistory& recorded);
-// Whether check_recorded() accepts this level and evidence; complains if not.
-bool can_check(const std::string& level, const std::string& evidence);
-
 // A time limit that the user gave, in milliseconds, rounded up; at most 10^9 seconds.
 std::chrono::milliseconds milliseconds(double seconds);
 
@@ -101,8 +89,8 @@ std::chrono::milliseconds milliseconds(double seconds);
 std::string display_name(const std::string& path);
 
 // Reads the histories one after the other and gives each to `visit`, which returns an exit status.
-// Returns the worst one. With `json`, prints errors as JSON, too. Stops early when standard output
-// was closed.
+// Returns the worst one, see worse(). With `json`, prints errors as JSON, too. Stops early when
+// standard output was closed.
 using Visit = std::function<int(const std::string& path, const History& history)>;
 int for_each_history(const InputFlags& flags, bool json, const Visit& visit);
 

@@ -91,8 +91,15 @@ CLI::Validator one_of(std::vector<std::string> words) {
       "");
 }
 
+int worse(int one, int other) {
+  for (const int status : {int{kInternalError}, int{kViolated}}) {
+    if (one == status || other == status) return status;
+  }
+  return std::max(one, other);
+}
+
 int fail(std::string_view what) {
-  fmt::print(stderr, "ouro: {}\n", what);
+  print_error(fmt::format("ouro: {}\n", what));
   return kBadInput;
 }
 
@@ -152,9 +159,9 @@ int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {
     watched("reading " + display_name(path), OnInterrupt::Wait,
             [&] { history = read_history(path, {.format = *format, .threads = flags.threads}); });
     if (history->ok()) {
-      status = std::max(status, visit(path, **history));
+      status = worse(status, visit(path, **history));
     } else {
-      status = std::max(status, fail(history->error()));
+      status = worse(status, fail(history->error()));
       if (json) print(to_json(display_name(path), history->error()));
     }
     if (output_closed()) break;

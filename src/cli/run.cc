@@ -1,16 +1,14 @@
 // ouro run: tests a database. Runs clients on it, records what they see, and judges that.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
+#include "cli/check_flags.h"
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/run_folder.h"
 #include "cli/terminal.h"
 #include "cli/workload_flags.h"
 
@@ -20,14 +18,10 @@ namespace {
 struct RunFlags {
   RunOptions options;
   WorkloadFlags workload{.options = options.workload};
-  std::string level;  // Empty: the level that the database claims to give.
-  std::string evidence = "observed";
-  std::string html;
+  CheckFlags check;       // How the history is judged. Its level may be missing, see level_of().
+  std::string keep;       // The folder for what is left of a run; empty: a temporary one.
   double seconds = -1;    // Negative: not given.
   double think_time = 0;  // Milliseconds.
-  double time_limit = 0;  // Of the check, in seconds; zero: none.
-  bool json = false;
-  bool quiet = false;
 };
 
 constexpr char kRunDetails[] =
@@ -44,15 +38,21 @@ constexpr char kRunDetails[] =
     "'galera?nodes=2&isolation=rr'. --nemesis then pauses nodes of it (SIGSTOP), kills and "
     "restarts them, or cuts them off from the others.\n\n"
     "The history is written while the run goes on. If ouro is killed, it is still complete: "
-    "transactions whose commit was under way are in it as unknown. Without --output it is written "
-    "to a temporary file, which is kept only if the level does not hold.\n\n"
+    "transactions whose commit was under way are in it as unknown.\n\n"
+    "If the level does not hold, or not all is as expected, a folder is left with everything that "
+    "it takes to look again: the history, the report as a page, the certificate, the command with "
+    "its seed, and the logs of a server that was started. It is called DIR, which must be new or "
+    "empty, or else made where temporary files are.\n\n"
     "A transaction counts as committed only if the database said so; one whose answer was lost is "
     "unknown. Transactions that the database aborts are recorded as aborted and tried again, up to "
     "--retries times, with new values.\n\n"
     "With --evidence timestamps the database's own start and commit timestamps are recorded too, "
     "and the verdict rests on them. If the level holds, the reads alone are asked as well.\n\n"
     "--html writes a page with the verdict, the violations in words and as graphs, and the clients "
-    "over time, with what the nemesis did. Of two verdicts it is about the last.\n\n"
+    "over time, with what the nemesis did. --junit, --sarif, --dot, --certificate, --expect, "
+    "--shows, "
+    "--lacks and --undecided are as those of 'ouro check'. Of two verdicts they are about the "
+    "last.\n\n"
     "With --serve the transactions also go to an 'ouro serve' at URL while they happen, with their "
     "timestamps; its token is taken from the environment variable OURO_TOKEN. That takes a "
     "database "
@@ -76,115 +76,113 @@ std::string tell(const RunProgress& progress) {
   return text;
 }
 
-// A temporary file for the history if no file was named. The destructor removes it, unless keep()
-// was called.
-class TemporaryHistory {
- public:
-  ~TemporaryHistory() {
-    std::error_code ignored;
-    if (!path_.empty() && !kept_) std::filesystem::remove(path_, ignored);
-  }
-  Status make() {
-    const char* base = std::getenv("TMPDIR");
-    std::string name = base != nullptr && *base != '\0' ? base : "/tmp";
-    name += "/ouro-run-XXXXXX.jsonl";
-    const int file = ::mkstemps(name.data(), 6);
-    if (file < 0) {
-      Error error;
-      error.file = name;
-      error.what = std::string("cannot make a temporary file: ") + std::strerror(errno);
-      return error;
-    }
-    ::close(file);
-    path_ = name;
-    return {};
-  }
-  void keep() { kept_ = true; }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool kept_ = false;
-};
-
 void summarize(const RunReport& report) {
-  fmt::print(stderr, "{}: {}\n", report.database, tell(report.end));
+  print_error(fmt::format("{}: {}\n", report.database, tell(report.end)));
   constexpr std::size_t kReasons = 3;
   std::string reasons;
   for (std::size_t i = 0; i < std::min(kReasons, report.reasons.size()); ++i) {
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ",
                            grouped(report.reasons[i].second), report.reasons[i].first);
   }
-  if (!reasons.empty()) fmt::print(stderr, "not committed: {}\n", reasons);
-  for (const std::string& note : report.notes) fmt::print(stderr, "ouro: note: {}\n", note);
+  if (!reasons.empty()) print_error(fmt::format("not committed: {}\n", reasons));
+  for (const std::string& note : report.notes) print_error(fmt::format("ouro: note: {}\n", note));
 }
 
 // Runs the clients and records the history, with a line of progress.
 Result<RunReport> record(RunFlags& flags) {
   RunOptions& options = flags.options;
-  const bool shows = stderr_is_terminal() && !flags.quiet;
+  const bool shows = stderr_is_terminal() && !flags.check.quiet;
   if (shows) {
     options.progress = [](const RunProgress& progress) {
-      fmt::print(stderr, "\r\033[K{}", tell(progress));
-      std::fflush(stderr);
+      print_error(fmt::format("\r\033[K{}", tell(progress)));
     };
   }
   options.stop = &interrupted();
   catch_interrupt();
   catch_termination();  // So that servers and temporary files are not left behind.
   auto report = run(options);
-  if (shows) std::fputs("\r\033[K", stderr);
+  if (shows) print_error("\r\033[K");
   if (interrupted()) forget_interrupt();
   return report;
 }
 
 // Whether to check by observation, too, after the level was found to hold by other evidence. On a
 // healthy database it holds by both.
-bool reads_alone_decide(const RunFlags& flags, const std::string& level) {
-  const auto one = find_level(level);
-  return flags.evidence != name(Evidence::Observed) && one && decidable(*one) && !flags.json &&
-         !flags.options.duplicates;
+bool reads_alone_decide(const RunFlags& flags) {
+  const auto level = find_level(*flags.check.level);
+  return flags.check.evidence != name(Evidence::Observed) && level && decidable(*level) &&
+         !flags.check.json && !flags.options.duplicates;
 }
 
-int run_run(RunFlags& flags) {
+// Finds out what the history is to be checked against: --level, or what --expect is about, or what
+// the database claims. If something is wrong with that, complains and returns false.
+bool settle_levels(RunFlags& flags) {
+  const auto expected = parse_expected(flags.check);
+  if (!expected) return false;
+  const auto claimed =
+      claimed_level(flags.options, flags.check.evidence == "timestamps" ? Evidence::Timestamps
+                                                                        : Evidence::Observed);
+  if (!claimed.ok()) fail(claimed.error());
+  if (!claimed.ok()) return false;
+  if (!flags.check.level) {
+    flags.check.level = expected->levels.empty() ? std::string(info(*claimed).name)
+                                                 : levels_asked(flags.check, *expected);
+  }
+  return can_check(*flags.check.level, flags.check.evidence);
+}
+
+// Sets the options of the run that are not set by flags directly.
+void settle_options(RunFlags& flags) {
   RunOptions& options = flags.options;
-  if (const auto what = apply(flags.workload)) return fail(*what);
-  const auto claimed = claimed_level(
-      options, flags.evidence == "timestamps" ? Evidence::Timestamps : Evidence::Observed);
-  if (!claimed.ok()) return fail(claimed.error());
-  const std::string level(flags.level.empty() ? info(*claimed).name : flags.level);
-  if (!can_check(level, flags.evidence)) return kBadInput;
-  options.evidence = flags.evidence != "observed" || !options.serve.empty();
+  options.evidence = flags.check.evidence != "observed" || !options.serve.empty();
   if (const char* token = std::getenv("OURO_TOKEN"); token != nullptr) options.serve_token = token;
   options.seconds = flags.seconds >= 0 ? flags.seconds : options.txns > 0 ? 0 : 5;
   options.think_time =
       std::chrono::microseconds(static_cast<std::int64_t>(std::min(flags.think_time, 1e9) * 1000));
-  TemporaryHistory temporary;
+}
+
+// Judges what was recorded. Returns an exit status.
+int judge(RunFlags& flags) {
+  const int status = run_check(flags.check);
+  if (status != kHolds || !reads_alone_decide(flags)) return status;
+  flags.check.evidence = name(Evidence::Observed);
+  return run_check(flags.check);
+}
+
+// What is worth knowing about a run later.
+std::string about(const RunFlags& flags, const RunReport& report) {
+  std::string out =
+      fmt::format("ouro {}\ndatabase {}\nworkload {}\nseed {}\nlevel {}\nevidence {}\n", version(),
+                  report.database, flags.workload.workload, flags.options.workload.seed,
+                  *flags.check.level, flags.check.evidence);
+  for (const std::string& note : report.notes) out += fmt::format("note {}\n", note);
+  return out;
+}
+
+int run_run(RunFlags& flags) {
+  RunOptions& options = flags.options;
+  CheckFlags& check = flags.check;
+  if (const auto what = apply(flags.workload)) return fail(*what);
+  if (!settle_levels(flags)) return kBadInput;
+  settle_options(flags);
+  RunFolder folder;
+  if (auto made = folder.make(flags.keep); !made) return fail(made.error());
   const bool named = !options.history.empty();
-  if (!named) {
-    if (auto made = temporary.make(); !made) return fail(made.error());
-    options.history = temporary.path();
+  if (!named) options.history = folder.history();
+  options.server_logs = folder.path();
+  if (check.forms.html.empty()) check.forms.html = folder.report();
+  if (check.certificate.empty() && find_level(*check.level)) {
+    check.certificate = folder.certificate();
   }
   const auto report = record(flags);
   if (!report.ok()) return fail(report.error());
-  if (!flags.quiet) summarize(*report);
-  RecordedHistory recorded{.path = options.history,
-                           .title = named ? options.history : report->database,
-                           .level = level,
-                           .evidence = flags.evidence,
-                           .html = flags.html,
-                           .json = flags.json,
-                           .quiet = flags.quiet,
-                           .time_limit = flags.time_limit};
-  int status = check_recorded(recorded);
-  if (status == kHolds && reads_alone_decide(flags, level)) {
-    recorded.evidence = name(Evidence::Observed);
-    status = check_recorded(recorded);
-  }
-  if (!named && status != kHolds) {
-    temporary.keep();
-    fmt::print(stderr, "the history is in {}\n", temporary.path());
-  }
+  if (!check.quiet) summarize(*report);
+  check.input.paths = {options.history};
+  check.title = named ? options.history : report->database;
+  const int status = judge(flags);
+  if (status == kHolds) return status;
+  if (auto kept = folder.keep(options.history, about(flags, *report)); !kept) fail(kept.error());
+  print_error(fmt::format("history, report and command are in {}\n", folder.path()));
   return status;
 }
 
@@ -199,9 +197,9 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("KIND,...")
       ->delimiter(',')
       ->group(kMinor);
-  app.add_option("-l,--level", flags.level, "level to check [what the database claims]")
+  app.add_option("-l,--level", flags.check.level, "level to check [what the database claims]")
       ->type_name("LEVEL");
-  app.add_option("--evidence", flags.evidence, "what the verdict rests on [observed]")
+  app.add_option("--evidence", flags.check.evidence, "what the verdict rests on [observed]")
       ->type_name("KIND");
   app.add_option("-c,--clients", options.workload.sessions, "concurrent clients [8]")
       ->type_name("N")
@@ -214,6 +212,9 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->check(whole_number());
   app.add_option("-o,--output", options.history, "keep the history [only if violated]")
       ->type_name("FILE");
+  app.add_option("--keep", flags.keep, "where to leave what a violated run leaves")
+      ->type_name("DIR")
+      ->group(kMinor);
   add_workload_flags(app, flags.workload, Detail::Short);
   app.add_option("--serve", options.serve, "feed a service, see 'ouro serve'")
       ->type_name("URL")
@@ -231,13 +232,13 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->check(whole_number())
       ->group(kMinor);
   app.add_flag("--duplicates", options.duplicates, "write values that repeat")->group(kMinor);
-  app.add_option("-t,--time-limit", flags.time_limit, "give up checking after SEC [0: never]")
+  app.add_option("-t,--time-limit", flags.check.time_limit, "give up checking after SEC [0: never]")
       ->type_name("SEC")
       ->check(number_at_least_zero());
-  app.add_option("--html", flags.html, "write a page that tells and draws everything")
-      ->type_name("FILE");
-  app.add_flag("--json", flags.json, "print the verdict as JSON");
-  app.add_flag("-q,--quiet", flags.quiet, "print nothing, only set the exit status");
+  declare_forms(app, flags.check, kMinor);
+  declare_expected(app, flags.check, kMinor);
+  app.add_flag("--json", flags.check.json, "print the verdict as JSON");
+  app.add_flag("-q,--quiet", flags.check.quiet, "print nothing, only set the exit status");
 }
 
 }  // namespace

@@ -178,12 +178,13 @@ int run_serve(ServeFlags& flags) {
   options.ready = [&](const ServeAddresses& at) {
     ready = true;
     if (flags.quiet) return;
-    if (!at.http.empty()) fmt::print(stderr, "ouro: {}\n", at.http);
-    if (!at.tcp.empty()) fmt::print(stderr, "ouro: tcp {}\n", at.tcp);
-    std::fflush(stderr);
+    if (!at.http.empty()) print_error(fmt::format("ouro: {}\n", at.http));
+    if (!at.tcp.empty()) print_error(fmt::format("ouro: tcp {}\n", at.tcp));
   };
   if (!flags.quiet) {
-    options.note = [](const std::string& text) { fmt::print(stderr, "ouro: note: {}\n", text); };
+    options.note = [](const std::string& text) {
+      print_error(fmt::format("ouro: note: {}\n", text));
+    };
   }
   catch_interrupt();
   catch_termination();
@@ -197,7 +198,7 @@ int run_serve(ServeFlags& flags) {
     // If events go to standard output, for a program to read, nothing else must go there.
     const std::string text = describe(*report);
     if (flags.events == "-") {
-      std::fputs(text.c_str(), stderr);
+      print_error(text);
     } else {
       print(text);
     }

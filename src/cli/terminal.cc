@@ -32,6 +32,19 @@ void catch_once(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
+// Returns the error that kept it from writing everything, or zero.
+int write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(file, text.data(), text.size());
+    if (count >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
 constexpr auto kStep = std::chrono::milliseconds(50);    // Between looks at what is watched.
 constexpr auto kPatience = std::chrono::seconds(1);      // Before the line is shown first.
 constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of the line.
@@ -55,14 +68,13 @@ class ProgressLine {
     if (!wanted_ || elapsed < next_) return;
     next_ = elapsed + kPause;
     const double seconds = std::chrono::duration<double>(elapsed).count();
-    fmt::print(stderr, "\r\033[K{} … {:.1f} s", what_, seconds);
-    std::fflush(stderr);
+    print_error(fmt::format("\r\033[K{} … {:.1f} s", what_, seconds));
     shown_ = true;
   }
 
  private:
   void erase() {
-    if (shown_) std::fputs("\r\033[K", stderr);
+    if (shown_) print_error("\r\033[K");
     shown_ = false;
   }
 
@@ -116,15 +128,10 @@ bool watch(const std::shared_ptr<Watched>& state, OnInterrupt on_interrupt,
 }  // namespace
 
 void print(std::string_view text) {
-  while (g_output_errno == 0 && !text.empty()) {
-    const ssize_t count = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (count >= 0) {
-      text.remove_prefix(static_cast<std::size_t>(count));
-    } else if (errno != EINTR) {
-      g_output_errno = errno;
-    }
-  }
+  if (g_output_errno == 0) g_output_errno = write_all(STDOUT_FILENO, text);
 }
+
+void print_error(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 bool output_closed() {
   if (g_output_errno == EPIPE) return true;

@@ -1,4 +1,4 @@
-// Standard output, which may be closed; Ctrl-C; and a line that shows progress.
+// Standard output and standard error, which may be closed; Ctrl-C; and a line that shows progress.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,10 @@ void print(std::string_view text);
 [[nodiscard]] bool output_closed();
 // What else went wrong with standard output; empty if nothing.
 [[nodiscard]] std::string output_error();
+
+// Writes to standard error without a buffer. What cannot be written is dropped: a verdict must not
+// be lost because nobody listens to messages.
+void print_error(std::string_view text);
 
 [[nodiscard]] bool stdout_is_terminal();
 [[nodiscard]] bool stderr_is_terminal();

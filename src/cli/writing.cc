@@ -75,7 +75,7 @@ int write_out(const History& history, const std::string& path, const std::string
     return fail(report->error());
   }
   for (const std::string& warning : (*report)->warnings) {
-    fmt::print(stderr, "ouro: warning: {}\n", warning);
+    print_error(fmt::format("ouro: warning: {}\n", warning));
   }
   return kHolds;
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/edit_distance.h"
 #include "db/built_in.h"
+#include "ouro/closest.h"
 
 namespace ouro::db {
 namespace {

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,6 +54,11 @@ struct ServerNode {
   bool read_only = false;  // A standby.
 };
 
+struct ServerLog {
+  std::string name;  // For people: "node-1.log".
+  std::filesystem::path path;
+};
+
 class Server {
  public:
   virtual ~Server() = default;
@@ -70,6 +76,8 @@ class Server {
   // Cuts the connections between the node and the others; clients still reach it. join() undoes it.
   virtual Status cut(std::size_t node) = 0;
   virtual Status join(std::size_t node) = 0;
+  // The files to which the server wrote messages. They are removed with it.
+  [[nodiscard]] virtual std::vector<ServerLog> logs() const = 0;
   // The process id of the node; for tests and messages.
   [[nodiscard]] virtual int process(std::size_t node) const = 0;
 };

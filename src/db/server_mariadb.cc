@@ -78,6 +78,7 @@ class MariaDbServer final : public Server {
 
   ServerKind kind() const override { return kind_; }
   const std::vector<ServerNode>& nodes() const override { return addresses_; }
+  std::vector<ServerLog> logs() const override;
   int process(std::size_t node) const override { return nodes_[node].process.pid(); }
 
   Status pause(std::size_t node) override;
@@ -94,7 +95,8 @@ class MariaDbServer final : public Server {
     int port = 0, group_port = 0, transfer_port = 0, copy_port = 0;
     Process process;
 
-    [[nodiscard]] fs::path log() const { return folder / fmt::format("log{}", starts); }
+    [[nodiscard]] fs::path log(int start) const { return folder / fmt::format("log{}", start); }
+    [[nodiscard]] fs::path log() const { return log(starts); }
   };
 
   Status make_folder(Node& node);
@@ -150,6 +152,16 @@ Status MariaDbServer::start(const ServerOptions& options) {
     if (Status ready = wait_until_ready(i); !ready.ok()) return ready;
   }
   return {};
+}
+
+std::vector<ServerLog> MariaDbServer::logs() const {
+  std::vector<ServerLog> all;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    for (int start = 1; start <= nodes_[i].starts; ++start) {
+      all.push_back({fmt::format("node-{}-start-{}.log", i + 1, start), nodes_[i].log(start)});
+    }
+  }
+  return all;
 }
 
 Status MariaDbServer::make_folder(Node& node) {

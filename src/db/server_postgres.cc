@@ -61,6 +61,7 @@ class PostgresServer final : public Server {
 
   ServerKind kind() const override { return kind_; }
   const std::vector<ServerNode>& nodes() const override { return addresses_; }
+  std::vector<ServerLog> logs() const override { return {{"server.log", scratch_.path() / "log"}}; }
   int process(std::size_t node) const override { return nodes_[node].process.pid(); }
 
   Status pause(std::size_t node) override;

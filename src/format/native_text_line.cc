@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/edit_distance.h"
 #include "format/binary_validation.h"
+#include "ouro/closest.h"
 
 namespace ouro {
 namespace {

@@ -30,6 +30,15 @@ std::string uri(std::string_view path) {
   return out;
 }
 
+// The address of a document as an absolute URI, which SARIF demands; empty if it is relative.
+std::string help_uri(std::string_view address) {
+  if (address.find("://") != std::string_view::npos) return std::string(address);
+  if (!address.starts_with('/')) return {};
+  const std::size_t anchor = address.find('#');
+  return "file://" + uri(address.substr(0, anchor)) +
+         std::string(anchor == std::string_view::npos ? "" : address.substr(anchor));
+}
+
 void write_location(JsonWriter& json, std::string_view name, const Place& place,
                     std::string_view message) {
   const std::string_view file = place.file.empty() ? name : place.file;
@@ -72,7 +81,12 @@ std::string result_of(const Checked& checked, const Story& story, std::size_t ru
     write_location(json, checked.name, history.place(txn),
                    fmt::format("{}: {}", narrator.label(txn), whereabouts(history, txn)));
   }
-  json.end_array().key("properties").begin_object();
+  // The same in every run that shows the same anomaly, so that views know it again; values, lines
+  // and sessions differ from run to run.
+  json.end_array().key("partialFingerprints").begin_object();
+  json.member("ouroStory/v1",
+              fmt::format("{}/{}/{}", info(story.level).name, id(story), story.txns.size()));
+  json.end_object().key("properties").begin_object();
   json.member("level", info(story.level).name).member("minimal", story.minimal);
   json.end_object().end_object();
   return without_line_break(std::move(json).finish());
@@ -132,10 +146,10 @@ std::string SarifReport::finish() const {
     const PatternInfo& about = info(pattern);
     json.begin_object().member("id", anchor(about.name)).member("name", about.name);
     json.key("shortDescription").begin_object().member("text", about.meaning).end_object();
-    json.key("help").begin_object();
-    json.member("text",
-                fmt::format("See {}.", document_address("anomalies.md", anchor(about.name))));
-    json.end_object().end_object();
+    const std::string address = document_address("anomalies.md", anchor(about.name));
+    json.key("help").begin_object().member("text", fmt::format("See {}.", address)).end_object();
+    if (const std::string help = help_uri(address); !help.empty()) json.member("helpUri", help);
+    json.end_object();
   }
   json.end_array().end_object().end_object();
   json.key("invocations").begin_array().begin_object();

@@ -17,6 +17,7 @@ class FakeServer final : public db::Server {
   db::ServerKind kind() const override { return db::ServerKind::Galera; }
   const std::vector<db::ServerNode>& nodes() const override { return nodes_; }
   int process(std::size_t) const override { return 0; }
+  std::vector<db::ServerLog> logs() const override { return {}; }
 
   Status pause(std::size_t node) override { return disturb("pause", node); }
   Status resume(std::size_t node) override { return heal("pause", node); }

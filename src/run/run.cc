@@ -75,6 +75,18 @@ Result<Opened> start_and_open(const RunOptions& options) {
   return opened;
 }
 
+// Copies what the server that was started has logged; says so in the report if it cannot.
+void copy_logs(const Opened& opened, const RunOptions& options, RunReport& report) {
+  if (!opened.server) return;
+  for (const db::ServerLog& log : opened.server->logs()) {
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::path(options.server_logs) / log.name;
+    std::filesystem::copy_file(log.path, target, error);
+    if (!error) continue;
+    report.notes.push_back(fmt::format("{}: cannot copy the log: {}", log.name, error.message()));
+  }
+}
+
 Result<std::vector<running::Trouble>> troubles_of(const RunOptions& options) {
   if (!options.nemesis.empty() && options.start.empty()) {
     return complain("a nemesis needs a server of its own; use --start");
@@ -310,7 +322,9 @@ Result<RunReport> run(const RunOptions& options) {
         "history with --evidence and check that",
         opened->database().description()));
   }
-  return Run(options, *opened, *std::move(troubles)).go();
+  auto report = Run(options, *opened, *std::move(troubles)).go();
+  if (report.ok() && !options.server_logs.empty()) copy_logs(*opened, options, *report);
+  return report;
 }
 
 Result<Level> claimed_level(const RunOptions& options, Evidence evidence) {

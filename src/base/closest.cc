@@ -1,4 +1,4 @@
-#include "base/edit_distance.h"
+#include "ouro/closest.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,0 +1,63 @@
+// What the command says if it is used the wrong way, and if nobody listens.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ouro/ouro.h"
+#include "tests/run_program.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+// A history that holds, one that violates read-atomic, and a file that is none.
+const std::string kFine = OURO_SOURCE_DIR "/tests/data/demo/bank.jsonl";
+const std::string kFractured = OURO_SOURCE_DIR "/tests/data/demo/fractured_read.jsonl";
+const std::string kBroken = OURO_SOURCE_DIR "/README.md";
+
+Ran ouro(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), kOuroBinary);
+  return run_program(arguments);
+}
+
+TEST(UsageTest, HelpIsACommandToo) {
+  EXPECT_EQ(ouro({"help"}).out, ouro({"--help"}).out);
+  for (const char* name : {"check", "run", "serve", "explain", "man", "help"}) {
+    const Ran ran = ouro({"help", name});
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_EQ(ran.out, ouro({name, "--help"}).out) << name;
+  }
+  const Ran misspelt = ouro({"help", "chek"});
+  EXPECT_EQ(misspelt.status, 254);
+  EXPECT_EQ(misspelt.err, "ouro: unknown command 'chek'; did you mean 'check'?\n");
+  EXPECT_EQ(ouro({"help", "xyz"}).err, "ouro: unknown command 'xyz'; see 'ouro help'\n");
+}
+
+TEST(UsageTest, WhatIsMisspeltIsCorrected) {
+  EXPECT_EQ(ouro({"chek", kFine}).err, "ouro: unknown command 'chek'; did you mean 'check'?\n");
+  EXPECT_EQ(ouro({"check", "--levl", "si", kFine}).err,
+            "ouro: unknown option '--levl'; did you mean '--level'?\n");
+  EXPECT_EQ(ouro({"check", "--levl=si", kFine}).err,
+            "ouro: unknown option '--levl=si'; did you mean '--level'?\n");
+  EXPECT_EQ(ouro({"check", "--frobnicate", kFine}).err,
+            "ouro: unknown option '--frobnicate'; see 'ouro check --help'\n");
+}
+
+TEST(UsageTest, AClosedStandardErrorHidesNoVerdict) {
+  const auto unheard = [](const std::string& arguments) {
+    return run_program({"/bin/sh", "-c", std::string(kOuroBinary) + ' ' + arguments + " 2>&-"});
+  };
+  EXPECT_EQ(unheard("check -l ra " + kFractured).status, 1);
+  EXPECT_EQ(unheard("check -l ra " + kBroken + ' ' + kFractured).status, 1);
+  EXPECT_EQ(unheard("check -l ra " + kBroken).status, 254);
+  EXPECT_EQ(unheard("check --nonsense").status, 254);
+  EXPECT_EQ(run_program({"/bin/sh", "-c",
+                         std::string(kOuroBinary) + " check -l ra " + kBroken + " 2> /dev/full"})
+                .status,
+            254);
+}
+
+}  // namespace
+}  // namespace ouro
