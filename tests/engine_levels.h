@@ -11,10 +11,11 @@ namespace ouro::oracle {
 // Tests compare engines with the oracle at every level that ouro::decidable names, and fail if
 // that is not exactly this set. A new engine adds its levels here.
 inline const std::set<Level, InListOrder> kDecidableLevels = {
-    Level::ReadCommitted,      Level::ReadAtomic, Level::Causal,       Level::Prefix,
-    Level::ParallelSi,         Level::Si,         Level::SessionSi,    Level::Gsi,
-    Level::PrefixConsistentSi, Level::StrongSi,   Level::Serializable, Level::SessionSerializable,
-    Level::StrictSerializable};
+    Level::ReadCommitted,  Level::ReadAtomic,   Level::Causal,
+    Level::Prefix,         Level::ParallelSi,   Level::Si,
+    Level::SessionSi,      Level::Gsi,          Level::PrefixConsistentSi,
+    Level::StrongSi,       Level::Serializable, Level::SessionSerializable,
+    Level::RepeatableRead, Level::StrictSerializable};
 
 // The levels of snapshots and the serializable ones: those that timestamps decide, and that Z3 is
 // asked about.

@@ -203,7 +203,7 @@ TEST(FormsTest, JunitIsAsJenkinsReadsIt) {
             std::string::npos);
   EXPECT_NE(text.find("<error type=\"undecided\" message=\"time limit of 1 s reached\">"),
             std::string::npos);
-  const double share = 0.25 / static_cast<double>(kLevelCount - 1);  // Of all but repeatable-read.
+  const double share = 0.25 / static_cast<double>(kLevelCount);
   const std::string one =
       fmt::format("<testcase classname=\"serial\" name=\"serializable\" time=\"{:.3f}\"/>", share);
   EXPECT_NE(text.find(one), std::string::npos) << one;

@@ -57,6 +57,7 @@ class Observer {
   void read_register(std::size_t index, const Op& op, const std::optional<Value>& own);
   void fail_cas(std::size_t index, const Op& op, const std::optional<Value>& own);
   void read_rows(std::size_t index, const Op& op);
+  [[nodiscard]] bool is_set_read(const Op& scan) const;
   void read_untold(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   void miss_rows(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
@@ -369,7 +370,13 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     if (!first || !selects(op, row)) note(AnomalyKind::ResultSetMismatch);
     const bool by_set = op.kind == OpKind::Scan && read.has_version_set && !own.contains(row.key);
     if (by_set && listed_value(read, row.key) != row.value) note(AnomalyKind::ResultSetMismatch);
-    if (!by_clients || !row.value.is_null()) read_key(row.key, row.value);
+    if (by_clients && row.value.is_null()) continue;
+    const std::size_t before = out_.txns[index].reads.size();
+    read_key(row.key, row.value);
+    const bool left_out = op.kind == OpKind::Scan && row.value.is_null();
+    if (left_out && out_.txns[index].reads.size() > before) {
+      out_.txns[index].reads.back().absence = true;
+    }
   }
   for (const KeyVersion& version : history_.version_set(read)) {
     const auto mine = own.find(version.key);
@@ -396,8 +403,16 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     read_key(key, deleted ? mine->second.value : seen);
     const bool missed = is_row(key, mine == own.end() ? seen : mine->second.value);
     if (missed) note(AnomalyKind::ResultSetMismatch);
-    if (out_.txns[index].reads.size() > before) out_.txns[index].reads.back().absence = true;
+    if (out_.txns[index].reads.size() > before) {
+      out_.txns[index].reads.back().absence = !is_set_read(op);
+    }
   }
+}
+
+// A set is read by a scan of its elements, and a read of it leaves none of them out.
+bool Observer::is_set_read(const Op& scan) const {
+  const Value lower = history_.predicate_read(scan.id).lower;
+  return lower.kind() == ValueKind::Text && history_.string(lower).ends_with("∋");
 }
 
 // By observation a scan saw no row of each key in its range that it did not return; `sources_` says
@@ -417,7 +432,7 @@ void Observer::miss_rows(std::size_t index, const Op& op, const std::map<KeyId, 
     const auto said = sources_.find({op.id, key});
     if (said != sources_.end()) {
       const std::size_t from = said->second == kInitialTxn ? 0 : index_.at(said->second);
-      out_.txns[index].reads.push_back({op.id, key, from, true});
+      out_.txns[index].reads.push_back({op.id, key, from, !is_set_read(op)});
       continue;
     }
     std::set<Source::Kind> kinds;

@@ -24,7 +24,7 @@ struct ExternalRead {
   OpId op;
   KeyId key;
   std::size_t from = 0;  // The writer, as an index into Observed::txns.
-  bool absence = false;  // Whether it is about a key that a scan did not find.
+  bool absence = false;  // Whether it is about a key that a predicate read left out.
 };
 
 // A select or aggregate.

@@ -148,7 +148,7 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
         .below = {},
         .elle = "repeatable-read",
         .other_names = {"pl-2.99"},
-        .rules = {.family = LevelFamily::Serial, .phantoms = true, .by_observation = false},
+        .rules = {.family = LevelFamily::Serial, .phantoms = true},
         .drawn = {.x = 640, .row = 3},
     },
     {

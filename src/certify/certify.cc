@@ -35,10 +35,7 @@ std::string check_header(const History& history, const Certificate& certificate)
   const recheck::Rules rules = recheck::rules_of(certificate.verdict.level);
   const bool strong =
       (rules.family == Family::Snapshot && !rules.lost_updates) || rules.family == Family::Serial;
-  if (rules.phantoms && evidence != Evidence::Versions) {
-    return "there are no certificates of its level without version orders";
-  }
-  if (evidence == Evidence::Timestamps && !strong) {
+  if (evidence == Evidence::Timestamps && (!strong || rules.phantoms)) {
     return "there are no certificates of its level";
   }
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
@@ -107,14 +104,10 @@ class Grounds {
   [[nodiscard]] bool is_possible() const { return flaws_.results_fit(); }
 
   [[nodiscard]] std::string complaint(const Anomaly& anomaly) const {
-    if (anomaly.kind == AnomalyKind::NonRepeatableRead &&
-        recheck::rules_of(level_).rereads_differ) {
-      return "its level does not forbid non-repeatable reads";
-    }
     switch (info(anomaly.kind).sign) {
       case AnomalySign::Operations:
       case AnomalySign::VersionOrders:
-        return flaws_.complaint(anomaly);
+        return flaws_.complaint(anomaly, level_);
       case AnomalySign::Cycle:
         return cycles_.complaint(anomaly.edges, {}, {});
       case AnomalySign::Contradiction:

@@ -296,7 +296,7 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
   const AccessId read = read_at(edge.from_op, edge.from, edge.key);
   const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
   if (late == kNoAccess) return false;
-  const bool absence = read != kNoAccess && rules_.phantoms && reading_.is_absence(read);
+  const bool absence = read != kNoAccess && rules_.phantoms && reading_.is_phantom(read);
   if (read != kNoAccess && !absence && ordered(versions_.returned(read), late, assumption)) {
     return true;
   }

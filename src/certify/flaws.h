@@ -20,13 +20,16 @@ class Flaws {
   // Whether predicate reads returned what the versions they saw give.
   [[nodiscard]] bool results_fit() const { return wrong_results_.empty(); }
 
-  // What is wrong with an anomaly that is no cycle, or "".
-  [[nodiscard]] std::string complaint(const Anomaly& anomaly) const;
+  // What is wrong with an anomaly that is no cycle as one that `level` forbids, or "".
+  [[nodiscard]] std::string complaint(const Anomaly& anomaly, Level level) const;
   // The first flaw that `level` forbids, named with its place; "" if there is none. Lists that
   // disagree are not looked for: no order that is checked later can explain them.
   [[nodiscard]] std::string first_forbidden(Level level) const;
 
  private:
+  // Whether two reads that differ are so because one of them left the key out.
+  [[nodiscard]] bool is_phantom(const Flaw& flaw) const;
+  [[nodiscard]] static bool forbids(Level level, AnomalyKind kind, bool phantom);
   [[nodiscard]] bool disagree(OpId a, OpId b) const;
   [[nodiscard]] bool swapped(OpId read, OpId append) const;
   [[nodiscard]] bool mismatches(OpId op) const;
@@ -46,6 +49,8 @@ class Flaws {
   const History& h_;
   // Each flaw: its kind, the read, and what that contradicts or took its value from.
   absl::flat_hash_set<std::tuple<AnomalyKind, OpId, OpId>> known_;
+  // Those of them that are of two reads which both returned the key.
+  absl::flat_hash_set<std::pair<OpId, OpId>> returned_twice_;
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   const PredicateReads& predicates_;
   std::vector<OpId> wrong_results_;  // Reads of predicates_, sorted.

@@ -26,7 +26,7 @@ class PlainSight {
   [[nodiscard]] bool believes(AnomalyKind kind, std::vector<std::size_t> ops) const {
     Anomaly anomaly{.kind = kind, .txns = {}, .ops = {}, .edges = {}};
     for (const std::size_t op : ops) anomaly.ops.emplace_back(op);
-    return Flaws(*reading_, predicates_).complaint(anomaly).empty();
+    return Flaws(*reading_, predicates_).complaint(anomaly, Level::Serializable).empty();
   }
 
  private:

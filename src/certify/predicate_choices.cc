@@ -212,17 +212,19 @@ bool PredicateReads::rules_out(OpId read, AccessId write, bool seen) const {
 }
 
 // At the levels with moments, a read sees the versions that are there when its transaction begins;
-// at the others, any that are committed by then.
+// at the others, any that are committed by then, but of a set there is one state at a time.
 OpId PredicateReads::first_misplaced(const Moments& moments, Unseen unseen) const {
   for (const OpId read : unplaced_) {
     const std::size_t begun = moments.begun[h_.txn_of(read).index()];
+    const bool last_only = unseen == Unseen::Matter || (unseen == Unseen::MatterInSets &&
+                                                        reading_.is_set_read(h_.op(read)));
     const bool fits = is_possible(read, [&](KeyId key, Range range) {
       const auto all = versions(key);
       const auto behind = std::partition_point(all.begin() + 1, all.end(), [&](AccessId write) {
         return moments.committed[reading_.access(write).txn.index()] < begun;
       });
       const auto end = static_cast<std::uint32_t>(behind - all.begin());
-      return Range{unseen == Unseen::Matter ? end - 1 : range.first, std::min(range.end, end)};
+      return Range{last_only ? end - 1 : range.first, std::min(range.end, end)};
     });
     if (!fits) return read;
   }

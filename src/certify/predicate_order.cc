@@ -111,7 +111,7 @@ class PredicateReads::Comparison {
   [[nodiscard]] std::optional<Link> broken_of_all(OpId id) const {
     const TxnId reader = h_.txn_of(id);
     for (const Link& link : r_.links(id)) {
-      if (writer(link) == reader || (!link.seen && unseen_ == Unseen::DoNotMatter)) continue;
+      if (writer(link) == reader || (!link.seen && unseen_ != Unseen::Matter)) continue;
       if (link.seen != (committed(link.write) < moments_.begun[reader.index()])) return link;
     }
     return std::nullopt;

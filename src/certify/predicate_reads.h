@@ -61,8 +61,8 @@ class PredicateReads {
   // Cost: the versions within the cover of the read (row_index.h).
   [[nodiscard]] std::vector<Link> links(OpId read) const;
 
-  // Whether a read must precede the changes that it did not see.
-  enum class Unseen : bool { DoNotMatter, Matter };
+  // Whether a read must precede the changes that it did not see; or only if it is of a set.
+  enum class Unseen : unsigned char { DoNotMatter, MatterInSets, Matter };
   // By transaction: the positions of its begin and its commit in an order.
   struct Moments {
     std::vector<std::size_t> begun;
@@ -95,7 +95,9 @@ class PredicateReads {
   [[nodiscard]] bool is_impossible(OpId read) const;
   // The first such read to which an order does not give what it returned; invalid if there is none.
   // REQUIRES: as first_broken(). If unseen changes matter, the read sees what is there when its
-  // transaction begins; otherwise any versions that are committed by then.
+  // transaction begins; otherwise any versions that are committed by then. With MatterInSets the
+  // order has moments, and so a set has one state at a time, but rows that were left out do not
+  // matter.
   [[nodiscard]] OpId first_misplaced(const Moments& moments, Unseen unseen) const;
   // The first such read that does not return what the sources of its keys give, or that has keys
   // without; invalid if there is none.

@@ -152,6 +152,16 @@ class Reading {
     return !is_write(id) && h_->op(accesses_[id].op).kind == OpKind::Scan &&
            (accesses_[id].value.is_null() || unreturned_.contains(id));
   }
+  // Whether others may write the key at levels that allow phantoms: a predicate read left it out. A
+  // read of a set is a scan that leaves nothing out.
+  [[nodiscard]] bool is_phantom(AccessId id) const {
+    return is_absence(id) && !is_set_read(h_->op(accesses_[id].op));
+  }
+  [[nodiscard]] bool is_set_read(const Op& op) const {
+    if (op.kind != OpKind::Scan) return false;
+    const Value lower = h_->predicate_read(op.id).lower;
+    return lower.kind() == ValueKind::Text && h_->string(lower).ends_with("∋");
+  }
   // Whether such a read may be of a tombstone that the scan does not tell: a version set would.
   [[nodiscard]] bool may_be_tombstone(AccessId id) const {
     return !is_untold(id) && is_absence(id) &&

@@ -88,7 +88,7 @@ class Replay {
   [[nodiscard]] bool fits(AccessId read) const {
     const KeyId key = reading_.access(read).key;
     const TxnId source = reading_.source_txn(read);
-    if (rules_.phantoms && reading_.is_absence(read)) {
+    if (rules_.phantoms && reading_.is_phantom(read)) {
       return source == kInitialTxn || committed_[source.index()] != kNever;
     }
     return source == latest_[key.index()] &&

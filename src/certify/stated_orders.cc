@@ -104,8 +104,9 @@ std::string compare_predicates(const Reading& reading, const PredicateReads& pre
   }
   const Rules rules = rules_of(level);
   const bool points = rules.family == Family::Snapshot || rules.family == Family::Serial;
-  const auto unseen = points && !rules.phantoms ? PredicateReads::Unseen::Matter
-                                                : PredicateReads::Unseen::DoNotMatter;
+  const auto unseen = !points          ? PredicateReads::Unseen::DoNotMatter
+                      : rules.phantoms ? PredicateReads::Unseen::MatterInSets
+                                       : PredicateReads::Unseen::Matter;
   // Parallel SI has no moments: there what is said about these reads is a part of the order's
   // check.
   const bool parallel = rules.family == Family::Parallel;

@@ -70,7 +70,7 @@ void Versions::link_updates(bool phantoms) {
     if (!reading_.counts(txn)) continue;
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       std::uint32_t& known = read[reading_.access(id).key.index()];
-      if (!reading_.is_external(id) || (phantoms && reading_.is_absence(id))) continue;
+      if (!reading_.is_external(id) || (phantoms && reading_.is_phantom(id))) continue;
       if (known == kNone) known = returned(id);
     }
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {

@@ -82,7 +82,7 @@ std::vector<KeyId> Scans::told(OpId scan) const {
 }
 
 std::vector<ReadKey> Scans::missed(const Observed& observed, const Positions& positions,
-                                   const Budget& budget) const {
+                                   bool phantoms, const Budget& budget) const {
   std::vector<ReadKey> out;
   std::vector<OpId> scans;
   for (const OpId scan : scans_) {
@@ -98,9 +98,12 @@ std::vector<ReadKey> Scans::missed(const Observed& observed, const Positions& po
   std::sort(commits.begin(), commits.end(), [&](TxnId a, TxnId b) {
     return positions.commit[a.index()] < positions.commit[b.index()];
   });
-  Present present(keys_.all().size());
+  Present now(keys_.all().size());
+  Present always(phantoms ? keys_.all().size() : 0);
   for (std::size_t k = 0; k < rows_.size(); ++k) {
-    present.set(rank_[k], rows_[k] && observed.is_listed(KeyId{k}, {}));
+    const bool listed = rows_[k] && observed.is_listed(KeyId{k}, {});
+    now.set(rank_[k], listed);
+    if (phantoms) always.set(rank_[k], listed);
   }
   BudgetTicker ticker(budget, 64);
   const Items& items = observed.items();
@@ -112,9 +115,14 @@ std::vector<ReadKey> Scans::missed(const Observed& observed, const Positions& po
       for (ItemId item = items.first(*next); item < items.end(*next); ++item.value) {
         if (!items.is_write(item) || !observed.final(item)) continue;
         const KeyId key = items.key(item);
-        if (rows_[key.index()]) present.set(rank_[key.index()], observed.is_listed(key, item));
+        if (!rows_[key.index()]) continue;
+        const bool listed = observed.is_listed(key, item);
+        now.set(rank_[key.index()], listed);
+        if (phantoms && !listed) always.set(rank_[key.index()], false);
       }
     }
+    const bool whole = !set_read(h_, OpKind::Scan, h_.predicate_read(scan)).empty();
+    const Present& present = phantoms && !whole ? always : now;
     const auto within = range(scan);
     const auto first = static_cast<std::size_t>(within.data() - keys_.all().data());
     const std::uint32_t before = present.before(first);

@@ -27,11 +27,12 @@ class Scans {
   [[nodiscard]] std::span<const OpId> all() const { return scans_; }
 
   // The rows that are there when the transaction of a scan begins, and that it did not list,
-  // sorted.
+  // sorted. If `phantoms` are allowed, only those that have always been there until then; but all
+  // elements of a set.
   // `observed` has the transactions of the order.
   // Cost: O(n log n), and as much for each row that is missed.
   [[nodiscard]] std::vector<ReadKey> missed(const Observed& observed, const Positions& positions,
-                                            const Budget& budget) const;
+                                            bool phantoms, const Budget& budget) const;
 
   // Adds the keys of which a scan may have missed a row, in any order.
   void add_keys(OpId scan, std::vector<ReadKey>& out) const;

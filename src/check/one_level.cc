@@ -218,10 +218,7 @@ bool searches_sources(const Observed& observed, const CheckOptions& options) {
   return !has_few_cases(observed);
 }
 
-// The search takes what a read returned to be overwritten by later versions, which is not so of
-// keys that a predicate read does not tell of at levels that allow phantoms.
-bool can_search_sources(const Observed& observed, Level level) {
-  if (!rules(level).phantoms_count() && observed.has_untold()) return false;
+bool can_search_sources(Level level) {
   return !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
 }
 
@@ -269,7 +266,7 @@ Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level
     return decide_open_reads(observed, without, question.searches, budget, options);
   };
   if (!searches_sources(observed, options)) return decide_as({level, false});
-  if (can_search_sources(observed, level)) return decide_as({level, true});
+  if (can_search_sources(level)) return decide_as({level, true});
   // A stronger level that can search them may hold, and then so does this one.
   if (implies(Level::SessionSi, level)) {
     const Verdict stronger = decide_as({Level::SessionSi, true});

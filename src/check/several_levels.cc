@@ -8,6 +8,7 @@
 #include "base/level_rules.h"
 #include "base/parallel.h"
 #include "check/implied.h"
+#include "check/observed/phantom.h"
 #include "check/one_level.h"
 
 namespace ouro {
@@ -39,6 +40,11 @@ class LevelByLevel {
     for (std::size_t done = 0; done < order.size(); ++done) {
       const std::size_t here = order[done];
       const Verdict* holds = find(Outcome::Holds, levels[here]);
+      if (const Verdict* violated = find_violated(levels[here]); holds == nullptr && violated) {
+        verdicts_[here] = *violated;
+        verdicts_[here].level = levels[here];
+        continue;
+      }
       const bool last = done + 1 == order.size();
       verdicts_[here] = holds != nullptr            ? weakened(*holds, levels[here])
                         : beside_[here].has_value() ? *std::move(beside_[here])
@@ -65,6 +71,26 @@ class LevelByLevel {
       if (verdict.outcome == outcome && answers) return &verdict;
     }
     return nullptr;
+  }
+
+  // A verdict whose proof is one for `level`, too: of a level that is the same for this history, or
+  // that differs in phantoms only, of which the proof says nothing. Null if there is none.
+  [[nodiscard]] const Verdict* find_violated(Level level) const {
+    if (const Verdict* same = find(Outcome::Violated, level)) return same;
+    const auto alike = std::find_if(verdicts_.begin(), verdicts_.end(), [&](const Verdict& other) {
+      return other.outcome == Outcome::Violated && rules(level).phantoms &&
+             other.level == with_phantoms_forbidden(level);
+    });
+    return alike != verdicts_.end() && is_about_items(*alike) ? &*alike : nullptr;
+  }
+  // Whether a violation is so whatever predicate reads left out.
+  [[nodiscard]] bool is_about_items(const Verdict& verdict) const {
+    if (options_.evidence != Evidence::Observed || !verdict.untold.empty()) return false;
+    const Items& items = observed_.items();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (is_phantom(observed_, ItemId{i}) && observed_.external(ItemId{i})) return false;
+    }
+    return true;
   }
 
   [[nodiscard]] bool implied(Level stronger, Level weaker) const {

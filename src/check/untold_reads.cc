@@ -152,7 +152,8 @@ Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
     auto misfits = replay.misfits(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
-    std::vector<ReadKey> missed = scans.missed(all_there, positions, budget);
+    std::vector<ReadKey> missed =
+        scans.missed(all_there, positions, rules(level).phantoms, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (misfits.empty() && missed.empty()) {
       drop_untold_sources(observed, verdict);

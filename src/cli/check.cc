@@ -36,10 +36,8 @@ std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
     const auto level = parse_level(name);
     if (!level) return std::nullopt;
     if (!decidable(*level, evidence)) {
-      const Evidence other =
-          decidable(*level, Evidence::Observed) ? Evidence::Observed : Evidence::Versions;
       fail(fmt::format("level '{}' cannot be decided by evidence '{}'; give --evidence {}",
-                       info(*level).name, ouro::name(evidence), ouro::name(other)));
+                       info(*level).name, ouro::name(evidence), ouro::name(Evidence::Observed)));
       return std::nullopt;
     }
     out.asked.push_back(*level);

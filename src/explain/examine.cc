@@ -18,17 +18,6 @@
 namespace ouro {
 namespace {
 
-// The level to check by observation in place of `level`: itself if it can be decided so, or else
-// the weakest above it. That is serializable for repeatable-read: by observation nothing is known
-// of rows that predicate reads did not return, so there are no phantoms, and the two are the same.
-Level by_reads(Level level) {
-  for (const LevelInfo& other : levels()) {
-    const bool decided = decidable(other.level, Evidence::Observed);
-    if (decided && implies(other.level, level)) return other.level;
-  }
-  return level;
-}
-
 using std::chrono::milliseconds;
 
 // What a courtesy may cost, in steps: about a second, or kTimesTheCheck times as much as the check
@@ -144,7 +133,7 @@ class Examining {
     std::vector<Level> violated;
     for (const Verdict& verdict : out_.verdicts) {
       if (verdict.outcome != Outcome::Violated) continue;
-      violated.push_back(by_reads(verdict.level));
+      violated.push_back(verdict.level);
     }
     std::sort(violated.begin(), violated.end(), InListOrder());
     violated.erase(std::unique(violated.begin(), violated.end()), violated.end());

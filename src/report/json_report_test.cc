@@ -79,7 +79,7 @@ TEST(JsonReportTest, HasTheKeysOfTheDesign) {
   EXPECT_EQ(json.at("/anomalies/0/operations/0/value"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
   EXPECT_EQ(json.at("/anomalies/0/weakest_violated/0"), "\"read-committed\"");
   EXPECT_EQ(json.at("/strongest"), "[]");
-  EXPECT_EQ(json.at("/weakest_violated"), R"(["read-committed","si"])");
+  EXPECT_EQ(json.at("/weakest_violated"), R"(["read-committed","si","repeatable-read"])");
   EXPECT_EQ(json.at("/anomalies/0/cases"), "[]");
   EXPECT_EQ(json.at("/complete"), "true");
   EXPECT_EQ(json.at("/counts/thin-air read"), "5");
@@ -145,7 +145,7 @@ TEST(JsonReportTest, AllLevelsMapToVerdictsAndNameTheStrongest) {
   EXPECT_EQ(json.at("/levels"),
             R"({"read-committed":"holds","read-atomic":"violated","causal":"undecided"})");
   EXPECT_EQ(json.at("/strongest"), R"(["read-committed"])");
-  EXPECT_EQ(json.at("/weakest_violated"), R"(["read-atomic","si"])");
+  EXPECT_EQ(json.at("/weakest_violated"), R"(["read-atomic","si","repeatable-read"])");
   EXPECT_EQ(json.at("/unsupported"), R"(["si"])");
   EXPECT_EQ(json.at("/reasons/causal"), R"("time limit of 1 s reached")");
   EXPECT_EQ(json.at("/anomalies/0/level"), R"("read-atomic")");

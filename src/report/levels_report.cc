@@ -80,8 +80,11 @@ std::string marked_lattice(std::span<const Verdict> verdicts, bool colour) {
 
 std::string describe_levels() {
   std::string out = "Isolation levels, and what each directly implies; the rest follows.\n";
-  const auto decided = [](Level level) { return decidable(level) ? '*' : ' '; };
-  out += lattice_table(decided) + "\n  * decided by what clients observed\n\n";
+  const auto decided = [](Level level) {
+    return decidable(level, Evidence::Timestamps) ? '*' : ' ';
+  };
+  out += lattice_table(decided) +
+         "\n  All are decided by what clients observed, those with * by timestamps, too.\n\n";
   for (const LevelInfo& level : levels()) {
     const std::string alias = level.alias.empty() ? "" : fmt::format(" ({})", level.alias);
     out += fmt::format("{} {}{}\n", decided(level.level), level.name, alias);

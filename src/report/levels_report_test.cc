@@ -53,7 +53,7 @@ TEST(LevelsReportTest, MarksWhatIsDecidedAndFitsTheScreen) {
     marked += line.starts_with("* ");
   }
   std::size_t decided = 0;
-  for (const LevelInfo& level : levels()) decided += decidable(level.level);
+  for (const LevelInfo& level : levels()) decided += decidable(level.level, Evidence::Timestamps);
   EXPECT_EQ(marked, decided);
 }
 

@@ -47,7 +47,7 @@ std::string table_of(std::span<const Verdict> verdicts, bool colour) {
   return out;
 }
 
-// "Needs --evidence versions: repeatable-read."
+// "Needs --evidence observed: read-committed, read-atomic."
 void append_unsupported(std::string& out, std::span<const Level> unsupported, Evidence evidence) {
   for (const Evidence other : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
     std::vector<Level> levels;

@@ -67,7 +67,7 @@ TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
       "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
       "y must be older: a contradiction.\n"
       "\n"
-      "  Weakest level violated: read-atomic, si.  Strongest that allows it: "
+      "  Weakest level violated: read-atomic, si, repeatable-read.  Strongest that allows it: "
       "read-committed.\n"
       "  Also called G-single, FracturedReadCO, FracturedReadAO, read skew, A5A. See "
       "docs/anomalies.md#fractured-read.\n"
@@ -153,7 +153,8 @@ TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
   const std::string text =
       describe(f.history, causal, {.explanations = {&story, 1}, .others = others});
   EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: "
-                      "read-atomic, si.\n  Undecided: read-committed (too much work).\n\n"),
+                      "read-atomic, si, repeatable-read.\n"
+                      "  Undecided: read-committed (too much work).\n\n"),
             std::string::npos)
       << text;
 }
@@ -181,17 +182,15 @@ TEST(TextReportTest, SeveralLevelsNameTheStrongestThatHoldsAndTheWeakestViolated
   EXPECT_EQ(worst(verdicts), Outcome::Violated);
   EXPECT_EQ(headline(f.history, verdicts, {.explanations = f.explanations}),
             "bank.jsonl: VIOLATED read-atomic (fractured read); holds read-committed\n");
-  const Level unsupported[] = {Level::RepeatableRead};
-  const std::string text =
-      describe(f.history, verdicts, {.explanations = f.explanations, .unsupported = unsupported});
+  const std::string text = describe(f.history, verdicts, {.explanations = f.explanations});
   EXPECT_NE(text.find("\n  holds      read-committed\n"
                       "  VIOLATED   read-atomic\n"
                       "  VIOLATED   causal\n"),
             std::string::npos)
       << text;
   EXPECT_NE(
-      text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic, si.\n"
-                "  Needs --evidence versions: repeatable-read.\n"),
+      text.find("\n  The database gave: read-committed.  Weakest level violated: read-atomic, si, "
+                "repeatable-read.\n"),
       std::string::npos)
       << text;
 }

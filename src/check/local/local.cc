@@ -3,12 +3,16 @@
 #include <absl/container/flat_hash_set.h>
 
 #include "base/level_rules.h"
+#include "check/observed/phantom.h"
 
 namespace ouro {
 namespace {
 
-bool violates(AnomalyKind kind, Level level) {
-  return kind != AnomalyKind::NonRepeatableRead || !rules(level).rereads_differ;
+// A row that one of two reads left out is a phantom.
+bool violates(const Observed& observed, const WrongRead& wrong, Level level) {
+  if (wrong.kind != AnomalyKind::NonRepeatableRead) return true;
+  const bool phantom = is_phantom(observed, wrong.item) || is_phantom(observed, wrong.other);
+  return !rules(level).rereads_differ && !(phantom && rules(level).phantoms);
 }
 
 Anomaly anomaly_of(const Observed& observed, const WrongRead& wrong) {
@@ -44,7 +48,7 @@ void add_flaw(Verdict& verdict, const History& history, const PredicateFlaw& fla
 void add_wrong_reads(Verdict& verdict, const Observed& observed,
                      std::span<const PredicateFlaw> flaws, std::size_t examples) {
   for (const WrongRead& wrong : observed.wrong_reads()) {
-    if (!violates(wrong.kind, verdict.level)) continue;
+    if (!violates(observed, wrong, verdict.level)) continue;
     verdict.outcome = Outcome::Violated;
     if (++verdict.counts[static_cast<std::size_t>(wrong.kind)] <= examples) {
       verdict.anomalies.push_back(anomaly_of(observed, wrong));

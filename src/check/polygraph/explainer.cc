@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "check/observed/phantom.h"
+
 namespace ouro {
 
 Explainer::Explainer(const Encoding& encoding, const Search* search)
@@ -62,7 +64,7 @@ ItemId Explainer::read_of(TxnId reader, KeyId key, TxnId writer) const {
   for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
     if (!items.is_read(i) || !o_.external(i) || items.key(i) != key) continue;
     if (o_.writer(i) != writer) continue;
-    if (!e_.phantoms() || !items.is_absence(i)) return i;
+    if (!e_.phantoms() || !is_phantom(o_, i)) return i;
   }
   return {};
 }
@@ -203,7 +205,7 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
   const KeyId key = o_.items().key(read);
   const ItemId write = final_write(o_, to, key);
   if (!write.valid() || o_.writer(read) == to) return false;
-  if (e_.phantoms() && o_.items().is_absence(read)) return false;
+  if (e_.phantoms() && is_phantom(o_, read)) return false;
   bool known = read_of(to, key, o_.writer(read)).valid();
   for (const VersionStep& step : o_.version_steps(key)) {
     const TxnId before = step.from.valid() ? o_.txn(step.from) : kInitialTxn;

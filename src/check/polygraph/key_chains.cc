@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "check/observed/phantom.h"
+
 namespace ouro {
 
 // An estimate, exceeded only where orders are known: about every second item is a write that begins
@@ -62,7 +64,7 @@ void KeyChains::add_reads() {
     if (version.writer != kInitialTxn) {
       add_arc({e_.commit(version.writer), e_.begin(txn(i))});
     }
-    if (e_.phantoms() && o_.items().is_absence(items_[i])) continue;
+    if (e_.phantoms() && is_phantom(o_, items_[i])) continue;
     version.reads.push_back(i);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "check/observed/phantom.h"
 #include "check/polygraph/search.h"
 
 namespace ouro {
@@ -95,6 +96,14 @@ SourceChoices::VersionId SourceChoices::last_seen(const Read& read) const {
   return low;
 }
 
+SourceChoices::VersionId SourceChoices::returned(const Read& read) const {
+  VersionId version = last_seen(read);
+  if (e_.phantoms() && is_phantom(o_, read.item)) {
+    while (version != kNoVersion && !fits(read, version)) version = before(version);
+  }
+  return version != kNoVersion && fits(read, version) ? version : kNoVersion;
+}
+
 SourceChoices::VersionId SourceChoices::before(VersionId version) const {
   const ChainId chain = versions_[version].chain;
   if (version > members(chain).first) return version - 1;
@@ -131,7 +140,7 @@ std::vector<ReadSource> SourceChoices::sources() const {
   std::vector<ReadSource> out;
   for (const Read& read : reads_) {
     out.push_back(
-        {o_.items().op(read.item), o_.items().key(read.item), versions_[last_seen(read)].writer});
+        {o_.items().op(read.item), o_.items().key(read.item), versions_[returned(read)].writer});
   }
   return out;
 }
@@ -149,7 +158,7 @@ void SourceChoices::look_at_dirty_keys() {
     key.is_dirty = false;
     for (std::uint32_t i = key.first_read; i < key.end_read && !ticker_.tick(); ++i) {
       const Read& read = reads_[by_key_[i]];
-      if (fits(read, last_seen(read))) continue;
+      if (returned(read) != kNoVersion) continue;
       open_.emplace(order_.position(e_.begin(read.txn)), by_key_[i]);
     }
   }
@@ -161,12 +170,11 @@ bool SourceChoices::next(Solver& solver, Guide::Next& next) {
     while (!open_.empty()) {
       if (ticker_.tick()) return false;
       Read& read = reads_[open_.top().second];
-      const VersionId seen = last_seen(read);
-      if (fits(read, seen)) {
+      if (returned(read) != kNoVersion) {
         open_.pop();
         continue;
       }
-      ask(solver, read, seen, next);  // It stays on top until it is satisfied.
+      ask(solver, read, last_seen(read), next);  // It stays on top until it is satisfied.
       return true;
     }
     look_at_dirty_keys();

@@ -1,7 +1,8 @@
 // Finds out what open reads returned while the search orders the writers (search.h).
 //
 // The current order is the guess of that, too: a read is satisfied if the last version before its
-// transaction begins is one that it may have returned. Only a read that is not satisfied becomes a
+// transaction begins is one that it may have returned; at levels that allow phantoms, a key that a
+// read left out is satisfied if some version before is. Only a read that is not satisfied becomes a
 // choice. Its possible sources are asked about one after the other, the nearest in the order first:
 //
 //   Source(r, w)  r returned the version of w; then w commits before the reader begins.
@@ -89,6 +90,8 @@ class SourceChoices {
   [[nodiscard]] bool fits(const Read& read, VersionId version) const;
   // The last version that the reader sees in the current order.
   [[nodiscard]] VersionId last_seen(const Read& read) const;
+  // What the read returned by the current order; kNoVersion if it is not satisfied.
+  [[nodiscard]] VersionId returned(const Read& read) const;
   // The version before or behind another one of the key in the current order; kNoVersion if there
   // is none.
   [[nodiscard]] VersionId before(VersionId version) const;

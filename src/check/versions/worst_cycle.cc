@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/level_rules.h"
+#include "check/observed/phantom.h"
 #include "graph/digraph.h"
 #include "history/access.h"
 #include "history/columns.h"
@@ -245,7 +246,7 @@ class CycleLines {
   void add_read(KeyId key, ItemId item, std::uint32_t reader, std::uint32_t read,
                 std::uint32_t base,
                 std::span<const std::pair<std::uint32_t, std::uint32_t>> writers) {
-    if (!rules_.rw_orders() || (rules_.phantoms && o_.items().is_absence(item))) return;
+    if (!rules_.rw_orders() || (rules_.phantoms && is_phantom(o_, item))) return;
     const auto later = std::partition_point(writers.begin(), writers.end(),
                                             [&](const auto& w) { return w.first <= read; });
     if (later == writers.end()) return;
