@@ -11,6 +11,7 @@
 #include "history/commuting.h"
 #include "report/narrator.h"
 #include "report/notation.h"
+#include "report/wrong_totals.h"
 
 namespace ouro {
 namespace {
@@ -188,6 +189,16 @@ std::vector<std::string> Narrator::open_reads() const {
   return out;
 }
 
+// A sentence for each transaction that saw another total of all counters than they ever have.
+std::vector<std::string> Narrator::totals() const {
+  std::vector<std::string> out;
+  for (const WrongTotal& wrong : wrong_totals(history_, txns_)) {
+    out.push_back(fmt::format("{} counted {} in all, but all counters together always hold {}.",
+                              label(wrong.txn), wrong.counted, wrong.held));
+  }
+  return out;
+}
+
 // Whether the case is impossible only because a predicate read would not have returned what it did.
 bool Narrator::is_other_result(const Case& each) const {
   return each.plain == AnomalyKind::ResultSetMismatch && story_.cases.size() > 1 &&
@@ -199,8 +210,10 @@ std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
   const bool alone = story_.cases.size() == 1 && story_.cases[0].given.empty() &&
                      story_.cases[0].sources.empty() && story_.cases[0].sights.empty();
-  if (alone) return sentences(story_.cases[0].cycle);
-  std::vector<std::string> out = open_reads();
+  std::vector<std::string> out = totals();
+  const std::vector<std::string> first = alone ? sentences(story_.cases[0].cycle) : open_reads();
+  out.insert(out.end(), first.begin(), first.end());
+  if (alone) return out;
   std::size_t told = 0;
   std::size_t wrong = 0;  // Cases in which a predicate read would have returned something else.
   for (const Case& each : story_.cases) {

@@ -47,6 +47,7 @@ class Narrator {
   // A sentence for each open read that the cases are about: who wrote what it returned, or what it
   // did not return.
   [[nodiscard]] std::vector<std::string> open_reads() const;
+  [[nodiscard]] std::vector<std::string> totals() const;
   // What the `i`th edge of a cycle says: "But T2 < T1, because …: a contradiction."
   [[nodiscard]] std::string sentence(std::span<const Edge> cycle, std::size_t i) const;
   // A sentence for each edge of a cycle, the last one with the contradiction; of a long cycle those

@@ -1,0 +1,25 @@
+// Totals that no transaction changes, like the money of a bank.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ouro/history.h"
+
+namespace ouro {
+
+// A transaction that read all counters, and what it read does not add up to what they always hold
+// together.
+struct WrongTotal {
+  TxnId txn;
+  std::int64_t counted = 0;
+  std::int64_t held = 0;
+};
+
+// Those of `txns`, if every transaction that did not abort leaves the sum of all counters as it is.
+// Reads behind own increments do not count. Linear in the history.
+[[nodiscard]] std::vector<WrongTotal> wrong_totals(const History& history,
+                                                   std::span<const TxnId> txns);
+
+}  // namespace ouro
