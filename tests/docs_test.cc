@@ -271,6 +271,18 @@ TEST(DocsTest, TheSchemaOfVerdictsHasTheLevelsThatThereAre) {
   EXPECT_NE(slurp(kRoot / "docs/check.schema.json").find(line), std::string::npos) << line;
 }
 
+// One row of kOpInfos each, in its order, whatever the line breaks.
+TEST(DocsTest, TheSchemaOfVerdictsHasTheKindsOfOperationsThatThereAre) {
+  std::string names;
+  for (const OpInfo& op : kOpInfos) {
+    names += (names.empty() ? "\"" : ", \"") + std::string(op.name) + '"';
+  }
+  const std::string entry = "\"kind\": {\"enum\": [" + names + "]}";
+  const std::string schema =
+      std::regex_replace(slurp(kRoot / "docs/check.schema.json"), std::regex("\\s+"), " ");
+  EXPECT_NE(schema.find(entry), std::string::npos) << entry;
+}
+
 TEST(DocsTest, NoLevelAnomalyOrFormatIsLeftOut) {
   const auto level_anchors = anchors(read_document(kRoot / "docs/levels.md"));
   for (const LevelInfo& level : levels()) {
