@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "base/level_rules.h"
+#include "check/both_moments.h"
 #include "check/check_within.h"
 #include "check/left_out.h"
 #include "check/observed/observed.h"
@@ -123,45 +124,6 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   return out;
 }
 
-// Whether an anomaly with snapshots at the start is one with snapshots at the commit, too. The
-// later snapshot sees more, so only one kind of edge may be lost: from a predicate read without
-// version set to a writer that it missed at the start and sees at the commit.
-bool at_commit_too(const History& history, const Anomaly& anomaly) {
-  if (anomaly.kind == AnomalyKind::ContradictoryOrder) return false;
-  const SnapshotMoments moments(history, SnapshotAt::Commit);
-  return std::none_of(anomaly.edges.begin(), anomaly.edges.end(), [&](const Edge& edge) {
-    if (edge.kind != EdgeKind::ReadWrite || !edge.from_op.valid()) return false;
-    if (!has_condition(history.op(edge.from_op).kind)) return false;
-    return !history.predicate_read(edge.from_op).has_version_set &&
-           moments.commit(edge.to) < moments.snapshot(edge.from);
-  });
-}
-
-// Proves that `verdict`, violated with snapshots at the start, is so with snapshots at the commit,
-// where its verdict is `other`: puts an anomaly first that is one at both moments, or, if there is
-// none, adds one of `other`.
-void add_proof(const History& history, Verdict& verdict, Verdict other) {
-  const auto of_both =
-      std::find_if(verdict.anomalies.begin(), verdict.anomalies.end(),
-                   [&](const Anomaly& anomaly) { return at_commit_too(history, anomaly); });
-  if (of_both != verdict.anomalies.end()) {
-    std::rotate(verdict.anomalies.begin(), of_both, of_both + 1);
-    return;
-  }
-  if (!verdict.cases.empty() || !other.cases.empty()) {
-    // A certificate cannot have cases of both moments.
-    verdict = {.level = verdict.level, .evidence = verdict.evidence};
-    verdict.reason =
-        "what open reads returned and when predicate reads saw the database are open together";
-    return;
-  }
-  if (!other.refutation.steps.empty()) verdict.refutation = std::move(other.refutation);
-  if (other.anomalies.empty()) return;
-  auto& count = verdict.counts[static_cast<std::size_t>(other.anomalies[0].kind)];
-  if (count == 0) count = 1;
-  verdict.anomalies.push_back(std::move(other.anomalies[0]));
-}
-
 // Timestamps do not say whether predicate reads saw what was committed when their transaction
 // started or when it committed; what they returned may rule out one of the two. A level holds if it
 // does at a moment that is not ruled out.
@@ -186,7 +148,7 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
       doubtful |= start->doubts(verdict);
     } else if (start->fits && other.outcome == Outcome::Violated) {
       doubtful |= start->doubts(verdict) || commit->doubts(verdict);
-      add_proof(history, verdict, std::move(other));
+      prove_both(history, verdict, std::move(other));
     } else {
       doubtful |= commit->doubts(verdict);
       verdict = std::move(other);
