@@ -82,7 +82,8 @@ std::string Cycles::complaint(std::span<const Choice> choices,
     const AccessId read = reading_.read_of(choice.read, choice.key);
     if (leaves_no_source(choices, assumed, read)) return "";
   }
-  return sees_later_version(choices, assumed) ? "" : "does not contradict an open read";
+  if (sees_later_version(choices, assumed) || contradicts_result(choices, assumed)) return "";
+  return "contradicts neither an open read nor the result of a predicate read";
 }
 
 // Whether no version is left that the read can have returned.
@@ -122,11 +123,72 @@ bool Cycles::sees_later_version(std::span<const Choice> choices,
     if (choice.kind == ChoiceKind::Source && !side.reversed) source = &choice;
     if (choice.kind == ChoiceKind::Sees && !side.reversed) seen = &choice;
   }
-  if (source == nullptr || seen == nullptr || source->key != seen->key) return false;
+  if (source == nullptr || seen == nullptr) return false;
   if (reading_.history().txn_of(source->read) != seen->second) return false;
   const std::uint32_t early = version_of(source->first, source->key);
-  const std::uint32_t late = version_of(seen->first, seen->key);
-  return early != late && ordered(early, late, assumption);
+  const std::uint32_t late = version_of(seen->first, source->key);
+  return late != kNoAccess && early != late && ordered(early, late, assumption);
+}
+
+namespace {
+
+// What is assumed of the versions of one key that a transaction may see.
+struct AssumedSights {
+  KeyId key;
+  std::vector<std::uint32_t> seen;
+  std::vector<std::uint32_t> unseen;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> orders;  // The first precedes the second.
+};
+
+}  // namespace
+
+// Whether a predicate read of a transaction that sees what is assumed cannot have returned what it
+// did. It sees the last version that was committed when it began, in the order of versions, which
+// is that of commits: so none that precedes one that it sees, nor one behind one that it does not.
+bool Cycles::contradicts_result(std::span<const Choice> choices,
+                                std::span<const ChoiceSide> assumed) const {
+  const auto first = std::find_if(assumed.begin(), assumed.end(), [&](const ChoiceSide& side) {
+    return choices[side.choice].kind == ChoiceKind::Sees;
+  });
+  if (first == assumed.end() || rules_.phantoms) return false;
+  const TxnId reader = choices[first->choice].second;
+  AssumedSights of;
+  const auto look_at = [&](KeyId key) {
+    if (of.key == key) return;
+    of = {.key = key, .seen = {}, .unseen = {}, .orders = {}};
+    const std::uint32_t own = version_of(reader, key);
+    if (own != kNoAccess) of.unseen.push_back(own);
+    for (const ChoiceSide& side : assumed) {
+      const Choice& choice = choices[side.choice];
+      if (choice.kind == ChoiceKind::Order && choice.key == key) {
+        const std::pair order(version_of(choice.first, key), version_of(choice.second, key));
+        of.orders.push_back(side.reversed ? std::pair(order.second, order.first) : order);
+      }
+      if (choice.kind != ChoiceKind::Sees || choice.second != reader) continue;
+      const std::uint32_t version = version_of(choice.first, key);
+      if (version != kNoAccess) (side.reversed ? of.unseen : of.seen).push_back(version);
+    }
+  };
+  const auto precedes = [&](std::uint32_t early, std::uint32_t late) {
+    if (ordered(early, late, {})) return true;
+    return std::any_of(of.orders.begin(), of.orders.end(), [&](const auto& order) {
+      return ordered(early, late, {order.first, order.second, true});
+    });
+  };
+  const auto may_see = [&](KeyId key, AccessId write) {
+    look_at(key);
+    const std::uint32_t version = write == kNoAccess ? versions_.initial(key) : write;
+    return std::none_of(of.seen.begin(), of.seen.end(),
+                        [&](std::uint32_t v) { return v != version && precedes(version, v); }) &&
+           std::none_of(of.unseen.begin(), of.unseen.end(), [&](std::uint32_t v) {
+             return v == version || precedes(v, version);
+           });
+  };
+  const History& h = reading_.history();
+  for (OpId read = h.first_op(reader); read < h.end_op(reader); ++read.value) {
+    if (predicates_.is_impossible(read, may_see)) return true;
+  }
+  return false;
 }
 
 std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choice> choices,

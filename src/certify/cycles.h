@@ -26,7 +26,8 @@ class Cycles {
   // What is wrong with a choice, or "": it must be about writers of its key, and an open read.
   [[nodiscard]] std::string complaint(const Choice& choice) const;
   // What is wrong with a step that says, without a cycle and premises, that the sides `assumed` of
-  // `choices` contradict each other by what they say of an open read; or "".
+  // `choices` contradict each other by what they say of an open read, or that a predicate read
+  // cannot have returned what it did if its transaction sees what they say; or "".
   // REQUIRES: `choices` are sound, and no choice is in `assumed` twice.
   [[nodiscard]] std::string complaint(std::span<const Choice> choices,
                                       std::span<const ChoiceSide> assumed) const;
@@ -50,6 +51,8 @@ class Cycles {
   [[nodiscard]] bool leaves_no_source(std::span<const Choice> choices,
                                       std::span<const ChoiceSide> assumed, AccessId read) const;
   [[nodiscard]] bool sees_later_version(std::span<const Choice> choices,
+                                        std::span<const ChoiceSide> assumed) const;
+  [[nodiscard]] bool contradicts_result(std::span<const Choice> choices,
                                         std::span<const ChoiceSide> assumed) const;
   // The version of `key` by `writer`, which may be kInitialTxn.
   [[nodiscard]] std::uint32_t version_of(TxnId writer, KeyId key) const {

@@ -6,9 +6,9 @@
 // are possible so far.
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "certify/predicate_reads.h"
 #include "certify/sums.h"
@@ -18,15 +18,77 @@ namespace ouro::recheck {
 
 namespace {
 
+using Shares = std::set<std::optional<Value>>;
+
 // All results that an aggregate may have after some rows.
 class Results {
  public:
-  Results(const History& history, AggregateKind kind) : h_(history), kind_(kind) {
+  Results(const History& history, const PredicateRead& read)
+      : h_(history),
+        kind_(read.aggregate),
+        result_(read.result),
+        json_(history.text(read.result)),
+        integers_(read.result.kind() == ValueKind::Integer) {
     states_.insert(State{});
   }
 
   // One more row, from which the aggregate gets one of `shares`.
-  void add(const std::set<std::optional<Value>>& shares) {
+  void add(const Shares& shares) {
+    switch (kind_) {
+      case AggregateKind::Count:
+        least_ += shares.contains(std::nullopt) ? 0 : 1;
+        most_ += std::any_of(shares.begin(), shares.end(), [](const auto& s) { return s; }) ? 1 : 0;
+        return;
+      case AggregateKind::Sum:
+        bound_sum(shares);
+        return add_sums(shares);
+      case AggregateKind::Avg:
+        return add_sums(shares);
+      case AggregateKind::Min:
+      case AggregateKind::Max:
+        return add_extremes(shares);
+    }
+  }
+
+  [[nodiscard]] bool has_result() const {
+    switch (kind_) {
+      case AggregateKind::Count:
+        return integers_ && result_.number() >= least_ && result_.number() <= most_;
+      case AggregateKind::Min:
+      case AggregateKind::Max:
+        return !beyond_ && (found_ || json_ == "null");
+      default:
+        break;
+    }
+    if (integers_ && (result_.number() < lower_ || result_.number() > upper_)) return false;
+    return too_many_ || std::any_of(states_.begin(), states_.end(),
+                                    [&](const State& state) { return gives(state); });
+  }
+
+ private:
+  struct State {
+    Sums sums;
+    std::string summary;  // Of the sums.
+    bool operator<(const State& other) const { return summary < other.summary; }
+  };
+
+  // The sum lies between the sums of the least and of the greatest shares, if all are integers. A
+  // row without a share adds nothing.
+  void bound_sum(const Shares& shares) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int64_t most = std::numeric_limits<std::int64_t>::min();
+    for (const auto& share : shares) {
+      integers_ &= !share || share->kind() == ValueKind::Integer;
+      if (!integers_) return;
+      const std::int64_t number = share ? share->number() : 0;
+      least = std::min(least, number);
+      most = std::max(most, number);
+    }
+    lower_ += least;
+    upper_ += most;
+  }
+
+  void add_sums(const Shares& shares) {
     if (too_many_) return;
     std::set<State> next;
     for (const State& state : states_) {
@@ -36,62 +98,43 @@ class Results {
     too_many_ = states_.size() > 100'000;
   }
 
-  [[nodiscard]] bool has(const std::string& json) const {
-    return too_many_ || std::any_of(states_.begin(), states_.end(),
-                                    [&](const State& state) { return gives(state, json); });
+  // A share beyond the result rules that out; one that is the same must be there.
+  void add_extremes(const Shares& shares) {
+    bool within = false;
+    for (const auto& share : shares) {
+      const bool null = json_ == "null";
+      const bool beyond = share && (null || (kind_ == AggregateKind::Min
+                                                 ? before(h_, *share, result_)
+                                                 : before(h_, result_, *share)));
+      within |= !beyond;
+      found_ |= share && h_.text(*share) == json_;
+    }
+    beyond_ |= !within;
   }
 
- private:
-  struct State {
-    std::uint64_t count = 0;
-    Sums sums;
-    std::string summary;  // Of the sums.
-    Value extreme;        // The least or the greatest.
-    bool operator<(const State& other) const {
-      return std::tie(count, summary, extreme) <
-             std::tie(other.count, other.summary, other.extreme);
-    }
-  };
-
   [[nodiscard]] State with(State state, Value value) const {
-    const bool first = state.count == 0;
-    switch (kind_) {
-      case AggregateKind::Count:
-        ++state.count;
-        return state;
-      case AggregateKind::Sum:
-      case AggregateKind::Avg:
-        state.sums.add(h_, value);
-        state.summary = state.sums.summary();
-        break;
-      case AggregateKind::Min:
-        if (first || before(h_, value, state.extreme)) state.extreme = value;
-        break;
-      case AggregateKind::Max:
-        if (first || before(h_, state.extreme, value)) state.extreme = value;
-        break;
-    }
-    state.count = 1;  // It matters only whether there are any.
+    state.sums.add(h_, value);
+    state.summary = state.sums.summary();
     return state;
   }
 
-  [[nodiscard]] bool gives(const State& state, const std::string& json) const {
-    switch (kind_) {
-      case AggregateKind::Count:
-        return json == std::to_string(state.count);
-      case AggregateKind::Min:
-      case AggregateKind::Max:
-        return json == (state.count == 0 ? "null" : h_.text(state.extreme));
-      default:
-        break;
-    }
+  [[nodiscard]] bool gives(const State& state) const {
     Sums sums = state.sums;
     sums.settle();
-    return sums.allow(json, kind_ == AggregateKind::Avg);
+    return sums.allow(json_, kind_ == AggregateKind::Avg);
   }
 
   const History& h_;
   const AggregateKind kind_;
+  const Value result_;
+  const std::string json_;
+  std::int64_t least_ = 0;  // How many rows count in any case, and how many may.
+  std::int64_t most_ = 0;
+  bool found_ = false;   // Whether some row may have the result,
+  bool beyond_ = false;  // and whether some row rules it out.
+  bool integers_;        // Whether the result and all shares are integers; then the sum is between:
+  __extension__ __int128 lower_ = 0;
+  __extension__ __int128 upper_ = 0;
   std::set<State> states_;
   bool too_many_ = false;
 };
@@ -156,11 +199,11 @@ absl::flat_hash_map<KeyId, OpId> PredicateReads::own_before(OpId id) const {
   return own;
 }
 
-bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
+bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed, const MaySee& may_see) const {
   const PredicateRead& read = h_.predicate_read(id);
   const bool select = h_.op(id).kind != OpKind::Aggregate;
   if (!select && read.result.is_unobserved()) return true;
-  Results results(h_, read.aggregate);
+  Results results(h_, read);
   for (const auto& [key, write] : own_before(id)) {
     const Op op = h_.op(write);
     if (op.kind == OpKind::Delete || !asks_for(id, key, op.value, false)) continue;
@@ -175,11 +218,12 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
     const Range range = narrowed(key, known == assumed_.end() ? whole(key) : known->second);
     const AccessId read_of_key = reading_.read_of(id, key);
     const bool told = read_of_key != kNoAccess && reading_.is_external(read_of_key);
-    std::set<std::optional<Value>> shares;
+    Shares shares;
     for (std::uint32_t i = range.first; i < range.end; ++i) {
       const AccessId write = versions(key)[i];
       if (told && write != reading_.source(read_of_key)) continue;
       if (write != kNoAccess && reading_.access(write).txn == h_.txn_of(id)) continue;
+      if (may_see && !may_see(key, write)) continue;
       auto one = share(id, key, i);
       if (one && !read.column.valid()) one = h_.key_name(key);
       shares.insert(one);
@@ -187,7 +231,12 @@ bool PredicateReads::is_possible(OpId id, const Narrowed& narrowed) const {
     if (shares.empty() || (select && !shares.contains(std::nullopt))) return false;
     if (!select) results.add(shares);
   }
-  return select || results.has(h_.text(read.result));
+  return select || results.has_result();
+}
+
+bool PredicateReads::is_impossible(OpId read, const MaySee& may_see) const {
+  const auto all = [](KeyId, Range range) { return range; };
+  return is_unplaced(read) && !is_possible(read, all, may_see);
 }
 
 bool PredicateReads::is_impossible(OpId read) const {

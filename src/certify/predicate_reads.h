@@ -91,8 +91,11 @@ class PredicateReads {
   [[nodiscard]] bool makes_sense(const ReadSight& sight) const {
     return place_of(sight).has_value();
   }
-  // Whether no versions give what such a read returned.
+  // Whether no versions give what such a read returned; or none of those that it may see. kNoAccess
+  // stands for the initial version.
+  using MaySee = std::function<bool(KeyId key, AccessId write)>;
   [[nodiscard]] bool is_impossible(OpId read) const;
+  [[nodiscard]] bool is_impossible(OpId read, const MaySee& may_see) const;
   // The first such read to which an order does not give what it returned; invalid if there is none.
   // REQUIRES: as first_broken(). If unseen changes matter, the read sees what is there when its
   // transaction begins; otherwise any versions that are committed by then. With MatterInSets the
@@ -182,8 +185,9 @@ class PredicateReads {
   };
   using Narrowed = std::function<Range(KeyId, Range)>;
   // Whether some versions, one of each row, give what a read returned. `narrowed` says which ones
-  // of a key are meant, out of those that are not ruled out by sights.
-  [[nodiscard]] bool is_possible(OpId read, const Narrowed& narrowed) const;
+  // of a key are meant, out of those that are not ruled out by sights. `may_see` may be null.
+  [[nodiscard]] bool is_possible(OpId read, const Narrowed& narrowed,
+                                 const MaySee& may_see = nullptr) const;
   [[nodiscard]] bool rules_out(OpId read, AccessId write, bool seen) const;
   [[nodiscard]] bool is_unplaced(OpId read) const;
   [[nodiscard]] Range whole(KeyId key) const;

@@ -14,6 +14,7 @@
 #include "check/sight_search.h"
 #include "check/untold_keys.h"
 #include "check/untold_reads.h"
+#include "check/versions/read_parts.h"
 #include "check/versions/unplaced_reads.h"
 #include "check/weak/weak.h"
 #include "history/commuting.h"
@@ -38,10 +39,10 @@ bool merge_edges(const std::vector<PredicateEdge>& more, std::vector<PredicateEd
   return edges.size() > known;
 }
 
-// What decides a level without its open reads, or, if it `searches`, with most of them.
+// Which level to decide, and what to search for. All other open reads are left out.
 struct Question {
   Level level = Level::Serializable;
-  bool searches = false;
+  SearchFor open = {};
 };
 
 // Decides a level by a search. Session-si has far fewer orders to try than levels that may lose
@@ -50,13 +51,13 @@ Verdict decide_by_search(const Observed& observed, Question question, const Budg
                          const CheckOptions& options) {
   const Level level = question.level;
   const auto alone = [&](const Budget& part) {
-    return check_polygraph(observed, level, part, options, question.searches);
+    return check_polygraph(observed, level, part, options, question.open);
   };
   const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
   if (!looser || !implies(Level::SessionSi, level)) return alone(budget);
   const auto stronger = [&](const Budget& part) -> Turn {
     const Verdict verdict =
-        check_polygraph(observed, Level::SessionSi, part, options, question.searches);
+        check_polygraph(observed, Level::SessionSi, part, options, question.open);
     if (verdict.outcome == Outcome::Holds) return {weakened(verdict, level)};
     return {std::nullopt, verdict.outcome == Outcome::Violated};
   };
@@ -120,7 +121,7 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Qu
                         const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
   const Verdict stronger =
-      decide_with_predicates(observed, predicates, {Level::SessionSi, false}, budget, options);
+      decide_with_predicates(observed, predicates, {Level::SessionSi}, budget, options);
   if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   if (predicates.partial().valid()) {
     return decide_partial(observed, predicates, question, budget, options);
@@ -249,9 +250,10 @@ Result<PredicateReads> read_predicates(const Observed& observed, SnapshotAt at,
 
 namespace {
 
-// Decides a level by the reads that `observed` has, open ones included.
+// Decides a level by the reads that `observed` has, open ones included; and by what selects and
+// aggregates returned, if it is to search for `results`.
 Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level level,
-                     const Budget& budget, const CheckOptions& options) {
+                     bool results, const Budget& budget, const CheckOptions& options) {
   const auto decide_as = [&](Question question) {
     const auto without = [&](Observed& seen) {
       if (&seen == &observed) {
@@ -263,28 +265,29 @@ Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level
       verdict.reason = anew.error().what;
       return verdict;
     };
-    return decide_open_reads(observed, without, question.searches, budget, options);
+    return decide_open_reads(observed, without, question.open.sources, budget, options);
   };
-  if (!searches_sources(observed, options)) return decide_as({level, false});
-  if (can_search_sources(level)) return decide_as({level, true});
+  if (!searches_sources(observed, options)) return decide_as({level, {false, results}});
+  if (can_search_sources(level)) return decide_as({level, {true, results}});
   // A stronger level that can search them may hold, and then so does this one.
   if (implies(Level::SessionSi, level)) {
-    const Verdict stronger = decide_as({Level::SessionSi, true});
+    const Verdict stronger = decide_as({Level::SessionSi, {true, results}});
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
-  return decide_as({level, false});
+  return decide_as({level, {false, results}});
 }
 
 }  // namespace
 
 Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level level,
                      const Budget& budget, const CheckOptions& options) {
-  const auto decide = [&](Observed& seen, Level asked) {
-    return decide_reads(seen, predicates, asked, budget, options);
+  const auto decide = [&](Observed& seen, Level asked, bool results, const Budget& part) {
+    return decide_reads(seen, predicates, asked, results, part, options);
   };
   const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
                       has_untold_keys(observed.history());
-  return untold ? decide_untold(observed, level, decide, budget, options) : decide(observed, level);
+  return untold ? decide_untold(observed, level, decide, budget, options)
+                : decide(observed, level, false, budget);
 }
 
 std::string stop_reason(const Budget& budget, const CheckOptions& options) {

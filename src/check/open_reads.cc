@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "check/counter_order.h"
@@ -48,25 +49,53 @@ class OpenReads {
  private:
   using Sources = std::vector<ReadSource>;
 
-  // Decides the case in which the reads in `sources` returned what it says, and the others are
-  // open. Returns the answer for the history, if there is one. Otherwise the case is refuted, and
-  // is among cases_, or its parts are pending.
-  std::optional<Verdict> try_case(const Sources& sources) {
-    if (++decisions_ > most_decisions()) return too_many();
+  // What is known of a case after one decision, in which the reads in `sources` returned what they
+  // say, and the others are open.
+  struct Tried {
+    std::optional<Verdict> answer;      // For the history.
+    std::optional<SourceCase> refuted;  // The case, if it is.
+    std::optional<Observed> observed;   // Otherwise: the case holds so far,
+    Verdict verdict;                    // in this order.
+  };
+  Tried decide_case(const Sources& sources) {
+    Tried out;
+    if (++decisions_ > most_decisions()) {
+      out.answer = too_many(sources);
+      return out;
+    }
     auto observed = whole_.with_sources(sources, budget_, options_.threads);
-    if (!observed.ok()) return undecided(observed.error().what);
+    if (!observed.ok()) {
+      out.answer = undecided(observed.error().what);
+      return out;
+    }
     if (const OpId read = impossible_sum(*observed); read.valid()) {
-      cases_.push_back({sources, {}, {anomaly_of_sum(*observed, read)}, {}});
+      out.refuted = SourceCase{sources, {}, {anomaly_of_sum(*observed, read)}, {}};
+      return out;
+    }
+    out.verdict = decide_(*observed);
+    if (out.verdict.outcome == Outcome::Undecided) {
+      out.answer = std::move(out.verdict);
+    } else if (!out.verdict.cases.empty()) {
+      out.answer = undecided("what predicate reads saw is open, too");
+    } else if (out.verdict.outcome == Outcome::Violated) {
+      out.refuted = SourceCase{
+          sources, {}, std::move(out.verdict.anomalies), std::move(out.verdict.refutation)};
+    } else {
+      out.observed = *std::move(observed);
+    }
+    return out;
+  }
+
+  // Decides a case. Returns the answer for the history, if there is one. Otherwise the case is
+  // refuted, and is among cases_, or its parts are pending.
+  std::optional<Verdict> try_case(const Sources& sources) {
+    Tried tried = decide_case(sources);
+    if (tried.answer) return std::move(tried.answer);
+    if (tried.refuted) {
+      cases_.push_back(*std::move(tried.refuted));
       return std::nullopt;
     }
-    Verdict verdict = decide_(*observed);
-    if (verdict.outcome == Outcome::Undecided) return verdict;
-    if (!verdict.cases.empty()) return undecided("what predicate reads saw is open, too");
-    if (verdict.outcome == Outcome::Violated) {
-      cases_.push_back({sources, {}, std::move(verdict.anomalies), std::move(verdict.refutation)});
-      return std::nullopt;
-    }
-    return look_closer(*observed, std::move(verdict), sources);
+    return look_closer(*tried.observed, std::move(tried.verdict), sources);
   }
 
   // Steps 2 and 3 for a case in which the level holds without the reads that are still open;
@@ -83,12 +112,70 @@ class OpenReads {
     if (observed.items().is_summed(read) && settle_forced(observed, read, sources)) {
       return std::nullopt;
     }
-    const auto candidates = by_preference(observed, places, read);
-    for (auto write = candidates.rbegin(); write != candidates.rend(); ++write) {
-      pending_.push_back(sources);
-      pending_.back().push_back(source(observed, read, *write));
+    if (!searches_ && !observed.items().is_summed(read) && !has_few_cases(whole_)) {
+      return split_ahead(observed, places, sources, read);
     }
+    add_pending(split(observed, places, sources, read));
     return std::nullopt;
+  }
+
+  // The parts of a case: one for each version that `read` may have returned, the likeliest first.
+  static std::vector<Sources> split(const Observed& observed, const Positions& places,
+                                    const Sources& sources, ItemId read) {
+    std::vector<Sources> out;
+    for (const ItemId write : by_preference(observed, places, read)) {
+      out.push_back(sources);
+      out.back().push_back(source(observed, read, write));
+    }
+    return out;
+  }
+  void add_pending(std::vector<Sources> parts) {
+    pending_.insert(pending_.end(), std::make_move_iterator(parts.rbegin()),
+                    std::make_move_iterator(parts.rend()));
+  }
+
+  // Splits a case by that read of which the fewest answers are left, of some that are looked at,
+  // `first` and those behind it. An answer that alone contradicts the level is refuted at once; so
+  // reads that have nothing to do with each other do not multiply.
+  std::optional<Verdict> split_ahead(const Observed& observed, const Positions& places,
+                                     const Sources& sources, ItemId first) {
+    constexpr std::size_t kMostAhead = 40;  // Decisions.
+    std::vector<Sources> best;
+    std::vector<SourceCase> refuted_of_best;
+    std::size_t looked_at = 0;
+    for (const ItemId read : asked_from(observed, first)) {
+      std::vector<Sources> left;
+      std::vector<SourceCase> refuted;
+      for (Sources& part : split(observed, places, sources, read)) {
+        ++looked_at;
+        Tried tried = decide_case(part);
+        if (tried.answer) return std::move(tried.answer);
+        if (tried.refuted) {
+          refuted.push_back(*std::move(tried.refuted));
+        } else {
+          left.push_back(std::move(part));
+        }
+      }
+      if (read == first || left.size() < best.size()) {
+        best = std::move(left);
+        refuted_of_best = std::move(refuted);
+      }
+      if (best.size() <= 1 || looked_at > kMostAhead) break;
+    }
+    cases_.insert(cases_.end(), std::make_move_iterator(refuted_of_best.begin()),
+                  std::make_move_iterator(refuted_of_best.end()));
+    add_pending(std::move(best));
+    return std::nullopt;
+  }
+
+  // The reads that are asked here: `first`, and then those behind it and before it.
+  [[nodiscard]] std::vector<ItemId> asked_from(const Observed& observed, ItemId first) const {
+    std::vector<ItemId> out;
+    for (const ItemId read : observed.open_reads()) {
+      if (is_asked(observed, read) && !observed.items().is_summed(read)) out.push_back(read);
+    }
+    std::rotate(out.begin(), std::find(out.begin(), out.end(), first), out.end());
+    return out;
   }
 
   // What all open reads are guessed to have returned.
@@ -222,7 +309,7 @@ class OpenReads {
   // Decides with all open reads said at once. This is a guess, so it answers only if the level
   // holds.
   std::optional<Verdict> confirm(const Sources& all) {
-    if (++decisions_ > most_decisions()) return too_many();
+    if (++decisions_ > most_decisions()) return too_many(all);
     auto observed = whole_.with_sources(all, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
     const auto open = observed->open_reads();
@@ -274,15 +361,16 @@ class OpenReads {
     verdict.reason = std::move(reason);
     return verdict;
   }
-  [[nodiscard]] Verdict too_many() const {
-    return undecided(
-        fmt::format("{} ways tried to say what open reads returned", most_decisions()));
+  [[nodiscard]] Verdict too_many(const Sources& sources) const {
+    return undecided(fmt::format(
+        "{} ways tried to say what open reads returned, like that at {}", most_decisions(),
+        whole_.history().place(sources.back().read).to_string()));
   }
-  // There may be many ways to say what reads of counters saw, but each takes little time.
+  // The smaller the history, the less time a decision takes. There may be many ways to say what
+  // reads of counters saw, but each takes little time.
   [[nodiscard]] std::size_t most_decisions() const {
-    constexpr std::size_t kMostItems = 50'000'000;
-    if (whole_.items().sums().empty()) return kMostDecisions;
-    return std::max(kMostDecisions, kMostItems / (whole_.items().size() + 1000));
+    const std::size_t most_items = whole_.items().sums().empty() ? 3'000'000 : 50'000'000;
+    return std::max(kMostDecisions, most_items / (whole_.items().size() + 1000));
   }
 
   // The verdict if a read of a counter cannot have returned what it did, whatever it saw.

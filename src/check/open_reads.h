@@ -9,7 +9,8 @@
 //      found in step 1 puts before the read. Decide again, with these as ordinary reads. If the
 //      level holds, we are done.
 //   3. Otherwise take one open read, and try all that it may have returned, one after the other,
-//      each as in step 1: with what was said of this read, and with the others open.
+//      each as in step 1: with what was said of this read, and with the others open. An answer that
+//      alone contradicts the level drops out; so the read that has the fewest left is taken.
 //
 // Nothing here depends on the level, nor on why a read is open, but only on which versions it may
 // have returned (Observed::candidates()). Rows of counters are open reads whose sum is known
@@ -31,7 +32,8 @@ namespace ouro {
 using DecideWithout = std::function<Verdict(Observed&)>;
 
 // Decides a level with its open reads, by calling `decide` for one way after the other to say what
-// they returned. Undecided also after kMostDecisions; then `reason` says so.
+// they returned. Undecided also after kMostDecisions, or more if the history is small; then
+// `reason` says so and names a read.
 // Cost: that of `decide`, and of Observed::observe(), for each decision.
 [[nodiscard]] Verdict decide_open_reads(Observed& observed, const DecideWithout& decide,
                                         bool searches, const Budget& budget,

@@ -8,6 +8,7 @@
 
 #include "base/level_rules.h"
 #include "check/positions.h"
+#include "check/versions/read_parts.h"
 #include "check/versions/unplaced_reads.h"
 
 namespace ouro {
@@ -160,16 +161,6 @@ Verdict search_sights(const Observed& observed, const PredicateReads& predicates
 UnplacedReads::Allowed allowed_versions(Level level) {
   return rules(level).phantoms_count() ? UnplacedReads::Allowed::AtBegin
                                        : UnplacedReads::Allowed::UntilBegin;
-}
-
-Verdict impossible_read(const Observed& observed, Level level, OpId read) {
-  Verdict verdict{.level = level, .outcome = Outcome::Violated};
-  verdict.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)] = 1;
-  verdict.anomalies.push_back({.kind = AnomalyKind::ResultSetMismatch,
-                               .txns = {observed.history().txn_of(read)},
-                               .ops = {read},
-                               .edges = {}});
-  return verdict;
 }
 
 }  // namespace ouro

@@ -35,7 +35,4 @@ using SettleWith = std::function<Settled(std::vector<PredicateEdge>)>;
 // Which versions predicate reads may have seen at a level.
 [[nodiscard]] UnplacedReads::Allowed allowed_versions(Level level);
 
-// The verdict of a history in which no versions give what `read` returned.
-[[nodiscard]] Verdict impossible_read(const Observed& observed, Level level, OpId read);
-
 }  // namespace ouro

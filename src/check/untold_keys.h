@@ -2,26 +2,15 @@
 // them.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "base/budget.h"
 #include "check/missed_rows.h"
 #include "check/observed/observed.h"
-#include "check/predicates/possible_result.h"
-#include "check/versions/row_versions.h"
+#include "check/versions/read_parts.h"
 #include "ouro/check.h"
 
 namespace ouro {
-
-// The keys that a transaction wrote before one of its operations, sorted, and the last write of
-// each.
-using OwnWrites = std::vector<std::pair<KeyId, OpId>>;
-[[nodiscard]] OwnWrites written_before(const History& history, OpId op);
-[[nodiscard]] bool has_key(const OwnWrites& sorted, KeyId key);
-
-// Adds what the own writes before a read give, but for rows that it returned.
-void add_own(const History& history, OpId op, const OwnWrites& own, PossibleResult& result);
 
 // Adds the keys of which a read may have seen something that it does not tell: rows that match in
 // some version, also of transactions that do not take part yet. `lists`: list_keys().

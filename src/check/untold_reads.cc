@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/level_rules.h"
 #include "check/missed_rows.h"
 #include "check/one_level.h"
+#include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/predicate_replay.h"
-#include "check/sight_search.h"
 #include "check/untold_keys.h"
 #include "history/access.h"
 #include "history/commuting.h"
@@ -51,53 +49,6 @@ Verdict undecided(Level level, std::string reason) {
   return verdict;
 }
 
-// Edges of predicate reads that are a guess: PredicateEdge, with the write as an operation, since
-// items have other numbers when more keys become reads.
-class Guess {
- public:
-  [[nodiscard]] bool empty() const { return edges_.empty(); }
-  void drop() {
-    edges_.clear();
-    may_grow_ = false;
-  }
-  // Replaces the edges by those of all transactions that have a moment in the order at which they
-  // fit, and removes their keys from `keys`. Returns whether that is a new guess.
-  bool renew(const Observed& observed, PredicateReplay& replay, std::vector<ReadKey>& keys,
-             const Budget& budget) {
-    if (!may_grow_) return false;
-    constexpr int kMostRounds = 20;
-    may_grow_ = ++rounds_ < kMostRounds;
-    const auto before = std::exchange(edges_, {});
-    const History& h = observed.history();
-    for (const TxnId txn : replay.predicate_txns()) {
-      if (budget.exhausted()) break;
-      const auto placed = replay.place(txn);
-      if (!placed) continue;
-      std::erase_if(keys, [&](const ReadKey& key) { return h.txn_of(key.read) == txn; });
-      for (const PredicateEdge& edge : *placed) {
-        edges_.insert({edge.reader, edge.read, observed.items().op(edge.write), edge.overwrites});
-      }
-    }
-    return edges_ != before;
-  }
-  [[nodiscard]] std::vector<PredicateEdge> edges(const Observed& observed) const {
-    std::vector<PredicateEdge> out;
-    const Items& items = observed.items();
-    for (const auto& [reader, read, write, overwrites] : edges_) {
-      const TxnId writer = observed.history().txn_of(write);
-      ItemId item = items.first(writer);
-      while (items.op(item) != write) ++item.value;
-      out.push_back({reader, read, item, overwrites});
-    }
-    return out;
-  }
-
- private:
-  std::set<std::tuple<TxnId, OpId, OpId, bool>> edges_;  // Sorted by reader.
-  int rounds_ = 0;
-  bool may_grow_ = true;
-};
-
 // All keys that the scans of `missed` may have missed.
 std::vector<ReadKey> all_keys_of(const Scans& scans, const std::vector<ReadKey>& missed) {
   std::vector<ReadKey> out;
@@ -108,34 +59,35 @@ std::vector<ReadKey> all_keys_of(const Scans& scans, const std::vector<ReadKey>&
   return out;
 }
 
-// How far to go: only guess, and give up where that does not help; or find out.
-enum class Effort : bool { Guess, All };
+// Whether a transaction that does not take part yet may have written a row.
+bool may_grow(const Observed& observed) {
+  const History& h = observed.history();
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (h.status(TxnId{t}) != TxnStatus::Unknown || observed.counted(TxnId{t})) continue;
+    for (OpId id = h.first_op(TxnId{t}); id < h.end_op(TxnId{t}); ++id.value) {
+      if (writes_register(h.op(id).kind)) return true;
+    }
+  }
+  return false;
+}
 
-// Levels at which a predicate read has a moment in the order that was found. Reads that do not fit
-// there are first moved to a moment where they do, by edges that are a guess. Keys of those that
-// have none near by become reads.
+// Levels at which a predicate read has a moment in the order that was found. With `results` the
+// search itself finds an order in which selects and aggregates fit. Otherwise the keys of those
+// that do not become reads.
 //
 // Rows that a scan missed become reads at once, since it is mostly known why they were absent; if
 // that does not help for long, all keys that it may have missed do.
 Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
-                        const DecideReads& decide, const Budget& budget,
-                        const CheckOptions& options, Effort effort) {
+                        const DecideReads& decide, bool results, const Budget& budget,
+                        const CheckOptions& options) {
   constexpr int kPatience = 6;
   int rounds = 0;
   std::vector<ReadKey> untold;
-  Guess guess;
   std::optional<Observed> again;
   for (;;) {
     Observed& now = again ? *again : observed;
-    now.set_predicate_edges(guess.edges(now));
-    Verdict verdict = decide(now, level);
-    now.set_predicate_edges({});
+    Verdict verdict = decide(now, level, results, budget);
     if (budget.exhausted()) return Verdict{.level = level};
-    if (verdict.outcome != Outcome::Holds && !guess.empty()) {
-      if (effort == Effort::Guess) return Verdict{.level = level};
-      guess.drop();
-      continue;
-    }
     verdict.untold = untold;
     if (verdict.outcome != Outcome::Holds) return verdict;
     // By what is said of open reads, more transactions may take part.
@@ -149,54 +101,76 @@ Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
     const Positions positions = positions_of(now.history(), verdict);
     const Observed& all_there = told ? *told : now;
     PredicateReplay replay(observed, all_there, positions, rules(level).phantoms_count());
-    auto misfits = replay.misfits(budget);
+    std::vector<ReadKey> keys = replay.misfits(budget);
     if (budget.exhausted()) return Verdict{.level = level};
     if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
     std::vector<ReadKey> missed =
         scans.missed(all_there, positions, rules(level).phantoms, budget);
     if (budget.exhausted()) return Verdict{.level = level};
-    if (misfits.empty() && missed.empty()) {
+    if (keys.empty() && missed.empty()) {
       drop_untold_sources(observed, verdict);
       return verdict;
     }
-    std::vector<ReadKey> keys = misfits;
-    const bool grew = !misfits.empty() && guess.renew(all_there, replay, keys, budget);
-    const bool gives_up = !misfits.empty() && (!keys.empty() || !grew);
-    if (effort == Effort::Guess && gives_up) return Verdict{.level = level};
     if (++rounds > kPatience) missed = all_keys_of(scans, missed);
     keys.insert(keys.end(), missed.begin(), missed.end());
     std::sort(keys.begin(), keys.end());
     std::vector<ReadKey> more;
     std::set_union(untold.begin(), untold.end(), keys.begin(), keys.end(),
                    std::back_inserter(more));
-    if (more.size() > untold.size()) {
-      untold = std::move(more);
-      auto next = observed.with_untold(untold, budget, options.threads);
-      if (!next.ok()) return undecided(level, next.error().what);
-      again = *std::move(next);
-    } else if (!grew && guess.empty()) {
+    if (more.size() == untold.size()) {
       // A key that is a read fits every order that is found. If not, that would be a bug, but no
       // reason to say holds.
       return undecided(level, fmt::format("{}: no order was found that gives what it returned",
                                           now.history().place(keys[0].read).to_string()));
-    } else if (!grew) {
-      guess.drop();
     }
+    untold = std::move(more);
+    auto next = observed.with_untold(untold, budget, options.threads);
+    if (!next.ok()) return undecided(level, next.error().what);
+    again = *std::move(next);
   }
 }
 
 // As decide_in_order(). If the strongest level of the family holds, that is the answer: sessions
 // and real time leave few orders, and what a database did is mostly among them.
+//
+// The search takes only transactions that take part to have written rows. So if it finds that the
+// level is violated and there may be more, it is asked what each read saw, one by one. Small
+// histories are asked so first, since that is told better.
 Verdict decide_with_moments(Observed& observed, const Scans& scans, Level level,
                             const DecideReads& decide, const Budget& budget,
                             const CheckOptions& options) {
-  const Level strongest = rules(level).begins_apart() ? Level::StrongSi : Level::StrictSerializable;
-  if (has_conditions(observed.history()) && level != strongest && implies(strongest, level)) {
+  const bool results = rules(level).phantoms_count() && has_conditions(observed.history());
+  const auto in_order = [&](Level asked, bool search, const Budget& part) {
+    return decide_in_order(observed, scans, asked, decide, search, part, options);
+  };
+  using Sources = SearchOptions::Sources;
+  constexpr std::size_t kFewTxns = 20;
+  const Sources sources = options.search.sources;
+  const bool small = sources == Sources::Few && observed.history().txn_count() <= kFewTxns;
+  // Serializability, which implies the levels that allow phantoms, has such a search.
+  const bool phantoms = rules(level).phantoms && has_conditions(observed.history());
+  if (phantoms && !small && sources != Sources::Cases) {
     const Verdict stronger =
-        decide_in_order(observed, scans, strongest, decide, budget, options, Effort::Guess);
+        decide_with_moments(observed, scans, Level::Serializable, decide, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
-  return decide_in_order(observed, scans, level, decide, budget, options, Effort::All);
+  if (!results || small || sources == Sources::Cases) {
+    Verdict verdict = in_order(level, false, budget);
+    if (!results || verdict.outcome != Outcome::Undecided || budget.exhausted()) return verdict;
+  }
+  const Level strongest = rules(level).begins_apart() ? Level::StrongSi : Level::StrictSerializable;
+  std::vector<Way> ways;
+  if (level != strongest && implies(strongest, level)) {
+    ways.emplace_back([&](const Budget& part) -> Turn {
+      const Verdict stronger = in_order(strongest, true, part);
+      if (stronger.outcome == Outcome::Holds) return {weakened(stronger, level)};
+      return {std::nullopt, stronger.outcome == Outcome::Violated};
+    });
+  }
+  const auto alone = [&](const Budget& part) { return in_order(level, true, part); };
+  Verdict verdict = take_turns(budget, first_turn(observed, options.search), ways, alone);
+  const bool open = verdict.outcome == Outcome::Violated && may_grow(observed);
+  return open ? in_order(level, false, budget) : verdict;
 }
 
 // Levels without moments, where any version may be seen of which the level allows it: all keys
@@ -207,7 +181,7 @@ Verdict decide_all(Observed& observed, const AllUntold& untold, Level level,
   if (impossible.valid()) return impossible_read(observed, level, impossible);
   auto all = observed.with_untold(untold.keys, budget, options.threads);
   if (!all.ok()) return undecided(level, all.error().what);
-  Verdict verdict = decide(*all, level);
+  Verdict verdict = decide(*all, level, false, budget);
   verdict.untold = untold.keys;
   return verdict;
 }

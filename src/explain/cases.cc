@@ -176,6 +176,7 @@ TxnId exchanged(TxnId txn, TxnId a, TxnId b) { return txn == a ? b : txn == b ? 
 
 bool mirrors(const Case& earlier, const Case& later) {
   if (earlier.given.size() != 1 || later.given.size() != 1) return false;
+  if (!later.sources.empty() || !later.sights.empty()) return false;
   const Assumption& given = earlier.given[0];
   if (later.given[0] != Assumption{given.key, given.second, given.first}) return false;
   return std::equal(earlier.cycle.begin(), earlier.cycle.end(), later.cycle.begin(),

@@ -31,6 +31,7 @@ Core::Core(const History& history, const Verdict& verdict, const Anomaly& anomal
     }
     for (const Choice& choice : verdict.refutation.choices) {
       add_key(choice.key);
+      add(choice.read);
       for (const TxnId txn : {choice.first, choice.second}) {
         if (txn.valid()) txns_.insert(txn);
       }
@@ -50,6 +51,7 @@ void Core::add(const SourceCase& each) {
   for (const RefutationStep& step : each.refutation.steps) {
     for (const Edge& edge : step.cycle) add(edge);
   }
+  for (const Choice& choice : each.refutation.choices) add(choice.read);
 }
 
 std::vector<TxnId> Core::txns() const { return sorted(txns_); }

@@ -447,7 +447,7 @@ class Explaining {
     }
     story.support = anomaly.support;
     if (!verdict.cases.empty()) {
-      story.cases = cases_of(verdict.cases);
+      story.cases = cases_of(history, verdict.cases);
       for (const SourceCase& each : verdict.cases) {
         if (each.anomalies.empty()) continue;
         const auto& support = each.anomalies[0].support;
@@ -469,7 +469,7 @@ class Explaining {
       }
     }
     if (anomaly.kind == AnomalyKind::ContradictoryOrder) {
-      story.cases = cases_of(verdict.refutation);
+      story.cases = cases_of(history, verdict.refutation);
       return story;
     }
     story.cases.push_back(

@@ -8,11 +8,37 @@
 
 namespace ouro {
 
-std::vector<Case> cases_of(const Refutation& refutation) {
+namespace {
+
+// What a step supposes of open reads and of predicate reads.
+void add_suppositions(const History& history, const Refutation& refutation,
+                      const RefutationStep& step, Case& out) {
+  for (const ChoiceSide& side : step.excluded) {
+    const Choice& choice = refutation.choices[side.choice];
+    if (choice.kind == ChoiceKind::Source && !side.reversed) {
+      out.sources.push_back({choice.read, choice.key, choice.first});
+    }
+    const bool sees = choice.kind == ChoiceKind::Sees && choice.read.valid();
+    if (sees && is_predicate_read(history.op(choice.read).kind)) {
+      out.sights.push_back({choice.read, choice.key, choice.first, !side.reversed});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Case> cases_of(const History& history, const Refutation& refutation) {
   std::vector<Case> cases;
   for (const RefutationStep& step : refutation.steps) {
-    if (step.cycle.empty()) continue;
+    if (!step.premises.empty()) continue;
     Case each;
+    add_suppositions(history, refutation, step, each);
+    if (step.cycle.empty()) {
+      if (each.sights.empty()) continue;
+      each.plain = AnomalyKind::ResultSetMismatch;
+      cases.push_back(std::move(each));
+      continue;
+    }
     std::vector<std::uint32_t> given;  // The choices that each.given is about.
     for (const ChoiceSide& side : step.excluded) {
       const Choice& choice = refutation.choices[side.choice];
@@ -34,11 +60,11 @@ std::vector<Case> cases_of(const Refutation& refutation) {
   return cases;
 }
 
-std::vector<Case> cases_of(std::span<const SourceCase> sources) {
+std::vector<Case> cases_of(const History& history, std::span<const SourceCase> sources) {
   std::vector<Case> out;
   for (const SourceCase& each : sources) {
     const std::size_t first = out.size();
-    std::vector<Case> cases = cases_of(each.refutation);
+    std::vector<Case> cases = cases_of(history, each.refutation);
     if (cases.empty()) cases.emplace_back();
     if (cases[0].cycle.empty() && !each.anomalies.empty()) {
       const Anomaly& anomaly = each.anomalies[0];
@@ -46,8 +72,8 @@ std::vector<Case> cases_of(std::span<const SourceCase> sources) {
       cases[0].cycle = rotated(anomaly.edges);
     }
     for (Case& one : cases) {
-      one.sources = each.sources;
-      one.sights = each.sights;
+      one.sources.insert(one.sources.begin(), each.sources.begin(), each.sources.end());
+      one.sights.insert(one.sights.begin(), each.sights.begin(), each.sights.end());
       if (one.mirrors) *one.mirrors += first;
       out.push_back(std::move(one));
     }

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/sort_within.h"
 #include "check/polygraph/key_chains.h"
+#include "history/access.h"
 #include "history/real_time.h"
 
 namespace ouro {
@@ -17,8 +18,8 @@ constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 }  // namespace
 
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-                   unsigned threads, const Budget& budget, bool sources)
-    : o_(observed) {
+                   unsigned threads, const Budget& budget, SearchFor open)
+    : o_(observed), open_(open) {
   const LevelRules& level_rules = rules(level);
   split_ = level_rules.begins_apart();
   sessions_ = level_rules.sessions;
@@ -27,7 +28,10 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   overwrites_ = level_rules.rw_orders();
   phantoms_ = level_rules.phantoms;
   if (split_ && !chains) chained_ = false;
-  if (sources && !o_.searched_reads().empty()) {
+  if (open.results) {
+    open_keys_ = list_keys(o_.history());
+    open_keys_.flip();
+  } else if (open.sources && !o_.searched_reads().empty()) {
     open_keys_.assign(o_.history().key_count(), false);
     for (const ItemId read : o_.searched_reads()) open_keys_[o_.items().key(read).index()] = true;
   }

@@ -52,19 +52,26 @@ struct Chain {
 
 class KeyChains;
 
+// What a search is to find out besides the order of writers.
+struct SearchFor {
+  bool sources = false;  // What the searched reads of Observed returned.
+  bool results = false;  // By observation: when selects and aggregates saw what they returned.
+};
+
 class Encoding {
  public:
   // REQUIRES: `observed` outlives the encoding and has no wrong read that violates `level`.
   // `clock_drift` is in the unit of the history's clocks. Without `chains` every writer is a chain
   // of its own; at levels with one node per transaction this is ignored, as a writer that reads
   // what it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true
-  // and the rest meaningless. The result does not depend on `threads`. With `sources` the search is
-  // to find out what the searched reads of `observed` returned, which needs members().
+  // and the rest meaningless. The result does not depend on `threads`. `open` is what the search is
+  // to find out, which needs members().
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-           unsigned threads, const Budget& budget, bool sources = false);
+           unsigned threads, const Budget& budget, SearchFor open = {});
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
+  [[nodiscard]] const SearchFor& open() const { return open_; }
   // Whether a transaction has two nodes, its begin and its commit.
   [[nodiscard]] bool split() const { return split_; }
   // Whether session order is among the arcs.
@@ -116,7 +123,7 @@ class Encoding {
   // The chain of which `item` is the first write, the last write, or the only read of the last
   // version; kNoChain if there is none.
   [[nodiscard]] ChainId chain_at(ItemId item) const { return item_chain_[item.index()]; }
-  // Whether the search is to find out what some reads of the key returned.
+  // Whether the search is to find out what some reads saw of the key.
   [[nodiscard]] bool is_open(KeyId key) const {
     return !open_keys_.empty() && open_keys_[key.index()];
   }
@@ -146,6 +153,7 @@ class Encoding {
   void add_arc(Node from, Node to) { arcs_.push_back({from, to}); }
 
   const Observed& o_;
+  const SearchFor open_;
   bool stopped_ = false;
   bool split_ = false;
   bool sessions_ = false;

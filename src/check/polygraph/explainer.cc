@@ -99,7 +99,7 @@ Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
 
 // An edge that rests on what an open read returned, or on what its transaction sees.
 Edge Explainer::source_edge(Arc arc, Literal literal) const {
-  const Choice& about = *search_->sources()->about(literal.choice());
+  const Choice& about = *search_->seen().about(literal.choice());
   const bool sees = !literal.opposite();
   const OpId write = o_.items().op(final_write(o_, about.first, about.key));
   return {.from = e_.txn(arc.from),
@@ -219,7 +219,7 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
 
 Choice Explainer::about(std::uint32_t choice) const {
   const Search::Pair pair = search_->pair(choice);
-  if (pair.first == kNoChain) return *search_->sources()->about(choice);
+  if (pair.first == kNoChain) return *search_->seen().about(choice);
   return {.key = e_.key_of(pair.first),
           .first = e_.chain(pair.first).first,
           .second = e_.chain(pair.second).first};

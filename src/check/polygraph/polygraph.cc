@@ -15,6 +15,7 @@
 #include "check/polygraph/search.h"
 #include "check/polygraph/session_arcs.h"
 #include "check/polygraph/trusting_order.h"
+#include "check/versions/read_parts.h"
 #include "check/versions/worst_cycle.h"
 #include "graph/digraph.h"
 
@@ -86,7 +87,7 @@ void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph&
 }
 
 // Adds a refutation. A proof without choices is a single cycle; otherwise the first of its cycles
-// is shown as an example.
+// is shown as an example, if it has any.
 void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<const Lemma> proof) {
   Refutation refutation = explainer.refutation(proof);
   const auto first = std::find_if(refutation.steps.begin(), refutation.steps.end(),
@@ -95,7 +96,8 @@ void add_refutation(Verdict& verdict, const Explainer& explainer, std::span<cons
     add_anomaly(verdict, AnomalyKind::ForbiddenCycle, first->cycle);
     return;
   }
-  add_anomaly(verdict, AnomalyKind::ContradictoryOrder, first->cycle);
+  add_anomaly(verdict, AnomalyKind::ContradictoryOrder,
+              first == refutation.steps.end() ? std::vector<Edge>() : first->cycle);
   verdict.refutation = std::move(refutation);
 }
 
@@ -104,11 +106,11 @@ struct Task {
   const Observed& observed;
   Level level;
   const CheckOptions& options;
-  bool sources;
+  SearchFor open;
 
   [[nodiscard]] Encoding encoded(const Budget& budget) const {
     return Encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
-                    budget, sources);
+                    budget, open);
   }
 };
 
@@ -181,6 +183,9 @@ Verdict search_order(const Encoding& encoding, Start start, const Task& task,
       verdict.outcome = Outcome::Holds;
       break;
     case Solution::None:
+      if (search.results() != nullptr && search.results()->impossible().valid()) {
+        return impossible_read(encoding.observed(), task.level, search.results()->impossible());
+      }
       add_refutation(verdict, Explainer(encoding, &search), solver.proof());
       break;
     case Solution::Stopped:
@@ -282,8 +287,8 @@ Steps first_turn(const Observed& observed, const SearchOptions& options) {
 }
 
 Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
-                        const CheckOptions& options, bool sources) {
-  const Task task{observed, level, options, sources};
+                        const CheckOptions& options, SearchFor open) {
+  const Task task{observed, level, options, open};
   const auto alone = [&](const Budget& part) {
     Encoding encoding = task.encoded(part);
     return decide_encoded(encoding, task, part);

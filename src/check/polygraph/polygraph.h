@@ -10,17 +10,18 @@
 #pragma once
 
 #include "check/observed/observed.h"
+#include "check/polygraph/encoding.h"
 #include "check/polygraph/take_turns.h"
 #include "ouro/check.h"
 
 namespace ouro {
 
 // Checks `level`: any but those of LevelFamily::CommitOrder.
-// REQUIRES: no wrong read of `observed` violates the level. With `sources`, which levels of
-// LevelFamily::Parallel cannot have, it is found out what the searched reads returned; all other
-// open reads are left out.
+// REQUIRES: no wrong read of `observed` violates the level. Levels of LevelFamily::Parallel cannot
+// search for anything else, nor levels that allow phantoms for results. All other open reads, and
+// all keys that predicate reads do not tell of, are left out.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
-                                      const CheckOptions& options, bool sources = false);
+                                      const CheckOptions& options, SearchFor open = {});
 
 // How much work the first turn has (take_turns.h) if another level, or an assumption, is to answer
 // for a level: enough for histories that are not hard.

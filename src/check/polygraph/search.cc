@@ -38,7 +38,10 @@ Search::Search(const Encoding& encoding, DynamicOrder& order, const SearchOption
   for (const auto& slots : backward) {
     for (const std::uint32_t slot : slots) push(slot);
   }
-  if (!e_.members().empty()) sources_.emplace(e_, order_, *this, budget);
+  if (e_.members().empty()) return;
+  seen_.emplace(e_, order_, *this, budget);
+  if (e_.open().sources) sources_.emplace(e_, order_, *this, *seen_, budget);
+  if (e_.open().results) results_.emplace(e_, *this, *seen_, budget);
 }
 
 // Sorts the chains of a range of keys, and collects the slots of chains from which an arc to the
@@ -114,6 +117,7 @@ std::uint32_t Search::settle(ChainId chain) {
 // Brings slots_ and open_ up to date with the nodes that moved in the order.
 void Search::settle_moved() {
   if (order_.moved().empty()) return;
+  if (results_) results_->moved();
   unsettled_.clear();
   touched_.clear();
   ++round_;
@@ -187,6 +191,7 @@ Guide::Next Search::next(Solver& solver) {
   if (by_activity && (restart(solver, next) || branch_by_activity(solver, next))) return next;
   if (branch_by_order(solver, next)) return next;
   if (sources_ && sources_->next(solver, next)) return next;
+  if (results_ && results_->next(solver, next)) return next;
   if (!options_.on_demand) branch_by_number(solver, next);
   return next;
 }

@@ -20,7 +20,9 @@
 #include <vector>
 
 #include "check/polygraph/encoding.h"
+#include "check/polygraph/result_choices.h"
 #include "check/polygraph/saturation.h"
+#include "check/polygraph/seen_versions.h"
 #include "check/polygraph/source_choices.h"
 #include "graph/dynamic_order.h"
 #include "ouro/check.h"
@@ -38,7 +40,7 @@ class Search : public Guide {
   void reopened(std::uint32_t choice) override;
 
   // The chains that a choice is about; a literal that is not opposite puts `first` first. Without
-  // chains it is one of sources().
+  // chains it is one of seen().
   struct Pair {
     ChainId first = kNoChain;
     ChainId second = kNoChain;
@@ -48,8 +50,12 @@ class Search : public Guide {
   Literal literal(Solver& solver, ChainId a, ChainId b);
   // A choice that is not about two chains.
   std::uint32_t add_other_choice(Solver& solver, const Side& first, const Side& second);
-  // What finds out what open reads returned; null if the encoding has none.
+  // What finds out what open reads returned, and what predicate reads saw; null if the encoding
+  // does not ask for that.
   [[nodiscard]] const SourceChoices* sources() const { return sources_ ? &*sources_ : nullptr; }
+  [[nodiscard]] const ResultChoices* results() const { return results_ ? &*results_ : nullptr; }
+  // REQUIRES: one of them is there.
+  [[nodiscard]] const SeenVersions& seen() const { return *seen_; }
 
   // The last chain of `key` that begins before `node` in the current order. REQUIRES: `node` is
   // that of a transaction.
@@ -108,7 +114,9 @@ class Search : public Guide {
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
   // By choice: its chains.
   std::vector<Pair> pairs_;  // By choice.
+  std::optional<SeenVersions> seen_;
   std::optional<SourceChoices> sources_;
+  std::optional<ResultChoices> results_;
 
   // When the search is stuck.
   std::optional<Saturation> saturation_;

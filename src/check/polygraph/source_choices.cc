@@ -1,7 +1,6 @@
 #include "check/polygraph/source_choices.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "check/observed/phantom.h"
 #include "check/polygraph/search.h"
@@ -9,32 +8,17 @@
 namespace ouro {
 
 SourceChoices::SourceChoices(const Encoding& encoding, const DynamicOrder& order, Search& search,
-                             const Budget& budget)
+                             SeenVersions& seen, const Budget& budget)
     : e_(encoding),
       o_(encoding.observed()),
       order_(order),
       search_(search),
+      seen_(seen),
       ticker_(budget, 4096, 4) {
-  add_versions(budget);
   add_reads();
 }
 
-void SourceChoices::add_versions(const Budget& budget) {
-  chain_first_.assign(e_.chain_count() + 1, 0);
-  versions_.reserve(e_.members().size());
-  for_each_within(budget, 0, e_.members().size(), [&](std::size_t i) {
-    const ChainMember& member = e_.members()[i];
-    const KeyId key = e_.key_of(member.chain);
-    Version version{member.writer, member.chain, {}};
-    if (member.writer != kInitialTxn) version.write = final_write(o_, member.writer, key);
-    versions_.push_back(version);
-    ++chain_first_[member.chain + 1];
-  });
-  std::partial_sum(chain_first_.begin(), chain_first_.end(), chain_first_.begin());
-}
-
 void SourceChoices::add_reads() {
-  constexpr std::uint32_t kNoKey = 0xffffffff;
   key_of_.assign(o_.history().key_count(), kNoKey);
   for (const ItemId item : o_.searched_reads()) {
     std::uint32_t& key = key_of_[o_.items().key(item).index()];
@@ -63,59 +47,24 @@ void SourceChoices::moved(Node node) {
   if (txn == kInitialTxn) return;
   for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
     if (!e_.is_open(o_.items().key(i))) continue;
-    Key& key = keys_[key_of_[o_.items().key(i).index()]];
+    const std::uint32_t number = key_of_[o_.items().key(i).index()];
+    if (number == kNoKey) continue;
+    Key& key = keys_[number];
     if (std::exchange(key.is_dirty, true)) continue;
-    dirty_.push_back(key_of_[key.key.index()]);
+    dirty_.push_back(number);
   }
-}
-
-// Behind the initial version, which is at zero.
-std::uint32_t SourceChoices::position(VersionId version) const {
-  const TxnId writer = versions_[version].writer;
-  return writer == kInitialTxn ? 0 : order_.position(e_.commit(writer)) + 1;
-}
-
-std::pair<SourceChoices::VersionId, SourceChoices::VersionId> SourceChoices::members(
-    ChainId chain) const {
-  return {chain_first_[chain], chain_first_[chain + 1]};
 }
 
 bool SourceChoices::fits(const Read& read, VersionId version) const {
-  return versions_[version].writer != read.txn && o_.fits(read.item, versions_[version].write);
+  return seen_[version].writer != read.txn && o_.fits(read.item, seen_[version].write);
 }
 
-SourceChoices::VersionId SourceChoices::last_seen(const Read& read) const {
-  const std::uint32_t now = order_.position(e_.begin(read.txn)) + 1;
-  const auto [first, end] = members(search_.last_chain(keys_[read.key].key, e_.begin(read.txn)));
-  VersionId low = first;  // The first version of a chain comes before all others.
-  VersionId high = end;
-  while (high - low > 1) {
-    const VersionId middle = low + (high - low) / 2;
-    (position(middle) < now ? low : high) = middle;
-  }
-  return low;
-}
-
-SourceChoices::VersionId SourceChoices::returned(const Read& read) const {
+VersionId SourceChoices::returned(const Read& read) const {
   VersionId version = last_seen(read);
   if (e_.phantoms() && is_phantom(o_, read.item)) {
-    while (version != kNoVersion && !fits(read, version)) version = before(version);
+    while (version != kNoVersion && !fits(read, version)) version = seen_.before(version);
   }
   return version != kNoVersion && fits(read, version) ? version : kNoVersion;
-}
-
-SourceChoices::VersionId SourceChoices::before(VersionId version) const {
-  const ChainId chain = versions_[version].chain;
-  if (version > members(chain).first) return version - 1;
-  const ChainId left = search_.neighbour(chain, -1);
-  return left == kNoChain ? kNoVersion : members(left).second - 1;
-}
-
-SourceChoices::VersionId SourceChoices::behind(VersionId version) const {
-  const ChainId chain = versions_[version].chain;
-  if (version + 1 < members(chain).second) return version + 1;
-  const ChainId right = search_.neighbour(chain, 1);
-  return right == kNoChain ? kNoVersion : members(right).first;
 }
 
 bool SourceChoices::may_ask(const Read& read, VersionId version) const {
@@ -126,31 +75,26 @@ bool SourceChoices::may_ask(const Read& read, VersionId version) const {
 
 // Of the versions that the read may have returned and was not asked about, the one that is nearest
 // to `from`, the last that it sees; kNoVersion if there is none.
-SourceChoices::VersionId SourceChoices::nearest(const Read& read, VersionId from) const {
-  const std::uint32_t now = order_.position(e_.begin(read.txn)) + 1;
+VersionId SourceChoices::nearest(const Read& read, VersionId from) const {
+  const std::uint32_t now = seen_.begin(read.txn);
   VersionId left = from;
-  VersionId right = behind(from);
-  while (left != kNoVersion && !may_ask(read, left)) left = before(left);
-  while (right != kNoVersion && !may_ask(read, right)) right = behind(right);
+  VersionId right = seen_.behind(from);
+  while (left != kNoVersion && !may_ask(read, left)) left = seen_.before(left);
+  while (right != kNoVersion && !may_ask(read, right)) right = seen_.behind(right);
   if (left == kNoVersion || right == kNoVersion) return left == kNoVersion ? right : left;
-  return now - position(left) <= position(right) - now ? left : right;
+  return now - seen_.position(left) <= seen_.position(right) - now ? left : right;
 }
 
 std::vector<ReadSource> SourceChoices::sources() const {
   std::vector<ReadSource> out;
   for (const Read& read : reads_) {
     out.push_back(
-        {o_.items().op(read.item), o_.items().key(read.item), versions_[returned(read)].writer});
+        {o_.items().op(read.item), o_.items().key(read.item), seen_[returned(read)].writer});
   }
   return out;
 }
 
 // ---- choices ----
-
-const Choice* SourceChoices::about(std::uint32_t choice) const {
-  const auto found = about_.find(choice);
-  return found == about_.end() ? nullptr : &found->second;
-}
 
 void SourceChoices::look_at_dirty_keys() {
   for (const std::uint32_t k : dirty_) {
@@ -206,16 +150,16 @@ void SourceChoices::ask(Solver& solver, Read& read, VersionId seen, Guide::Next&
   next.kind = Guide::Next::Kind::Forbid;
   const VersionId version = nearest(read, seen);
   if (version == kNoVersion) return;
-  const TxnId writer = versions_[version].writer;
+  const TxnId writer = seen_[version].writer;
   Side reads_from;
   if (writer != kInitialTxn) reads_from.add({e_.commit(writer), e_.begin(read.txn)});
   Choice about{.key = o_.items().key(read.item), .first = writer, .second = {}};
   about.read = o_.items().op(read.item);
   about.kind = ChoiceKind::Source;
-  const std::uint32_t source = add_choice(solver, reads_from, {}, about);
+  const std::uint32_t source = seen_.add_choice(solver, reads_from, {}, about);
   about.kind = ChoiceKind::Later;
   about.previous = previous;
-  const std::uint32_t later = add_choice(solver, {}, {}, about);
+  const std::uint32_t later = seen_.add_choice(solver, {}, {}, about);
   read.asked.push_back({version, source, later});
   next.forbidden.literals.push_back(Literal::of(source, false));
   next.forbidden.literals.push_back(Literal::of(later, false));
@@ -227,40 +171,17 @@ void SourceChoices::forbid(Solver& solver, const Read& read, const Read::Asked& 
                            VersionId seen, Guide::Next& next) {
   next.kind = Guide::Next::Kind::Forbid;
   auto& literals = next.forbidden.literals;
-  literals.push_back(!sees(solver, read, seen));
-  const ChainId of_seen = versions_[seen].chain;
-  const ChainId of_source = versions_[asked.version].chain;
+  literals.push_back(!seen_.sees(solver, read.txn, seen, o_.items().op(read.item)));
+  const ChainId of_seen = seen_[seen].chain;
+  const ChainId of_source = seen_[asked.version].chain;
   if (of_seen != of_source && !search_.is_initial(of_seen) && !search_.is_initial(of_source)) {
-    const std::uint64_t away = order_.position(e_.begin(read.txn)) + 1 - position(seen);
+    const std::uint64_t away = seen_.begin(read.txn) - seen_.position(seen);
     const Literal earlier = search_.literal(solver, of_seen, of_source);
     // The side that moves less is tried first.
     literals.insert(search_.span(of_seen, of_source) < away ? literals.begin() : literals.end(),
                     earlier);
   }
   literals.push_back(Literal::of(asked.source, true));
-}
-
-Literal SourceChoices::sees(Solver& solver, const Read& read, VersionId version) {
-  const auto [at, added] = sees_.try_emplace({read.txn, version}, 0);
-  if (added) {
-    const TxnId writer = versions_[version].writer;
-    Side yes;
-    Side no;
-    yes.add({e_.commit(writer), e_.begin(read.txn)});
-    no.add({e_.begin(read.txn), e_.commit(writer)});
-    Choice about{.key = o_.items().key(read.item), .first = writer, .second = read.txn};
-    about.kind = ChoiceKind::Sees;
-    about.read = o_.items().op(read.item);
-    at->second = add_choice(solver, yes, no, about);
-  }
-  return Literal::of(at->second, false);
-}
-
-std::uint32_t SourceChoices::add_choice(Solver& solver, const Side& first, const Side& second,
-                                        Choice about) {
-  const std::uint32_t choice = search_.add_other_choice(solver, first, second);
-  about_.emplace(choice, about);
-  return choice;
 }
 
 }  // namespace ouro

@@ -7,7 +7,7 @@
 //
 //   Source(r, w)  r returned the version of w; then w commits before the reader begins.
 //   Later(r, k)   r returned none of the first k versions that it was asked about.
-//   Sees(T, v)    v, a writer of the key, commits before T begins; or T begins before v commits.
+//   Sees(T, v)    as in seen_versions.h.
 //
 // and the solver is told, when it matters, that
 //
@@ -19,8 +19,6 @@
 // only a look at each open read.
 #pragma once
 
-#include <absl/container/flat_hash_map.h>
-
 #include <cstdint>
 #include <queue>
 #include <span>
@@ -28,6 +26,7 @@
 #include <vector>
 
 #include "check/polygraph/encoding.h"
+#include "check/polygraph/seen_versions.h"
 #include "graph/dynamic_order.h"
 #include "ouro/check.h"
 #include "solver/solver.h"
@@ -40,7 +39,7 @@ class SourceChoices {
  public:
   // REQUIRES: all outlive the result. `search` keeps the chains of every key sorted by `order`.
   SourceChoices(const Encoding& encoding, const DynamicOrder& order, Search& search,
-                const Budget& budget);
+                SeenVersions& seen, const Budget& budget);
 
   // `node` has another position in the order.
   void moved(Node node);
@@ -50,19 +49,8 @@ class SourceChoices {
   // What the reads returned by the current order, in the order of their operations. REQUIRES: all
   // are satisfied.
   [[nodiscard]] std::vector<ReadSource> sources() const;
-  // What a choice of the solver is about, if it was made here; null if not. Choice::previous is a
-  // number of the solver.
-  [[nodiscard]] const Choice* about(std::uint32_t choice) const;
 
  private:
-  using VersionId = std::uint32_t;  // Into versions_.
-  static constexpr VersionId kNoVersion = 0xffffffff;
-
-  struct Version {
-    TxnId writer;  // kInitialTxn: the initial one.
-    ChainId chain = kNoChain;
-    ItemId write;  // Invalid: the initial one.
-  };
   struct Key {
     KeyId key;
     std::uint32_t first_read = 0;  // Into by_key_.
@@ -82,46 +70,36 @@ class SourceChoices {
     std::vector<Asked> asked;
   };
 
-  void add_versions(const Budget& budget);
   void add_reads();
-  [[nodiscard]] std::uint32_t position(VersionId version) const;
-  // The versions of a chain.
-  [[nodiscard]] std::pair<VersionId, VersionId> members(ChainId chain) const;
   [[nodiscard]] bool fits(const Read& read, VersionId version) const;
   // The last version that the reader sees in the current order.
-  [[nodiscard]] VersionId last_seen(const Read& read) const;
+  [[nodiscard]] VersionId last_seen(const Read& read) const {
+    return seen_.last_seen(keys_[read.key].key, read.txn);
+  }
   // What the read returned by the current order; kNoVersion if it is not satisfied.
   [[nodiscard]] VersionId returned(const Read& read) const;
-  // The version before or behind another one of the key in the current order; kNoVersion if there
-  // is none.
-  [[nodiscard]] VersionId before(VersionId version) const;
-  [[nodiscard]] VersionId behind(VersionId version) const;
   [[nodiscard]] VersionId nearest(const Read& read, VersionId from) const;
   [[nodiscard]] bool may_ask(const Read& read, VersionId version) const;
   void look_at_dirty_keys();
   void ask(Solver& solver, Read& read, VersionId seen, Guide::Next& next);
   void forbid(Solver& solver, const Read& read, const Read::Asked& asked, VersionId seen,
               Guide::Next& next);
-  std::uint32_t add_choice(Solver& solver, const Side& first, const Side& second, Choice about);
-  Literal sees(Solver& solver, const Read& read, VersionId version);
 
   const Encoding& e_;
   const Observed& o_;
   const DynamicOrder& order_;
   Search& search_;
+  SeenVersions& seen_;
   BudgetTicker ticker_;
-  std::vector<Version> versions_;       // As Encoding::members().
-  std::vector<VersionId> chain_first_;  // By chain: its first version, if its key is open.
   std::vector<Key> keys_;
-  std::vector<std::uint32_t> key_of_;  // By KeyId: into keys_.
+  static constexpr std::uint32_t kNoKey = 0xffffffff;
+  std::vector<std::uint32_t> key_of_;  // By KeyId: into keys_; kNoKey: it has no such reads.
   std::vector<Read> reads_;            // In the order of their items.
   std::vector<std::uint32_t> by_key_;  // Reads, key by key.
   std::vector<std::uint32_t> dirty_;   // Keys that are.
   // Reads that may not be satisfied, with the position that they had when they were pushed.
   using Entry = std::pair<std::uint32_t, std::uint32_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
-  absl::flat_hash_map<std::pair<TxnId, VersionId>, std::uint32_t> sees_;
-  absl::flat_hash_map<std::uint32_t, Choice> about_;  // By choice of the solver.
 };
 
 }  // namespace ouro

@@ -23,7 +23,8 @@ struct Turn {
 using Way = std::function<Turn(const Budget&)>;
 
 // Asks `ways`, in their order, each with `steps` of work at first, and then the `last` one, whose
-// verdict is undecided only if its budget is exhausted. Undecided if `budget` is exhausted.
+// verdict is undecided only if its budget is exhausted, or for a reason that it states and that no
+// budget helps against. Undecided if `budget` is exhausted.
 [[nodiscard]] inline Verdict take_turns(const Budget& budget, Steps steps, std::vector<Way> ways,
                                         const std::function<Verdict(const Budget&)>& last) {
   for (;; steps.count *= 4) {
@@ -36,7 +37,8 @@ using Way = std::function<Turn(const Budget&)>;
     std::erase(ways, nullptr);
     if (ways.empty()) return last(budget);
     Verdict verdict = last(Budget(budget, steps));
-    if (verdict.outcome != Outcome::Undecided || budget.exhausted()) return verdict;
+    if (verdict.outcome != Outcome::Undecided || !verdict.reason.empty()) return verdict;
+    if (budget.exhausted()) return verdict;
   }
 }
 

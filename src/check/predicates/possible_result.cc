@@ -46,11 +46,18 @@ void PossibleResult::add(std::span<const RowPart> parts, KeyId key) {
 void PossibleResult::add_sums(std::span<const RowPart> parts, KeyId key) {
   constexpr std::size_t kMost = 1 << 8;
   if (many_) return;
+  const auto value = [&](const RowPart& part) {
+    return read_.column.valid() ? part.value : h_.key_name(key);
+  };
+  if (parts.size() == 1 && sums_.size() == 1) {
+    if (parts[0].counts) sums_.begin()->second.add(h_, value(parts[0]));
+    return;  // It does not matter that the only sum has another summary now.
+  }
   absl::flat_hash_map<std::string, Total> next;
   for (const auto& [summary, total] : sums_) {
     for (const RowPart& part : parts) {
       Total with = total;
-      if (part.counts) with.add(h_, read_.column.valid() ? part.value : h_.key_name(key));
+      if (part.counts) with.add(h_, value(part));
       next.try_emplace(with.summary(), with);
     }
     many_ |= next.size() > kMost;

@@ -172,4 +172,19 @@ void RowVersions::select(PredicateId predicate, std::vector<KeyPosition>& out) c
   std::sort(out.begin(), out.end());
 }
 
+void RowVersions::select_keys(PredicateId predicate, std::vector<KeyId>& out) const {
+  out.clear();
+  if (scope(predicate).cost > keys_.size()) {
+    for (std::size_t k = 0; k + 1 < first_.size(); ++k) {
+      if (first_[k] < first_[k + 1]) out.emplace_back(k);
+    }
+    return;
+  }
+  std::vector<KeyPosition> places;
+  select(predicate, places);
+  for (const KeyPosition& place : places) {
+    if (out.empty() || out.back() != place.key) out.push_back(place.key);
+  }
+}
+
 }  // namespace ouro

@@ -75,6 +75,9 @@ class RowVersions {
   // Cost: of a predicate that bounds the key or a column, the versions within the bounds; otherwise
   // all of them. Threads may call it at the same time.
   void select(PredicateId predicate, std::vector<KeyPosition>& out) const;
+  // Replaces `out` by all keys of such versions, and maybe others, ascending.
+  // Cost: as select(), but no more than there are keys.
+  void select_keys(PredicateId predicate, std::vector<KeyId>& out) const;
 
  private:
   // What an index has of a version: the number of its cell (predicate_bounds.h).
