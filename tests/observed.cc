@@ -61,7 +61,6 @@ class Observer {
   void read_untold(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   void miss_rows(std::size_t index, const Op& op, const std::map<KeyId, Op>& own);
   [[nodiscard]] bool selects(const Op& op, const KeyVersion& row) const;
-  [[nodiscard]] Value absent_value(KeyId key) const;
   [[nodiscard]] bool is_row(KeyId key, Value value) const;
   [[nodiscard]] Value listed_value(const PredicateRead& read, KeyId key) const;
   void read_list(std::size_t index, const Op& op, std::size_t own_count);
@@ -264,8 +263,12 @@ void Observer::count_txns() {
   }
   for (const VersionOrder& order : history_.version_orders()) {
     if (evidence_ != Evidence::Versions) break;
-    for (const Value version : history_.versions(order)) {
-      for (const TxnId txn : writers_.at({order.key, version})) {
+    const auto versions = history_.versions(order);
+    const auto named = history_.version_writers(order);
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+      const bool by_name = !named.empty() && named[i].valid();
+      for (const TxnId txn :
+           by_name ? std::set<TxnId>{named[i]} : writers_.at({order.key, versions[i]})) {
         if (history_.status(txn) != TxnStatus::Unknown || !counted.insert(txn).second) continue;
         unexplored.push_back(txn);
       }
@@ -362,8 +365,7 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     read_register(index, {op.id, OpKind::Read, key, value},
                   mine == own.end() ? std::nullopt : std::optional<Value>(mine->second.value));
   };
-  const bool by_clients = op.kind == OpKind::Scan && !read.has_version_set &&
-                          evidence_ == Evidence::Observed;
+  const bool by_clients = op.kind == OpKind::Scan && !read.has_version_set;
   std::set<KeyId> returned;
   for (const KeyVersion& row : history_.rows(read)) {
     const bool first = returned.insert(row.key).second;
@@ -395,11 +397,7 @@ void Observer::read_rows(std::size_t index, const Op& op) {
     const std::size_t before = out_.txns[index].reads.size();
     const auto mine = own.find(key);
     const bool deleted = mine != own.end() && mine->second.kind == OpKind::Delete;
-    const Value seen = read.has_version_set ? listed_value(read, key) : absent_value(key);
-    if (mine == own.end() && !read.has_version_set &&
-        possible_sources(history_, {op.id, OpKind::Read, key, seen}).size() > 1) {
-      throw std::invalid_argument("a scan did not list what may be absent for several reasons");
-    }
+    const Value seen = listed_value(read, key);
     read_key(key, deleted ? mine->second.value : seen);
     const bool missed = is_row(key, mine == own.end() ? seen : mine->second.value);
     if (missed) note(AnomalyKind::ResultSetMismatch);
@@ -415,8 +413,8 @@ bool Observer::is_set_read(const Op& scan) const {
   return lower.kind() == ValueKind::Text && history_.string(lower).ends_with("∋");
 }
 
-// By observation a scan saw no row of each key in its range that it did not return; `sources_` says
-// who left it so. If nobody is named, nobody did.
+// A scan without a version set saw no row of each key in its range that it did not return;
+// `sources_` says who left it so. If nobody is named, nobody did.
 void Observer::miss_rows(std::size_t index, const Op& op, const std::map<KeyId, Op>& own) {
   const PredicateRead& read = history_.predicate_read(op.id);
   for (std::size_t k = 0; k < history_.key_count(); ++k) {
@@ -514,23 +512,6 @@ Value Observer::listed_value(const PredicateRead& read, KeyId key) const {
     if (version.key == key) value = version.value;
   }
   return value;
-}
-
-// What a scan saw of a key that it did not list: nothing, or the tombstone that was the only way to
-// be absent.
-Value Observer::absent_value(KeyId key) const {
-  std::set<std::pair<TxnId, Value>> tombstones;
-  for (std::size_t i = 0; i < history_.op_count(); ++i) {
-    const Op op = history_.op(OpId{i});
-    const TxnId txn = history_.txn_of(op.id);
-    if (op.kind != OpKind::Delete || op.key != key) continue;
-    if (history_.status(txn) != TxnStatus::Aborted) tombstones.insert({txn, op.value});
-  }
-  if (tombstones.empty()) return Value::null();
-  if (tombstones.size() > 1 || history_.initial(key).is_null()) {
-    throw std::invalid_argument("a scan did not list what may be deleted or never have been there");
-  }
-  return tombstones.begin()->second;
 }
 
 // Whether a row is one that the read asks for.
@@ -672,8 +653,7 @@ bool any_sources(const History& history, Evidence evidence,
       if (!is_predicate_read(op.kind)) continue;
       std::set<KeyId> told = written;
       const PredicateRead& read = history.predicate_read(id);
-      const bool misses = op.kind == OpKind::Scan && !read.has_version_set &&
-                          evidence == Evidence::Observed;
+      const bool misses = op.kind == OpKind::Scan && !read.has_version_set;
       for (const KeyVersion& row : history.rows(read)) {
         if (misses && row.value.is_null()) continue;
         look_at({id, OpKind::Read, row.key, row.value});

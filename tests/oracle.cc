@@ -122,22 +122,25 @@ std::optional<std::vector<Stated>> stated_orders(const History& history, const O
   for (const VersionOrder& order : history.version_orders()) {
     Stated stated{order.key, {}};
     const auto versions = history.versions(order);
-    for (const Value version : versions) {
+    const auto named = history.version_writers(order);
+    std::set<std::size_t> complete;  // Those whose last write is listed.
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+      const bool by_name = !named.empty() && named[i].valid();
       const auto writer = std::find_if(seen.txns.begin(), seen.txns.end(), [&](const auto& txn) {
         const auto written = txn.writes.find(order.key);
+        if (by_name) return txn.id == named[i];
         return written != txn.writes.end() &&
-               std::find(written->second.begin(), written->second.end(), version) !=
+               std::find(written->second.begin(), written->second.end(), versions[i]) !=
                    written->second.end();
       });
       if (writer == seen.txns.end()) return std::nullopt;
       stated.writers.push_back(static_cast<std::size_t>(writer - seen.txns.begin()));
-    }
-    for (const CountedTxn& txn : seen.txns) {
-      const auto written = txn.writes.find(order.key);
-      if (!order.complete || written == txn.writes.end()) continue;
-      if (std::find(versions.begin(), versions.end(), written->second.back()) == versions.end()) {
-        return std::nullopt;
+      if (by_name || writer->writes.at(order.key).back() == versions[i]) {
+        complete.insert(stated.writers.back());
       }
+    }
+    for (std::size_t t = 1; t < seen.txns.size() && order.complete; ++t) {
+      if (seen.txns[t].writes.contains(order.key) && !complete.contains(t)) return std::nullopt;
     }
     out.push_back(std::move(stated));
   }

@@ -545,6 +545,14 @@ TEST(PredicateCasesTest, WhatIsViolatedIsSoHoweverScansAreUnderstood) {
       ASSERT_EQ(verdict->outcome == Outcome::Holds, may_hold)
           << "seed " << seed << " at " << info(level).name << "\n"
           << made.text(std::nullopt);
+      // There are no version orders, so by them it is the same.
+      CheckOptions by_orders;
+      by_orders.evidence = Evidence::Versions;
+      const auto same = check(*history, level, by_orders);
+      ASSERT_TRUE(same.ok()) << same.error().to_string();
+      ASSERT_EQ(same->outcome, verdict->outcome) << made.text(std::nullopt) << same->reason;
+      const auto proof = certify(*history, make_certificate(*history, *same, 0));
+      ASSERT_TRUE(proof.ok() && proof->accepted) << made.text(std::nullopt) << proof->reason;
       if (verdict->outcome != Outcome::Violated || made.readings() == 1) continue;
       ++certain;
       const Explanation explanation = explain(*history, *verdict);

@@ -19,9 +19,9 @@ History tiny_history(std::string_view text) {
 
 }  // namespace
 
-Tiny::Tiny(std::string_view text, Evidence evidence, Absences absences)
+Tiny::Tiny(std::string_view text, Evidence evidence, Tombstones tombstones)
     : history_(tiny_history(text)) {
-  auto observed = Observed::observe(history_, Budget(), 1, evidence, absences);
+  auto observed = Observed::observe(history_, Budget(), 1, evidence, tombstones);
   if (!observed.ok()) throw std::invalid_argument(observed.error().to_string());
   observed_ = *std::move(observed);
 }

@@ -19,7 +19,7 @@ class Tiny {
   // `text` is in the notation of case files, or native text if it begins with '{'. Throws
   // std::invalid_argument if it cannot be read or joined.
   explicit Tiny(std::string_view text, Evidence evidence = Evidence::Observed,
-                Absences absences = Absences::Assumed);
+                Tombstones tombstones = Tombstones::Listed);
   // Why it cannot be joined.
   static std::string error_of(std::string_view text, Evidence evidence = Evidence::Observed);
 

@@ -201,10 +201,14 @@ struct Refutation {
 // What an open read returned: the last write of the key by `writer`, or the initial version. A read
 // is open if it may have returned more than one version: several transactions left the value that
 // it returned, or it says only what it did not return (a compare-and-set that failed).
+// An element of a list is open, too, if several transactions may have appended it.
 struct ReadSource {
   OpId read;
   KeyId key;     // Of the read; of a predicate read, that of one of its rows.
   TxnId writer;  // May be kInitialTxn.
+  // Not zero: which element of the list that `read` returned, from 1, `writer` appended. It is
+  // the same append for all reads of the list.
+  std::uint32_t element = 0;
   constexpr auto operator<=>(const ReadSource&) const = default;
 };
 

@@ -61,6 +61,7 @@ struct GenerateOptions : WorkloadOptions {
   bool clocks = false;                      // Whether to record the clients' clocks,
   bool timestamps = false;                  // the start and commit timestamps of the store,
   bool version_orders = false;              // and the version order of every key.
+  bool duplicates = false;                  // Whether only few different values are written.
   std::vector<PlantedFault> faults;
 };
 

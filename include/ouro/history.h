@@ -398,6 +398,10 @@ class History {
   // of one of them, oldest first.
   [[nodiscard]] std::span<const VersionOrder> version_orders() const;
   [[nodiscard]] std::span<const Value> versions(const VersionOrder& order) const;
+  // Who wrote these versions, at the same index: where the order names transactions, each version
+  // is the last write of the key by its transaction. Not valid where it lists only the value. Empty
+  // if no order of the history names transactions.
+  [[nodiscard]] std::span<const TxnId> version_writers(const VersionOrder& order) const;
 
   // What is inside a value. REQUIRES: the value is of this history, and of the kind that the
   // parameter is named after. Views live as long as the history.

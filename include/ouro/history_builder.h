@@ -182,6 +182,17 @@ class HistoryBuilder {
   void initial(KeyId key, Value value);
   // The versions of `key`, oldest first, without the initial one. See VersionOrder.
   void version_order(KeyId key, std::span<const Value> versions, bool complete);
+  // The same where versions may be named by who wrote them, which tells versions of one value
+  // apart. `name` is what name() calls the transaction, before or after this call, and the version
+  // is its last write of the key; null: `value` says which version it is. freeze() fails if a name
+  // is that of no transaction or of several, or if the transaction did not write the key;
+  // `position` is where the order stands in its file.
+  struct NamedVersion {
+    Value value;
+    Value name;
+  };
+  void version_order(KeyId key, std::span<const NamedVersion> versions, bool complete,
+                     std::uint64_t position = 0);
   void remark(std::string_view name, std::string_view text);
 
   // Adds the transactions of `other` behind this builder's own, with all that belongs to them, and
@@ -196,10 +207,10 @@ class HistoryBuilder {
   void absorb(HistoryBuilder&& other);
 
   // The history of all that was added; the builder is of no use afterwards. The error is more than
-  // 2^32 - 2 operations or transactions, or a transaction with clocks that go back; it says
-  // where. Cost: linear in the transactions; operations are not copied. A history with counters or
-  // sets is rewritten: they become rows (src/history/commuting.h), so operations are others than
-  // those that were added.
+  // 2^32 - 2 operations or transactions, a transaction with clocks that go back, or a version that
+  // is named by a transaction that did not write it; it says where. Cost: linear in the
+  // transactions; operations are not copied. A history with counters or sets is rewritten: they
+  // become rows (src/history/commuting.h), so operations are others than those that were added.
   [[nodiscard]] Result<History> freeze() &&;
 
  private:
@@ -208,6 +219,7 @@ class HistoryBuilder {
   class Translator;
   class Lowering;
   Status lower();
+  Status find_named_versions();
   [[nodiscard]] std::string element_json(Value element) const;
   void forget_txns();
   OpId add_op(OpKind kind, KeyId key, Value value, std::uint32_t line);

@@ -226,6 +226,14 @@ std::string check_untold(const History& h, const Certificate& certificate) {
 // What is wrong with `sources`, which say what some of them read, or "".
 std::string check_sources(const Reading& reading, std::span<const ReadSource> sources) {
   for (const ReadSource& said : sources) {
+    if (said.element != 0) {
+      const auto possible = reading.candidates(said.read, said.key, said.element);
+      if (possible.empty()) return "it says who appended an element that tells so itself";
+      if (std::find(possible.begin(), possible.end(), said.writer) == possible.end()) {
+        return "it says that somebody appended an element who cannot have done so";
+      }
+      continue;
+    }
     const recheck::AccessId read = reading.read_of(said.read, said.key);
     if (read == recheck::kNoAccess || !reading.is_open(read)) {
       return "it says what a read returned that tells so itself";
@@ -276,7 +284,7 @@ class SourceTree {
       for (; end < node.end; ++end) {
         const auto& other = cases[end].sources;
         if (other.size() <= node.depth || other[node.depth].read != about.read ||
-            other[node.depth].key != about.key) {
+            other[node.depth].key != about.key || other[node.depth].element != about.element) {
           return "its cases are not about one open read after the other";
         }
         if (other[node.depth].writer != cases[i].sources[node.depth].writer) break;
@@ -285,11 +293,17 @@ class SourceTree {
       pending_.push_back({i, end, node.depth + 1});
       i = end;
     }
-    const recheck::AccessId read = reading_.read_of(about.read, about.key);
-    if (read == recheck::kNoAccess || !reading_.is_open(read)) {
-      return "a case is about a read that is not open";
+    std::vector<TxnId> all;
+    if (about.element != 0) {
+      all = reading_.candidates(about.read, about.key, about.element);
+      if (all.empty()) return "a case is about an element that is not open";
+    } else {
+      const recheck::AccessId read = reading_.read_of(about.read, about.key);
+      if (read == recheck::kNoAccess || !reading_.is_open(read)) {
+        return "a case is about a read that is not open";
+      }
+      all = reading_.candidates(read);
     }
-    std::vector<TxnId> all = reading_.candidates(read);
     std::sort(all.begin(), all.end());
     std::sort(tried.begin(), tried.end());
     return tried == all ? "" : "its cases leave out what an open read may have returned";
@@ -297,8 +311,8 @@ class SourceTree {
 
   [[nodiscard]] std::string check_case(const SourceCase& each) const {
     const Verdict& whole = certificate_.verdict;
-    const auto reading = Reading::of(h_, whole.evidence, Reading::Absences::Certain, each.sources,
-                                     whole.untold, scan_keys_);
+    const auto reading =
+        Reading::of(h_, whole.evidence, each.sources, whole.untold, scan_keys_);
     if (!reading.ok()) return reading.error().what;
     std::vector<PredicateReads> seeings;
     for (const auto seeing : {PredicateReads::Seeing::Start, PredicateReads::Seeing::Commit}) {
@@ -405,15 +419,12 @@ bool has_sights(const Certificate& certificate) {
 // Checks a certificate that does not rest on timestamps.
 Result<Certification> certify_reads(const History& history, const Certificate& certificate,
                                     Reading::ScanKeys scan_keys) {
-  // By versions, what a scan says of keys that it did not list may rest on an assumption. A level
-  // that holds under it holds; a violation must not rest on it.
   const bool violated = certificate.verdict.outcome == Outcome::Violated;
   const Evidence evidence = certificate.verdict.evidence;
-  const auto absences = violated ? Reading::Absences::Certain : Reading::Absences::Assumed;
   const auto& untold = certificate.verdict.untold;
   std::string wrong = check_untold(history, certificate);
   if (!wrong.empty()) return Certification{false, std::move(wrong)};
-  auto reading = Reading::of(history, evidence, absences, {}, untold, scan_keys);
+  auto reading = Reading::of(history, evidence, {}, untold, scan_keys);
   if (!reading.ok()) return reading.error();
   for (const ReadKey& each : untold) {
     if (reading->is_list(each.key)) return Certification{false, "lists are no rows"};
@@ -429,8 +440,7 @@ Result<Certification> certify_reads(const History& history, const Certificate& c
   if (!certificate.verdict.sources.empty()) {
     wrong = check_sources(*reading, certificate.verdict.sources);
     if (!wrong.empty()) return Certification{false, std::move(wrong)};
-    reading =
-        Reading::of(history, evidence, absences, certificate.verdict.sources, untold, scan_keys);
+    reading = Reading::of(history, evidence, certificate.verdict.sources, untold, scan_keys);
     if (!reading.ok()) return reading.error();
   }
   if (!violated && reading->has_open()) {

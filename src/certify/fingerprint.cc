@@ -230,6 +230,7 @@ class Adding {
     add_word(order.complete ? 1 : 0);
     add_word(order.count);
     for (const Value version : h_.versions(order)) add_word(contents_.of(version));
+    for (const TxnId writer : h_.version_writers(order)) add_word(writer.value);
   }
 
   const History& h_;

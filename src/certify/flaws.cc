@@ -186,7 +186,13 @@ bool Flaws::swapped(OpId read, OpId append) const {
     if (a.key != late.key || !a.value.is_list() || a.value.length() == 0) continue;
     const auto shown = reading_.appends_of(a.value);
     const auto at = std::find(shown.begin(), shown.end(), write);
-    if (at != shown.end() && std::find(shown.begin(), at, before) == at) return true;
+    if (at == shown.end() || std::find(shown.begin(), at, before) != at) continue;
+    bool open = false;  // Whether it may be an open element.
+    for (std::size_t p = 0; p < a.value.length() && !open; ++p) {
+      open = reading_.is_open_element(a.value, p) &&
+             h_.list(a.value)[p] == reading_.access(before).value;
+    }
+    if (!open) return true;
   }
   return false;
 }

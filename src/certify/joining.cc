@@ -12,10 +12,10 @@
 namespace ouro::recheck {
 
 Status Reading::join_reads() {
-  skips_unclear_ = absences_ == Absences::Certain && !tombstones_are_listed_;
   own_shown_.assign(accesses_.size(), 0);
   trunks_.assign(columns_of(*h_).trunk_end.size(), Trunk{});
   elements_.assign(columns_of(*h_).elements.size(), kNoAccess);
+  open_elements_.assign(elements_.size(), false);
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (auto status = join_trunk(id); !status) return status;
   }
@@ -36,8 +36,8 @@ Status Reading::join_reads() {
           join_open(id);
         } else if (is_list(a.key)) {
           join_list(id);
-        } else if (auto status = join_register(id); !status) {
-          return status;
+        } else {
+          join_register(id);
         }
       }
     }
@@ -48,27 +48,22 @@ Status Reading::join_reads() {
 // ---- registers ----
 
 // Joins a read of a register: to an own write before it, or to a write of another transaction.
-Status Reading::join_register(AccessId read) {
+void Reading::join_register(AccessId read) {
   const Access& a = accesses_[read];
   Own& own = own_[a.key];
   if (own.done > 0) {
     const AccessId mine = own.all[own.done - 1];
-    if (accesses_[mine].value == a.value) return {};
-    if (accesses_[mine].kind == OpKind::Delete && is_absence(read)) return {};
+    if (accesses_[mine].value == a.value) return;
+    if (accesses_[mine].kind == OpKind::Delete && is_absence(read)) return;
     AccessId later = kNoAccess;
     for (std::size_t i = own.done; i < own.all.size(); ++i) {
       if (accesses_[own.all[i]].value == a.value && !a.value.is_null()) later = own.all[i];
     }
     const bool future = later != kNoAccess;
     flaw(future ? AnomalyKind::FutureRead : AnomalyKind::Internal, read, future ? later : mine);
-    return {};
+    return;
   }
-  if (may_be_tombstone(read)) {
-    const auto source = absence_source(read);
-    if (!source.ok()) return source.error();
-    source_[read] = *source == kUnclear ? kNowhere : *source;
-    if (*source == kUnclear) return {};
-  } else if (const Possible versions = possible(read); versions.count < 2 || !take_said(read)) {
+  if (const Possible versions = possible(read); versions.count < 2 || !take_said(read)) {
     source_[read] = source_of(read, versions);
   }
   compare_untold(read);
@@ -81,7 +76,6 @@ Status Reading::join_register(AccessId read) {
     if (accesses_[open].value == seen_value(read)) flaw(AnomalyKind::NonRepeatableRead, read, open);
   }
   own.read = read;
-  return {};
 }
 
 // ---- compare-and-sets that failed ----
@@ -194,7 +188,9 @@ AccessId Reading::read_of(OpId op, KeyId key) const {
 bool Reading::is_open(AccessId read) const {
   const Access& a = accesses_[read];
   if (is_write(read) || status(read) == TxnStatus::Aborted || is_list(a.key)) return false;
-  if (a.value.is_unobserved() || may_be_tombstone(read)) return false;
+  if (a.value.is_unobserved()) return false;
+  // By version orders, keys that the transaction wrote before are told.
+  if (is_untold(read) && evidence_ == Evidence::Versions) return candidates(read).size() > 1;
   for (AccessId before = first(a.txn); before < read; ++before) {
     if (is_write(before) && accesses_[before].key == a.key) return false;
   }
@@ -231,6 +227,15 @@ bool Reading::has_open() const {
     const Access& a = accesses_[id];
     if (!is_write(id) && counts(a.txn) && !said_.contains({a.op, a.key}) && is_open(id)) {
       return true;
+    }
+  }
+  if (std::find(open_elements_.begin(), open_elements_.end(), true) == open_elements_.end()) {
+    return false;
+  }
+  for (const Access& a : accesses_) {
+    if (!a.value.is_list() || !counts(a.txn)) continue;
+    for (std::size_t p = 0; p < a.value.length(); ++p) {
+      if (is_open_element(a.value, p)) return true;
     }
   }
   return false;
@@ -292,26 +297,6 @@ AccessId Reading::source_of(AccessId read, const Possible& possible) {
   return kNowhere;
 }
 
-// The source of a key that a scan did not list; kUnclear if there may be several, and such reads
-// are left out.
-Result<AccessId> Reading::absence_source(AccessId read) {
-  const KeyId key = accesses_[read].key;
-  const auto found = null_writes_.find(key);
-  const NullWrites writes = found == null_writes_.end() ? NullWrites{} : found->second;
-  if (writes.deleters > 0) {
-    if (writes.deleters == 1 && writes.writers == 0 && !h_->initial(key).is_null()) {
-      return joined(read, writes.tombstone);
-    }
-    if (skips_unclear_) return kUnclear;
-  }
-  const Possible versions = possible(read);
-  if (versions.count > 1) {
-    return error_at(
-        read, fmt::format("it is unclear who left {} absent for this read", h_->key_label(key)));
-  }
-  return source_of(read, versions);
-}
-
 // The source of `read`, which returned `write`, of a transaction that did not abort.
 AccessId Reading::joined(AccessId read, AccessId write) {
   if (accesses_[write].txn == accesses_[read].txn) {
@@ -335,6 +320,14 @@ Status Reading::join_trunk(AccessId read) {
   const std::size_t first = first_element(a.value);
   const std::size_t count = columns_of(*h_).trunk_end[a.value.trunk()] - first;
   for (std::size_t p = 0; p < count; ++p) {
+    if (repeated_elements_.repeats(a.key, columns_of(*h_).elements[first + p])) {
+      join_repeated(a.key, p, first, trunk);
+      const AccessId append = elements_[first + p];
+      if (append != kNoAccess && !position_.try_emplace({a.value.trunk(), append}, p).second) {
+        trunk.duplicate = std::min(trunk.duplicate, p);
+      }
+      continue;
+    }
     const auto found = written_.find({a.key, columns_of(*h_).elements[first + p]});
     if (found == written_.end()) {
       const auto undone = undone_.find({a.key, columns_of(*h_).elements[first + p]});
@@ -355,6 +348,41 @@ Status Reading::join_trunk(AccessId read) {
     }
   }
   return {};
+}
+
+// Finds the append of a repeated element of a trunk whose elements begin at `first`: what a source
+// says, or the only one that it may be. Of a transaction, they are its appends in their order.
+void Reading::join_repeated(KeyId key, std::size_t position, std::size_t first, Trunk& trunk) {
+  const Value element = columns_of(*h_).elements[first + position];
+  const auto& all = repeated_elements_.appends(key, element);
+  const auto access = [&](OpId append) { return op_first_[append.index()]; };
+  if (trunk.shown[element]++ >= all.size()) {
+    trunk.duplicate = std::min(trunk.duplicate, position);
+    elements_[first + position] = access(all.back());
+    return;
+  }
+  const auto said = said_elements_.find({key, position});
+  const auto possible = repeated_elements_.candidates(key, element, position);
+  const bool open = said == said_elements_.end() && possible.size() > 1;
+  open_elements_[first + position] = open;
+  if (open) return;
+  const TxnId txn = possible.size() > 1 ? said->second : possible[0];
+  const std::size_t number = trunk.shown_of[{element, txn}]++;
+  OpId append = repeated_elements_.append(key, element, txn, number);
+  if (!append.valid()) {
+    trunk.duplicate = std::min(trunk.duplicate, position);
+    append = repeated_elements_.append(key, element, txn, number - 1);
+  }
+  if (append.valid()) elements_[first + position] = access(append);
+}
+
+std::vector<TxnId> Reading::candidates(OpId read, KeyId key, std::uint32_t element) const {
+  const AccessId access = read_of(read, key);
+  if (access == kNoAccess || !is_list(key)) return {};
+  const Value list = accesses_[access].value;
+  if (!list.is_list() || element == 0 || element > list.length()) return {};
+  if (!is_open_element(list, element - 1)) return {};
+  return repeated_elements_.candidates(key, h_->list(list)[element - 1], element - 1);
 }
 
 void Reading::join_list(AccessId read) {
@@ -395,7 +423,11 @@ bool Reading::own_appends_fit(AccessId read, const Own& own) {
       future = own.all[i];
       future_at = found->second;
     }
-    if (i < own.done) fits = fits && shown && found->second == length - own.done + i;
+    if (i >= own.done || !fits) continue;
+    const std::size_t place = length - own.done + i;
+    const bool open = is_open_element(list, place);
+    fits = open ? !shown && h_->list(list)[place] == accesses_[own.all[i]].value
+                : shown && found->second == place;
   }
   if (future != kNoAccess) {
     flaw(AnomalyKind::FutureRead, read, future);
@@ -421,6 +453,7 @@ AccessId Reading::list_source(AccessId read, std::size_t count) {
                   h_->list(list)[trunk.aborted]);
   }
   if (trunk.unwritten < count || trunk.aborted < count) return kNowhere;
+  if (is_open_element(list, count - 1)) return kNowhere;
   const AccessId last = appends[count - 1];
   if (!is_last(last)) flaw(AnomalyKind::IntermediateRead, read, last);
   return last_write(last);

@@ -182,7 +182,8 @@ class Parser {
     elements(fields, key, [&](const Json& item) {
       if (!item.is_map()) return fail("a source must be an object");
       out.push_back({id<OpId>(whole(item, "read", kMany)), id<KeyId>(whole(item, "key", kMany)),
-                     id<TxnId>(whole(item, "writer", kMany, true))});
+                     id<TxnId>(whole(item, "writer", kMany, true)),
+                     static_cast<std::uint32_t>(whole(item, "element", kMany, true))});
     });
   }
 

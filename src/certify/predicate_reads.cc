@@ -24,7 +24,7 @@ PredicateReads::PredicateReads(const Reading& reading, Seeing seeing,
     const TxnId txn{t};
     for (OpId id = h_.first_op(txn); reading.counts(txn) && id < h_.end_op(txn); ++id.value) {
       const OpKind kind = h_.op(id).kind;
-      const bool scan = reading.has_untold_keys(h_.op(id));
+      const bool scan = observed && reading.has_untold_keys(h_.op(id));
       if (kind != OpKind::Select && kind != OpKind::Aggregate && !scan) continue;
       if (reading.is_counter_read(h_.op(id))) continue;
       scans |= scan;

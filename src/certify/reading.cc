@@ -9,14 +9,14 @@
 
 namespace ouro::recheck {
 
-Result<Reading> Reading::of(const History& history, Evidence evidence, Absences absences,
+Result<Reading> Reading::of(const History& history, Evidence evidence,
                             std::span<const ReadSource> sources, std::span<const ReadKey> untold,
                             ScanKeys scan_keys) {
-  Reading reading(history, evidence, absences, sources, untold, scan_keys);
+  Reading reading(history, evidence, sources, untold, scan_keys);
   reading.note_tombstones();
   reading.take_apart();
   if (auto status = reading.note_kinds(); !status) return std::move(status).error();
-  if (auto status = reading.note_writes(); !status) return std::move(status).error();
+  reading.note_writes();
   reading.find_last_writes();
   reading.note_candidates();
   if (auto status = reading.join_reads(); !status) return std::move(status).error();
@@ -106,7 +106,9 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
     returned.push_back(row.key);
   }
   std::sort(returned.begin(), returned.end());
-  const bool all = op.kind == OpKind::Scan && scan_keys_ == ScanKeys::All;
+  // By version orders all keys that a scan may have missed are reads.
+  const bool by_orders = evidence_ == Evidence::Versions;
+  const bool all = op.kind == OpKind::Scan && (by_orders || scan_keys_ == ScanKeys::All);
   if (const auto untold = untold_keys_.find(op.id); !all && untold != untold_keys_.end()) {
     for (const KeyId key : untold->second) add_untold(txn, op, key);
   }
@@ -121,7 +123,7 @@ void Reading::take_apart(TxnId txn, const Op& op, std::span<const KeyId> sorted_
       accesses_.push_back({op.id, txn, key, OpKind::Read, Value::null()});
     }
     for (const KeyId key : all ? range_of(read, sorted_keys) : std::span<const KeyId>()) {
-      const bool row = has_rows_[key.index()];
+      const bool row = by_orders || has_rows_[key.index()];
       if (!row || is_told(key) || std::binary_search(mine.begin(), mine.end(), key)) continue;
       add_untold(txn, op, key);
     }
@@ -191,17 +193,16 @@ Status Reading::note_kinds() {
   return {};
 }
 
-Status Reading::note_writes() {
+void Reading::note_writes() {
   for (AccessId id = 0; id < accesses_.size(); ++id) {
     if (!is_write(id)) continue;
     if (accesses_[id].kind == OpKind::Delete) note_tombstone(id);
     if (accesses_[id].value.is_null()) {
       note_null_write(id);
-    } else if (auto status = note_write(id); !status) {
-      return status;
+    } else {
+      note_write(id);
     }
   }
-  return {};
 }
 
 void Reading::note_tombstone(AccessId id) {
@@ -265,23 +266,17 @@ void Reading::note_repeated(AccessId before, AccessId id) {
 
 // Enters a write into written_. Of several of the same value it keeps one that did not abort, if
 // there is one, and the last of its transaction.
-Status Reading::note_write(AccessId id) {
+void Reading::note_write(AccessId id) {
   const Access& a = accesses_[id];
   const bool aborted = status(id) == TxnStatus::Aborted;
   const auto [at, added] = written_.try_emplace({a.key, a.value}, id);
-  if (added) return {};
+  if (added) return;
   if (status(at->second) == TxnStatus::Aborted) {
     if (!aborted || accesses_[at->second].txn == a.txn) at->second = id;
   } else if (!aborted) {
-    if (is_list(a.key) && accesses_[at->second].txn != a.txn) {
-      return error_at(id, fmt::format("two transactions appended {} to {}; elements of a list must "
-                                      "be unique",
-                                      h_->text(a.value), h_->key_label(a.key)));
-    }
     note_repeated(at->second, id);
     at->second = id;
   }
-  return {};
 }
 
 // Sets the source of every write: its transaction's last write of the key.

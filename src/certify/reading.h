@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "certify/counters.h"
+#include "certify/list_elements.h"
 #include "history/columns.h"
 #include "ouro/check.h"
 #include "ouro/history.h"
@@ -57,10 +58,6 @@ struct UndoneFlaw {
 
 class Reading {
  public:
-  // What a scan says of a key that it did not list, if the key may have been deleted with a
-  // tombstone or never have been there, and no scan of the history lists tombstones. Assumed: that
-  // it was never there. Certain: nothing.
-  enum class Absences : bool { Assumed, Certain };
   // Reads a history, which must outlive the result. The error is a history in which it is unclear
   // which write a read returned, or which one a version order means. Version orders are read only
   // if they are the `evidence`. `sources` say what some open reads returned. `untold` are keys that
@@ -68,7 +65,6 @@ class Reading {
   // REQUIRES: the sources are candidates; the keys are rows that the operations did not return.
   enum class ScanKeys : bool { Untold, All };
   static Result<Reading> of(const History& history, Evidence evidence = Evidence::Observed,
-                            Absences absences = Absences::Assumed,
                             std::span<const ReadSource> sources = {},
                             std::span<const ReadKey> untold = {},
                             ScanKeys scan_keys = ScanKeys::Untold);
@@ -84,8 +80,16 @@ class Reading {
   [[nodiscard]] std::vector<TxnId> candidates(AccessId read) const;
   // Whether `writer` is among them.
   [[nodiscard]] bool is_candidate(AccessId read, TxnId writer) const;
-  // Whether a transaction that counts has an open read without a source.
+  // Whether a transaction that counts has an open read without a source, or shows an open element.
   [[nodiscard]] bool has_open() const;
+  // Whether it is open who appended the element at `position`, from 0, of a list, and no source
+  // says it.
+  [[nodiscard]] bool is_open_element(Value list, std::size_t position) const {
+    return open_elements_[first_element(list) + position];
+  }
+  // The transactions that may have appended element number `element`, from 1, of what `read` of
+  // `key` returned. Empty if there is no such element, or if it tells by itself whose it is.
+  [[nodiscard]] std::vector<TxnId> candidates(OpId read, KeyId key, std::uint32_t element) const;
 
   [[nodiscard]] const History& history() const { return *h_; }
   [[nodiscard]] std::size_t access_count() const { return accesses_.size(); }
@@ -162,11 +166,6 @@ class Reading {
     const Value lower = h_->predicate_read(op.id).lower;
     return lower.kind() == ValueKind::Text && h_->string(lower).ends_with("∋");
   }
-  // Whether such a read may be of a tombstone that the scan does not tell: a version set would.
-  [[nodiscard]] bool may_be_tombstone(AccessId id) const {
-    return !is_untold(id) && is_absence(id) &&
-           !h_->predicate_read(accesses_[id].op).has_version_set;
-  }
 
   // Whether a scan lists a version: a row, or a tombstone where scans list those.
   [[nodiscard]] bool is_listed(Value value, bool deleted) const {
@@ -174,8 +173,7 @@ class Reading {
   }
   // Whether a scan does not tell by itself which version it saw of the keys that it did not list.
   [[nodiscard]] bool has_untold_keys(const Op& scan) const {
-    return evidence_ == Evidence::Observed && scan.kind == OpKind::Scan &&
-           !h_->predicate_read(scan.id).has_version_set;
+    return scan.kind == OpKind::Scan && !h_->predicate_read(scan.id).has_version_set;
   }
 
   // Whether a read is of an untold key.
@@ -201,19 +199,24 @@ class Reading {
   [[nodiscard]] const std::vector<UndoneFlaw>& undone_flaws() const { return undone_flaws_; }
 
  private:
-  Reading(const History& history, Evidence evidence, Absences absences,
-          std::span<const ReadSource> sources, std::span<const ReadKey> untold, ScanKeys scan_keys)
+  Reading(const History& history, Evidence evidence, std::span<const ReadSource> sources,
+          std::span<const ReadKey> untold, ScanKeys scan_keys)
       : h_(&history),
         counters_(history),
+        repeated_elements_(history),
         evidence_(evidence),
-        absences_(absences),
         scan_keys_(scan_keys) {
     for (const ReadKey& each : untold) untold_keys_[each.read].push_back(each.key);
-    for (const ReadSource& said : sources) said_.insert({{said.read, said.key}, said.writer});
+    for (const ReadSource& said : sources) {
+      if (said.element == 0) {
+        said_.insert({{said.read, said.key}, said.writer});
+      } else {
+        said_elements_.insert({{said.key, said.element - 1}, said.writer});
+      }
+    }
   }
   // The source of a read of an own write, of one that was not observed, and of one that is wrong.
   static constexpr AccessId kNowhere = 0xfffffffe;
-  static constexpr AccessId kUnclear = 0xfffffffd;  // The source of a read that may have several.
 
   struct Own;
   void take_apart();
@@ -224,8 +227,8 @@ class Reading {
   [[nodiscard]] std::span<const KeyId> range_of(const PredicateRead& scan,
                                                 std::span<const KeyId> sorted_keys) const;
   Status note_kinds();
-  Status note_writes();
-  Status note_write(AccessId id);
+  void note_writes();
+  void note_write(AccessId id);
   void note_null_write(AccessId id);
   void note_repeated(AccessId before, AccessId id);
   void note_tombstone(AccessId id);
@@ -246,10 +249,9 @@ class Reading {
   [[nodiscard]] bool is_row(AccessId read) const;
   AccessId source_of(AccessId read, const Possible& possible);
   bool take_said(AccessId read);
-  Result<AccessId> absence_source(AccessId read);
   void note_tombstones();
   [[nodiscard]] Value seen_value(AccessId read) const;
-  Status join_register(AccessId read);
+  void join_register(AccessId read);
   void join_open(AccessId read);
   void join_untold(AccessId read);
   void compare_untold(AccessId read);
@@ -261,6 +263,8 @@ class Reading {
   bool own_appends_fit(AccessId read, const Own& own);
   AccessId list_source(AccessId read, std::size_t others);
   Status join_trunk(AccessId read);
+  struct Trunk;
+  void join_repeated(KeyId key, std::size_t position, std::size_t first, Trunk& trunk);
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : columns_of(*h_).trunk_end[list.trunk() - 1];
   }
@@ -284,8 +288,11 @@ class Reading {
 
   const History* h_;
   CounterRows counters_;
+  ListElements repeated_elements_;
   // The sources of open reads.
   absl::flat_hash_map<std::pair<OpId, KeyId>, TxnId> said_;
+  // By key and position: who appended an open element.
+  absl::flat_hash_map<std::pair<KeyId, std::size_t>, TxnId> said_elements_;
   // By key, if it has a compare-and-set that failed, a value that repeats, or is untold: the last
   // write of each transaction that did not abort.
   absl::flat_hash_map<KeyId, std::vector<AccessId>> writes_of_;
@@ -326,18 +333,17 @@ class Reading {
     std::uint32_t deleters = 0;
   };
   absl::flat_hash_map<KeyId, NullWrites> null_writes_;
-  Absences absences_;
   ScanKeys scan_keys_;
   // What deletes left by transactions that did not abort, but for null.
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   std::vector<bool> has_rows_;          // By key: whether scans list some version of it.
   bool tombstones_are_listed_ = false;  // Whether some scan lists the tombstone of a delete.
-  // Whether reads whose source is unclear are left out.
-  bool skips_unclear_ = false;
 
   // Reads of a list share trunks (history_builder.h), whose elements are joined once.
   struct Trunk {
     KeyId key;  // Invalid: not joined.
+    std::map<Value, std::size_t> shown;  // How often repeated elements came so far,
+    std::map<std::pair<Value, TxnId>, std::size_t> shown_of;  // and those of one transaction.
     // The first position of an element that nobody appended, an aborted one, a repeated one.
     std::size_t unwritten = ~std::size_t{0};
     std::size_t aborted = ~std::size_t{0};
@@ -346,6 +352,7 @@ class Reading {
   std::vector<Trunk> trunks_;
   // One per element, at the same index as HistoryColumns::elements: its append.
   std::vector<AccessId> elements_;
+  std::vector<bool> open_elements_;  // At the same index: whether it is open who appended it.
   // The first position of an append in a trunk.
   absl::flat_hash_map<std::pair<std::uint32_t, AccessId>, std::size_t> position_;
 

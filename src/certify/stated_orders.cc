@@ -25,9 +25,16 @@ Status Reading::read_orders() {
 // Finds the write of each version that the order lists.
 Status Reading::read_order(const VersionOrder& stated) {
   StatedOrder& order = orders_.emplace_back(StatedOrder{stated.key, stated.complete, {}});
-  for (const Value version : h_->versions(stated)) {
+  const auto versions = h_->versions(stated);
+  const auto writers = h_->version_writers(stated);
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    const Value version = versions[i];
     AccessId write = kNoAccess;
-    if (version.is_null()) {
+    if (!writers.empty() && writers[i].valid()) {
+      write = last_write(writers[i], stated.key);
+    } else if (repeated_.contains({stated.key, version})) {
+      write = kNoAccess;
+    } else if (version.is_null()) {
       const auto found = null_writes_.find(stated.key);
       if (found != null_writes_.end() && found->second.writers < 2) {
         write = found->second.writers == 1 ? found->second.last : found->second.aborted;

@@ -29,7 +29,15 @@ void Versions::link_lists() {
     if (read == kNoAccess || reading_.access(read).value.length() == 0) continue;
     std::uint32_t previous = initial(reading_.access(read).key);
     std::uint32_t position = 0;
-    for (const AccessId append : reading_.appends_of(reading_.access(read).value)) {
+    const Value list = reading_.access(read).value;
+    for (const AccessId append : reading_.appends_of(list)) {
+      if (reading_.is_open_element(list, position)) {
+        // Somebody's append is in between; nobody knows whose.
+        open_.insert({reading_.access(read).key, reading_.history().list(list)[position]});
+        ++position;
+        previous = kNone;
+        continue;
+      }
       if (append == kNoAccess || !reading_.counts(reading_.access(append).txn)) break;
       if (shown_at_[append] == kNone) shown_at_[append] = position;
       ++position;
@@ -153,7 +161,10 @@ bool Versions::list_shows(std::uint32_t early, std::uint32_t late) const {
   const auto each_append = [&](std::uint32_t version, const auto& f) {
     const TxnId txn = reading_.access(version).txn;
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
-      if (reading_.is_write(id) && reading_.access(id).key == key) f(shown_at_[id]);
+      if (!reading_.is_write(id) || reading_.access(id).key != key) continue;
+      // One that may be an open element is perhaps not shown, and perhaps somewhere.
+      const bool open = shown_at_[id] == kNone && open_.contains({key, reading_.access(id).value});
+      if (!open) f(shown_at_[id]);
     }
   };
   std::uint32_t from = kNone;

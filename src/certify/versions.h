@@ -13,7 +13,10 @@
 // have such links, and in a fragment each version precedes those behind it.
 #pragma once
 
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "certify/reading.h"
@@ -67,6 +70,7 @@ class Versions {
   std::vector<AccessId> longest_;    // By key: the longest read, if it is a list.
   // By append: its position in the key's longest read, or kNone.
   std::vector<std::uint32_t> shown_at_;
+  absl::flat_hash_set<std::pair<KeyId, Value>> open_;  // Open elements of longest reads.
 
   // The position of a version, or of an earlier write of its transaction, in a stated order.
   struct Mention {

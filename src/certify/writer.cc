@@ -110,6 +110,9 @@ class Writer {
       if (sources[i].writer.valid()) {
         fmt::format_to(std::back_inserter(text), R"(,"writer":{})", number(sources[i].writer));
       }
+      if (sources[i].element != 0) {
+        fmt::format_to(std::back_inserter(text), R"(,"element":{})", sources[i].element);
+      }
       text += '}';
     }
     for (std::size_t i = 0; i < sights.size(); ++i) {

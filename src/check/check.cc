@@ -1,17 +1,14 @@
 // check(): decides levels by timestamps (check/timeline/) or by what reads returned.
 //
-// By reads, two things may be unknown. They are assumed first, and levels that are then violated
-// are decided again without the assumption, or with the opposite one:
-//   - why a key that a scan did not list was absent: judge(),
-//   - whether predicate reads without version sets saw the database at the start or at the commit
-//     of their transaction: check_by_reads().
+// By reads, it may be unknown whether predicate reads without version sets saw the database at the
+// start or at the commit of their transaction. The start is assumed first, and levels that are then
+// violated are decided again with the commit: check_by_reads().
 
 #include "ouro/check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "base/level_rules.h"
 #include "check/both_moments.h"
@@ -23,7 +20,6 @@
 #include "check/timeline/check_timeline.h"
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
-#include "history/input_error.h"
 #include "history/real_time.h"
 
 namespace ouro {
@@ -53,15 +49,9 @@ Result<std::vector<Verdict>> check_by_timestamps(const History& history,
 // The verdicts if predicate reads without version sets saw the database at one given moment.
 struct Judgement {
   std::vector<Verdict> verdicts;
-  std::optional<Error> doubt;   // Set: why the levels in `doubtful` may hold.
-  std::vector<Level> doubtful;  // Violated, but may hold, as a scan is ambiguous.
-  bool has_snapshots = false;   // Whether any read depends on the moment.
-  bool fits = false;            // Whether the moment gives what these reads returned.
-  bool stopped = false;         // The budget was exhausted; the two above are unknown.
-
-  [[nodiscard]] bool doubts(const Verdict& verdict) const {
-    return std::find(doubtful.begin(), doubtful.end(), verdict.level) != doubtful.end();
-  }
+  bool has_snapshots = false;  // Whether any read depends on the moment.
+  bool fits = false;           // Whether the moment gives what these reads returned.
+  bool stopped = false;        // The budget was exhausted; the two above are unknown.
 };
 
 std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
@@ -72,26 +62,12 @@ std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
   return out;
 }
 
-Error ambiguous(const Observed& observed) {
-  const History& h = observed.history();
-  return error_at(h, observed.items().op(observed.unclear()),
-                  fmt::format("the scan did not list {}, which may be absent for more than one "
-                              "reason; list the tombstones that scans meet, like [\"k\",17]",
-                              h.key_label(observed.items().key(observed.unclear()))));
-}
-
 // Decides `levels` with predicate reads at the moment `at`.
-//
-// By versions, a key that a scan did not list may be absent for several reasons, of which one is
-// assumed. A level that holds under the assumption holds. One that is violated may be so by the
-// assumption only, so it is decided again without these reads: if it is still violated, that is its
-// verdict; if it then holds, it is doubtful.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
-  const bool tombstones = options.scans_list_tombstones || scans_list_tombstones(history);
-  const bool certain = options.evidence == Evidence::Observed && !tombstones;
+  const bool listed = options.scans_list_tombstones || scans_list_tombstones(history);
   auto observed = Observed::observe(history, budget, options.threads, options.evidence,
-                                    certain ? Absences::Certain : Absences::Assumed);
+                                    listed ? Tombstones::Listed : Tombstones::Unlisted);
   if (!observed.ok()) return std::move(observed).error();
   auto predicates = read_predicates(*observed, at, budget, options);
   if (!predicates.ok()) return std::move(predicates).error();
@@ -101,26 +77,6 @@ Result<Judgement> judge(const History& history, std::span<const Level> levels, S
   if (out.stopped) return out;
   out.has_snapshots = predicates->has_snapshots();
   out.fits = predicates->snapshots_fit();
-  const std::vector<Level> violated = violated_of(out.verdicts);
-  const bool assumed = observed->unclear().valid() && !tombstones;
-  if (violated.empty() || !assumed) return out;
-  auto without =
-      Observed::observe(history, budget, options.threads, options.evidence, Absences::Certain);
-  if (!without.ok()) return std::move(without).error();
-  predicates = read_predicates(*without, at, budget, options);
-  if (!predicates.ok()) return std::move(predicates).error();
-  std::vector<Verdict> again = decide_levels(*without, *predicates, violated, budget, options);
-  std::size_t next = 0;
-  for (Verdict& verdict : out.verdicts) {
-    if (verdict.outcome != Outcome::Violated) continue;
-    Verdict& other = again[next++];
-    if (other.outcome == Outcome::Holds) {
-      out.doubt = ambiguous(*observed);
-      out.doubtful.push_back(verdict.level);
-    } else {
-      verdict = std::move(other);
-    }
-  }
   return out;
 }
 
@@ -132,29 +88,21 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
   auto start = judge(history, levels, SnapshotAt::Start, budget, options);
   if (!start.ok()) return std::move(start).error();
   const std::vector<Level> violated = violated_of(start->verdicts);
-  if (violated.empty() || !start->has_snapshots) {
-    if (start->doubt) return *std::move(start->doubt);
-    return std::move(start->verdicts);
-  }
+  if (violated.empty() || !start->has_snapshots) return std::move(start->verdicts);
   auto commit = judge(history, violated, SnapshotAt::Commit, budget, options);
   if (!commit.ok()) return std::move(commit).error();
   const bool may_hold = commit->fits || commit->stopped;
-  bool doubtful = false;
   std::size_t next = 0;
   for (Verdict& verdict : start->verdicts) {
+    if (!may_hold) break;
     if (verdict.outcome != Outcome::Violated) continue;
     Verdict& other = commit->verdicts[next++];
-    if (!may_hold) {
-      doubtful |= start->doubts(verdict);
-    } else if (start->fits && other.outcome == Outcome::Violated) {
-      doubtful |= start->doubts(verdict) || commit->doubts(verdict);
+    if (start->fits && other.outcome == Outcome::Violated) {
       prove_both(history, verdict, std::move(other));
     } else {
-      doubtful |= commit->doubts(verdict);
       verdict = std::move(other);
     }
   }
-  if (doubtful) return start->doubt ? *std::move(start->doubt) : *std::move(commit->doubt);
   return std::move(start->verdicts);
 }
 

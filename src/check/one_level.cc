@@ -206,7 +206,8 @@ Verdict decide_with_predicates(Observed& observed, const PredicateReads& predica
   Verdict verdict = search_sights(observed, predicates, level, settle_with, budget);
   // Cases are about what predicate reads saw, or about open reads, or there are two moments at
   // which other predicate reads may have seen what they saw; but not several of these.
-  const bool alone = observed.open_reads().empty() && !predicates.has_snapshots();
+  const bool alone = observed.open_reads().empty() && observed.open_elements().empty() &&
+                     !predicates.has_snapshots();
   if (verdict.cases.empty() || alone) return verdict;
   return undecided_read(observed, level, verdict.cases[0].sights[0].read);
 }

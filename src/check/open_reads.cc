@@ -9,6 +9,8 @@
 
 #include "check/counter_order.h"
 #include "check/counter_sums.h"
+#include "check/observed/likely_order.h"
+#include "check/open_elements.h"
 
 namespace ouro {
 namespace {
@@ -31,6 +33,7 @@ class OpenReads {
         options_(options) {}
 
   Verdict run() {
+    if (auto answer = try_likely_order()) return *std::move(answer);
     Verdict first = decide_(whole_);
     level_ = first.level;
     if (first.outcome != Outcome::Holds) return first;
@@ -104,9 +107,17 @@ class OpenReads {
                                      const Sources& sources) {
     const Positions places = places_in(observed.history(), verdict);
     Guesses guesses = guess_all(observed, places, sources);
-    if (!guesses.first_open.valid()) return with_sources(std::move(verdict), sources);
+    const bool elements = !observed.open_elements().empty();
+    if (!guesses.first_open.valid() && !elements) {
+      return with_sources(std::move(verdict), sources);
+    }
     if (guesses.adds_up) {
       if (auto answer = confirm(guesses.all)) return answer;
+    }
+    if (elements) {
+      try_element(observed, places, *suspected_element(observed, guesses.all, refuted_guess_),
+                  sources);
+      return std::nullopt;
     }
     const ItemId read = guesses.next.valid() ? guesses.next : guesses.first_open;
     if (observed.items().is_summed(read) && settle_forced(observed, read, sources)) {
@@ -178,7 +189,18 @@ class OpenReads {
     return out;
   }
 
-  // What all open reads are guessed to have returned.
+  // Tries all who may have appended an open element, one after the other.
+  void try_element(const Observed& observed, const Positions& places, const OpenElement& element,
+                   const Sources& sources) {
+    const auto candidates = ouro::by_preference(observed, places, element);
+    const OpId read = observed.items().op(element.read);
+    for (auto txn = candidates.rbegin(); txn != candidates.rend(); ++txn) {
+      pending_.push_back(sources);
+      pending_.back().push_back({read, element.key, *txn, element.position + 1});
+    }
+  }
+
+  // What all open reads are guessed to have returned, and who appended open elements.
   struct Guesses {
     Sources all;
     ItemId next;          // The first open read that did not fit the latest version.
@@ -199,6 +221,8 @@ class OpenReads {
       if (!out.next.valid() && !guess.is_latest) out.next = read;
       out.all.push_back(source(observed, read, guess.write));
     }
+    const auto elements = guess_elements(observed, places);
+    out.all.insert(out.all.end(), elements.begin(), elements.end());
     return out;
   }
 
@@ -250,6 +274,18 @@ class OpenReads {
     const Guesses guesses = guess_all(whole_, places_in(whole_.history(), guess), {});
     if (!guesses.adds_up || !guesses.first_open.valid()) return std::nullopt;
     return confirm(guesses.all);
+  }
+
+  // Guesses who appended open elements from the order in which transactions probably committed.
+  // Where most elements repeat, little is left to decide without them, so this comes first.
+  std::optional<Verdict> try_likely_order() {
+    if (whole_.open_elements().empty()) return std::nullopt;
+    Verdict guess;
+    for (const Node node : likely_commit_order(whole_.history(), budget_)) {
+      guess.order.emplace_back(node);
+    }
+    const Guesses guesses = guess_all(whole_, places_in(whole_.history(), guess), {});
+    return guesses.adds_up ? confirm(guesses.all) : std::nullopt;
   }
 
   // Guesses what reads of counters saw, and adds it to `all`. Returns whether the guesses add up.
@@ -316,10 +352,15 @@ class OpenReads {
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
       return is_asked(*observed, read);  // It takes part only because of `all`.
     });
-    if (!complete || impossible_sum(*observed).valid()) return std::nullopt;
+    refuted_guess_.clear();
+    if (!complete || !observed->open_elements().empty()) return std::nullopt;
+    if (impossible_sum(*observed).valid()) return std::nullopt;
     Verdict verdict = decide_(*observed);
     if (verdict.outcome == Outcome::Undecided) return verdict;
-    if (verdict.outcome == Outcome::Violated) return std::nullopt;
+    if (verdict.outcome == Outcome::Violated) {
+      refuted_guess_ = std::move(verdict.anomalies);
+      return std::nullopt;
+    }
     return with_sources(std::move(verdict), all);
   }
 
@@ -362,9 +403,13 @@ class OpenReads {
     return verdict;
   }
   [[nodiscard]] Verdict too_many(const Sources& sources) const {
-    return undecided(fmt::format(
-        "{} ways tried to say what open reads returned, like that at {}", most_decisions(),
-        whole_.history().place(sources.back().read).to_string()));
+    const bool elements = whole_.open_reads().empty() && !whole_.open_elements().empty();
+    std::string what =
+        fmt::format("{} ways tried to say {}", most_decisions(),
+                    elements ? "who appended elements that repeat" : "what open reads returned");
+    if (sources.empty()) return undecided(std::move(what));
+    const Place place = whole_.history().place(sources.back().read);
+    return undecided(fmt::format("{}, like that at {}", what, place.to_string()));
   }
   // The smaller the history, the less time a decision takes. There may be many ways to say what
   // reads of counters saw, but each takes little time.
@@ -411,6 +456,7 @@ class OpenReads {
   std::vector<Sources> pending_;  // Cases to be tried; the next one is at the back.
   // The refuted cases.
   std::vector<SourceCase> cases_;
+  std::vector<Anomaly> refuted_guess_;  // What was wrong with the last guess, if anything.
   std::size_t decisions_ = 0;
 };
 
@@ -419,7 +465,8 @@ class OpenReads {
 Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, bool searches,
                           const Budget& budget, const CheckOptions& options) {
   if (observed.stopped()) return decide(observed);
-  const bool open = !observed.open_reads().empty() || !observed.items().sums().empty();
+  const bool open = !observed.open_reads().empty() || !observed.items().sums().empty() ||
+                    !observed.open_elements().empty();
   Verdict verdict =
       open ? OpenReads(observed, decide, searches, budget, options).run() : decide(observed);
   if (verdict.outcome == Outcome::Holds && observed.items().left_out_sums()) {

@@ -96,6 +96,7 @@ void add_generate(CLI::App& root, Commands& commands) {
   app->add_flag("--timestamps", flags->options.timestamps, "record start and commit timestamps");
   app->add_flag("--version-orders", flags->options.version_orders,
                 "record the version order of every key");
+  app->add_flag("--duplicates", flags->options.duplicates, "write values that repeat");
   app->add_option("--fault", flags->faults, "plant an anomaly at a rate; repeatable")
       ->type_name("NAME=RATE")
       ->expected(1)

@@ -37,7 +37,7 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     if (knows(KeyId{k}) && row) initial_rows_.emplace_back(k);
   }
   sort_by_name(initial_rows_);
-  if (evidence_ == Evidence::Observed) {
+  if (evidence_ != Evidence::Timestamps) {
     find_deleted_rows();
   } else if (!scans_list_tombstones(h_)) {
     find_unclear_rows();

@@ -18,6 +18,7 @@ namespace ouro {
 // each vector is indexed by the id in the part.
 struct Excerpt {
   History history;
+  History whole;  // What it is a part of.
   std::vector<TxnId> txns;
   std::vector<OpId> ops;
   std::vector<KeyId> keys;
@@ -86,13 +87,13 @@ class Excerpter {
   [[nodiscard]] std::span<const KeyId> initial_rows(Value lower, Value upper) const {
     return within(initial_rows_, lower, upper);
   }
-  // Keys in the range that a scan may lack for more than one reason: before they were written, or
-  // after one of their deletions. They were deleted with tombstones, but no scan of the history
+  // By timestamps: keys in the range that a scan may lack for more than one reason: before they
+  // were written, or after a deletion. They were deleted with tombstones, but no scan of the history
   // lists any tombstone, which would say which deletion it saw.
   [[nodiscard]] std::span<const KeyId> unclear_rows(Value lower, Value upper) const {
     return within(unclear_rows_, lower, upper);
   }
-  // By observation: keys in the range that somebody deleted.
+  // But by timestamps: keys in the range that somebody deleted.
   [[nodiscard]] std::span<const KeyId> deleted_rows(Value lower, Value upper) const {
     return within(deleted_rows_, lower, upper);
   }

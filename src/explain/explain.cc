@@ -459,7 +459,7 @@ class Explaining {
     if (!rules(verdict.level).is(LevelFamily::CommitOrder) && plain) {
       const auto observed = Observed::observe(
           history, budget_, 1, verdict.evidence,
-          scans_list_tombstones_ ? Absences::Assumed : Absences::Certain, {}, verdict.untold);
+          scans_list_tombstones_ ? Tombstones::Listed : Tombstones::Unlisted, {}, verdict.untold);
       if (observed.ok() && !observed->stopped()) {
         auto cases = cases_at(*observed, verdict.level);
         if (cases && !is_better(anomaly, *cases)) {

@@ -1,5 +1,7 @@
 #include "explain/lift.h"
 
+#include <algorithm>
+
 namespace ouro {
 namespace {
 
@@ -17,6 +19,20 @@ void lift(std::vector<Edge>& edges, const Excerpt& part) {
     edge.read = ouro::lifted(edge.read, part);
     edge.saw = ouro::lifted(edge.saw, part);
   }
+}
+
+// Which element of a list it is in the whole. Of an element that repeats, all are in the part or
+// none.
+std::uint32_t lifted_element(const ReadSource& said, const Excerpt& part) {
+  const OpId read = ouro::lifted(said.read, part);
+  if (said.element == 0 || !read.valid()) return said.element;
+  const auto shown = part.history.list(part.history.op(said.read).value).first(said.element);
+  auto left = std::count(shown.begin(), shown.end(), shown.back());
+  const auto whole = part.whole.list(part.whole.op(read).value);
+  for (std::uint32_t i = 0; i < whole.size(); ++i) {
+    if (whole[i] == shown.back() && --left == 0) return i + 1;
+  }
+  return said.element;
 }
 
 }  // namespace
@@ -40,7 +56,8 @@ void lift(Story& story, const Excerpt& part) {
     }
     for (TxnId& txn : each.exchanged) txn = lifted(txn, part);
     for (ReadSource& said : each.sources) {
-      said = {lifted(said.read, part), lifted(said.key, part), lifted(said.writer, part)};
+      said = {lifted(said.read, part), lifted(said.key, part), lifted(said.writer, part),
+              lifted_element(said, part)};
     }
     for (ReadSight& sight : each.sights) {
       sight = {lifted(sight.read, part), lifted(sight.key, part), lifted(sight.writer, part),
@@ -53,6 +70,7 @@ Excerpt lifted(Excerpt inner, const Excerpt& part) {
   for (TxnId& txn : inner.txns) txn = lifted(txn, part);
   for (OpId& op : inner.ops) op = lifted(op, part);
   for (KeyId& key : inner.keys) key = lifted(key, part);
+  inner.whole = part.whole;
   return inner;
 }
 

@@ -52,6 +52,7 @@ class ExcerptMaker {
 
   Excerpt make(std::span<const TxnId> txns) {
     for (const TxnId txn : txns) add_txn(txn);
+    out_.txns.assign(txns.begin(), txns.end());
     if (earlier_.valid()) add_observer();
     s_.txn_first_op.push_back(static_cast<std::uint32_t>(s_.op_kind.size()));
     gather_sessions();
@@ -61,10 +62,10 @@ class ExcerptMaker {
       s_.elements.insert(s_.elements.end(), trunk.begin(), trunk.end());
       s_.trunk_end.push_back(s_.elements.size());
     }
-    out_.txns.assign(txns.begin(), txns.end());
     if (earlier_.valid()) out_.txns.emplace_back();
     out_.keys = d_.take_key_ids();
     out_.history = d_.history();
+    out_.whole = h_;
     return std::move(out_);
   }
 
@@ -202,10 +203,22 @@ class ExcerptMaker {
                        [&](OpId op) { return op >= h_.first_op(txn) && op < h_.end_op(txn); });
   }
 
+  // Whether some appends of an element stay, but not all. Which of those that a list shows would
+  // then be gone is open.
+  [[nodiscard]] bool is_torn(KeyId key, Value element) const {
+    const auto sources = e_.sources(key, element);
+    const auto left =
+        std::count_if(sources.begin(), sources.end(), [&](OpId op) { return d_.stays(op); });
+    return left != 0 && static_cast<std::size_t>(left) != sources.size();
+  }
+
   // Removes elements that are gone. But if the last element of another transaction is gone, the
   // read goes, too: it would show another version.
   void add_list_read(TxnId txn, const Op& op) {
     const auto list = h_.list(op.value);
+    const bool torn = std::any_of(list.begin(), list.end(),
+                                  [&](Value element) { return is_torn(op.key, element); });
+    if (torn) return;
     std::size_t others = list.size();  // The length up to the last element of another transaction.
     while (others > 0 && wrote(txn, op.key, list[others - 1])) --others;
     if (others > 0 && !d_.present(op.key, list[others - 1])) return;
@@ -246,14 +259,50 @@ class ExcerptMaker {
     std::sort(s_.key_initial.begin(), s_.key_initial.end());
   }
 
+  // Where version orders name transactions: what each transaction of this part left in each key,
+  // and who that is here.
+  struct LastWrite {
+    Value value;
+    TxnId txn;
+  };
+  using LastWrites = absl::flat_hash_map<std::pair<TxnId, KeyId>, LastWrite>;
+  [[nodiscard]] LastWrites last_writes() const {
+    LastWrites out;
+    if (columns_of(h_).version_txn.empty()) return out;
+    for (std::size_t t = 0; t < out_.txns.size(); ++t) {
+      for (std::size_t op = s_.txn_first_op[t]; op < s_.txn_first_op[t + 1]; ++op) {
+        if (!is_write(s_.op_kind[op])) continue;
+        out[{out_.txns[t], s_.op_key[op]}] = {s_.op_value[op], TxnId{t}};
+      }
+    }
+    return out;
+  }
+
+  // Adds a version that an order lists, if it is in this part.
+  void add_version(const KeyVersion& version, TxnId writer, const LastWrites& last) {
+    TxnId here;
+    if (!writer.valid()) {
+      if (!d_.present(version.key, version.value)) return;
+    } else {
+      const auto found = last.find({writer, d_.keys().at(version.key)});
+      if (found == last.end() || found->second.value != version.value) return;
+      here = found->second.txn;
+    }
+    s_.versions.push_back(version.value);
+    if (!columns_of(h_).version_txn.empty()) s_.version_txn.push_back(here);
+  }
+
   void add_version_orders() {
+    const LastWrites last = last_writes();
     for (const VersionOrder& order : h_.version_orders()) {
       const auto key = d_.keys().find(order.key);
       if (key == d_.keys().end()) continue;
       VersionOrder left{key->second, order.complete,
                         static_cast<std::uint32_t>(s_.versions.size()), 0};
-      for (const Value version : h_.versions(order)) {
-        if (d_.present(order.key, version)) s_.versions.push_back(version);
+      const auto versions = h_.versions(order);
+      const auto writers = h_.version_writers(order);
+      for (std::size_t i = 0; i < versions.size(); ++i) {
+        add_version({order.key, versions[i]}, writers.empty() ? TxnId{} : writers[i], last);
       }
       left.count = static_cast<std::uint32_t>(s_.versions.size()) - left.first;
       s_.version_orders.push_back(left);
@@ -275,6 +324,7 @@ class ExcerptMaker {
       s_.session_txns[next[s_.txn_session[t].index()]++] = TxnId{t};
     }
   }
+
   ExcerptDraft d_;
   const Excerpter& e_;
   const History& h_;

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
 // version 1 they would call the file damaged.
 inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
 // The version of files that have booleans, decimals, floating-point numbers, averages, other new
-// parts of predicates, or undone parts of transactions.
+// parts of predicates, undone parts of transactions, or versions named by transactions.
 inline constexpr std::uint32_t kBinaryVersionWithKinds = 3;
 inline constexpr std::size_t kSectionAlignment = 64;
 
@@ -75,8 +75,9 @@ enum class Section : std::uint32_t {
   Committing,
   OpPart,
   OuterPart,
+  VersionTxn,
 };
-inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::OuterPart);
+inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::VersionTxn);
 
 struct DiskPredicateRead {
   std::uint64_t lower, upper, result;
@@ -168,6 +169,7 @@ void for_each_section(File& file, Columns& c) {
   file.plain(Section::PredicateOperands, c.predicate_operands);
   file.shaped(Section::VersionOrders, c.version_orders);
   file.plain(Section::Versions, c.versions);
+  file.plain(Section::VersionTxn, c.version_txn);
   file.plain(Section::TextBytes, c.text_bytes);
   file.plain(Section::TextEnd, c.text_end);
   file.split(Section::CellColumn, Section::CellValue, c.cells);

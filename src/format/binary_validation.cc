@@ -33,7 +33,8 @@ class Validator {
 
   Fault run() {
     for (const auto check : {&Validator::pools, &Validator::names, &Validator::txns,
-                             &Validator::ops, &Validator::parts, &Validator::predicates,
+                             &Validator::ops, &Validator::trunks, &Validator::parts,
+                             &Validator::predicates,
                              &Validator::predicate_reads, &Validator::version_orders}) {
       if (Fault fault = (this->*check)()) return fault;
     }
@@ -263,6 +264,21 @@ class Validator {
     });
     for (const std::size_t i : first_bad) {
       if (i != count) return fmt::format("operation {} is inconsistent", i);
+    }
+    return std::nullopt;
+  }
+
+  // Reads of one list share trunks, but lists of two keys have none in common.
+  Fault trunks() {
+    std::vector<KeyId> list_of(c_.trunk_end.size());
+    for (std::size_t i = 0; i < c_.op_value.size() && !list_of.empty(); ++i) {
+      const Value value = c_.op_value[i];
+      if (is_predicate_read(c_.op_kind[i]) || !value.is_list() || value.length() == 0) continue;
+      KeyId& list = list_of[value.trunk()];
+      if (!list.valid()) list = c_.op_key[i];
+      if (list != c_.op_key[i]) {
+        return fmt::format("operation {} shares the elements of another list", i);
+      }
     }
     return std::nullopt;
   }
@@ -555,7 +571,42 @@ class Validator {
     for (const Value value : c_.versions) {
       if (!version(value)) return "a version order has an invalid version";
     }
-    return std::nullopt;
+    return version_writers();
+  }
+
+  // A version that is named by a transaction, which has a name, is its last write of the key.
+  Fault version_writers() {
+    if (c_.version_txn.empty()) return std::nullopt;
+    if (c_.version_txn.size() != c_.versions.size()) return "writers of versions are missing";
+    absl::flat_hash_map<std::pair<TxnId, KeyId>, Value> last;
+    const auto for_each_named = [&](const auto& visit) {
+      for (const VersionOrder& order : c_.version_orders) {
+        for (std::uint32_t i = order.first; i < order.first + order.count; ++i) {
+          if (c_.version_txn[i].valid() && !visit(c_.version_txn[i], order.key, c_.versions[i])) {
+            return false;
+          }
+        }
+      }
+      return true;
+    };
+    std::vector<bool> named(c_.txn_session.size(), false);
+    const bool known = for_each_named([&](TxnId txn, KeyId key, Value) {
+      if (txn.index() >= named.size() || c_.txn_name.empty()) return false;
+      named[txn.index()] = true;
+      last.try_emplace({txn, key}, Value::unobserved());
+      return !c_.txn_name[txn.index()].is_null();
+    });
+    if (!known) return "a version order names a transaction that has no name";
+    for (std::size_t t = 0; t < named.size(); ++t) {
+      for (std::size_t op = c_.txn_first_op[t]; named[t] && op < c_.txn_first_op[t + 1]; ++op) {
+        if (!is_write(c_.op_kind[op])) continue;
+        const auto found = last.find({TxnId{t}, c_.op_key[op]});
+        if (found != last.end()) found->second = c_.op_value[op];
+      }
+    }
+    const bool right = for_each_named(
+        [&](TxnId txn, KeyId key, Value value) { return last.at({txn, key}) == value; });
+    return right ? Fault() : "a version order names a transaction that did not write the version";
   }
 
   // How many more nodes walks of all predicates may visit than there are, because of sharing.

@@ -31,6 +31,7 @@ constexpr std::string_view kEverythingStored =
 {"session":"v","ops":[["w","b",true],["w","n",-0.25],["w","n",123456789012345678901234567890],["w","f",{"@float":0.1}],["w","k4",{"a":{"@float":"NaN"},"b":false}],["r","l",[1.5]]]}
 {"session":"v","ops":[["aggregate","avg","c1",true,5.00],["aggregate","avg","c1",true,{"@float":2.5}],["aggregate","max","c1",true]]}
 {"key":"x","versions":[1,5,2],"complete":true}
+{"key":"x","versions":[["t1"],5],"complete":false}
 )";
 
 std::string as_text(const History& history) {
@@ -107,6 +108,28 @@ TEST(NativeBinaryTest, HalfACompareAndSetIsRefused) {
     ASSERT_TRUE(print_history(*std::move(builder).freeze(), Format::NativeBinary, bytes).ok());
     EXPECT_FALSE(parse_history(bytes, {.format = Format::NativeBinary}).ok());
   }
+}
+
+// Reads of one list share their elements; those of two keys must not.
+TEST(NativeBinaryTest, ListsOfTwoKeysDoNotShareATrunk) {
+  const History history = *parse_history(
+      R"({"session":1,"ops":[["append","a",1],["append","b",1],["r","a",[1]],["r","b",[1]],["r","a",[1]]]}
+)");
+  HistoryColumns columns = columns_of(history);
+  std::vector<Value> values(columns.op_value.begin(), columns.op_value.end());
+  EXPECT_EQ(values[2].trunk(), values[4].trunk());
+  EXPECT_NE(values[2].trunk(), values[3].trunk());
+  columns.op_value = values;
+  const auto read = [&] {
+    std::string bytes;
+    const History shared = history_of(columns, std::make_shared<History>(history));
+    EXPECT_TRUE(print_history(shared, Format::NativeBinary, bytes).ok());
+    const auto again = parse_history(bytes);
+    return again.ok() ? "" : again.error().to_string();
+  };
+  EXPECT_EQ(read(), "");
+  values[3] = values[2];
+  EXPECT_NE(read().find("operation 3 shares the elements of another list"), std::string::npos);
 }
 
 TEST(NativeBinaryTest, EveryTruncationIsAnError) {

@@ -111,7 +111,7 @@ bool NativeLineParser::finish_key() {
   if (key_name_.is_unobserved()) return fail("\"versions\" and \"initial\" need a \"key\"");
   if (!has_versions_ && !has_initial_) return fail("a \"key\" needs \"versions\" or \"initial\"");
   const KeyId key = b_.key(key_name_);
-  if (has_versions_) b_.version_order(key, values_, complete_);
+  if (has_versions_) b_.version_order(key, named_versions_, complete_, line_);
   if (has_initial_) b_.initial(key, initial_);
   return true;
 }
@@ -153,7 +153,7 @@ bool NativeLineParser::key_field(std::string_view field, Token& token) {
   if (field == "key") return name(token, key_name_);
   if (field == "versions") {
     has_versions_ = true;
-    return list(token, values_);
+    return version_order(token);
   }
   if (field == "initial") {
     has_initial_ = true;
@@ -166,6 +166,29 @@ bool NativeLineParser::key_field(std::string_view field, Token& token) {
   }
   constexpr std::string_view kKnown[] = {"key", "versions", "complete", "initial"};
   return fail(unknown_field(field, kKnown));
+}
+
+// Versions, oldest first: values, or ["id"] for what the transaction with that id left.
+bool NativeLineParser::version_order(Token& token) {
+  if (token.kind != TokenKind::OpenList) return expected("an array of values");
+  named_versions_.clear();
+  for (;;) {
+    if (!next(token)) return false;
+    if (token.kind == TokenKind::Close) return true;
+    auto& [version, id] = named_versions_.emplace_back();
+    if (token.kind != TokenKind::OpenList) {
+      if (!value(token, version)) return false;
+      continue;
+    }
+    if (!next(token)) return false;
+    if (!name(token, id)) {
+      return fail("expected a value, or [\"id\"] for the transaction that wrote the version");
+    }
+    if (!next(token)) return false;
+    if (token.kind != TokenKind::Close) {
+      return fail("expected one \"id\" of a transaction in the array that stands for a version");
+    }
+  }
 }
 
 // ---- transactions ----

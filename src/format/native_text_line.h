@@ -28,6 +28,7 @@ class NativeLineParser {
   bool record();
   bool header_field(std::string_view name, Token& token);
   bool key_field(std::string_view name, Token& token);
+  bool version_order(Token& token);
   bool finish_key();
   bool finish_txn();
   bool remarks(Token& token);
@@ -124,6 +125,7 @@ class NativeLineParser {
   std::vector<Value> values_;
   std::vector<KeyVersion> rows_;
   std::vector<KeyVersion> versions_;
+  std::vector<HistoryBuilder::NamedVersion> named_versions_;
   std::vector<HistoryBuilder::Assignment> assignments_;
   std::vector<std::string> column_names_;
   std::vector<HistoryBuilder::NamedCell> cells_;

@@ -49,9 +49,17 @@ class Writer {
     value(h_.key_name(order.key));
     out_ += ",\"versions\":[";
     const char* separator = "";
-    for (const Value version : h_.versions(order)) {
+    const auto versions = h_.versions(order);
+    const auto writers = h_.version_writers(order);
+    for (std::size_t i = 0; i < versions.size(); ++i) {
       out_ += std::exchange(separator, ",");
-      value(version);
+      if (writers.empty() || !writers[i].valid()) {
+        value(versions[i]);
+        continue;
+      }
+      out_ += '[';
+      value(h_.txn_name(writers[i]));
+      out_ += ']';
     }
     out_ += order.complete ? "],\"complete\":true}\n" : "],\"complete\":false}\n";
   }

@@ -26,7 +26,7 @@ void append_optional(Column<T>& to, std::size_t to_count, const Column<T>& from,
 }
 
 template <class T>
-std::uint32_t count_of(const Column<T>& column) {
+std::uint32_t count_of(const T& column) {
   return static_cast<std::uint32_t>(column.size());
 }
 
@@ -216,6 +216,10 @@ void HistoryBuilder::Translator::add_versions() {
     to_.version_orders.push_back(order);
   }
   for (const Value version : other_.versions) to_.versions.push_back(value(version));
+  const std::uint32_t file = to_.files.empty() ? 0 : count_of(to_.files) - 1;
+  for (const auto& [version, id, position, _] : from_.interner_->named_versions) {
+    into_.interner_->named_versions.push_back({version + versions, key(id), position, file});
+  }
   for (const auto& [id, initial] : from_.interner_->initial) {
     into_.interner_->initial[key(id)] = value(initial);
   }
@@ -248,6 +252,7 @@ void HistoryBuilder::forget_txns() {
   }
   storage_->keep_names();
   interner_->initial.clear();
+  interner_->named_versions.clear();
   interner_->first_trunk.clear();
   interner_->trunks.clear();
 }

@@ -157,11 +157,13 @@ template <template <class> class Keep>
 struct VersionOrderColumns {
   Keep<VersionOrder> version_orders;
   Keep<Value> versions;
+  Keep<TxnId> version_txn;  // Optional: who wrote each version; not valid: only the value is known.
 
   template <class Visit, class... Lists>
   static constexpr void each(const Visit& visit, Lists&... lists) {
     visit(lists.version_orders...);
     visit(lists.versions...);
+    visit(lists.version_txn...);
   }
 };
 

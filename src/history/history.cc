@@ -107,6 +107,11 @@ Value History::default_initial() const { return all_->default_initial; }
 
 std::span<const VersionOrder> History::version_orders() const { return all_->version_orders; }
 
+std::span<const TxnId> History::version_writers(const VersionOrder& order) const {
+  if (all_->version_txn.empty()) return {};
+  return all_->version_txn.subspan(order.first, order.count);
+}
+
 std::span<const Value> History::versions(const VersionOrder& order) const {
   return all_->versions.subspan(order.first, order.count);
 }

@@ -517,6 +517,21 @@ void HistoryBuilder::version_order(KeyId key, std::span<const Value> versions, b
   storage_->versions.append(versions);
 }
 
+void HistoryBuilder::version_order(KeyId key, std::span<const NamedVersion> versions, bool complete,
+                                   std::uint64_t position) {
+  std::vector<Value> listed;
+  const std::size_t first = storage_->versions.size();
+  const std::size_t files = storage_->files.size();
+  for (const auto& [value, name] : versions) {
+    if (!name.is_null()) {
+      interner_->named_versions.push_back({first + listed.size(), key, position,
+                                           static_cast<std::uint32_t>(files == 0 ? 0 : files - 1)});
+    }
+    listed.push_back(name.is_null() ? value : name);
+  }
+  version_order(key, listed, complete);
+}
+
 void HistoryBuilder::remark(std::string_view name, std::string_view text) {
   storage_->remarks.push_back({std::string(name), std::string(text)});
 }
@@ -524,6 +539,7 @@ void HistoryBuilder::remark(std::string_view name, std::string_view text) {
 Result<History> HistoryBuilder::freeze() && {
   Storage& s = *storage_;
   if (auto status = lower(); !status.ok()) return status.error();
+  if (auto status = find_named_versions(); !status.ok()) return status.error();
   if (s.op_kind.size() > kCountLimit || s.txn_session.size() > kCountLimit ||
       s.row_reads.size() > kCountLimit || s.version_sets.size() > kCountLimit) {
     Error error;
@@ -580,10 +596,14 @@ void HistoryBuilder::Storage::keep_names() {
 }
 
 Error HistoryBuilder::Storage::error_about(std::size_t txn, std::string what) const {
+  return error_in(txn_file.empty() ? 0 : txn_file[txn], txn_position[txn], std::move(what));
+}
+
+Error HistoryBuilder::Storage::error_in(std::size_t file, std::uint64_t position,
+                                        std::string what) const {
   Place place;
-  const std::size_t file = txn_file.empty() ? 0 : txn_file[txn];
   if (file < files.size()) place.file = files[file];
-  if (place_unit != PlaceUnit::None) place.position = txn_position[txn];
+  if (place_unit != PlaceUnit::None) place.position = position;
   place.unit = place_unit;
   return error_at(place, std::move(what));
 }

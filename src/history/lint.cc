@@ -10,8 +10,8 @@ namespace ouro {
 namespace {
 
 constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
-    {"duplicate-element", Severity::Error, "an element was appended to one list more than once",
-     "append unique elements"},
+    {"duplicate-element", Severity::Warning, "an element was appended to one list more than once",
+     "an element that is read may be either; with unique elements more violations show"},
     {"mixed-register-and-list", Severity::Error, "a key is used both as a register and as a list",
      "use separate keys"},
     {"read-nobody-wrote", Severity::Error, "a read of a value that no recorded operation wrote",

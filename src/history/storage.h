@@ -25,8 +25,10 @@ struct HistoryBuilder::Storage : AllColumns<Column> {
   // Removes everything but the names of keys, sessions and columns, and the pools.
   void keep_names();
 
-  // The error `what`, with the place where the transaction stands in its source.
+  // The error `what`, with the place where the transaction stands in its source; or with a place
+  // in one of the files.
   [[nodiscard]] Error error_about(std::size_t txn, std::string what) const;
+  [[nodiscard]] Error error_in(std::size_t file, std::uint64_t position, std::string what) const;
   [[nodiscard]] std::string_view string(Value value) const;
   [[nodiscard]] std::span<const Cell> row(Value value) const;
   // The columns as a History sees them.
@@ -69,6 +71,14 @@ struct HistoryBuilder::Interner {
   // The undone writes of parts that are open, in order, and how many there are of each key.
   std::vector<OpId> undone_ops;
   absl::flat_hash_map<KeyId, std::size_t> undone_of_key;
+  // Versions that were named by a transaction, which is found once all of them are known.
+  struct NamedVersion {
+    std::size_t version = 0;  // Into the column of versions, which has the name until then.
+    KeyId key;
+    std::uint64_t position = 0;  // Of the version order in its file.
+    std::uint32_t file = 0;
+  };
+  std::vector<NamedVersion> named_versions;
   absl::flat_hash_map<KeyId, std::uint32_t> first_trunk;
   std::vector<Trunk> trunks;
 

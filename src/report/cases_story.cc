@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "history/access.h"
@@ -81,11 +83,22 @@ std::string Narrator::untold_premise(const ReadSource& said) const {
               : fmt::format("{} saw {} as it was at first", read, key);
 }
 
+// "element 3 of l, 7": an element of a list that several transactions may have appended.
+std::string Narrator::element_name(const ReadSource& said) const {
+  const auto list = history_.list(history_.op(said.read).value);
+  return fmt::format("element {} of {}, {},", said.element, short_key(history_, said.key),
+                     short_text(history_, list[said.element - 1]));
+}
+
 // "If T3 read x=50 from T1", or "If T3's cas x 1→2 read T1's x=5", for each read of the case.
 std::string Narrator::sources_premise(const Case& each) const {
   std::string out;
   for (const ReadSource& said : each.sources) {
     out += out.empty() ? "If " : " and ";
+    if (said.element != 0) {
+      out += fmt::format("{} is {}'s", element_name(said), label(said.writer));
+      continue;
+    }
     if (is_untold(said)) {
       out += untold_premise(said);
       continue;
@@ -155,15 +168,15 @@ std::string Narrator::premise(const Case& each) const {
 
 // A sentence for each read that the cases are about.
 std::vector<std::string> Narrator::open_reads() const {
-  std::map<std::pair<OpId, KeyId>, std::set<TxnId>> writers;
+  std::map<std::tuple<OpId, KeyId, std::uint32_t>, std::set<TxnId>> writers;
   for (const Case& each : story_.cases) {
     for (const ReadSource& said : each.sources) {
-      writers[{said.read, said.key}].insert(said.writer);
+      writers[{said.read, said.key, said.element}].insert(said.writer);
     }
   }
   std::vector<std::string> out;
   for (const auto& [place, from] : writers) {
-    const auto [read, key] = place;
+    const auto [read, key, element] = place;
     const Op op = history_.op(read);
     if (incrementer({read, key, {}}).valid()) continue;  // Its cases say enough.
     const std::string reader = label(history_.txn_of(read));
@@ -177,8 +190,15 @@ std::vector<std::string> Narrator::open_reads() const {
     std::erase(wrote, kInitialTxn);
     std::string names;
     for (std::size_t i = 0; i < wrote.size(); ++i) {
-      names += i == 0 ? "" : i + 1 == wrote.size() ? " and " : ", ";
+      const std::string_view last = element != 0 ? " or " : " and ";
+      names += i == 0 ? "" : i + 1 == wrote.size() ? last : ", ";
       names += label(wrote[i]);
+    }
+    if (element != 0) {
+      out.push_back(fmt::format("{} read {}, of which {} may be that of {}.", reader,
+                                assignment(history_, key, op.value),
+                                element_name({read, key, {}, element}), names));
+      continue;
     }
     const bool initially = from.contains(kInitialTxn);
     out.push_back(fmt::format(

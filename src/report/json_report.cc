@@ -127,6 +127,7 @@ void write_sources(JsonWriter& json, const History& history, std::span<const Rea
     json.begin_object().member("transaction", reader.value);
     json.member("index", said.read.value - history.first_op(reader).value);
     write_index(json, "writer", said.writer);
+    if (said.element != 0) json.member("element", said.element);
     json.end_object();
   }
   json.end_array();

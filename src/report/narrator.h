@@ -39,6 +39,7 @@ class Narrator {
   // The part of the premise that is about reads: "If T3 read x=50 from T1"; "" for none.
   [[nodiscard]] bool is_untold(const ReadSource& said) const;
   [[nodiscard]] std::string untold_premise(const ReadSource& said) const;
+  [[nodiscard]] std::string element_name(const ReadSource& said) const;
   [[nodiscard]] bool is_other_result(const Case& each) const;
   [[nodiscard]] std::string sources_premise(const Case& each) const;
   [[nodiscard]] TxnId incrementer(const ReadSource& said) const;

@@ -1,7 +1,12 @@
 // Writes down what the clients of the simulation did and saw, as a History.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "ouro/generate.h"
@@ -27,6 +32,9 @@ class Recorder {
 
  private:
   KeyId key(std::uint32_t key);
+  [[nodiscard]] Value value(std::uint32_t key, std::uint32_t unique) const;
+  void name_txn(const OpenTxn& txn);
+  void add_named_order(std::uint32_t key, std::span<const Version> versions);
   void add_op(const OpenTxn& txn, const DoneOp& op, const Versions& versions);
   void add_scan(const DoneOp* scan);
 
@@ -34,6 +42,11 @@ class Recorder {
   bool clocks_;
   bool timestamps_;
   bool version_orders_;
+  bool duplicates_;
+  // If versions must be named by who wrote them: the names, by key and unique value.
+  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, Value> writer_;
+  // If values repeat, deletes leave none: the tombstones of the store, by key.
+  absl::flat_hash_set<std::pair<std::uint32_t, std::uint32_t>> tombstones_;
   HistoryBuilder builder_;
   std::vector<KeyId> key_id_;  // Invalid until the key is used.
   std::vector<SessionId> session_id_;

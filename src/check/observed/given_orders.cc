@@ -35,16 +35,21 @@ class GivenOrders::Reader {
     if (ticker_.tick()) return std::nullopt;
     if (order.key != key_) note_writes(order.key);
     const auto items = o_.items_of(order.key);
+    const auto versions = h_.versions(order);
+    const auto writers = h_.version_writers(order);
     std::optional<Value> twice;
-    std::size_t next = 0;
-    for (const Value version : h_.versions(order)) {
-      const auto write = writes_.find(version);
-      if (write == writes_.end()) return unknown(order.key, version);
-      if (write->second.writers > 1) return ambiguous(order.key, version);
-      positions[next] = write->second.position;
-      writes[next++] = items[write->second.position];
-      // The address of the order tells it from the others.
-      if (std::exchange(write->second.listed_in, &order) == &order && !twice) twice = version;
+    ++order_;
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+      if (!writers.empty() && writers[i].valid()) {
+        positions[i] = last_write(order.key, writers[i]);
+      } else {
+        const auto write = writes_.find(versions[i]);
+        if (write == writes_.end()) return unknown(order.key, versions[i]);
+        if (write->second.writers > 1) return ambiguous(order.key, versions[i]);
+        positions[i] = write->second.position;
+      }
+      writes[i] = items[positions[i]];
+      if (std::exchange(listed_in_[positions[i]], order_) == order_ && !twice) twice = versions[i];
     }
     if (twice) return error(order.key, *twice, "is listed twice; list every version once");
     return std::nullopt;
@@ -88,7 +93,6 @@ class GivenOrders::Reader {
     // How many transactions wrote it; aborted ones count only if no other did.
     std::uint32_t writers = 0;
     bool aborted = false;
-    const VersionOrder* listed_in = nullptr;  // The last order that lists it.
   };
 
   // Copies the values of the key's writes. They are scattered in memory; fetching them in a loop
@@ -107,12 +111,22 @@ class GivenOrders::Reader {
     for (std::size_t i = 0; i < count; ++i) values_[i] = o_.items().value(items[positions_[i]]);
   }
 
+  // The position of the last write of `key` by `txn` among the items of the key.
+  [[nodiscard]] std::uint32_t last_write(KeyId key, TxnId txn) const {
+    const auto links = o_.links_of(key);
+    auto at = std::partition_point(links.begin(), links.end(),
+                                   [&](const KeyLink& link) { return link.txn <= txn; });
+    while (!(--at)->is_write()) continue;
+    return static_cast<std::uint32_t>(at - links.begin());
+  }
+
   // Makes `key` the key at hand.
   void note_writes(KeyId key) {
     key_ = key;
     writes_.clear();
     fetch_values();
     const auto links = o_.links_of(key);
+    listed_in_.assign(links.size(), 0);
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const TxnId txn = links[positions_[i]].txn;
       const bool aborted = h_.status(txn) == TxnStatus::Aborted;
@@ -149,7 +163,8 @@ class GivenOrders::Reader {
   }
   [[nodiscard]] Error ambiguous(KeyId key, Value version) const {
     return error(key, version,
-                 "was written by several transactions; give every delete a value of its own");
+                 "was written by several transactions; name the one that is meant by its \"id\", "
+                 "like [\"t7\"]");
   }
 
   const Observed& o_;
@@ -159,6 +174,9 @@ class GivenOrders::Reader {
   absl::flat_hash_map<Value, Write> writes_;  // Its writes, by value.
   std::vector<std::uint32_t> positions_;      // Of its writes among its items.
   std::vector<Value> values_;                 // What they wrote, one per position.
+  // By position: the number of the last order that lists the item; and that of the order at hand.
+  std::vector<std::uint32_t> listed_in_;
+  std::uint32_t order_ = 0;
 };
 
 Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,

@@ -78,7 +78,7 @@ TEST(GivenOrdersTest, OrdersThatCannotBeReadAreErrors) {
             "comes first; leave it out");
   EXPECT_EQ(error(R"({"key":"y","versions":[null]})"),
             "h.jsonl: version null in the version order of y was written by several transactions; "
-            "give every delete a value of its own");
+            "name the one that is meant by its \"id\", like [\"t7\"]");
 }
 
 TEST(GivenOrdersTest, CommitTimestampsAreVersionOrdersIfThereAreNoOthers) {

@@ -117,6 +117,12 @@ Items::Items(const History& history, const Budget& budget, Evidence evidence,
   if (!c.predicate_reads.empty()) flatten(history, budget, evidence, untold);
 }
 
+// The next item is a key that a predicate read does not tell of.
+void Items::note_untold() {
+  untold_.resize(own_kind_.size() + 1);
+  untold_.back() = true;
+}
+
 void Items::add(OpKind kind, KeyId key, Value value, OpId op) {
   own_kind_.push_back(kind);
   own_key_.push_back(key);
@@ -141,21 +147,32 @@ class Items::Absent {
       if (!lists_[key.index()]) items_.add(OpKind::Read, key, Value::null(), scan);
     }
   }
-  // All in the range, with what the version set says of them.
+  // All in the range, with what the version set says of them. Without a version set, it is not told
+  // what the scan saw of those that its transaction did not write before.
   void add_all(OpId scan) {
     const PredicateRead& read = h_.predicate_read(scan);
     const auto rows = h_.rows(read);
     const auto set = h_.version_set(read);
+    const bool told = read.has_version_set;
     for (const KeyVersion& version : set) listed_[version.key.index()] = version.value;
-    for (const KeyVersion& row : rows) returned_[row.key.index()] = true;
+    for (const KeyVersion& row : rows) {
+      returned_[row.key.index()] = told || !row.value.is_null();
+    }
+    if (!told) {
+      add_own(scan);
+      for (const KeyId key : own_absences(h_, keys_, scan)) returned_[key.index()] = true;
+    }
     for (const KeyId key : keys_.between(read.lower, read.upper)) {
       if (returned_[key.index()] || lists_[key.index()]) continue;
+      if (!told) items_.note_untold();
       const Value seen = listed_[key.index()];
       if (!seen.is_null()) items_.unreturned_.insert(ItemId{items_.own_kind_.size()});
       items_.add(OpKind::Read, key, seen, scan);
     }
     for (const KeyVersion& row : rows) returned_[row.key.index()] = false;
     for (const KeyVersion& version : set) listed_[version.key.index()] = Value::null();
+    if (told) return;
+    for (const KeyId key : own_absences(h_, keys_, scan)) returned_[key.index()] = false;
   }
 
  private:
@@ -176,7 +193,6 @@ void Items::flatten(const History& history, const Budget& budget, Evidence evide
   const bool observed = evidence == Evidence::Observed;
   left_out_sums_ = observed && sums.count() > kMostSummed;
   Absent absent(history, *this);
-  has_set_.assign(history.op_count(), false);
   // Operations between looks at the budget: a scan may become many items.
   BudgetTicker ticker(budget, 64);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -195,18 +211,16 @@ void Items::flatten(const History& history, const Budget& budget, Evidence evide
         sums.read(TxnId{t}, id, counter, read.result);
       }
       const auto rows = history.rows(read);
-      const bool lazy = observed && op.kind == OpKind::Scan && !read.has_version_set;
+      const bool untelling = op.kind == OpKind::Scan && !read.has_version_set;
       for (const KeyVersion& row : rows) {
-        if (!lazy || !row.value.is_null()) add(OpKind::Read, row.key, row.value, id);
+        if (!untelling || !row.value.is_null()) add(OpKind::Read, row.key, row.value, id);
       }
       for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
-        untold_.resize(own_kind_.size() + 1);
-        untold_.back() = true;
+        note_untold();
         add(OpKind::Read, untold.front().key, Value::null(), id);
       }
       if (op.kind != OpKind::Scan) continue;
-      has_set_[id.index()] = read.has_version_set;
-      if (lazy) {
+      if (untelling && observed) {
         absent.add_own(id);
       } else {
         absent.add_all(id);

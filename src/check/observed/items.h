@@ -4,10 +4,10 @@
 // Otherwise each row that a scan or select returned becomes a read. What the version set of a scan
 // lists of a key is what it read of it. A scan also reads the absence of every known key in its
 // range that it did not return, lists apart, which are no rows.
-// By observation, of the keys that predicate reads do not tell of (ReadKey) only those become reads
-// that are asked for. Keys that a scan with a version set did not return are always reads, and so
-// are, for all scans, those that its transaction wrote before. A row that was returned as null was
-// not found.
+// Of the keys that predicate reads do not tell of (ReadKey) by observation only those become reads
+// that are asked for, and by version orders those of scans. Keys that a scan with a version set did
+// not return are always reads, and so are, for all scans, those that its transaction wrote before.
+// A row that was returned as null was not found.
 // A read of a counter becomes one open read for each row of the counter that another transaction
 // wrote, and a CounterSum.
 #pragma once
@@ -99,17 +99,14 @@ class Items {
   [[nodiscard]] bool is_untold(ItemId item) const {
     return !untold_.empty() && untold_[item.index()];
   }
-  // Whether such an item may stand for a tombstone that the scan does not tell: it has no version
-  // set, which would list it.
-  [[nodiscard]] bool may_be_tombstone(ItemId item) const {
-    return is_absence(item) && value(item).is_null() && !has_set_[op(item).index()] &&
-           !is_untold(item);
-  }
+  // Whether there are such items.
+  [[nodiscard]] bool has_untold() const { return !untold_.empty(); }
 
  private:
   class Absent;
   class Counters;
   void add(OpKind kind, KeyId key, Value value, OpId op);
+  void note_untold();
   void flatten(const History& history, const Budget& budget, Evidence evidence,
                std::span<const ReadKey> untold);
 
@@ -133,7 +130,6 @@ class Items {
   std::vector<Value> own_value_;
   std::vector<OpId> own_op_;
   std::vector<std::uint32_t> own_first_;
-  std::vector<bool> has_set_;  // By operation: whether it is a scan with a version set.
   absl::flat_hash_set<ItemId> unreturned_;  // Versions that only the version set of a scan lists.
   std::vector<bool> untold_;  // By item; empty: none is.
 };

@@ -16,22 +16,6 @@ void Join::fail(ItemId item, std::string what) {
   if (!fault_ || item < fault_->item) fault_ = Fault{item, std::move(what)};
 }
 
-std::string Join::name(ItemId item) const {
-  return fmt::format("{}={}", h_.key_label(items_.key(item)), h_.text(items_.value(item)));
-}
-
-// "line 12", or the whole place if it is in another file.
-std::string Join::where(ItemId item) const {
-  const Place place = h_.place(items_.op(item));
-  if (place.unit == PlaceUnit::Line && columns_of(h_).files.size() == 1) {
-    return fmt::format("line {}", place.position);
-  }
-  if (place.unit == PlaceUnit::None) {
-    return fmt::format("transaction {}", o_.txn(item).index() + 1);
-  }
-  return place.to_string();
-}
-
 // ---- the table of the key's writes ----
 
 void Join::clear_table(std::size_t writes) {
@@ -81,16 +65,13 @@ void Join::add_write(std::uint32_t at) {
     return;
   }
   const Access& earlier = accesses_[known.at];
+  if (!earlier.aborted && !write.aborted) appends_repeat_ |= is_append(write.kind);
   if (earlier.txn == write.txn) {
     if (!repeats_.empty()) repeats_[at] = repeats_[known.at];
     known.at = at;
   } else if (earlier.aborted) {
     if (!write.aborted) known.at = at;  // A retry of the aborted transaction.
   } else if (!write.aborted) {
-    if (is_append(write.kind)) {
-      fail(write.item, fmt::format("append {} repeats {}; elements of a list must be unique",
-                                   name(write.item), where(earlier.item)));
-    }
     if (repeats_.empty()) repeats_.assign(accesses_.size(), kNoWrite);
     repeats_[at] = known.at;
     known.at = at;
@@ -125,6 +106,7 @@ void Join::key(std::span<const Access> accesses, std::span<KeyLink> links) {
   null_writes_.clear();
   tombstones_.clear();
   aborted_null_write_ = kNoWrite;
+  appends_repeat_ = false;
   sources_.assign(accesses.size(), Observed::kNone);
   if (list) {
     if (!check_list_kinds()) return;  // The fault is all that will be reported.
@@ -213,9 +195,6 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
     if (sources_[i] == kOpen && !take_said(i)) {
       open_reads_.push_back(access.item);
       sources_[i] = Observed::kNone;
-    } else if (sources_[i] == kUnclear) {
-      sources_[i] = Observed::kNone;
-      continue;
     }
     compare_untold(i, seen);
     const Value value = seen_value(i);
@@ -233,7 +212,7 @@ void Join::read_group(std::uint32_t first, std::uint32_t end) {
 // Whether scans list the value of the key at hand: it is a row, or a tombstone that they list.
 bool Join::is_listed(Value value) const {
   if (value.is_null()) return false;
-  return absences_ == Absences::Assumed ||
+  return scans_list_ ||
          std::none_of(tombstones_.begin(), tombstones_.end(),
                       [&](std::uint32_t at) { return accesses_[at].value == value; });
 }
@@ -400,7 +379,7 @@ Join::Possible Join::possible_nulls(const Access& read) const {
 // not list.
 Join::Possible Join::possible_absences(const Access& read) const {
   Possible out = possible_nulls(read);
-  if (absences_ == Absences::Assumed) return out;
+  if (scans_list_) return out;
   for (auto write = tombstones_.rbegin(); write != tombstones_.rend() && out.count < 2; ++write) {
     add_possible(read, *write, out);
   }
@@ -439,7 +418,6 @@ std::uint32_t Join::choose(const Access& read, const Possible& possible) {
 // The source of a read that its transaction's own writes do not explain.
 std::uint32_t Join::external_source(std::uint32_t at) {
   const Access& read = accesses_[at];
-  if (items_.may_be_tombstone(read.item)) return absence_source(read);
   return choose(read, read.value.is_null() ? possible_nulls(read) : possible_values(read));
 }
 
@@ -454,27 +432,6 @@ std::uint32_t Join::source_through(const Access& read, std::uint32_t write) {
     find_wrong(AnomalyKind::IntermediateRead, read.item, from.item);
   }
   return sources_[write];
-}
-
-// The source of a key that a scan did not list. Scans need not list tombstones. So if a delete that
-// left one is the only way for the key to be absent, the scan passed over that tombstone. If there
-// are several ways, the read is noted as unclear; it is assumed that the scan would have listed a
-// tombstone, or, with Absences::Certain, the read is left out.
-std::uint32_t Join::absence_source(const Access& read) {
-  const bool only = tombstones_.size() == 1 && null_writes_.empty() && !initial_.is_null();
-  if (only) return source_through(read, tombstones_[0]);
-  if (!tombstones_.empty()) {
-    if (!unclear_.valid() || read.item < unclear_) unclear_ = read.item;
-    if (absences_ == Absences::Certain) return kUnclear;
-  }
-  const Possible possible = possible_nulls(read);
-  if (possible.count > 1) {
-    fail(read.item, fmt::format("the scan did not list {}, which may be absent for more than one "
-                                "reason; give deletes a unique tombstone, like [\"d\",\"x\",17]",
-                                h_.key_label(read.key)));
-    return Observed::kNone;
-  }
-  return choose(read, possible);
 }
 
 }  // namespace ouro

@@ -10,16 +10,17 @@
 
 #include "check/observed/key_ranges.h"
 #include "check/observed/observed.h"
+#include "check/observed/repeated_elements.h"
 
 namespace ouro {
 
 class Join {
  public:
-  Join(Observed& observed, Absences absences, const Budget& budget)
+  Join(Observed& observed, Tombstones tombstones, const Budget& budget)
       : o_(observed),
         h_(observed.history()),
         items_(observed.items()),
-        absences_(absences),
+        scans_list_(tombstones == Tombstones::Listed),
         ticker_(budget) {}
 
   // Sets the sources of all items of a key in Observed, and fills `links`, one per access at the
@@ -37,8 +38,6 @@ class Join {
   [[nodiscard]] const std::vector<KeyId>& list_keys() const { return list_keys_; }
   // See Observed::open_reads().
   [[nodiscard]] const std::vector<ItemId>& open_reads() const { return open_reads_; }
-  // See Observed::unclear().
-  [[nodiscard]] ItemId unclear() const { return unclear_; }
 
  private:
   // Registers.
@@ -69,16 +68,17 @@ class Join {
   [[nodiscard]] bool may_be_anything(const Access& open_read) const;
   [[nodiscard]] const ReadSource* said_source(const Access& open_read) const;
   std::uint32_t external_source(std::uint32_t at);
-  std::uint32_t absence_source(const Access& read);
   static void add_delete(std::span<const Access> accesses, std::uint32_t at,
                          std::vector<std::uint32_t>& deletes);
   std::uint32_t source_through(const Access& read, std::uint32_t write);
 
   // Lists; see list_join.cc.
+  struct Trunk;
   void list_key();
   bool check_list_kinds();
   void add_appends();
   void resolve_trunk(Value list);
+  ItemId repeated_append(Value element, std::uint32_t position, Trunk& trunk);
   void read_list_group(std::uint32_t first, std::uint32_t end);
   bool shows_own_appends(ItemId item, Value list, std::span<const ItemId> own);
   [[nodiscard]] std::uint32_t position(ItemId item) const;
@@ -97,8 +97,6 @@ class Join {
   [[nodiscard]] std::uint32_t find(Value value);
   void clear_table(std::size_t writes);
   static constexpr std::uint32_t kNoWrite = 0xffffffff;
-  // The source of a read that is left out, as it is not certain.
-  static constexpr std::uint32_t kUnclear = 0xfffffffe;
   // The source of a read that has several possible ones.
   static constexpr std::uint32_t kOpen = 0xfffffffd;
 
@@ -120,18 +118,15 @@ class Join {
     wrong_reads_.push_back({kind, item, other});
   }
   void fail(ItemId item, std::string what);
-  [[nodiscard]] std::string name(ItemId item) const;
-  [[nodiscard]] std::string where(ItemId item) const;
 
   Observed& o_;
   const History& h_;
   const Items& items_;
-  const Absences absences_;
+  const bool scans_list_;  // Whether scans list tombstones.
   BudgetTicker ticker_;
   std::span<const Access> accesses_;  // Of the key at hand, by transaction and in program order.
   // One per access, at the same index. Of a read, the position of the write that it returned; of a
-  // write, that of its transaction's last write of the key. Otherwise a code of Observed, or
-  // kUnclear.
+  // write, that of its transaction's last write of the key. Otherwise a code of Observed.
   std::vector<std::uint32_t> sources_;
   Value initial_;
   std::vector<Slot> table_;
@@ -145,11 +140,13 @@ class Join {
   std::vector<std::uint32_t> null_writes_;
   std::uint32_t aborted_null_write_ = kNoWrite;
   std::vector<std::uint32_t> tombstones_;  // The same for deletes that left a tombstone.
-  ItemId unclear_;
 
   // How far the prefixes of a trunk (history_builder.h) are right: the first position of each kind
   // of fault.
   struct Trunk {
+    // How often repeated elements were shown so far, and those of one transaction.
+    absl::flat_hash_map<Value, std::uint32_t> shown;
+    absl::flat_hash_map<std::pair<Value, TxnId>, std::uint32_t> shown_of;
     std::uint32_t thin_air = 0xffffffff;
     std::uint32_t aborted = 0xffffffff;
     std::uint32_t duplicate = 0xffffffff;
@@ -157,6 +154,8 @@ class Join {
   absl::flat_hash_map<std::uint32_t, Trunk> trunks_;  // By number, those of the key at hand.
   // Appends that the transaction at hand has made so far.
   std::vector<ItemId> own_;
+  bool appends_repeat_ = false;  // Whether an element was appended twice to the list at hand.
+  RepeatedElements repeated_;
 
   std::vector<ItemId> open_reads_;
   std::optional<Fault> fault_;

@@ -18,6 +18,7 @@ namespace ouro {
 void Join::list_key() {
   list_keys_.push_back(accesses_[0].key);
   trunks_.clear();
+  repeated_ = appends_repeat_ ? RepeatedElements(o_, accesses_[0].key) : RepeatedElements();
   for (const Access& access : accesses_) resolve_trunk(access.value);
   for_each_group([&](std::uint32_t first, std::uint32_t end) { read_list_group(first, end); });
 }
@@ -27,7 +28,7 @@ bool Join::check_list_kinds() {
   for (const auto& [value, item, txn, key, kind, aborted] : accesses_) {
     if (is_append(kind) && value.is_null()) {
       fail(item,
-           fmt::format("append of null to {}; elements must be unique values", h_.key_label(key)));
+           fmt::format("append of null to {}; give the element a value", h_.key_label(key)));
       return false;
     }
     if (!shows_register(kind, value)) continue;
@@ -48,6 +49,10 @@ void Join::resolve_trunk(Value list) {
   const std::size_t count = c.trunk_end[list.trunk()] - first;
   std::vector<ItemId> sorted(count);
   for (std::uint32_t p = 0; p < count; ++p) {
+    if (!repeated_.empty() && repeated_.contains(c.elements[first + p])) {
+      sorted[p] = o_.element_item_[first + p] = repeated_append(c.elements[first + p], p, trunk);
+      continue;
+    }
     const std::uint32_t append = find(c.elements[first + p]);
     const ItemId item = append == kNoWrite ? ItemId{} : accesses_[append].item;
     o_.element_item_[first + p] = item;
@@ -60,17 +65,37 @@ void Join::resolve_trunk(Value list) {
   }
   std::sort(sorted.begin(), sorted.end());
   const bool repeats = std::adjacent_find(sorted.begin(), sorted.end(), [](ItemId a, ItemId b) {
-                         return a == b && a.valid();
+                         return a == b && a.valid() && a != Observed::kOpenElement;
                        }) != sorted.end();
   if (!repeats) return;
   absl::flat_hash_map<ItemId, std::uint32_t> seen;
   for (std::uint32_t p = 0; p < count; ++p) {
     const ItemId item = o_.element_item_[first + p];
-    if (item.valid() && !seen.try_emplace(item, p).second) {
-      trunk.duplicate = p;
+    if (!item.valid() || item == Observed::kOpenElement) continue;
+    if (!seen.try_emplace(item, p).second) {
+      trunk.duplicate = std::min(trunk.duplicate, p);
       return;
     }
   }
+}
+
+// The append of a repeated element of a trunk, or Observed::kOpenElement. The elements of a
+// transaction are its appends in their order. Called for the elements of a trunk from the first on.
+ItemId Join::repeated_append(Value element, std::uint32_t position, Trunk& trunk) {
+  const auto appends = repeated_.appends(element);
+  if (trunk.shown[element]++ >= appends.size()) {
+    trunk.duplicate = std::min(trunk.duplicate, position);
+    return repeated_.last_append(element);
+  }
+  const auto said = o_.said_elements_.find({accesses_[0].key, position});
+  const TxnId txn =
+      said != o_.said_elements_.end() ? said->second : repeated_.only(element, position);
+  if (!txn.valid()) return Observed::kOpenElement;
+  const std::uint32_t number = trunk.shown_of[{element, txn}]++;
+  const ItemId append = repeated_.append(element, txn, number);
+  if (append.valid() || number == 0) return append.valid() ? append : Observed::kOpenElement;
+  trunk.duplicate = std::min(trunk.duplicate, position);
+  return repeated_.append(element, txn, number - 1);
 }
 
 // Whether `list`, which `item` read, ends with exactly the appends that its transaction made
@@ -92,7 +117,13 @@ bool Join::shows_own_appends(ItemId item, Value list, std::span<const ItemId> ow
   for (std::size_t p = 0; right && p < length; ++p) {
     const ItemId element = o_.append_of(list, p);
     const std::size_t tail = length - own.size();
-    right = p < tail ? !mine(element) : element == own[p - tail];
+    if (p < tail) {
+      right = !mine(element);
+    } else if (o_.is_open_element(list, p)) {
+      right = h_.list(list)[p] == items_.value(own[p - tail]);
+    } else {
+      right = element == own[p - tail];
+    }
   }
   if (!right) find_wrong(AnomalyKind::Internal, item, own.back());
   return right;
@@ -152,6 +183,7 @@ std::uint32_t Join::list_source(ItemId item, Value list) {
     find_wrong(AnomalyKind::AbortedRead, item, o_.append_of(list, trunk.aborted));
   }
   if (trunk.thin_air < others || trunk.aborted < others) return Observed::kNone;
+  if (o_.is_open_element(list, others - 1)) return Observed::kNone;
   const ItemId last = o_.append_of(list, others - 1);
   if (!o_.final(last)) find_wrong(AnomalyKind::IntermediateRead, item, last);
   return o_.source_[last.index()];

@@ -2,6 +2,7 @@
 // that it does not show come later.
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 
@@ -13,12 +14,13 @@ namespace {
 class ListOrder {
  public:
   ListOrder(const Observed& observed, std::vector<WrongRead>& wrong_reads,
-            std::vector<VersionStep>& steps, const Budget& budget)
+            std::vector<VersionStep>& steps, std::vector<OpenElement>& open, const Budget& budget)
       : o_(observed),
         items_(observed.items()),
         ticker_(budget),
         wrong_reads_(wrong_reads),
-        steps_(steps) {}
+        steps_(steps),
+        open_(open) {}
 
   // Adds the steps of one key, and what is wrong with its reads.
   void key(KeyId key) {
@@ -32,16 +34,23 @@ class ListOrder {
     }
     shown_.assign(items.size(), false);
     const Value list = items_.value(longest_);
+    find_open(key, list);
     ItemId last;
-    for (std::size_t p = 0; p < list.length(); ++p) {
+    bool adjacent = true;  // Whether nothing that is open is behind `last`.
+    for (std::uint32_t p = 0; p < list.length(); ++p) {
+      if (o_.is_open_element(list, p)) {
+        adjacent = false;
+        continue;
+      }
       const ItemId append = o_.append_of(list, p);
       // Nobody wrote it, or it was undone. That is reported already, and the order cannot be told.
       if (!append.valid() || !items_.is_write(append)) return;
       check_program_order(items, append);
-      if (!last.valid() || o_.txn(last) != o_.txn(append)) {
-        steps_.push_back({last, append, longest_, true});
+      if (!last.valid() ? adjacent : o_.txn(last) != o_.txn(append)) {
+        steps_.push_back({last, append, longest_, adjacent});
       }
       last = append;
+      adjacent = true;
       shown_[position_.at(append)] = true;
     }
     place_unread(items, last);
@@ -64,6 +73,21 @@ class ListOrder {
     }
   }
 
+  // Notes which elements of the longest read are open.
+  void find_open(KeyId key, Value list) {
+    open_values_.clear();
+    for (std::uint32_t p = 0; p < list.length(); ++p) {
+      if (!o_.is_open_element(list, p)) continue;
+      open_.push_back({key, p, longest_});
+      open_values_.insert(o_.history().list(list)[p]);
+    }
+  }
+
+  // Whether an append may be one of the open elements.
+  [[nodiscard]] bool may_be_shown(ItemId append) const {
+    return !open_values_.empty() && open_values_.contains(items_.value(append));
+  }
+
   // Reports every read that is no prefix of the longest one.
   void compare_reads(std::span<const ItemId> items) {
     const Value longest = items_.value(longest_);
@@ -84,7 +108,7 @@ class ListOrder {
       const ItemId before = items[at - 1];
       if (o_.txn(before) != o_.txn(append)) return;
       if (!items_.is_write(before)) continue;
-      if (!shown_[at - 1])
+      if (!shown_[at - 1] && !may_be_shown(before))
         wrong_reads_.push_back({AnomalyKind::IncompatibleOrder, longest_, append});
       return;
     }
@@ -92,8 +116,9 @@ class ListOrder {
 
   // Adds steps from `last`, the last append that is shown, to all that are not shown.
   void place_unread(std::span<const ItemId> items, ItemId last) {
+    if (!last.valid()) return;  // All that is shown is open.
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (shown_[i] || !items_.is_write(items[i])) continue;
+      if (shown_[i] || !items_.is_write(items[i]) || may_be_shown(items[i])) continue;
       if (!o_.counted(o_.txn(items[i])) || o_.txn(items[i]) == o_.txn(last)) continue;
       steps_.push_back({last, items[i], longest_});
     }
@@ -104,6 +129,8 @@ class ListOrder {
   BudgetTicker ticker_;
   std::vector<WrongRead>& wrong_reads_;
   std::vector<VersionStep>& steps_;
+  std::vector<OpenElement>& open_;
+  absl::flat_hash_set<Value> open_values_;  // Of the key at hand.
   // The longest read of the key at hand; invalid if there is none.
   ItemId longest_;
   absl::flat_hash_map<ItemId, std::size_t> position_;  // Of appends among the key's items.
@@ -113,7 +140,7 @@ class ListOrder {
 }  // namespace
 
 void Observed::order_lists(const std::vector<KeyId>& keys, const Budget& budget) {
-  ListOrder order(*this, wrong_reads_, version_steps_, budget);
+  ListOrder order(*this, wrong_reads_, version_steps_, open_elements_, budget);
   for (const KeyId key : keys) order.key(key);
 }
 

@@ -15,13 +15,16 @@
 namespace ouro {
 
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
-                                   Evidence evidence, Absences absences,
+                                   Evidence evidence, Tombstones tombstones,
                                    std::span<const ReadSource> sources,
                                    std::span<const ReadKey> untold) {
   Observed o(history, budget, evidence, untold);
-  o.absences_ = absences;
+  o.tombstones_ = tombstones;
   o.sources_.assign(sources.begin(), sources.end());
   std::sort(o.sources_.begin(), o.sources_.end());
+  for (const ReadSource& said : sources) {
+    if (said.element != 0) o.said_elements_[{said.key, said.element - 1}] = said.writer;
+  }
   if (o.items_.too_many()) {
     Error error;
     error.what =
@@ -37,7 +40,7 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
   const std::size_t parts = o.items_.size() < 50'000 ? 1 : thread_count(threads);
   std::vector<Join> joins;
   joins.reserve(parts);
-  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o, absences, budget);
+  for (std::size_t part = 0; part < parts; ++part) joins.emplace_back(o, tombstones, budget);
   o.join_keys(joins, threads, budget);
   if (budget.exhausted()) {
     o.stopped_ = true;
@@ -54,7 +57,6 @@ Result<Observed> Observed::observe(const History& history, const Budget& budget,
                           join.wrong_reads().end());
     lists.insert(lists.end(), join.list_keys().begin(), join.list_keys().end());
     o.open_reads_.insert(o.open_reads_.end(), join.open_reads().begin(), join.open_reads().end());
-    if (!o.unclear_.valid() || join.unclear() < o.unclear_) o.unclear_ = join.unclear();
   }
   if (first != nullptr) {
     return error_at(history, o.items_.op(first->item), first->what);
@@ -207,7 +209,7 @@ bool Observed::fits(ItemId open_read, ItemId write) const {
 
 bool Observed::is_listed(KeyId key, ItemId write) const {
   const Value held = write.valid() ? items_.value(write) : history_->initial(key);
-  if (!write.valid() || absences_ == Absences::Assumed) return !held.is_null();
+  if (!write.valid() || tombstones_ == Tombstones::Listed) return !held.is_null();
   return leaves_row(items_.kind(write), held);
 }
 

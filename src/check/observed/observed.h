@@ -4,9 +4,12 @@
 // count, tells external reads from reads of own writes, and lists what is wrong in plain sight.
 #pragma once
 
+#include <absl/container/flat_hash_map.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/budget.h"
@@ -33,6 +36,13 @@ struct VersionStep {
   ItemId read;            // The list read; invalid: the history states it.
   bool adjacent = false;  // No version is between them.
   constexpr auto operator<=>(const VersionStep&) const = default;
+};
+
+// An element of a list that several transactions may have appended.
+struct OpenElement {
+  KeyId key;
+  std::uint32_t position = 0;  // From 0.
+  ItemId read;                 // The longest read of the list.
 };
 
 // What passes over the items of a key mostly ask of each. Links of a key lie side by side in
@@ -67,10 +77,9 @@ struct PredicateFlaw {
   std::string expected;  // If the result is wrong: what it should be, as JSON.
 };
 
-// How to take a key that a scan did not list, if it may have been deleted or never have been there.
-// Assumed: the scan would have listed the tombstone, so it met none. Certain: it may have met one;
-// by versions, the read then says nothing.
-enum class Absences : std::uint8_t { Assumed, Certain };
+// Whether scans list the tombstones that deletes left. Then a scan met none of a key that it did
+// not list.
+enum class Tombstones : std::uint8_t { Listed, Unlisted };
 
 class Join;
 struct Access;
@@ -78,29 +87,29 @@ struct Access;
 class Observed {
  public:
   // Joins the reads of `history`, which must outlive the result. The error is a history that cannot
-  // be read unambiguously: two transactions wrote the same value to one key, a key is both a
-  // register and a list, or a version order has what nobody wrote. An exhausted budget leaves
+  // be read unambiguously: a key is both a register and a list, or a version order has what nobody
+  // wrote, or what several did. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is the
   // `evidence`. `sources` says what some open reads returned; the others say nothing. `untold`,
   // sorted, says which keys that predicate reads do not tell of are reads, too.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
-                                  Absences absences = Absences::Assumed,
+                                  Tombstones tombstones = Tombstones::Listed,
                                   std::span<const ReadSource> sources = {},
                                   std::span<const ReadKey> untold = {});
   // The same history joined again, with `sources` in place of those that were given before. It has
   // the same predicate_edges().
   [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
                                               const Budget& budget, unsigned threads) const {
-    auto out = observe(*history_, budget, threads, evidence_, absences_, sources, untold_);
+    auto out = observe(*history_, budget, threads, evidence_, tombstones_, sources, untold_);
     if (out.ok()) out->predicate_edges_ = predicate_edges_;
     return out;
   }
   // The same with other `untold` keys.
   [[nodiscard]] Result<Observed> with_untold(std::span<const ReadKey> untold, const Budget& budget,
                                              unsigned threads) const {
-    return observe(*history_, budget, threads, evidence_, absences_, sources_, untold);
+    return observe(*history_, budget, threads, evidence_, tombstones_, sources_, untold);
   }
 
   [[nodiscard]] const History& history() const { return *history_; }
@@ -144,10 +153,18 @@ class Observed {
   // How many items the keys before `key` have; `key` may be one behind the last.
   [[nodiscard]] std::size_t items_before(KeyId key) const { return key_first_[key.index()]; }
 
-  // The append that wrote the element at `position` of `list`; invalid if nobody did.
+  // The append that wrote the element at `position` of `list`; invalid if nobody did, or if it is
+  // open who did.
   [[nodiscard]] ItemId append_of(Value list, std::size_t position) const {
-    return element_item_[first_element(list) + position];
+    const ItemId append = element_item_[first_element(list) + position];
+    return append == kOpenElement ? ItemId{} : append;
   }
+  [[nodiscard]] bool is_open_element(Value list, std::size_t position) const {
+    return element_item_[first_element(list) + position] == kOpenElement;
+  }
+  // The elements of lists of which it is open who appended them, by key and position; but for those
+  // of which `sources` said it.
+  [[nodiscard]] std::span<const OpenElement> open_elements() const { return open_elements_; }
 
   // What is wrong in plain sight, in the order of items. Reads of transactions that do not take
   // part are left out.
@@ -169,9 +186,6 @@ class Observed {
   // written what they returned. A search can find out what they returned; of the others it first
   // must be said whether more transactions take part. Rows of counters are not among them.
   [[nodiscard]] std::span<const ItemId> searched_reads() const { return searched_reads_; }
-  // The first read of a key that a scan did not list where that may mean more than one thing: the
-  // key was never there, or one of several deletes left a tombstone. Invalid if there is none.
-  [[nodiscard]] ItemId unclear() const { return unclear_; }
   // By versions: the edges of predicate reads that a decision has to keep, sorted by reader; they
   // are a part of all (versions/predicate_reads.h).
   [[nodiscard]] std::span<const PredicateEdge> predicate_edges() const { return predicate_edges_; }
@@ -209,10 +223,13 @@ class Observed {
   const History* history_;
   Evidence evidence_ = Evidence::Observed;
   std::vector<ReadKey> untold_;
-  Absences absences_ = Absences::Assumed;
+  Tombstones tombstones_ = Tombstones::Listed;
   std::vector<ReadSource> sources_;  // Sorted by operation.
   std::vector<ItemId> open_reads_;
   std::vector<ItemId> searched_reads_;
+  std::vector<OpenElement> open_elements_;
+  // What `sources` say of elements: by key and position.
+  absl::flat_hash_map<std::pair<KeyId, std::uint32_t>, TxnId> said_elements_;
   Items items_;
   bool stopped_ = false;
   std::vector<bool> counted_;
@@ -224,10 +241,10 @@ class Observed {
   std::vector<std::uint32_t> key_first_;
   Column<ItemId> key_items_;
   Column<KeyLink> key_links_;
-  // One per element, at the same index as HistoryColumns::elements: its append.
+  // One per element, at the same index as HistoryColumns::elements: its append, or kOpenElement.
   std::vector<ItemId> element_item_;
+  static constexpr ItemId kOpenElement{0xfffffffe};
   std::vector<WrongRead> wrong_reads_;
-  ItemId unclear_;
   std::vector<VersionStep> version_steps_;
   std::vector<PredicateEdge> predicate_edges_;
 };
