@@ -85,6 +85,10 @@ class Budget {
     }
   }
   [[nodiscard]] std::uint64_t spent() const { return spent_.load(std::memory_order_relaxed); }
+  // Whether so much work is left. A part of a budget may ask before it begins what it cannot stop.
+  [[nodiscard]] bool affords(std::uint64_t steps) const {
+    return work_limit_ == 0 || (spent() < work_limit_ && work_limit_ - spent() >= steps);
+  }
 
   // What is left of the time, to be the limit of something else: zero if there is no limit, else at
   // least a millisecond.

@@ -66,8 +66,11 @@ std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
   const bool listed = options.scans_list_tombstones || scans_list_tombstones(history);
+  RowChoice rows;
+  if (options.evidence == Evidence::Observed) rows = first_rows(history, options.threads, budget);
   auto observed = Observed::observe(history, budget, options.threads, options.evidence,
-                                    listed ? Tombstones::Listed : Tombstones::Unlisted);
+                                    listed ? Tombstones::Listed : Tombstones::Unlisted, {}, {},
+                                    std::move(rows));
   if (!observed.ok()) return std::move(observed).error();
   auto predicates = read_predicates(*observed, at, budget, options);
   if (!predicates.ok()) return std::move(predicates).error();

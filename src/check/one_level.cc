@@ -296,7 +296,8 @@ std::string stop_reason(const Budget& budget, const CheckOptions& options) {
   if (budget.out_of_memory()) {
     return fmt::format("memory limit of {} MB reached", options.memory_limit / 1'000'000);
   }
-  if (budget.out_of_work()) return "work limit reached";
+  // What is not exhausted did not afford what was left to do.
+  if (budget.out_of_work() || !budget.exhausted()) return "work limit reached";
   return fmt::format("time limit of {} s reached",
                      static_cast<double>(options.time_limit.count()) / 1000);
 }

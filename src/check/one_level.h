@@ -30,7 +30,8 @@ namespace ouro {
 // REQUIRES: `stronger` holds, and its level implies `level`.
 [[nodiscard]] Verdict weakened(const Verdict& stronger, Level level);
 
-// Why a check ended without an answer, for Verdict::reason. REQUIRES: the budget is exhausted.
+// Why a check ended without an answer, for Verdict::reason. REQUIRES: the budget is exhausted, or
+// did not afford what was left to do.
 [[nodiscard]] std::string stop_reason(const Budget& budget, const CheckOptions& options);
 
 }  // namespace ouro

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "check/missed_rows.h"
+#include "check/scans.h"
 #include "check/observed/observed.h"
 #include "check/versions/read_parts.h"
 #include "ouro/check.h"

@@ -8,13 +8,14 @@
 #include <utility>
 
 #include "base/level_rules.h"
-#include "check/missed_rows.h"
 #include "check/one_level.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/predicate_replay.h"
+#include "check/scans.h"
 #include "check/untold_keys.h"
 #include "history/access.h"
+#include "history/columns.h"
 #include "history/commuting.h"
 
 namespace ouro {
@@ -29,18 +30,25 @@ bool has_conditions(const History& h) {
 }
 
 // Drops what is said about untold keys, which a replay finds out again; but not what makes an
-// unknown transaction take part.
-void drop_untold_sources(const Observed& observed, Verdict& verdict) {
+// unknown transaction take part. `all` has these keys as reads, and `observed` does not.
+void drop_untold_sources(const Observed& observed, const Observed& all, Verdict& verdict) {
   const std::vector<ReadKey> untold = std::move(verdict.untold);
   verdict.untold.clear();
+  if (untold.empty()) return;
+  const Items& items = all.items();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const ItemId item{i};
+    if (!items.is_untold(item) || !all.external(item) || !all.counted(all.txn(item))) continue;
+    const TxnId writer = all.writer(item);
+    const bool counts = writer == kInitialTxn || observed.counted(writer);
+    if (!counts) verdict.untold.push_back({items.op(item), items.key(item)});
+  }
+  std::sort(verdict.untold.begin(), verdict.untold.end());
   std::erase_if(verdict.sources, [&](const ReadSource& said) {
     const ReadKey place{said.read, said.key};
-    if (!std::binary_search(untold.begin(), untold.end(), place)) return false;
-    const bool counts = said.writer == kInitialTxn || observed.counted(said.writer);
-    if (!counts) verdict.untold.push_back(place);
-    return counts;
+    return std::binary_search(untold.begin(), untold.end(), place) &&
+           !std::binary_search(verdict.untold.begin(), verdict.untold.end(), place);
   });
-  std::sort(verdict.untold.begin(), verdict.untold.end());
 }
 
 Verdict undecided(Level level, std::string reason) {
@@ -71,18 +79,40 @@ bool may_grow(const Observed& observed) {
   return false;
 }
 
+// Adds `more`, which is sorted, to `sorted`. Returns whether any of it is new.
+template <class T>
+bool add_new(std::vector<T>& sorted, const std::vector<T>& more) {
+  std::vector<T> all;
+  std::set_union(sorted.begin(), sorted.end(), more.begin(), more.end(), std::back_inserter(all));
+  const bool grew = all.size() > sorted.size();
+  sorted = std::move(all);
+  return grew;
+}
+
+// What is a read fits every order that is found. If not, that would be a bug, but no reason to say
+// holds.
+Verdict no_order(Level level, const History& h, const std::vector<ReadKey>& keys,
+                 const ScanMisfits& scanned) {
+  const OpId misfit = keys.empty() ? scanned.returned[0].scan : keys[0].read;
+  return undecided(level, fmt::format("{}: no order was found that gives what it returned",
+                                      h.place(misfit).to_string()));
+}
+
 // Levels at which a predicate read has a moment in the order that was found. With `results` the
 // search itself finds an order in which selects and aggregates fit. Otherwise the keys of those
 // that do not become reads.
 //
 // Rows that a scan missed become reads at once, since it is mostly known why they were absent; if
-// that does not help for long, all keys that it may have missed do.
+// that does not help for long, all keys that it may have missed do. Of rows that it returned and
+// that are not there, first two of each transaction become reads, then all.
 Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
                         const DecideReads& decide, bool results, const Budget& budget,
                         const CheckOptions& options) {
   constexpr int kPatience = 6;
+  const bool conditions = has_conditions(observed.history());
   int rounds = 0;
   std::vector<ReadKey> untold;
+  RowChoice rows = observed.rows();
   std::optional<Observed> again;
   for (;;) {
     Observed& now = again ? *again : observed;
@@ -100,31 +130,29 @@ Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
     if (budget.exhausted()) return Verdict{.level = level};
     const Positions positions = positions_of(now.history(), verdict);
     const Observed& all_there = told ? *told : now;
-    PredicateReplay replay(observed, all_there, positions, rules(level).phantoms_count());
-    std::vector<ReadKey> keys = replay.misfits(budget);
+    std::vector<ReadKey> keys;
+    if (conditions) {
+      PredicateReplay replay(observed, all_there, positions, rules(level).phantoms_count());
+      keys = replay.misfits(budget);
+      if (budget.exhausted()) return Verdict{.level = level};
+      if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
+    }
+    const MisfitRows wanted = ++rounds > kPatience ? MisfitRows::All : MisfitRows::Two;
+    ScanMisfits scanned =
+        scans.compare(all_there, positions, rules(level).phantoms, wanted, budget);
     if (budget.exhausted()) return Verdict{.level = level};
-    if (replay.impossible().valid()) return impossible_read(now, level, replay.impossible());
-    std::vector<ReadKey> missed =
-        scans.missed(all_there, positions, rules(level).phantoms, budget);
-    if (budget.exhausted()) return Verdict{.level = level};
-    if (keys.empty() && missed.empty()) {
-      drop_untold_sources(observed, verdict);
+    if (keys.empty() && scanned.empty()) {
+      drop_untold_sources(observed, all_there, verdict);
       return verdict;
     }
-    if (++rounds > kPatience) missed = all_keys_of(scans, missed);
+    auto& missed = scanned.missed;
+    if (wanted == MisfitRows::All) missed = all_keys_of(scans, missed);
     keys.insert(keys.end(), missed.begin(), missed.end());
     std::sort(keys.begin(), keys.end());
-    std::vector<ReadKey> more;
-    std::set_union(untold.begin(), untold.end(), keys.begin(), keys.end(),
-                   std::back_inserter(more));
-    if (more.size() == untold.size()) {
-      // A key that is a read fits every order that is found. If not, that would be a bug, but no
-      // reason to say holds.
-      return undecided(level, fmt::format("{}: no order was found that gives what it returned",
-                                          now.history().place(keys[0].read).to_string()));
-    }
-    untold = std::move(more);
-    auto next = observed.with_untold(untold, budget, options.threads);
+    const bool more_keys = add_new(untold, keys);
+    const bool more_rows = add_new(rows.chosen, scanned.returned);
+    if (!more_keys && !more_rows) return no_order(level, now.history(), keys, scanned);
+    auto next = observed.with_reads(untold, rows, budget, options.threads);
     if (!next.ok()) return undecided(level, next.error().what);
     again = *std::move(next);
   }
@@ -186,6 +214,29 @@ Verdict decide_all(Observed& observed, const AllUntold& untold, Level level,
   return verdict;
 }
 
+// Levels without moments, if rows of scans are left out: there is no order to compare these with.
+// If the level is violated without them, it is violated. If not, a stronger one may hold; else all
+// rows become reads.
+Verdict decide_with_all_rows(Observed& observed, const Scans& scans, Level level,
+                             const DecideReads& decide, const Budget& budget,
+                             const CheckOptions& options) {
+  Verdict verdict = decide(observed, level, false, budget);
+  if (verdict.outcome == Outcome::Violated || budget.exhausted()) return verdict;
+  if (implies(Level::SessionSi, level)) {
+    const Verdict stronger =
+        decide_with_moments(observed, scans, Level::SessionSi, decide, budget, options);
+    if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
+  }
+  constexpr std::uint64_t kStepsPerRow = 30;
+  const std::size_t rows = columns_of(observed.history()).row_reads.size();
+  const bool affordable = budget.affords(kStepsPerRow * rows);
+  if (!affordable || budget.exhausted()) return Verdict{.level = level};
+  auto all = observed.with_reads({}, {}, budget, options.threads);
+  if (!all.ok()) return undecided(level, all.error().what);
+  if (budget.exhausted()) return Verdict{.level = level};
+  return decide_untold(*all, level, decide, budget, options);
+}
+
 }  // namespace
 
 Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
@@ -193,6 +244,9 @@ Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide
   const bool has_order =
       !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
   const Scans scans(observed);
+  if (!has_order && !observed.rows().all()) {
+    return decide_with_all_rows(observed, scans, level, decide, budget, options);
+  }
   if (has_order) return decide_with_moments(observed, scans, level, decide, budget, options);
   // If there are many keys, a stronger level is asked first, which need not look at all of them.
   constexpr std::size_t kFew = 2'000'000;

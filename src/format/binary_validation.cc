@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <string_view>
 #include <type_traits>
@@ -89,9 +90,18 @@ class Validator {
     return value.length() <= c_.trunk_end[value.trunk()] - first;
   }
   [[nodiscard]] bool versions(std::span<const KeyVersion> list) const {
-    return std::all_of(list.begin(), list.end(), [&](const KeyVersion& entry) {
-      return entry.key.index() < c_.key_name.size() && version(entry.value);
+    const std::size_t parts = std::min<std::size_t>(threads_, list.size() / kChunk + 1);
+    std::atomic<bool> fit = true;
+    for_each_part(parts, [&](std::size_t part) {
+      const auto first = static_cast<std::ptrdiff_t>(list.size() * part / parts);
+      const auto end = static_cast<std::ptrdiff_t>(list.size() * (part + 1) / parts);
+      if (!std::all_of(list.begin() + first, list.begin() + end, [&](const KeyVersion& entry) {
+            return entry.key.index() < c_.key_name.size() && version(entry.value);
+          })) {
+        fit = false;
+      }
     });
+    return fit;
   }
 
   static bool utf8(std::string_view bytes) { return is_utf8(bytes); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/column.h"
+#include "base/parallel.h"
 #include "format/binary_sections.h"
 #include "format/binary_validation.h"
 #include "format/native_binary.h"
@@ -25,6 +26,8 @@ struct Loaded {
   std::vector<std::string> files;
   std::vector<Remark> remarks;
 };
+
+constexpr std::size_t kManyEntries = 1 << 18;  // So many are worth several threads.
 
 class Reader {
  public:
@@ -61,9 +64,16 @@ class Reader {
                              static_cast<int>(second), damaged()));
       return;
     }
-    std::vector<T>& out = converted<T>(ids.size());
-    for (std::size_t i = 0; i < ids.size(); ++i) out.push_back({ids[i], values[i]});
-    column = out;
+    // Most of the time goes into the first access to the memory, so threads share it.
+    const auto out = std::make_shared<Column<T>>();
+    T* to = out->extend(ids.size());
+    const std::size_t parts = ids.size() < kManyEntries ? 1 : thread_count(threads_);
+    for_each_part(parts, [&](std::size_t part) {
+      const std::size_t end = ids.size() * (part + 1) / parts;
+      for (std::size_t i = ids.size() * part / parts; i < end; ++i) to[i] = {ids[i], values[i]};
+    });
+    l_->converted.push_back(out);
+    column = out->span();
   }
   template <class T>
   void shaped(Section id, std::span<const T>& column) {

@@ -19,8 +19,11 @@ namespace {
 
 class ResultSets {
  public:
-  explicit ResultSets(const History& history)
-      : h_(history), is_list_(list_keys(history)), own_(history.key_count()) {
+  explicit ResultSets(const Observed& observed)
+      : h_(observed.history()),
+        listed_(observed.rows().listed.get()),
+        is_list_(listed_ == nullptr ? list_keys(h_) : listed_->lists()),
+        own_(h_.key_count()) {
     for (std::size_t i = 0; i < h_.op_count(); ++i) {
       const Op op = h_.op(OpId{i});
       if (info(op.kind).deletes) tombstones_.insert({op.key, op.value});
@@ -45,6 +48,8 @@ class ResultSets {
  private:
   void read(const Op& op, std::vector<PredicateFlaw>& out) const {
     const PredicateRead& read = h_.predicate_read(op.id);
+    const bool left_out = listed_ != nullptr && may_leave_out_rows(h_, op.id);
+    if (left_out && listed_->is_tidy(op.id)) return;
     if (!(read.has_version_set ? is_implied(op, read) : are_selected_once(op, read))) {
       out.push_back({AnomalyKind::ResultSetMismatch, op.id, {}, {}});
     }
@@ -123,6 +128,7 @@ class ResultSets {
   }
 
   const History& h_;
+  const ListedRows* listed_;  // Null: all rows are reads.
   // What deletes wrote, by key.
   absl::flat_hash_set<std::pair<KeyId, Value>> tombstones_;
   std::vector<bool> is_list_;    // By key.
@@ -151,7 +157,7 @@ std::vector<PredicateFlaw> plain_predicate_flaws(const Observed& observed) {
   const History& h = observed.history();
   std::vector<PredicateFlaw> flaws = wrong_read_backs(observed);
   if (!h.has_predicate_reads()) return flaws;
-  ResultSets sets(h);
+  ResultSets sets(observed);
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     if (observed.counted(TxnId{t})) sets.txn(TxnId{t}, flaws);
   }

@@ -107,14 +107,14 @@ class Items::Counters {
 };
 
 Items::Items(const History& history, const Budget& budget, Evidence evidence,
-             std::span<const ReadKey> untold) {
+             std::span<const ReadKey> untold, const RowChoice& rows) {
   const HistoryColumns& c = columns_of(history);
   op_kind_ = c.op_kind;
   kind_ = c.op_kind;
   key_ = c.op_key;
   value_ = c.op_value;
   first_ = c.txn_first_op;
-  if (!c.predicate_reads.empty()) flatten(history, budget, evidence, untold);
+  if (!c.predicate_reads.empty()) flatten(history, budget, evidence, untold, rows);
 }
 
 // The next item is a key that a predicate read does not tell of.
@@ -133,11 +133,11 @@ void Items::add(OpKind kind, KeyId key, Value value, OpId op) {
 // Adds the keys that scans did not return.
 class Items::Absent {
  public:
-  Absent(const History& history, Items& items)
+  Absent(const History& history, Items& items, const RowChoice& rows)
       : h_(history),
         items_(items),
         keys_(history),
-        lists_(list_keys(history)),
+        lists_(rows.all() ? list_keys(history) : rows.listed->lists()),
         returned_(history.key_count(), false),
         listed_(history.key_count(), Value::null()) {}
 
@@ -184,15 +184,45 @@ class Items::Absent {
   std::vector<Value> listed_;      // By its version set.
 };
 
+// Adds the rows that predicate reads returned, or, of those that may be left out, the chosen ones.
+class Items::Chosen {
+ public:
+  Chosen(const History& history, Items& items, const RowChoice& rows)
+      : h_(history), items_(items), all_(rows.all()), left_(rows.chosen) {}
+
+  // REQUIRES: operations come in ascending order. `untelling`: it has no version set, and null is
+  // no row. `lazy`: the rows may be left out.
+  void add(OpId id, bool untelling, bool lazy) {
+    const auto rows = h_.rows(h_.predicate_read(id));
+    if (all_ || !lazy) {
+      for (const KeyVersion& row : rows) {
+        if (!untelling || !row.value.is_null()) items_.add(OpKind::Read, row.key, row.value, id);
+      }
+      return;
+    }
+    for (; !left_.empty() && left_.front().scan == id; left_ = left_.subspan(1)) {
+      const KeyVersion& row = rows[left_.front().row];
+      items_.add(OpKind::Read, row.key, row.value, id);
+    }
+  }
+
+ private:
+  const History& h_;
+  Items& items_;
+  const bool all_;
+  std::span<const ScanRow> left_;
+};
+
 void Items::flatten(const History& history, const Budget& budget, Evidence evidence,
-                    std::span<const ReadKey> untold) {
+                    std::span<const ReadKey> untold, const RowChoice& rows) {
   // Greater numbers are codes (Observed::kInitial).
   constexpr std::size_t kMost = 0xfffffff0;
   constexpr std::size_t kMostSummed = 20'000'000;
   Counters sums(history, *this);
   const bool observed = evidence == Evidence::Observed;
   left_out_sums_ = observed && sums.count() > kMostSummed;
-  Absent absent(history, *this);
+  Absent absent(history, *this, rows);
+  Chosen chosen(history, *this, rows);
   // Operations between looks at the budget: a scan may become many items.
   BudgetTicker ticker(budget, 64);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
@@ -210,11 +240,8 @@ void Items::flatten(const History& history, const Budget& budget, Evidence evide
       if (!counter.is_null() && observed && !left_out_sums_) {
         sums.read(TxnId{t}, id, counter, read.result);
       }
-      const auto rows = history.rows(read);
       const bool untelling = op.kind == OpKind::Scan && !read.has_version_set;
-      for (const KeyVersion& row : rows) {
-        if (!untelling || !row.value.is_null()) add(OpKind::Read, row.key, row.value, id);
-      }
+      chosen.add(id, untelling, observed && may_leave_out_rows(history, id));
       for (; !untold.empty() && untold.front().read == id; untold = untold.subspan(1)) {
         note_untold();
         add(OpKind::Read, untold.front().key, Value::null(), id);
@@ -263,10 +290,14 @@ bool scans_list_tombstones(const History& history) {
     const Op op = history.op(OpId{i});
     if (info(op.kind).deletes && !op.value.is_null()) tombstones.insert({op.key, op.value});
   }
+  // By key: the last value that was looked up. Scans mostly return the same again.
+  std::vector<Value> known(tombstones.empty() ? 0 : history.key_count());
   for (std::size_t i = 0; i < history.op_count() && !tombstones.empty(); ++i) {
     if (history.op(OpId{i}).kind != OpKind::Scan) continue;
     for (const KeyVersion& row : history.rows(history.predicate_read(OpId{i}))) {
+      if (known[row.key.index()] == row.value) continue;
       if (tombstones.contains({row.key, row.value})) return true;
+      known[row.key.index()] = row.value;
     }
   }
   return false;

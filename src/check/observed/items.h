@@ -8,6 +8,7 @@
 // that are asked for, and by version orders those of scans. Keys that a scan with a version set did
 // not return are always reads, and so are, for all scans, those that its transaction wrote before.
 // A row that was returned as null was not found.
+// Of the rows that scans returned all become reads, or only some that are chosen (RowChoice).
 // A read of a counter becomes one open read for each row of the counter that another transaction
 // wrote, and a CounterSum.
 #pragma once
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "check/observed/listed_rows.h"
 #include "history/access.h"
 #include "ouro/check.h"
 #include "ouro/history.h"
@@ -53,9 +55,9 @@ class Items {
  public:
   // REQUIRES: `history` outlives the items. They are incomplete once the budget is exhausted. By
   // observation reads of counters are taken apart, and `untold`, which is sorted, says which keys
-  // that predicate reads do not tell of are reads.
+  // that predicate reads do not tell of are reads. `rows` says which rows of scans are.
   Items(const History& history, const Budget& budget, Evidence evidence = Evidence::Observed,
-        std::span<const ReadKey> untold = {});
+        std::span<const ReadKey> untold = {}, const RowChoice& rows = {});
 
   // Whether there are more than can be numbered. Then they are incomplete and must not be used.
   [[nodiscard]] bool too_many() const { return too_many_; }
@@ -105,10 +107,11 @@ class Items {
  private:
   class Absent;
   class Counters;
+  class Chosen;
   void add(OpKind kind, KeyId key, Value value, OpId op);
   void note_untold();
   void flatten(const History& history, const Budget& budget, Evidence evidence,
-               std::span<const ReadKey> untold);
+               std::span<const ReadKey> untold, const RowChoice& rows);
 
   std::span<const OpKind> op_kind_;  // By operation, not by item.
   std::span<const OpKind> kind_;

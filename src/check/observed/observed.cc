@@ -17,8 +17,8 @@ namespace ouro {
 Result<Observed> Observed::observe(const History& history, const Budget& budget, unsigned threads,
                                    Evidence evidence, Tombstones tombstones,
                                    std::span<const ReadSource> sources,
-                                   std::span<const ReadKey> untold) {
-  Observed o(history, budget, evidence, untold);
+                                   std::span<const ReadKey> untold, RowChoice rows) {
+  Observed o(history, budget, evidence, untold, std::move(rows));
   o.tombstones_ = tombstones;
   o.sources_.assign(sources.begin(), sources.end());
   std::sort(o.sources_.begin(), o.sources_.end());

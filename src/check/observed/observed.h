@@ -7,6 +7,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "base/budget.h"
 #include "base/column.h"
 #include "check/observed/items.h"
+#include "check/observed/listed_rows.h"
 #include "history/columns.h"
 #include "ouro/check.h"
 
@@ -91,26 +93,34 @@ class Observed {
   // wrote, or what several did. An exhausted budget leaves
   // stopped() true and the rest meaningless. The history's version orders count only if that is the
   // `evidence`. `sources` says what some open reads returned; the others say nothing. `untold`,
-  // sorted, says which keys that predicate reads do not tell of are reads, too.
+  // sorted, says which keys that predicate reads do not tell of are reads, too. Rows that scans
+  // returned are reads as `rows` says.
   // Cost: expected linear, 20 bytes an operation (36 while it runs).
   static Result<Observed> observe(const History& history, const Budget& budget, unsigned threads,
                                   Evidence evidence = Evidence::Observed,
                                   Tombstones tombstones = Tombstones::Listed,
                                   std::span<const ReadSource> sources = {},
-                                  std::span<const ReadKey> untold = {});
+                                  std::span<const ReadKey> untold = {}, RowChoice rows = {});
   // The same history joined again, with `sources` in place of those that were given before. It has
   // the same predicate_edges().
   [[nodiscard]] Result<Observed> with_sources(std::span<const ReadSource> sources,
                                               const Budget& budget, unsigned threads) const {
-    auto out = observe(*history_, budget, threads, evidence_, tombstones_, sources, untold_);
+    auto out = observe(*history_, budget, threads, evidence_, tombstones_, sources, untold_, rows_);
     if (out.ok()) out->predicate_edges_ = predicate_edges_;
     return out;
   }
-  // The same with other `untold` keys.
+  // The same with other `untold` keys, and with other rows.
   [[nodiscard]] Result<Observed> with_untold(std::span<const ReadKey> untold, const Budget& budget,
                                              unsigned threads) const {
-    return observe(*history_, budget, threads, evidence_, tombstones_, sources_, untold);
+    return with_reads(untold, rows_, budget, threads);
   }
+  [[nodiscard]] Result<Observed> with_reads(std::span<const ReadKey> untold, RowChoice rows,
+                                            const Budget& budget, unsigned threads) const {
+    return observe(*history_, budget, threads, evidence_, tombstones_, sources_, untold,
+                   std::move(rows));
+  }
+  // Which rows of scans are reads. Those that are left out are plain (ListedRows::needed()).
+  [[nodiscard]] const RowChoice& rows() const { return rows_; }
 
   [[nodiscard]] const History& history() const { return *history_; }
   [[nodiscard]] const Items& items() const { return items_; }
@@ -205,11 +215,12 @@ class Observed {
  private:
   friend class Join;
   Observed(const History& history, const Budget& budget, Evidence evidence,
-           std::span<const ReadKey> untold)
+           std::span<const ReadKey> untold, RowChoice rows)
       : history_(&history),
         evidence_(evidence),
         untold_(untold.begin(), untold.end()),
-        items_(history, budget, evidence, untold) {}
+        rows_(std::move(rows)),
+        items_(history, budget, evidence, untold, rows_) {}
   [[nodiscard]] std::size_t first_element(Value list) const {
     return list.trunk() == 0 ? 0 : columns_of(*history_).trunk_end[list.trunk() - 1];
   }
@@ -223,6 +234,7 @@ class Observed {
   const History* history_;
   Evidence evidence_ = Evidence::Observed;
   std::vector<ReadKey> untold_;
+  RowChoice rows_;
   Tombstones tombstones_ = Tombstones::Listed;
   std::vector<ReadSource> sources_;  // Sorted by operation.
   std::vector<ItemId> open_reads_;

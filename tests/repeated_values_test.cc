@@ -1,0 +1,72 @@
+// Histories of the simulated store with values that repeat and deletes that leave nothing: what its
+// timestamps allow is allowed by observation, too.
+
+#include "tests/repeated_values.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/generate.h"
+#include "tests/engine_levels.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+std::string refused(const History& history, const Verdict& verdict) {
+  const auto answer = certify(history, make_certificate(history, verdict));
+  if (!answer.ok()) return answer.error().to_string();
+  return answer->accepted ? "" : answer->reason;
+}
+
+TEST(RepeatedValuesTest, WhatTimestampsAllowIsAllowedByObservation) {
+  std::map<Outcome, int> outcomes;
+  const std::uint64_t seeds = kSlowdown == 1 ? 16 : 4;
+  int by_both = 0;
+  int disproved = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    GenerateOptions options;
+    options.seed = seed;
+    options.workload = seed % 2 == 0 ? WorkloadKind::RangeBalanced : WorkloadKind::General;
+    options.store = seed % 3 == 0 ? Level::SessionSi : Level::StrictSerializable;
+    options.txns = 30 + seed;
+    options.keys = 6 + seed % 20;
+    options.ops_per_txn = 4;
+    options.timestamps = true;
+    if (seed % 4 == 0) options.faults = {{.fault = Fault::StaleRead, .rate = 0.02}};
+    if (seed % 4 == 1) options.faults = {{.fault = Fault::ReadSkew, .rate = 0.01}};
+    const auto made = generate(options);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    const Repeats repeats{.distinct = 2 + seed % 5, .plain_deletes = seed % 8 < 6};
+    const History history = with_repeats(*made, repeats);
+    for (const Level level : {Level::SessionSi, Level::StrongSi, Level::Serializable,
+                              Level::SessionSerializable}) {
+      const auto stamped = check(history, level, {.evidence = Evidence::Timestamps});
+      ASSERT_TRUE(stamped.ok()) << stamped.error().to_string();
+      const auto observed = check(history, level, {.work_limit = 10'000'000});
+      ASSERT_TRUE(observed.ok()) << observed.error().to_string();
+      ++outcomes[observed->outcome];
+      const std::string where =
+          "seed " + std::to_string(seed) + ' ' + std::string(info(level).name);
+      EXPECT_EQ(refused(history, *stamped), "") << where;
+      if (observed->outcome == Outcome::Undecided) continue;
+      EXPECT_EQ(refused(history, *observed), "") << where;
+      if (stamped->outcome == Outcome::Holds) {
+        EXPECT_EQ(observed->outcome, Outcome::Holds) << where;
+        ++by_both;
+      } else {
+        disproved += observed->outcome == Outcome::Violated ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(by_both, static_cast<int>(seeds));
+  EXPECT_GT(disproved, 0);
+  EXPECT_LT(outcomes[Outcome::Undecided], static_cast<int>(seeds));
+}
+
+}  // namespace
+}  // namespace ouro
