@@ -4,6 +4,8 @@
 //                                                    id, title, level, verdict, seeds, clocks
 //   ouro_bench_history make ID SEED recorded|by-session FILE
 //   ouro_bench_history frontier LEVEL TXNS SEED FILE
+//   ouro_bench_history hard                          a line for each hard case: name, level
+//   ouro_bench_history hard NAME FILE                writes one as JSON Lines
 //   ouro_bench_history measure PROGRAM ARGUMENT...   runs it; the last line is its peak in KiB
 //
 // The system counts the memory of the process that starts a program into the program's peak, so
@@ -19,9 +21,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "bench/frontier/family.h"
+#include "bench/frontier/frontier.h"
 #include "ouro/format.h"
 #include "strong/by_session.h"
-#include "strong/frontier.h"
 #include "strong/workloads.h"
 
 namespace ouro::bench {
@@ -57,6 +60,20 @@ int make_one(std::string_view id, std::uint64_t seed, std::string_view order, co
   return fail(fmt::format("unknown workload '{}'", id));
 }
 
+int list_hard() {
+  for (const HardCase& hard : hard_cases()) {
+    fmt::print("{}\t{}\n", hard.name, info(hard.level).name);
+  }
+  return 0;
+}
+
+int make_hard(std::string_view name, const char* path) {
+  const auto history = hard_history(name);
+  if (!history) return fail(fmt::format("unknown name '{}'", name));
+  const auto written = write_history(*history, path, Format::Native);
+  return written.ok() ? 0 : fail(written.error().to_string());
+}
+
 int measure(char** command) {
   pid_t child = 0;
   if (posix_spawn(&child, command[0], nullptr, nullptr, command, environ) != 0) {
@@ -84,10 +101,12 @@ int run(int argc, char** argv) {
     const std::uint64_t seed = std::strtoull(argv[4], nullptr, 10);
     return write(frontier(near_threshold(*level, txns, seed)), argv[5]);
   }
+  if (command == "hard" && argc == 2) return list_hard();
+  if (command == "hard" && argc == 4) return make_hard(argv[2], argv[3]);
   if (command == "measure" && argc > 2) return measure(argv + 2);
   return fail(
       "expected: measure PROGRAM ARGUMENT... | list | make ID SEED recorded|by-session FILE | "
-      "frontier LEVEL TXNS SEED FILE");
+      "frontier LEVEL TXNS SEED FILE | hard [NAME FILE]");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/dynamic_order.h"
@@ -23,6 +24,9 @@ struct Literal {
   constexpr auto operator<=>(const Literal&) const = default;
 };
 
+// What a search came to. Stopped: the budget was exhausted. Paused: it may go on.
+enum class Solution : std::uint8_t { Found, None, Stopped, Paused };
+
 using LemmaId = std::uint32_t;
 inline constexpr LemmaId kNoLemma = 0xffffffff;
 
@@ -41,5 +45,10 @@ struct Lemma {
 // `lemmas` without those that the last one needs neither directly nor indirectly; premises are
 // renumbered. Cost: linear.
 [[nodiscard]] std::vector<Lemma> trimmed(std::span<const Lemma> lemmas);
+
+// What is wrong with a proof, or "": a cycle that is not closed or does not fit its literals, a
+// lemma that does not follow from its premises, no empty lemma at the end. A lemma with neither a
+// cycle nor premises is believed. Cost: linear.
+[[nodiscard]] std::string complaint(std::span<const Lemma> lemmas);
 
 }  // namespace ouro

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/internal_error.h"
+
 namespace ouro {
 namespace {
 
@@ -39,11 +41,12 @@ std::uint32_t Solver::add_choice(const Side& first, const Side& second) {
   return static_cast<std::uint32_t>(sides_.size() - 1);
 }
 
-Solution Solver::solve(Guide& guide) {
+Solution Solver::solve(Guide& guide, std::uint64_t setbacks) {
   for (;;) {
     LemmaId conflict = propagate();
     while (conflict == kNoLemma) {
       if (decisions_.tick() || order_.stopped()) return Solution::Stopped;
+      if (conflict_count_ + forbidden_count_ >= setbacks) return Solution::Paused;
       const Guide::Next next = guide.next(*this);
       if (next.kind == Guide::Next::Kind::Done) {
         return decisions_.ask() ? Solution::Stopped : Solution::Found;
@@ -60,6 +63,7 @@ Solution Solver::solve(Guide& guide) {
       // assigned already. So the budget is asked first.
       if (next.kind == Guide::Next::Kind::Forbid) {
         if (decisions_.ask()) return Solution::Stopped;
+        ++forbidden_count_;
         conflict = forbid(next.forbidden, guide);
       } else {
         if (value_[next.literal.choice()] != kOpen) {
@@ -213,6 +217,7 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
   // If arcs were required late, all choices of the cycle may be below the current level.
   std::uint32_t highest = 0;
   for (const Literal literal : lemmas_[conflict].literals) {
+    insist(is_false(literal), "the solver met a conflict whose clause is not false");
     highest = std::max(highest, level_of_[literal.choice()]);
   }
   if (highest == 0) {
@@ -227,11 +232,11 @@ bool Solver::resolve_conflict(LemmaId conflict, Guide& guide) {
     return std::all_of(learnt.literals.begin() + static_cast<std::ptrdiff_t>(first),
                        learnt.literals.end(), [&](Literal literal) { return is_false(literal); });
   };
-  assert(all_false(0));
+  insist(all_false(0), "the solver learnt a clause that is not false");
   back_to(target, guide);
   const Literal asserted = learnt.literals[0];
-  assert(!assigned(asserted.choice()) && all_false(1));
-  static_cast<void>(all_false);
+  insist(!assigned(asserted.choice()) && all_false(1),
+         "the solver learnt a clause that asserts nothing");
   const bool unit = learnt.literals.size() == 1;
   LemmaId reason = conflict;
   // A clause that is watched already cannot have its literals in another order.
@@ -280,11 +285,13 @@ void Solver::analyse(LemmaId conflict, Lemma& learnt, std::uint32_t& target) {
         target = std::max(target, level_of_[choice]);
       }
     }
+    insist(open > 0, "the solver met a conflict without a cause at its level");
     while (!seen_[trail_[--at].choice()] || level_of_[trail_[at].choice()] != level()) {
     }
     pivot = trail_[at];
     if (--open == 0) break;
     clause = reason_[pivot.choice()];
+    insist(clause != kNoLemma, "the solver resolved with a decision");
     resolved.push_back(clause);
   }
   learnt.literals[0] = !pivot;

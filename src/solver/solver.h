@@ -31,9 +31,6 @@ struct Side {
   [[nodiscard]] std::span<const Arc> span() const { return {arcs.data(), count}; }
 };
 
-// Stopped: the budget was exhausted.
-enum class Solution : std::uint8_t { Found, None, Stopped };
-
 class Solver;
 
 // Tells the solver what to do next whenever nothing follows from what was decided so far.
@@ -79,8 +76,11 @@ class Solver {
   [[nodiscard]] const DynamicOrder& order() const { return order_; }
 
   // Searches until the guide is Done (Found), no solution is left (None), or the budget is
-  // exhausted (Stopped). If the budget is exhausted, Done counts as Stopped, too.
-  [[nodiscard]] Solution solve(Guide& guide);
+  // exhausted (Stopped). If the budget is exhausted, Done counts as Stopped, too. Paused: there
+  // were `setbacks` setbacks, counted from the beginning; called again it goes on. A setback is a
+  // conflict, or something that the guide forbids.
+  [[nodiscard]] Solution solve(Guide& guide, std::uint64_t setbacks = kNoPause);
+  static constexpr std::uint64_t kNoPause = 0xffffffffffffffff;
 
   [[nodiscard]] std::uint64_t conflict_count() const { return conflict_count_; }
   // Why there is no solution; the last lemma is empty. REQUIRES: solve() returned None.
@@ -144,6 +144,7 @@ class Solver {
   std::vector<bool> watched_;     // By lemma.
   std::vector<LemmaId> unit_of_;  // By choice: the lemma of one literal that fixes it, if made.
   std::uint64_t conflict_count_ = 0;
+  std::uint64_t forbidden_count_ = 0;  // By the guide.
 };
 
 }  // namespace ouro

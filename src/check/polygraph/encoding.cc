@@ -18,14 +18,14 @@ constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 }  // namespace
 
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-                   unsigned threads, const Budget& budget, SearchFor open)
+                   unsigned threads, const Budget& budget, SearchFor open, Overwrites overwrites)
     : o_(observed), open_(open) {
   const LevelRules& level_rules = rules(level);
   split_ = level_rules.begins_apart();
   sessions_ = level_rules.sessions;
   ww_to_commit_ = level_rules.lost_updates;
   chained_ = !level_rules.lost_updates;
-  overwrites_ = level_rules.rw_orders();
+  overwrites_ = level_rules.rw_orders() || overwrites == Overwrites::AreArcs;
   phantoms_ = level_rules.phantoms;
   if (split_ && !chains) chained_ = false;
   if (open.results) {

@@ -50,6 +50,12 @@ struct Chain {
   Node readers = kNoNode;
 };
 
+// Two chains of a key.
+struct ChainPair {
+  ChainId first = kNoChain;
+  ChainId second = kNoChain;
+};
+
 class KeyChains;
 
 // What a search is to find out besides the order of writers.
@@ -65,9 +71,11 @@ class Encoding {
   // of its own; at levels with one node per transaction this is ignored, as a writer that reads
   // what it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true
   // and the rest meaningless. The result does not depend on `threads`. `open` is what the search is
-  // to find out, which needs members().
+  // to find out, which needs members(). Overwrites::AreArcs adds them as arcs at psi, too.
+  enum class Overwrites : std::uint8_t { AsLevel, AreArcs };
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-           unsigned threads, const Budget& budget, SearchFor open = {});
+           unsigned threads, const Budget& budget, SearchFor open = {},
+           Overwrites overwrites = Overwrites::AsLevel);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }

@@ -4,15 +4,17 @@
 
 #include <algorithm>
 
+#include "base/internal_error.h"
 #include "check/observed/phantom.h"
 
 namespace ouro {
 
-Explainer::Explainer(const Encoding& encoding, const Search* search)
-    : e_(encoding), search_(search), o_(encoding.observed()) {}
+Explainer::Explainer(const Encoding& encoding, std::span<const ChainPair> pairs,
+                     const SeenVersions* seen)
+    : e_(encoding), pairs_(pairs), seen_(seen), o_(encoding.observed()) {}
 
-// A node that gathers readers or carries time lies between the two transactions of one edge. An arc
-// from the begin to the commit of a transaction is no edge.
+// A node that gathers readers or carries time lies between the two transactions of one edge. A way
+// from the begin to the commit of a transaction is no edge, even if it leads through such a node.
 std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) const {
   std::size_t start = 0;
   while (e_.txn(cycle[start].arc.from) == kInitialTxn) ++start;
@@ -34,7 +36,7 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
       if (from != to) out.push_back(time_edge(left, step.arc.to));
     } else if (helper != kNoNode) {
       const ChainId chain = e_.readers_chain(helper);
-      out.push_back(overwrite(from, e_.key_of(chain), e_.chain(chain).last, to));
+      if (from != to) out.push_back(overwrite(from, e_.key_of(chain), e_.chain(chain).last, to));
     } else if (from != to) {
       out.push_back(known_edge(step.arc));
     }
@@ -82,7 +84,7 @@ Edge Explainer::overwrite(TxnId reader, KeyId key, TxnId writer, TxnId to) const
 // The edge of an arc that a choice made. `from` may have reached the arc through a node that
 // gathers readers.
 Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
-  const Search::Pair pair = search_->pair(literal.choice());
+  const ChainPair pair = pairs_[literal.choice()];
   if (pair.first == kNoChain) return source_edge(arc, literal);
   const Chain& first = e_.chain(literal.opposite() ? pair.second : pair.first);
   const KeyId key = e_.key_of(pair.first);
@@ -99,7 +101,7 @@ Edge Explainer::chosen_edge(TxnId from, Arc arc, Literal literal) const {
 
 // An edge that rests on what an open read returned, or on what its transaction sees.
 Edge Explainer::source_edge(Arc arc, Literal literal) const {
-  const Choice& about = *search_->seen().about(literal.choice());
+  const Choice& about = *seen_->about(literal.choice());
   const bool sees = !literal.opposite();
   const OpId write = o_.items().op(final_write(o_, about.first, about.key));
   return {.from = e_.txn(arc.from),
@@ -218,8 +220,8 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
 }
 
 Choice Explainer::about(std::uint32_t choice) const {
-  const Search::Pair pair = search_->pair(choice);
-  if (pair.first == kNoChain) return *search_->seen().about(choice);
+  const ChainPair pair = pairs_[choice];
+  if (pair.first == kNoChain) return *seen_->about(choice);
   return {.key = e_.key_of(pair.first),
           .first = e_.chain(pair.first).first,
           .second = e_.chain(pair.second).first};
@@ -246,7 +248,9 @@ Refutation Explainer::refutation(std::span<const Lemma> lemmas) const {
     number_of(literal.choice());
     return ChoiceSide{number.at(literal.choice()), literal.opposite()};
   };
-  for (const Lemma& lemma : trimmed(lemmas)) {
+  const std::vector<Lemma> proof = trimmed(lemmas);
+  insist(complaint(proof).empty(), "the solver's proof is wrong");
+  for (const Lemma& lemma : proof) {
     RefutationStep step;
     for (const Literal literal : lemma.literals) step.excluded.push_back(side(!literal));
     if (!lemma.cycle.empty()) step.cycle = edges(lemma.cycle);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check/polygraph/encoding.h"
-#include "check/polygraph/search.h"
+#include "check/polygraph/seen_versions.h"
 #include "ouro/check.h"
 #include "solver/proof.h"
 
@@ -13,8 +13,10 @@ namespace ouro {
 
 class Explainer {
  public:
-  // `search` may be null if no arc of any cycle has a label.
-  Explainer(const Encoding& encoding, const Search* search);
+  // By choice, `pairs` are the chains that it is about, or it is one of `seen`, which may be
+  // null if there is none such.
+  explicit Explainer(const Encoding& encoding, std::span<const ChainPair> pairs = {},
+                     const SeenVersions* seen = nullptr);
 
   // The edges of a cycle of arcs, in its order.
   [[nodiscard]] std::vector<Edge> edges(std::span<const DynamicOrder::Step> cycle) const;
@@ -38,7 +40,8 @@ class Explainer {
   [[nodiscard]] ItemId read_of(TxnId reader, KeyId key, TxnId writer) const;
 
   const Encoding& e_;
-  const Search* search_;
+  std::span<const ChainPair> pairs_;
+  const SeenVersions* seen_;
   const Observed& o_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/internal_error.h"
 #include "base/level_rules.h"
 #include "check/observed/likely_order.h"
 #include "check/polygraph/alignment.h"
@@ -14,6 +15,7 @@
 #include "check/polygraph/parallel_si.h"
 #include "check/polygraph/search.h"
 #include "check/polygraph/session_arcs.h"
+#include "check/polygraph/tangle.h"
 #include "check/polygraph/trusting_order.h"
 #include "check/versions/read_parts.h"
 #include "check/versions/worst_cycle.h"
@@ -65,7 +67,7 @@ std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const Check
 // Adds none if the budget does not last for one.
 void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
                       const CheckOptions& options, const Budget& budget) {
-  const Explainer explainer(encoding, nullptr);
+  const Explainer explainer(encoding);
   for (const auto& component : cyclic_components(known, budget)) {
     if (verdict.anomalies.size() >= options.examples) {
       ++verdict.counts[static_cast<std::size_t>(AnomalyKind::ForbiddenCycle)];
@@ -108,9 +110,10 @@ struct Task {
   const CheckOptions& options;
   SearchFor open;
 
-  [[nodiscard]] Encoding encoded(const Budget& budget) const {
+  [[nodiscard]] Encoding encoded(
+      const Budget& budget, Encoding::Overwrites overwrites = Encoding::Overwrites::AsLevel) const {
     return Encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
-                    budget, open);
+                    budget, open, overwrites);
   }
 };
 
@@ -161,37 +164,110 @@ Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& op
   return start;
 }
 
-// Searches for an order that keeps a side of every choice. REQUIRES: `start` is not cyclic.
-Verdict search_order(const Encoding& encoding, Start start, const Task& task,
-                     const Budget& budget) {
-  const CheckOptions& options = task.options;
-  Verdict verdict{.level = task.level};
-  DynamicOrder order(std::move(start.known), std::move(start.back), start.order, budget,
-                     options.threads);
-  start.order = {};
-  Search search(encoding, order, options.search, options.threads, budget);
-  budget.charge(order.node_count() + encoding.chain_count());
-  if (budget.exhausted()) return verdict;
-  Solver solver(order, budget);
-  ParallelSi parallel(encoding, order, search, budget);
-  Guide& guide = encoding.overwrites() ? static_cast<Guide&>(search) : parallel;
-  switch (solver.solve(guide)) {
-    case Solution::Found:
-      add_certificate(verdict, encoding, order, budget);
-      if (search.sources() != nullptr) verdict.sources = search.sources()->sources();
-      if (budget.exhausted()) return Verdict{.level = task.level};
-      verdict.outcome = Outcome::Holds;
-      break;
-    case Solution::None:
-      if (search.results() != nullptr && search.results()->impossible().valid()) {
-        return impossible_read(encoding.observed(), task.level, search.results()->impossible());
-      }
-      add_refutation(verdict, Explainer(encoding, &search), solver.proof());
-      break;
-    case Solution::Stopped:
-      break;
+// The search on demand, and all that it works on.
+struct OnDemand {
+  OnDemand(const Encoding& encoding, Start start, const CheckOptions& options, const Budget& budget)
+      : order(std::move(start.known), std::move(start.back), start.order, budget, options.threads),
+        search(encoding, order, options.search, options.threads, budget),
+        solver(order, budget),
+        parallel(encoding, order, search, budget),
+        guide(encoding.overwrites() ? static_cast<Guide&>(search) : parallel) {
+    budget.charge(order.node_count() + encoding.chain_count());
+  }
+
+  DynamicOrder order;
+  Search search;
+  Solver solver;
+  ParallelSi parallel;
+  Guide& guide;
+};
+
+// The verdict of a search on demand that ended.
+Verdict verdict_of(Solution solution, const OnDemand& on_demand, const Encoding& encoding,
+                   Level level, const Budget& budget) {
+  Verdict verdict{.level = level};
+  const SourceChoices* sources = on_demand.search.sources();
+  if (solution == Solution::Found) {
+    add_certificate(verdict, encoding, on_demand.order, budget);
+    if (sources != nullptr) verdict.sources = sources->sources();
+    if (budget.exhausted()) return Verdict{.level = level};
+    verdict.outcome = Outcome::Holds;
+  } else if (solution == Solution::None) {
+    const ResultChoices* results = on_demand.search.results();
+    if (results != nullptr && results->impossible().valid()) {
+      return impossible_read(encoding.observed(), level, results->impossible());
+    }
+    const Search& search = on_demand.search;
+    add_refutation(verdict, Explainer(encoding, search.pairs(), search.seen()),
+                   on_demand.solver.proof());
   }
   return verdict;
+}
+
+// The verdict of a full search that ended. The order that it found is not just believed: the search
+// on demand, which begins with it, must have nothing to mend.
+Verdict verdict_of(Solution solution, Tangle& tangle, const Encoding& encoding, const Task& task,
+                   const Budget& budget) {
+  if (solution == Solution::None) {
+    Verdict verdict{.level = task.level};
+    add_refutation(verdict, Explainer(encoding, tangle.pairs()), tangle.proof());
+    return verdict;
+  }
+  CheckOptions options = task.options;
+  options.search = {.saturation = false};
+  OnDemand on_demand(encoding, {tangle.known(), {}, tangle.order()}, options, budget);
+  const Solution same = on_demand.solver.solve(on_demand.guide);
+  insist(same == Solution::Stopped ||
+             (same == Solution::Found && on_demand.solver.choice_count() == 0),
+         "the order that the search found is wrong");
+  return verdict_of(same, on_demand, encoding, task.level, budget);
+}
+
+// The work that the full search may do after `spent` was done on demand.
+Steps full_turn(std::uint64_t spent) {
+  constexpr std::uint64_t kShare = 5;
+  constexpr std::uint64_t kLeast = 1'000'000;  // About ten milliseconds.
+  return {std::max(kLeast, kShare * spent)};
+}
+
+// Searches for an order that keeps a side of every choice: on demand, and after some setbacks in
+// turns with the full search, which has more of the work. Its choices are made only when as much
+// was spent on demand. REQUIRES: `start` is not cyclic.
+Verdict search_order(const Encoding& encoding, Start start, const Task& task, const Budget& whole) {
+  constexpr std::uint64_t kFirstSetbacks = 300;
+  const Budget budget(whole, 1);  // So that its work is counted alone.
+  const SearchOptions& options = task.options.search;
+  std::optional<Steps> cost;  // Of a tangle, if there may be one.
+  if (options.saturation && options.on_demand && encoding.members().empty()) {
+    cost = Tangle::cost(encoding);
+  }
+  if (cost && options.many == 0) cost = Steps{0};
+  std::uint64_t setbacks = cost ? std::min(kFirstSetbacks, options.many) : Solver::kNoPause;
+  OnDemand on_demand(encoding, std::move(start), task.options, budget);
+  if (budget.exhausted()) return {.level = task.level};
+  std::optional<Encoding> with_overwrites;
+  std::optional<Tangle> tangle;
+  for (;; setbacks += std::max(setbacks, kFirstSetbacks)) {
+    const std::uint64_t before = budget.spent();
+    const Solution solution = on_demand.solver.solve(on_demand.guide, setbacks);
+    if (solution != Solution::Paused) {
+      return verdict_of(solution, on_demand, encoding, task.level, budget);
+    }
+    if (budget.spent() < cost->count) continue;
+    const Budget turn(budget, full_turn(budget.spent() - before));
+    if (!tangle) {
+      const bool parallel = !encoding.overwrites();
+      if (parallel) with_overwrites.emplace(task.encoded(budget, Encoding::Overwrites::AreArcs));
+      if (budget.exhausted()) return {.level = task.level};
+      tangle.emplace(parallel ? *with_overwrites : encoding, on_demand.order, parallel);
+    }
+    if (!tangle->usable()) continue;
+    const Solution found = tangle->run(turn);
+    if (budget.exhausted()) return {.level = task.level};
+    if (found != Solution::Stopped) {
+      return verdict_of(found, *tangle, encoding, task, budget);
+    }
+  }
 }
 
 // Decides by the arcs that `encoding` has.

@@ -182,13 +182,11 @@ ResultChoices::Helps ResultChoices::blame_extreme(OpId id) {
   };
   // What its own transaction wrote stays as it is.
   const auto own = own_parts(h_, id, own_);
-  const bool hopeless = std::any_of(own.begin(), own.end(), [&](const KeyPart& mine) {
-    return is_beyond(mine.key, mine.part);
-  });
+  const bool hopeless = std::any_of(
+      own.begin(), own.end(), [&](const KeyPart& mine) { return is_beyond(mine.key, mine.part); });
   if (hopeless) rows_.clear();
-  const auto beyond = std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) {
-    return is_beyond(row.key, row.part);
-  });
+  const auto beyond = std::find_if(rows_.begin(), rows_.end(),
+                                   [&](const Row& row) { return is_beyond(row.key, row.part); });
   if (beyond == rows_.end()) {
     return [side](const Row& row, const RowPart& other) {
       return other.counts && side(row.key, other) == 0;

@@ -32,8 +32,7 @@ class Search;
 class ResultChoices {
  public:
   // REQUIRES: all outlive the result, and all rows are open keys of `encoding`.
-  ResultChoices(const Encoding& encoding, Search& search, SeenVersions& seen,
-                const Budget& budget);
+  ResultChoices(const Encoding& encoding, Search& search, SeenVersions& seen, const Budget& budget);
 
   // Some node has another position in the order.
   void moved() { is_checked_ = false; }

@@ -39,13 +39,9 @@ class Search : public Guide {
   Next next(Solver& solver) override;
   void reopened(std::uint32_t choice) override;
 
-  // The chains that a choice is about; a literal that is not opposite puts `first` first. Without
-  // chains it is one of seen().
-  struct Pair {
-    ChainId first = kNoChain;
-    ChainId second = kNoChain;
-  };
-  [[nodiscard]] Pair pair(std::uint32_t choice) const { return pairs_[choice]; }
+  // By choice, the chains that it is about; a literal that is not opposite puts `first` first.
+  // Without chains it is one of seen().
+  [[nodiscard]] std::span<const ChainPair> pairs() const { return pairs_; }
   // The literal that means "chain `a` before chain `b`"; makes the choice if there is none.
   Literal literal(Solver& solver, ChainId a, ChainId b);
   // A choice that is not about two chains.
@@ -54,8 +50,8 @@ class Search : public Guide {
   // does not ask for that.
   [[nodiscard]] const SourceChoices* sources() const { return sources_ ? &*sources_ : nullptr; }
   [[nodiscard]] const ResultChoices* results() const { return results_ ? &*results_ : nullptr; }
-  // REQUIRES: one of them is there.
-  [[nodiscard]] const SeenVersions& seen() const { return *seen_; }
+  // What both ask the solver about; null if there is neither.
+  [[nodiscard]] const SeenVersions* seen() const { return seen_ ? &*seen_ : nullptr; }
 
   // The last chain of `key` that begins before `node` in the current order. REQUIRES: `node` is
   // that of a transaction.
@@ -112,8 +108,7 @@ class Search : public Guide {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open_;
   // Choices by their chains, the smaller one first.
   absl::flat_hash_map<std::pair<ChainId, ChainId>, std::uint32_t> choices_;
-  // By choice: its chains.
-  std::vector<Pair> pairs_;  // By choice.
+  std::vector<ChainPair> pairs_;  // By choice.
   std::optional<SeenVersions> seen_;
   std::optional<SourceChoices> sources_;
   std::optional<ResultChoices> results_;

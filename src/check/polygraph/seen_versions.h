@@ -38,9 +38,7 @@ class SeenVersions {
   // Where a version stands in the current order, and where a transaction begins there. The initial
   // version is at zero.
   [[nodiscard]] std::uint32_t position(VersionId version) const;
-  [[nodiscard]] std::uint32_t begin(TxnId txn) const {
-    return order_.position(e_.begin(txn)) + 1;
-  }
+  [[nodiscard]] std::uint32_t begin(TxnId txn) const { return order_.position(e_.begin(txn)) + 1; }
   // The versions of a chain.
   [[nodiscard]] std::pair<VersionId, VersionId> members(ChainId chain) const {
     return {chain_first_[chain], chain_first_[chain + 1]};
@@ -71,7 +69,7 @@ class SeenVersions {
   std::vector<Version> versions_;       // As Encoding::members().
   std::vector<VersionId> chain_first_;  // By chain: its first version, if its key is open.
   absl::flat_hash_map<std::pair<TxnId, TxnId>, std::uint32_t> sees_;  // By reader and writer.
-  absl::flat_hash_map<std::uint32_t, Choice> about_;  // By choice of the solver.
+  absl::flat_hash_map<std::uint32_t, Choice> about_;                  // By choice of the solver.
 };
 
 }  // namespace ouro

@@ -1,4 +1,4 @@
-#include "strong/frontier.h"
+#include "bench/frontier/frontier.h"
 
 #include <algorithm>
 #include <random>
