@@ -13,9 +13,9 @@ namespace ouro {
 namespace {
 
 // A history that holds, one that violates read-atomic, and a file that is none.
-const std::string kFine = OURO_SOURCE_DIR "/tests/data/demo/bank.jsonl";
-const std::string kFractured = OURO_SOURCE_DIR "/tests/data/demo/fractured_read.jsonl";
-const std::string kBroken = OURO_SOURCE_DIR "/README.md";
+const std::string kHoldingFile = OURO_SOURCE_DIR "/tests/data/demo/bank.jsonl";
+const std::string kFracturedFile = OURO_SOURCE_DIR "/tests/data/demo/fractured_read.jsonl";
+const std::string kNoHistoryFile = OURO_SOURCE_DIR "/README.md";
 
 Ran ouro(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), kOuroBinary);
@@ -36,12 +36,13 @@ TEST(UsageTest, HelpIsACommandToo) {
 }
 
 TEST(UsageTest, WhatIsMisspeltIsCorrected) {
-  EXPECT_EQ(ouro({"chek", kFine}).err, "ouro: unknown command 'chek'; did you mean 'check'?\n");
-  EXPECT_EQ(ouro({"check", "--levl", "si", kFine}).err,
+  EXPECT_EQ(ouro({"chek", kHoldingFile}).err,
+            "ouro: unknown command 'chek'; did you mean 'check'?\n");
+  EXPECT_EQ(ouro({"check", "--levl", "si", kHoldingFile}).err,
             "ouro: unknown option '--levl'; did you mean '--level'?\n");
-  EXPECT_EQ(ouro({"check", "--levl=si", kFine}).err,
+  EXPECT_EQ(ouro({"check", "--levl=si", kHoldingFile}).err,
             "ouro: unknown option '--levl=si'; did you mean '--level'?\n");
-  EXPECT_EQ(ouro({"check", "--frobnicate", kFine}).err,
+  EXPECT_EQ(ouro({"check", "--frobnicate", kHoldingFile}).err,
             "ouro: unknown option '--frobnicate'; see 'ouro check --help'\n");
 }
 
@@ -49,14 +50,15 @@ TEST(UsageTest, AClosedStandardErrorHidesNoVerdict) {
   const auto unheard = [](const std::string& arguments) {
     return run_program({"/bin/sh", "-c", std::string(kOuroBinary) + ' ' + arguments + " 2>&-"});
   };
-  EXPECT_EQ(unheard("check -l ra " + kFractured).status, 1);
-  EXPECT_EQ(unheard("check -l ra " + kBroken + ' ' + kFractured).status, 1);
-  EXPECT_EQ(unheard("check -l ra " + kBroken).status, 254);
+  EXPECT_EQ(unheard("check -l ra " + kFracturedFile).status, 1);
+  EXPECT_EQ(unheard("check -l ra " + kNoHistoryFile + ' ' + kFracturedFile).status, 1);
+  EXPECT_EQ(unheard("check -l ra " + kNoHistoryFile).status, 254);
   EXPECT_EQ(unheard("check --nonsense").status, 254);
-  EXPECT_EQ(run_program({"/bin/sh", "-c",
-                         std::string(kOuroBinary) + " check -l ra " + kBroken + " 2> /dev/full"})
-                .status,
-            254);
+  EXPECT_EQ(
+      run_program({"/bin/sh", "-c",
+                   std::string(kOuroBinary) + " check -l ra " + kNoHistoryFile + " 2> /dev/full"})
+          .status,
+      254);
 }
 
 }  // namespace

@@ -516,7 +516,8 @@ TEST(ExplainTest, BothOrdersOfTwoWritesAreTold) {
   EXPECT_EQ(story.cases[0].given, (std::vector<Assumption>{{KeyId{0}, TxnId{0}, TxnId{1}}}));
   EXPECT_EQ(story.cases[1].given, (std::vector<Assumption>{{KeyId{0}, TxnId{1}, TxnId{0}}}));
   EXPECT_EQ(story.cases[1].mirrors, 0u);
-  EXPECT_EQ(story.weakest_violated, (std::vector{Level::ParallelSi, Level::Si}));
+  EXPECT_EQ(story.weakest_violated,
+            (std::vector{Level::ParallelSi, Level::Si, Level::RepeatableRead}));
   EXPECT_EQ(story.strongest_holding, std::vector{Level::Prefix});
 }
 

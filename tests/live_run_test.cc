@@ -352,11 +352,12 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
-// The folders of servers under `folder`.
+// The folders of servers under `folder`; that of the run, which is left if it is killed, is none.
 std::vector<fs::path> server_folders(const fs::path& folder) {
   std::vector<fs::path> found;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory()) found.push_back(entry.path());
+    const bool of_run = entry.path().filename().string().starts_with("ouro-run-");
+    if (entry.is_directory() && !of_run) found.push_back(entry.path());
   }
   return found;
 }

@@ -266,8 +266,9 @@ TEST(RepeatedElementsTest, EnginesAgreeWithTheOracle) {
   }
   EXPECT_GT(tally.holds, 2000 / kSlowdown);
   EXPECT_GT(tally.violated, 1000 / kSlowdown);
-  EXPECT_GT(tally.with_sources, 500 / kSlowdown);
-  EXPECT_GT(tally.with_cases, 5 / kSlowdown);
+  if (kSlowdown > 1) return;  // Too few histories for what is rare.
+  EXPECT_GT(tally.with_sources, 500u);
+  EXPECT_GT(tally.with_cases, 5u);
 }
 
 TEST(RepeatedElementsTest, EnginesAgreeWithTheOracleByVersionOrders) {

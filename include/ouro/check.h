@@ -306,7 +306,8 @@ struct SearchOptions {
   // false, all pairs become choices at the start.
   bool on_demand = true;
   // After `many` conflicts, looks for choices one side of which closes a cycle with known edges
-  // alone, and fixes the other side.
+  // alone, and fixes the other side. Where that is affordable, a search that knows all choices
+  // takes turns with the one on demand, after a few hundred setbacks, or `many` if those are fewer.
   bool saturation = true;
   std::uint64_t many = 10'000;
   // Which side of a choice is tried first.

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "ouro/ids.h"
+#include "ouro/level.h"
 #include "ouro/predicate.h"
 #include "ouro/value.h"
 
@@ -385,6 +386,10 @@ class History {
   [[nodiscard]] std::optional<Timestamp> commit_ts(TxnId txn) const {
     return timestamp(commit_ts_, txn);
   }
+  // The level that the transaction states as its own (Level::Mixed judges it by that).
+  [[nodiscard]] std::optional<Level> level(TxnId txn) const;
+  // Whether any transaction states one.
+  [[nodiscard]] bool states_levels() const;
   [[nodiscard]] Value session_name(SessionId session) const;
 
   // Keys.

@@ -87,6 +87,8 @@ class HistoryBuilder {
   void inner_clocks(std::int64_t began, std::int64_t committing);
   // The database's timestamps of start and commit; kNoTimestamp: not known.
   void timestamps(Timestamp start, Timestamp commit);
+  // The level that the transaction begun last states as its own. REQUIRES: not Level::Mixed.
+  void level(Level level);
   // How many transactions and operations there are so far.
   [[nodiscard]] std::size_t txn_count() const;
   [[nodiscard]] std::size_t op_count() const;

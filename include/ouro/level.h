@@ -18,7 +18,8 @@
 
 namespace ouro {
 
-// Weaker before stronger: a level stands behind all that it implies.
+// Weaker before stronger: a level stands behind all that it implies. Files have their numbers, so
+// these never change.
 enum class Level : std::uint8_t {
   ReadCommitted,
   ReadAtomic,
@@ -34,10 +35,17 @@ enum class Level : std::uint8_t {
   Serializable,
   SessionSerializable,
   StrictSerializable,
+  // Each transaction by the level that it states as its own (History::level()), all in one commit
+  // order; those that state none by kUnstatedLevel. It is not one of levels(), and it implies and
+  // is implied by nothing.
+  Mixed,
 };
 
+// What a transaction that states no level is judged by at Level::Mixed.
+inline constexpr Level kUnstatedLevel = Level::Serializable;
+
 inline constexpr std::size_t kLevelCount =
-    static_cast<std::size_t>(Level::StrictSerializable) + 1;  // The last one.
+    static_cast<std::size_t>(Level::StrictSerializable) + 1;  // The last one of levels().
 
 // The order of the enumerators says nothing about two levels of which neither implies the other.
 bool operator<(Level, Level) = delete;

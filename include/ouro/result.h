@@ -1,5 +1,6 @@
 // Errors as values: what went wrong, where, and what to do about it. The library neither throws
-// (unless memory runs out) nor prints nor exits.
+// (unless memory runs out, or it meets a contradiction that only a bug of its own can cause) nor
+// prints nor exits.
 //
 // Thread safety: that of plain values.
 #pragma once

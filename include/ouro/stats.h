@@ -46,6 +46,7 @@ struct Stats {
   std::uint64_t clocked = 0;         // Transactions with both client clocks.
   std::uint64_t timestamped = 0;     // Transactions with both database timestamps.
   std::uint64_t named = 0;           // Transactions with a name.
+  std::uint64_t levelled = 0;        // Transactions that state their own level.
   std::uint64_t version_orders = 0;  // Complete ones and fragments.
   std::uint64_t complete_version_orders = 0;
   std::uint64_t version_sets = 0;  // Predicate reads that come with one.

@@ -13,7 +13,7 @@ namespace {
 
 // The table of levels: one row each, in the order of the enumerators. level_rules.h explains the
 // members.
-constexpr std::array<LevelRow, kLevelCount> kRows{{
+constexpr std::array<LevelRow, kLevelCount + 1> kRows{{
     {
         .info = {Level::ReadCommitted, "read-committed", "rc",
                  "only committed data is read, and reads of one transaction never go back in "
@@ -185,12 +185,21 @@ constexpr std::array<LevelRow, kLevelCount> kRows{{
                   .store = StoreKind::Serial},
         .drawn = {.x = 360, .row = 0},
     },
+    {
+        .info = {Level::Mixed, "mixed", "",
+                 "each transaction satisfies the level that it states, all in one commit order"},
+        .below = {},
+        .elle = "",
+        .other_names = {},
+        .rules = {.family = LevelFamily::Mixed, .sessions = true, .by_versions = false},
+        .drawn = {},
+    },
 }};
 
 constexpr std::size_t index_of(Level level) { return static_cast<std::size_t>(level); }
 
 constexpr bool rows_are_in_order() {
-  for (std::size_t i = 0; i < kLevelCount; ++i) {
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
     if (index_of(kRows[i].info.level) != i) return false;
     for (const Level below : kRows[i].below.span()) {
       if (index_of(below) >= i) return false;
@@ -208,16 +217,16 @@ constexpr std::array<LevelInfo, kLevelCount> infos() {
 constexpr std::array<LevelInfo, kLevelCount> kInfos = infos();
 
 // Bit j of entry i: level i implies level j.
-constexpr std::array<std::uint32_t, kLevelCount> implications() {
-  static_assert(kLevelCount <= 32);
-  std::array<std::uint32_t, kLevelCount> implied{};
-  for (std::size_t i = 0; i < kLevelCount; ++i) {  // Weaker first, so one round suffices.
+constexpr std::array<std::uint32_t, kRows.size()> implications() {
+  static_assert(kRows.size() <= 32);
+  std::array<std::uint32_t, kRows.size()> implied{};
+  for (std::size_t i = 0; i < kRows.size(); ++i) {  // Weaker first, so one round suffices.
     implied[i] = 1u << i;
     for (const Level below : kRows[i].below.span()) implied[i] |= implied[index_of(below)];
   }
   return implied;
 }
-constexpr std::array<std::uint32_t, kLevelCount> kImplied = implications();
+constexpr std::array<std::uint32_t, kRows.size()> kImplied = implications();
 
 std::string normalised(std::string_view name) {
   std::string out(name);
@@ -234,7 +243,7 @@ const LevelRow& row_of(Level level) { return kRows[index_of(level)]; }
 
 std::span<const LevelInfo> levels() { return kInfos; }
 
-const LevelInfo& info(Level level) { return kInfos[index_of(level)]; }
+const LevelInfo& info(Level level) { return row_of(level).info; }
 
 std::optional<Level> find_level(std::string_view name) {
   const std::string wanted = normalised(name);

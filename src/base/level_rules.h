@@ -34,6 +34,8 @@ enum class LevelFamily : std::uint8_t {
   Snapshots,
   // A transaction happens at one moment: all cycles.
   Serial,
+  // Each transaction has a family of its own: that of the level that it states.
+  Mixed,
 };
 
 // The rule about reads of LevelFamily::CommitOrder. If a transaction T reads x from T1, then some
@@ -69,8 +71,8 @@ struct LevelRules {
   bool phantoms = false;
   // Whether two reads of a key in one transaction may return different values.
   bool rereads_differ = false;
-  // Which evidence decides the level. Version orders decide every level.
-  bool by_observation = true;
+  // Which evidence decides the level. What clients observed decides every level.
+  bool by_versions = true;
   bool by_timestamps = false;
   StoreKind store = StoreKind::None;
 

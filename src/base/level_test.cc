@@ -29,7 +29,7 @@ TEST(LevelTest, EveryNameAndAliasFindsItsLevel) {
     if (!level.alias.empty()) {
       EXPECT_EQ(find_level(level.alias), level.level);
     }
-    EXPECT_EQ(&info(level.level), &level);
+    EXPECT_EQ(info(level.level).name, level.name);
   }
   EXPECT_EQ(find_level("PL-3"), Level::Serializable);
   EXPECT_EQ(find_level("PCSI"), Level::PrefixConsistentSi);
@@ -69,6 +69,22 @@ TEST(LevelTest, ListOrderHasTheWeakerFirst) {
       EXPECT_TRUE(InListOrder()(b.level, a.level)) << a.name << " implies " << b.name;
       EXPECT_FALSE(InListOrder()(a.level, b.level));
     }
+  }
+}
+
+// .ouro files have these numbers.
+TEST(LevelTest, NumbersNeverChange) {
+  EXPECT_EQ(static_cast<int>(Level::ReadCommitted), 0);
+  EXPECT_EQ(static_cast<int>(Level::Si), 5);
+  EXPECT_EQ(static_cast<int>(Level::RepeatableRead), 10);
+  EXPECT_EQ(static_cast<int>(Level::StrictSerializable), 13);
+}
+
+TEST(LevelTest, MixedIsNoLevelOfTheLattice) {
+  EXPECT_EQ(find_level("mixed"), Level::Mixed);
+  for (const LevelInfo& level : levels()) {
+    EXPECT_NE(level.level, Level::Mixed);
+    EXPECT_FALSE(implies(level.level, Level::Mixed) || implies(Level::Mixed, level.level));
   }
 }
 

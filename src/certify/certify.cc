@@ -35,7 +35,9 @@ std::string check_header(const History& history, const Certificate& certificate)
   const recheck::Rules rules = recheck::rules_of(certificate.verdict.level);
   const bool strong =
       (rules.family == Family::Snapshot && !rules.lost_updates) || rules.family == Family::Serial;
-  if (evidence == Evidence::Timestamps && (!strong || rules.phantoms)) {
+  const bool observed_only = rules.family == Family::Mixed;
+  if ((evidence == Evidence::Timestamps && (!strong || rules.phantoms)) ||
+      (evidence != Evidence::Observed && observed_only)) {
     return "there are no certificates of its level";
   }
   return certificate.verdict.outcome == Outcome::Undecided ? "it is undecided" : "";
@@ -89,6 +91,23 @@ std::string check_order(const Reading& reading, const PredicateReads& predicates
               : recheck::replay(reading, verdict.level, certificate.clock_drift, schedule);
   return wrong.empty() ? recheck::compare_predicates(reading, predicates, verdict.level, schedule)
                        : wrong;
+}
+
+// The same for a history whose transactions have levels of their own.
+//
+// Predicate reads either saw what is there when their transactions begin, if all transactions read
+// so; or their sources say of every row which version they saw.
+std::string check_mixed(const Reading& reading, const PredicateReads& predicates,
+                        const Certificate& certificate) {
+  const Verdict& verdict = certificate.verdict;
+  const std::string flaw = Flaws(reading, predicates).first_forbidden(verdict.level);
+  if (!flaw.empty()) return "the history is wrong in plain sight: " + flaw;
+  std::string wrong =
+      recheck::check_mixed_order(reading, certificate.clock_drift, verdict.schedule);
+  if (!wrong.empty() || !predicates.first_untold().valid()) return wrong;
+  wrong = recheck::replay(reading, Level::SessionSi, 0, verdict.schedule);
+  if (!wrong.empty()) return wrong;
+  return recheck::compare_predicates(reading, predicates, Level::SessionSi, verdict.schedule);
 }
 
 // Checks parts of the proof of a violation, if predicate reads saw the database at one given
@@ -452,7 +471,9 @@ Result<Certification> certify_reads(const History& history, const Certificate& c
     const PredicateReads& predicates =
         seeings.emplace_back(*reading, seeing, std::span<const ReadSight>(), order);
     if (!violated) {
-      std::string complaint = check_order(*reading, predicates, certificate);
+      const bool mixed = recheck::rules_of(certificate.verdict.level).family == Family::Mixed;
+      std::string complaint = mixed ? check_mixed(*reading, predicates, certificate)
+                                    : check_order(*reading, predicates, certificate);
       if (complaint.empty()) return Certification{true, ""};
       if (wrong.empty()) wrong = std::move(complaint);
     }
@@ -482,8 +503,9 @@ Result<Certification> certify(const History& history, const Certificate& certifi
   // Without moments each scan is judged by all keys that it may have missed; unless the order is
   // one of a stronger level.
   const Family family = recheck::rules_of(certificate.verdict.level).family;
-  const bool by_sources = family == Family::Weak || family == Family::Parallel;
-  if (by_sources && certificate.verdict.outcome == Outcome::Violated) {
+  const bool mixed = family == Family::Mixed;
+  const bool by_sources = family == Family::Weak || family == Family::Parallel || mixed;
+  if (by_sources && !mixed && certificate.verdict.outcome == Outcome::Violated) {
     return certify_reads(history, certificate, Reading::ScanKeys::All);
   }
   auto answer = certify_reads(history, certificate, Reading::ScanKeys::Untold);

@@ -11,9 +11,9 @@ namespace ouro::recheck {
 Cycles::Cycles(const Reading& reading, const PredicateReads& predicates, Level level,
                std::int64_t clock_drift)
     : reading_(reading),
-      rules_(rules_of(level)),
+      level_(level),
       clock_drift_(clock_drift),
-      versions_(reading, rules_),
+      versions_(reading, level),
       predicates_(predicates),
       place_(reading.history().txn_count(), 0) {
   const History& h = reading.history();
@@ -43,8 +43,12 @@ std::string Cycles::complaint(const Choice& choice) const {
       if (choice.first == choice.second) return "is between a transaction and itself";
       return complaint_about_writer(choice, choice.second);
     case ChoiceKind::Sees:
+      if (choice.second != kInitialTxn && !takes_part(choice.second)) {
+        return "is not about transactions that count";
+      }
       // Elsewhere a begin need be neither before nor behind a commit.
-      if (rules_.family != Family::Snapshot && rules_.family != Family::Serial) {
+      if (const Family family = rules(choice.second).family;
+          family != Family::Snapshot && family != Family::Serial) {
         return "is about what a transaction sees, which the level does not order";
       }
       if (choice.first == choice.second) return "is between a transaction and itself";
@@ -150,8 +154,9 @@ bool Cycles::contradicts_result(std::span<const Choice> choices,
   const auto first = std::find_if(assumed.begin(), assumed.end(), [&](const ChoiceSide& side) {
     return choices[side.choice].kind == ChoiceKind::Sees;
   });
-  if (first == assumed.end() || rules_.phantoms) return false;
+  if (first == assumed.end() || level_ == Level::Mixed) return false;
   const TxnId reader = choices[first->choice].second;
+  if (rules(reader).phantoms) return false;
   AssumedSights of;
   const auto look_at = [&](KeyId key) {
     if (of.key == key) return;
@@ -194,12 +199,6 @@ bool Cycles::contradicts_result(std::span<const Choice> choices,
 std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choice> choices,
                               std::span<const ChoiceSide> assumed) const {
   if (cycle.empty()) return "a cycle has no edges";
-  const auto overwritten = std::count_if(cycle.begin(), cycle.end(), [](const Edge& edge) {
-    return edge.kind == EdgeKind::ReadWrite;
-  });
-  if (rules_.family == Family::Parallel && overwritten > 1) {
-    return "a cycle has more than one rw edge, which the level allows";
-  }
   for (std::size_t i = 0; i < cycle.size(); ++i) {
     const Edge& edge = cycle[i];
     const std::string name = fmt::format("edge {} of a cycle ({})", i + 1, ouro::name(edge.kind));
@@ -229,22 +228,53 @@ std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choic
       return name + " does not lead to the next one";
     }
   }
-  return "";
+  return complaint_about_overwrites(cycle);
+}
+
+// What a transaction at parallel SI read must not be overwritten by what it saw: by session order,
+// reads and overwritten versions.
+std::string Cycles::complaint_about_overwrites(std::span<const Edge> cycle) const {
+  std::size_t overwritten = 0;
+  bool parallel = false;
+  bool others = false;  // Edges that do not say what is seen.
+  for (const Edge& edge : cycle) {
+    switch (edge.kind) {
+      case EdgeKind::ReadWrite:
+        ++overwritten;
+        parallel |= rules(edge.from).family == Family::Parallel;
+        break;
+      case EdgeKind::WriteWrite:
+        others |= rules(edge.to).lost_updates;
+        break;
+      case EdgeKind::Session:
+      case EdgeKind::WriteRead:
+        break;
+      default:
+        others = true;
+    }
+  }
+  if (!parallel) return "";
+  if (overwritten > 1) return "a cycle has more than one rw edge, which the level allows";
+  return others ? "a cycle does not say what its reader saw" : "";
 }
 
 // ---- begins and commits ----
 
 // From and to which end of a transaction an edge of this kind leads. Where transactions begin and
 // commit at one moment, this does not matter.
-Cycles::Arc Cycles::arc(EdgeKind kind) const {
-  switch (kind) {
+Cycles::Arc Cycles::arc(const Edge& edge) const {
+  const Rules to = rules(edge.to);
+  switch (edge.kind) {
     case EdgeKind::ReadWrite:
       return {End::Begin, End::Commit};
     case EdgeKind::WriteWrite:
-      return {End::Commit, rules_.lost_updates ? End::Commit : End::Begin};
+      return {End::Commit, to.lost_updates ? End::Commit : End::Begin};
     case EdgeKind::RealTime:
-      return {End::Commit, rules_.commit_to_commit ? End::Commit : End::Begin};
+      return {End::Commit, to.real_time && !to.commit_to_commit ? End::Begin : End::Commit};
+    case EdgeKind::Session:
+      return {End::Commit, to.sessions ? End::Begin : End::Commit};
     case EdgeKind::CommitTime:
+    case EdgeKind::Forced:
       return {End::Commit, End::Commit};
     case EdgeKind::BeginTime:
       return {End::Begin, End::Commit};
@@ -255,9 +285,9 @@ Cycles::Arc Cycles::arc(EdgeKind kind) const {
 
 bool Cycles::connects(const Edge& edge, const Edge& next) const {
   if (edge.to != next.from) return false;
-  if (rules_.family != Family::Snapshot) return true;
+  if (rules(edge.to).family != Family::Snapshot) return true;
   // A transaction begins before it commits, not the other way round.
-  return arc(edge.kind).to == End::Begin || arc(next.kind).from == End::Commit;
+  return arc(edge).to == End::Begin || arc(next).from == End::Commit;
 }
 
 // ---- edges ----
@@ -284,7 +314,6 @@ std::uint32_t Cycles::version_at(OpId op, TxnId txn, KeyId key) const {
 
 bool Cycles::is_proven(const Edge& edge, const Assumption& assumption) const {
   if (edge.from == edge.to && edge.kind != EdgeKind::RealTime) return false;
-  const bool strong = rules_.family != Family::Weak;
   switch (edge.kind) {
     case EdgeKind::Session:
       return is_session(edge);
@@ -297,9 +326,9 @@ bool Cycles::is_proven(const Edge& edge, const Assumption& assumption) const {
     case EdgeKind::WriteWrite:
       return is_write_write(edge, assumption);
     case EdgeKind::ReadWrite:
-      return strong && is_read_write(edge, assumption);
+      return rules(edge.from).family != Family::Weak && is_read_write(edge, assumption);
     case EdgeKind::Forced:
-      return !strong && is_forced(edge);
+      return is_forced(edge);
   }
   return false;
 }
@@ -311,14 +340,16 @@ bool Cycles::before_in_session(TxnId from, TxnId to) const {
 }
 
 bool Cycles::is_session(const Edge& edge) const {
-  return rules_.sessions && before_in_session(edge.from, edge.to);
+  const bool counts = rules(edge.from).sessions || rules(edge.to).sessions;
+  return counts && before_in_session(edge.from, edge.to);
 }
 
 bool Cycles::follows_from_clocks(const Edge& edge) const {
-  if (!rules_.real_time || edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
+  if (edge.from == kInitialTxn || edge.to == kInitialTxn) return false;
+  if (!rules(edge.from).real_time && !rules(edge.to).real_time) return false;
   const History& h = reading_.history();
   const bool whole = edge.kind == EdgeKind::RealTime;
-  if (!whole && rules_.family != Family::Snapshot) return false;
+  if (!whole && rules_of(level_).family != Family::Snapshot) return false;
   const auto answered =
       edge.kind == EdgeKind::BeginTime ? latest_begin(h, edge.from) : h.completed(edge.from);
   const auto asked = whole ? h.invoked(edge.to) : earliest_commit(h, edge.to);
@@ -358,11 +389,12 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
   const AccessId read = read_at(edge.from_op, edge.from, edge.key);
   const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
   if (late == kNoAccess) return false;
-  const bool absence = read != kNoAccess && rules_.phantoms && reading_.is_phantom(read);
+  const bool phantoms = rules(edge.from).phantoms;
+  const bool absence = read != kNoAccess && phantoms && reading_.is_phantom(read);
   if (read != kNoAccess && !absence && ordered(versions_.returned(read), late, assumption)) {
     return true;
   }
-  return !rules_.phantoms && edge.to != kInitialTxn && is_op_of(edge.from_op, edge.from) &&
+  return !phantoms && edge.to != kInitialTxn && is_op_of(edge.from_op, edge.from) &&
          predicates_.precedes(edge.from_op, late);
 }
 
@@ -376,6 +408,10 @@ bool Cycles::is_forced(const Edge& edge) const {
   if (version_at(edge.from_op, edge.from, edge.key) == kNoAccess) return false;
   const TxnId reader = reading_.history().txn_of(edge.read);
   if (!reading_.counts(reader)) return false;
+  // In a mixture, what parallel SI forces is at least what causal does.
+  const Family family = rules(reader).family;
+  const bool parallel = family == Family::Parallel && level_ == Level::Mixed;
+  if (family != Family::Weak && !parallel) return false;
   const auto [first, end] = reading_.accesses_of(edge.read);
   for (AccessId read = first; read < end; ++read) {
     if (!reading_.is_external(read) || reading_.access(read).key != edge.key) continue;
@@ -386,6 +422,8 @@ bool Cycles::is_forced(const Edge& edge) const {
 
 // Whether `reader`, which made `read`, knew of edge.from as the level means it.
 bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
+  const Rules own = rules(reader);
+  const Knows knows = own.family == Family::Parallel ? Knows::Past : own.knows;
   if (edge.saw.valid()) {
     if (edge.saw.index() >= reading_.history().op_count()) return false;
     const auto [first, end] = reading_.accesses_of(edge.saw);
@@ -394,13 +432,13 @@ bool Cycles::saw(TxnId reader, const Edge& edge, AccessId read) const {
       if (reading_.source_txn(id) != edge.from) continue;
       // The rows of one operation have no order among them.
       const bool earlier = reading_.access(id).op < reading_.access(read).op;
-      if (rules_.knows != Knows::EarlierReads || earlier) return true;
+      if (knows != Knows::EarlierReads || earlier) return true;
     }
     return false;
   }
-  if (rules_.knows == Knows::EarlierReads) return false;
+  if (knows == Knows::EarlierReads) return false;
   if (before_in_session(edge.from, reader)) return true;
-  return rules_.knows == Knows::Past && caused(edge.from, reader);
+  return knows == Knows::Past && caused(edge.from, reader);
 }
 
 // Whether `from` is in the causal past of `reader`, found by a walk through that past.
@@ -422,8 +460,9 @@ bool Cycles::caused(TxnId from, TxnId reader) const {
     const auto session = h.session_txns(h.session(txn));
     for (std::uint32_t place = place_[txn.index()]; place-- > 0;) {
       if (!reading_.counts(session[place])) continue;
-      visit(session[place]);
-      break;
+      const bool sessions = rules(session[place]).sessions;
+      if (sessions || rules(txn).sessions) visit(session[place]);
+      if (sessions) break;  // It follows all before it.
     }
   }
   return seen[from.index()];

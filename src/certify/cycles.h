@@ -59,7 +59,12 @@ class Cycles {
     return writer == kInitialTxn ? versions_.initial(key) : reading_.last_write(writer, key);
   }
   [[nodiscard]] bool connects(const Edge& edge, const Edge& next) const;
-  [[nodiscard]] Arc arc(EdgeKind kind) const;
+  [[nodiscard]] Arc arc(const Edge& edge) const;
+  // The rules that a transaction is judged by.
+  [[nodiscard]] Rules rules(TxnId txn) const { return rules_of(reading_.history(), level_, txn); }
+  // What is wrong with the rw edges of a cycle at parallel SI, which allows cycles with several; or
+  // "".
+  [[nodiscard]] std::string complaint_about_overwrites(std::span<const Edge> cycle) const;
   [[nodiscard]] bool is_proven(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_session(const Edge& edge) const;
   [[nodiscard]] bool follows_from_clocks(const Edge& edge) const;
@@ -86,7 +91,7 @@ class Cycles {
   [[nodiscard]] std::uint32_t version_at(OpId op, TxnId txn, KeyId key) const;
 
   const Reading& reading_;
-  Rules rules_;
+  const Level level_;
   std::int64_t clock_drift_;
   Versions versions_;
   const PredicateReads& predicates_;

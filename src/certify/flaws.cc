@@ -60,8 +60,8 @@ void Flaws::find_misplaced() {
 bool Flaws::is_counted(OpId op) const { return reading_.counts(h_.txn_of(op)); }
 
 // Two reads of a key may differ at some levels; at others only if one of them left the key out.
-bool Flaws::forbids(Level level, AnomalyKind kind, bool phantom) {
-  const Rules rules = rules_of(level);
+bool Flaws::forbids(Level level, AnomalyKind kind, OpId read, bool phantom) const {
+  const Rules rules = rules_of(h_, level, h_.txn_of(read));
   return kind != AnomalyKind::NonRepeatableRead ||
          (!rules.rereads_differ && !(rules.phantoms && phantom));
 }
@@ -79,9 +79,10 @@ std::string Flaws::complaint(const Anomaly& anomaly, Level level) const {
   }
   const OpId read = anomaly.ops[0];
   const OpId other = anomaly.ops.size() == 2 ? anomaly.ops[1] : OpId{};
-  const bool phantom = anomaly.kind == AnomalyKind::NonRepeatableRead &&
-                       !returned_twice_.contains({read, other});
-  if (!forbids(level, anomaly.kind, phantom)) return "its level does not forbid such a " + name;
+  const bool phantom =
+      anomaly.kind == AnomalyKind::NonRepeatableRead && !returned_twice_.contains({read, other});
+  if (!forbids(level, anomaly.kind, read, phantom))
+    return "its level does not forbid such a " + name;
   bool true_word = false;
   if (anomaly.kind == AnomalyKind::ResultSetMismatch) {
     true_word = !other.valid() && is_counted(read) &&
@@ -117,7 +118,8 @@ bool Flaws::is_fault(const Anomaly& anomaly) const {
 
 std::string Flaws::first_forbidden(Level level) const {
   for (const Flaw& flaw : reading_.flaws()) {
-    if (!forbids(level, flaw.kind, is_phantom(flaw))) continue;
+    const OpId read = reading_.access(flaw.read).op;
+    if (!forbids(level, flaw.kind, read, is_phantom(flaw))) continue;
     return fmt::format("{}: {}", h_.place(reading_.access(flaw.read).op).to_string(),
                        info(flaw.kind).name);
   }

@@ -29,7 +29,8 @@ class Flaws {
  private:
   // Whether two reads that differ are so because one of them left the key out.
   [[nodiscard]] bool is_phantom(const Flaw& flaw) const;
-  [[nodiscard]] static bool forbids(Level level, AnomalyKind kind, bool phantom);
+  // Whether `level` forbids an anomaly of `read`.
+  [[nodiscard]] bool forbids(Level level, AnomalyKind kind, OpId read, bool phantom) const;
   [[nodiscard]] bool disagree(OpId a, OpId b) const;
   [[nodiscard]] bool swapped(OpId read, OpId append) const;
   [[nodiscard]] bool mismatches(OpId op) const;

@@ -22,6 +22,11 @@ namespace ouro::recheck {
                                              const PredicateReads& predicates, Level level,
                                              std::span<const TxnId> order);
 
+// What keeps a schedule from explaining a history whose transactions have levels of their own, or
+// "". REQUIRES: the history has no flaw that the level of its transaction forbids.
+[[nodiscard]] std::string check_mixed_order(const Reading& reading, std::int64_t clock_drift,
+                                            std::span<const Event> schedule);
+
 // What keeps list reads from being prefixes of the lists that commits in the given order make, or
 // "".
 // REQUIRES: `order` has every transaction that counts, once.

@@ -60,7 +60,8 @@ class Results {
       default:
         break;
     }
-    if (integers_ && (result_.number() < lower_ || result_.number() > upper_)) return false;
+    const bool bounded = integers_ && kind_ == AggregateKind::Sum;
+    if (bounded && (result_.number() < lower_ || result_.number() > upper_)) return false;
     return too_many_ || std::any_of(states_.begin(), states_.end(),
                                     [&](const State& state) { return gives(state); });
   }
@@ -132,7 +133,7 @@ class Results {
   std::int64_t most_ = 0;
   bool found_ = false;   // Whether some row may have the result,
   bool beyond_ = false;  // and whether some row rules it out.
-  bool integers_;        // Whether the result and all shares are integers; then the sum is between:
+  bool integers_;        // Whether the result and all shares are integers; then a sum is between:
   __extension__ __int128 lower_ = 0;
   __extension__ __int128 upper_ = 0;
   std::set<State> states_;

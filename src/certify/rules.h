@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ouro/check.h"
+#include "ouro/history.h"
 #include "ouro/level.h"
 
 namespace ouro::recheck {
@@ -13,6 +14,7 @@ enum class Family : unsigned char {
   Parallel,  // As Serial, but only cycles with at most one overwritten read are forbidden.
   Snapshot,  // A begin and a commit for each transaction.
   Serial,    // One moment for each transaction.
+  Mixed,     // Each transaction has the rules of its own level.
 };
 
 // At the weak levels: of which transactions T3 knows. If T3 read x from T1, those of them that
@@ -73,8 +75,17 @@ constexpr Rules rules_of(Level level) {
       return {.family = Family::Parallel, .sessions = true};
     case Level::RepeatableRead:
       return {.family = Family::Serial, .phantoms = true};
+    case Level::Mixed:
+      return {.family = Family::Mixed};
   }
   return {};
+}
+
+// The rules that a transaction is judged by at `level`. The initial transaction has one moment.
+inline Rules rules_of(const History& history, Level level, TxnId txn) {
+  if (level != Level::Mixed) return rules_of(level);
+  if (txn == kInitialTxn) return rules_of(Level::Serializable);
+  return rules_of(history.level(txn).value_or(Level::Serializable));
 }
 
 // Whether certificates list the transactions of an anomaly beside its operations.

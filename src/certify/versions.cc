@@ -4,11 +4,11 @@
 
 namespace ouro::recheck {
 
-Versions::Versions(const Reading& reading, const Rules& rules) : reading_(reading) {
+Versions::Versions(const Reading& reading, Level level) : reading_(reading) {
   parent_.assign(reading.access_count() + reading.history().key_count(), kNone);
   link_lists();
   link_stated();
-  if (!rules.lost_updates) link_updates(rules.phantoms);
+  link_updates(level);
   number_trees();
 }
 
@@ -68,14 +68,16 @@ void Versions::link_stated() {
   std::sort(mentions_.begin(), mentions_.end());
 }
 
-// Links what a transaction wrote to what it read of the same key.
-void Versions::link_updates(bool phantoms) {
+// Links what a transaction wrote to what it read of the same key, if its updates must not be lost.
+void Versions::link_updates(Level level) {
   const History& h = reading_.history();
   // By key: the version that the transaction read.
   std::vector<std::uint32_t> read(h.key_count(), kNone);
   for (std::size_t t = 0; t < h.txn_count(); ++t) {
     const TxnId txn{t};
-    if (!reading_.counts(txn)) continue;
+    const Rules rules = rules_of(h, level, txn);
+    if (!reading_.counts(txn) || rules.lost_updates) continue;
+    const bool phantoms = rules.phantoms;
     for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
       std::uint32_t& known = read[reading_.access(id).key.index()];
       if (!reading_.is_external(id) || (phantoms && reading_.is_phantom(id))) continue;

@@ -26,7 +26,7 @@ namespace ouro::recheck {
 
 class Versions {
  public:
-  Versions(const Reading& reading, const Rules& rules);
+  Versions(const Reading& reading, Level level);
 
   // A version is the access of a last write, of a transaction that counts; or this number, for the
   // initial version of a key.
@@ -49,7 +49,7 @@ class Versions {
  private:
   void link_lists();
   void link_stated();
-  void link_updates(bool phantoms);
+  void link_updates(Level level);
   void number_trees();
   // Whether `version` is `root` or below it in its tree.
   [[nodiscard]] bool below(std::uint32_t version, std::uint32_t root) const {

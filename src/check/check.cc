@@ -127,11 +127,11 @@ bool implies(Level stronger, Level weaker, Evidence evidence) {
 bool decidable(Level level, Evidence evidence) {
   switch (evidence) {
     case Evidence::Observed:
-      return rules(level).by_observation;
+      return true;
     case Evidence::Timestamps:
       return rules(level).by_timestamps;
     case Evidence::Versions:
-      return true;
+      return rules(level).by_versions;
   }
   return false;
 }
@@ -141,11 +141,9 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
                                           const CheckOptions& options) {
   for (const Level level : levels) {
     if (!decidable(level, options.evidence)) {
-      const Evidence other =
-          decidable(level, Evidence::Observed) ? Evidence::Observed : Evidence::Versions;
       Error error;
       error.what = fmt::format("level '{}' cannot be decided by evidence '{}'; it needs '{}'",
-                               info(level).name, name(options.evidence), name(other));
+                               info(level).name, name(options.evidence), name(Evidence::Observed));
       return error;
     }
   }

@@ -18,6 +18,7 @@ void Coverage::add(const History& history) {
 void Coverage::add_txn(const History& history, TxnId txn) {
   ++txns_;
   if (!history.invoked(txn) || !history.completed(txn)) ++unclocked_;
+  states_clocks_ |= rules(history.level(txn).value_or(kUnstatedLevel)).clocks();
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
     if (is_read(op.kind)) {
@@ -36,7 +37,8 @@ std::vector<LeftOut> Coverage::left_out(Level level) const {
   const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
     if (count > 0) out.push_back({.kind = kind, .count = count, .total = total});
   };
-  if (rules(level).clocks()) add(LeftOutKind::RealTime, unclocked_, txns_);
+  const bool clocks = level == Level::Mixed ? states_clocks_ : rules(level).clocks();
+  if (clocks) add(LeftOutKind::RealTime, unclocked_, txns_);
   add(LeftOutKind::Results, unrecorded_, reads_);
   return out;
 }

@@ -26,6 +26,7 @@ class Coverage {
   std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
+  bool states_clocks_ = false;    // The own level of a transaction is one with real time.
 };
 
 // An error if `history` has no transactions: there is nothing to check. It says what the source was

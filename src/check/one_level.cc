@@ -8,6 +8,7 @@
 
 #include "base/level_rules.h"
 #include "check/local/local.h"
+#include "check/mixed.h"
 #include "check/open_reads.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
@@ -76,9 +77,11 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   if (observed.has_untold()) flaws = impossible_results(observed);
   add_wrong_reads(verdict, observed, flaws, options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
-  return rules(level).is(LevelFamily::CommitOrder)
-             ? check_weak(observed, level, budget, options)
-             : decide_by_search(observed, question, budget, options);
+  if (rules(level).is(LevelFamily::CommitOrder)) {
+    return check_weak(observed, level, budget, options);
+  }
+  if (rules(level).is(LevelFamily::Mixed)) return check_mixed(observed, budget, options);
+  return decide_by_search(observed, question, budget, options);
 }
 
 // Decides a level with `given` edges, adding the edges of predicate reads that the order found so
@@ -221,7 +224,7 @@ bool searches_sources(const Observed& observed, const CheckOptions& options) {
 }
 
 bool can_search_sources(Level level) {
-  return !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
+  return rules(level).is(LevelFamily::Serial) || rules(level).is(LevelFamily::Snapshots);
 }
 
 }  // namespace
@@ -285,6 +288,12 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
   const auto decide = [&](Observed& seen, Level asked, bool results, const Budget& part) {
     return decide_reads(seen, predicates, asked, results, part, options);
   };
+  if (rules(level).is(LevelFamily::Mixed) && !observed.stopped()) {
+    const auto uniform = [&](Level one) {
+      return decide_level(observed, predicates, one, budget, options);
+    };
+    if (auto answer = decide_alike(observed.history(), uniform)) return *std::move(answer);
+  }
   const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
                       has_untold_keys(observed.history());
   return untold ? decide_untold(observed, level, decide, budget, options)

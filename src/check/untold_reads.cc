@@ -242,7 +242,7 @@ Verdict decide_with_all_rows(Observed& observed, const Scans& scans, Level level
 Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                       const Budget& budget, const CheckOptions& options) {
   const bool has_order =
-      !rules(level).is(LevelFamily::CommitOrder) && !rules(level).is(LevelFamily::Parallel);
+      rules(level).is(LevelFamily::Snapshots) || rules(level).is(LevelFamily::Serial);
   const Scans scans(observed);
   if (!has_order && !observed.rows().all()) {
     return decide_with_all_rows(observed, scans, level, decide, budget, options);

@@ -107,13 +107,14 @@ class Checker {
       const bool transactions = remark.text == "bank" || remark.text == "long-fork";
       return transactions ? "serializable" : "strict-serializable";
     }
-    return "";
+    return history.states_levels() ? info(Level::Mixed).name : "";
   }
 
   void choose_levels(const History& history) {
     levels_ = given_;
     const std::string_view level = level_of_model(history);
     if (flags_.level || !expectation_.levels.empty() || level.empty()) return;
+    if (!decidable(*find_level(level), evidence_)) return;
     if (auto levels = parse_levels(std::string(level), evidence_)) levels_ = *std::move(levels);
   }
 

@@ -17,6 +17,8 @@ constexpr char kCheckDetails[] =
     "transactions explains everything its clients saw. A violation is told with the transactions "
     "involved and the reason why each must precede the next.\n\n"
     "LEVEL is a name or alias of 'ouro levels', several of them separated by commas, or 'all'. "
+    "'mixed' judges each transaction by the level that it states in the history, and those that "
+    "state none by serializable; if transactions state levels, that is the default. "
     "Levels that the evidence cannot decide are refused; 'all' leaves them out and says so. The "
     "other levels are decided, too, to name the strongest that hold and the weakest violated, if "
     "that takes no more than five times the work of what was asked for, or about a second; Ctrl-C "

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/flags.h"
 #include "cli/terminal.h"
 #include "cli/workload_flags.h"
 #include "cli/writing.h"
@@ -91,12 +92,14 @@ void add_generate(CLI::App& root, Commands& commands) {
   app->add_option("--unknown-share", flags->options.unknown_share,
                   "of outcomes, those that get lost [0]")
       ->type_name("X")
-      ->check(share());
+      ->check(share())
+      ->group(kMinor);
   app->add_flag("--clocks", flags->options.clocks, "record client clocks");
   app->add_flag("--timestamps", flags->options.timestamps, "record start and commit timestamps");
   app->add_flag("--version-orders", flags->options.version_orders,
                 "record the version order of every key");
-  app->add_flag("--duplicates", flags->options.duplicates, "write values that repeat");
+  app->add_flag("--duplicates", flags->options.duplicates, "write values that repeat")
+      ->group(kMinor);
   app->add_option("--fault", flags->faults, "plant an anomaly at a rate; repeatable")
       ->type_name("NAME=RATE")
       ->expected(1)

@@ -88,8 +88,8 @@ class Excerpter {
     return within(initial_rows_, lower, upper);
   }
   // By timestamps: keys in the range that a scan may lack for more than one reason: before they
-  // were written, or after a deletion. They were deleted with tombstones, but no scan of the history
-  // lists any tombstone, which would say which deletion it saw.
+  // were written, or after a deletion. They were deleted with tombstones, but no scan of the
+  // history lists any tombstone, which would say which deletion it saw.
   [[nodiscard]] std::span<const KeyId> unclear_rows(Value lower, Value upper) const {
     return within(unclear_rows_, lower, upper);
   }

@@ -358,7 +358,8 @@ class Explaining {
   // The weakest level that the part violates by a cycle. A violation of a weaker level is worse, so
   // that is what should be told of these transactions.
   [[nodiscard]] Level worst_level(const History& part, AnomalyKind kind) const {
-    if (!is_cycle(kind) || part.op_count() > kManyOfPart) return first_.level;
+    const bool mixed = rules(first_.level).is(LevelFamily::Mixed);  // Is no weaker or stronger.
+    if (mixed || !is_cycle(kind) || part.op_count() > kManyOfPart) return first_.level;
     for (const LevelInfo& level : levels()) {
       if (level.level == first_.level) break;
       if (!decidable(level.level, first_.evidence)) continue;
@@ -456,7 +457,10 @@ class Explaining {
       return story;
     }
     const bool plain = verdict.evidence == Evidence::Observed || !history.has_predicate_reads();
-    if (!rules(verdict.level).is(LevelFamily::CommitOrder) && plain) {
+    const LevelRules& level_rules = rules(verdict.level);
+    const bool searched =
+        !level_rules.is(LevelFamily::CommitOrder) && !level_rules.is(LevelFamily::Mixed);
+    if (searched && plain) {
       const auto observed = Observed::observe(
           history, budget_, 1, verdict.evidence,
           scans_list_tombstones_ ? Tombstones::Listed : Tombstones::Unlisted, {}, verdict.untold);

@@ -17,6 +17,9 @@ inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
 // The version of files that have booleans, decimals, floating-point numbers, averages, other new
 // parts of predicates, undone parts of transactions, or versions named by transactions.
 inline constexpr std::uint32_t kBinaryVersionWithKinds = 3;
+// The version of files in which transactions state their own levels. To leave these out would
+// change what `ouro check` judges, so older programs must refuse it.
+inline constexpr std::uint32_t kBinaryVersionWithLevels = 4;
 inline constexpr std::size_t kSectionAlignment = 64;
 
 struct BinaryHeader {
@@ -76,8 +79,9 @@ enum class Section : std::uint32_t {
   OpPart,
   OuterPart,
   VersionTxn,
+  TxnLevel,  // The number of a Level for each transaction, which never changes; 255: none.
 };
-inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::VersionTxn);
+inline constexpr std::uint32_t kSectionCount = static_cast<std::uint32_t>(Section::TxnLevel);
 
 struct DiskPredicateRead {
   std::uint64_t lower, upper, result;
@@ -180,6 +184,7 @@ void for_each_section(File& file, Columns& c) {
   file.remarks(Section::Remarks, c.remarks);
   file.plain(Section::Began, c.began);
   file.plain(Section::Committing, c.committing);
+  file.plain(Section::TxnLevel, c.txn_level);
 }
 
 }  // namespace ouro

@@ -255,6 +255,9 @@ class Validator {
     for (const TxnStatus status : c_.txn_status) {
       if (status > TxnStatus::Unknown) return "a transaction has an invalid status";
     }
+    for (const std::uint8_t number : c_.txn_level) {
+      if (number != kNoLevel && number >= kLevelCount) return "a transaction states no known level";
+    }
     for (const Value value : c_.txn_name) {
       if (!scalar(value)) return "the name of a transaction is invalid";
     }

@@ -53,6 +53,7 @@ class ChronosSurvey {
     warn(!c.version_orders.empty(), "version orders are left out");
     warn(!c.invoked.empty() || !c.completed.empty(), "client clocks are left out");
     warn(!c.remarks.empty(), "remarks are left out");
+    warn(h_.states_levels(), "levels of transactions are left out");
     warn(unobserved_, "reads without a result are left out");
     warn(unnamed_, "transactions without a name are numbered");
     warn(text_names_, "strings stand where TimeKiller itself expects integers");

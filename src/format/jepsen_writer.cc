@@ -68,6 +68,7 @@ class Survey {
     warn(std::any_of(c.txn_name.begin(), c.txn_name.end(), [](Value v) { return !v.is_null(); }),
          "names of transactions are left out");
     warn(!c.remarks.empty(), "remarks are left out");
+    warn(h_.states_levels(), "levels of transactions are left out");
     warn(std::any_of(c.op_kind.begin(), c.op_kind.end(),
                      [](OpKind kind) { return info(kind).first; }),
          "compare-and-sets are written as a read and a write");

@@ -115,11 +115,11 @@ class Reader {
     if (std::memcmp(header.magic, kBinaryMagic, sizeof(kBinaryMagic)) != 0) {
       return error_at_byte(name_, 0, "this is no .ouro file");
     }
-    if (header.version < kBinaryVersion || header.version > kBinaryVersionWithKinds) {
+    if (header.version < kBinaryVersion || header.version > kBinaryVersionWithLevels) {
       return error_at_byte(
           name_, 8,
           fmt::format("version {} of the format is not known; this program reads {} to {}",
-                      header.version, kBinaryVersion, kBinaryVersionWithKinds));
+                      header.version, kBinaryVersion, kBinaryVersionWithLevels));
     }
     if (header.file_bytes != size) {
       return error_at_byte(name_, 16,

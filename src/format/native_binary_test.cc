@@ -94,6 +94,7 @@ TEST(NativeBinaryTest, OnlyCompareAndSetsNeedTheSecondVersion) {
   };
   EXPECT_EQ(version(R"({"session":1,"ops":[["w","x",1]]})"), 1u);
   EXPECT_EQ(version(R"({"session":1,"ops":[["cas","x",1,2,false]]})"), 2u);
+  EXPECT_EQ(version(R"({"session":1,"level":"rc","ops":[["w","x",1]]})"), 4u);
 }
 
 TEST(NativeBinaryTest, HalfACompareAndSetIsRefused) {

@@ -133,8 +133,8 @@ bool is_newer(const HistoryColumns& c, const PredicateRead& read) {
 
 // The oldest version of the format that has all that the history has.
 std::uint32_t version_for(const HistoryColumns& c) {
-  bool newer =
-      is_newer(c, c.default_initial) || !c.outer_part.empty() || !c.version_txn.empty();
+  if (!c.txn_level.empty()) return kBinaryVersionWithLevels;
+  bool newer = is_newer(c, c.default_initial) || !c.outer_part.empty() || !c.version_txn.empty();
   const auto note = [&](const auto& column) {
     newer = newer || std::any_of(column.begin(), column.end(),
                                  [&](const auto& entry) { return is_newer(c, entry); });

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kTxnFields[] = {"session",    "status",    "invoked",  "began",
                                            "committing", "completed", "start_ts", "commit_ts",
-                                           "id",         "ops"};
+                                           "level",      "id",        "ops"};
 
 constexpr std::string_view kKeyedWords[] = {"r", "w", "append", "d"};
 constexpr std::string_view kRolledBack = "rolled-back";
@@ -224,11 +224,26 @@ bool NativeLineParser::txn_field(TxnField field, Token& token) {
       return timestamp(token, start_);
     case TxnField::CommitTs:
       return timestamp(token, commit_);
+    case TxnField::Level:
+      return level(token);
     default:
       if (!name(token, named)) return fail("expected \"id\" to be an integer or a string");
       b_.name(named);
       return true;
   }
+}
+
+bool NativeLineParser::level(const Token& token) {
+  if (token.kind != TokenKind::String) return expected("\"level\" to be the name of a level");
+  const auto level = find_level(token.text);
+  if (level && *level != Level::Mixed) {
+    b_.level(*level);
+    return true;
+  }
+  const std::string_view guess = closest_level(token.text);
+  return fail(fmt::format(
+      "unknown level '{}'; {}", token.text,
+      guess.empty() ? "'ouro levels' lists them" : fmt::format("did you mean '{}'?", guess)));
 }
 
 bool NativeLineParser::status(const Token& token) {

@@ -33,6 +33,7 @@ class NativeLineParser {
   bool finish_txn();
   bool remarks(Token& token);
   bool status(const Token& token);
+  bool level(const Token& token);
   bool timestamp(Token& token, Timestamp& out);
   // The error that `what`, a clock or timestamp, is the number that means "none". Always false.
   bool refuse_reserved(std::string_view what);
@@ -47,6 +48,7 @@ class NativeLineParser {
     Completed,
     StartTs,
     CommitTs,
+    Level,
     Id,
     Ops,
     Unknown

@@ -81,6 +81,9 @@ class Writer {
     if (const auto clock = h_.completed(txn)) fmt::format_to(end(), ",\"completed\":{}", *clock);
     timestamp("start_ts", h_.start_ts(txn));
     timestamp("commit_ts", h_.commit_ts(txn));
+    if (const auto level = h_.level(txn)) {
+      fmt::format_to(end(), ",\"level\":\"{}\"", info(*level).name);
+    }
     out_ += ",\"ops\":[";
     parts_.clear();
     bool first = true;

@@ -159,6 +159,7 @@ void PlainRegisters::collect_warnings() {
     warnings_.emplace_back("database timestamps are left out");
   }
   if (!c.version_orders.empty()) warnings_.emplace_back("version orders are left out");
+  if (h_->states_levels()) warnings_.emplace_back("levels of transactions are left out");
 }
 
 NumberedNames number_sessions(const History& history) {

@@ -60,6 +60,9 @@ struct PartColumns {
   }
 };
 
+// The entry of TxnColumns::txn_level of a transaction that states no level.
+inline constexpr std::uint8_t kNoLevel = 0xff;
+
 template <template <class> class Keep>
 struct TxnColumns {
   Keep<std::uint32_t> txn_first_op;  // txn_count + 1 entries: the last is op_count.
@@ -72,6 +75,7 @@ struct TxnColumns {
   Keep<std::int64_t> completed;      // Optional; kNoClock where missing.
   Keep<Timestamp> start_ts;          // Optional; kNoTimestamp where missing.
   Keep<Timestamp> commit_ts;         // Optional; kNoTimestamp where missing.
+  Keep<std::uint8_t> txn_level;      // Optional: a Level; kNoLevel where missing.
   Keep<std::uint64_t> txn_position;  // Optional: where it stands in its file, in place_unit.
   Keep<std::uint32_t> txn_file;      // Optional: its file, if there are several.
 
@@ -95,6 +99,7 @@ struct TxnColumns {
     visit(kNoClock, lists.completed...);
     visit(kNoTimestamp, lists.start_ts...);
     visit(kNoTimestamp, lists.commit_ts...);
+    visit(kNoLevel, lists.txn_level...);
   }
 };
 

@@ -10,11 +10,11 @@ namespace ouro {
 
 // In the order of the table in lint.cc.
 enum class Rule : std::uint8_t {
-  DuplicateElement,
   MixedRegisterAndList,
   ReadNobodyWrote,
   UnwrittenVersion,
   TimestampInversion,
+  DuplicateElement,
   DuplicateWrite,
   WritesInitialValue,
   RepeatedWrite,
@@ -28,6 +28,7 @@ enum class Rule : std::uint8_t {
   PartialClocks,
   UnknownCompleted,
   PartialTimestamps,
+  PartialLevels,
   UnobservedRead,
   UnknownSeen,
   UnknownUnseen,

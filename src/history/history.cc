@@ -101,6 +101,16 @@ Value History::txn_name(TxnId txn) const {
   return all_->txn_name.empty() ? Value::null() : all_->txn_name[txn.index()];
 }
 
+std::optional<Level> History::level(TxnId txn) const {
+  if (all_->txn_level.empty() || all_->txn_level[txn.index()] == kNoLevel) return std::nullopt;
+  return static_cast<Level>(all_->txn_level[txn.index()]);
+}
+
+bool History::states_levels() const {
+  return std::any_of(all_->txn_level.begin(), all_->txn_level.end(),
+                     [](std::uint8_t level) { return level != kNoLevel; });
+}
+
 Value History::session_name(SessionId session) const { return all_->session_name[session.index()]; }
 
 Value History::default_initial() const { return all_->default_initial; }

@@ -297,6 +297,11 @@ void HistoryBuilder::timestamps(Timestamp start, Timestamp commit) {
   }
 }
 
+void HistoryBuilder::level(Level level) {
+  backfill(storage_->txn_level, txn_count(), kNoLevel);
+  storage_->txn_level.back() = static_cast<std::uint8_t>(level);
+}
+
 std::size_t HistoryBuilder::txn_count() const { return storage_->txn_session.size(); }
 std::size_t HistoryBuilder::op_count() const { return storage_->op_kind.size(); }
 

@@ -10,8 +10,6 @@ namespace ouro {
 namespace {
 
 constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
-    {"duplicate-element", Severity::Warning, "an element was appended to one list more than once",
-     "an element that is read may be either; with unique elements more violations show"},
     {"mixed-register-and-list", Severity::Error, "a key is used both as a register and as a list",
      "use separate keys"},
     {"read-nobody-wrote", Severity::Error, "a read of a value that no recorded operation wrote",
@@ -20,6 +18,8 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "record all writes, or correct the version order"},
     {"timestamp-inversion", Severity::Error, "a transaction committed before its snapshot",
      "check that start_ts and commit_ts are not swapped"},
+    {"duplicate-element", Severity::Warning, "an element was appended to one list more than once",
+     "an element that is read may be either; with unique elements more violations show"},
     {"duplicate-write", Severity::Warning, "two transactions wrote the same value to one key",
      "a read may have returned either; with unique values more violations show"},
     {"writes-initial-value", Severity::Warning, "a write of the value the key had at the start",
@@ -49,6 +49,9 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
     {"partial-timestamps", Severity::Warning,
      "a committed transaction without timestamps, while others have them",
      "record timestamps for all committed transactions"},
+    {"partial-levels", Severity::Warning,
+     "a committed transaction that states no level, while others do",
+     "state the level of every transaction; 'ouro check' takes serializable for the others"},
     {"unobserved-read", Severity::Note, "a read without a recorded result",
      "such reads are not checked"},
     {"unknown-seen", Severity::Note, "a transaction of unknown outcome that others read from",

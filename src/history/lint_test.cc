@@ -164,6 +164,19 @@ TEST(LintTest, ClocksAndTimestampsMustRunForward) {
                                                     {"partial-timestamps", 1}}));
 }
 
+TEST(LintTest, EitherAllTransactionsStateALevelOrNone) {
+  HistoryBuilder b;
+  const KeyId x = b.key("x");
+  for (int i = 0; i < 4; ++i) {
+    b.begin_txn(b.session("a"));
+    b.write(x, b.integer(i));
+    b.clocks(10 * i, 10 * i + 5);
+    if (i < 2) b.level(Level::ReadCommitted);
+    if (i == 3) b.status(TxnStatus::Aborted);
+  }
+  EXPECT_EQ(counts(*std::move(b).freeze()), (Counts{{"partial-levels", 1}}));
+}
+
 TEST(LintTest, TypesVersionOrdersAndShapesAreNoticed) {
   HistoryBuilder b;
   const KeyId one = b.key("1");

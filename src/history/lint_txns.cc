@@ -62,6 +62,15 @@ void lint_session_clocks(const History& history, Findings& findings) {
   }
 }
 
+void lint_levels(const History& history, Findings& findings) {
+  if (!history.states_levels()) return;
+  for (std::size_t i = 0; i < history.txn_count(); ++i) {
+    const TxnId txn{i};
+    if (history.status(txn) != TxnStatus::Committed || history.level(txn)) continue;
+    findings.add(Rule::PartialLevels, txn, [] { return "no level"; });
+  }
+}
+
 void lint_timestamps(const History& history, Findings& findings) {
   bool any = false;
   for (std::size_t i = 0; i < history.txn_count() && !any; ++i) {
@@ -105,6 +114,7 @@ void lint_txns(const History& history, Findings& findings) {
   lint_clocks(history, findings);
   lint_session_clocks(history, findings);
   lint_timestamps(history, findings);
+  lint_levels(history, findings);
   for (std::size_t i = 0; i < history.session_count(); ++i) {
     const auto txns = history.session_txns(SessionId{i});
     if (txns.size() != 1) continue;

@@ -40,6 +40,7 @@ void count_txns(const History& history, Stats& stats) {
     stats.clocked += history.invoked(txn).has_value() && history.completed(txn).has_value();
     stats.timestamped += history.start_ts(txn).has_value() && history.commit_ts(txn).has_value();
     stats.named += !history.txn_name(txn).is_null();
+    stats.levelled += history.level(txn).has_value();
   }
   stats.ops_per_txn = spread(std::move(sizes));
 }

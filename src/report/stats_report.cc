@@ -90,6 +90,7 @@ std::vector<std::pair<std::string_view, std::string>> stats_lines(const History&
   line("client clocks", share_text(stats.clocked, stats.txns));
   line("timestamps", share_text(stats.timestamped, stats.txns));
   line("transaction ids", share_text(stats.named, stats.txns));
+  if (stats.levelled > 0) line("own levels", share_text(stats.levelled, stats.txns));
   line("version orders", stats.version_orders == 0
                              ? "none"
                              : fmt::format("{} ({} complete)", grouped(stats.version_orders),
@@ -120,7 +121,8 @@ std::string to_json(const History& history, const Stats& stats, const ReportOpti
   write_spread(json, "transactions_per_session", stats.txns_per_session);
   write_spread(json, "operations_per_transaction", stats.ops_per_txn);
   json.member("with_clocks", stats.clocked).member("with_timestamps", stats.timestamped);
-  json.member("with_ids", stats.named).member("version_orders", stats.version_orders);
+  json.member("with_ids", stats.named).member("with_levels", stats.levelled);
+  json.member("version_orders", stats.version_orders);
   json.member("complete_version_orders", stats.complete_version_orders);
   json.member("version_sets", stats.version_sets).member("memory_bytes", stats.memory_bytes);
   json.member("schema", 1).member("version", version()).end_object();

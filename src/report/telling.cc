@@ -117,6 +117,10 @@ std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
   for (const Explanation& explanation : explanations) {
     for (const Story& story : explanation.stories) add_violated(out, story);
   }
+  // A mixture of levels is none that a database gives.
+  if (out.size() > 1) {
+    std::erase_if(out, [](const Verdict& verdict) { return verdict.level == Level::Mixed; });
+  }
   std::sort(out.begin(), out.end(),
             [](const Verdict& a, const Verdict& b) { return InListOrder()(a.level, b.level); });
   return out;

@@ -27,6 +27,7 @@ void Copier::add(const Source& source) {
   }
   builder_.timestamps(h.start_ts(txn).value_or(kNoTimestamp),
                       h.commit_ts(txn).value_or(kNoTimestamp));
+  if (const auto level = h.level(txn)) builder_.level(*level);
   for (OpId op = h.first_op(txn); op < h.end_op(txn); ++op.value) add_op(h, op);
 }
 

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include "base/level_rules.h"
+#include "check/observed/mixture.h"
 #include "check/observed/phantom.h"
 
 namespace ouro {
@@ -11,8 +12,9 @@ namespace {
 // A row that one of two reads left out is a phantom.
 bool violates(const Observed& observed, const WrongRead& wrong, Level level) {
   if (wrong.kind != AnomalyKind::NonRepeatableRead) return true;
+  const LevelRules& own = rules(level_of(observed.history(), level, observed.txn(wrong.item)));
   const bool phantom = is_phantom(observed, wrong.item) || is_phantom(observed, wrong.other);
-  return !rules(level).rereads_differ && !(phantom && rules(level).phantoms);
+  return !own.rereads_differ && !(phantom && own.phantoms);
 }
 
 Anomaly anomaly_of(const Observed& observed, const WrongRead& wrong) {

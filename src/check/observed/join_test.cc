@@ -76,7 +76,8 @@ TEST(JoinTest, AnElementThatTwoAppendedIsOpen) {
   };
   EXPECT_EQ(open_elements_of("T1: append x 1\nT2: append x 1\nT3: r x [1]"), 1u);
   EXPECT_EQ(open_elements_of("T1: append x 1\nT2: append x 1\nT3: r x [1 1]"), 2u);
-  EXPECT_EQ(open_elements_of("T1: append x 1\nT2: r x [1], append x 1\nT3: r x [1 1]"), 0u);
+  // The first is not T2's, which read it. Of the second, both may be it, as far as it tells itself.
+  EXPECT_EQ(open_elements_of("T1: append x 1\nT2: r x [1], append x 1\nT3: r x [1 1]"), 1u);
   EXPECT_EQ(open_elements_of("T1: append x 1\nT2: append x 1, r x [1 1]"), 0u);
   EXPECT_EQ(open_elements_of("T1: append x 1\nT2 aborted: append x 1\nT3: r x [1]"), 0u);
 }
@@ -103,7 +104,7 @@ std::vector<History> large_histories() {
     GenerateOptions options;
     options.workload = workload;
     options.store = Level::ReadCommitted;
-    options.txns = workload == WorkloadKind::RangeBalanced ? 2'500 : 9'000;
+    options.txns = workload == WorkloadKind::RangeBalanced ? 700 : 9'000;
     options.keys = workload == WorkloadKind::RangeBalanced ? 30 : 3'000;
     options.abort_share = 0.05;
     options.unknown_share = workload == WorkloadKind::General ? 0.05 : 0;

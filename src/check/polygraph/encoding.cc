@@ -18,10 +18,11 @@ constexpr std::size_t kManyItems = 50'000;  // Fewer are not worth a thread.
 }  // namespace
 
 Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
-                   unsigned threads, const Budget& budget, SearchFor open, Overwrites overwrites)
-    : o_(observed), open_(open) {
+                   unsigned threads, const Budget& budget, SearchFor open, Overwrites overwrites,
+                   const Mixture* mixture)
+    : o_(observed), open_(open), mixture_(mixture) {
   const LevelRules& level_rules = rules(level);
-  split_ = level_rules.begins_apart();
+  split_ = level_rules.begins_apart() || mixture != nullptr;
   sessions_ = level_rules.sessions;
   ww_to_commit_ = level_rules.lost_updates;
   chained_ = !level_rules.lost_updates;
@@ -39,13 +40,20 @@ Encoding::Encoding(const Observed& observed, Level level, std::int64_t clock_dri
   first_readers_ = static_cast<Node>(split_ ? txns * 2 : txns);
   node_count_ = first_readers_;
   if (split_) {
-    for_each_within(budget, 0, txns,
-                    [&](std::size_t t) { add_arc(begin(TxnId{t}), commit(TxnId{t})); });
+    for_each_within(budget, 0, txns, [&](std::size_t t) {
+      if (!is_single(TxnId{t})) add_arc(begin(TxnId{t}), commit(TxnId{t}));
+    });
   }
-  if (sessions_) add_sessions(budget);
+  if (mixture != nullptr) {
+    add_mixed_sessions(budget);
+    for (const Edge& edge : mixture->forced) add_arc(commit(edge.from), commit(edge.to));
+  } else if (sessions_) {
+    add_sessions(budget);
+  }
   add_predicates(budget);
   add_keys(threads, budget);
   first_time_ = static_cast<Node>(node_count_);
+  if (mixture != nullptr) add_mixed_real_time(clock_drift, budget);
   if (level_rules.clocks()) add_real_time(level_rules, clock_drift, budget);
   stopped_ = budget.exhausted();
 }
@@ -69,7 +77,8 @@ TxnId Encoding::txn(Node node) const {
 }
 
 Arc Encoding::ww(TxnId from, TxnId to) const {
-  return {commit(from), ww_to_commit_ ? commit(to) : begin(to)};
+  const bool loses = mixture_ == nullptr ? ww_to_commit_ : mixture_->rules_of(to).lost_updates;
+  return {commit(from), loses ? commit(to) : begin(to)};
 }
 
 Side Encoding::before(ChainId a, ChainId b) const {
@@ -98,6 +107,50 @@ void Encoding::add_sessions(const Budget& budget) {
       before = txn;
     }
   }
+}
+
+// Transactions whose levels ask for session order follow each other and all before them; the others
+// follow only the last one that does ask.
+void Encoding::add_mixed_sessions(const Budget& budget) {
+  const History& h = o_.history();
+  BudgetTicker ticker(budget);
+  std::vector<TxnId> since;  // The last one that asks, and the others behind it.
+  for (std::size_t s = 0; s < h.session_count(); ++s) {
+    since.clear();
+    bool asked = false;  // Whether the first of `since` asks.
+    for (const TxnId txn : h.session_txns(SessionId{s})) {
+      if (ticker.tick()) return;
+      if (!o_.counted(txn)) continue;
+      if (mixture_->rules_of(txn).sessions) {
+        for (const TxnId before : since) add_arc(commit(before), begin(txn));
+        since.clear();
+        asked = true;
+      } else if (asked) {
+        add_arc(commit(since[0]), commit(txn));
+      }
+      since.push_back(txn);
+    }
+  }
+}
+
+void Encoding::add_mixed_real_time(std::int64_t clock_drift, const Budget& budget) {
+  const History& h = o_.history();
+  std::vector<ClockedNode> all, asking, sees, later;
+  for_each_within(budget, 0, h.txn_count(), [&](std::size_t t) {
+    const TxnId txn{t};
+    if (!o_.counted(txn)) return;
+    const LevelRules& own = mixture_->rules_of(txn);
+    if (const auto clock = h.completed(txn)) {
+      all.push_back({*clock, commit(txn)});
+      if (own.clocks()) asking.push_back({*clock, commit(txn)});
+    }
+    const auto invoked = h.invoked(txn);
+    if (!invoked) return;
+    const bool begins = own.real_time == RealTimeRule::SeesIt;
+    (own.clocks() ? sees : later).push_back({*invoked, begins ? begin(txn) : commit(txn)});
+  });
+  if (!sees.empty()) add_time_path(std::move(all), sees, clock_drift, budget);
+  if (!asking.empty()) add_time_path(std::move(asking), later, clock_drift, budget);
 }
 
 void Encoding::add_predicates(const Budget& budget) {
@@ -245,7 +298,7 @@ std::vector<Node> Encoding::likely_order(std::span<const Node> txns) const {
   order.reserve(node_count_);
   for (Node node = first_readers_; node < node_count_; ++node) order.push_back(node);
   for (const Node txn : txns) {
-    order.push_back(begin(TxnId{txn}));
+    order.push_back(split_ ? txn * 2 : txn);
     if (split_) order.push_back(commit(TxnId{txn}));
   }
   return order;

@@ -10,6 +10,16 @@
 // psi is as ser without the arcs of rw. It forbids only cycles with at most one rw, so acyclicity
 // of all arcs would be too much; parallel_si.h sees to that.
 //
+// In a mixture of levels (Level::Mixed) all transactions commit in one order. Those of the SI
+// levels and pc have two nodes, all others one; and a transaction's own level says which arcs lead
+// to it and which of its reads are overwritten:
+//
+//   so       C1 → B2, if the level of T2 asks for it; else C1 → C2, if that of T1 does
+//   rt       the same
+//   wr       C1 → B2
+//   ww       C1 → C2, and C1 → B2 if T2 must not lose updates
+//   rw       B1 → C2, if T1 is not at rc, ra or cc, whose rules force edges C1 → C2 instead
+//
 // Writers of a key form chains: one that reads x from another and writes x follows it immediately
 // (not at pc, where updates may be lost). The initial version heads a chain of its own; the order
 // that reads of a list reveal, or that the history states, continues it. Chains move as one block,
@@ -25,6 +35,7 @@
 #include "base/budget.h"
 #include "base/column.h"
 #include "base/level_rules.h"
+#include "check/observed/mixture.h"
 #include "check/observed/observed.h"
 #include "graph/digraph.h"
 #include "ouro/level.h"
@@ -71,11 +82,12 @@ class Encoding {
   // of its own; at levels with one node per transaction this is ignored, as a writer that reads
   // what it overwrites would have to precede itself. An exhausted `budget` leaves stopped() true
   // and the rest meaningless. The result does not depend on `threads`. `open` is what the search is
-  // to find out, which needs members(). Overwrites::AreArcs adds them as arcs at psi, too.
+  // to find out, which needs members(). Overwrites::AreArcs adds them as arcs at psi, too. At
+  // Level::Mixed `mixture` has the levels of the transactions, and outlives the encoding.
   enum class Overwrites : std::uint8_t { AsLevel, AreArcs };
   Encoding(const Observed& observed, Level level, std::int64_t clock_drift, bool chains,
            unsigned threads, const Budget& budget, SearchFor open = {},
-           Overwrites overwrites = Overwrites::AsLevel);
+           Overwrites overwrites = Overwrites::AsLevel, const Mixture* mixture = nullptr);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   [[nodiscard]] const Observed& observed() const { return o_; }
@@ -86,10 +98,23 @@ class Encoding {
   [[nodiscard]] bool sessions() const { return sessions_; }
   // Whether overwritten reads (rw) are arcs. Not at psi.
   [[nodiscard]] bool overwrites() const { return overwrites_; }
-  // Whether rw of what a predicate read did not find does not count (repeatable-read).
-  [[nodiscard]] bool phantoms() const { return phantoms_; }
-  // Whether a writer that read a version of the key follows it immediately.
+  // Whether rw of what a predicate read of the transaction did not find does not count
+  // (repeatable-read).
+  [[nodiscard]] bool phantoms(TxnId txn) const {
+    return mixture_ == nullptr ? phantoms_ : mixture_->rules_of(txn).phantoms;
+  }
+  // Whether writers that read a version of the key may follow it immediately; and whether this one
+  // does.
   [[nodiscard]] bool chained() const { return chained_; }
+  [[nodiscard]] bool chained(TxnId txn) const {
+    return mixture_ == nullptr || !mixture_->rules_of(txn).lost_updates;
+  }
+  // Null but at Level::Mixed.
+  [[nodiscard]] const Mixture* mixture() const { return mixture_; }
+  // Whether the begin and the commit of a transaction are one node.
+  [[nodiscard]] bool is_single(TxnId txn) const {
+    return !split_ || (mixture_ != nullptr && mixture_->is_single(txn));
+  }
   [[nodiscard]] std::size_t node_count() const { return node_count_; }
   // The known arcs: all but those that depend on a choice.
   [[nodiscard]] std::span<const Arc> arcs() const { return arcs_.span(); }
@@ -101,8 +126,12 @@ class Encoding {
   // Frees the memory of arcs().
   void release_arcs() { arcs_ = {}; }
 
-  // The nodes of a transaction; the same at SER levels.
-  [[nodiscard]] Node begin(TxnId txn) const { return split_ ? txn.value * 2 : txn.value; }
+  // The nodes of a transaction; the same at SER levels. In a mixture a transaction with one node
+  // has another one that no arc leads to.
+  [[nodiscard]] Node begin(TxnId txn) const {
+    if (mixture_ != nullptr && mixture_->is_single(txn)) return commit(txn);
+    return split_ ? txn.value * 2 : txn.value;
+  }
   [[nodiscard]] Node commit(TxnId txn) const { return split_ ? txn.value * 2 + 1 : txn.value; }
   // The transaction of a node; kInitialTxn for nodes that gather readers or carry time.
   [[nodiscard]] TxnId txn(Node node) const;
@@ -145,6 +174,8 @@ class Encoding {
 
  private:
   void add_sessions(const Budget& budget);
+  void add_mixed_sessions(const Budget& budget);
+  void add_mixed_real_time(std::int64_t clock_drift, const Budget& budget);
   void add_predicates(const Budget& budget);
   void add_real_time(const LevelRules& rules, std::int64_t clock_drift, const Budget& budget);
   // A begin or commit, and the client's clock when it was answered or asked for.
@@ -162,6 +193,7 @@ class Encoding {
 
   const Observed& o_;
   const SearchFor open_;
+  const Mixture* mixture_ = nullptr;
   bool stopped_ = false;
   bool split_ = false;
   bool sessions_ = false;

@@ -3,6 +3,8 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
+#include <cassert>
+#include <tuple>
 
 #include "base/internal_error.h"
 #include "check/observed/phantom.h"
@@ -50,7 +52,7 @@ std::vector<Edge> Explainer::edges(std::span<const DynamicOrder::Step> cycle) co
 // may be answered before the commit is asked for.
 Edge Explainer::time_edge(Node from, Node to) const {
   Edge edge{.from = e_.txn(from), .to = e_.txn(to), .kind = EdgeKind::RealTime};
-  if (!e_.split() || !e_.is_commit(to)) return edge;
+  if (!e_.split() || e_.mixture() != nullptr || !e_.is_commit(to)) return edge;
   if (!e_.is_commit(from)) {
     edge.kind = EdgeKind::BeginTime;
   } else if (o_.history().committing(edge.to)) {
@@ -66,7 +68,7 @@ ItemId Explainer::read_of(TxnId reader, KeyId key, TxnId writer) const {
   for (ItemId i = items.first(reader); i < items.end(reader); ++i.value) {
     if (!items.is_read(i) || !o_.external(i) || items.key(i) != key) continue;
     if (o_.writer(i) != writer) continue;
-    if (!e_.phantoms() || !is_phantom(o_, i)) return i;
+    if (!e_.phantoms(reader) || !is_phantom(o_, i)) return i;
   }
   return {};
 }
@@ -113,9 +115,40 @@ Edge Explainer::source_edge(Arc arc, Literal literal) const {
           .choice = literal.choice()};
 }
 
+// The edge of a known arc in a mixture of levels.
+Edge Explainer::mixed_edge(Arc arc) const {
+  const Mixture& mixture = *e_.mixture();
+  const Items& items = o_.items();
+  const History& h = o_.history();
+  Edge edge{.from = e_.txn(arc.from), .to = e_.txn(arc.to)};
+  const bool to_commit = e_.commit(edge.to) == arc.to;
+  // Session order and version orders lead to the begin only if the level of `to` says so.
+  const bool session = h.session(edge.from) == h.session(edge.to) && edge.from < edge.to &&
+                       mixture.in_session_order(edge.from, edge.to);
+  if (e_.commit(edge.from) == arc.from) {
+    if (session && (to_commit || mixture.rules_of(edge.to).sessions)) {
+      edge.kind = EdgeKind::Session;
+      return edge;
+    }
+    if (known_read(edge)) return edge;
+    if (known_write_order(edge) && (to_commit || e_.chained(edge.to))) return edge;
+  }
+  if (e_.begin(edge.from) == arc.from && mixture.overwrites(edge.from)) {
+    for (ItemId i = items.first(edge.from); i < items.end(edge.from); ++i.value) {
+      if (items.is_read(i) && o_.external(i) && known_overwrite(i, edge.to, edge)) return edge;
+    }
+  }
+  const auto forced = std::lower_bound(
+      mixture.forced.begin(), mixture.forced.end(), edge,
+      [](const Edge& a, const Edge& b) { return std::tie(a.from, a.to) < std::tie(b.from, b.to); });
+  assert(forced != mixture.forced.end() && forced->from == edge.from && forced->to == edge.to);
+  return *forced;
+}
+
 // The edge of a known arc. An arc from a begin is an overwritten read, one from a commit is not;
 // where a transaction is one node it may be either.
 Edge Explainer::known_edge(Arc arc) const {
+  if (e_.mixture() != nullptr) return mixed_edge(arc);
   const TxnId from = e_.txn(arc.from);
   const TxnId to = e_.txn(arc.to);
   const Items& items = o_.items();
@@ -124,7 +157,7 @@ Edge Explainer::known_edge(Arc arc) const {
     for (ItemId i = items.first(from); i < items.end(from); ++i.value) {
       if (items.is_read(i) && o_.external(i) && known_overwrite(i, to, edge)) return true;
     }
-    return !e_.phantoms() && explain_predicate(o_, from, to, true, edge);
+    return !e_.phantoms(from) && explain_predicate(o_, from, to, true, edge);
   };
   if (e_.split() && !e_.is_commit(arc.from)) {
     overwrites();
@@ -137,12 +170,17 @@ Edge Explainer::known_edge(Arc arc) const {
 
 // Whether session order or reads-from explains `edge`; fills it in then.
 bool Explainer::known_dependency(Edge& edge) const {
-  const Items& items = o_.items();
   const History& h = o_.history();
   if (e_.sessions() && h.session(edge.from) == h.session(edge.to) && edge.from < edge.to) {
     edge.kind = EdgeKind::Session;
     return true;
   }
+  return known_read(edge);
+}
+
+// The same for reads-from alone.
+bool Explainer::known_read(Edge& edge) const {
+  const Items& items = o_.items();
   for (ItemId i = items.first(edge.to); i < items.end(edge.to); ++i.value) {
     if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != edge.from) continue;
     edge.kind = EdgeKind::WriteRead;
@@ -207,7 +245,7 @@ bool Explainer::known_overwrite(ItemId read, TxnId to, Edge& edge) const {
   const KeyId key = o_.items().key(read);
   const ItemId write = final_write(o_, to, key);
   if (!write.valid() || o_.writer(read) == to) return false;
-  if (e_.phantoms() && is_phantom(o_, read)) return false;
+  if (e_.phantoms(o_.txn(read)) && is_phantom(o_, read)) return false;
   bool known = read_of(to, key, o_.writer(read)).valid();
   for (const VersionStep& step : o_.version_steps(key)) {
     const TxnId before = step.from.valid() ? o_.txn(step.from) : kInitialTxn;

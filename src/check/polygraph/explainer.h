@@ -25,7 +25,9 @@ class Explainer {
 
  private:
   [[nodiscard]] Edge known_edge(Arc arc) const;
+  [[nodiscard]] Edge mixed_edge(Arc arc) const;
   [[nodiscard]] bool known_dependency(Edge& edge) const;
+  [[nodiscard]] bool known_read(Edge& edge) const;
   [[nodiscard]] bool known_write_order(Edge& edge) const;
   [[nodiscard]] bool known_overwrite(ItemId read, TxnId to, Edge& edge) const;
   [[nodiscard]] Edge chosen_edge(TxnId from, Arc arc, Literal literal) const;

@@ -64,7 +64,8 @@ void KeyChains::add_reads() {
     if (version.writer != kInitialTxn) {
       add_arc({e_.commit(version.writer), e_.begin(txn(i))});
     }
-    if (e_.phantoms() && is_phantom(o_, items_[i])) continue;
+    if (e_.phantoms(txn(i)) && is_phantom(o_, items_[i])) continue;
+    if (e_.mixture() != nullptr && !e_.mixture()->overwrites(txn(i))) continue;
     version.reads.push_back(i);
   }
 }
@@ -132,7 +133,7 @@ void KeyChains::link_updates() {
   for (std::uint32_t v = 0; v < version_count_ && !ticker_.tick(); ++v) {
     for (const std::uint32_t read : versions_[v].reads) {
       const std::uint32_t own = own_version(read);
-      if (own != kNoVersion) link(v, own);
+      if (own != kNoVersion && e_.chained(txn(read))) link(v, own);
     }
   }
 }

@@ -35,8 +35,13 @@ void add_certificate(Verdict& verdict, const Encoding& encoding, const DynamicOr
   for_each_within(budget, 0, nodes.size(), [&](std::size_t at) {
     const TxnId txn = encoding.txn(nodes[at]);
     if (txn == kInitialTxn || !encoding.observed().counted(txn)) return;
-    if (encoding.split()) verdict.schedule.push_back({txn, encoding.is_commit(nodes[at])});
-    if (encoding.is_commit(nodes[at])) verdict.order.push_back(txn);
+    const bool commits = encoding.is_commit(nodes[at]);
+    if (encoding.mixture() != nullptr && encoding.is_single(txn)) {
+      if (!commits) return;  // No node of it.
+      verdict.schedule.push_back({txn, false});
+    }
+    if (encoding.split()) verdict.schedule.push_back({txn, commits});
+    if (commits) verdict.order.push_back(txn);
   });
 }
 
@@ -109,11 +114,12 @@ struct Task {
   Level level;
   const CheckOptions& options;
   SearchFor open;
+  const Mixture* mixture = nullptr;
 
   [[nodiscard]] Encoding encoded(
       const Budget& budget, Encoding::Overwrites overwrites = Encoding::Overwrites::AsLevel) const {
     return Encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
-                    budget, open, overwrites);
+                    budget, open, overwrites, mixture);
   }
 };
 
@@ -132,6 +138,7 @@ struct Start {
 // guide enough.
 void improve(Start& start, const Encoding& encoding, const CheckOptions& options,
              std::span<const Node> likely, const Budget& budget) {
+  if (encoding.mixture() != nullptr) return;
   const bool vague = order_is_vague(encoding.observed().history());
   if (!vague && encoding.sessions()) return;
   const Digraph& known = start.known;
@@ -238,7 +245,8 @@ Verdict search_order(const Encoding& encoding, Start start, const Task& task, co
   const Budget budget(whole, 1);  // So that its work is counted alone.
   const SearchOptions& options = task.options.search;
   std::optional<Steps> cost;  // Of a tangle, if there may be one.
-  if (options.saturation && options.on_demand && encoding.members().empty()) {
+  const bool plain = encoding.members().empty() && task.mixture == nullptr;
+  if (options.saturation && options.on_demand && plain) {
     cost = Tangle::cost(encoding);
   }
   if (cost && options.many == 0) cost = Steps{0};
@@ -354,6 +362,13 @@ Turn decide_with_sessions(const Task& task, bool& contradicted, const Budget& bu
 }
 
 }  // namespace
+
+Verdict check_mixture(const Observed& observed, const Mixture& mixture, const Budget& budget,
+                      const CheckOptions& options) {
+  const Task task{observed, Level::Mixed, options, {}, &mixture};
+  Encoding encoding = task.encoded(budget);
+  return decide_encoded(encoding, task, budget);
+}
 
 Steps first_turn(const Observed& observed, const SearchOptions& options) {
   if (options.first_turn != 0) return {options.first_turn};

@@ -9,6 +9,7 @@
 // the level is decided without sessions.
 #pragma once
 
+#include "check/observed/mixture.h"
 #include "check/observed/observed.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/take_turns.h"
@@ -16,12 +17,18 @@
 
 namespace ouro {
 
-// Checks `level`: any but those of LevelFamily::CommitOrder.
+// Checks `level`: any but those of LevelFamily::CommitOrder and LevelFamily::Mixed.
 // REQUIRES: no wrong read of `observed` violates the level. Levels of LevelFamily::Parallel cannot
 // search for anything else, nor levels that allow phantoms for results. All other open reads, and
 // all keys that predicate reads do not tell of, are left out.
 [[nodiscard]] Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
                                       const CheckOptions& options, SearchFor open = {});
+
+// Whether there is one commit order in which every transaction satisfies the level that `mixture`
+// gives it, as far as the edges that it forces say so.
+// REQUIRES: no wrong read of `observed` violates the level of its transaction.
+[[nodiscard]] Verdict check_mixture(const Observed& observed, const Mixture& mixture,
+                                    const Budget& budget, const CheckOptions& options);
 
 // How much work the first turn has (take_turns.h) if another level, or an assumption, is to answer
 // for a level: enough for histories that are not hard.

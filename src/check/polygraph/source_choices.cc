@@ -61,7 +61,7 @@ bool SourceChoices::fits(const Read& read, VersionId version) const {
 
 VersionId SourceChoices::returned(const Read& read) const {
   VersionId version = last_seen(read);
-  if (e_.phantoms() && is_phantom(o_, read.item)) {
+  if (e_.phantoms(read.txn) && is_phantom(o_, read.item)) {
     while (version != kNoVersion && !fits(read, version)) version = seen_.before(version);
   }
   return version != kNoVersion && fits(read, version) ? version : kNoVersion;
