@@ -63,7 +63,7 @@ TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
   EXPECT_EQ(name(out.explanations[0].stories.at(0)), "lost update");
   EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::OtherLevels,
                                   ExamineStage::Explaining));
-  EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("Strongest that allows it"));
+  EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("allowed up to "));
 }
 
 TEST(ExamineTest, DoesNoMoreThanIsWanted) {

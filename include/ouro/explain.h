@@ -61,9 +61,11 @@ enum class Pattern : std::uint8_t {
   LostUpdate,          // Two transactions read one version of a key, and both overwrote it.
   StaleRead,           // One rw; the overwriter was done before, by session or by clock.
   ReadSkew,            // Any other cycle with one rw.
+  WrongAggregate,      // One rw and one wr of the same aggregate, which saw half of a transaction.
   LongFork,            // Two rw, not one after the other, and between them no ww.
   Nonadjacent,         // Any other cycle with several rw, no two of them one after the other.
   WriteSkew,           // Two rw, one after the other, and neither wr nor ww.
+  PredicateSkew,       // The same with an rw of an aggregate, over a row that counted before.
   ReadOnlyAnomaly,     // Two rw, one after the other, and wr; one transaction only reads.
   ItemCycle,           // Any other cycle in which two rw follow each other.
   Phantom,             // A cycle with an rw of a predicate read that missed a row.
@@ -78,7 +80,7 @@ enum class Pattern : std::uint8_t {
   // By the version orders of the history.
   VersionOrderMismatch,
 };
-inline constexpr std::size_t kPatternCount = 32;
+inline constexpr std::size_t kPatternCount = 34;
 
 struct PatternInfo {
   Pattern pattern = Pattern::Internal;
@@ -137,6 +139,7 @@ struct Story {
   // If it is a cycle: the cases, which together cover every order of the writes. A case without
   // assumptions is the only one.
   std::vector<Case> cases;
+  std::size_t named_by = 0;  // The case that the pattern is of: the first of the mildest.
   // How readers saw what they saw through other transactions; see Anomaly::support.
   std::vector<Edge> support;
   // If it is no cycle: Anomaly::ops and Anomaly::txns.

@@ -5,6 +5,7 @@
 #include "history/access.h"
 #include "history/commuting.h"
 #include "history/moment.h"
+#include "history/value_order.h"
 
 namespace ouro {
 namespace {
@@ -76,6 +77,7 @@ class Namer {
                                  [](const Edge& edge) { return edge.kind == EdgeKind::ReadWrite; });
     const Edge& missed = *at;
     const bool condition = missed.from_op.valid() && has_condition(h_.op(missed.from_op).kind);
+    if (is_half_counted(cycle, missed)) return Pattern::WrongAggregate;
     if (condition && missed_by_predicate(missed)) return Pattern::Phantom;
     if (cycle.size() == 2) {
       const Edge& seen = cycle[at == cycle.begin() ? 1 : 0];
@@ -95,7 +97,8 @@ class Namer {
 
   [[nodiscard]] Pattern of_overwritten_reads(std::span<const Edge> cycle) const {
     bool adjacent = false;
-    bool predicate = false;
+    bool predicate = false;  // A predicate read did not tell of the row.
+    bool row_came = false;   // No version before that was one for the predicate.
     bool only_reads = false;
     for (std::size_t i = 0; i < cycle.size(); ++i) {
       const Edge& next = cycle[(i + 1) % cycle.size()];
@@ -103,6 +106,7 @@ class Namer {
       if (cycle[i].kind != EdgeKind::ReadWrite) continue;
       adjacent |= next.kind == EdgeKind::ReadWrite;
       predicate |= missed_by_predicate(cycle[i]);
+      row_came |= missed_by_predicate(cycle[i]) && !counted_before(cycle[i]);
     }
     const bool two = count(cycle, EdgeKind::ReadWrite) == 2;
     const bool blind = has(cycle, EdgeKind::WriteWrite);
@@ -110,8 +114,9 @@ class Namer {
       return two && !blind && cycle.size() == 4 ? Pattern::LongFork : Pattern::Nonadjacent;
     }
     if (cycle.size() == 2 && same_thing(cycle[0], cycle[1])) return Pattern::LostUpdate;
-    if (predicate) return Pattern::Phantom;
-    if (two && !blind && !has(cycle, EdgeKind::WriteRead)) return Pattern::WriteSkew;
+    const bool skew = two && !blind && !has(cycle, EdgeKind::WriteRead);
+    if (predicate) return skew && !row_came ? Pattern::PredicateSkew : Pattern::Phantom;
+    if (skew) return Pattern::WriteSkew;
     return two && !blind && only_reads ? Pattern::ReadOnlyAnomaly : Pattern::ItemCycle;
   }
 
@@ -138,6 +143,33 @@ class Namer {
     const auto rows = h_.rows(h_.predicate_read(edge.from_op));
     return std::none_of(rows.begin(), rows.end(),
                         [&](const KeyVersion& row) { return row.key == edge.key; });
+  }
+
+  // Whether the cycle is an aggregate that saw one write of a transaction and missed another.
+  [[nodiscard]] bool is_half_counted(std::span<const Edge> cycle, const Edge& missed) const {
+    if (cycle.size() != 2 || !missed.from_op.valid() ||
+        h_.op(missed.from_op).kind != OpKind::Aggregate || !missed_by_predicate(missed)) {
+      return false;
+    }
+    return std::any_of(cycle.begin(), cycle.end(), [&](const Edge& edge) {
+      return edge.kind == EdgeKind::WriteRead && edge.to_op == missed.from_op;
+    });
+  }
+
+  // Whether the overwritten read is an aggregate, and a version of the row that somebody else
+  // wrote, or the initial one, is one that it counts.
+  [[nodiscard]] bool counted_before(const Edge& edge) const {
+    if (h_.op(edge.from_op).kind != OpKind::Aggregate) return false;
+    const auto counts = [&](Value value) {
+      return evaluate(h_, h_.predicate_read(edge.from_op).predicate, edge.key, value) ==
+             Truth::True;
+    };
+    if (counts(h_.initial(edge.key))) return true;
+    return std::any_of(story_.ops.begin(), story_.ops.end(), [&](OpId id) {
+      const Op op = h_.op(id);
+      return op.key == edge.key && is_write(op.kind) && h_.txn_of(id) != edge.to &&
+             counts(op.value);
+    });
   }
 
   const Story& story_;
@@ -187,9 +219,13 @@ void name_story(Story& story, const History& history) {
   }
   const Case& first = story.cases.front();
   story.pattern = first.plain ? of_kind(*first.plain) : Pattern::DirtyWrite;
-  for (const Case& each : story.cases) {
+  for (std::size_t i = 0; i < story.cases.size(); ++i) {
+    const Case& each = story.cases[i];
     if (each.plain) continue;
-    story.pattern = std::max(story.pattern, namer.of_cycle(each.cycle));
+    const Pattern pattern = namer.of_cycle(each.cycle);
+    if (pattern < story.pattern || (pattern == story.pattern && i > 0)) continue;
+    story.pattern = pattern;
+    story.named_by = i;
   }
   story.variant = variant_of(story, history);
 }

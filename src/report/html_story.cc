@@ -290,6 +290,7 @@ void write_html_story(JsonWriter& json, const History& history, const SharedStor
   const PatternInfo& about = info(story.pattern);
   json.begin_object().member("name", name(story)).member("id", id(story));
   json.member("aliases", about.aliases).member("meaning", about.meaning);
+  json.member("summary", Narrator(history, story).in_short());
   json.member("anchor", anchor(about.name)).member("kind", info(story.kind).name);
   json.member("count", story.count).member("minimal", story.minimal);
   json.member("level", info(story.level).name).member("evidence", name(story.evidence));

@@ -159,6 +159,7 @@ void write_story(JsonWriter& json, const History& history, const Story& story) {
   json.begin_object();
   json.member("name", name(story)).member("id", id(story)).member("aliases", about.aliases);
   json.member("meaning", about.meaning).member("kind", info(story.kind).name);
+  json.member("summary", narrator.in_short());
   json.member("level", info(story.level).name).member("count", story.count);
   json.member("minimal", story.minimal);
   write_levels(json, "weakest_violated", story.weakest_violated);

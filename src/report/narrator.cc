@@ -337,6 +337,10 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   if (edge.saw.valid()) {
     const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
     const KeyId key = seen.valid() ? history_.op(seen).key : history_.op(edge.saw).key;
+    if (history_.op(edge.saw).kind == OpKind::Aggregate && seen.valid()) {
+      return fmt::format("it did {} with {}'s {}", notation(history_, history_.op(edge.saw)),
+                         label(edge.from), notation(history_, history_.op(seen)));
+    }
     const bool open = is_open_read(history_.op(edge.saw).kind);
     return fmt::format("it {}{} from {}", read_phrase(edge.saw, key), open ? ", having read" : "",
                        label(edge.from));

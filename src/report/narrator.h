@@ -3,7 +3,8 @@
 //
 // Transactions are numbered T1, T2 … in the order of the story. The initial transaction has no
 // number; it is "the initial state". The functions are in several files: narrator.cc (edges),
-// cases_story.cc (cases), plain_story.cc and timestamp_story.cc (what is no cycle), otherwise.cc.
+// cases_story.cc (cases), in_short.cc, plain_story.cc and timestamp_story.cc (what is no cycle),
+// otherwise.cc.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -30,6 +31,9 @@ class Narrator {
 
   // A line for each transaction: "T1  session a, line 3   r x=0   w x=1", in columns.
   [[nodiscard]] std::vector<std::string> cast() const;
+  // What happened, in one sentence: "T1 and T2 both read x=0, and each overwrote …". If it holds in
+  // one of several cases only, the mildest, it begins with "At best".
+  [[nodiscard]] std::string in_short() const;
   // The whole story: each case with its contradiction, or one sentence. Lines of a case that rests
   // on an assumption are indented.
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -76,6 +80,20 @@ class Narrator {
   [[nodiscard]] bool only_writers(const Assumption& given) const;
   [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
+  [[nodiscard]] std::string everybody() const;
+  [[nodiscard]] std::string work(TxnId txn, OpId write, KeyId key) const;
+  [[nodiscard]] OpId write_of(TxnId txn, KeyId key) const;
+  [[nodiscard]] std::string pattern_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string lost_update_in_short(const Edge& missed) const;
+  [[nodiscard]] std::string missed_in_short(const Edge& edge) const;
+  [[nodiscard]] std::string aggregate_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string skew_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string half_seen(std::span<const Edge> cycle, std::string_view end) const;
+  [[nodiscard]] std::string stale_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string cause_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string fork_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string reader_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string phantom_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string plain_sentence() const;
   [[nodiscard]] KeyId common_key(OpId one, OpId two) const;
   [[nodiscard]] bool returned(OpId read, KeyId key) const;

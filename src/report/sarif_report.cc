@@ -66,8 +66,11 @@ std::string result_of(const Checked& checked, const Story& story, std::size_t ru
   const History& history = *checked.history;
   const Narrator narrator(history, story);
   std::string text = fmt::format("{} violated: {}.", info(story.level).name, name(story));
+  text += '\n' + narrator.in_short();
   for (const std::string& line : narrator.cast()) text += '\n' + line;
-  for (const std::string& line : narrator.lines()) text += '\n' + line;
+  if (!story.cases.empty()) {
+    for (const std::string& line : narrator.lines()) text += '\n' + line;
+  }
   JsonWriter json;
   json.begin_object().member("ruleId", anchor(info(story.pattern).name));
   json.member("ruleIndex", rule).member("level", "error");

@@ -22,14 +22,18 @@ std::string other_names(const Story& story) {
 
 void append_story(std::string& out, const History& history, const Story& story) {
   const Narrator narrator(history, story);
+  out += fmt::format("  {}\n\n", narrator.in_short());
   for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
-  out += '\n';
-  for (const std::string& line : narrator.lines()) out += fmt::format("  {}\n", line);
-  if (!story.minimal) out += "\n  Not proven minimal: fewer transactions may show it, too.\n";
-  out += fmt::format("\n  Weakest level violated: {}.", level_list(story.weakest_violated));
-  if (!story.strongest_holding.empty()) {
-    out += fmt::format("  Strongest that allows it: {}.", level_list(story.strongest_holding));
+  if (!story.cases.empty()) {  // Else it is told already.
+    out += '\n';
+    for (const std::string& line : narrator.lines()) out += fmt::format("  {}\n", line);
   }
+  if (!story.minimal) out += "\n  Not proven minimal: fewer transactions may show it, too.\n";
+  out += fmt::format("\n  Forbidden from {} on", level_list(story.weakest_violated));
+  if (!story.strongest_holding.empty()) {
+    out += fmt::format(", allowed up to {}", level_list(story.strongest_holding));
+  }
+  out += '.';
   const std::string others = other_names(story);
   out +=
       fmt::format("\n  {}See {}.\n", others.empty() ? "" : fmt::format("Also called {}. ", others),

@@ -58,6 +58,8 @@ TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
       describe(f.history, f.verdict, {.explanations = f.explanations, .check_seconds = 0.0004}),
       "bank.jsonl: VIOLATED read-atomic (fractured read)\n"
       "\n"
+      "  T3 saw a part of T1 and a part of T2: whichever came last, it missed the rest.\n"
+      "\n"
       "  T1  session a, line 1            w x=1   w y=1\n"
       "  T2  session b, line 2            …   w x=2   w y=2   (3 operations)\n"
       "  T3  session c, line 3, id 4711   r x=2   r y=1\n"
@@ -67,8 +69,7 @@ TEST(TextReportTest, CycleIsToldWithItsCastItsReasonsAndTheContradictionLast) {
       "  But T2 < T1, because T3 saw T2 (it read x=2 from T2), yet read y=1 from T1; so T2's "
       "y must be older: a contradiction.\n"
       "\n"
-      "  Weakest level violated: read-atomic, si, repeatable-read.  Strongest that allows it: "
-      "read-committed.\n"
+      "  Forbidden from read-atomic, si, repeatable-read on, allowed up to read-committed.\n"
       "  Also called G-single, FracturedReadCO, FracturedReadAO, read skew, A5A. See "
       "docs/anomalies.md#fractured-read.\n"
       "\n"

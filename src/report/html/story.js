@@ -9,12 +9,13 @@ function storyHead(story, number) {
                     .filter(name => name !== '' && name !== story.name.replaceAll(' ', '-'));
   const chips = html('span', {class: 'chips'}, [...new Set(names)].map(name => html('span', {class: 'chip'}, name)));
   const allowed = story.strongest.length === 0 ? null
-      : ['  Strongest that allows it: ', html('b', {}, listOfLevels(story.strongest)), '.'];
+      : [', allowed up to ', html('b', {}, listOfLevels(story.strongest))];
   return html('header', {},
       html('h3', {id: `${number}-title`}, story.name, ' ', chips),
+      html('p', {class: 'summary'}, story.summary),
       html('p', {class: 'meaning'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
-      html('p', {class: 'dim'}, 'Weakest level violated: ', html('b', {}, listOfLevels(story.weakest)),
-           '.', allowed, story.levels.length > 1 ? ` Told at ${listOfLevels(story.levels)}.` : null),
+      html('p', {class: 'dim'}, 'Forbidden from ', html('b', {}, listOfLevels(story.weakest)), ' on',
+           allowed, '.', story.levels.length > 1 ? ` Told at ${listOfLevels(story.levels)}.` : null),
       story.count > 1 ? html('p', {class: 'dim'}, `${counted(story.count, 'violation')} of this kind were counted in the history.`) : null,
       story.minimal ? null : html('p', {class: 'dim'}, 'Not proven minimal: fewer transactions may show it, too.'));
 }
