@@ -46,6 +46,17 @@ function shortened(text, most) {
   return letters.slice(0, most - 1 - tail).join('') + '…' + letters.slice(letters.length - tail).join('');
 }
 
+// How wide a text is in a font of the page: `style` is as in CSS, `family` a variable of the style sheet.
+const textMeasure = document.createElement('canvas').getContext('2d');
+const fontFamilies = new Map();
+function textWidth(text, style, family) {
+  if (!fontFamilies.has(family)) {
+    fontFamilies.set(family, getComputedStyle(document.documentElement).getPropertyValue(family));
+  }
+  textMeasure.font = `${style} ${fontFamilies.get(family)}`;
+  return textMeasure.measureText(text).width;
+}
+
 function counted(count, noun, several = noun + 's') {
   return `${count.toLocaleString('en-US')} ${count === 1 ? noun : several}`;
 }

@@ -3,7 +3,8 @@
 
 const kLineHeight = 18;
 const kHeadHeight = 24;
-const kMostLines = 6;  // Of operations in a box.
+const kMostLines = 6;   // Of operations in a box.
+const kMostEdges = 12;  // Of all cases in one picture.
 const kKinds = {
   so: 'one after the other in a session',
   wr: 'the second reads what the first wrote',
@@ -61,76 +62,93 @@ class Graph {
     return number === null ? this.story.txns.length : number;
   }
 
-  makeBoxes(width) {
-    const letters = width < 520 ? 15 : 27;
-    const letterWidth = 7.3;
-    const boxes = this.story.txns.map(txn => {
+  makeBoxes(nodes, width) {
+    const letters = width < 400 ? 12 : width < 520 ? 15 : 27;
+    return nodes.map(number => {
+      const txn = this.story.txns[number];
+      if (!txn) return {txn: null, lines: [], w: 112, h: 32};
       const lines = boxLines(txn, letters);
-      const session = shortened(txn.session.length < 4 ? `session ${txn.session}` : txn.session, 14);
-      const head = (txn.label.length + session.length + 4) * letterWidth;
-      const longest = Math.max(0, ...lines.map(line => [...line.text].length)) * letterWidth;
-      return {
-        txn, lines, session,
-        w: Math.max(84, head + 16, longest + 24),
-        h: kHeadHeight + Math.max(1, lines.length) * kLineHeight + 8,
-      };
+      const session = shortened(txn.session.length < 4 ? `session ${txn.session}` : txn.session, letters - 2);
+      const head = textWidth(txn.label, '700 13px', '--sans') + textWidth(session, '11.5px', '--sans') + 30;
+      const longest = Math.max(0, ...lines.map(line => textWidth(line.text, '12px', '--mono'))) + 22;
+      return {txn, lines, session, w: Math.ceil(Math.max(84, head, longest)),
+              h: kHeadHeight + Math.max(1, lines.length) * kLineHeight + 8};
     });
-    if (this.hasInitial) boxes.push({txn: null, lines: [], w: 112, h: 32});
-    return boxes;
+  }
+
+  // What is drawn while a case is told: everything if that is little, else what the case needs.
+  partsFor(activeCase) {
+    const all = this.story.txns.map((_, i) => i);
+    if (this.hasInitial) all.push(all.length);
+    if (this.story.cases.length < 3 && this.edges.length <= kMostEdges) return {nodes: all, edges: this.edges};
+    const own = this.edges.filter(edge => edge.uses.some(use => use.c === activeCase));
+    const nodes = new Set(own.flatMap(edge => [edge.from, edge.to, ...(edge.reader === undefined ? [] : [edge.reader])])
+                              .map(number => this.node(number)).filter(number => number !== -1));
+    const near = this.edges.filter(edge => edge.support && (nodes.has(this.node(edge.from)) || nodes.has(this.node(edge.to))));
+    for (const edge of near) nodes.add(this.node(edge.from)).add(this.node(edge.to));
+    return own.length === 0 ? {nodes: all, edges: this.edges}
+                            : {nodes: [...nodes].sort((a, b) => a - b), edges: [...own, ...near]};
+  }
+
+  // The longest cycle that is drawn: the others are laid out around it.
+  backbone(edges) {
+    let longest = [];
+    this.story.cases.forEach((each, c) => {
+      const drawn = edges.some(edge => edge.uses.some(use => use.c === c));
+      const cycle = each.edges.filter(edge => edge.from !== -1).map(edge => this.node(edge.from));
+      if (drawn && cycle.length > longest.length) longest = cycle;
+    });
+    return longest;
   }
 
   // Draws for a page that is so wide.
   draw(width) {
-    if (width === this.width || width < 50) return;
+    if (width < 50) return;
     this.width = width;
-    const boxes = this.makeBoxes(width);
-    const edges = this.edges.map(edge => {
-      const label = edgeLabel(edge);
-      return {edge, from: this.node(edge.from), to: this.node(edge.to), text: label,
-              labelWidth: [...label].length * 7 + 6};
+    const parts = this.partsFor(this.activeCase);
+    const place = new Map(parts.nodes.map((number, i) => [number, i]));
+    const boxes = this.makeBoxes(parts.nodes, width);
+    const edges = parts.edges.map(edge => {
+      const text = edgeLabel(edge);
+      return {edge, from: place.get(this.node(edge.from)), to: place.get(this.node(edge.to)), text,
+              labelWidth: text === '' ? 0 : Math.ceil(textWidth(text, '600 11.5px', '--mono')) + 18};
     });
-    const first = this.story.cases[0];
-    const cycle = first ? first.edges.filter(e => e.from !== -1).map(e => this.node(e.from)) : [];
-    placeBoxes(boxes, edges.filter(e => e.from !== e.to), cycle, width);
-    routeEdges(boxes, edges);
-    const frame = frameOf(boxes, edges);
+    const cycle = this.backbone(parts.edges).map(number => place.get(number)).filter(at => at !== undefined);
+    const frame = layOut(boxes, edges, cycle, width - 32);
     this.shapes = {boxes: [], edges: []};
     const picture = svg('svg', {
-      viewBox: `${frame.x} ${frame.y} ${frame.w} ${frame.h}`,
-      width: round(frame.w * clamp((width - 20) / frame.w, 0.62, 1.2)),
+      viewBox: [frame.x, frame.y, frame.w, frame.h].map(round).join(' '), width: round(frame.w),
       class: 'picture', role: 'group', 'aria-label': 'Transactions and why each precedes the next',
     });
     for (const edge of edges) picture.append(this.drawEdge(edge));
-    boxes.forEach((box, i) => picture.append(this.drawBox(box, i)));
+    boxes.forEach((box, i) => picture.append(this.drawBox(box, parts.nodes[i])));
     for (const shape of this.shapes.edges) picture.append(shape.label);
     clear(this.element).append(picture);
     this.show(this.activeCase, this.selected);
   }
 
-  drawEdge({edge, curve, label, text}) {
-    const [p, q, r] = curve;
-    const path = `M${p.map(round)} Q${q.map(round)} ${r.map(round)}`;
-    const angle = Math.atan2(r[1] - q[1], r[0] - q[0]);
-    const tip = [[0, 0], [-10, -4.5], [-8, 0], [-10, 4.5]].map(([x, y]) => [
-      round(r[0] + x * Math.cos(angle) - y * Math.sin(angle)),
-      round(r[1] + x * Math.sin(angle) + y * Math.cos(angle))]);
+  drawEdge({edge, path, tip, label, text}) {
+    const points = [[0, 0], [-kTipLength, -4.5], [-kTipLength + 2, 0], [-kTipLength, 4.5]].map(([x, y]) => [
+      round(tip.x + x * Math.cos(tip.angle) - y * Math.sin(tip.angle)),
+      round(tip.y + x * Math.sin(tip.angle) + y * Math.cos(tip.angle))].join(','));
     const choose = () => this.handlers.onEdge(edge);
     const light = on => () => this.light(edge, on);
+    const kind = `k-${edge.kind || 'none'}`;
     const group = svg('g', {
-      class: `edge k-${edge.kind || 'none'}${edge.support ? ' support' : ''}`,
+      class: `edge ${kind}${edge.support ? ' support' : ''}`,
       'aria-label': edge.sentence, ...pressable(choose),
       onmouseenter: light(true), onmouseleave: light(false), onfocus: light(true),
       onblur: light(false),
     }, svg('path', {class: 'hit', d: path, fill: 'none'}),
        svg('path', {class: 'line', d: path, fill: 'none'}),
-       svg('polygon', {class: 'tip', points: tip.map(point => point.join(',')).join(' ')}));
+       svg('polygon', {class: 'tip', points: points.join(' ')}));
     const tag = svg('g', {
-      class: `edge-label k-${edge.kind || 'none'}`, 'aria-hidden': 'true', onclick: choose,
+      class: `edge-label ${kind}`, 'aria-hidden': 'true', onclick: choose,
       onmouseenter: light(true), onmouseleave: light(false),
     });
-    if (text !== '') {
-      tag.append(svg('rect', {x: round(label.x - label.w / 2 + 3), y: round(label.y - 9),
-                              width: round(label.w - 6), height: 18, rx: 9}),
+    if (label) {
+      tag.append(svg('rect', {x: round(label.x - label.w / 2), y: round(label.y - label.h / 2),
+                              width: round(label.w), height: label.h, rx: label.h / 2}),
                  svg('text', {x: round(label.x), y: round(label.y + 4), 'text-anchor': 'middle'}, text));
     }
     this.shapes.edges.push({edge, group, label: tag});
@@ -195,11 +213,16 @@ class Graph {
     }
   }
 
-  // Brings the arrows of a case to the front, and one of them more so.
+  // Makes the arrows of a case bright and all others grey, and one of them more so.
   show(activeCase, selected = null) {
+    const other = activeCase !== this.activeCase;
     this.activeCase = activeCase;
     this.selected = selected;
     if (!this.shapes) return;
+    if (other && this.partsFor(activeCase).edges !== this.edges) {
+      this.draw(this.width);
+      return;
+    }
     const cycle = this.story.cases[activeCase];
     const involved = new Set();
     for (const {edge, group, label} of this.shapes.edges) {
@@ -235,15 +258,22 @@ function edgeLabel(edge) {
   return edge.key === undefined ? kind : `${kind} ${shortened(edge.key, 11)}`.trim();
 }
 
-// What the colours mean, of those that occur.
-function legend(edges) {
+// What colours and lines mean, of those that occur.
+function legend(story, edges) {
   const kinds = Object.keys(kKinds).filter(kind => edges.some(edge => edge.kind === kind));
   const list = html('ul', {class: 'legend'}, kinds.map(kind => html('li', {class: `k-${kind}`},
       html('span', {class: 'swatch', 'aria-hidden': 'true'}), html('b', {}, edgeLabel({kind})), ' ',
       kKinds[kind])));
-  if (edges.some(edge => edge.given !== undefined)) {
-    list.append(html('li', {}, html('span', {class: 'swatch dashed', 'aria-hidden': 'true'}),
-                     'dashed: only in that order of the writes'));
-  }
+  const style = (name, text) => list.append(html('li', {},
+      html('span', {class: `swatch ${name}`, 'aria-hidden': 'true'}), text));
+  const cycles = story.cases.some(each => each.edges.length > 1);
+  if (edges.some(edge => edge.kind === '')) style('none', 'what the sentence says');
+  if (cycles) style('thick', 'thick: closes the cycle');
+  if (edges.some(edge => edge.given !== undefined)) style('dashed', 'dashed: only in that order of the writes');
+  if (edges.some(edge => edge.support)) style('dotted', 'dotted: on no cycle, but needed for it');
+  if (story.cases.length > 1 && edges.length <= kMostEdges) style('grey', 'grey: of another case');
+  const has = status => story.txns.some(txn => txn.status === status);
+  if (has('aborted')) style('box aborted', 'aborted');
+  if (has('unknown')) style('box unknown', 'outcome unknown');
   return list;
 }

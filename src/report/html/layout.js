@@ -1,238 +1,239 @@
-// Where the boxes of a graph go, and how its arrows run. No elements here, only numbers; the same
-// story always looks the same.
-//
-// A story is a cycle, so the boxes go around a grid: along the first row, to and fro through the
-// rest, and back up the first column. Those that are on no cycle stand beside the ones they belong
-// to. Then boxes change places as long as that makes arrows shorter, or less in each other's way.
+// Where the boxes of a graph go, and how its arrows run, given the layers that they are in. An arrow
+// runs straight through its places in the layers, and bends only between them.
 
-// The cells of a ring around a grid, in order. REQUIRES: rows is 1 or even.
-function ringCells(rows, columns) {
-  const cells = [];
-  for (let c = 0; c < columns; ++c) cells.push([0, c]);
-  for (let r = 1; r < rows; ++r) {
-    for (let i = 1; i < columns; ++i) cells.push([r, r % 2 === 1 ? columns - i : i]);
-  }
-  for (let r = rows - 1; r >= 1; --r) cells.push([r, 0]);
-  return cells;
+const kBoxGap = 18;    // Between boxes side by side.
+const kLineGap = 12;   // Between other things.
+const kTipLength = 10;
+const kRounds = 150;   // Of moving stops towards their neighbours.
+const kPortGap = 22;   // Between arrows at one side of a box, if there is room.
+
+function gapBetween(a, b) {
+  return (a.w + b.w) / 2 + (a.box && b.box ? kBoxGap : kLineGap);
 }
 
-// A grid for `count` boxes, at most `widest` side by side.
-function gridFor(count, widest) {
-  if (count <= 2 && widest >= 2) return {rows: 1, columns: Math.max(1, count)};
-  let best = null;
-  for (let columns = 2; columns <= Math.max(2, widest); ++columns) {
-    let rows = Math.ceil(count / columns);
-    rows += rows % 2;
-    // Few empty cells, and about as wide as a page.
-    const cost = (rows * columns - count) + 1.5 * Math.abs(columns - 1.3 * rows);
-    if (best === null || cost < best.cost) best = {rows, columns, cost};
+// The places nearest to those wanted, in order and at least as far apart as they must be (weighted
+// least squares: neighbours that would overlap move as one). `low` and `high` bound their middles.
+function spread(layer, wants, weights, width) {
+  const offsets = [0];
+  for (let i = 1; i < layer.length; ++i) offsets.push(offsets[i - 1] + gapBetween(layer[i - 1], layer[i]));
+  const groups = [];
+  layer.forEach((_, i) => {
+    groups.push({sum: (wants[i] - offsets[i]) * weights[i], weight: weights[i], count: 1});
+    while (groups.length > 1) {
+      const [a, b] = groups.slice(-2);
+      if (a.sum / a.weight <= b.sum / b.weight) break;
+      groups.splice(-2, 2, {sum: a.sum + b.sum, weight: a.weight + b.weight, count: a.count + b.count});
+    }
+  });
+  const low = layer[0].w / 2;
+  const high = Math.max(low, width - layer.at(-1).w / 2 - offsets.at(-1));
+  let i = 0;
+  for (const group of groups) {
+    const place = clamp(group.sum / group.weight, low, high);
+    for (let n = 0; n < group.count; ++n, ++i) layer[i].x = place + offsets[i];
   }
-  return best;
 }
 
-// All boxes in one round: the cycle first, then each other one beside a neighbour.
-function roundOrder(count, cycle, edges) {
-  const order = [];
-  for (const node of cycle) if (!order.includes(node)) order.push(node);
-  const rest = [];
-  for (let node = 0; node < count; ++node) if (!order.includes(node)) rest.push(node);
-  while (rest.length > 0) {
-    const near = node => edges.find(e => (e.from === node && order.includes(e.to)) ||
-                                         (e.to === node && order.includes(e.from)));
-    const at = Math.max(0, rest.findIndex(node => near(node)));
-    const node = rest.splice(at, 1)[0];
-    const edge = near(node);
-    if (!edge) {
-      order.push(node);
-    } else if (edge.from === node) {
-      order.splice(order.indexOf(edge.to), 0, node);
-    } else {
-      order.splice(order.indexOf(edge.from) + 1, 0, node);
+// Where a line leaves a box, from its middle: each has its own port, in the order of its other ends.
+function portOf(stop, side, neighbour, nth) {
+  if (!stop.box) return 0;
+  const near = stop[side].map((each, i) => ({each, i})).sort((a, b) => a.each.at - b.each.at || a.i - b.i);
+  let index = near.findIndex(({each}) => each === neighbour);
+  index += nth;
+  const step = near.length < 2 ? 0 : Math.min(kPortGap, (stop.box.w - 28) / (near.length - 1));
+  return (index - (near.length - 1) / 2) * step - (stop.w - stop.box.w) / 2;
+}
+
+// Gives each line between two layers its ends, as distances from the middles of its stops.
+function assignPorts(edges) {
+  const met = new Map();  // Lines that join the same two boxes directly, one after the other.
+  for (const edge of edges) {
+    if (!edge.chain) continue;
+    edge.ports = [];
+    for (let i = 0; i + 1 < edge.chain.length; ++i) {
+      const [a, b] = [edge.chain[i], edge.chain[i + 1]];
+      const nth = met.get(a)?.get(b) ?? 0;
+      if (!met.has(a)) met.set(a, new Map());
+      met.get(a).set(b, nth + 1);
+      edge.ports.push([portOf(a, 'down', b, nth), portOf(b, 'up', a, nth)]);
     }
   }
-  return order;
 }
 
-function turn(a, b, c) {
-  return Math.sign((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
-}
-
-function cross(a, b, c, d) {
-  return turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
-}
-
-// How bad it is to have the boxes in these cells.
-function placementCost(cells, edges) {
-  let cost = 0;
-  for (const [i, edge] of edges.entries()) {
-    const a = cells[edge.from];
-    const b = cells[edge.to];
-    const length = Math.hypot(a[0] - b[0], a[1] - b[1]);
-    cost += length * length;
-    for (const [n, cell] of cells.entries()) {
-      if (n === edge.from || n === edge.to || turn(a, b, cell) !== 0) continue;
-      const inside = (cell[0] - a[0]) * (cell[0] - b[0]) + (cell[1] - a[1]) * (cell[1] - b[1]);
-      if (inside < 0) cost += 4;
-    }
-    for (let j = 0; j < i; ++j) {
-      if (cross(a, b, cells[edges[j].from], cells[edges[j].to])) cost += 3;
+// The lines at each stop: to which other stop, with the ports at both ends.
+function linesOf(edges) {
+  const lines = new Map();
+  const add = (stop, line) => lines.set(stop, [...(lines.get(stop) ?? []), line]);
+  for (const {chain, ports} of edges) {
+    if (!chain) continue;
+    for (let i = 0; i + 1 < chain.length; ++i) {
+      const [a, b] = [chain[i], chain[i + 1]];
+      const weight = (a.box ? 1 : 4) * (b.box ? 1 : 4);
+      add(a, {other: b, shift: ports[i][1] - ports[i][0], weight});
+      add(b, {other: a, shift: ports[i][0] - ports[i][1], weight});
     }
   }
-  return cost;
+  return lines;
 }
 
-// Exchanges boxes, also with empty cells, while that helps.
-function improve(cells, free, edges) {
-  let best = placementCost(cells, edges);
-  for (let round = 0; round < 6; ++round) {
-    let better = false;
-    for (let a = 0; a < cells.length; ++a) {
-      for (let b = a + 1; b < cells.length + free.length; ++b) {
-        const take = () => {
-          const other = b < cells.length ? cells[b] : free[b - cells.length];
-          if (b < cells.length) cells[b] = cells[a];
-          else free[b - cells.length] = cells[a];
-          cells[a] = other;
-        };
-        take();
-        const cost = placementCost(cells, edges);
-        if (cost < best - 1e-9) {
-          best = cost;
-          better = true;
-        } else {
-          take();
-        }
+function widthOf(layer) {
+  let width = (layer[0].w + layer.at(-1).w) / 2;
+  for (let i = 1; i < layer.length; ++i) width += gapBetween(layer[i - 1], layer[i]);
+  return width;
+}
+
+// Gives each stop its x: lines as straight as the others permit, all within `width` if that is enough.
+// Returns the width they are in.
+function placeAcross(layers, edges, width) {
+  const most = Math.max(width, ...layers.map(widthOf));
+  const lines = linesOf(edges);
+  for (const layer of layers) spread(layer, layer.map(() => most / 2), layer.map(() => 1), most);
+  for (let round = 0, moved = Infinity; round < kRounds && moved > 0.1; ++round) {
+    moved = 0;
+    for (const layer of round % 2 === 0 ? layers : [...layers].reverse()) {
+      const wants = [];
+      const weights = [];
+      for (const stop of layer) {
+        const own = lines.get(stop) ?? [];
+        const weight = own.reduce((sum, line) => sum + line.weight, 0);
+        weights.push(weight || 0.01);
+        wants.push(weight === 0 ? most / 2
+            : own.reduce((sum, line) => sum + line.weight * (line.other.x + line.shift), 0) / weight);
       }
+      const before = layer.map(stop => stop.x);
+      spread(layer, wants, weights, most);
+      layer.forEach((stop, i) => { moved = Math.max(moved, Math.abs(stop.x - before[i])); });
     }
-    if (!better) return;
   }
+  return most;
 }
 
-const kMostImproved = 36;  // Boxes; more take too long.
-
-// Gives each box its x and y (the middle). `boxes` have w and h.
-function placeBoxes(boxes, edges, cycle, width) {
-  const labelWidth = Math.max(0, ...edges.map(edge => edge.labelWidth));
-  const gapX = width < 520 ? 48 : clamp(labelWidth + 56, 96, 190);
-  const gapY = 76;
-  const boxWidth = Math.max(...boxes.map(box => box.w));
-  const widest = Math.max(1, Math.floor((width + gapX - 16) / (boxWidth + gapX)));
-  const {rows, columns} = gridFor(boxes.length, widest);
-  const ring = ringCells(rows, columns);
-  const order = roundOrder(boxes.length, cycle, edges);
-  const cells = [];
-  order.forEach((node, i) => { cells[node] = ring[i]; });
-  const free = ring.slice(order.length);
-  if (boxes.length <= kMostImproved && boxes.length > 3) improve(cells, free, edges);
-  const rowHeights = Array(rows).fill(0);
-  boxes.forEach((box, i) => {
-    rowHeights[cells[i][0]] = Math.max(rowHeights[cells[i][0]], box.h);
-  });
-  const rowTops = [];
-  let top = 0;
-  for (const height of rowHeights) {
-    rowTops.push(top);
-    top += height === 0 ? 0 : height + gapY;
-  }
-  boxes.forEach((box, i) => {
-    const [row, column] = cells[i];
-    box.x = column * (boxWidth + gapX) + boxWidth / 2;
-    box.y = rowTops[row] + rowHeights[row] / 2;
-  });
-}
-
-function curveAt([p, q, r], t) {
-  const mix = i => (1 - t) * (1 - t) * p[i] + 2 * t * (1 - t) * q[i] + t * t * r[i];
-  return [mix(0), mix(1)];
-}
-
-// The part of a quadratic curve between two places on it.
-function partOfCurve([p, q, r], from, to) {
-  const mix = (a, b, t) => [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t];
-  const blossom = (s, t) => mix(mix(p, q, s), mix(q, r, s), t);
-  return [blossom(from, from), blossom(from, to), blossom(to, to)];
-}
-
-function within(box, [x, y], margin) {
-  return Math.abs(x - box.x) < box.w / 2 + margin && Math.abs(y - box.y) < box.h / 2 + margin;
-}
-
-// Cuts off what lies in the boxes at its ends.
-function clipped(curve, from, to) {
-  const kSteps = 200;
-  let first = 0;
-  while (first < kSteps && within(from, curveAt(curve, first / kSteps), 1)) ++first;
-  let last = kSteps;
-  while (last > first && within(to, curveAt(curve, last / kSteps), 3)) --last;
-  return partOfCurve(curve, first / kSteps, last / kSteps);
-}
-
-// How badly two boxes are in each other's way; none is better than a little.
-function overlap(a, b) {
-  const w = Math.min(a.x + a.w / 2, b.x + b.w / 2) - Math.max(a.x - a.w / 2, b.x - b.w / 2);
-  const h = Math.min(a.y + a.h / 2, b.y + b.h / 2) - Math.max(a.y - a.h / 2, b.y - b.h / 2);
-  return w > 0 && h > 0 ? 0.4 + Math.min(1, w * h / (b.w * b.h)) : 0;
-}
-
-function bentCurve(from, to, bend) {
-  const dx = to.x - from.x;
-  const dy = to.y - from.y;
-  const length = Math.hypot(dx, dy) || 1;
-  const middle = [(from.x + to.x) / 2 - dy / length * bend * 2, (from.y + to.y) / 2 + dx / length * bend * 2];
-  return [[from.x, from.y], middle, [to.x, to.y]];
-}
-
-function loopCurve(box) {
-  const top = box.y - box.h / 2;
-  return [[box.x - 24, top], [box.x, top - 90], [box.x + 24, top]];
-}
-
-// Gives each edge its curve and the place of its label; in order, each keeps out of the way of those
-// before it. `edges` have labelWidth.
-function routeEdges(boxes, edges) {
-  const labels = [];
-  const kBends = [0, 28, -28, 54, -54, 80, -80, 112, -112, 160, -160, 220, -220];
-  for (const edge of edges) {
-    const from = boxes[edge.from];
-    const to = boxes[edge.to];
-    const between = edges.filter(e => (e.from === edge.from && e.to === edge.to) ||
-                                      (e.from === edge.to && e.to === edge.from));
-    const bends = edge.from === edge.to ? [0] : between.length > 1 ? kBends.slice(1) : kBends;
-    let best = null;
-    for (const bend of bends) {
-      const whole = edge.from === edge.to ? loopCurve(from) : bentCurve(from, to, bend);
-      const curve = edge.from === edge.to ? whole : clipped(whole, from, to);
-      const [x, y] = curveAt(curve, 0.5);
-      const label = {x, y, w: edge.labelWidth + 6, h: 20};
-      let cost = Math.abs(bend) / 60 + (bend < 0 ? 0.05 : 0);
-      for (const other of labels) cost += 8 * overlap(other, label);
-      boxes.forEach((box, i) => {
-        cost += 8 * overlap(box, label);
-        if (i === edge.from || i === edge.to) return;
-        for (let t = 1; t < 16; ++t) if (within(box, curveAt(curve, t / 16), 6)) cost += 1.5;
-      });
-      if (best === null || cost < best.cost) best = {curve, label, cost};
-    }
-    edge.curve = best.curve;
-    edge.label = best.label;
-    labels.push(best.label);
-  }
-}
-
-// The smallest frame around everything.
-function frameOf(boxes, edges) {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  const add = (x, y, w, h) => {
-    left = Math.min(left, x - w / 2);
-    right = Math.max(right, x + w / 2);
-    top = Math.min(top, y - h / 2);
-    bottom = Math.max(bottom, y + h / 2);
+// Makes each run of stops of an arrow one straight line where nothing is in the way.
+function straighten(layers, edges, width) {
+  const layerOf = new Map(layers.flatMap(layer => layer.map(stop => [stop, layer])));
+  const room = stop => {
+    const layer = layerOf.get(stop);
+    const [before, after] = [layer[stop.at - 1], layer[stop.at + 1]];
+    return [before ? before.x + gapBetween(before, stop) : stop.w / 2,
+            after ? after.x - gapBetween(stop, after) : width - stop.w / 2];
   };
-  for (const box of boxes) add(box.x, box.y, box.w, box.h);
-  for (const edge of edges) {
-    add(edge.label.x, edge.label.y, edge.label.w, edge.label.h);
-    for (let t = 0; t <= 8; ++t) add(...curveAt(edge.curve, t / 8), 4, 4);
+  for (const {chain} of edges) {
+    const stops = (chain ?? []).filter(stop => !stop.box);
+    while (stops.length > 0) {
+      let [low, high] = room(stops[0]);
+      let count = 1;
+      for (; count < stops.length; ++count) {
+        const [left, right] = room(stops[count]);
+        if (Math.max(low, left) > Math.min(high, right)) break;
+        [low, high] = [Math.max(low, left), Math.min(high, right)];
+      }
+      const run = stops.splice(0, count);
+      const middle = run.reduce((sum, stop) => sum + stop.x, 0) / count;
+      for (const stop of run) stop.x = clamp(middle, low, high);
+    }
   }
-  const margin = 10;
-  return {x: left - margin, y: top - margin, w: right - left + 2 * margin, h: bottom - top + 2 * margin};
+}
+
+// Gives each layer its top and bottom. There is more room where lines go far to the side.
+function placeDown(layers, edges) {
+  const far = layers.map(() => 0);
+  const tips = layers.map(() => false);
+  const layerOf = new Map(layers.flatMap((layer, i) => layer.map(stop => [stop, i])));
+  for (const {chain, ports} of edges) {
+    if (!chain) continue;
+    for (let i = 0; i + 1 < chain.length; ++i) {
+      const above = layerOf.get(chain[i]);
+      const shift = Math.abs(chain[i].x + ports[i][0] - chain[i + 1].x - ports[i][1]);
+      far[above] = Math.max(far[above], shift);
+      if (chain[i].box || chain[i + 1].box) tips[above] = true;
+    }
+  }
+  let y = 0;
+  return layers.map((layer, i) => {
+    const top = y;
+    const bottom = top + Math.max(...layer.map(stop => stop.h));
+    y = bottom + (tips[i] ? 20 : 8) + clamp(far[i] * 0.2, 4, 48);
+    for (const stop of layer) stop.y = (top + bottom) / 2;
+    return {top, bottom};
+  });
+}
+
+// The path of an arrow as SVG writes it, interrupted by its label, and the place of its tip.
+function routeOf(edge, bands, layerOf) {
+  const {chain, ports} = edge;
+  const down = chain[0].box === edge.ends[0];  // Whether the arrow points down.
+  const tip = edge.plain ? 0 : kTipLength;
+  const stem = edge.plain ? 0 : kTipLength - 2;  // What the tip covers of it is left out.
+  const at = [];
+  const line = (x, y) => at.push(`L${round(x)} ${round(y)}`);
+  const first = chain[0];
+  at.push(`M${round(first.x + ports[0][0])} ${round(first.y + first.h / 2 + (down ? 0 : stem))}`);
+  for (let i = 0; i + 1 < chain.length; ++i) {
+    const [a, b] = [chain[i], chain[i + 1]];
+    const [x1, x2] = [a.x + ports[i][0], b.x + ports[i][1]];
+    const y1 = bands[layerOf.get(a)].bottom + (i === 0 && !down ? tip : 0);
+    const y2 = bands[layerOf.get(b)].top - (i + 2 === chain.length && down ? tip : 0);
+    line(x1, y1);
+    const middle = round((y1 + y2) / 2);
+    at.push(Math.abs(x1 - x2) < 0.5 ? `L${round(x2)} ${round(y2)}`
+                                    : `C${round(x1)} ${middle} ${round(x2)} ${middle} ${round(x2)} ${round(y2)}`);
+    if (b.label) {
+      line(b.x, b.y - b.h / 2);
+      at.push(`M${round(b.x)} ${round(b.y + b.h / 2)}`);
+    }
+  }
+  const last = chain.at(-1);
+  const end = last.y - last.h / 2;
+  line(last.x + ports.at(-1)[1], end - (down ? stem : 0));
+  edge.path = at.join(' ');
+  edge.tip = down ? {x: last.x + ports.at(-1)[1], y: end, angle: Math.PI / 2}
+                  : {x: first.x + ports[0][0], y: first.y + first.h / 2, angle: -Math.PI / 2};
+  const label = chain.find(stop => stop.label);
+  edge.label = label ? {x: label.x, y: label.y, w: label.w, h: label.h} : null;
+}
+
+// An arrow from a box to itself, at its right.
+function loopOf(edge, box) {
+  const right = box.x + box.w / 2;
+  edge.path = `M${round(right)} ${round(box.y - 9)} C${round(right + 26)} ${round(box.y - 9)} ` +
+              `${round(right + 26)} ${round(box.y + 9)} ${round(right + kTipLength - 2)} ${round(box.y + 9)}`;
+  edge.tip = {x: right, y: box.y + 9, angle: Math.PI};
+  edge.label = {x: right + 24 + edge.labelWidth / 2, y: box.y, w: edge.labelWidth, h: 20};
+}
+
+// Lays out a graph for a page so wide. `boxes` have w and h, and get x and y, their middle; `edges` have
+// from, to and labelWidth (0: no label) and may be plain (no tip), and get path, tip and label. The boxes of `cycle` go around. `ranks` says
+// which layer each box is in, if that is known. Returns the frame of all.
+function layOut(boxes, edges, cycle, width, ranks = null, keys = null) {
+  const widest = Math.max(...boxes.map(box => box.w));
+  const columns = Math.max(2, Math.floor((width + kBoxGap) / (widest + kBoxGap)));
+  const known = ranks ?? rankBoxes(boxes.length, edges, cycle, columns);
+  const order = keys ?? boxes.map((_, i) => (cycle.includes(i) ? cycle.indexOf(i) : cycle.length + i));
+  const layers = makeLayers(boxes, edges, known, order, width);
+  for (const stop of layers.flat()) {
+    if (!stop.box) continue;
+    stop.box.w = Math.max(stop.box.w, 28 + 12 * (Math.max(stop.up.length, stop.down.length) - 1));
+    const loops = edges.filter(edge => edge.from === edge.to && boxes[edge.from] === stop.box);
+    stop.w = stop.box.w + Math.max(0, ...loops.map(edge => edge.labelWidth + 26));
+  }
+  orderLayers(layers);
+  assignPorts(edges);
+  straighten(layers, edges, placeAcross(layers, edges, width));
+  const bands = placeDown(layers, edges);
+  const layerOf = new Map(layers.flatMap((layer, i) => layer.map(stop => [stop, i])));
+  for (const stop of layers.flat()) {
+    if (!stop.box) continue;
+    stop.box.x = stop.x - (stop.w - stop.box.w) / 2;
+    stop.box.y = stop.y;
+  }
+  for (const edge of edges) {
+    edge.ends = [boxes[edge.from], boxes[edge.to]];
+    if (edge.chain) routeOf(edge, bands, layerOf);
+    else loopOf(edge, boxes[edge.from]);
+  }
+  const lefts = layers.flat().map(stop => stop.x - stop.w / 2);
+  const rights = layers.flat().map(stop => stop.x + stop.w / 2);
+  const margin = 8;
+  return {x: Math.min(...lefts) - margin, y: -margin,
+          w: Math.max(...rights) - Math.min(...lefts) + 2 * margin, h: bands.at(-1).bottom + 2 * margin};
 }

@@ -57,7 +57,7 @@ function fillHistory(body, history, number) {
   }
   if (history.brief) {
     body.append(html('p', {class: 'dim'}, 'Left out of this page, which would be too large: check this history alone for its stories.'),
-                levelsView(report.lattice, history));
+                new LevelsView(report.lattice, history).element);
     return;
   }
   const timeline = history.timelines.length > 0 ? new TimelineView(history.timelines, history.stories) : null;
@@ -75,7 +75,7 @@ function fillHistory(body, history, number) {
   if (history.outcome === 'violated' && !history.complete) {
     body.append(html('p', {class: 'dim'}, 'There may be more violations; --examples N tells up to N of each name.'));
   }
-  body.append(levelsView(report.lattice, history));
+  body.append(new LevelsView(report.lattice, history).element);
   if (timeline) body.append(timeline.element);
   body.append(factsView(history));
 }

@@ -12,10 +12,10 @@ function storyHead(story, number) {
       : [', allowed up to ', html('b', {}, listOfLevels(story.strongest))];
   return html('header', {},
       html('h3', {id: `${number}-title`}, story.name, ' ', chips),
-      html('p', {class: 'summary'}, story.summary),
-      html('p', {class: 'meaning'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
+      html('p', {class: 'lead'}, story.summary),
+      html('p', {class: 'dim'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
       html('p', {class: 'dim'}, 'Forbidden from ', html('b', {}, listOfLevels(story.weakest)), ' on',
-           allowed, '.', story.levels.length > 1 ? ` Told at ${listOfLevels(story.levels)}.` : null),
+           allowed, '.'),
       story.count > 1 ? html('p', {class: 'dim'}, `${counted(story.count, 'violation')} of this kind were counted in the history.`) : null,
       story.minimal ? null : html('p', {class: 'dim'}, 'Not proven minimal: fewer transactions may show it, too.'));
 }
@@ -38,7 +38,7 @@ class StoryView {
     this.element = html('article', {class: 'story', id: number, 'aria-labelledby': `${number}-title`},
         storyHead(story, number),
         html('div', {class: story.txns.length > 8 ? 'columns wide' : 'columns'}, this.words,
-             html('div', {class: 'drawing'}, this.graph.element, legend(this.graph.edges), this.inspector)),
+             html('div', {class: 'drawing'}, this.graph.element, legend(story, this.graph.edges), this.inspector)),
         actions);
     this.activate(0);
     this.inspect(null);
@@ -60,7 +60,9 @@ class StoryView {
           each.hiddenEdges > 0 ? html('li', {class: 'dim'}, `… and ${counted(each.hiddenEdges, 'more step')}.`) : null);
       const title = alone ? null : html('button', {type: 'button', class: 'premise', 'aria-expanded': 'false',
                                                    onclick: () => { this.activate(c); this.pin(null); }}, each.premise);
-      this.words.append(html('section', {class: 'case'}, title, steps));
+      const same = each.mirrors === undefined ? null
+          : html('p', {class: 'same dim'}, 'The same, with names swapped.');
+      this.words.append(html('section', {class: 'case'}, title, same, steps));
     });
     if (story.hiddenCases > 0) {
       this.words.append(html('p', {class: 'dim'}, `… and ${counted(story.hiddenCases, 'more case')}, until no order of the writes is left.`));
@@ -86,9 +88,10 @@ class StoryView {
     this.activeCase = c;
     const few = this.story.cases.length <= 3;
     this.words.querySelectorAll('.case').forEach((section, i) => {
+      const open = i === c || (few && this.story.cases[i].mirrors === undefined);
       section.classList.toggle('active', i === c);
-      section.classList.toggle('closed', !few && i !== c);
-      section.querySelector('.premise')?.setAttribute('aria-expanded', String(few || i === c));
+      section.classList.toggle('closed', !open);
+      section.querySelector('.premise')?.setAttribute('aria-expanded', String(open));
     });
     this.graph.show(c, this.pinned?.edge ?? null);
   }

@@ -1,9 +1,10 @@
-// Sessions over time: a row each, a bar for each transaction; those of the story in colour. What was
-// done to the database while they ran is shaded.
+// Sessions over time: a row each, those of the story first, and a bar for each transaction, those of
+// the story in colour. What was done to the database while they ran is shaded.
 //
 // Only what is in view is drawn, so that any zoom works.
 
 const kUnits = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const kStatuses = ['committed', 'aborted', 'unknown'];
 const kEndings = {pause: 'resume', kill: 'restart', cut: 'join'};
 
 function niceStep(span, most) {
@@ -33,12 +34,14 @@ class TimelineView {
     this.labels = new Map();
     this.info = html('p', {class: 'info', 'aria-live': 'polite'});
     this.note = html('p', {class: 'dim'});
+    this.legend = html('ul', {class: 'legend'});
+    this.pinned = null;  // The bar that was chosen.
     this.names = html('div', {class: 'names'});
     this.plot = html('div', {class: 'plot', tabindex: 0, role: 'group',
-                             'aria-label': 'Timeline; arrow keys move, plus and minus zoom'});
+                             'aria-label': 'Timeline; left and right move, plus and minus zoom, up and down go from bar to bar'});
     this.element = html('section', {class: 'timeline'}, html('h3', {}, 'Sessions over time'),
                         this.controls(), this.note,
-                        html('div', {class: 'rows'}, this.names, this.plot), this.info);
+                        html('div', {class: 'rows'}, this.names, this.plot), this.legend, this.info);
     this.listen();
     this.select(0, 0);
     onResize(this.plot, () => this.draw());
@@ -89,6 +92,7 @@ class TimelineView {
     }, {passive: false});
     this.plot.addEventListener('keydown', event => {
       const action = {ArrowLeft: () => this.move(-0.2), ArrowRight: () => this.move(0.2),
+                      ArrowUp: () => this.step(-1), ArrowDown: () => this.step(1),
                       '+': () => this.zoom(0.5), '-': () => this.zoom(2), Home: () => this.fitAll()}[event.key];
       if (!action) return;
       event.preventDefault();
@@ -105,35 +109,100 @@ class TimelineView {
     this.story = story;
     if (this.storyChoice) this.storyChoice.value = String(story);
     this.labels = new Map((this.stories[story]?.txns ?? []).map(txn => [txn.index, txn.label]));
-    const {line} = this;
-    const shown = line.bars.length;
-    const parts = [`By ${line.title}.`];
-    if (shown < line.total || line.hiddenSessions > 0) {
-      parts.push(`Shows ${shown.toLocaleString('en-US')} of ${counted(line.total, 'transaction')}: those of the violations, those around them, and a sample of the others.`);
-    }
-    if (line.hiddenSessions > 0) parts.push(`${counted(line.hiddenSessions, 'session')} left out.`);
-    this.note.textContent = parts.join(' ');
-    const tall = line.sessions.length <= 16;
+    this.pinned = null;
+    this.note.textContent = this.aboutWhatIsShown();
+    const tall = this.line.sessions.length <= 16;
     this.rowHeight = tall ? 28 : 16;
-    this.orderRows(!tall);
-    clear(this.names).append(...this.sessionOf.map(session => {
-      const name = line.sessions[session];
-      const row = html('div', {title: name}, name);
-      row.style.height = `${this.rowHeight}px`;
-      return row;
+    this.orderRows();
+    clear(this.names).append(...this.sessionOf.map((session, row) => {
+      const name = this.line.sessions[session];
+      const involved = row < this.involvedRows;
+      const cell = html('div', {title: name, class: involved ? 'involved' : ''}, shortened(name, 12));
+      cell.style.height = `${this.rowHeight}px`;
+      return cell;
     }));
-    this.info.textContent = '';
+    this.fillLegend();
+    this.tell(null);
     if (this.labels.size > 0) this.fitStory();
     else this.fitAll();
   }
 
-  // Which session each row shows: as they come, or those of the violation first.
-  orderRows(involvedFirst) {
+  aboutWhatIsShown() {
+    const {line} = this;
+    const unit = line.unit === 'ns' ? '' : ', in their own unit';
+    const parts = [`By ${line.title}${unit}.`];
+    if (line.bars.length < line.total || line.hiddenSessions > 0) {
+      parts.push(`Shows ${line.bars.length.toLocaleString('en-US')} of ${counted(line.total, 'transaction')}: those of the violations, those around them, and a sample of the others.`);
+    }
+    if (line.hiddenSessions > 0) parts.push(`${counted(line.hiddenSessions, 'session')} left out.`);
+    return parts.join(' ');
+  }
+
+  // Which session each row shows: those of the violation first.
+  orderRows() {
     const involved = new Set(this.line.bars.filter(bar => this.labels.has(bar[4])).map(bar => bar[0]));
-    const rank = session => (involvedFirst && !involved.has(session) ? 1 : 0);
+    const rank = session => (involved.has(session) ? 0 : 1);
+    this.involvedRows = involved.size;
     this.sessionOf = this.line.sessions.map((_, i) => i).sort((a, b) => rank(a) - rank(b) || a - b);
     this.rowOf = [];
     this.sessionOf.forEach((session, row) => { this.rowOf[session] = row; });
+  }
+
+  // What bars look like, of those that occur.
+  fillLegend() {
+    const {bars} = this.line;
+    const add = (kind, text) => this.legend.append(html('li', {},
+        html('span', {class: `swatch box bar-${kind}`, 'aria-hidden': 'true'}), text));
+    clear(this.legend);
+    if (this.labels.size > 0) add('involved', 'of the violation');
+    if (bars.some(bar => bar[3] === 0 && !this.labels.has(bar[4]))) add('committed', 'committed');
+    if (bars.some(bar => bar[3] === 1)) add('aborted', 'aborted');
+    if (bars.some(bar => bar[3] === 2)) add('unknown', 'outcome unknown');
+    if (bars.some(bar => bar[2] === null)) add('open', 'pale: its end is not known');
+    if (this.line.events.length > 0) add('trouble', 'shaded: what was done to the database');
+  }
+
+  // Says what a bar is, with its times.
+  tell(bar) {
+    if (bar === null) {
+      this.info.textContent = 'Point at a bar, or click it, for its operations and times.';
+      return;
+    }
+    const [session, start, end, status, index, ops] = bar;
+    const label = this.labels.get(index);
+    const times = end === null ? `from ${this.exactTime(start)}, end not known`
+        : `from ${this.exactTime(start)} to ${this.exactTime(end)}, took ${this.duration(end - start)}`;
+    this.info.textContent = `${label ? `${label}, ` : ''}session ${this.line.sessions[session]}, transaction ${(index + 1).toLocaleString('en-US')}, ` +
+        `${kStatuses[status]}, ${times}: ${ops}`;
+  }
+
+  pin(bar) {
+    this.pinned = bar;
+    this.tell(bar);
+    this.draw();
+  }
+
+  // Chooses the next bar in view, or the one before: from row to row, and within a row by time.
+  step(by) {
+    const [from, to] = this.view;
+    const seen = this.line.bars.filter(bar => this.end(bar) >= from && bar[1] <= to)
+                     .sort((a, b) => this.rowOf[a[0]] - this.rowOf[b[0]] || a[1] - b[1]);
+    if (seen.length === 0) return;
+    const at = seen.indexOf(this.pinned);
+    this.pin(seen[at < 0 ? (by > 0 ? 0 : seen.length - 1) : clamp(at + by, 0, seen.length - 1)]);
+  }
+
+  exactTime(time) {
+    const origin = Number(this.line.origin);
+    const known = Number.isSafeInteger(origin);
+    return (known ? '' : '+') + this.duration(known ? origin + time : time);
+  }
+
+  // A length of time, in the largest unit that is not larger.
+  duration(time) {
+    if (this.line.unit !== 'ns') return time.toLocaleString('en-US');
+    const [size, name] = kUnits.find(([each]) => Math.abs(time) >= each) ?? kUnits[3];
+    return `${(time / size).toLocaleString('en-US', {maximumFractionDigits: 6})} ${name}`;
   }
 
   end(bar) {
@@ -236,7 +305,7 @@ class TimelineView {
 
   drawAxis(picture, x, width, height, axis) {
     const [from, to] = this.view;
-    const step = niceStep(to - from, Math.max(2, width / 130));
+    const step = niceStep(to - from, Math.max(2, width / (width < 400 ? 80 : 130)));
     const origin = Number(this.line.origin);
     const base = Number.isSafeInteger(origin) ? origin : 0;
     for (let tick = Math.ceil((from + base) / step) * step - base; tick <= to; tick += step) {
@@ -254,11 +323,13 @@ class TimelineView {
     const right = clamp(x(this.end(bar)), -4, width + 4);
     const pad = this.rowHeight > 20 ? 4 : 2;
     const w = Math.max(known ? 3 : 8, right - left);
-    const words = ['committed', 'aborted', 'unknown'][status];
+    const words = kStatuses[status];
     const about = `${label ? label + ', ' : ''}session ${this.line.sessions[session]}, transaction ${index + 1}, ${words}: ${ops}`;
-    const tell = () => { this.info.textContent = about; };
-    const group = svg('g', {class: `bar ${words}${label ? ' involved' : ''}${known ? '' : ' open'}${this.rowHeight > 20 ? '' : ' low'}`,
-                            'data-txn': label, onmouseenter: tell, onfocus: tell, tabindex: label ? 0 : null,
+    const tell = () => this.tell(bar);
+    const chosen = bar === this.pinned ? ' chosen' : '';
+    const group = svg('g', {class: `bar ${words}${label ? ' involved' : ''}${known ? '' : ' open'}${this.rowHeight > 20 ? '' : ' low'}${chosen}`,
+                            'data-txn': label, onmouseenter: tell, onmouseleave: () => this.tell(this.pinned),
+                            onfocus: tell, onclick: () => this.pin(bar), tabindex: label ? 0 : null,
                             role: 'img', 'aria-label': about},
         svg('rect', {x: round(left), y: axis + row * this.rowHeight + pad, width: round(w),
                      height: this.rowHeight - 2 * pad, rx: 3}));
