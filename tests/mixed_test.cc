@@ -16,8 +16,10 @@
 #include "ouro/report.h"
 #include "tests/certifying.h"
 #include "tests/mixed_oracle.h"
+#include "tests/observed.h"
 #include "tests/oracle.h"
 #include "tests/small_histories.h"
+#include "tests/statements.h"
 #include "tests/this_build.h"
 
 namespace ouro::oracle {
@@ -146,6 +148,36 @@ TEST(MixedTest, AllTinyMixturesAgreeWithTheOracle) {
     tally.add(mixed, "");
   });
   EXPECT_GT(number, 500 / kSlowdown);
+}
+
+// Selects, aggregates, updates by predicate: what they saw counts by the level of their
+// transaction.
+TEST(MixedTest, StatementsAreJudgedByTheLevelOfTheirTransaction) {
+  Tally tally;
+  int judged = 0;
+  int predicates = 0;
+  for (std::uint64_t seed = 1; seed <= 800 / kSlowdown; ++seed) {
+    const RandomStatements statements(seed, {.stale = 0.5});
+    const auto plain = parse_history(statements.text(), {.format = Format::Native});
+    ASSERT_TRUE(plain.ok()) << plain.error().to_string();
+    std::size_t ways = 0;
+    any_sources(*plain, Evidence::Observed, [&](const Sources&) { return ++ways > 200; });
+    if (ways > 200) continue;
+    ++judged;
+    predicates += plain->has_predicate_reads() ? 1 : 0;
+    std::mt19937_64 random(seed);
+    const Level same = level_number(random());
+    const History one = with_levels(*plain, [&](std::size_t) { return same; });
+    ASSERT_EQ(mixture_allowed(one), allowed(*plain, same)) << as_text(one);
+    const History mixed = with_levels(*plain, [&](std::size_t) { return level_number(random()); });
+    const std::string where = "seed " + std::to_string(seed) + '\n';
+    ASSERT_NO_FATAL_FAILURE(tally.add(one, where));
+    ASSERT_NO_FATAL_FAILURE(tally.add(mixed, where));
+  }
+  EXPECT_GT(predicates, judged / 2);
+  EXPECT_GT(tally.outcomes[Outcome::Holds], judged / 4);
+  EXPECT_GT(tally.outcomes[Outcome::Violated], judged / 10);
+  EXPECT_LT(10 * tally.outcomes[Outcome::Undecided], judged);
 }
 
 constexpr char kReport[] =
