@@ -97,7 +97,8 @@ TEST_F(CliTest, VerdictsGoToStandardOutputAndTheExitStatus) {
 
   const Ran violated = ouro({"check", "-l", "ra", fractured_});
   EXPECT_EQ(violated.status, 1);
-  EXPECT_THAT(violated.out, StartsWith(fractured_ + ": VIOLATED read-atomic (fractured read)\n\n"));
+  EXPECT_THAT(violated.out,
+              StartsWith(fractured_ + ": VIOLATED read-atomic (non-monotonic read)\n\n"));
   EXPECT_THAT(violated.out, HasSubstr("session a, line 1   w x=1   w y=1\n"));
   EXPECT_THAT(violated.out, HasSubstr(": a contradiction.\n"));
   EXPECT_THAT(violated.out, HasSubstr("\n  The database gave no level.  Weakest level violated: "
@@ -212,7 +213,7 @@ TEST_F(CliTest, JsonIsOneObjectPerHistoryEvenForUnreadableOnes) {
   EXPECT_EQ(json_lines(ran.out, "/verdict"),
             (std::vector<std::string>{"\"holds\"", "(nothing)", "\"violated\""}));
   EXPECT_EQ(json_lines(ran.out, "/error/line")[1], "3");
-  EXPECT_EQ(json_lines(ran.out, "/anomalies/0/name")[2], "\"fractured read\"");
+  EXPECT_EQ(json_lines(ran.out, "/anomalies/0/name")[2], "\"non-monotonic read\"");
   EXPECT_EQ(json_lines(ran.out, "/transactions")[2], "3");
 }
 
@@ -246,8 +247,8 @@ TEST_F(CliTest, LevelsAreRefusedByName) {
   EXPECT_EQ(misspelt.err, "ouro: unknown level 'serialisable'; did you mean 'serializable'?\n");
   for (const LevelInfo& level : levels()) {
     if (decidable(level.level, Evidence::Timestamps)) continue;
-    const Ran ran = ouro(
-        {"check", "--evidence", "timestamps", "--level", std::string(level.name), fine_});
+    const Ran ran =
+        ouro({"check", "--evidence", "timestamps", "--level", std::string(level.name), fine_});
     EXPECT_EQ(ran.status, 254);
     EXPECT_EQ(ran.err,
               "ouro: level '" + std::string(level.name) +
@@ -394,7 +395,7 @@ TEST_F(CliTest, CounterexamplesAreHistories) {
   EXPECT_EQ(ouro({"check", "-l", "ra", "--counterexample", path, fractured_}).status, 1);
   const Ran again = ouro({"check", "-l", "ra", path});
   EXPECT_EQ(again.status, 1);
-  EXPECT_THAT(again.out, HasSubstr("VIOLATED read-atomic (fractured read)"));
+  EXPECT_THAT(again.out, HasSubstr("VIOLATED read-atomic (non-monotonic read)"));
 }
 
 TEST_F(CliTest, CounterexamplesByVersionsLeaveOutRowsThatDoNotMatter) {

@@ -70,6 +70,26 @@ TEST(RepeatedElementsTest, AnElementMayBeAnyOfItsAppends) {
   }
 }
 
+// Jepsen's clients retry appends, and so append an element twice.
+TEST(RepeatedElementsTest, JepsensHistoriesMayHaveThem) {
+  const auto outcome = [](const std::string& read) {
+    const auto history = parse_history(
+        "{:type :ok :process 0 :value [[:append :l 1]]}\n"
+        "{:type :info :process 1 :value [[:append :l 1]]}\n"
+        "{:type :ok :process 2 :value [[:r :l " +
+            read + "]]}\n",
+        {.format = Format::JepsenEdn});
+    EXPECT_TRUE(history.ok()) << history.error().to_string();
+    const auto verdict = check(*history, Level::Serializable);
+    EXPECT_TRUE(verdict.ok()) << verdict.error().to_string();
+    EXPECT_EQ(certified(*history, *verdict), "");
+    return verdict->outcome;
+  };
+  EXPECT_EQ(outcome("[1]"), Outcome::Holds);
+  EXPECT_EQ(outcome("[1 1]"), Outcome::Holds);
+  EXPECT_EQ(outcome("[1 1 1]"), Outcome::Violated);
+}
+
 TEST(RepeatedElementsTest, AnElementThatWasAppendedOnceIsNoTwo) {
   const std::string text = std::string(kTwoOnes) + R"({"session":3,"ops":[["r","l",[1,1,1]]]})";
   const History history = parsed(text);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -27,6 +28,11 @@ constexpr std::uint64_t kTimesTheCheck = 5;
 
 // How many stories of each name are told, at least, to look for an anomaly that is expected.
 constexpr std::size_t kExamplesToLookIn = 20;
+
+// In a history of more operations, a story of no more than kSmallStory transactions is told without
+// looking for a better one.
+constexpr std::size_t kManyOps = 50'000;
+constexpr std::size_t kSmallStory = 3;
 
 class Examining {
  public:
@@ -166,6 +172,63 @@ class Examining {
       how.time_limit = time_to_explain();
       out_.explanations.push_back(explain(h_, verdict, how));
     }
+    if (expects) return;  // What is looked for may be in the stories at hand only.
+    for (Explanation& explanation : out_.explanations) tell_smaller(explanation, how);
+  }
+
+  // The weakest levels that are violated, follow from `level` and are not explained.
+  [[nodiscard]] std::vector<Level> weaker_violated(Level level) const {
+    std::vector<Level> out = weakest_violated(out_.others);
+    std::erase_if(out, [&](Level other) {
+      return other == level || !implied_in(h_, level, other, how_.evidence);
+    });
+    return out;
+  }
+
+  // If a weaker level is violated by fewer transactions, or by as many in a worse way, tells that
+  // first. What is left of the other stories has nothing to do with it.
+  void tell_smaller(Explanation& explanation, ExplainOptions how) {
+    how.work_limit = courtesy_;
+    for (const Level weaker : weaker_violated(explanation.level)) {
+      const Grade grade = best(explanation);
+      const bool good = grade.txns <= kSmallStory && h_.op_count() > kManyOps;
+      if (good || is_cancelled()) return;
+      const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+      const auto verdict = check_within(budget, h_, weaker, how_);
+      if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
+      how.time_limit = time_to_explain();
+      Explanation other = explain(h_, *verdict, how);
+      if (!(best(other) < grade)) continue;
+      std::erase_if(explanation.stories, [&](const Story& story) {
+        return std::any_of(other.stories.begin(), other.stories.end(),
+                           [&](const Story& first) { return share_a_txn(first, story); });
+      });
+      explanation.stories.insert(explanation.stories.begin(),
+                                 std::make_move_iterator(other.stories.begin()),
+                                 std::make_move_iterator(other.stories.end()));
+      explanation.complete = false;
+    }
+  }
+
+  // How small and how bad a story is: less is told first.
+  struct Grade {
+    std::size_t txns = ~std::size_t{0};
+    Pattern pattern = Pattern::Internal;
+    constexpr auto operator<=>(const Grade&) const = default;
+  };
+
+  static Grade best(const Explanation& explanation) {
+    Grade out;
+    for (const Story& story : explanation.stories) {
+      out = std::min(out, Grade{story.txns.size(), story.pattern});
+    }
+    return out;
+  }
+
+  static bool share_a_txn(const Story& one, const Story& two) {
+    return std::any_of(one.txns.begin(), one.txns.end(), [&](TxnId txn) {
+      return std::find(two.txns.begin(), two.txns.end(), txn) != two.txns.end();
+    });
   }
 
   // What is left of the time limit, which is for all that is done with a history, and a little
