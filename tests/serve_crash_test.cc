@@ -60,14 +60,17 @@ std::map<std::string, int> told(const std::string& events) {
   for (const std::string& line : lines_of(events)) {
     EXPECT_EQ(json_at(line, "/event"), std::to_string(expected++)) << "lost or doubled";
     kinds.push_back(json_at(line, "/id"));
-    if (json_at(line, "/kind") == "\"withdrawal\"") {
-      --counts[kinds.at(std::stoul(json_at(line, "/withdraws")) - 1)];
-    } else {
-      ++counts[kinds.back()];
-    }
+    const std::string withdraws = json_at(line, "/withdraws");
+    if (withdraws != "(nothing)") --counts[kinds.at(std::stoul(withdraws) - 1)];
+    if (json_at(line, "/kind") == "\"violation\"") ++counts[kinds.back()];
   }
   std::erase_if(counts, [](const auto& entry) { return entry.second == 0; });
   return counts;
+}
+
+// To the service a transaction without timestamps is a fault of its recorder, no violation.
+void forgive_recorder(Verdict& verdict) {
+  verdict.counts[static_cast<std::size_t>(AnomalyKind::MissingTimestamp)] = 0;
 }
 
 std::string counts_text(const std::array<std::uint64_t, kAnomalyKindCount>& counts) {
@@ -152,8 +155,9 @@ TEST(ServeCrashTest, KilledAtRandomMomentsItSaysInTheEndWhatTheOfflineCheckSays)
     const auto end = service.stop();
     const auto history = parse_history(all, {.format = Format::Native});
     ASSERT_TRUE(history.ok());
-    const auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
+    auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
     ASSERT_TRUE(verdict.ok());
+    forgive_recorder(*verdict);
     EXPECT_EQ(end.status, verdict->outcome == Outcome::Holds ? 0 : 1) << end.err;
     const std::string first = end.out.substr(0, end.out.find('\n'));
     EXPECT_EQ(first, (verdict->outcome == Outcome::Holds ? "holds" : "VIOLATED") +
@@ -205,8 +209,9 @@ TEST(ServeCrashTest, FramesThatWereNotAnsweredAreSentAgain) {
   std::string all;
   for (const std::string& line : lines) all += line + '\n';
   const auto history = parse_history(all, {.format = Format::Native});
-  const auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
+  auto verdict = check(*history, Level::SessionSi, {.evidence = Evidence::Timestamps});
   ASSERT_TRUE(verdict.ok());
+  forgive_recorder(*verdict);
   const auto end = service.stop();
   EXPECT_THAT(end.out, StartsWith("VIOLATED session-si by timestamps" +
                                   counts_text(verdict->counts) + "\n"));

@@ -61,10 +61,15 @@ class Tally {
   std::map<std::uint64_t, std::string> reported_;
 };
 
-// What differs between the stream's end and check(), or "".
+// The same trial with all times multiplied.
+[[nodiscard]] Trial stretched(Trial trial, int factor);
+
+// What differs between the stream's end and check(), or "". If stragglers were lost, the stream may
+// miss violations, but must not invent any. `brief`: transactions that were dropped are missing
+// from findings, so only those that are left are compared.
 [[nodiscard]] std::string difference(const Trial& trial, Level level, std::int64_t clock_drift,
-                                     const StreamSummary& summary, const Tally& tally,
-                                     bool sources);
+                                     const StreamSummary& summary, const Tally& tally, bool sources,
+                                     bool brief = false);
 // Runs all steps and finishes the stream. Returns what is wrong with it, or "".
 [[nodiscard]] std::string complaint(const Trial& trial, const StreamOptions& options,
                                     StreamSummary* summary = nullptr);

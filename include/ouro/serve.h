@@ -48,11 +48,13 @@ struct ServeOptions {
   StreamOptions stream;
 
   // Inputs; at least one must be set. Addresses are HOST:PORT; port 0 is any that is free.
-  std::string http;                     // Empty: no HTTP, hence no page and no metrics.
-  std::string tcp;                      // Empty: no TCP.
-  int input = -1;                       // A file descriptor to read; negative: none.
-  std::vector<std::string> follow;      // Files in native text that grow; they may appear later.
-  std::string token;                    // The secret that clients must send; empty: none.
+  std::string http;                 // Empty: no HTTP, hence no page and no metrics.
+  std::string tcp;                  // Empty: no TCP.
+  int input = -1;                   // A file descriptor to read; negative: none.
+  std::vector<std::string> follow;  // Files in native text that grow; they may appear later.
+  std::string token;                // The secret that clients must send; empty: none.
+  // Whether other machines may connect without a token.
+  bool insecure = false;
   std::optional<std::int64_t> initial;  // What keys hold at the start; nothing: they are absent.
   std::size_t body_limit = std::size_t{32} << 20;   // The most bytes of one batch.
   std::size_t queue_limit = std::size_t{64} << 20;  // The most bytes that wait to be checked.
@@ -63,6 +65,9 @@ struct ServeOptions {
   // first gets all later events that were found then. The largest number: none of them.
   std::uint64_t event_after = std::numeric_limits<std::uint64_t>::max();
   std::string webhook;  // URL to POST each event to; empty: none.
+  // With it each POST is signed: X-Ouro-Signature: sha256=HMAC-SHA-256 of the body. Empty: it is
+  // not.
+  std::string webhook_secret;
 
   // The folder for all that must survive a restart; it is made if it does not exist. Empty: a
   // restart forgets everything.
@@ -82,7 +87,8 @@ struct ServeOptions {
 
 struct ServeReport {
   Level level = Level::SessionSi;
-  // Undecided: nothing was violated, but some transactions came too late to be judged.
+  // Undecided: nothing was violated, but some transactions came too late to be judged, or without
+  // timestamps.
   Outcome outcome = Outcome::Holds;
   StreamSummary summary;
   std::uint64_t events = 0;    // Events since the state folder was new.

@@ -20,7 +20,8 @@
 // arrives later and affects something final is a straggler. It is counted, and what it changes is
 // reported, too: as a new violation, or as the withdrawal of an earlier one. So in the end the
 // stream says exactly what check() says of the same transactions, in order of arrival, with
-// Evidence::Timestamps; unless a straggler comes later than StreamOptions::retention allows.
+// Evidence::Timestamps; unless a straggler comes later than StreamOptions::retention allows. Then
+// the stream may miss violations, and says so, but it reports none that check() does not.
 //
 // Time is what the caller says it is: the same calls with the same times give the same events.
 //
@@ -55,21 +56,34 @@ struct StreamOptions {
   // not touched lately, and come back when they are touched.
   std::size_t memory = 0;
   std::string folder;  // Required if there is a limit; created if it does not exist.
-  // How long what went to the folder can come back. A straggler that needs what is older is counted
-  // as lost, and what it would have changed stays as it is.
+  // How late a straggler can be: how long before it a transaction with a later timestamp may have
+  // arrived. One that is later than that, and needs what was dropped, is lost: it is reported as
+  // undecided, and so are violations that it may explain.
   std::chrono::seconds retention{600};
+  // A transaction without timestamps is a fault of who recorded it, not of the database: it is
+  // reported as such, and what returned its values counts as undecided, not as violated. check()
+  // counts it as a violation.
+  bool faults_apart = false;
 };
 
-// A violation, or the withdrawal of one that was reported earlier.
+// What was found, or found to be otherwise.
 struct StreamEvent {
-  std::uint64_t number = 0;     // From one, without gaps; the same calls give the same numbers.
-  bool withdrawn = false;       // True: a violation that was reported earlier is none after all.
-  std::uint64_t withdraws = 0;  // If withdrawn: the number of that event.
-  AnomalyKind kind = AnomalyKind::SnapshotMismatch;
+  enum class What : std::uint8_t {
+    Violation,
+    Withdrawal,  // A violation that was reported earlier is none after all.
+    // A transaction came so late that not all it concerns can be judged. Or, if `withdraws` is not
+    // zero: a violation that was reported earlier may be none.
+    Undecided,
+    Fault,  // Of who recorded the transaction; only with StreamOptions::faults_apart.
+  };
+  std::uint64_t number = 0;  // From one, without gaps; the same calls give the same numbers.
+  What what = What::Violation;
+  std::uint64_t withdraws = 0;  // The number of the event that this one takes back; zero: none.
+  AnomalyKind kind = AnomalyKind::SnapshotMismatch;  // Of the violation, if there is or was one.
   StreamTime arrived{0};   // When the last of the transactions involved arrived.
   StreamTime reported{0};  // When the event became final.
-  // The transactions involved, and a verdict with this one anomaly, as check() would give it. A
-  // transaction that the stream no longer knows is missing from both.
+  // The transactions involved, and a verdict with this one anomaly, as check() would give it (if it
+  // is a violation). A transaction that the stream no longer knows is missing from both.
   std::shared_ptr<const History> history;
   Verdict verdict;
   // For each transaction of `history`: how many arrived before it. That is its number in the
@@ -84,15 +98,20 @@ struct StreamSummary {
   std::uint64_t operations = 0;       // Operations of those that take part.
   std::uint64_t stragglers = 0;       // Transactions that affect something that was final,
   std::uint64_t lost_stragglers = 0;  // and those of them that came later than the retention.
-  std::uint64_t flips = 0;            // Flips of all transactions.
-  std::uint64_t flipped_txns = 0;     // Transactions that flipped,
+  // Violations that were taken back, or not reported, because they cannot be judged: a straggler
+  // was lost, or who may explain them has no timestamps.
+  std::uint64_t undecided = 0;
+  std::uint64_t faults = 0;  // Transactions without timestamps, if StreamOptions::faults_apart.
+  std::uint64_t flips = 0;   // Flips of all transactions.
+  std::uint64_t flipped_txns = 0;  // Transactions that flipped,
   // and how many of them did so once, twice, three times, more often.
   std::array<std::uint64_t, 4> flipped{};
   // Flips by how long the judgement had stood: below 1 ms, 10 ms, 100 ms, 1 s, and longer.
   std::array<std::uint64_t, 5> flip_waits{};
   // Violations by kind, as in Verdict::counts, provisional ones included.
   std::array<std::uint64_t, kAnomalyKindCount> counts{};
-  std::uint64_t provisional = 0;  // How many of these violations are provisional.
+  std::uint64_t provisional = 0;  // How many of these violations are provisional,
+  std::array<std::uint64_t, kAnomalyKindCount> provisional_counts{};  // and of each kind.
   // What there is now.
   std::uint64_t window_txns = 0;  // Transactions that are not final yet.
   std::uint64_t keys = 0;         // Keys in memory.
@@ -152,6 +171,8 @@ class Stream {
   // Whether the stream is in the middle of moving old parts to the folder. A save that begins now
   // finishes that first, which takes up to a second.
   [[nodiscard]] bool sweeping() const;
+  // From now on uses about so much memory. REQUIRES: it is not zero, and there was a limit before.
+  void limit(std::size_t memory);
 
  private:
   struct State;

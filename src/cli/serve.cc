@@ -57,8 +57,9 @@ constexpr char kServeDetails[] =
     "Clients must show the token of --token, or of the environment variable OURO_TOKEN, which "
     "others "
     "cannot see, as 'Authorization: Bearer TOKEN'. A service that listens beyond this machine "
-    "should "
-    "have one.\n\n"
+    "must have one, or --insecure.\n\n"
+    "A batch can name its source (X-Ouro-Source): keys, sessions and timestamps of different "
+    "sources have nothing to do with each other. DELETE /source/NAME forgets one.\n\n"
     "SIZE is a number of bytes or of KB, MB, GB. The exit status is that of 'ouro check', when a "
     "signal or the end of all inputs ends the service.";
 
@@ -146,6 +147,9 @@ std::optional<int> settle(ServeFlags& flags, EventFile& file) {
   if (options.http == "none") options.http.clear();
   if (options.token.empty()) {
     if (const char* token = std::getenv("OURO_TOKEN"); token != nullptr) options.token = token;
+  }
+  if (const char* secret = std::getenv("OURO_WEBHOOK_SECRET"); secret != nullptr) {
+    options.webhook_secret = secret;
   }
   const auto milliseconds = [](double seconds) {
     return std::chrono::milliseconds(static_cast<std::int64_t>(std::min(seconds, 1e9) * 1000));
@@ -259,6 +263,7 @@ void add_serve(CLI::App& root, Commands& commands) {
   app->add_option("--webhook", options.webhook, "POST what is found")->type_name("URL");
   app->add_option("--token", options.token, "what clients must show [$OURO_TOKEN]")
       ->type_name("TOKEN");
+  app->add_flag("--insecure", options.insecure, "let other machines connect without a token");
   app->add_option("--timeout", flags->timeout, "how long a read waits for its writer [5]")
       ->type_name("SEC")
       ->check(number_at_least_zero());

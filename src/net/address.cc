@@ -1,5 +1,6 @@
 #include "net/address.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -50,7 +51,9 @@ std::string to_string(const Address& address) {
 }
 
 bool is_loopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr four{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  return host == "localhost" || host == "::1";
 }
 
 Result<Listening> listen_at(const Address& address) {

@@ -32,11 +32,13 @@ Result<HttpClient> HttpClient::make(const std::string& url) {
   connection->path = url.substr(slash);
   connection->client.set_keep_alive(true);
   connection->client.set_tcp_nodelay(true);
-  connection->client.set_connection_timeout(5);
+  connection->client.set_connection_timeout(3);
   connection->client.set_read_timeout(30);
   connection->client.set_write_timeout(30);
   return HttpClient(std::move(connection));
 }
+
+void HttpClient::stop() { connection_->client.stop(); }
 
 HttpAnswer HttpClient::post(const std::string& path, const std::string& body,
                             const std::string& content_type, const HttpHeaders& headers) {

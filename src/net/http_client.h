@@ -28,10 +28,12 @@ class HttpClient {
   HttpClient& operator=(HttpClient&&) noexcept;
   ~HttpClient();
 
-  // POSTs `body` to the URL with `path` added to it. Blocks: 5 seconds at most to connect, then
+  // POSTs `body` to the URL with `path` added to it. Blocks: 3 seconds at most to connect, then
   // until nothing was sent or received for half a minute. Connects again if need be.
   [[nodiscard]] HttpAnswer post(const std::string& path, const std::string& body,
                                 const std::string& content_type, const HttpHeaders& headers = {});
+  // Ends a post() that another thread waits for; this one may be called from any thread.
+  void stop();
 
  private:
   struct Connection;

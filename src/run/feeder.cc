@@ -145,6 +145,7 @@ std::uint64_t Feeder::gather(std::deque<Line>& lines, bool last, std::string& ba
 net::HttpAnswer Feeder::post(const std::string& batch) {
   net::HttpHeaders headers;
   if (!batch.empty()) headers.emplace_back("X-Ouro-Batch", fmt::format("{}/{}", name_, number_));
+  headers.emplace_back("X-Ouro-Source", name_);
   if (!options_.token.empty()) headers.emplace_back("Authorization", "Bearer " + options_.token);
   return client_.post("/check", batch, "application/x-ndjson", headers);
 }

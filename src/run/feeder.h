@@ -65,7 +65,9 @@ class Feeder {
 
   const Options options_;
   net::HttpClient client_;
-  std::string name_;          // Our name as a client of the service; random.
+  // Our name as a client of the service, and as a source of transactions; random, so that different
+  // runs have nothing to do with each other.
+  std::string name_;
   std::uint64_t number_ = 0;  // The number of the last batch.
   db::Database* database_ = nullptr;
   std::unordered_map<std::uint64_t, db::Recovered::Times> times_;  // By token.

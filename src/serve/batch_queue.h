@@ -65,10 +65,13 @@ struct FilePosition {
 // What became of a batch. If there is an error, nothing of the batch was applied.
 struct Receipt {
   std::optional<Error> error;
+  bool full = false;      // The error is a disk that is full; it may be sent again later.
   bool repeated = false;  // The batch had been applied before, so nothing was done.
 };
 
 struct Batch {
+  std::string source;   // See sources.h; empty: the batch names none.
+  bool forget = false;  // Not a batch at all, but the wish to forget its source.
   std::shared_ptr<const History> history;
   std::string binary;  // The history in native binary form, if it is to be logged.
   BatchId id;

@@ -67,7 +67,8 @@ void Committer::settle(std::vector<Group>& groups, const Status& stored) {
       if (!stored && !receipt.error) receipt.error = stored.error();
       if (done) done(receipt);
     }
-    if (stored) hub_.publish(std::move(group.events));
+    if (!stored) continue;
+    for (SourceEvents& events : group.events) hub_.publish(std::move(events));
   }
 }
 

@@ -25,7 +25,7 @@ class Committer {
   // What one step of the stream thread produced.
   struct Group {
     std::vector<std::pair<std::function<void(const Receipt&)>, Receipt>> answers;
-    std::vector<StreamEvent> events;
+    std::vector<SourceEvents> events;
     bool durable = true;  // Whether something was logged for the group, which must be synced first.
   };
 

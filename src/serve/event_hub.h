@@ -6,6 +6,7 @@
 // file only the latest events are kept, in memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,15 +17,31 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ouro/result.h"
 #include "ouro/stream.h"
 #include "serve/event_log.h"
 #include "serve/event_text.h"
+#include "serve/sources.h"
 
 namespace ouro::serving {
+
+// Counts of events since the state folder was new, or since the process began if there is none.
+struct EventCounters {
+  // Violations by the number of their source and by anomaly.
+  std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> violations;
+  std::array<std::uint64_t, 4> kinds{};              // By StreamEvent::What.
+  std::map<std::uint32_t, std::uint64_t> published;  // How many events each source has had.
+  std::map<std::uint32_t, std::string> names;        // Of the sources.
+  void add(const EventText& event);
+};
+
+// The name of a source that has had events; else "".
+[[nodiscard]] std::string_view name_of(const EventCounters& counters, std::uint32_t source);
 
 class EventHub {
  public:
@@ -35,15 +52,20 @@ class EventHub {
     std::function<void(const std::string& line)> event;  // Called with new events; may be empty.
     std::uint64_t event_after =
         ~std::uint64_t{0};  // open() calls `event` for the events of the file after this number.
+    std::string counters;   // The file of save_counters(); empty: none.
   };
   explicit EventHub(Options options) : options_(std::move(options)) {}
   ~EventHub();
 
   // Reads the file, and starts the thread that turns events into text. Call it once.
   [[nodiscard]] Status open();
-  // Takes events in the order of their numbers; leaves out those that it has already. Waits while
-  // too many events are not text yet.
-  void publish(std::vector<StreamEvent> events);
+  // Takes events of a source in the order of their numbers; leaves out those that it has already.
+  // Waits while too many events are not text yet.
+  void publish(SourceEvents events);
+  // Saves how many events there were of each kind and source, so that open() need not look at all
+  // of them, of which some may be dropped. REQUIRES: drain() was called, and nothing published
+  // since.
+  [[nodiscard]] Status save_counters() const;
   // Waits until all events that were published are text, and on disk if there is a file.
   [[nodiscard]] Status drain();
   // The webhook has delivered all events up to this number.
@@ -64,16 +86,18 @@ class EventHub {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
   struct Overview {
-    std::vector<EventText> recent;                    // The latest first, without their lines.
-    std::map<std::string, std::uint64_t> violations;  // By anomaly, since this process began.
-    std::uint64_t withdrawals = 0;                    // Since this process began.
-    std::uint64_t backlog = 0;                        // Events that are not text yet.
+    std::vector<EventText> recent;  // The latest first, without their lines.
+    EventCounters counters;
+    std::uint64_t backlog = 0;  // Events that are not text yet.
   };
   [[nodiscard]] Overview overview() const;
 
  private:
   void tell_all();            // What the thread does.
   void add(EventText event);  // REQUIRES: mutex_ is held.
+  // Reads the counters, and counts the events since.
+  [[nodiscard]] Status load_counters();
+  [[nodiscard]] Error damaged(std::string what) const;
   [[nodiscard]] Status drop_if_due();
 
   const Options options_;
@@ -81,18 +105,19 @@ class EventHub {
 
   mutable std::mutex mutex_;  // Guards all members below.
   mutable std::condition_variable changed_;
-  std::deque<StreamEvent> pending_;  // Published, and not text yet.
-  bool telling_ = false;             // The thread works on an event that is not in pending_.
+  std::deque<NumberedEvent> pending_;  // Published, and not text yet.
+  bool telling_ = false;               // The thread works on an event that is not in pending_.
   std::atomic<bool> stopped_{false};
   std::optional<Error> problem_;
-  std::uint64_t published_ = 0;  // The number of the last event that publish() took.
-  std::uint64_t last_ = 0;       // The number of the last event that is text.
+  std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.
+  // By source: the number of the last event that publish() took.
+  std::map<std::uint32_t, std::uint64_t> published_;
+  std::uint64_t last_ = 0;  // The number of the last event that is text.
   EventLog log_;
   std::uint64_t delivered_ = 0;
   std::deque<EventText> kept_;  // The latest events, with their lines.
   std::size_t kept_bytes_ = 0;
-  std::map<std::string, std::uint64_t> violations_;
-  std::uint64_t withdrawals_ = 0;
+  EventCounters counters_;
 };
 
 }  // namespace ouro::serving

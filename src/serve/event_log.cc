@@ -91,12 +91,18 @@ Status EventLog::begin_current() {
   return current_.fd < 0 ? Status(system_error(path_, "cannot write events")) : Status();
 }
 
-Status EventLog::write(const std::string& line) const {
-  for (std::string_view bytes = line; !bytes.empty();) {
-    const ssize_t count = ::write(current_.fd, bytes.data(), bytes.size());
+Status EventLog::write(const std::string& line) {
+  const std::uint64_t begin = current_.bytes();
+  full_ = false;
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t count = ::pwrite(current_.fd, line.data() + done, line.size() - done,
+                                   static_cast<off_t>(begin + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(path_, "cannot write events");
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+    if (count < 0) {
+      full_ = errno == ENOSPC || errno == EDQUOT;
+      return system_error(path_, "cannot write events");
+    }
+    done += static_cast<std::size_t>(count);
   }
   return {};
 }

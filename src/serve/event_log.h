@@ -30,7 +30,10 @@ class EventLog {
 
   // Writes the next line to the file. It counts only once add() was called with it, too: so write()
   // needs no lock against readers. `line` ends with a line break.
-  [[nodiscard]] Status write(const std::string& line) const;
+  // After an error it may be called again with the same line.
+  [[nodiscard]] Status write(const std::string& line);
+  // Whether the last write() failed because the disk is full.
+  [[nodiscard]] bool full() const { return full_; }
   void add(const std::string& line);
   [[nodiscard]] Status sync() const;
 
@@ -69,6 +72,7 @@ class EventLog {
   std::uint64_t limit_ = 0;
   Part older_;
   Part current_;
+  bool full_ = false;
 };
 
 }  // namespace ouro::serving

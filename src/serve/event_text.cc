@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -17,6 +19,11 @@ namespace {
 // Limits for the text of one event.
 constexpr std::size_t kMaxTransactionBytes = 256 * 1024;  // If they need more, they are left out.
 constexpr std::size_t kNamedSessions = 4;                 // In the headline.
+
+// The kinds of events, in the order of StreamEvent::What.
+constexpr std::string_view kKindNames[] = {"violation", "withdrawal", "undecided", "input-fault"};
+static_assert(std::size(kKindNames) == static_cast<std::size_t>(StreamEvent::What::Fault) + 1);
+constexpr const char* kTooLate = "came too late to be judged";
 
 double seconds(StreamTime time) { return std::chrono::duration<double>(time).count(); }
 
@@ -50,29 +57,44 @@ void write_transactions(const History& history, JsonWriter& json) {
 
 }  // namespace
 
-EventText tell(const StreamEvent& event, Telling telling) {
-  EventText told{.number = event.number,
-                 .withdrawn = event.withdrawn,
+using What = StreamEvent::What;
+
+std::string_view kind_name(What what) { return kKindNames[static_cast<std::size_t>(what)]; }
+
+EventText tell(const NumberedEvent& numbered, Telling telling) {
+  const StreamEvent& event = numbered.event;
+  EventText told{.number = numbered.number,
+                 .in_source = event.number,
+                 .source_number = numbered.source_number,
+                 .source = numbered.source,
+                 .what = event.what,
                  .withdraws = event.withdraws,
                  .anomaly = std::string(info(event.kind).name),
                  .headline = {},
                  .reported = seconds(event.reported),
                  .line = {}};
   JsonWriter json;
-  json.begin_object().member("event", event.number);
-  json.member("kind", event.withdrawn ? "withdrawal" : "violation");
-  if (event.withdrawn) json.member("withdraws", event.withdraws);
-  std::string id(info(event.kind).id);
+  json.begin_object().member("event", told.number);
+  if (told.source_number != 0) {
+    json.member("source", std::string_view(told.source));
+    json.member("source_number", std::uint64_t{told.source_number});
+  }
+  if (told.in_source != told.number) json.member("number", told.in_source);
+  json.member("kind", kind_name(event.what));
+  if (event.withdraws != 0) json.member("withdraws", event.withdraws);
+  const bool late = event.what == What::Undecided && event.withdraws == 0;
+  if (late) told.anomaly = kTooLate;
+  std::string id(late ? "too-late" : info(event.kind).id);
   std::string text;
-  if (event.history != nullptr && telling == Telling::Full && !event.withdrawn) {
+  if (event.history != nullptr && telling == Telling::Full && event.what == What::Violation) {
     const Explanation explanation = explain(*event.history, event.verdict, {.threads = 1});
     if (!explanation.stories.empty()) {
       told.anomaly = name(explanation.stories.front());
       id = ouro::id(explanation.stories.front());
     }
-    text = describe(*event.history, event.verdict,
-                    {.name = fmt::format("event {}", event.number),
-                     .explanations = std::span(&explanation, 1)});
+    text = describe(
+        *event.history, event.verdict,
+        {.name = fmt::format("event {}", told.number), .explanations = std::span(&explanation, 1)});
   }
   told.headline = told.anomaly;
   if (event.history != nullptr && event.history->session_count() > 0) {
@@ -106,8 +128,15 @@ bool parse_event(const std::string& line, EventText& event) {
     return false;
   }
   event.reported = *reported;
-  event.withdrawn = *kind == "withdrawal";
-  if (event.withdrawn && !number_of("withdraws", event.withdraws)) return false;
+  std::uint64_t source = 0;
+  static_cast<void>(number_of("source_number", source));
+  event.source_number = static_cast<std::uint32_t>(source);
+  event.source = member("source").text().value_or("");
+  if (!number_of("number", event.in_source)) event.in_source = event.number;
+  const auto* const known = std::find(std::begin(kKindNames), std::end(kKindNames), *kind);
+  if (known == std::end(kKindNames)) return false;
+  event.what = static_cast<What>(known - std::begin(kKindNames));
+  if (!number_of("withdraws", event.withdraws) && event.what == What::Withdrawal) return false;
   event.anomaly = *anomaly;
   event.headline = *headline;
   event.line = line;

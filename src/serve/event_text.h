@@ -3,15 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ouro/stream.h"
 
 namespace ouro::serving {
 
 struct EventText {
-  std::uint64_t number = 0;
-  bool withdrawn = false;       // The event takes back an earlier one: it was no violation.
-  std::uint64_t withdraws = 0;  // The number of that earlier event.
+  std::uint64_t number = 0;         // Of all events of the service.
+  std::uint64_t in_source = 0;      // Of the events of its source.
+  std::uint32_t source_number = 0;  // See sources.h.
+  std::string source;               // The name of the source.
+  StreamEvent::What what = StreamEvent::What::Violation;
+  std::uint64_t withdraws = 0;  // The earlier event that it takes back, by its number in_source.
   std::string anomaly;          // "lost update"
   std::string headline;         // "lost update: sessions a, b"
   double reported = 0;          // Seconds since 1970.
@@ -21,7 +25,18 @@ struct EventText {
 // Brief leaves out the explanation in words, which takes longest to make.
 enum class Telling { Full, Brief };
 
-[[nodiscard]] EventText tell(const StreamEvent& event, Telling telling);
+// "violation", "withdrawal", "undecided"
+[[nodiscard]] std::string_view kind_name(StreamEvent::What what);
+
+// An event, and which one it is.
+struct NumberedEvent {
+  std::uint64_t number = 0;  // Of all events of the service.
+  std::uint32_t source_number = 0;
+  std::string source;
+  StreamEvent event;
+};
+
+[[nodiscard]] EventText tell(const NumberedEvent& event, Telling telling);
 // Restores what tell() returned from its line; false if `line` is not such a line.
 [[nodiscard]] bool parse_event(const std::string& line, EventText& event);
 

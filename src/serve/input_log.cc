@@ -36,6 +36,7 @@ std::uint32_t checksum(std::string_view bytes) {
 
 void encode(const LogRecord& record, std::string& out) {
   put(out, static_cast<std::uint8_t>(record.kind));
+  if (record.kind >= LogRecord::Kind::SourceBatch) put(out, record.source);
   put(out, record.time);
   put(out, record.txns);
   put_text(out, record.id.client);
@@ -82,6 +83,8 @@ bool decode(std::string_view bytes, LogRecord& record) {
   Decoder decoder(bytes);
   std::uint8_t kind = 0;
   decoder.take(kind);
+  record.kind = static_cast<LogRecord::Kind>(kind);
+  if (record.kind >= LogRecord::Kind::SourceBatch) decoder.take(record.source);
   decoder.take(record.time);
   decoder.take(record.txns);
   decoder.take_text(record.id.client);
@@ -90,9 +93,8 @@ bool decode(std::string_view bytes, LogRecord& record) {
   decoder.take(record.position.device);
   decoder.take(record.position.inode);
   decoder.take(record.position.offset);
-  record.kind = static_cast<LogRecord::Kind>(kind);
   record.history = decoder.rest();
-  return decoder.ok() && kind >= 1 && kind <= static_cast<std::uint8_t>(LogRecord::Kind::Position);
+  return decoder.ok() && kind >= 1 && kind <= static_cast<std::uint8_t>(LogRecord::Kind::Source);
 }
 
 // Reads exactly `size` bytes; false at the end of the file.
@@ -150,6 +152,7 @@ LogWriter& LogWriter::operator=(LogWriter&& other) noexcept {
   std::swap(file_, other.file_);
   std::swap(bytes_, other.bytes_);
   std::swap(buffer_, other.buffer_);
+  std::swap(full_, other.full_);
   return *this;
 }
 
@@ -177,12 +180,19 @@ void LogWriter::append(const LogRecord& record) {
 }
 
 Status LogWriter::flush() {
-  std::string_view rest = buffer_;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(file_, rest.data(), rest.size());
+  full_ = false;
+  std::size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t count = ::write(file_, buffer_.data() + done, buffer_.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(path_, "cannot write the input log");
-    rest.remove_prefix(static_cast<std::size_t>(count));
+    if (count < 0) {
+      full_ = errno == ENOSPC || errno == EDQUOT;
+      Error error = system_error(path_, "cannot write the input log");
+      bytes_ += done;
+      buffer_.erase(0, done);
+      return error;
+    }
+    done += static_cast<std::size_t>(count);
   }
   bytes_ += buffer_.size();
   buffer_.clear();

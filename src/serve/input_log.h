@@ -26,10 +26,16 @@ struct LogRecord {
     Seen = 4,      // The batch `id` was applied.
     Floor = 5,     // All batches of the client up to the number of `id` were applied.
     Position = 6,  // A file was read up to `position`.
+    // What has to do with a source other than number 0; see sources.h.
+    SourceBatch = 7,  // Like Batch, of the stream of `source`.
+    Source = 8,       // There is a source with this number, and the client of `id` as its name.
   };
   Kind kind = Kind::Advance;
-  std::int64_t time = 0;   // The time passed to the stream, in nanoseconds since 1970.
-  std::uint64_t txns = 0;  // How many transactions the stream was given, this batch included.
+  std::int64_t time = 0;  // The time passed to the stream, in nanoseconds since 1970.
+  // How many transactions the stream was given, this batch included; for calls that concern all
+  // streams: how many all were given.
+  std::uint64_t txns = 0;
+  std::uint32_t source = 0;
   BatchId id = {};
   FilePosition position = {};
   std::string_view history = {};  // Native binary.
@@ -47,8 +53,11 @@ class LogWriter {
 
   // Adds a record to the buffer in memory.
   void append(const LogRecord& record);
-  // Writes the buffer to the file. What was flushed survives a crash of this process.
+  // Writes the buffer to the file. What was flushed survives a crash of this process. After an
+  // error it may be called again, and goes on where it stopped.
   [[nodiscard]] Status flush();
+  // Whether the last flush() failed because the disk is full.
+  [[nodiscard]] bool full() const { return full_; }
   // Waits until what was flushed is on disk; it then survives a crash of the machine, too. May be
   // called while another thread appends and flushes.
   [[nodiscard]] Status sync() const;
@@ -60,6 +69,7 @@ class LogWriter {
   int file_ = -1;
   std::uint64_t bytes_ = 0;
   std::string buffer_;
+  bool full_ = false;
 };
 
 // Calls `visit` with each complete record of `path`, in order, up to the first that is incomplete

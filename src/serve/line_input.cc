@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <future>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,6 +20,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 * 1024;
 constexpr auto kPause = std::chrono::milliseconds(50);  // Between looks at a file that may grow.
+constexpr auto kFullDiskPause = std::chrono::milliseconds(200);
 constexpr std::uint64_t kMaxComplaints = 10;
 
 bool stopped(const LineOptions& options) { return options.stop != nullptr && *options.stop; }
@@ -72,7 +76,7 @@ bool LineFeed::end() {
 bool LineFeed::submit(std::string_view lines, const FilePosition& position) {
   auto parsed = parse_batch(lines, Format::Native, options_.name, options_.rules);
   if (!parsed.ok()) return submit_each(lines, position);
-  return submit_parsed(*std::move(parsed), lines, position, false);
+  return submit_parsed(*parsed, lines, position, false);
 }
 
 // Submits each line as a batch of its own, and leaves out the bad ones.
@@ -88,41 +92,46 @@ bool LineFeed::submit_each(std::string_view lines, const FilePosition& position)
     }
     FilePosition behind = position;
     behind.offset -= std::min<std::uint64_t>(behind.offset, lines.size());
-    if (!submit_parsed(*std::move(parsed), line, behind, true)) return false;
+    if (!submit_parsed(*parsed, line, behind, true)) return false;
   }
   return true;
 }
 
-bool LineFeed::submit_parsed(ParsedBatch parsed, std::string_view lines,
+bool LineFeed::submit_parsed(const ParsedBatch& parsed, std::string_view lines,
                              const FilePosition& position, bool alone) {
-  auto reservation = queue_.reserve(lines.size());
-  if (!reservation) return false;
+  for (;;) {
+    const auto receipt = ask(parsed, lines.size(), position);
+    if (!receipt) return false;
+    if (!receipt->error) return true;
+    if (receipt->full && stopped(options_)) return false;
+    if (receipt->full) {  // Nothing may be left out, so it is tried again until there is room.
+      std::this_thread::sleep_for(kFullDiskPause);
+      continue;
+    }
+    if (!alone) return submit_each(lines, position);
+    complain(fmt::format("left out a line: {}", receipt->error->to_string()));
+    return true;
+  }
+}
+
+// Submits a batch and waits for the answer. Nothing: the queue is closed.
+std::optional<Receipt> LineFeed::ask(const ParsedBatch& parsed, std::size_t bytes,
+                                     const FilePosition& position) {
+  auto reservation = queue_.reserve(bytes);
+  if (!reservation) return std::nullopt;
   Batch batch;
-  batch.history = std::move(parsed.history);
-  batch.binary = std::move(parsed.binary);
+  batch.history = parsed.history;
+  batch.binary = parsed.binary;
   batch.position = position;
   batch.arrived = std::chrono::steady_clock::now();
   batch.reservation = *std::move(reservation);
   // The check may refuse a batch that could be read. We wait for the answer, so that its lines can
   // then be tried one by one before later lines of the file.
-  struct Answer {
-    std::mutex mutex;
-    std::condition_variable came;
-    std::optional<Receipt> receipt;
-  };
-  const auto answer = std::make_shared<Answer>();
-  batch.done = [answer](const Receipt& receipt) {
-    const std::lock_guard lock(answer->mutex);
-    answer->receipt = receipt;
-    answer->came.notify_all();
-  };
-  if (!queue_.submit(std::move(batch))) return false;
-  std::unique_lock lock(answer->mutex);
-  answer->came.wait(lock, [&] { return answer->receipt.has_value(); });
-  if (!answer->receipt->error) return true;
-  if (!alone) return submit_each(lines, position);
-  complain(fmt::format("left out a line: {}", answer->receipt->error->to_string()));
-  return true;
+  const auto answer = std::make_shared<std::promise<Receipt>>();
+  auto came = answer->get_future();
+  batch.done = [answer](const Receipt& receipt) { answer->set_value(receipt); };
+  if (!queue_.submit(std::move(batch))) return std::nullopt;
+  return came.get();
 }
 
 void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor) {
@@ -173,34 +182,121 @@ namespace {
 class Follower {
  public:
   Follower(std::string path, const LineOptions& options, BatchQueue& queue, Monitor& monitor)
-      : path_(std::move(path)), options_(options), feed_(options, queue, monitor) {}
+      : path_(std::move(path)),
+        options_(options),
+        monitor_(monitor),
+        feed_(options, queue, monitor),
+        buffer_(kReadBytes) {}
   ~Follower() { close(); }
 
   void follow(const std::optional<FilePosition>& begin) {
-    std::vector<char> buffer(kReadBytes);
-    bool first = true;
+    if (begin && !catch_up(*begin)) return;
     while (!stopped(options_)) {
-      if (file_ < 0 && open()) {
-        const bool same = std::exchange(first, false) && begin && begin->inode == at_.inode &&
-                          begin->device == at_.device && begin->offset <= size();
-        at_.offset = same ? begin->offset : 0;
-        ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
-      }
+      if (file_ < 0 && open(path_)) ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
       if (file_ < 0 && !std::exchange(told_, true)) note("is not there yet");
-      const ssize_t count = file_ < 0 ? 0 : read_some(file_, buffer);
+      const ssize_t count = file_ < 0 ? 0 : read_some(file_, buffer_);
       if (count > 0) {
-        at_.offset += static_cast<std::uint64_t>(count);
-        if (!feed_.add({buffer.data(), static_cast<std::size_t>(count)}, at_)) return;
+        if (!take(count)) return;
         continue;
       }
       if (file_ >= 0) look_around();
+      if (missed_) return;
       std::this_thread::sleep_for(kPause);
     }
   }
 
  private:
-  bool open() {
-    file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // A file that may have been followed under the name path_.
+  struct Sibling {
+    std::string path;
+    timespec written;
+    bool begun = false;  // It is the one that was read before.
+  };
+
+  // Goes on where an earlier process stopped, up to the file that has the name now. False: the
+  // service ends, or something is missing.
+  bool catch_up(const FilePosition& begin) {
+    struct stat now {};
+    if (::stat(path_.c_str(), &now) == 0 && now.st_ino == begin.inode &&
+        now.st_dev == begin.device) {
+      // It is still the same file. If it was cut meanwhile, it is read from its beginning.
+      const bool cut = static_cast<std::uint64_t>(now.st_size) < begin.offset;
+      if (open(path_)) at_.offset = cut ? 0 : begin.offset;
+      if (file_ >= 0) ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
+      return true;
+    }
+    const std::vector<Sibling> old = siblings(begin);
+    const auto first =
+        std::find_if(old.begin(), old.end(), [](const Sibling& s) { return s.begun; });
+    if (first == old.end()) {
+      note(
+          "is another file than before, and the rest of that one is not in its folder: "
+          "transactions are missing, so nothing more is read from it");
+      monitor_.count_gap();
+      return false;
+    }
+    if (open(first->path)) {
+      at_.offset = begin.offset;
+      ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
+      if (!read_rest()) return false;
+    }
+    return catch_up_between(begin);
+  }
+
+  // Reads an open file to its end, and closes it. False: the service ends.
+  bool read_rest() {
+    for (ssize_t count = 0; (count = read_some(file_, buffer_)) > 0;) {
+      if (!take(count) || stopped(options_)) return false;
+    }
+    close();
+    return feed_.end();
+  }
+
+  // The file that was read to its end lost its name. If it was renamed, reads the files that were
+  // written after it and lost the name, too. (If it is not there any more, it was removed, and
+  // nothing tells of others.)
+  bool catch_up_between(const FilePosition& read) {
+    const std::vector<Sibling> old = siblings(read);
+    auto file = std::find_if(old.begin(), old.end(), [](const Sibling& s) { return s.begun; });
+    if (file == old.end()) return true;
+    for (++file; file != old.end(); ++file) {
+      if (open(file->path) && !read_rest()) return false;
+    }
+    at_ = {};
+    return true;
+  }
+
+  // The files in the folder whose names begin with that of path_, without the one that has it now;
+  // those that were written last come last.
+  [[nodiscard]] std::vector<Sibling> siblings(const FilePosition& begin) const {
+    const std::filesystem::path path(path_);
+    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    const std::string name = path.filename().string();
+    std::vector<Sibling> found;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      const std::string other = entry.path().filename().string();
+      struct stat facts {};
+      if (other == name || !other.starts_with(name)) continue;
+      if (::stat(entry.path().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+      found.push_back({entry.path().string(), facts.st_mtim,
+                       facts.st_ino == begin.inode && facts.st_dev == begin.device &&
+                           static_cast<std::uint64_t>(facts.st_size) >= begin.offset});
+    }
+    std::sort(found.begin(), found.end(), [](const Sibling& a, const Sibling& b) {
+      return std::pair(a.written.tv_sec, a.written.tv_nsec) <
+             std::pair(b.written.tv_sec, b.written.tv_nsec);
+    });
+    return found;
+  }
+
+  // Submits the bytes of buffer_ that were read last. False: the queue is closed.
+  bool take(ssize_t count) {
+    at_.offset += static_cast<std::uint64_t>(count);
+    return feed_.add({buffer_.data(), static_cast<std::size_t>(count)}, at_);
+  }
+  bool open(const std::string& path) {
+    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     struct stat facts {};
     if (file_ < 0 || ::fstat(file_, &facts) != 0) return false;
     at_ = {.path = path_, .device = facts.st_dev, .inode = facts.st_ino, .offset = 0};
@@ -230,7 +326,11 @@ class Follower {
     // More may have been written to the old file since we read to its end; read that first.
     if (size() > at_.offset) return;
     static_cast<void>(feed_.end());
+    const FilePosition old = at_;
     close();
+    at_ = {};
+    // Several files may have had the name since we last looked.
+    missed_ = !catch_up_between(old);
   }
   void note(std::string_view what) const {
     if (options_.note) options_.note(fmt::format("{}: {}", path_, what));
@@ -238,7 +338,10 @@ class Follower {
 
   std::string path_;
   const LineOptions& options_;
+  Monitor& monitor_;
   LineFeed feed_;
+  std::vector<char> buffer_;
+  bool missed_ = false;  // Something is missing: nothing more is read.
   int file_ = -1;
   bool told_ = false;  // Whether it was noted that the file does not exist.
   FilePosition at_;    // The place after what was read.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,8 +43,10 @@ class LineFeed {
  private:
   bool submit(std::string_view lines, const FilePosition& position);
   // Submits what `lines` were parsed to, and waits for the answer. `alone`: it is a single line.
-  bool submit_parsed(ParsedBatch parsed, std::string_view lines, const FilePosition& position,
-                     bool alone);
+  bool submit_parsed(const ParsedBatch& parsed, std::string_view lines,
+                     const FilePosition& position, bool alone);
+  [[nodiscard]] std::optional<Receipt> ask(const ParsedBatch& parsed, std::size_t bytes,
+                                           const FilePosition& position);
   bool submit_each(std::string_view lines, const FilePosition& position);
   void complain(std::string_view what);
 
@@ -59,9 +62,14 @@ class LineFeed {
 // comes; other formats are read to the end and submitted as one batch.
 void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 
-// Reads `path` as it grows, until told to stop. Begins at `begin` if that is of the same file, else
-// at the beginning. If the file is replaced by another, reads the old one to its end and then the
-// new one. If the file gets shorter, reads it from its beginning again.
+// Reads `path` as it grows, until told to stop. If the file is replaced by another, reads the old
+// one to its end and then the new one. If the file gets shorter, reads it from its beginning again.
+//
+// `begin` is how far it was read before. If another file has taken its name since, the old one is
+// looked for in its folder, under names that begin with the same name (as after a rotation), is
+// read to its end, and so are the files between the two, in the order in which they were last
+// written. If it is not there, transactions are missing, and those that follow cannot be judged
+// without them: nothing is read, and a gap is counted.
 void follow_file(const std::string& path, const std::optional<FilePosition>& begin,
                  const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 

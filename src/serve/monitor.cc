@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "report/json_writer.h"
+#include "serve/sources.h"
 
 namespace ouro::serving {
 namespace {
@@ -44,6 +45,16 @@ class MetricsText {
   std::string_view name_;
 };
 
+std::string_view verdict_name(Outcome outcome) {
+  return outcome == Outcome::Violated    ? "violated"
+         : outcome == Outcome::Undecided ? "undecided"
+                                         : "holds";
+}
+
+int exit_of(Outcome outcome) {
+  return outcome == Outcome::Violated ? 1 : outcome == Outcome::Undecided ? 2 : 0;
+}
+
 void write_counts(MetricsText& text, const Vitals& vitals) {
   const StreamSummary& stream = vitals.stream;
   text.family("transactions_total", "counter", "Transactions taken, by what their client heard.");
@@ -58,6 +69,13 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
   text.single("stragglers_total", "counter",
               "Transactions that came after the time-out of one they could affect.",
               stream.stragglers);
+  text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.",
+              static_cast<int>(exit_of(outcome_of(stream))));
+  text.single("lost_stragglers_total", "counter", "The same as ouro_unknown_total.",
+              stream.lost_stragglers);
+  text.single("undecided_total", "counter", "Violations that could not be judged after all.",
+              stream.undecided);
+  text.single("input_faults_total", "counter", "Transactions without timestamps.", stream.faults);
   text.single("unknown_total", "counter",
               "Transactions that came too late for their effects to be judged.",
               stream.lost_stragglers);
@@ -74,6 +92,58 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
   text.single("recalled_total", "counter", "Times something came back from disk.", stream.recalled);
   text.single("keys_left_total", "counter", "Times a key left memory.", stream.keys_left);
   text.single("keys_back_total", "counter", "Times a key came back to memory.", stream.keys_back);
+}
+
+}  // namespace
+
+namespace {
+
+// Text as the value of a label.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + '"';
+}
+
+void write_events(MetricsText& text, const EventCounters& counters, std::string_view level) {
+  text.family("violations_total", "counter", "Violations reported.");
+  for (const auto& [which, count] : counters.violations) {
+    std::string labels = fmt::format("level=\"{}\",anomaly={}", level, quoted(which.second));
+    if (which.first != 0) labels += ",source=" + quoted(name_of(counters, which.first));
+    text.sample('{' + labels + '}', count);
+  }
+  text.single("withdrawals_total", "counter", "Violations that turned out to be none.",
+              counters.kinds[static_cast<std::size_t>(StreamEvent::What::Withdrawal)]);
+}
+
+void write_sources(MetricsText& text, const std::vector<Vitals::Source>& sources) {
+  const auto family = [&](std::string_view name, std::string_view type, std::string_view help,
+                          const auto& value) {
+    text.family(name, type, help);
+    for (const Vitals::Source& source : sources) {
+      text.sample("{source=" + quoted(source.name) + '}', value(source.stream));
+    }
+  };
+  family("source_transactions_total", "counter", "Transactions that take part, by source.",
+         [](const StreamSummary& stream) { return stream.txns; });
+  family("source_violations", "gauge", "Violations that stand, by source.",
+         [](const StreamSummary& stream) { return violation_count(stream); });
+  family("source_verdict", "gauge", "0 holds, 1 violated, 2 undecided; by source.",
+         [](const StreamSummary& stream) { return exit_of(outcome_of(stream)); });
+}
+
+// Final ones only; provisional ones may still turn out to be none, and are counted apart.
+void write_violations(JsonWriter& json, const StreamSummary& stream) {
+  json.key("violations").begin_object();
+  for (std::size_t i = 0; i < stream.counts.size(); ++i) {
+    const std::uint64_t count =
+        stream.counts[i] - std::min(stream.counts[i], stream.provisional_counts[i]);
+    if (count > 0) json.member(info(static_cast<AnomalyKind>(i)).name, count);
+  }
+  json.end_object();
 }
 
 }  // namespace
@@ -116,17 +186,13 @@ std::string Monitor::metrics() const {
   const std::lock_guard lock(mutex_);
   MetricsText text;
   write_counts(text, vitals_);
-  text.family("violations_total", "counter", "Violations reported.");
-  const std::string_view level = info(options_.level).name;
-  for (const auto& [anomaly, count] : events.violations) {
-    text.sample(fmt::format("{{level=\"{}\",anomaly=\"{}\"}}", level, anomaly), count);
-  }
-  text.single("withdrawals_total", "counter", "Violations that turned out to be none.",
-              events.withdrawals);
+  write_events(text, events.counters, info(options_.level).name);
+  write_sources(text, vitals_.sources);
   text.family("batches_total", "counter", "Batches, by what became of them.");
   text.sample("{result=\"applied\"}", vitals_.batches);
   text.sample("{result=\"repeated\"}", vitals_.repeated);
   text.sample("{result=\"rejected\"}", rejected_.load());
+  text.single("input_gaps_total", "counter", "Files of which a part is missing.", gaps_.load());
   text.single("resident_bytes", "gauge", "Memory of the process.", resident_bytes());
   text.single("queue_bytes", "gauge", "Input that waits for the check.", queue_.bytes());
   text.single("lag_seconds", "gauge", "From arrival to verdict, of the last batch.",
@@ -142,9 +208,9 @@ std::string Monitor::summary() const {
   JsonWriter json;
   json.begin_object();
   json.member("level", info(options_.level).name);
-  json.member("verdict", violation_count(stream) > 0  ? "violated"
-                         : stream.lost_stragglers > 0 ? "undecided"
-                                                      : "holds");
+  const bool undecided = outcome_of(stream) == Outcome::Holds && gaps_ > 0;
+  json.member("verdict", verdict_name(undecided ? Outcome::Undecided : outcome_of(stream)));
+  json.member("gaps", gaps_.load());
   json.member("uptime_seconds",
               std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
   json.member("timeout_seconds", std::chrono::duration<double>(options_.timeout).count());
@@ -160,16 +226,27 @@ std::string Monitor::summary() const {
   json.member("lag_seconds", vitals_.lag_seconds).member("batches", vitals_.batches);
   json.member("rejected", rejected_.load()).member("repeated", vitals_.repeated);
   json.member("events", hub_.last());
-  json.key("violations").begin_object();
-  for (std::size_t i = 0; i < stream.counts.size(); ++i) {
-    if (stream.counts[i] == 0) continue;
-    json.member(info(static_cast<AnomalyKind>(i)).name, stream.counts[i]);
+  json.member("undecided", stream.undecided).member("input_faults", stream.faults);
+  write_violations(json, stream);
+  json.key("sources").begin_array();
+  for (const Vitals::Source& source : vitals_.sources) {
+    json.begin_object().member("source", std::string_view(source.name));
+    json.member("verdict", verdict_name(outcome_of(source.stream)));
+    json.member("transactions", source.stream.txns);
+    json.member("provisional", source.stream.provisional);
+    json.member("undecided", source.stream.undecided);
+    json.member("lost_stragglers", source.stream.lost_stragglers);
+    json.member("input_faults", source.stream.faults);
+    write_violations(json, source.stream);
+    json.end_object();
   }
-  json.end_object().key("recent").begin_array();
+  json.end_array().key("recent").begin_array();
   for (const EventText& event : events.recent) {
     json.begin_object().member("event", event.number);
-    json.member("kind", event.withdrawn ? "withdrawal" : "violation");
-    if (event.withdrawn) json.member("withdraws", event.withdraws);
+    json.member("kind", kind_name(event.what));
+    if (event.withdraws != 0) json.member("withdraws", event.withdraws);
+    if (event.source_number != 0) json.member("source", std::string_view(event.source));
+    if (event.in_source != event.number) json.member("number", event.in_source);
     json.member("anomaly", std::string_view(event.anomaly));
     json.member("headline", std::string_view(event.headline)).member("reported", event.reported);
     json.end_object();

@@ -8,6 +8,7 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "ouro/stream.h"
 #include "serve/batch_queue.h"
@@ -34,7 +35,13 @@ class Durations {
 // What the stream thread reports. `stream` counts since the stream began, also across restarts; the
 // others count since this process began.
 struct Vitals {
-  StreamSummary stream;
+  StreamSummary stream;  // Of all sources together.
+  struct Source {
+    std::uint32_t number = 0;
+    std::string name;
+    StreamSummary stream;
+  };
+  std::vector<Source> sources;
   std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
   std::uint64_t batches = 0;            // Applied.
   std::uint64_t repeated = 0;           // Batches that had been applied before.
@@ -52,6 +59,9 @@ class Monitor {
   // Call it for each batch or line that could not be read or was refused.
   void count_rejected() { ++rejected_; }
   [[nodiscard]] std::uint64_t rejected() const { return rejected_; }
+  // Call it when input is missing that cannot be found again.
+  void count_gap() { ++gaps_; }
+  [[nodiscard]] std::uint64_t gaps() const { return gaps_; }
 
   // In the text format of Prometheus.
   [[nodiscard]] std::string metrics() const;
@@ -74,6 +84,7 @@ class Monitor {
   const BatchQueue& queue_;
   const EventHub& hub_;
   std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<std::uint64_t> gaps_{0};
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
   mutable std::mutex mutex_;  // Guards all members below.

@@ -46,10 +46,9 @@ Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::stri
     batch.history = std::make_shared<const History>(*std::move(parsed));
   }
   const HistoryColumns& all = columns_of(*batch.history);
-  if (!all.version_orders.empty() || !all.key_initial.empty()) {
+  if (!all.version_orders.empty()) {
     return error_in(name,
-                    "the batch has version orders or initial values of single keys, for which a "
-                    "service has no use; leave them out");
+                    "the batch has version orders, for which a service has no use; leave them out");
   }
   const Value initial = rules.initial ? Value::small(*rules.initial) : Value::null();
   const Value said = batch.history->default_initial();

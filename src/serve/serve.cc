@@ -16,6 +16,7 @@
 #include "serve/http_service.h"
 #include "serve/line_input.h"
 #include "serve/monitor.h"
+#include "serve/sources.h"
 #include "serve/state_folder.h"
 #include "serve/stream_thread.h"
 #include "serve/tcp_server.h"
@@ -42,6 +43,14 @@ Status check_options(const ServeOptions& options) {
   }
   if (options.stream.memory > 0 && options.stream.folder.empty() && options.state.empty()) {
     return complain("a memory limit needs a folder for what does not fit; name one with --state");
+  }
+  if (!options.token.empty() || options.insecure) return {};
+  for (const std::string& text : {options.http, options.tcp}) {
+    if (text.empty()) continue;
+    const auto address = net::parse_address(text);
+    if (!address.ok() || net::is_loopback(address->host)) continue;
+    return complain(fmt::format(
+        "{}: other machines can connect there; set a token (OURO_TOKEN), or say --insecure", text));
   }
   return {};
 }
@@ -75,6 +84,7 @@ class Service {
     if (options.stream.memory > 0 && options.stream.folder.empty()) {
       options.stream.folder = options.state + "/spill";
     }
+    options.stream.faults_apart = true;
     const auto mutex = std::make_shared<std::mutex>();  // Notes are made by many threads.
     if (options.note) {
       options.note = [mutex, note = options.note](const std::string& text) {
@@ -107,13 +117,15 @@ class Service {
                                    .file_limit = options_.events_limit,
                                    .delivers = !options_.webhook.empty(),
                                    .event = options_.event,
-                                   .event_after = options_.event_after});
+                                   .event_after = options_.event_after,
+                                   .counters = state_ ? state_->counters_file() : ""});
     if (auto opened = hub_->open(); !opened) return opened;
     monitor_.emplace(options_.stream, *queue_, *hub_);
     stream_thread_.emplace(options_, state_ ? &*state_ : nullptr, *queue_, *hub_, *monitor_);
     if (auto opened = stream_thread_->open(); !opened) return opened;
     if (options_.webhook.empty()) return {};
     auto webhook = Webhook::start({.url = options_.webhook,
+                                   .secret = options_.webhook_secret,
                                    .file = state_ ? state_->webhook_file() : "",
                                    .note = options_.note},
                                   *hub_);
@@ -195,11 +207,10 @@ class Service {
   }
 
   [[nodiscard]] ServeReport report(const StreamSummary& summary) const {
-    const bool violated = violation_count(summary) > 0;
     return {.level = options_.stream.level,
-            .outcome = violated                      ? Outcome::Violated
-                       : summary.lost_stragglers > 0 ? Outcome::Undecided
-                                                     : Outcome::Holds,
+            .outcome = outcome_of(summary) == Outcome::Holds && monitor_->gaps() > 0
+                           ? Outcome::Undecided
+                           : outcome_of(summary),
             .summary = summary,
             .events = hub_->last(),
             .rejected = monitor_->rejected(),
@@ -251,7 +262,14 @@ std::string describe(const ServeReport& report) {
                        info(static_cast<AnomalyKind>(i)).name);
   }
   if (why.empty() && report.outcome == Outcome::Undecided) {
-    why = fmt::format("{} transactions came too late", grouped(summary.lost_stragglers));
+    if (summary.lost_stragglers > 0) {
+      why = counted(summary.lost_stragglers, "transaction") + " came too late";
+    }
+    if (summary.faults > 0) {
+      why += why.empty() ? "" : ", ";
+      why += counted(summary.faults, "transaction") + " without timestamps";
+    }
+    if (why.empty()) why = "input is missing";
   }
   std::string text = fmt::format("{} {} by timestamps{}\n",
                                  report.outcome == Outcome::Violated    ? "VIOLATED"
@@ -261,6 +279,7 @@ std::string describe(const ServeReport& report) {
   text += fmt::format("\n{}, {}, {} left out, {}, {}", counted(summary.txns, "transaction"),
                       counted(summary.operations, "operation"), grouped(summary.left_out),
                       counted(summary.stragglers, "straggler"), counted(summary.flips, "flip"));
+  if (summary.undecided > 0) text += fmt::format(", {} undecided", grouped(summary.undecided));
   if (report.rejected > 0) text += fmt::format(", {} rejected", grouped(report.rejected));
   return text + fmt::format(", {:.1f} s\n", report.seconds);
 }

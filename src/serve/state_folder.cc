@@ -53,58 +53,87 @@ std::vector<std::uint64_t> find_logs(const std::string& folder) {
   return numbers;
 }
 
-// Repeats the calls of the stream that the records of a log describe.
+// Repeats the calls of the streams that the records of a log describe.
 class Replay {
  public:
-  Replay(Stream& stream, Progress& progress,
-         const std::function<void(std::vector<StreamEvent>)>& told)
-      : stream_(stream), progress_(progress), told_(told) {}
+  Replay(Sources& sources, Progress& progress, const std::function<void(SourceEvents)>& told)
+      : sources_(sources), progress_(progress), told_(told) {}
 
   Status apply(const LogRecord& record) {
+    using Kind = LogRecord::Kind;
     progress_.time = std::max(progress_.time, record.time);
     switch (record.kind) {
-      case LogRecord::Kind::Seen:
+      case Kind::Seen:
         progress_.seen.add(record.id.client, record.id.number);
-        break;
-      case LogRecord::Kind::Floor:
+        return {};
+      case Kind::Floor:
         progress_.seen.raise(record.id.client, record.id.number);
-        break;
-      case LogRecord::Kind::Position:
+        return {};
+      case Kind::Position:
         progress_.positions[record.position.path] = record.position;
-        break;
-      case LogRecord::Kind::Batch:
+        return {};
+      case Kind::Source: {
+        if (sources_.find(record.source) != nullptr) return {};
+        const auto source = sources_.restore(record.source, record.id.client);
+        if (!source.ok()) return source.error();
+        if (*source == nullptr) return {};
+        progress_.given += (*source)->given;
+        tell(**source);
+        return {};
+      }
+      case Kind::Batch:
+      case Kind::SourceBatch:
         return batch(record);
-      case LogRecord::Kind::Advance:
-        if (record.txns >= progress_.given) stream_.advance(StreamTime(record.time));
-        break;
-      case LogRecord::Kind::Finish:
-        if (record.txns >= progress_.given) static_cast<void>(stream_.finish());
-        break;
+      case Kind::Advance:
+      case Kind::Finish:
+        time_passed(record);
+        return {};
     }
-    told_(stream_.poll());
     return {};
   }
 
  private:
+  void time_passed(const LogRecord& record) {
+    if (record.txns < progress_.given) return;
+    for (auto& [number, source] : sources_.all()) {
+      if (record.kind == LogRecord::Kind::Advance) {
+        source.stream.advance(StreamTime(record.time));
+      } else {
+        static_cast<void>(source.stream.finish());
+      }
+      source.changed = true;
+      tell(source);
+    }
+  }
   Status batch(const LogRecord& record) {
     if (!record.id.client.empty()) progress_.seen.add(record.id.client, record.id.number);
     if (!record.position.path.empty()) {
       progress_.positions[record.position.path] = record.position;
     }
-    if (record.txns <= progress_.given) return {};  // The checkpoint includes it.
+    SourceStream* const source = sources_.find(record.source);
+    if (source == nullptr) return {};            // It was forgotten.
+    if (record.txns < source->given) return {};  // The checkpoint includes it.
     auto history = parse_history(record.history, {.format = Format::NativeBinary, .threads = 1});
     if (!history.ok()) return history.error();
-    auto taken = stream_.append(std::make_shared<const History>(*std::move(history)),
-                                StreamTime(record.time));
+    // A batch without transactions has initial values, which may be set twice.
+    if (record.txns == source->given && history->txn_count() > 0) return {};
+    auto taken = source->stream.append(std::make_shared<const History>(*std::move(history)),
+                                       StreamTime(record.time));
     if (!taken) return taken;
-    progress_.given = record.txns;
-    told_(stream_.poll());
+    progress_.given += record.txns - source->given;
+    source->given = record.txns;
+    source->changed = true;
+    tell(*source);
     return {};
   }
+  void tell(SourceStream& source) {
+    auto events = source.stream.poll();
+    if (!events.empty()) told_({source.number, source.name, std::move(events)});
+  }
 
-  Stream& stream_;
+  Sources& sources_;
   Progress& progress_;
-  const std::function<void(std::vector<StreamEvent>)>& told_;
+  const std::function<void(SourceEvents)>& told_;
 };
 
 // Makes it last that files of the folder were made, renamed or removed.
@@ -118,7 +147,13 @@ Status sync_folder(const std::string& path) {
 }
 
 // Writes `progress` to the beginning of a new log.
-void log_progress(const Progress& progress, LogWriter& log) {
+void log_progress(const Progress& progress, const Sources& sources, LogWriter& log) {
+  for (const auto& [number, source] : sources.all()) {
+    if (number == 0) continue;
+    LogRecord record{.kind = LogRecord::Kind::Source, .time = progress.time, .source = number};
+    record.id.client = source.name;
+    log.append(record);
+  }
   for (const auto& [name, client] : progress.seen.clients()) {
     LogRecord record{.kind = LogRecord::Kind::Floor, .time = progress.time};
     record.id = {name, client.floor};
@@ -186,17 +221,13 @@ Result<StateFolder> StateFolder::open(const std::string& path, const std::string
   return folder;
 }
 
-Result<Stream> StateFolder::recover(const StreamOptions& options, Progress& progress,
-                                    const std::function<void(std::vector<StreamEvent>)>& told) {
+Status StateFolder::recover(Sources& sources, Progress& progress,
+                            const std::function<void(SourceEvents)>& told) {
   std::error_code ignored;
-  auto stream = std::filesystem::exists(checkpoint_file(), ignored)
-                    ? Stream::restore(options, checkpoint_file())
-                    : Stream::open(options);
-  if (!stream.ok()) return stream;
-  const StreamSummary summary = stream->summary();
-  progress.given = summary.txns + summary.left_out;
-  told(stream->poll());
-  Replay replay(*stream, progress, told);
+  if (Status opened = sources.open(); !opened) return opened;
+  for (SourceEvents& events : sources.poll()) told(std::move(events));
+  for (const auto& [number, source] : sources.all()) progress.given += source.given;
+  Replay replay(sources, progress, told);
   std::uint64_t whole = 0;
   for (const std::uint64_t number : logs_) {
     const std::string path = log_file(number);
@@ -213,17 +244,21 @@ Result<Stream> StateFolder::recover(const StreamOptions& options, Progress& prog
   auto log = LogWriter::open(log_file(logs_.back()), whole);
   if (!log.ok()) return log.error();
   log_ = *std::move(log);
-  if (auto synced = sync_folder(path_); !synced) return synced.error();
-  return stream;
+  return sync_folder(path_);
 }
 
-Status StateFolder::begin_log(const Progress& progress) {
+Status StateFolder::begin_log(const Progress& progress, const Sources& sources) {
   const std::uint64_t number = logs_.back() + 1;
   auto next = LogWriter::open(log_file(number), 0);
   if (!next.ok()) return next.error();
-  log_progress(progress, *next);
-  if (auto flushed = next->flush(); !flushed) return flushed;
-  if (auto synced = next->sync(); !synced) return synced;
+  log_progress(progress, sources, *next);
+  Status written = next->flush();
+  if (written) written = next->sync();
+  if (!written) {
+    std::error_code ignored;
+    std::filesystem::remove(log_file(number), ignored);
+    return written;
+  }
   if (auto synced = sync_folder(path_); !synced) return synced;
   log_ = *std::move(next);
   logs_.push_back(number);

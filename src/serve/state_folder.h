@@ -5,7 +5,9 @@
 //   input-N.log     the calls of the stream; a larger N is later
 //   events.ndjson   the events; older ones are in events.old.ndjson
 //   webhook         the number of the last event that the webhook delivered
+//   counters        how many events there were when the last log was begun (event_hub.h)
 //   spill/          what the stream moves out of memory
+//   sources/        the same, checkpoint and spill, of each further source (sources.h)
 //   lock            held by the process that uses the folder
 //
 // A new log is begun together with a checkpoint; once the checkpoint is saved, older logs are
@@ -24,6 +26,7 @@
 #include "ouro/stream.h"
 #include "serve/input_log.h"
 #include "serve/seen_batches.h"
+#include "serve/sources.h"
 
 namespace ouro::serving {
 
@@ -31,7 +34,7 @@ namespace ouro::serving {
 struct Progress {
   SeenBatches seen;
   std::map<std::string, FilePosition> positions;  // By path.
-  std::uint64_t given = 0;                        // How many transactions the stream was given.
+  std::uint64_t given = 0;                        // How many transactions all streams were given.
   // The latest time passed to the stream, in nanoseconds since 1970.
   std::int64_t time = 0;
 };
@@ -48,29 +51,26 @@ class StateFolder {
   [[nodiscard]] static Result<StateFolder> open(const std::string& path,
                                                 const std::string& settings);
 
-  // Restores the stream and `progress`. Events of the replay are passed to `told`; those may have
+  // Restores the streams and `progress`. Events of the replay are passed to `told`; those may have
   // been published before the crash. Call it once.
-  [[nodiscard]] Result<Stream> recover(const StreamOptions& options, Progress& progress,
-                                       const std::function<void(std::vector<StreamEvent>)>& told);
+  [[nodiscard]] Status recover(Sources& sources, Progress& progress,
+                               const std::function<void(SourceEvents)>& told);
   // Whether there was anything to recover.
   [[nodiscard]] bool found() const { return found_; }
 
   // The log to append to. REQUIRES: recover() was called.
   [[nodiscard]] LogWriter& log() { return log_; }
-  // Saves a checkpoint, now or in the background (Stream::begin_save()). REQUIRES: everything that
-  // was logged is synced, and all events are on disk.
-  [[nodiscard]] Status save(Stream& stream) const { return stream.save(checkpoint_file()); }
-  [[nodiscard]] Status begin_save(Stream& stream) const {
-    return stream.begin_save(checkpoint_file());
-  }
-  // Begins a new log. REQUIRES: save() or begin_save() was called, and the stream was not changed
-  // since.
-  [[nodiscard]] Status begin_log(const Progress& progress);
-  // Removes all logs but the last. REQUIRES: the checkpoint with which the last was begun is saved.
+  // Begins a new log. REQUIRES: the streams that were changed are saved or being saved as they are
+  // now; before that, everything that was logged was synced, and all events were on disk.
+  [[nodiscard]] Status begin_log(const Progress& progress, const Sources& sources);
+  // Removes all logs but the last. REQUIRES: the checkpoints with which the last was begun are
+  // saved.
   void remove_old_logs();
 
   [[nodiscard]] std::string events_file() const { return path_ + "/events.ndjson"; }
   [[nodiscard]] std::string webhook_file() const { return path_ + "/webhook"; }
+  [[nodiscard]] std::string counters_file() const { return path_ + "/counters"; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   [[nodiscard]] std::string checkpoint_file() const { return path_ + "/checkpoint"; }

@@ -17,16 +17,18 @@ constexpr auto kMonitorPause = std::chrono::milliseconds(100);  // Between updat
 
 StreamThread::StreamThread(const ServeOptions& options, StateFolder* state, BatchQueue& queue,
                            EventHub& hub, Monitor& monitor)
-    : options_(options), state_(state), queue_(queue), hub_(hub), monitor_(monitor) {}
+    : options_(options),
+      state_(state),
+      queue_(queue),
+      hub_(hub),
+      monitor_(monitor),
+      sources_(options.stream, state == nullptr ? "" : state->path()) {}
 
 Status StreamThread::open() {
-  auto stream = state_ == nullptr ? Stream::open(options_.stream)
-                                  : state_->recover(options_.stream, progress_,
-                                                    [&](std::vector<StreamEvent> events) {
-                                                      hub_.publish(std::move(events));
-                                                    });
-  if (!stream.ok()) return stream.error();
-  stream_.emplace(*std::move(stream));
+  const auto publish = [&](SourceEvents events) { hub_.publish(std::move(events)); };
+  const Status opened =
+      state_ == nullptr ? sources_.open() : state_->recover(sources_, progress_, publish);
+  if (!opened) return opened;
   if (state_ != nullptr && state_->found()) patient_until_ = Clock::now() + options_.stream.timeout;
   committer_.emplace(hub_);
   if (state_ != nullptr) committer_->use(&state_->log());
@@ -78,24 +80,25 @@ Status StreamThread::step() {
   const StreamTime at = now();
   Committer::Group group;
   for (Batch& batch : batches) take(batch, at, group);
-  if (!batches.empty() || vitals_.stream.window_txns > 0) advance(at);
-  group.events = stream_->poll();
+  if ((!batches.empty() || vitals_.stream.window_txns > 0) && !full_) advance(at);
+  group.events = std::exchange(last_words_, {});
+  for (SourceEvents& events : sources_.poll()) group.events.push_back(std::move(events));
   if (auto passed = pass_on(std::move(group)); !passed) return passed;
   if (Clock::now() - told_monitor_ >= kMonitorPause) tell_monitor();
   if (!saving_) return checkpoint_is_due() ? begin_checkpoint() : Status();
-  if (const auto saved = stream_->saved()) end_checkpoint(*saved);
+  watch_checkpoint();
   return {};
 }
 
 void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
   const Clock::time_point begun = Clock::now();
-  Receipt receipt = apply(batch, at);
+  Receipt receipt = full_ ? Receipt{.error = disk_is_full(), .full = true} : apply(batch, at);
   const Clock::time_point ended = Clock::now();
   if (receipt.error) {
     monitor_.count_rejected();
   } else if (receipt.repeated) {
     ++vitals_.repeated;
-  } else {
+  } else if (!batch.forget) {
     ++vitals_.batches;
     for (const TxnStatus status : columns_of(*batch.history).txn_status) {
       ++vitals_.txns[static_cast<std::size_t>(status)];
@@ -110,25 +113,56 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
 }
 
 Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
+  if (batch.forget) return forget(batch.source);
   if (!batch.id.client.empty() && progress_.seen.contains(batch.id.client, batch.id.number)) {
     return {.error = {}, .repeated = true};
   }
-  if (auto taken = stream_->append(batch.history, at); !taken) return {.error = taken.error()};
+  SourceStream* source = sources_.find(batch.source);
+  if (source == nullptr) {
+    const auto added = sources_.add(batch.source);
+    if (!added.ok()) return {.error = added.error()};
+    source = *added;
+    LogRecord record{.kind = LogRecord::Kind::Source, .time = at.count(), .source = source->number};
+    record.id.client = source->name;
+    log(record);
+  }
+  if (auto taken = source->stream.append(batch.history, at); !taken) {
+    return {.error = taken.error()};
+  }
+  source->changed = true;
+  source->given += batch.history->txn_count();
   progress_.given += batch.history->txn_count();
   if (!batch.id.client.empty()) progress_.seen.add(batch.id.client, batch.id.number);
   if (!batch.position.path.empty()) progress_.positions[batch.position.path] = batch.position;
-  log({.kind = LogRecord::Kind::Batch,
+  using Kind = LogRecord::Kind;
+  log({.kind = source->number == 0 ? Kind::Batch : Kind::SourceBatch,
        .time = at.count(),
-       .txns = progress_.given,
+       .txns = source->given,
+       .source = source->number,
        .id = batch.id,
        .position = batch.position,
        .history = batch.binary});
   return {};
 }
 
+Receipt StreamThread::forget(const std::string& name) {
+  SourceStream* const source = sources_.find(name);
+  if (source == nullptr) {
+    Error error;
+    error.what = "there is no such source";
+    return {.error = error};
+  }
+  const std::uint64_t given = source->given;
+  for (SourceEvents& events : sources_.poll()) last_words_.push_back(std::move(events));
+  if (Status done = sources_.forget(source->number); !done) return {.error = done.error()};
+  progress_.given -= std::min(progress_.given, given);
+  changed_ = true;
+  return {};
+}
+
 void StreamThread::advance(StreamTime at) {
   if (Clock::now() < patient_until_) return;
-  stream_->advance(at);
+  for (auto& [number, source] : sources_.all()) source.stream.advance(at);
   log({.kind = LogRecord::Kind::Advance, .time = at.count(), .txns = progress_.given});
 }
 
@@ -139,27 +173,56 @@ void StreamThread::log(const LogRecord& record) {
   changed_ = true;
 }
 
+// If the disk is full, all waits here for room: what was applied is answered only when it is on
+// disk, and nothing else is applied meanwhile.
 Status StreamThread::pass_on(Committer::Group group) {
-  group.durable = logged_;
-  if (std::exchange(logged_, false)) {
-    if (auto flushed = state_->log().flush(); !flushed) {
-      for (auto& [done, receipt] : group.answers) {
-        if (!receipt.error) receipt.error = flushed.error();
+  if (full_) {  // These were refused; they need not wait.
+    for (auto& [done, receipt] : std::exchange(group.answers, {})) {
+      if (done) done(receipt);
+    }
+  }
+  for (auto& answer : group.answers) held_.answers.push_back(std::move(answer));
+  for (SourceEvents& events : group.events) held_.events.push_back(std::move(events));
+  held_.durable = logged_;
+  if (logged_) {
+    const Status flushed = state_->log().flush();
+    const bool was_full = std::exchange(full_, !flushed && state_->log().full());
+    if (full_ != was_full && options_.note) {
+      options_.note(full_ ? disk_is_full().to_string() + "; batches are refused until then"
+                          : std::string("the disk has room again"));
+    }
+    const bool stops = options_.stop != nullptr && *options_.stop;
+    if (full_ && !stops) return {};
+    if (!flushed) {
+      for (auto& [done, receipt] : std::exchange(held_.answers, {})) {
+        if (!receipt.error) receipt = {.error = flushed.error(), .full = full_};
         if (done) done(receipt);
       }
       return flushed;
     }
+    logged_ = false;
   }
-  committer_->add(std::move(group));
+  committer_->add(std::exchange(held_, {}));
   return committer_->failed() ? committer_->drain() : Status();
+}
+
+Error StreamThread::disk_is_full() const {
+  Error error;
+  error.file = options_.state;
+  error.what = "the disk is full; make room";
+  return error;
 }
 
 Result<StreamSummary> StreamThread::finish() {
   const StreamTime at = now();
-  const StreamSummary summary = stream_->finish();
+  for (auto& [number, source] : sources_.all()) {
+    static_cast<void>(source.stream.finish());
+    source.changed = true;
+  }
+  const StreamSummary summary = sources_.summary();
   log({.kind = LogRecord::Kind::Finish, .time = at.count(), .txns = progress_.given});
   Committer::Group group;
-  group.events = stream_->poll();
+  group.events = sources_.poll();
   if (auto passed = pass_on(std::move(group)); !passed) return passed.error();
   tell_monitor();
   if (state_ != nullptr) {
@@ -172,17 +235,26 @@ Result<StreamSummary> StreamThread::finish() {
 }
 
 bool StreamThread::checkpoint_is_due() const {
-  if (state_ == nullptr || !changed_) return false;
+  if (state_ == nullptr || !changed_ || full_) return false;
   const auto pause = Clock::now() - checkpointed_;
   // A checkpoint waits for the end of a sweep of the stream, but at most one more interval.
-  if (stream_->sweeping() && pause < 2 * options_.checkpoint) return false;
+  const auto& all = sources_.all();
+  const bool sweeping = std::any_of(
+      all.begin(), all.end(), [](const auto& source) { return source.second.stream.sweeping(); });
+  if (sweeping && pause < 2 * options_.checkpoint) return false;
   return pause >= options_.checkpoint ||
          (pause >= kLeastPause && state_->log().bytes() >= options_.checkpoint_bytes);
 }
 
 Status StreamThread::checkpoint() {
   if (auto settled = settle(); !settled) return settled;
-  const Status saved = state_->save(*stream_);
+  Status saved;
+  for (auto& [number, source] : sources_.all()) {
+    if (!source.changed || !saved) continue;
+    saved = source.stream.save(sources_.checkpoint_file(number));
+    source.saving = false;
+    if (saved) source.changed = false;
+  }
   if (saved) {
     if (auto begun = begin_log(); !begun) return begun;
   }
@@ -192,25 +264,57 @@ Status StreamThread::checkpoint() {
 
 Status StreamThread::begin_checkpoint() {
   if (auto settled = settle(); !settled) return settled;
-  if (auto begun = state_->begin_save(*stream_); !begun) {
-    end_checkpoint(begun);
-    return {};
+  for (auto& [number, source] : sources_.all()) {
+    if (!source.changed) continue;
+    if (auto begun = source.stream.begin_save(sources_.checkpoint_file(number)); !begun) {
+      end_checkpoint(begun);
+      return {};
+    }
+    source.saving = true;
+    source.changed = false;
   }
   saving_ = true;
+  save_problem_.reset();
   return begin_log();
+}
+
+void StreamThread::watch_checkpoint() {
+  bool all = true;
+  for (auto& [number, source] : sources_.all()) {
+    if (!source.saving) continue;
+    const auto saved = source.stream.saved();
+    if (!saved) {
+      all = false;
+      continue;
+    }
+    source.saving = false;
+    if (*saved) continue;
+    source.changed = true;
+    save_problem_ = saved->error();
+  }
+  if (all) end_checkpoint(save_problem_ ? Status(*save_problem_) : Status());
 }
 
 Status StreamThread::settle() {
   if (auto drained = committer_->drain(); !drained) return drained;
   checkpointed_ = Clock::now();
-  return hub_.drain();
+  if (auto drained = hub_.drain(); !drained) return drained;
+  // If this fails, the old counters are still right: later events are counted anew at a restart.
+  static_cast<void>(hub_.save_counters());
+  return {};
 }
 
 Status StreamThread::begin_log() {
   changed_ = false;
-  const Status begun = state_->begin_log(progress_);
+  const Status begun = state_->begin_log(progress_, sources_);
   committer_->use(&state_->log());
-  return begun;
+  if (begun) return {};
+  // The old log goes on: what the checkpoint includes of it is skipped when it is read.
+  changed_ = true;
+  if (options_.note && !std::exchange(told_trouble_, true)) {
+    options_.note("no new log: " + begun.error().to_string());
+  }
+  return {};
 }
 
 void StreamThread::end_checkpoint(const Status& saved) {
@@ -223,7 +327,11 @@ void StreamThread::end_checkpoint(const Status& saved) {
 }
 
 void StreamThread::tell_monitor() {
-  vitals_.stream = stream_->summary();
+  vitals_.stream = sources_.summary();
+  vitals_.sources.clear();
+  for (const auto& [number, source] : sources_.all()) {
+    vitals_.sources.push_back({number, source.name, source.stream.summary()});
+  }
   monitor_.update(vitals_);
   told_monitor_ = Clock::now();
 }

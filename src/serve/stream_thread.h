@@ -17,6 +17,7 @@
 #include "serve/committer.h"
 #include "serve/event_hub.h"
 #include "serve/monitor.h"
+#include "serve/sources.h"
 #include "serve/state_folder.h"
 
 namespace ouro::serving {
@@ -47,8 +48,10 @@ class StreamThread {
   // Applies a batch, counts it, and adds its answer to `group`.
   void take(Batch& batch, StreamTime at, Committer::Group& group);
   [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
+  [[nodiscard]] Receipt forget(const std::string& name);
   void advance(StreamTime at);
   void log(const LogRecord& record);
+  [[nodiscard]] Error disk_is_full() const;
   // Flushes the log and passes `group` on to the committer.
   [[nodiscard]] Status pass_on(Committer::Group group);
   // One round of run(): takes the batches that wait, or waits kTick for one.
@@ -61,6 +64,8 @@ class StreamThread {
   // Waits until everything done so far, input and events, is on disk; a checkpoint requires that.
   [[nodiscard]] Status settle();
   [[nodiscard]] Status begin_log();
+  // Looks whether the checkpoint that is being saved is complete.
+  void watch_checkpoint();
   // A checkpoint was saved, or could not be.
   void end_checkpoint(const Status& saved);
   void tell_monitor();
@@ -72,15 +77,19 @@ class StreamThread {
   BatchQueue& queue_;
   EventHub& hub_;
   Monitor& monitor_;
-  std::optional<Stream> stream_;
+  Sources sources_;
+  std::vector<SourceEvents> last_words_;  // Events of before a source was forgotten.
   Progress progress_;
   Vitals vitals_;
   std::optional<Committer> committer_;
   std::atomic<bool> failed_{false};
-  bool logged_ = false;        // Something was logged since the last flush.
-  bool changed_ = false;       // Something was logged since the last checkpoint began.
-  bool saving_ = false;        // A checkpoint is being saved in the background.
-  bool told_trouble_ = false;  // The user was told that a checkpoint could not be saved.
+  Committer::Group held_;              // What waits until the log is flushed.
+  bool full_ = false;                  // The log could not be flushed, since the disk is full.
+  bool logged_ = false;                // Something was logged since the last flush.
+  bool changed_ = false;               // Something was logged since the last checkpoint began.
+  bool saving_ = false;                // A checkpoint is being saved in the background.
+  std::optional<Error> save_problem_;  // Of that checkpoint.
+  bool told_trouble_ = false;          // The user was told that a checkpoint could not be saved.
   Clock::time_point told_monitor_{};
   Clock::time_point checkpointed_ = Clock::now();  // When the last checkpoint began.
   // After a restart nothing times out before this moment: senders need time to connect again.

@@ -14,6 +14,7 @@
 #include "base/byte_order.h"
 #include "format/json_tree.h"
 #include "report/json_writer.h"
+#include "serve/sources.h"
 
 namespace ouro::serving {
 namespace {
@@ -112,12 +113,18 @@ class TcpServer::Connection {
       answer_now(refusal("wrong token"));
       return false;
     }
+    const std::string_view source = said.member("source").text().value_or("");
+    if (source.size() > Sources::kMaxNameBytes) {
+      answer_now(refusal("the name of the source is too long"));
+      return false;
+    }
     if (client.size() > kMaxClientName) {
       answer_now(refusal("the name of the client is too long"));
       return false;
     }
     greeted_ = true;
     id_.client = client;
+    source_ = source;
     if (const auto next = said.member("next").integer(); next && *next >= 0) {
       id_.number = static_cast<std::uint64_t>(*next);
     }
@@ -137,7 +144,8 @@ class TcpServer::Connection {
     }
     const std::size_t txns = parsed->history->txn_count();
     const std::size_t slot = open_answer();
-    Batch batch{.history = std::move(parsed->history),
+    Batch batch{.source = source_,
+                .history = std::move(parsed->history),
                 .binary = std::move(parsed->binary),
                 .id = id,
                 .position = {},
@@ -205,6 +213,7 @@ class TcpServer::Connection {
   TcpServer& server_;
   int socket_;
   bool greeted_ = false;                   // The client has said hello.
+  std::string source_;                     // Of all batches.
   BatchId id_{.client = {}, .number = 1};  // Of the next batch.
   std::atomic<bool> ended_{false};
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "net/hmac.h"
 #include "serve/state_folder.h"
 
 namespace ouro::serving {
@@ -14,7 +15,7 @@ namespace {
 // The pause after a failed delivery doubles from the first to the longest.
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
 constexpr auto kLongestPause = std::chrono::milliseconds(30'000);
-constexpr auto kLastMoment = std::chrono::seconds(3);  // For deliveries after the service stopped.
+constexpr auto kLastMoment = std::chrono::seconds(2);  // For deliveries after the service stopped.
 constexpr std::size_t kAtOnce = 64;                    // Events taken from the hub at a time.
 
 }  // namespace
@@ -24,7 +25,12 @@ Webhook::Webhook(Options options, EventHub& hub, net::HttpClient client, std::ui
       hub_(hub),
       client_(std::move(client)),
       delivered_(delivered),
-      thread_([this] { deliver_all(); }) {}
+      thread_([this] {
+        deliver_all();
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+        wake_.notify_all();
+      }) {}
 
 Result<std::unique_ptr<Webhook>> Webhook::start(Options options, EventHub& hub) {
   auto client = net::HttpClient::make(options.url);
@@ -45,10 +51,15 @@ Result<std::unique_ptr<Webhook>> Webhook::start(Options options, EventHub& hub) 
 
 Webhook::~Webhook() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     give_up_ = std::chrono::steady_clock::now() + kLastMoment;
     stopping_ = true;
     wake_.notify_all();
+    // Whoever takes a request and never answers must not keep the service from ending.
+    while (!wake_.wait_until(lock, give_up_, [&] { return ended_; }) && !ended_) {
+      client_.stop();
+      give_up_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    }
   }
   thread_.join();
 }
@@ -81,7 +92,7 @@ void Webhook::deliver_all() {
       pause = kFirstPause;
       continue;
     }
-    if (stopping_ && std::chrono::steady_clock::now() >= give_up_) {
+    if (is_over()) {
       note(fmt::format("webhook: {} events were not delivered", hub_.last() - delivered_));
       return;
     }
@@ -91,8 +102,12 @@ void Webhook::deliver_all() {
 }
 
 bool Webhook::deliver(const EventHub::Line& line) {
-  const net::HttpAnswer answer = client_.post("", line.text, "application/json",
-                                              {{"X-Ouro-Event", std::to_string(line.number)}});
+  net::HttpHeaders headers = {{"X-Ouro-Event", std::to_string(line.number)}};
+  if (!options_.secret.empty()) {
+    headers.emplace_back("X-Ouro-Signature",
+                         "sha256=" + net::hmac_sha256(options_.secret, line.text));
+  }
+  const net::HttpAnswer answer = client_.post("", line.text, "application/json", headers);
   if (answer.ok()) {
     if (std::exchange(told_trouble_, false)) note("webhook: delivers again");
     return true;
@@ -107,6 +122,11 @@ bool Webhook::deliver(const EventHub::Line& line) {
 void Webhook::rest(std::chrono::milliseconds pause) {
   std::unique_lock lock(mutex_);
   wake_.wait_for(lock, pause, [&] { return stopping_.load() && pause > kFirstPause; });
+}
+
+bool Webhook::is_over() {
+  const std::lock_guard lock(mutex_);
+  return stopping_ && std::chrono::steady_clock::now() >= give_up_;
 }
 
 void Webhook::note(const std::string& text) const {

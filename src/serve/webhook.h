@@ -20,13 +20,14 @@ class Webhook {
  public:
   struct Options {
     std::string url;
-    std::string file;  // Keeps the number of the last event delivered; empty: it is not kept.
+    std::string secret;  // For signatures; empty: none.
+    std::string file;    // Keeps the number of the last event delivered; empty: it is not kept.
     // Takes messages for the user; may be empty.
     std::function<void(const std::string&)> note;
   };
   // Fails if the URL is not valid or the file does not hold a number. `hub` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, EventHub& hub);
-  // Tries for up to 3 s to deliver the events that are left. REQUIRES: the hub was drained.
+  // Tries for up to 2 s to deliver the events that are left. REQUIRES: the hub was drained.
   ~Webhook();
 
  private:
@@ -36,6 +37,8 @@ class Webhook {
   [[nodiscard]] bool deliver(const EventHub::Line& line);
   // Sleeps; the destructor ends a long pause.
   void rest(std::chrono::milliseconds pause);
+  // Whether the time for last deliveries has passed.
+  [[nodiscard]] bool is_over();
   void note(const std::string& text) const;
 
   const Options options_;
@@ -47,6 +50,7 @@ class Webhook {
   std::condition_variable wake_;
   std::atomic<bool> stopping_{false};
   std::chrono::steady_clock::time_point give_up_{};
+  bool ended_ = false;  // The thread is about to end; guarded by mutex_.
   std::thread thread_;
 };
 

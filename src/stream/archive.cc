@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "stream/timelines.h"
+
 namespace ouro::stream {
 namespace {
 
@@ -58,6 +60,7 @@ Status Archive::open(const std::string& folder) {
 void Archive::save(Encoder& out) const {
   out.number(next_epoch_);
   out.number(first_kept_);
+  out.number(first_based_);
   out.number(newest_);
   out.number(newest_dropped_);
   out.number(disk_bytes_);
@@ -72,9 +75,10 @@ void Archive::save(Encoder& out) const {
   }
 }
 
-Status Archive::restore(Decoder& in, const std::string& folder, bool limited) {
+Status Archive::restore(Decoder& in, const std::string& folder, bool limited, bool based) {
   next_epoch_ = in.number<std::uint32_t>();
   first_kept_ = in.number<std::uint32_t>();
+  first_based_ = based ? in.number<std::uint32_t>() : next_epoch_;
   newest_ = in.number<Moment>();
   newest_dropped_ = in.number<Moment>();
   disk_bytes_ = in.number<std::uint64_t>();
@@ -119,6 +123,7 @@ void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
   const auto end_reads = key.reads.lower_bound(until);
   auto first = versions.begin();
   if (std::is_same_v<V, ListVersion> && has_stub<V>(key)) first = versions.next(first);
+  encode_base<V>(key);
   encode_until(versions, first, end, group_);
   encode_until(key.reads, key.reads.begin(), end_reads, group_);
   if (first != end) {
@@ -126,6 +131,21 @@ void Archive::encode_before(KeyState& key, const Moment& until, Epoch& epoch) {
   }
   if (end_reads != key.reads.begin()) {
     epoch.newest = std::max(epoch.newest, key.reads.at(key.reads.before(end_reads)).at());
+  }
+}
+
+template <class V>
+void Archive::encode_base(KeyState& key) {
+  const bool stub = has_stub<V>(key);
+  const Base::Kind kind = key.unsure ? Base::Kind::Unknown
+                          : stub     ? Base::Kind::Stub
+                                     : Base::Kind::Initial;
+  group_.number(kind);
+  if (kind != Base::Kind::Stub) return;
+  if constexpr (std::is_same_v<V, ListVersion>) {
+    group_.number(key.lists.at(key.lists.begin()));
+  } else {
+    group_.number<std::uint64_t>(key.stub);
   }
 }
 
@@ -144,8 +164,8 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
       versions.erase_before(end, pool_);
       key.stub = newest.value;
       key.has_stub = true;
+      key.unsure = false;
     }
-    key.has_stored_versions = true;
   }
   key.reads.erase_before(key.reads.lower_bound(until), pool_);
   spilled_ += before - versions.size() - key.reads.size();
@@ -446,7 +466,29 @@ void Archive::take_in(KeyState& key, Decoder& in) {
   }
 }
 
-// Brings back all that the epoch has of the key. False if it cannot be read.
+Archive::Base Archive::decode_base(KeyKind kind, Decoder& in) const {
+  Base base{in.number<Base::Kind>(), 0, {}};
+  if (base.kind != Base::Kind::Stub) return base;
+  if (kind == KeyKind::List) {
+    base.stub = in.number<ListVersion>();
+  } else {
+    base.value = in.number<std::uint64_t>();
+  }
+  return base;
+}
+
+void Archive::set_base(KeyState& key, const Base& base) {
+  const bool stub = base.kind == Base::Kind::Stub;
+  key.unsure = base.kind == Base::Kind::Unknown;
+  if (key.kind == KeyKind::List) {
+    remove_stub<ListVersion>(key);
+    if (stub) key.lists.insert(key.lists.begin(), base.stub, pool_);
+    return;
+  }
+  key.has_stub = stub;
+  key.stub = base.value;
+}
+
 bool Archive::load(KeyState& key, const Epoch& epoch) {
   auto bytes = store_->find(epoch.number, group_key(key.name.hash() >> kGroupShift));
   if (!bytes.ok()) {
@@ -455,12 +497,15 @@ bool Archive::load(KeyState& key, const Epoch& epoch) {
   }
   back_.insert({epoch.number, key.name});
   key.touched = true;
+  const bool based = epoch.number >= first_based_;
   Decoder in(*bytes ? std::string_view(**bytes) : std::string_view());
   while (!in.at_end() && in.ok()) {
     const bool found = in.number<Name>() == key.name;
     const auto kind = in.number<KeyKind>();
+    const Base base = based ? decode_base(kind, in) : Base();
     if (found) {
       ++recalled_;
+      set_base(key, base);
       kind == KeyKind::List ? take_in<ListVersion>(key, in) : take_in<Version>(key, in);
       return in.ok();
     }
@@ -479,77 +524,49 @@ void Archive::remove_stub(KeyState& key) {
   key.has_stub = false;
 }
 
-// Loads the last version before `begin`: goes through the epochs `left`, which are sorted by
-// `newest`, from the newest, until none can have a newer one. False if it may have been dropped.
-template <class V>
-bool Archive::load_version_before(KeyState& key, const Moment& begin,
-                                  const std::vector<const Epoch*>& left) {
-  if (!key.has_stored_versions) return true;
-  const auto best = [&] {
-    auto& versions = key.versions<V>();
-    const auto c = versions.lower_bound(begin);
-    if (c == versions.begin()) return Moment();
-    return versions.at(versions.before(c)).at();
-  };
-  for (auto at = left.rbegin(); at != left.rend() && best() < (*at)->newest; ++at) {
-    if (!load(key, **at)) return false;
-  }
-  return key.first_epoch >= first_kept_ || newest_dropped_ < best();
-}
-
 bool Archive::prepare_late(KeyState& key, const Moment& begin) {
   key.touched = true;
   return key.last_epoch == 0 || recall(key, begin);
 }
 
 bool Archive::recall(KeyState& key, const Moment& begin) {
-  std::vector<const Epoch*> left = epochs_with(key);
+  const std::vector<const Epoch*> left = epochs_with(key);
   const bool gone =
       key.first_epoch < first_kept_ && newest_dropped_.timestamp() >= begin.timestamp();
-  const auto needed = std::partition(left.begin(), left.end(), [&](const Epoch* epoch) {
-    return epoch->newest.timestamp() < begin.timestamp();
-  });
-  const bool list = key.kind == KeyKind::List;
-  const bool stub = list ? has_stub<ListVersion>(key) : has_stub<Version>(key);
-  if (needed == left.end() && stub && !gone) return true;
-  for (auto at = needed; at != left.end(); ++at) {
-    if (!load(key, **at)) return false;
+  const auto first =
+      gone ? left.begin() : std::find_if(left.begin(), left.end(), [&](const Epoch* epoch) {
+        return epoch->newest.timestamp() >= begin.timestamp();
+      });
+  for (auto at = left.end(); at != first;) {
+    if (load(key, **--at)) continue;
+    key.unsure = true;
+    return false;
   }
-  left.erase(needed, left.end());
-  std::sort(left.begin(), left.end(),
-            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
-  if (gone) return false;
-  // The stub stands for the newest version that was moved, and that is among those now loaded or
-  // loaded below.
-  if (list) {
-    remove_stub<ListVersion>(key);
-    return load_version_before<ListVersion>(key, begin, left);
-  }
-  remove_stub<Version>(key);
-  return load_version_before<Version>(key, begin, left);
+  if (!gone) return true;
+  // If versions were dropped, all that was dropped of the key is before all versions that are left.
+  // So if one of these is before `begin`, nothing that was dropped is needed. (If only reads were
+  // dropped, versions that came late may be before them.)
+  const Version* const version = Timelines::expected(key, begin);
+  return has_stub(key) && version != nullptr && !version->is_stub() &&
+         version->at().timestamp() < begin.timestamp();
+}
+
+bool Archive::can_place(KeyState& key, const Moment& moment) const {
+  if (!has_stub(key) && !key.unsure) return true;
+  const Version* const version = Timelines::expected(key, moment);
+  if (version != nullptr && !version->is_stub()) return true;
+  return newest_dropped_.timestamp() < moment.timestamp();
 }
 
 void Archive::detail(KeyState& key, const Moment& begin) {
   if (key.last_epoch == 0) return;
-  std::vector<const Epoch*> left = epochs_with(key);
-  std::sort(left.begin(), left.end(),
-            [](const Epoch* a, const Epoch* b) { return a->newest < b->newest; });
-  if (key.kind == KeyKind::List) {
-    const std::size_t before = key.lists.size();
-    for (const Epoch* epoch : left) {
-      if (!load(key, *epoch)) return;
-    }
-    // All epochs that still have something of the list were loaded, and one of them has the version
-    // that the stub stands for. So if any version was loaded, the stub is no longer needed.
-    if (key.lists.size() > before) remove_stub<ListVersion>(key);
-    return;
+  const std::vector<const Epoch*> left = epochs_with(key);
+  for (auto at = left.rbegin(); at != left.rend(); ++at) {
+    const Version* const version = Timelines::expected(key, begin);
+    const bool known = version != nullptr && !version->is_stub();
+    if (key.kind != KeyKind::List && (known || !key.has_stub)) return;
+    if (!load(key, **at)) return;
   }
-  auto& versions = key.registers;
-  if (!key.has_stub || versions.lower_bound(begin) != versions.begin()) return;
-  remove_stub<Version>(key);
-  static_cast<void>(load_version_before<Version>(key, begin, left));
-  // If the version was not found, it is gone for good, and the stub is all there is.
-  key.has_stub = versions.lower_bound(begin) == versions.begin();
 }
 
 std::optional<Source> Archive::find(Arrival arrival) {

@@ -7,6 +7,15 @@
 // back what it needs of the key, so that the rest of the stream need not know of the disk. What
 // came back counts as never moved: the next sweep writes it again, to another epoch.
 //
+// An epoch also says what each of its keys held before, its base: that is the stub that the key had
+// until then. So epochs can be dropped by their age, although a version that was written long ago
+// may have been the newest until a moment ago: the base of the next one stands for it. A
+// transaction needs what the keys held when it began, and all that happened since. If nothing of a
+// later moment had arrived before the retention began, all of that is in epochs that are kept.
+//
+// Invariant: all that is on disk of a key and is not back in memory is before all that is in memory
+// of it, and what is in a later epoch is after what is in an earlier one.
+//
 // A sweep goes in small steps, so that nobody has to wait: first all is written, then it is freed,
 // except for keys that a late transaction touched in between. If that does not free enough, keys of
 // which only the stub is left leave memory, too, those first that were touched longest ago; see
@@ -47,11 +56,14 @@ class Archive {
   [[nodiscard]] bool is_open() const { return store_ != nullptr; }
 
   // Brings back what a transaction that begins at `begin` needs to know of the key: its versions
-  // and reads since then, and the version before. False if some of that was dropped or cannot be
+  // and reads since then, and the value before. False if some of that was dropped or cannot be
   // read. Cost: O(1) for a transaction on time.
   bool prepare(KeyState& key, const Moment& begin) {
     return guard_.timestamp() < begin.timestamp() || prepare_late(key, begin);
   }
+  // Whether it is known which version of the key is the last before `moment`, although prepare()
+  // was false.
+  [[nodiscard]] bool can_place(KeyState& key, const Moment& moment) const;
   // Brings back the details of the version that a read at `begin` should return, if they are still
   // on disk; for a list the details of all versions.
   void detail(KeyState& key, const Moment& begin);
@@ -74,8 +86,9 @@ class Archive {
   [[nodiscard]] bool has_dropped() const { return first_kept_ > 1; }
 
   void save(Encoder& out) const;
-  // `limited`: the stream has a memory limit, so there will be more sweeps.
-  Status restore(Decoder& in, const std::string& folder, bool limited);
+  // `limited`: the stream has a memory limit, so there will be more sweeps. `based`: whether the
+  // version that saved it wrote bases.
+  Status restore(Decoder& in, const std::string& folder, bool limited, bool based);
   // See Dropped.
   void begin_checkpoint() { dropped_.begin_checkpoint(); }
   void end_checkpoint() {
@@ -106,6 +119,17 @@ class Archive {
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;
   };
+  // What a key held before its part of an epoch.
+  struct Base {
+    enum class Kind : std::uint8_t {
+      Initial,  // Its initial value: no version came before.
+      Stub,     // `value`, or the list that `stub` stands for.
+      Unknown,  // See KeyState::unsure.
+    };
+    Kind kind = Kind::Unknown;
+    std::uint64_t value = 0;
+    ListVersion stub;
+  };
   // The phases of a sweep, in their order. The first two write the epoch; Forget frees what they
   // wrote; Leave writes keys of which only a stub is left to a run of cold keys; Erase frees those.
   enum class Phase { WriteKeys, WriteBatches, Forget, Leave, Erase };
@@ -133,12 +157,18 @@ class Archive {
   bool prepare_late(KeyState& key, const Moment& begin);
   bool recall(KeyState& key, const Moment& begin);
   [[nodiscard]] std::vector<const Epoch*> epochs_with(const KeyState& key) const;
+  // Brings back all that the epoch has of the key, and makes the key hold before it what it held
+  // then. False if it cannot be read. REQUIRES: what later epochs have of the key is back.
   bool load(KeyState& key, const Epoch& epoch);
   template <class V>
   void take_in(KeyState& key, Decoder& in);
   template <class V>
-  bool load_version_before(KeyState& key, const Moment& begin,
-                           const std::vector<const Epoch*>& left);
+  void encode_base(KeyState& key);
+  [[nodiscard]] Base decode_base(KeyKind kind, Decoder& in) const;
+  void set_base(KeyState& key, const Base& base);
+  [[nodiscard]] static bool has_stub(KeyState& key) {
+    return key.kind == KeyKind::List ? has_stub<ListVersion>(key) : has_stub<Version>(key);
+  }
   template <class V>
   static bool has_stub(KeyState& key);
   template <class V>
@@ -175,6 +205,8 @@ class Archive {
   Moment guard_;
   Moment newest_dropped_;         // The newest moment in any epoch that was forgotten.
   std::uint32_t first_kept_ = 1;  // Epochs before this one were forgotten.
+  // Epochs before this one were written by a version of this program that did not write bases.
+  std::uint32_t first_based_ = 1;
   // What came back to memory: what this epoch has of this key no longer counts.
   absl::flat_hash_set<std::pair<std::uint32_t, Name>> back_;
   // The batches that were read from disk last.

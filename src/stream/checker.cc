@@ -13,6 +13,9 @@ namespace {
 // the larger of the two counts.
 constexpr std::size_t kSweptPerTxn = 30;
 constexpr std::size_t kSweptPerOp = 16;
+// With more violations that were not withdrawn, those of transactions that were dropped are
+// forgotten, and are not withdrawn any more.
+constexpr std::size_t kMostReported = 1'000'000;
 // How many cold keys are merged for every operation: each key that leaves is written four to six
 // times.
 constexpr std::size_t kMergedPerOp = 8;
@@ -91,9 +94,12 @@ void Checker::enter_initials(const std::shared_ptr<const History>& batch) {
   if (any) again.insert(again.end(), reader_.new_lists().begin(), reader_.new_lists().end());
   for (const KeyId id : again) {
     KeyState& key = *reader_.key(id);
-    if (!prepare(key, Moment())) continue;
+    const bool all = archive_.prepare(key, Moment());
     timelines_.judge_first_reads(key);
     for (const Change& change : timelines_.changes()) apply(change, key);
+    if (all) continue;
+    lost_ = true;
+    reconsider(key, Moment(), initials_.of(key.name).print);
   }
   if (lost_) ++summary_.lost_stragglers;
   straggles_ = lost_ = false;
@@ -109,6 +115,10 @@ void Checker::arrive(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
   ++summary_.txns;
   summary_.operations += h.end_op(txn.txn).value - h.first_op(txn.txn).value;
+  if (txn.missing && options_.faults_apart) {
+    excuse(txn);
+    return report_fault(txn.arrival);
+  }
   if (txn.missing || txn.inverted) {
     const AnomalyKind kind =
         txn.missing ? AnomalyKind::MissingTimestamp : AnomalyKind::InvertedTimestamps;
@@ -122,7 +132,7 @@ void Checker::arrive(const Arriving& txn) {
   for (const KeyWrite& write : txn.written) install(txn, write);
   if (predicates_.on()) check_predicates(txn, open);
   if (straggles_ || lost_) ++summary_.stragglers;
-  if (lost_) ++summary_.lost_stragglers;
+  if (lost_) report_lost(txn.arrival);
   straggles_ = lost_ = false;
 }
 
@@ -193,7 +203,7 @@ void Checker::apply(const RealTime::Change& change) {
     open.changed = now_;
     if (open.untimely == 0) {
       ++count_of(summary_, AnomalyKind::RealTimeInversion);
-      ++summary_.provisional;
+      count_provisional(AnomalyKind::RealTimeInversion, 1);
     }
     open.untimely = 1;
     return;
@@ -216,19 +226,31 @@ Arrival Checker::missed_in_time(const Source& source, Arrival txn) const {
 
 void Checker::check_reads(const Arriving& txn, OpenTxn& open) {
   for (const OuterRead& read : txn.reads) {
-    if (!prepare(*read.key, txn.begin)) continue;
+    if (!archive_.prepare(*read.key, txn.begin) && !archive_.can_place(*read.key, txn.begin)) {
+      lost_ = true;
+      continue;
+    }
     if (!timelines_.add(read, txn.begin)) continue;
     ++open.wrong;
-    ++summary_.provisional;
+    count_provisional(AnomalyKind::SnapshotMismatch, 1);
     ++count_of(summary_, AnomalyKind::SnapshotMismatch);
   }
   for (const InnerFinding& inner : txn.inner) report_inner(txn, inner);
 }
 
 void Checker::install(const Arriving& txn, const KeyWrite& write) {
-  if (!prepare(*write.key, txn.begin)) return;
-  timelines_.add(write, txn.begin, txn.commit, rules_.begins_apart());
   KeyState& key = *write.key;
+  const bool all = archive_.prepare(key, txn.begin);
+  if (!all) {
+    lost_ = true;
+    if (!archive_.can_place(key, txn.commit)) {
+      key.unsure = true;
+      timelines_.judge_first_reads(key);
+      for (const Change& change : timelines_.changes()) apply(change, key);
+      return reconsider(key, txn.commit, write.value);
+    }
+  }
+  timelines_.add(write, txn.begin, txn.commit, rules_.begins_apart());
   for (const Clash& clash : timelines_.overlaps()) {
     ++count_of(summary_, AnomalyKind::WriteConflict);
     report_clash(AnomalyKind::WriteConflict, key, clash);
@@ -244,6 +266,7 @@ void Checker::install(const Arriving& txn, const KeyWrite& write) {
     report_clash(AnomalyKind::DuplicateTimestamp, key, clash);
   }
   for (const Change& change : timelines_.changes()) apply(change, key);
+  if (!all) reconsider(key, txn.commit, write.value);
 }
 
 void Checker::apply(const Change& change, KeyState& key) {
@@ -257,14 +280,16 @@ bool Checker::count(const Change& change, AnomalyKind kind) {
   if (change.was_wrong) --count;
   if (!window_.is_open(change.txn)) {
     straggles_ = true;
-    if (change.was_wrong) withdraw({change.txn, change.op, kind});
+    using What = StreamEvent::What;
+    const What what = change.known ? What::Withdrawal : What::Undecided;
+    if (change.was_wrong) withdraw({change.txn, change.op, kind}, what);
     return true;
   }
   if (change.wrong == change.was_wrong) return false;
   OpenTxn& open = window_.at(change.txn);
   const bool was = open.wrong > 0;
   open.wrong += change.wrong ? 1 : -1;
-  summary_.provisional += change.wrong ? 1 : -1;
+  count_provisional(kind, change.wrong ? 1 : -1);
   open.changed = now_;
   if (was == (open.wrong > 0)) return false;
   count_flip(open);
@@ -294,12 +319,53 @@ void Checker::hide(const Arriving& txn) {
     const auto better_than = [&](const Hidden& known) {
       return known.txn == kNobody || (!known.has_moments && txn.known());
     };
+    const Hidden hidden{txn.arrival, txn.known(), txn.takes_part && txn.missing};
     if (better_than(first)) {
-      second = std::exchange(first, {txn.arrival, txn.known()});
+      second = std::exchange(first, hidden);
     } else if (better_than(second)) {
-      second = {txn.arrival, txn.known()};
+      second = hidden;
     }
   }
+}
+
+void Checker::excuse(const Arriving& txn) {
+  for (const HiddenWrite& write : txn.hidden) {
+    KeyState& key = *write.key;
+    static_cast<void>(archive_.prepare(key, Moment()));
+    if (key.kind == KeyKind::List) {
+      key.unsure = true;
+      timelines_.judge_first_reads(key);
+      for (const Change& change : timelines_.changes()) apply(change, key);
+    }
+    for (auto at = accused_.lower_bound({key.name, Moment(), 0});
+         at != accused_.end() && at->first.key == key.name; ++at) {
+      if (key.kind != KeyKind::List && at->second.value != write.value) continue;
+      const Reported reported{at->first.begin.number(), at->first.op,
+                              AnomalyKind::SnapshotMismatch};
+      const auto found = reported_.find(reported);
+      if (found == reported_.end() || found->second != at->second.number) continue;
+      Read* const read = Timelines::find_read(key, at->first.begin, at->first.op);
+      if (read != nullptr) read->set_wrong(false);
+      --count_of(summary_, AnomalyKind::SnapshotMismatch);
+      withdraw(reported, StreamEvent::What::Undecided);
+    }
+  }
+  if (!txn.hidden.empty()) excuse_predicates();
+}
+
+bool Checker::excuses(const KeyState& key, std::uint64_t value) const {
+  if (!options_.faults_apart) return false;
+  const auto found = hidden_.find({key.name, value});
+  return found != hidden_.end() && std::any_of(found->second.begin(), found->second.end(),
+                                               [](const Hidden& hidden) { return hidden.untimed; });
+}
+
+bool Checker::excuse(KeyState& key, Read& read) {
+  if (read.open() || !excuses(key, read.value)) return false;
+  read.set_wrong(false);
+  --count_of(summary_, AnomalyKind::SnapshotMismatch);
+  ++summary_.undecided;
+  return true;
 }
 
 void Checker::advance(StreamTime now) {
@@ -320,27 +386,30 @@ void Checker::close_first(StreamTime now) {
   window_.close_first();
   now_ = now;
   if (open.untimely != 0) {
-    --summary_.provisional;
+    count_provisional(AnomalyKind::RealTimeInversion, -1);
     const auto source = find(first);
     if (source) report_untimely(first, missed_in_time(*source, first), open.changed);
   }
   if (open.wrong > 0) {
-    summary_.provisional -= open.wrong;
-    report_wrong_reads(first, open.changed);
+    const std::int64_t rows = report_wrong_reads(first, open.changed);
+    count_provisional(AnomalyKind::ResultSetMismatch, -rows);
+    count_provisional(AnomalyKind::SnapshotMismatch, rows - std::int64_t{open.wrong});
   }
   if (open.asks == 0) return;
   if (const auto source = find(first)) predicates_.close(begin_of(*source, first));
 }
 
-void Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
+std::int64_t Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
   const auto source = find(arrival);
-  if (!source) return;
+  if (!source) return 0;
+  std::int64_t rows = 0;
   const History& h = *source->history;
   const Moment begin = begin_of(*source, arrival);
   const OpId first = h.first_op(source->txn);
   for (OpId id = first; id < h.end_op(source->txn); ++id.value) {
     const std::uint32_t op = id.value - first.value;
     if (is_predicate_read(h.op(id).kind) && predicates_.wrong(begin, op)) {
+      ++rows;
       report_predicate(arrival, op, begin, arrived);
     }
     if (!looks_at_key(h.op(id).kind)) continue;
@@ -351,6 +420,12 @@ void Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
     if (read == nullptr || !read->wrong()) continue;
     report_read(*key, arrival, op, arrived);
   }
+  return rows;
+}
+
+void Checker::count_provisional(AnomalyKind kind, std::int64_t change) {
+  summary_.provisional += static_cast<std::uint64_t>(change);
+  summary_.provisional_counts[static_cast<std::size_t>(kind)] += static_cast<std::uint64_t>(change);
 }
 
 std::vector<StreamEvent> Checker::poll() { return std::exchange(events_, {}); }
@@ -359,7 +434,7 @@ std::size_t Checker::memory() const {
   return pool_.used() + keys_.bytes() + window_.bytes() + archive_.bytes() + cold_.bytes() +
          real_time_.bytes() + commit_times_.bytes() + predicates_.bytes() + initials_.bytes() +
          sessions_.capacity() * (sizeof(Name) + sizeof(Session) + 1) + hidden_.capacity() * 64 +
-         reported_.capacity() * 32;
+         reported_.capacity() * 32 + accused_.size() * (sizeof(Accused) + sizeof(Accusation));
 }
 
 StreamSummary Checker::summary() const {
@@ -385,13 +460,16 @@ Status Checker::open() {
 
 void Checker::limit_memory(std::size_t txns, std::size_t ops) {
   if (!archive_.is_open()) return;
-  const StreamTime kept = std::max<StreamTime>(options_.retention, options_.timeout);
-  const Arrival first = archive_.drop_before(now_ - kept);
+  StreamTime until = now_ - std::max<StreamTime>(options_.retention, options_.timeout);
+  // What an open transaction has on disk was written after it arrived.
+  if (window_.size() > 0) until = std::min(until, window_.at(window_.first()).arrived);
+  const Arrival first = archive_.drop_before(until);
   RowArchive& rows = predicates_.archive();
-  if (rows.is_open()) rows.drop_before(now_ - kept);
-  if (first > 0) {
+  if (rows.is_open()) rows.drop_before(until);
+  if (first > 0 && reported_.size() > kMostReported) {
     absl::erase_if(reported_, [&](const auto& entry) { return entry.first.txn < first; });
   }
+  tidy_accused();
   if (options_.memory == 0) return;
   sweep(std::max(txns * kSweptPerTxn, ops * kSweptPerOp));
   if (Status status = cold_.merge(ops * kMergedPerOp); !status.ok()) {
@@ -408,7 +486,9 @@ void Checker::sweep(std::size_t work) {
     if (memory() < std::max(limit - limit / 4, sweep_at_)) return;
     absl::erase_if(hidden_, [&](const auto& entry) {
       return std::none_of(entry.second.begin(), entry.second.end(), [&](const Hidden& hidden) {
-        return hidden.txn != kNobody && window_.is_open(hidden.txn);
+        return hidden.txn != kNobody &&
+               (window_.is_open(hidden.txn) ||
+                (hidden.untimed && options_.faults_apart && summary_.faults < kMostReported));
       });
     });
     real_time_.forget_before(window_.first());

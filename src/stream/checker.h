@@ -6,6 +6,7 @@
 // final. If a late transaction changes a finding that was reported, the report is withdrawn.
 #pragma once
 
+#include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
@@ -46,6 +47,7 @@ class Checker {
   [[nodiscard]] StreamSummary summary() const;
 
   [[nodiscard]] bool sweeping() const { return archive_.sweeping(); }
+  void limit(std::size_t memory) { options_.memory = memory; }
   Status save(const std::string& file);
   Status begin_save(const std::string& file);
   [[nodiscard]] std::optional<Status> saved();
@@ -69,10 +71,27 @@ class Checker {
       return H::combine(std::move(h), r.txn, r.op, r.kind);
     }
   };
+  // A reported violation of a read, in the order of keys and moments; of a predicate read the name
+  // is all zero. It is kept even if all else about the read was dropped, so that a straggler that
+  // is lost otherwise can still explain it.
+  struct Accused {
+    Name key;
+    Moment begin;
+    std::uint32_t op = 0;
+    auto operator<=>(const Accused&) const = default;
+  };
+  struct Accusation {
+    std::uint64_t value = 0;   // What it returned; see OuterRead.
+    Moment expected;           // The moment of the version that it should have returned.
+    std::uint8_t open = 0;     // See OuterRead.
+    std::uint8_t known = 0;    // Whether `expected` is known.
+    std::uint64_t number = 0;  // Of the event.
+  };
   // The writer of a HiddenWrite.
   struct Hidden {
     Arrival txn = kNobody;
     bool has_moments = false;
+    bool untimed = false;  // It takes part, but has no timestamps.
   };
   // The two writers of a value to name first if a read returns it: the first to arrive, those with
   // moments before others. Two, since one of them may be the reader itself.
@@ -98,6 +117,13 @@ class Checker {
   bool count(const Change& change, AnomalyKind kind);
   void count_flip(OpenTxn& open);
   void hide(const Arriving& txn);
+  // A transaction without timestamps wrote these: nobody knows when, so whoever returned such a
+  // value may be right. See StreamOptions::faults_apart.
+  void excuse(const Arriving& txn);
+  void excuse_predicates();
+  [[nodiscard]] bool excuses(const KeyState& key, std::uint64_t value) const;
+  // Whether the read is excused. If so, it no longer counts as wrong.
+  bool excuse(KeyState& key, Read& read);
 
   // Predicate reads. The error is a first predicate read that comes when earlier transactions,
   // which are needed to judge it, have been dropped.
@@ -106,14 +132,19 @@ class Checker {
                         const std::vector<KeyId>& changed);
   void check_predicates(const Arriving& txn, OpenTxn& open);
   void apply_predicates();
+  // A row came so late that predicate reads between these moments can no longer be judged.
+  void doubt_predicates(const LostRange& range);
   void report_predicate(Arrival txn, std::uint32_t op, const Moment& begin, StreamTime arrived);
 
-  // Brings back what the transaction at hand needs to know of the key. False if some of it is gone.
-  bool prepare(KeyState& key, const Moment& begin) {
-    if (archive_.prepare(key, begin)) return true;
-    lost_ = true;
-    return false;
-  }
+  // The key held `value` from `moment` on, which was not known, and what follows may be dropped:
+  // takes back what was reported of reads that this explains, or may explain.
+  void reconsider(KeyState& key, const Moment& moment, std::uint64_t value);
+  // Reports that not all that the transaction concerns can be judged.
+  void report_lost(Arrival txn);
+  // Reports that the transaction has no timestamps.
+  void report_fault(Arrival txn);
+  // Adds an event that names the transaction, but is no violation.
+  void report_about(Arrival txn, StreamEvent::What what, AnomalyKind kind);
   // Drops what is older than the retention, and goes on with sweeping and merging in proportion to
   // the transactions and operations that just arrived.
   void limit_memory(std::size_t txns, std::size_t ops);
@@ -129,11 +160,16 @@ class Checker {
 
   // Makes the oldest open transaction final, and reports what is wrong with it.
   void close_first(StreamTime now);
-  void report_wrong_reads(Arrival arrival, StreamTime arrived);
+  // Returns how many predicate reads are among them.
+  std::int64_t report_wrong_reads(Arrival arrival, StreamTime arrived);
+  void count_provisional(AnomalyKind kind, std::int64_t change);
 
   // Events. `arrived` is when the last transaction came that the finding depends on.
   void report(const StreamViolation& violation, StreamTime arrived);
-  void withdraw(const Reported& earlier);
+  void withdraw(const Reported& earlier, StreamEvent::What what = StreamEvent::What::Withdrawal);
+  // Remembers who is accused, and forgets accusations that were withdrawn.
+  void accuse(const Accused& who, const Accusation& accusation);
+  void tidy_accused();
   void report_inner(const Arriving& txn, const InnerFinding& inner);
   void report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived);
   void report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash);
@@ -153,11 +189,12 @@ class Checker {
   void save_options(Encoder& out) const;
   [[nodiscard]] bool restore_options(Decoder& in) const;
   void save_books(Encoder& out);
-  void restore_books(Decoder& in);
+  // `former`: as the former version saved it; see kFormerMagic.
+  void restore_books(Decoder& in, bool former);
   void save_window(Encoder& out);
   void restore_window(Decoder& in);
   void save_keys(Encoder& out);
-  void restore_keys(Decoder& in);
+  void restore_keys(Decoder& in, bool former);
 
   StreamOptions options_;
   const LevelRules& rules_;
@@ -179,6 +216,8 @@ class Checker {
   absl::flat_hash_map<Name, Session> sessions_;
   std::vector<Session*> batch_sessions_;                   // By SessionId of the batch at hand.
   absl::flat_hash_map<Reported, std::uint64_t> reported_;  // The numbers of their events.
+  // Violations of reads; some may be withdrawn already. Empty without a memory limit.
+  absl::btree_map<Accused, Accusation> accused_;
   // Writers of hidden writes, by key and fingerprint of the value.
   absl::flat_hash_map<std::pair<Name, std::uint64_t>, HiddenPair> hidden_;
   FindTxn find_;

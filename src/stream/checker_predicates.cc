@@ -40,7 +40,7 @@ void Checker::check_predicates(const Arriving& txn, OpenTxn& open) {
     if (!wrong) lost_ = true;
     if (!wrong.value_or(false)) continue;
     ++open.wrong;
-    ++summary_.provisional;
+    count_provisional(AnomalyKind::ResultSetMismatch, 1);
     ++summary_.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
   }
   if (!txn.written.empty()) predicates_.install(txn.txn, txn.commit);
@@ -54,12 +54,54 @@ void Checker::apply_predicates() {
     if (!source) continue;
     report_predicate(change.txn, change.op, begin_of(*source, change.txn), now_);
   }
+  for (const LostRange& range : predicates_.take_lost()) doubt_predicates(range);
+}
+
+void Checker::doubt_predicates(const LostRange& range) {
+  constexpr AnomalyKind kKind = AnomalyKind::ResultSetMismatch;
+  for (auto at = accused_.lower_bound({Name(), range.from, 0});
+       at != accused_.end() && at->first.key == Name();) {
+    const auto& [key, begin, op] = at->first;
+    if ((range.until && *range.until < begin) || !predicates_.may_be_gone(begin)) return;
+    const auto found = reported_.find({begin.number(), op, kKind});
+    const bool stands = found != reported_.end() && found->second == at->second.number;
+    if (stands && predicates_.has({begin, op})) {
+      ++at;
+      continue;
+    }
+    if (stands) {
+      --summary_.counts[static_cast<std::size_t>(kKind)];
+      withdraw({begin.number(), op, kKind}, StreamEvent::What::Undecided);
+    }
+    at = accused_.erase(at);
+  }
+}
+
+void Checker::excuse_predicates() {
+  constexpr AnomalyKind kKind = AnomalyKind::ResultSetMismatch;
+  for (auto at = accused_.begin(); at != accused_.end() && at->first.key == Name(); ++at) {
+    const auto& [key, begin, op] = at->first;
+    const auto found = reported_.find({begin.number(), op, kKind});
+    if (found == reported_.end() || found->second != at->second.number) continue;
+    predicates_.doubt({begin, op});
+    --summary_.counts[static_cast<std::size_t>(kKind)];
+    withdraw({begin.number(), op, kKind}, StreamEvent::What::Undecided);
+  }
 }
 
 void Checker::report_predicate(Arrival txn, std::uint32_t op, const Moment& begin,
                                StreamTime arrived) {
+  if (summary_.faults > 0) {
+    // Some row came without timestamps, and this may be the one that the read saw.
+    predicates_.doubt({begin, op});
+    --summary_.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
+    ++summary_.undecided;
+    return;
+  }
   Predicates::Expected expected = predicates_.expected(begin, op);
   reported_[{txn, op, AnomalyKind::ResultSetMismatch}] = event_count_ + 1;
+  accuse({Name(), begin, op},
+         {.value = 0, .expected = {}, .open = 0, .known = 0, .number = event_count_ + 1});
   report({.kind = AnomalyKind::ResultSetMismatch,
           .txn = txn,
           .op = op,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +19,37 @@
 namespace ouro::stream {
 namespace {
 
-constexpr std::string_view kMagic = "ouro stream 8\n";
+constexpr std::string_view kMagic = "ouro stream 9\n";
+constexpr std::string_view kFormerMagic = "ouro stream 8\n";  // It can be read, too.
+
+// The counts as the former version saved them.
+struct FormerSummary {
+  std::uint64_t txns, left_out, operations, stragglers, lost_stragglers, flips, flipped_txns;
+  std::array<std::uint64_t, 4> flipped;
+  std::array<std::uint64_t, 5> flip_waits;
+  std::array<std::uint64_t, kAnomalyKindCount> counts;
+  std::uint64_t provisional, window_txns, keys, memory, disk, spilled, recalled, keys_left,
+      keys_back;
+};
+
+StreamSummary summary_of(const FormerSummary& former) {
+  StreamSummary summary;
+  summary.txns = former.txns;
+  summary.left_out = former.left_out;
+  summary.operations = former.operations;
+  summary.stragglers = former.stragglers;
+  summary.lost_stragglers = former.lost_stragglers;
+  summary.flips = former.flips;
+  summary.flipped_txns = former.flipped_txns;
+  summary.flipped = former.flipped;
+  summary.flip_waits = former.flip_waits;
+  summary.counts = former.counts;
+  summary.provisional = former.provisional;
+  // Of which kind these are was not saved. Nearly all are reads.
+  summary.provisional_counts[static_cast<std::size_t>(AnomalyKind::SnapshotMismatch)] =
+      former.provisional;
+  return summary;
+}
 constexpr const char* kNew = ".new";  // Ends the name of a checkpoint that is being written.
 
 Error failure(const std::string& file, std::string what) {
@@ -34,7 +65,7 @@ class FileEncoder : public Encoder {
   explicit FileEncoder(const std::string& file) : file_(file) {
     // If another process is still writing that file, it goes on with one that has no name.
     ::unlink(file.c_str());
-    fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    fd_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd_ < 0) failed_ = errno;
   }
   ~FileEncoder() override {
@@ -98,7 +129,7 @@ void restore_sequence(Sequence<T>& all, Decoder& in, Pool& pool) {
 
 void save_event(const StreamEvent& event, Encoder& out) {
   out.number(event.number);
-  out.number(event.withdrawn);
+  out.number(event.what);
   out.number(event.withdraws);
   out.number(event.kind);
   out.number(event.arrived.count());
@@ -117,7 +148,7 @@ void save_event(const StreamEvent& event, Encoder& out) {
 StreamEvent restore_event(Decoder& in, Level level) {
   StreamEvent event;
   event.number = in.number<std::uint64_t>();
-  event.withdrawn = in.number<bool>();
+  event.what = in.number<StreamEvent::What>();
   event.withdraws = in.number<std::uint64_t>();
   event.kind = in.number<AnomalyKind>();
   event.arrived = StreamTime(in.number<StreamTime::rep>());
@@ -234,16 +265,21 @@ Status Checker::restore(const std::string& file) {
     return failure(file, "is no whole checkpoint of a stream; begin without it");
   }
   Decoder in(content);
-  if (in.text() != kMagic) return failure(file, "is a checkpoint of another version of ouro");
+  const std::string magic = in.text();
+  const bool former = magic == kFormerMagic;
+  if (magic != kMagic && !former) {
+    return failure(file, "is a checkpoint of another version of ouro");
+  }
   if (!restore_options(in)) {
     return failure(file, "is of a stream with other options; use the same ones, or another file");
   }
-  restore_books(in);
+  restore_books(in, former);
   restore_window(in);
-  restore_keys(in);
+  restore_keys(in, former);
   real_time_.restore(in);
   commit_times_.restore(in);
-  if (Status status = archive_.restore(in, options_.folder, options_.memory > 0); !status.ok()) {
+  if (Status status = archive_.restore(in, options_.folder, options_.memory > 0, !former);
+      !status.ok()) {
     return status;
   }
   if (Status status = cold_.restore(in, options_.folder, options_.memory); !status.ok()) {
@@ -282,6 +318,7 @@ void Checker::save_books(Encoder& out) {
   out.number(event_count_);
   save_map(sessions_, out);
   save_map(reported_, out);
+  save_map(accused_, out);
   out.number<std::uint64_t>(hidden_.size());
   for (const auto& [write, hidden] : hidden_) {
     out.number(write.first);
@@ -292,20 +329,22 @@ void Checker::save_books(Encoder& out) {
   for (const StreamEvent& event : events_) save_event(event, out);
 }
 
-void Checker::restore_books(Decoder& in) {
+void Checker::restore_books(Decoder& in, bool former) {
   initials_.restore(in);
   reader_.restore(in.number<bool>());
   now_ = StreamTime(in.number<StreamTime::rep>());
   sweep_at_ = in.number<std::uint64_t>();
-  summary_ = in.number<StreamSummary>();
+  summary_ = former ? summary_of(in.number<FormerSummary>()) : in.number<StreamSummary>();
   event_count_ = in.number<std::uint64_t>();
   restore_map(sessions_, in);
   restore_map(reported_, in);
+  if (!former) restore_map(accused_, in);
   const auto hidden = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < hidden && in.ok(); ++i) {
     const auto name = in.number<Name>();
     const auto value = in.number<std::uint64_t>();
-    hidden_[{name, value}] = in.number<HiddenPair>();
+    HiddenPair& pair = hidden_[{name, value}] = in.number<HiddenPair>();
+    for (Hidden& writer : pair) writer.untimed = writer.untimed && !former;
   }
   const auto events = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < events && in.ok(); ++i) {
@@ -344,7 +383,7 @@ void Checker::save_keys(Encoder& out) {
     out.number<KeyKind>(key.kind);
     out.number<bool>(key.has_stub);
     out.number(key.stub);
-    out.number<bool>(key.has_stored_versions);
+    out.number<bool>(key.unsure);
     out.number<std::uint32_t>(key.first_epoch);
     out.number(key.last_epoch);
     if (key.kind == KeyKind::List) {
@@ -357,7 +396,7 @@ void Checker::save_keys(Encoder& out) {
   for (std::size_t part = 0; part < KeyTable::kParts; ++part) keys_.for_each(part, save_key);
 }
 
-void Checker::restore_keys(Decoder& in) {
+void Checker::restore_keys(Decoder& in, bool former) {
   const auto count = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const auto name = in.number<Name>();
@@ -365,7 +404,7 @@ void Checker::restore_keys(Decoder& in) {
     key.kind = in.number<KeyKind>();
     key.has_stub = in.number<bool>();
     key.stub = in.number<std::uint64_t>();
-    key.has_stored_versions = in.number<bool>();
+    key.unsure = in.number<bool>() && !former;  // It had another meaning.
     key.first_epoch = in.number<std::uint32_t>() & KeyState::kMostEpochs;
     key.last_epoch = in.number<std::uint32_t>();
     if (key.kind == KeyKind::List) {

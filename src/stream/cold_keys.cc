@@ -26,7 +26,7 @@ constexpr std::size_t kPiece = 128;    // Keys that a thread looks for at once.
 // kind of the key, then these.
 constexpr std::uint32_t kKindShift = KeyState::kEpochBits;
 constexpr std::uint32_t kHasStub = std::uint32_t{1} << 28;
-constexpr std::uint32_t kHasStoredVersions = std::uint32_t{1} << 29;
+constexpr std::uint32_t kUnsure = std::uint32_t{1} << 30;  // Bit 29 was used by older versions.
 static_assert(KeyState::kEpochBits <= 26);
 
 ColdKey packed(const KeyState& key) {
@@ -36,7 +36,7 @@ ColdKey packed(const KeyState& key) {
   cold.last_epoch = key.last_epoch;
   cold.bits = key.first_epoch | static_cast<std::uint32_t>(key.kind) << kKindShift;
   if (key.has_stub) cold.bits |= kHasStub;
-  if (key.has_stored_versions) cold.bits |= kHasStoredVersions;
+  if (key.unsure) cold.bits |= kUnsure;
   if (key.kind != KeyKind::List || key.lists.empty()) return cold;
   const ListVersion& stub = key.lists.at(key.lists.begin());
   cold.bits |= ColdKey::kHasList;
@@ -51,7 +51,7 @@ void unpack(const ColdKey& cold, KeyState& key, Pool& pool) {
   key.first_epoch = cold.bits & KeyState::kMostEpochs;
   key.kind = static_cast<KeyKind>(cold.bits >> kKindShift & 3);
   key.has_stub = (cold.bits & kHasStub) != 0;
-  key.has_stored_versions = (cold.bits & kHasStoredVersions) != 0;
+  key.unsure = (cold.bits & kUnsure) != 0;
   if ((cold.bits & ColdKey::kHasList) == 0) return;
   ListVersion stub = ListVersion::stub_of({});
   stub.value = std::exchange(key.stub, 0);

@@ -21,8 +21,8 @@ Name name_of(std::uint64_t number) { return {number, 1}; }
 
 // All that a run must remember of a key, to be compared.
 std::vector<std::uint64_t> facts(const KeyState& key) {
-  std::vector<std::uint64_t> out = {key.stub,     key.last_epoch,          key.first_epoch,
-                                    key.has_stub, key.has_stored_versions, key.reads.size()};
+  std::vector<std::uint64_t> out = {key.stub,     key.last_epoch, key.first_epoch,
+                                    key.has_stub, key.unsure,     key.reads.size()};
   out.push_back(static_cast<std::uint64_t>(key.kind));
   if (key.kind != KeyKind::List) return out;
   for (auto c = key.lists.begin(); c != key.lists.end(); c = key.lists.next(c)) {
@@ -71,7 +71,7 @@ class ColdKeysTest : public testing::Test {
     key.kind = number % 3 == 0 ? KeyKind::List : KeyKind::Register;
     key.last_epoch = static_cast<std::uint32_t>(random_() % 1'000'000);
     key.first_epoch = static_cast<std::uint32_t>(random_()) & KeyState::kMostEpochs;
-    key.has_stored_versions = random_() % 2 == 0;
+    key.unsure = random_() % 2 == 0;
     key.has_stub = key.kind == KeyKind::Register && random_() % 4 != 0;
     key.stub = key.has_stub ? random_() : 0;
     if (key.kind == KeyKind::List && random_() % 4 != 0) {

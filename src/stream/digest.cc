@@ -63,9 +63,9 @@ class Merger {
 void StreamDigest::add(std::span<const StreamEvent> events) {
   for (const StreamEvent& event : events) {
     std::vector<StreamEvent>& kept = kept_[static_cast<std::size_t>(event.kind)];
-    if (event.withdrawn) {
+    if (event.withdraws != 0) {
       std::erase_if(kept, [&](const StreamEvent& k) { return k.number == event.withdraws; });
-    } else if (kept.size() < examples_ + kSpare) {
+    } else if (event.what == StreamEvent::What::Violation && kept.size() < examples_ + kSpare) {
       kept.push_back(event);
     }
   }

@@ -39,14 +39,16 @@ struct KeyState {
   };
   Sequence<Read> reads = {};
   // Of a register with has_stub: the value of the newest version that was moved to disk. The stub
-  // of a list is the first of its versions instead.
+  // of a list is the first of its versions instead. Without a stub all versions are in memory.
   std::uint64_t stub = 0;
   // The epochs from first_epoch to last_epoch may have something of the key; both zero: none has.
   std::uint32_t last_epoch = 0;
   std::uint32_t first_epoch : kEpochBits = 0;
   KeyKind kind : 2 = KeyKind::Unknown;
   bool has_stub : 1 = false;
-  bool has_stored_versions : 1 = false;  // A version was moved to disk.
+  // A version came so late that its place is not known. So what a read before all versions in
+  // memory should return is not known, and of a list what any read should return.
+  bool unsure : 1 = false;
   // A late transaction touched the key since a sweep wrote it.
   bool touched : 1 = false;
   // The last sweep that moved keys to a run of cold keys wrote this one, too.

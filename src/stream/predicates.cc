@@ -158,7 +158,8 @@ void Predicates::install(Sheet& sheet, TxnId txn, const Moment& commit) {
     const Seen before = table_.seen(key, commit);
     const Seen now = written(sheet, op);
     table_.add(key, RowVersion::of(commit, now));
-    if (reads_.empty() || reads_.rbegin()->first.begin < commit) continue;
+    const bool gone = archive_.is_dropped(commit);
+    if (!gone && (reads_.empty() || reads_.rbegin()->first.begin < commit)) continue;
     const auto next = key.versions.lower_bound({commit.physical, commit.logical, commit.order + 1});
     std::optional<Moment> until;
     if (next != key.versions.end()) until = key.versions.at(next).at();
@@ -258,15 +259,34 @@ Predicates::Touched& Predicates::touch(Reads::iterator read) {
   return touched_.try_emplace(read->first, Touched{read->second.wrong > 0, false}).first->second;
 }
 
-// REQUIRES: all reads from `from` to `until` are in memory.
+void Predicates::doubt(Reads::iterator read) {
+  lost_ = true;
+  touch(read);
+  read->second.wrong = 0;
+  read->second.unsure = true;
+}
+
+void Predicates::doubt(const ReadMoment& read) {
+  const auto at = reads_.find(read);
+  if (at == reads_.end()) return;
+  at->second.wrong = 0;
+  at->second.unsure = true;
+}
+
+// REQUIRES: all reads from `from` to `until` that are not gone are in memory. What a key held when
+// a read that may be gone began is not known; but at later moments it is: the version that was seen
+// then was not replaced before.
 void Predicates::rejudge(const RowKey& key, const Moment& from, const std::optional<Moment>& until,
                          const Seen& before, const Seen& now) {
-  if (before == now) return;
+  const bool gone = archive_.is_dropped(from);
+  if (gone) lost_ranges_.push_back({from, until});
+  if (before == now && !gone) return;
   for (auto at = reads_.lower_bound({from, 0}); at != reads_.end(); ++at) {
     if (until && *until < at->first.begin) return;
+    if (at->second.unsure) continue;
     const Asked* const what = asked(at);
-    if (what == nullptr) {
-      lost_ = true;
+    if (what == nullptr || archive_.is_dropped(at->first.begin)) {
+      doubt(at);
       continue;
     }
     const Judge judge(table_, *what, at->first.begin);
@@ -293,10 +313,12 @@ void Predicates::drop_list(RowKey& key) {
     return;
   }
   if (!archive_.prepare(Moment())) lost_ = true;
+  if (archive_.is_dropped(Moment())) lost_ranges_.push_back({Moment(), std::nullopt});
   for (auto at = reads_.begin(); at != reads_.end(); ++at) {
+    if (at->second.unsure) continue;
     const Asked* const what = asked(at);
-    if (what == nullptr) {
-      lost_ = true;
+    if (what == nullptr || archive_.is_dropped(at->first.begin)) {
+      doubt(at);
       continue;
     }
     const Judge judge(table_, *what, at->first.begin);
@@ -319,17 +341,18 @@ std::vector<Change> Predicates::take_changes(bool& lost) {
   for (auto& [moment, touched] : touched_) {
     const auto at = reads_.find(moment);
     if (at == reads_.end()) continue;
-    const Asked* const what = asked(at);
+    const Asked* const what = at->second.unsure ? nullptr : asked(at);
     if (what == nullptr) {
       lost_ = true;
-      continue;
-    }
-    if (what->kind == OpKind::Aggregate) {
+      at->second.wrong = 0;
+      at->second.unsure = true;
+    } else if (what->kind == OpKind::Aggregate) {
       touched.changed = judge_aggregate(moment, at->second, *what);
     }
     const bool wrong = at->second.wrong > 0;
     if (wrong == touched.was_wrong && !(wrong && touched.changed)) continue;
-    changes.push_back({moment.begin.number(), moment.op, touched.was_wrong, wrong});
+    changes.push_back(
+        {moment.begin.number(), moment.op, touched.was_wrong, wrong, !at->second.unsure});
   }
   touched_.clear();
   lost |= std::exchange(lost_, false);
@@ -425,7 +448,7 @@ void Predicates::save(Encoder& out) {
   out.number<std::uint64_t>(reads_.size());
   for (const auto& [moment, read] : reads_) {
     out.number(moment);
-    out.number(read.wrong);
+    out.number(packed(read));
     out.number(read.expected);
   }
   archive_.save(out);
@@ -453,7 +476,7 @@ Status Predicates::restore(Decoder& in, const std::string& folder, bool limited)
   const auto reads = in.number<std::uint64_t>();
   for (std::uint64_t i = 0; i < reads && in.ok(); ++i) {
     TimedRead& read = reads_[in.number<ReadMoment>()];
-    read.wrong = in.number<std::uint32_t>();
+    unpack(in.number<std::uint32_t>(), read);
     read.expected = in.number<std::uint64_t>();
   }
   return archive_.restore(in, folder, limited);

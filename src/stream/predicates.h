@@ -27,6 +27,13 @@
 
 namespace ouro::stream {
 
+// Moments at which reads can no longer be judged, since a row came too late. Without `until` it has
+// no end.
+struct LostRange {
+  Moment from;
+  std::optional<Moment> until;
+};
+
 class Predicates {
  public:
   Predicates(Pool& pool, ColdKeys& keys, Initials& initials, const LevelRules& rules, FindTxn find)
@@ -55,7 +62,15 @@ class Predicates {
   void install(TxnId txn, const Moment& commit);
   // The reads whose judgement has changed since the last call, in the order of the timeline. Sets
   // `lost` if something that should have been judged again, or is needed for that, is gone.
+  // Reads that can no longer be judged count as right.
   [[nodiscard]] std::vector<Change> take_changes(bool& lost);
+  // Where reads that are gone should have been judged again, since the last call.
+  [[nodiscard]] std::vector<LostRange> take_lost() { return std::exchange(lost_ranges_, {}); }
+  // Whether a read at `moment` may be gone, and whether this one is not.
+  [[nodiscard]] bool may_be_gone(const Moment& moment) const { return archive_.is_dropped(moment); }
+  [[nodiscard]] bool has(const ReadMoment& read) const { return reads_.contains(read); }
+  // The read can no longer be judged, and counts as right. The caller knows what that changes.
+  void doubt(const ReadMoment& read);
 
   // Whether the read is known, and wrong.
   [[nodiscard]] bool wrong(const Moment& begin, std::uint32_t op);
@@ -121,6 +136,8 @@ class Predicates {
                const Seen& before, const Seen& now);
   void drop_list(RowKey& key);
   Touched& touch(Reads::iterator read);
+  // The read can no longer be judged.
+  void doubt(Reads::iterator read);
   // Judges an aggregate. Returns whether what it should have returned has changed.
   bool judge_aggregate(const ReadMoment& moment, TimedRead& read, const Asked& asked);
   // Frees all Askeds; they are made again when they are needed.
@@ -132,6 +149,7 @@ class Predicates {
   FindTxn find_;
   bool on_ = false;
   bool lost_ = false;  // See take_changes().
+  std::vector<LostRange> lost_ranges_;
   RowTable table_;
   Reads reads_;
   RowArchive archive_;

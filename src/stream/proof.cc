@@ -254,9 +254,9 @@ Status StreamProof::add(const History& batch) {
 void StreamProof::add(std::span<const StreamEvent> events) {
   for (const StreamEvent& event : events) {
     Claims& claims = state_->claims[static_cast<std::size_t>(event.kind)];
-    if (event.withdrawn) {
+    if (event.withdraws != 0) {
       claims.withdraw(event.withdraws);
-    } else if (claims.wants_more(event.kind)) {
+    } else if (event.what == StreamEvent::What::Violation && claims.wants_more(event.kind)) {
       claims.add(state_->claim_of(event));
     }
   }

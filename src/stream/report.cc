@@ -44,12 +44,12 @@ void Checker::report(const StreamViolation& violation, StreamTime arrived) {
   tell(violation, options_.level, initials_, find_, event);
 }
 
-void Checker::withdraw(const Reported& earlier) {
+void Checker::withdraw(const Reported& earlier, StreamEvent::What what) {
   const auto found = reported_.find(earlier);
   if (found == reported_.end()) return;
   StreamEvent& event = events_.emplace_back();
   event.number = ++event_count_;
-  event.withdrawn = true;
+  event.what = what;
   event.withdraws = found->second;
   event.arrived = now_;
   event.reported = now_;
@@ -61,8 +61,78 @@ void Checker::withdraw(const Reported& earlier) {
         .source = {},
         .expected = {}},
        options_.level, initials_, find_, event);
+  const bool undecided = what == StreamEvent::What::Undecided;
+  if (undecided) ++summary_.undecided;
   event.verdict = {.level = options_.level, .evidence = Evidence::Timestamps};
-  event.verdict.outcome = Outcome::Holds;
+  event.verdict.outcome = undecided ? Outcome::Undecided : Outcome::Holds;
+}
+
+void Checker::report_lost(Arrival txn) {
+  ++summary_.lost_stragglers;
+  report_about(txn, StreamEvent::What::Undecided, AnomalyKind::SnapshotMismatch);
+}
+
+void Checker::report_fault(Arrival txn) {
+  ++summary_.faults;
+  report_about(txn, StreamEvent::What::Fault, AnomalyKind::MissingTimestamp);
+}
+
+void Checker::report_about(Arrival txn, StreamEvent::What what, AnomalyKind kind) {
+  StreamEvent& event = events_.emplace_back();
+  event.number = ++event_count_;
+  event.what = what;
+  event.arrived = now_;
+  event.reported = now_;
+  tell({.kind = kind, .txn = txn, .op = OpOf::kNone, .other_op = {}, .source = {}, .expected = {}},
+       options_.level, initials_, find_, event);
+  event.verdict = {.level = options_.level, .evidence = Evidence::Timestamps};
+  event.verdict.outcome = Outcome::Undecided;
+}
+
+void Checker::accuse(const Accused& who, const Accusation& accusation) {
+  if (archive_.is_open() || options_.faults_apart) accused_.insert_or_assign(who, accusation);
+}
+
+void Checker::tidy_accused() {
+  if (accused_.size() < 2 * reported_.size() + 1'000) return;
+  absl::erase_if(accused_, [&](const auto& entry) {
+    const auto& [who, accusation] = entry;
+    const bool predicate = who.key == Name();
+    const auto kind = predicate ? AnomalyKind::ResultSetMismatch : AnomalyKind::SnapshotMismatch;
+    const auto found = reported_.find({who.begin.number(), who.op, kind});
+    return found == reported_.end() || found->second != accusation.number;
+  });
+}
+
+void Checker::reconsider(KeyState& key, const Moment& moment, std::uint64_t value) {
+  constexpr AnomalyKind kKind = AnomalyKind::SnapshotMismatch;
+  for (auto at = accused_.lower_bound({key.name, moment, 0});
+       at != accused_.end() && at->first.key == key.name;) {
+    const Reported reported{at->first.begin.number(), at->first.op, kKind};
+    Accusation& accusation = at->second;
+    const auto found = reported_.find(reported);
+    if (found == reported_.end() || found->second != accusation.number) {
+      at = accused_.erase(at);
+      continue;
+    }
+    if (Timelines::find_read(key, at->first.begin, at->first.op) != nullptr) {
+      ++at;  // It was judged again.
+      continue;
+    }
+    const bool unclear = key.kind == KeyKind::List || accusation.known == 0;
+    // Whether the new version is what the read should have returned.
+    const bool concerned = unclear || accusation.expected <= moment;
+    const bool right = (accusation.value != value) == (accusation.open != 0);
+    if (concerned && (unclear || right)) {
+      using What = StreamEvent::What;
+      --summary_.counts[static_cast<std::size_t>(kKind)];
+      withdraw(reported, unclear ? What::Undecided : What::Withdrawal);
+      at = accused_.erase(at);
+      continue;
+    }
+    if (concerned) accusation.expected = moment;
+    ++at;
+  }
 }
 
 void Checker::report_untimely(Arrival txn, Arrival other, StreamTime arrived) {
@@ -100,6 +170,10 @@ void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
 }
 
 void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
+  if (const auto source = options_.faults_apart ? find(txn) : std::nullopt) {
+    Read* const read = Timelines::find_read(key, begin_of(*source, txn), op);
+    if (read != nullptr && excuse(key, *read)) return;
+  }
   reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
   StreamViolation violation{.kind = AnomalyKind::SnapshotMismatch,
                             .txn = txn,
@@ -112,13 +186,22 @@ void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTi
     archive_.detail(key, begin);
     violation.expected = expected_text(key, *source, op, begin);
     const Version* const version = Timelines::expected(key, begin);
-    if (version != nullptr && !version->is_stub()) {
+    const bool known = version != nullptr && !version->is_stub();
+    if (known) {
       const Arrival writer = version->arrival();
       const auto written = find(writer);
       violation.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
     }
     const Read* const read = Timelines::find_read(key, begin, op);
     if (read != nullptr && !read->open()) violation.source = source_of(key, txn, read->value);
+    if (read != nullptr) {
+      accuse({key.name, begin, op},
+             {.value = read->value,
+              .expected = known ? version->at() : Moment(),
+              .open = static_cast<std::uint8_t>(read->open() ? 1 : 0),
+              .known = static_cast<std::uint8_t>(known || (version == nullptr && !key.has_stub)),
+              .number = event_count_ + 1});
+    }
   }
   report(violation, arrived);
 }

@@ -60,7 +60,7 @@ void RowArchive::encode(const Moved& moved, Encoder& out) {
     return;
   }
   out.number(moved.read->first);
-  out.number(moved.read->second.wrong);
+  out.number(packed(moved.read->second));
   out.number(moved.read->second.expected);
 }
 
@@ -174,7 +174,7 @@ void RowArchive::take_in(Decoder& in) {
   }
   const auto moment = in.number<ReadMoment>();
   TimedRead& read = reads_[moment];
-  read.wrong = in.number<std::uint32_t>();
+  unpack(in.number<std::uint32_t>(), read);
   read.expected = in.number<std::uint64_t>();
 }
 

@@ -36,10 +36,21 @@ struct ReadMoment {
 // What is known of a predicate read.
 struct TimedRead {
   std::uint32_t wrong = 0;  // How many keys have a wrong share; of an aggregate: 1 if it is wrong.
+  // A row came so late that the read can no longer be judged; `wrong` stays zero.
+  bool unsure = false;
   std::uint64_t expected = 0;    // Of an aggregate: a hash of what it should have returned.
   std::unique_ptr<Asked> asked;  // Null: is made again when it is needed.
 };
 using TimedReads = absl::btree_map<ReadMoment, TimedRead>;
+
+// `wrong` and `unsure` as one number, for slabs and checkpoints.
+[[nodiscard]] constexpr std::uint32_t packed(const TimedRead& read) {
+  return read.wrong | (read.unsure ? 0x80000000 : 0);
+}
+constexpr void unpack(std::uint32_t bits, TimedRead& read) {
+  read.wrong = bits & 0x7fffffff;
+  read.unsure = (bits & 0x80000000) != 0;
+}
 
 class RowArchive {
  public:
@@ -52,6 +63,10 @@ class RowArchive {
   // Brings back all that is of use at `moment` or later. False if some of it is gone for good.
   bool prepare(const Moment& moment) {
     return moment > newest_ || (prepare_late(moment) && !is_dropped(moment));
+  }
+  // Whether something that was of use at `moment` is gone for good.
+  [[nodiscard]] bool is_dropped(const Moment& moment) const {
+    return newest_dropped_ && !(*newest_dropped_ < moment);
   }
   // Moves all that is of no use at `until` or later. The error is a disk that fails; then all stays
   // in memory.
@@ -87,9 +102,6 @@ class RowArchive {
     TimedReads::const_iterator read;
   };
 
-  [[nodiscard]] bool is_dropped(const Moment& moment) const {
-    return newest_dropped_ && !(*newest_dropped_ < moment);
-  }
   bool prepare_late(const Moment& moment);
   bool load(const Slab& slab);
   // Counts the slab out and lets its file be deleted; the caller erases it from slabs_.

@@ -24,7 +24,7 @@ Error RunFile::failure(const char* what) const {
 
 Status RunFile::open(const std::string& path, int flags) {
   path_ = path;
-  fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0600);
   if (fd_ >= 0) return {};
   return failure(fmt::format("cannot be opened: {}", std::strerror(errno)).c_str());
 }

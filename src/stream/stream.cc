@@ -62,6 +62,8 @@ StreamSummary Stream::finish() {
   state_->checker.finish();
   return state_->checker.summary();
 }
+void Stream::limit(std::size_t memory) { state_->checker.limit(memory); }
+
 bool Stream::sweeping() const { return state_->checker.sweeping(); }
 Status Stream::save(const std::string& file) { return state_->checker.save(file); }
 Status Stream::begin_save(const std::string& file) { return state_->checker.begin_save(file); }

@@ -1,5 +1,7 @@
 #include "stream/timelines.h"
 
+#include <type_traits>
+
 namespace ouro::stream {
 namespace {
 
@@ -31,7 +33,8 @@ bool Timelines::add(const OuterRead& outer, const Moment& begin) {
   KeyState& key = *outer.key;
   const Version* const version = expected(key, begin);
   const std::uint64_t held = version == nullptr ? first_value(key) : version->value;
-  const bool wrong = (outer.value != held) != outer.open;
+  const bool known = !key.unsure || (version != nullptr && key.kind != KeyKind::List);
+  const bool wrong = known && (outer.value != held) != outer.open;
   const std::uint32_t bits = outer.op << 1 | (wrong ? 1u : 0u) | (outer.open ? Read::kOpen : 0u);
   const Read read{begin.physical, stored_logical(begin), bits, begin.order, outer.value};
   key.reads.insert(key.reads.lower_bound(begin), read, pool_);
@@ -106,12 +109,12 @@ void Timelines::find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor ad
   if (tied(version, behind)) ties_.push_back({version.arrival(), behind.arrival()});
 }
 
-void Timelines::judge(Read& read, std::uint64_t expected) {
+void Timelines::judge(Read& read, std::uint64_t expected, bool known) {
   const bool was_wrong = read.wrong();
-  const bool wrong = (read.value != expected) != read.open();
+  const bool wrong = known && (read.value != expected) != read.open();
   if (!wrong && !was_wrong) return;
   read.set_wrong(wrong);
-  changes_.push_back({read.arrival(), read.op(), was_wrong, wrong});
+  changes_.push_back({read.arrival(), read.op(), was_wrong, wrong, known});
 }
 
 void Timelines::rejudge(KeyState& key, Sequence<Version>::Cursor added) {
@@ -126,7 +129,7 @@ void Timelines::rejudge(KeyState& key, Sequence<Version>::Cursor added) {
   for (; at != key.reads.end(); at = key.reads.next(at)) {
     Read& read = key.reads.at(at);
     if (!last && until < read.at()) return;
-    judge(read, value);
+    judge(read, value, true);
   }
 }
 
@@ -143,8 +146,9 @@ void Timelines::judge_until_first(KeyState& key) {
   const Moment until = none ? Moment{} : versions.at(versions.begin()).at();
   for (auto at = key.reads.begin(); at != key.reads.end(); at = key.reads.next(at)) {
     Read& read = key.reads.at(at);
-    if (!none && until < read.at()) return;
-    judge(read, first_value(key));
+    const bool all = key.unsure && std::is_same_v<V, ListVersion>;
+    if (!none && !all && until < read.at()) return;
+    judge(read, first_value(key), !key.unsure);
   }
 }
 
@@ -169,7 +173,7 @@ void Timelines::rejudge(KeyState& key, Sequence<ListVersion>::Cursor added) {
     for (; at != key.reads.end(); at = key.reads.next(at)) {
       Read& read = key.reads.at(at);
       if (!last && until < read.at()) break;
-      judge(read, version.value);
+      judge(read, version.value, !key.unsure);
     }
   }
 }

@@ -23,6 +23,7 @@ struct Change {
   std::uint32_t op = 0;
   bool was_wrong = false;
   bool wrong = false;
+  bool known = true;  // False: it is no longer known what it should have returned.
 };
 
 // Two writers of a key that overlap, or commit at the same timestamp.
@@ -41,9 +42,9 @@ class Timelines {
   // the level forbids writers of a key to overlap; if not, overlaps() stays empty.
   void add(const KeyWrite& write, const Moment& begin, const Moment& commit, bool conflicts);
 
-  // Judges the reads before the first version again, when the key's initial value has changed or
-  // the key turned out to be a list. Fills changes(). REQUIRES: all that is known of the key is in
-  // memory.
+  // Judges the reads before the first version again, when the key's initial value has changed, the
+  // key turned out to be a list, or it became unsure; then of a list all reads. Fills changes().
+  // REQUIRES: all that is known of the key is in memory.
   void judge_first_reads(KeyState& key);
 
   // What the last call changed. Ties are neighbours on the timeline that commit at one timestamp;
@@ -66,7 +67,8 @@ class Timelines {
   void find_overlaps(Sequence<V>& versions, typename Sequence<V>::Cursor added);
   template <class V>
   void find_ties(Sequence<V>& versions, typename Sequence<V>::Cursor added);
-  void judge(Read& read, std::uint64_t expected);
+  // `known`: whether it is known what the read should return; if not, it does not count as wrong.
+  void judge(Read& read, std::uint64_t expected, bool known);
   // Fingerprint of what a read before all versions in memory should return.
   [[nodiscard]] std::uint64_t first_value(const KeyState& key) const {
     if (key.kind == KeyKind::List) return Value::null().bits();

@@ -1,0 +1,87 @@
+// The streams of a service: one for each source of transactions.
+//
+// Keys, sessions and timestamps of different sources have nothing to do with each other, so each
+// source has a stream of its own. A source has a name, which clients choose, and a number, which is
+// never used again. Number 0 is the source of batches that name none; its files are where those of
+// a service without sources are. Those of source N are in the folder sources/N of the state folder.
+//
+//   sources/forgotten   the numbers of sources that were forgotten, one on each line
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ouro/result.h"
+#include "ouro/stream.h"
+
+namespace ouro::serving {
+
+struct SourceStream {
+  std::uint32_t number = 0;
+  std::string name;  // Empty: batches that name no source.
+  Stream stream;
+  std::uint64_t given = 0;  // How many transactions the stream was given.
+  bool changed = false;     // Since the last checkpoint of this stream was begun.
+  bool saving = false;      // A checkpoint is being saved in the background.
+};
+
+// Events of one source.
+struct SourceEvents {
+  std::uint32_t number = 0;
+  std::string name;
+  std::vector<StreamEvent> events;
+};
+
+class Sources {
+ public:
+  static constexpr std::size_t kMost = 256;          // Sources at a time.
+  static constexpr std::size_t kMaxNameBytes = 200;  // Of a source.
+
+  // `folder` is the state folder; empty: nothing survives the process.
+  Sources(const StreamOptions& options, std::string folder);
+
+  // Opens or restores source 0, unless it was forgotten. Call it once, first.
+  [[nodiscard]] Status open();
+  // Adds a new source. The error is one too many, or a folder that cannot be used.
+  [[nodiscard]] Result<SourceStream*> add(const std::string& name);
+  // Adds a source that an earlier process had; null if it was forgotten.
+  [[nodiscard]] Result<SourceStream*> restore(std::uint32_t number, const std::string& name);
+  [[nodiscard]] SourceStream* find(const std::string& name);
+  [[nodiscard]] SourceStream* find(std::uint32_t number);
+  // Forgets a source and deletes its files. Once it has returned, that survives a crash.
+  [[nodiscard]] Status forget(std::uint32_t number);
+  [[nodiscard]] bool forgotten(std::uint32_t number) const { return forgotten_.contains(number); }
+
+  [[nodiscard]] std::map<std::uint32_t, SourceStream>& all() { return streams_; }
+  [[nodiscard]] const std::map<std::uint32_t, SourceStream>& all() const { return streams_; }
+  // Where the checkpoint of a source is.
+  [[nodiscard]] std::string checkpoint_file(std::uint32_t number) const;
+  // The events of all sources since the last call.
+  [[nodiscard]] std::vector<SourceEvents> poll();
+  // What all streams together found.
+  [[nodiscard]] StreamSummary summary() const;
+
+ private:
+  [[nodiscard]] std::string folder_of(std::uint32_t number) const;
+  [[nodiscard]] StreamOptions options_of(std::uint32_t number) const;
+  [[nodiscard]] Result<SourceStream*> take(std::uint32_t number, const std::string& name,
+                                           bool restored);
+  // Divides the memory evenly.
+  void share_memory();
+
+  const StreamOptions options_;
+  const std::string folder_;
+  std::map<std::uint32_t, SourceStream> streams_;
+  std::set<std::uint32_t> forgotten_;
+  std::uint32_t next_ = 1;  // The number of the next new source.
+};
+
+// Adds the counts of one stream to those of others.
+void add(StreamSummary& sum, const StreamSummary& more);
+// What the counts of a stream, or of several, come to.
+[[nodiscard]] Outcome outcome_of(const StreamSummary& summary);
+
+}  // namespace ouro::serving
