@@ -280,7 +280,7 @@ TEST_F(StreamCaseTest, ACheckpointOfTheFormerVersionIsRead) {
       Stream::restore(options_, OURO_SOURCE_DIR "/tests/data/stream/stream-8.checkpoint");
   ASSERT_TRUE(restored.ok()) << restored.error().to_string();
   stream_.emplace(*std::move(restored));
-  EXPECT_EQ(stream_->summary().txns, 3u);
+  EXPECT_EQ(stream_->summary().txns, 4u);
   EXPECT_EQ(count(AnomalyKind::WriteConflict), 1u);
   EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 1u);
   EXPECT_EQ(stream_->summary().undecided, 0u);
@@ -353,6 +353,28 @@ TEST_F(StreamCaseTest, ALostStragglerTakesBackWhatItMayExplain) {
   add(txn("f", 30, 31, R"(["r","l",[1,2,3]],["r","x",1])"), ms(5002));
   EXPECT_EQ(stream_->finish().lost_stragglers, 1);
   EXPECT_EQ(events(), "");
+}
+
+// Its reader was dropped, but the read itself came back for an earlier straggler, and was accused
+// anew.
+TEST_F(StreamCaseTest, ALostStragglerTakesBackWhatItMayExplainOfAReaderThatIsGone) {
+  limit();
+  open();
+  add(txn("a", 1, 2, R"(["append","l",1])"), ms(0));
+  add(txn("b", 10, 11, R"(["r","l",[1,2,3,4]])"), ms(1));
+  stream_->advance(ms(200));
+  EXPECT_EQ(events(), "1 snapshot mismatch; ");
+  add(txn("c", 6, 6, R"(["append","l",3])"), ms(900));
+  EXPECT_EQ(events(), "2 -1 snapshot mismatch; 3 snapshot mismatch; ");
+  stream_->advance(ms(1000));
+  stream_->advance(ms(1500));
+  add(txn("d", 7, 8, R"(["append","l",4])"), ms(1600));
+  EXPECT_EQ(events(), "4 -3 snapshot mismatch; 5 snapshot mismatch; 6 undecided straggler; ");
+  stream_->advance(ms(1700));
+  stream_->advance(ms(5000));
+  add(txn("e", 3, 4, R"(["append","l",2])"), ms(5001));
+  EXPECT_EQ(events(), "7 undecided -5 snapshot mismatch; 8 undecided straggler; ");
+  EXPECT_EQ(count(AnomalyKind::SnapshotMismatch), 0);
 }
 
 constexpr char kAskCheap[] = R"(["select",{"lt":["price",10]},[["k1",{"price":4}]]])";

@@ -30,9 +30,7 @@ std::string native_text(const History& history) {
   return out;
 }
 
-std::string predicates_folder() {
-  return testing::TempDir() + "ouro_stream_predicates_" + std::to_string(getpid());
-}
+std::string predicates_folder() { return scratch_folder_of("stream_predicates"); }
 
 Trial trial_of(std::uint64_t seed) {
   History history = random_predicates(seed, mixed_predicates(seed));
@@ -101,7 +99,7 @@ TEST_F(StreamPredicatesTest, AreJudgedTheSameWhenNothingStaysInMemory) {
 TEST_F(StreamPredicatesTest, AreNeverAccusedFalselyHoweverShortTheRetention) {
   std::uint64_t lost = 0;
   std::uint64_t mismatches = 0;
-  for (std::uint64_t seed = 1; seed <= 150 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 600 / kSlowdown; ++seed) {
     History history = random_predicates(seed, mixed_predicates(seed));
     if (seed % 3 == 0) history = with_initials(history, seed);
     const Trial trial = stretched(
@@ -122,8 +120,8 @@ TEST_F(StreamPredicatesTest, AreNeverAccusedFalselyHoweverShortTheRetention) {
     lost += summary.lost_stragglers;
     mismatches += summary.counts[static_cast<std::size_t>(AnomalyKind::ResultSetMismatch)];
   }
-  EXPECT_GT(lost, 0u);
-  EXPECT_GT(mismatches, 0u);
+  EXPECT_GT(lost, 600 / kSlowdown);
+  EXPECT_GT(mismatches, 600 / kSlowdown);
 }
 
 TEST_F(StreamPredicatesTest, SurviveCrashes) {

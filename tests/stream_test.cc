@@ -98,9 +98,7 @@ TEST(StreamTest, SaysTheSameOfInitialValues) {
   EXPECT_GT(stragglers, 300 / kSlowdown);
 }
 
-std::string scratch_folder() {
-  return testing::TempDir() + "ouro_stream_" + std::to_string(getpid());
-}
+std::string scratch_folder() { return scratch_folder_of("stream"); }
 
 // So little memory that whatever can go to disk does, at every step: versions, reads and keys.
 TEST(StreamTest, SaysTheSameWhenNothingStaysInMemory) {
@@ -197,7 +195,7 @@ TEST(StreamTest, NeverAccusesTheInnocentHoweverShortTheRetention) {
   std::uint64_t lost = 0;
   std::uint64_t violations = 0;
   std::uint64_t complete = 0;
-  for (std::uint64_t seed = 1; seed <= 150 / kSlowdown; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1'500 / kSlowdown; ++seed) {
     TimelineShape shape = shape_of(seed);
     shape.txns = 20 + seed % 3 * 20;
     shape.last_stamp = 3 * static_cast<std::int64_t>(shape.txns);
@@ -215,15 +213,17 @@ TEST(StreamTest, NeverAccusesTheInnocentHoweverShortTheRetention) {
     options.memory = seed % 3 == 0 ? 8'000 : 1;
     options.folder = scratch_folder();
     StreamSummary summary;
-    ASSERT_EQ(complaint(trial, options, &summary), "") << "seed " << seed << "\n"
-                                                       << native(trial.whole);
+    const std::string wrong = complaint(trial, options, &summary);
+    // Whoever asks for rows for the first time after something was dropped is refused.
+    if (wrong.find("give a longer retention") != std::string::npos) continue;
+    ASSERT_EQ(wrong, "") << "seed " << seed << "\n" << native(trial.whole);
     lost += summary.lost_stragglers;
     complete += summary.lost_stragglers == 0 ? 1 : 0;
     for (const std::uint64_t count : summary.counts) violations += count;
   }
-  EXPECT_GT(lost, 0u);
-  EXPECT_GT(violations, 0u);
-  EXPECT_GT(complete, 0u);
+  EXPECT_GT(lost, 10'000 / kSlowdown);
+  EXPECT_GT(violations, 30'000 / kSlowdown);
+  EXPECT_GT(complete, 200 / kSlowdown);
   std::filesystem::remove_all(scratch_folder());
 }
 

@@ -1,8 +1,11 @@
 #include "tests/stream_trial.h"
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <random>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -187,6 +190,12 @@ Trial random_trial(const History& history, std::uint64_t seed, const Arrivals& a
   return trial;
 }
 
+std::string scratch_folder_of(const std::string& test) {
+  const std::string memory = "/dev/shm/";
+  const bool usable = ::access(memory.c_str(), W_OK) == 0;
+  return (usable ? memory : testing::TempDir()) + "ouro_" + test + '_' + std::to_string(::getpid());
+}
+
 Trial stretched(Trial trial, int factor) {
   for (Step& step : trial.steps) step.now *= factor;
   return trial;
@@ -225,14 +234,30 @@ struct Gist {
   std::set<std::string> ops;
 };
 
+// The operations that are named in `text`, as "T1.0".
+std::vector<std::string> ops_in(const std::string& text) {
+  const auto digits = [&](std::size_t from) {
+    std::size_t end = from;
+    while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+    return end;
+  };
+  std::vector<std::string> ops;
+  for (std::size_t at = 0; (at = text.find('T', at)) != std::string::npos; ++at) {
+    const std::size_t dot = digits(at + 1);
+    if (dot == at + 1 || dot >= text.size() || text[dot] != '.') continue;
+    const std::size_t end = digits(dot + 1);
+    if (end > dot + 1) ops.push_back(text.substr(at, end - at));
+  }
+  return ops;
+}
+
 Gist gist_of(const std::string& text) {
   Gist gist;
-  const std::regex op("T[0-9]+\\.[0-9]+");
   gist.kind = text.substr(0, text.find_first_of(",T;"));
   while (gist.kind.ends_with(' ')) gist.kind.pop_back();
   const bool read = gist.kind.ends_with("mismatch");
-  for (std::sregex_iterator at(text.begin(), text.end(), op), end; at != end; ++at) {
-    gist.ops.insert(at->str());
+  for (const std::string& op : ops_in(text)) {
+    gist.ops.insert(op);
     if (read) break;
   }
   return gist;
@@ -240,15 +265,18 @@ Gist gist_of(const std::string& text) {
 
 // The findings of `told` that are none of `true_ones`, as far as they can be compared.
 std::string inventions(const Findings& told, const Findings& true_ones) {
+  // Two that commit at one timestamp are named in pairs, and who is whose neighbour may differ; so
+  // each operation is looked up by itself.
+  std::set<std::pair<std::string, std::string>> known;  // Kinds and operations.
+  for (const auto& [text, count] : true_ones) {
+    const Gist gist = gist_of(text);
+    for (const std::string& op : gist.ops) known.emplace(gist.kind, op);
+  }
   std::string out;
   for (const auto& [text, count] : told) {
     const Gist gist = gist_of(text);
-    // Two that commit at one timestamp are named in pairs, and who is whose neighbour may differ.
     const bool found = std::all_of(gist.ops.begin(), gist.ops.end(), [&](const std::string& op) {
-      return std::any_of(true_ones.begin(), true_ones.end(), [&](const auto& entry) {
-        const Gist other = gist_of(entry.first);
-        return other.kind == gist.kind && other.ops.contains(op);
-      });
+      return known.contains({gist.kind, op});
     });
     if (!found) out += "invents " + text + "\n";
   }

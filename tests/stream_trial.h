@@ -61,6 +61,10 @@ class Tally {
   std::map<std::uint64_t, std::string> reported_;
 };
 
+// The name of a folder for this process; in memory, if the machine has that, since streams sync
+// what they write.
+[[nodiscard]] std::string scratch_folder_of(const std::string& test);
+
 // The same trial with all times multiplied.
 [[nodiscard]] Trial stretched(Trial trial, int factor);
 

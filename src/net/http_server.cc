@@ -236,9 +236,10 @@ void HttpServer::State::decide(Connection& c) {
   c.phase = Phase::Reading;
   c.deadline = Clock::now() + limits.pause;
   if (c.reader.take_body() == HttpReader::Stage::Body && c.reader.expects_continue()) {
+    const std::uint64_t number = c.number;
     c.out += "HTTP/1.1 100 Continue\r\n\r\n";
     write(c);
-    if (!connections.contains(c.number)) return;
+    if (!connections.contains(number)) return;  // write() closed it.
   }
   advance(c);
 }

@@ -99,7 +99,7 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
 namespace {
 
 // Text as the value of a label.
-std::string quoted(std::string_view text) {
+std::string metric_label(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '\\' || c == '"') out += '\\';
@@ -111,8 +111,8 @@ std::string quoted(std::string_view text) {
 void write_events(MetricsText& text, const EventCounters& counters, std::string_view level) {
   text.family("violations_total", "counter", "Violations reported.");
   for (const auto& [which, count] : counters.violations) {
-    std::string labels = fmt::format("level=\"{}\",anomaly={}", level, quoted(which.second));
-    if (which.first != 0) labels += ",source=" + quoted(name_of(counters, which.first));
+    std::string labels = fmt::format("level=\"{}\",anomaly={}", level, metric_label(which.second));
+    if (which.first != 0) labels += ",source=" + metric_label(name_of(counters, which.first));
     text.sample('{' + labels + '}', count);
   }
   text.single("withdrawals_total", "counter", "Violations that turned out to be none.",
@@ -124,7 +124,7 @@ void write_sources(MetricsText& text, const std::vector<Vitals::Source>& sources
                           const auto& value) {
     text.family(name, type, help);
     for (const Vitals::Source& source : sources) {
-      text.sample("{source=" + quoted(source.name) + '}', value(source.stream));
+      text.sample("{source=" + metric_label(source.name) + '}', value(source.stream));
     }
   };
   family("source_transactions_total", "counter", "Transactions that take part, by source.",

@@ -173,13 +173,11 @@ void Archive::forget_before(KeyState& key, const Moment& until, std::uint32_t ep
   key.last_epoch = epoch;
 }
 
-Status Archive::begin_sweep(const Moment& until, StreamTime now,
-                            std::function<std::size_t()> excess) {
+Status Archive::begin_sweep(const Moment& until, std::function<std::size_t()> excess) {
   auto writer = store_->write(next_epoch_);
   if (!writer.ok()) return writer.error();
   sweep_ = std::make_unique<Sweep>();
   sweep_->epoch.number = next_epoch_++;
-  sweep_->epoch.written = now;
   sweep_->until = until;
   sweep_->excess = std::move(excess);
   sweep_->writer = *std::move(writer);
@@ -191,15 +189,16 @@ Status Archive::begin_sweep(const Moment& until, StreamTime now,
   return {};
 }
 
-Status Archive::finish_sweep() {
+Status Archive::finish_sweep(StreamTime now) {
   while (sweeping()) {
-    if (Status status = sweep(1'000'000); !status.ok()) return status;
+    if (Status status = sweep(1'000'000, now); !status.ok()) return status;
   }
   return {};
 }
 
-Status Archive::sweep(std::size_t keys) {
+Status Archive::sweep(std::size_t keys, StreamTime now) {
   while (sweeping() && keys > 0) {
+    sweep_->epoch.written = now;
     Status status = step(keys);
     if (status.ok()) continue;
     Sweep& s = *sweep_;
@@ -439,6 +438,8 @@ Arrival Archive::drop_before(StreamTime until) {
     absl::erase_if(back_, [&](const auto& chunk) { return chunk.first == old.number; });
     epochs_.pop_front();
   }
+  // What is dropped is dropped at once, whoever happens to be in memory.
+  std::erase_if(recent_, [&](const auto& batch) { return batch.first < first; });
   dropped_.tidy([this](std::uint32_t epoch) { store_->drop(epoch); });
   return first;
 }
@@ -542,13 +543,9 @@ bool Archive::recall(KeyState& key, const Moment& begin) {
     key.unsure = true;
     return false;
   }
-  if (!gone) return true;
-  // If versions were dropped, all that was dropped of the key is before all versions that are left.
-  // So if one of these is before `begin`, nothing that was dropped is needed. (If only reads were
-  // dropped, versions that came late may be before them.)
-  const Version* const version = Timelines::expected(key, begin);
-  return has_stub(key) && version != nullptr && !version->is_stub() &&
-         version->at().timestamp() < begin.timestamp();
+  // Even if the version before `begin` is known, reads after it may have been dropped: a version
+  // that came too late for them is before them, and may be there still.
+  return !gone;
 }
 
 bool Archive::can_place(KeyState& key, const Moment& moment) const {

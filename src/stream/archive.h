@@ -74,11 +74,11 @@ class Archive {
   // `excess` returns by how many bytes the memory in use exceeds what should be left after the
   // sweep. The errors, here and below, are a disk that fails; then what was not yet freed stays in
   // memory. REQUIRES: is_open(), !sweeping().
-  Status begin_sweep(const Moment& until, StreamTime now, std::function<std::size_t()> excess);
+  Status begin_sweep(const Moment& until, std::function<std::size_t()> excess);
   [[nodiscard]] bool sweeping() const { return sweep_ != nullptr; }
   // Goes on with the sweep, if there is one, for about `keys` keys.
-  Status sweep(std::size_t keys);
-  Status finish_sweep();
+  Status sweep(std::size_t keys, StreamTime now);
+  Status finish_sweep(StreamTime now);
   // Forgets epochs written before `until`. Returns the first transaction that may still be found
   // after that, or 0 if no epoch was forgotten.
   Arrival drop_before(StreamTime until);
@@ -114,7 +114,7 @@ class Archive {
   struct Epoch {
     std::uint32_t number = 0;
     Moment newest;  // The newest moment of all its versions and reads.
-    StreamTime written{0};
+    StreamTime written{0};  // When writing it ended: it has nothing that arrived later.
     Arrival first_txn = 0;  // It has the batches with transactions first_txn to end_txn - 1.
     Arrival end_txn = 0;
     std::uint64_t bytes = 0;

@@ -271,7 +271,7 @@ void Checker::install(const Arriving& txn, const KeyWrite& write) {
 
 void Checker::apply(const Change& change, KeyState& key) {
   if (!count(change, AnomalyKind::SnapshotMismatch)) return;
-  if (change.wrong) report_read(key, change.txn, change.op, now_);
+  if (change.wrong) report_read(key, change.begin, change.op, now_);
 }
 
 bool Checker::count(const Change& change, AnomalyKind kind) {
@@ -418,7 +418,7 @@ std::int64_t Checker::report_wrong_reads(Arrival arrival, StreamTime arrived) {
     static_cast<void>(archive_.prepare(*key, begin));
     const Read* const read = Timelines::find_read(*key, begin, op);
     if (read == nullptr || !read->wrong()) continue;
-    report_read(*key, arrival, op, arrived);
+    report_read(*key, begin, op, arrived);
   }
   return rows;
 }
@@ -497,13 +497,13 @@ void Checker::sweep(std::size_t work) {
     if (predicates_.archive().is_open()) status = predicates_.sweep(until, now_);
     // The sweep should leave at most half of the limit in use.
     const auto excess = [this, most = limit / 2] { return memory() - std::min(memory(), most); };
-    if (status.ok()) status = archive_.begin_sweep(until, now_, excess);
+    if (status.ok()) status = archive_.begin_sweep(until, excess);
     hurry_at_ = std::max(limit, memory() + limit / 4);
   }
   // When memory gets short, sweep faster than it fills.
   if (memory() > limit - limit / 16 * 3) work *= 3;
   if (status.ok() && archive_.sweeping()) {
-    status = memory() < hurry_at_ ? archive_.sweep(work) : archive_.finish_sweep();
+    status = memory() < hurry_at_ ? archive_.sweep(work, now_) : archive_.finish_sweep(now_);
   }
   if (!status.ok()) archive_.set_error(status.error());
   // What the window itself takes cannot be moved, so sweeping again at once would free nothing.

@@ -171,7 +171,8 @@ class Checker {
   void accuse(const Accused& who, const Accusation& accusation);
   void tidy_accused();
   void report_inner(const Arriving& txn, const InnerFinding& inner);
-  void report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived);
+  // Reports a wrong read of a transaction that begins at `begin`, and may be dropped by now.
+  void report_read(KeyState& key, const Moment& begin, std::uint32_t op, StreamTime arrived);
   void report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash);
   [[nodiscard]] OpOf source_of(KeyState& key, Arrival reader, std::uint64_t value);
   [[nodiscard]] std::string expected_text(KeyState& key, const Source& txn, std::uint32_t op,

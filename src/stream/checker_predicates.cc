@@ -50,9 +50,7 @@ void Checker::check_predicates(const Arriving& txn, OpenTxn& open) {
 void Checker::apply_predicates() {
   for (const Change& change : predicates_.take_changes(lost_)) {
     if (!count(change, AnomalyKind::ResultSetMismatch) || !change.wrong) continue;
-    const auto source = find(change.txn);
-    if (!source) continue;
-    report_predicate(change.txn, change.op, begin_of(*source, change.txn), now_);
+    report_predicate(change.txn, change.op, change.begin, now_);
   }
   for (const LostRange& range : predicates_.take_lost()) doubt_predicates(range);
 }

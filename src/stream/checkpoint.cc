@@ -212,7 +212,7 @@ std::optional<Status> Checker::saved() {
 Status Checker::begin_checkpoint(const std::string& file) {
   twin_.stop();
   written_.reset();
-  if (Status status = archive_.finish_sweep(); !status.ok()) return status;
+  if (Status status = archive_.finish_sweep(now_); !status.ok()) return status;
   if (archive_.is_open()) sync_folder(options_.folder + "/.");
   archive_.begin_checkpoint();
   cold_.begin_checkpoint();

@@ -169,11 +169,12 @@ void Checker::report_inner(const Arriving& txn, const InnerFinding& inner) {
          now_);
 }
 
-void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTime arrived) {
-  if (const auto source = options_.faults_apart ? find(txn) : std::nullopt) {
-    Read* const read = Timelines::find_read(key, begin_of(*source, txn), op);
-    if (read != nullptr && excuse(key, *read)) return;
-  }
+void Checker::report_read(KeyState& key, const Moment& begin, std::uint32_t op,
+                          StreamTime arrived) {
+  const Arrival txn = begin.number();
+  archive_.detail(key, begin);
+  Read* const read = Timelines::find_read(key, begin, op);
+  if (read == nullptr || excuse(key, *read)) return;
   reported_[{txn, op, AnomalyKind::SnapshotMismatch}] = event_count_ + 1;
   StreamViolation violation{.kind = AnomalyKind::SnapshotMismatch,
                             .txn = txn,
@@ -181,27 +182,23 @@ void Checker::report_read(KeyState& key, Arrival txn, std::uint32_t op, StreamTi
                             .other_op = {},
                             .source = {},
                             .expected = {}};
+  const Version* const version = Timelines::expected(key, begin);
+  const bool known = version != nullptr && !version->is_stub();
+  accuse({key.name, begin, op},
+         {.value = read->value,
+          .expected = known ? version->at() : Moment(),
+          .open = static_cast<std::uint8_t>(read->open() ? 1 : 0),
+          .known = static_cast<std::uint8_t>(known || (version == nullptr && !key.has_stub)),
+          .number = event_count_ + 1});
+  // Of a transaction that was dropped the event names nobody.
   if (const auto source = find(txn)) {
-    const Moment begin = begin_of(*source, txn);
-    archive_.detail(key, begin);
     violation.expected = expected_text(key, *source, op, begin);
-    const Version* const version = Timelines::expected(key, begin);
-    const bool known = version != nullptr && !version->is_stub();
     if (known) {
       const Arrival writer = version->arrival();
       const auto written = find(writer);
       violation.other_op = {writer, written ? last_write(*written, key.name) : OpOf::kNone};
     }
-    const Read* const read = Timelines::find_read(key, begin, op);
-    if (read != nullptr && !read->open()) violation.source = source_of(key, txn, read->value);
-    if (read != nullptr) {
-      accuse({key.name, begin, op},
-             {.value = read->value,
-              .expected = known ? version->at() : Moment(),
-              .open = static_cast<std::uint8_t>(read->open() ? 1 : 0),
-              .known = static_cast<std::uint8_t>(known || (version == nullptr && !key.has_stub)),
-              .number = event_count_ + 1});
-    }
+    if (!read->open()) violation.source = source_of(key, txn, read->value);
   }
   report(violation, arrived);
 }

@@ -114,7 +114,7 @@ void Timelines::judge(Read& read, std::uint64_t expected, bool known) {
   const bool wrong = known && (read.value != expected) != read.open();
   if (!wrong && !was_wrong) return;
   read.set_wrong(wrong);
-  changes_.push_back({read.arrival(), read.op(), was_wrong, wrong, known});
+  changes_.push_back({read.arrival(), read.op(), read.at(), was_wrong, wrong, known});
 }
 
 void Timelines::rejudge(KeyState& key, Sequence<Version>::Cursor added) {

@@ -21,6 +21,7 @@ namespace ouro::stream {
 struct Change {
   Arrival txn = 0;
   std::uint32_t op = 0;
+  Moment begin;  // Of the transaction.
   bool was_wrong = false;
   bool wrong = false;
   bool known = true;  // False: it is no longer known what it should have returned.
