@@ -113,7 +113,7 @@ class Archive {
   // What one sweep wrote.
   struct Epoch {
     std::uint32_t number = 0;
-    Moment newest;  // The newest moment of all its versions and reads.
+    Moment newest;          // The newest moment of all its versions and reads.
     StreamTime written{0};  // When writing it ended: it has nothing that arrived later.
     Arrival first_txn = 0;  // It has the batches with transactions first_txn to end_txn - 1.
     Arrival end_txn = 0;

@@ -351,8 +351,8 @@ std::vector<Change> Predicates::take_changes(bool& lost) {
     }
     const bool wrong = at->second.wrong > 0;
     if (wrong == touched.was_wrong && !(wrong && touched.changed)) continue;
-    changes.push_back(
-        {moment.begin.number(), moment.op, moment.begin, touched.was_wrong, wrong, !at->second.unsure});
+    changes.push_back({moment.begin.number(), moment.op, moment.begin, touched.was_wrong, wrong,
+                       !at->second.unsure});
   }
   touched_.clear();
   lost |= std::exchange(lost_, false);
