@@ -77,7 +77,8 @@ void EventCounters::add(const EventText& event) {
 Error EventHub::damaged(std::string what) const {
   Error error;
   error.file = options_.file;
-  error.what = std::move(what) + "; restore the folder from a backup, or move it away to begin anew";
+  error.what =
+      std::move(what) + "; restore the folder from a backup, or move it away to begin anew";
   return error;
 }
 
