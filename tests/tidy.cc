@@ -34,7 +34,7 @@ const std::vector<Room>& house() {
       {"report", {"explain"}},
       {"stream", {"check"}},
       {"workload", {"history"}, Part::Around},
-      {"db", {"base"}, Part::Around},
+      {"db", {"format"}, Part::Around},
       {"net", {"base"}, Part::Around},
       {"run", {"workload", "db", "format", "net"}, Part::Around},
       {"serve", {"stream", "report", "format", "net"}, Part::Around},

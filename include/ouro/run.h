@@ -45,6 +45,11 @@ struct RunProgress {
 
 struct RunOptions {
   std::string url;  // Of the database (docs/run.md). Empty: a temporary RocksDB.
+  // The isolation to use, by the name that the driver knows; the same as the option "isolation" of
+  // URLs that have one. Empty: the default of the driver.
+  std::string isolation;
+  // No answer of the database is waited for longer.
+  std::chrono::milliseconds patience{10'000};
   // Instead of `url`: starts a private server from the installed packages and stops it afterwards,
   // whatever happens: "postgres", "galera?nodes=2&isolation=rr" (docs/databases.md).
   std::string start;
@@ -59,6 +64,7 @@ struct RunOptions {
   double seconds = 5;
   std::uint64_t txns = 0;
   bool evidence = false;    // Record timestamps or version orders; the database must have them.
+  bool timestamps = false;  // Refuse to run if `evidence` would lack timestamps.
   bool duplicates = false;  // Write values that repeat.
   // URL of a service (ouro serve) that gets the transactions while they happen, and the token that
   // it asks for. Needs `evidence`, and a database that tells timestamps at once.

@@ -22,6 +22,7 @@ struct RunFlags {
   std::string keep;       // The folder for what is left of a run; empty: a temporary one.
   double seconds = -1;    // Negative: not given.
   double think_time = 0;  // Milliseconds.
+  double patience = 10;   // Seconds.
 };
 
 constexpr char kRunDetails[] =
@@ -32,6 +33,9 @@ constexpr char kRunDetails[] =
     "Without URL the database is RocksDB in a temporary directory. The run ends after SEC seconds "
     "(5, unless a number of transactions is given) or after N transactions, aborted and retried "
     "ones included; Ctrl-C ends it early, and what was recorded is judged.\n\n"
+    "With the URL exec:COMMAND the database is reached by a program that speaks a line protocol on "
+    "its standard streams. What it does not answer in time, or by nonsense, makes unknown "
+    "transactions or an error, never a verdict.\n\n"
     "With --start, SERVER is postgres, postgres-standby, mariadb or galera: a private server is "
     "started from the installed packages, in a temporary directory and out of reach of other "
     "machines, and stopped in any case. Options of the driver may follow: "
@@ -135,8 +139,10 @@ bool settle_levels(RunFlags& flags) {
 void settle_options(RunFlags& flags) {
   RunOptions& options = flags.options;
   options.evidence = flags.check.evidence != "observed" || !options.serve.empty();
+  options.timestamps = flags.check.evidence == "timestamps";
   if (const char* token = std::getenv("OURO_TOKEN"); token != nullptr) options.serve_token = token;
   options.seconds = flags.seconds >= 0 ? flags.seconds : options.txns > 0 ? 0 : 5;
+  options.patience = milliseconds(flags.patience);
   options.think_time =
       std::chrono::microseconds(static_cast<std::int64_t>(std::min(flags.think_time, 1e9) * 1000));
 }
@@ -163,8 +169,8 @@ int run_run(RunFlags& flags) {
   RunOptions& options = flags.options;
   CheckFlags& check = flags.check;
   if (const auto what = apply(flags.workload)) return fail(*what);
-  if (!settle_levels(flags)) return kBadInput;
   settle_options(flags);
+  if (!settle_levels(flags)) return kBadInput;
   RunFolder folder;
   if (auto made = folder.make(flags.keep); !made) return fail(made.error());
   const bool named = !options.history.empty();
@@ -193,6 +199,13 @@ void add_flags(CLI::App& app, RunFlags& flags) {
       ->type_name("URL");
   app.add_option("--start", options.start, "a private server to start instead, e.g. postgres")
       ->type_name("SERVER");
+  app.add_option("--isolation", options.isolation, "which of the database's [its strongest]")
+      ->type_name("NAME")
+      ->group(kMinor);
+  app.add_option("--patience", flags.patience, "how long an answer may take [10]")
+      ->type_name("SEC")
+      ->check(number_at_least_zero())
+      ->group(kMinor);
   app.add_option("--nemesis", options.nemesis, "what is done to it: pause, kill, cut")
       ->type_name("KIND,...")
       ->delimiter(',')

@@ -26,5 +26,8 @@ Answer Connection::remove_where(const Where&, std::vector<KeyRow>&) {
   return cannot("delete by predicate");
 }
 Answer Connection::remove(Key) { return cannot("delete"); }
+Answer Connection::whole(std::span<const Operation>, bool, std::vector<Found>&) {
+  return cannot("a whole transaction");
+}
 
 }  // namespace ouro::db

@@ -96,6 +96,21 @@ struct Assignment {
   Number number = 0;
 };
 
+// An operation of a transaction that is handed over as a whole.
+enum class OperationKind : std::uint8_t { Read, Write, ReadList, Append, Scan };
+struct Operation {
+  OperationKind kind = OperationKind::Read;
+  Key key = 0;        // Scan: the first key of the range.
+  Key upper = 0;      // Scan: the last key.
+  Number number = 0;  // What is written or appended.
+};
+// What an operation returned. Which member counts depends on its kind; for writes none.
+struct Found {
+  std::optional<Number> number = {};
+  std::vector<Number> elements = {};
+  std::vector<KeyNumber> rows = {};
+};
+
 // What a driver knows about one transaction as soon as it ended. `start` and `commit` are set if
 // the driver knows them at once. Otherwise `token`, a number that only the driver understands, lets
 // recover(), recover_new() and resolve() find the transaction later; 0: there is nothing to find.
@@ -150,6 +165,14 @@ class Connection {
   // May be called after any failed statement, also if the database rolled back on its own. If
   // rollback() does not answer Ok, the runner closes the connection and opens another.
   virtual Answer rollback() = 0;
+
+  // Whether whole() is there: a transaction in one trip.
+  [[nodiscard]] virtual bool takes_whole() const { return false; }
+  // Begins a transaction, runs `operations` and commits. `found` gets what the operations returned
+  // that were answered, from the first on. Only here Failed means that a statement failed and no
+  // commit was tried, so the transaction has no effect; Lost means that it is unknown.
+  virtual Answer whole(std::span<const Operation> operations, bool read_only,
+                       std::vector<Found>& found);
 
   // The trace of the transaction that ended last, committed or not.
   [[nodiscard]] virtual Trace trace() { return {}; }
@@ -237,6 +260,12 @@ class Database {
   // A new connection to `node`. Called again for a client whose connection was lost; the runner
   // repeats it for a while if it fails.
   [[nodiscard]] virtual Result<std::unique_ptr<Connection>> connect(std::size_t node) = 0;
+
+  // Whether connect() can never succeed again. If so, the run ends with its error.
+  [[nodiscard]] virtual bool gone() const { return false; }
+  // What to add to the options of the URL to choose each isolation that the database offers:
+  // "isolation=rc". Empty: there is only one.
+  [[nodiscard]] virtual std::vector<std::string> isolations() const { return {}; }
 
   // Whether the transaction with this token, whose commit() was not answered, took effect; Unknown
   // if the database cannot tell. REQUIRES: the run is over and all connections are closed.

@@ -137,7 +137,10 @@ struct Launch {
   std::vector<char*> environment;
   Identity identity;
   std::string directory;
-  int output = -1;            // The descriptor of the log; -1: output is discarded.
+  int input = -1;             // Becomes standard input; -1: there is nothing to read.
+  int output = -1;            // Becomes standard output; -1: as `log`.
+  int log = -1;               // Becomes standard error; -1: output is discarded.
+  bool own_mask = true;       // Whether files that it makes are for its user only.
   std::vector<char*> remove;  // The words of "rm -rf DIRECTORY…", or empty.
 };
 
@@ -164,12 +167,13 @@ constexpr std::array kEnvironment = {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::umask(077);
+  if (launch.own_mask) ::umask(077);
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDWR);
-  ::dup2(nothing, 0);
-  ::dup2(launch.output >= 0 ? launch.output : nothing, 1);
-  ::dup2(launch.output >= 0 ? launch.output : nothing, 2);
+  const int log = launch.log >= 0 ? launch.log : nothing;
+  ::dup2(launch.input >= 0 ? launch.input : nothing, 0);
+  ::dup2(launch.output >= 0 ? launch.output : log, 1);
+  ::dup2(log, 2);
   if (::chdir(launch.directory.c_str()) != 0) give_up();
   ::execve(launch.words[0], launch.words.data(), launch.environment.data());
   give_up();
@@ -209,6 +213,10 @@ int exit_status(int wait_status) {
   const pid_t self = ::getpid();
   const pid_t program = ::fork();
   if (program == 0) become_program(launch, self);
+  // Only the program may keep these open: whoever reads its output waits for the end of it.
+  for (const int fd : {launch.input, launch.output}) {
+    if (fd >= 0) ::close(fd);
+  }
   (void)!::write(kReportFd, &program, sizeof program);
   ::close(kReportFd);
   if (program < 0) end_child(127);
@@ -246,19 +254,21 @@ int exit_status(int wait_status) {
 
 // In the supervisor: moves the descriptors that it needs to fixed numbers and closes all others. If
 // it kept the pipe of another supervisor open, that one would not notice when we end.
-void keep_only(int control, int report, int& output) {
+void keep_only(int control, int report, Launch& launch) {
+  const std::array<int*, 5> kept = {&control, &report, &launch.input, &launch.output, &launch.log};
   // First to numbers of 10 and more, so that dup2() below overwrites none of them.
-  control = ::fcntl(control, F_DUPFD, 10);
-  report = ::fcntl(report, F_DUPFD, 10);
-  if (output >= 0) output = ::fcntl(output, F_DUPFD, 10);
-  ::dup2(control, kControlFd);
-  ::dup2(report, kReportFd);
-  unsigned kept = kReportFd;
-  if (output >= 0) ::dup2(output, static_cast<int>(++kept));
-  if (output >= 0) output = static_cast<int>(kept);
-  ::syscall(SYS_close_range, kept + 1, ~0U, 0);
-  for (const int fd : {kControlFd, kReportFd, output}) {
-    if (fd >= 0) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  for (int* fd : kept) {
+    if (*fd >= 0) *fd = ::fcntl(*fd, F_DUPFD, 10);
+  }
+  int next = kControlFd;
+  for (int* fd : kept) {
+    if (*fd < 0) continue;
+    ::dup2(*fd, next);
+    *fd = next++;
+  }
+  ::syscall(SYS_close_range, static_cast<unsigned>(next), ~0U, 0);
+  for (const int* fd : kept) {
+    if (*fd >= 0) ::fcntl(*fd, F_SETFD, FD_CLOEXEC);
   }
 }
 
@@ -285,17 +295,22 @@ Result<Process> Process::start(const Program& program) {
   if (!identity.ok()) return identity.error();
   std::vector<std::string> words = program.words;
   std::vector<std::string> environment(kEnvironment.begin(), kEnvironment.end());
+  if (program.our_environment) {
+    environment.clear();
+    for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
+  }
   std::vector<std::string> remove = {"/bin/rm", "-rf"};
   for (const std::filesystem::path& path : program.scratch) remove.push_back(path.string());
   Launch launch{.words = pointers(words),
                 .environment = pointers(environment),
                 .identity = *identity,
-                .directory = program.directory.string()};
+                .directory = program.directory.string(),
+                .own_mask = !program.our_environment};
   if (!program.scratch.empty()) launch.remove = pointers(remove);
-  Descriptor output;
+  Descriptor log;
   if (!program.log.empty()) {
-    output.fd = ::open(program.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (output.fd < 0) return Error{.file = program.log.string(), .what = system_message(errno)};
+    log.fd = ::open(program.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (log.fd < 0) return Error{.file = program.log.string(), .what = system_message(errno)};
   }
   int control[2];
   int report[2];
@@ -309,8 +324,10 @@ Result<Process> Process::start(const Program& program) {
   const pid_t supervisor = ::fork();
   if (supervisor < 0) return Error{.what = "cannot start a process: " + system_message(errno)};
   if (supervisor == 0) {
-    launch.output = output.fd;
-    keep_only(control_read.fd, report_write.fd, launch.output);
+    launch.input = program.input;
+    launch.output = program.output;
+    launch.log = log.fd;
+    keep_only(control_read.fd, report_write.fd, launch);
     supervise(launch);
   }
   report_write.reset();

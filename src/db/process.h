@@ -30,6 +30,13 @@ struct Program {
   std::filesystem::path directory = "/";       // The working directory.
   std::filesystem::path log;                   // Its output is appended here. Empty: discarded.
   std::vector<std::filesystem::path> scratch;  // Removed by the supervisor if we are killed.
+  // Descriptors of ours that become its standard input and output. -1: it has nothing to read, and
+  // its output goes to the log.
+  int input = -1;
+  int output = -1;
+  // Whether it gets our environment and file mode mask, as programs of the user should. Servers get
+  // a small environment that is always the same.
+  bool our_environment = false;
 };
 
 class Process {

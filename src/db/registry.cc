@@ -24,6 +24,7 @@ constexpr std::array kDrivers{
            "OURO_WITH_POSTGRES", kWithPostgres ? open_postgres : nullptr},
     Driver{"mysql mariadb", "MySQL, MariaDB: mysql://USER@HOST:PORT/DATABASE", "OURO_WITH_MARIADB",
            kWithMariadb ? open_mariadb : nullptr},
+    Driver{"exec", "any other, by a program that speaks our protocol: exec:COMMAND", "", open_exec},
 };
 
 // Whether `word` is one of the blank-separated `words`.

@@ -17,7 +17,8 @@ struct Driver {
   std::string_view schemes;      // "postgres postgresql": separated by blanks, the usual one first.
   std::string_view description;  // One line, for help: "PostgreSQL and what speaks its protocol".
   std::string_view option;       // The CMake option that builds it in: "OURO_WITH_POSTGRES".
-  // Checks the URL and its options; does not connect. Null: not built in.
+  // Checks the URL and its options; does not connect, but a driver that is a program of its own is
+  // started, since only it knows what it can do. Null: not built in.
   Result<std::unique_ptr<Database>> (*open)(Url url) = nullptr;
 };
 
@@ -33,5 +34,6 @@ Result<std::unique_ptr<Database>> open_sqlite(Url url);
 Result<std::unique_ptr<Database>> open_wiredtiger(Url url);
 Result<std::unique_ptr<Database>> open_postgres(Url url);
 Result<std::unique_ptr<Database>> open_mariadb(Url url);
+Result<std::unique_ptr<Database>> open_exec(Url url);
 
 }  // namespace ouro::db

@@ -107,6 +107,10 @@ Result<Url> parse_url(std::string_view text) {
   for (const char c : scheme) {
     url.scheme.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
   }
+  if (url.scheme == "exec") {
+    url.path = rest;
+    return url;
+  }
   std::string_view options = rest;
   rest = cut(options, '?');
   while (!options.empty()) {

@@ -4,7 +4,7 @@
 // The text before the first ':' is the scheme, the text after '?' has options for the driver
 // (name=value, separated by '&'). If "//" follows the scheme, then user, hosts and path come next;
 // otherwise the rest is the path. Parts may be percent-encoded: the host "%2Ftmp%2Fx" is the folder
-// of a Unix socket.
+// of a Unix socket. Only of "exec:COMMAND" the rest is a command as it stands.
 #pragma once
 
 #include <initializer_list>

@@ -21,6 +21,32 @@ Number balance_of(Number number) {
   return (number + kHalf) % Player::kAccountUnit - kHalf;
 }
 
+// Records an operation of a whole transaction. `found` is null if it was not answered.
+void record_operation(const db::Operation& operation, bool tombstone, const db::Found* found,
+                      Transcript& transcript) {
+  switch (operation.kind) {
+    case db::OperationKind::Read:
+      if (found != nullptr) transcript.read(operation.key, found->number);
+      break;
+    case db::OperationKind::ReadList:
+      if (found != nullptr) transcript.read_list(operation.key, found->elements);
+      break;
+    case db::OperationKind::Scan:
+      if (found != nullptr) transcript.scan(operation.key, operation.upper, found->rows);
+      break;
+    case db::OperationKind::Append:
+      transcript.append(operation.key, operation.number);
+      break;
+    case db::OperationKind::Write:
+      if (tombstone) {
+        transcript.remove(operation.key, operation.number);
+      } else {
+        transcript.write(operation.key, operation.number);
+      }
+      break;
+  }
+}
+
 // Whether a database that takes snapshots must have one to answer the step. Some update the latest
 // rows, whatever the snapshot.
 bool takes_snapshot(StepKind kind) {
@@ -32,6 +58,9 @@ bool takes_snapshot(StepKind kind) {
 
 Played Player::play(Connection& connection, const Plan& plan, Transcript& transcript,
                     const std::function<void()>& before_commit, workload::Client* client) {
+  if (connection.takes_whole() && can_be_whole(plan)) {
+    return play_whole(connection, plan, transcript, before_commit, client);
+  }
   transcript.clear();
   balances_.clear();
   Played played;
@@ -46,6 +75,7 @@ Played Player::play(Connection& connection, const Plan& plan, Transcript& transc
   if (!answer.ok() || plan.abort) {
     played.by_choice = answer.ok();
     played.failed = answer.reply == Reply::Failed;
+    played.lost = answer.reply == Reply::Lost;
     played.reason = std::move(answer.reason);
     const Answer undone = connection.rollback();
     played.connection_usable = undone.ok() && answer.reply != Reply::Lost;
@@ -56,10 +86,75 @@ Played Player::play(Connection& connection, const Plan& plan, Transcript& transc
   if (plan.now) played.committing = plan.now();
   answer = connection.commit();
   played.failed = answer.reply == Reply::Failed;
+  played.lost = answer.reply == Reply::Lost;
   played.status = answer.ok()                      ? TxnStatus::Committed
                   : answer.reply == Reply::Aborted ? TxnStatus::Aborted
                                                    : TxnStatus::Unknown;
   played.connection_usable = played.status != TxnStatus::Unknown;
+  played.reason = std::move(answer.reason);
+  played.trace = connection.trace();
+  return played;
+}
+
+// The numbers of accounts depend on what was read before, and rows are asked for one by one.
+bool Player::can_be_whole(const Plan& plan) const {
+  return model_ != Model::Rows && !accounts_ && !plan.abort &&
+         std::all_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+           return step.kind == StepKind::Read || step.kind == StepKind::Write ||
+                  step.kind == StepKind::Delete || step.kind == StepKind::Append ||
+                  step.kind == StepKind::Scan;
+         });
+}
+
+db::Operation Player::operation_of(const Step& step) {
+  switch (step.kind) {
+    case StepKind::Scan:
+      return {.kind = db::OperationKind::Scan, .key = step.key, .upper = step.upper};
+    case StepKind::Append:
+      return {.kind = db::OperationKind::Append, .key = step.key, .number = numbers_.next()};
+    case StepKind::Write:
+      return {.kind = db::OperationKind::Write, .key = step.key, .number = numbers_.next()};
+    case StepKind::Delete:
+      return {.kind = db::OperationKind::Write, .key = step.key, .number = -numbers_.next()};
+    default:
+      return {
+          .kind = model_ == Model::Lists ? db::OperationKind::ReadList : db::OperationKind::Read,
+          .key = step.key};
+  }
+}
+
+// All writes are recorded, also those that come after a statement that failed and were not tried:
+// the transaction is aborted, so that says nothing about the database.
+Played Player::play_whole(Connection& connection, const Plan& plan, Transcript& transcript,
+                          const std::function<void()>& before_commit, workload::Client* client) {
+  operations_.clear();
+  for (const Step& step : plan.steps) operations_.push_back(operation_of(step));
+  const auto record = [&](bool answered) {
+    transcript.clear();
+    for (std::size_t i = 0; i < operations_.size(); ++i) {
+      record_operation(operations_[i], plan.steps[i].kind == StepKind::Delete,
+                       answered && i < results_.size() ? &results_[i] : nullptr, transcript);
+    }
+  };
+  record(false);
+  if (transcript.wrote()) before_commit();
+  Played played;
+  if (plan.now) played.committing = plan.now();
+  Answer answer = connection.whole(operations_, plan.read_only, results_);
+  record(true);
+  for (std::size_t i = 0; client != nullptr && i < results_.size(); ++i) {
+    const std::size_t size = results_[i].elements.size() + results_[i].rows.size();
+    if (operations_[i].kind == db::OperationKind::ReadList ||
+        operations_[i].kind == db::OperationKind::Scan) {
+      client->saw(plan.steps[i], size);
+    }
+  }
+  played.failed = answer.reply == Reply::Failed;
+  played.lost = answer.reply == Reply::Lost;
+  played.status = answer.ok()   ? TxnStatus::Committed
+                  : played.lost ? TxnStatus::Unknown
+                                : TxnStatus::Aborted;
+  played.connection_usable = !played.lost;
   played.reason = std::move(answer.reason);
   played.trace = connection.trace();
   return played;

@@ -7,6 +7,8 @@
 //   - If commit() answered Failed or Lost, the transaction is unknown.
 //   - Writes are recorded before they are tried: somebody may read a value whose write failed.
 //   - Reads are recorded only if they were answered.
+// Where the database takes whole transactions, and no step depends on what others returned, one
+// call does all of this (Connection::whole()).
 #pragma once
 
 #include <cstdint>
@@ -52,6 +54,7 @@ struct Played {
   TxnStatus status = TxnStatus::Aborted;
   bool by_choice = false;         // Aborted because the plan said so.
   bool failed = false;            // A statement or the commit answered Failed.
+  bool lost = false;              // One of them was not answered.
   bool connection_usable = true;  // If not, the connection must be closed.
   std::string reason;             // Why it did not commit; empty if it did, or by_choice.
   db::Trace trace;
@@ -87,6 +90,11 @@ class Player {
   static constexpr db::Number kOpeningBalance = 100;
 
  private:
+  // Whether `plan` can be handed over as a whole.
+  [[nodiscard]] bool can_be_whole(const Plan& plan) const;
+  Played play_whole(db::Connection& connection, const Plan& plan, Transcript& transcript,
+                    const std::function<void()>& before_commit, workload::Client* client);
+  [[nodiscard]] db::Operation operation_of(const workload::Step& step);
   db::Answer do_step(db::Connection& connection, const workload::Step& step, Transcript& transcript,
                      workload::Client* client);
   db::Answer do_read(db::Connection& connection, const workload::Step& step, Transcript& transcript,
@@ -108,6 +116,8 @@ class Player {
   std::vector<db::KeyRow> rows_found_;
   std::vector<db::RowChange> changes_;
   std::vector<db::Number> elements_;
+  std::vector<db::Operation> operations_;
+  std::vector<db::Found> results_;
 };
 
 }  // namespace ouro::running

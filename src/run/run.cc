@@ -45,9 +45,14 @@ struct Opened {
   [[nodiscard]] db::Database& database() const { return real ? *real : *simulated; }
 };
 
-Result<Opened> open(std::string_view text, std::uint64_t seed) {
+Result<Opened> open(std::string_view text, const RunOptions& options) {
   auto url = db::parse_url(text.empty() ? "rocksdb:" : text);
   if (!url.ok()) return url.error();
+  if (!options.isolation.empty()) url->options.emplace_back("isolation", options.isolation);
+  if (url->scheme == "exec") {
+    url->options.emplace_back("patience_ms", std::to_string(options.patience.count()));
+  }
+  const std::uint64_t seed = options.workload.seed;
   Opened opened;
   if (url->scheme == "sim") {
     auto simulated = running::open_sim(*std::move(url), seed);
@@ -63,14 +68,14 @@ Result<Opened> open(std::string_view text, std::uint64_t seed) {
 
 // Opens the database, after starting its server if one is asked for.
 Result<Opened> start_and_open(const RunOptions& options) {
-  if (options.start.empty()) return open(options.url, options.workload.seed);
+  if (options.start.empty()) return open(options.url, options);
   if (!options.url.empty()) return complain("either a URL or a server to start, not both");
   auto request = db::parse_start(options.start);
   if (!request.ok()) return request.error();
   request->options.cancelled = options.stop;
   auto server = db::start_server(request->kind, request->options);
   if (!server.ok()) return server.error();
-  auto opened = open(db::url_of(**server, request->url_options), options.workload.seed);
+  auto opened = open(db::url_of(**server, request->url_options), options);
   if (opened.ok()) opened->server = *std::move(server);
   return opened;
 }
@@ -197,19 +202,22 @@ class Run {
     }
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
+    if (prepared) status = check_evidence();
+    const bool able = status.ok();
     // The header has the version of the database, which is known only after prepare().
     (*file)->add(clients, header(options_, database_));
     if (status && feeder_) feeder_->start(database_);
     if (status) status = runner.load();
     if (status) status = run_disturbed(runner);
     report_.end = runner.progress();
+    if (status && runner.nothing_answered()) status = nothing_committed(runner);
     if (prepared) finish_feeding();
     if (auto closed = (*file)->close(); status && !closed) status = closed;
     if (status) status = add_evidence(runner.open_lines());
     if (auto finished = database_.finish(); !finished) {
       report_.notes.push_back(finished.error().to_string());
     }
-    if (!prepared) remove_history();
+    if (!prepared || !able) remove_history();
     if (!status) return status.error();
     report_.database = database_.description();
     report_.claims = database_.claims();
@@ -226,7 +234,17 @@ class Run {
                                      : db::Model::Registers,
             .keys = options_.workload.keys,
             .clients = options_.workload.sessions,
-            .evidence = options_.evidence};
+            .evidence = options_.evidence,
+            .patience = options_.patience};
+  }
+
+  // What servers can tell is known only once we are connected.
+  [[nodiscard]] Status check_evidence() const {
+    const db::Features features = database_.features();
+    if (!options_.timestamps || features.timestamps) return {};
+    return complain(
+        fmt::format("{} gives no timestamps; {}", database_.description(),
+                    features.versions ? "use --evidence versions" : "leave --evidence out"));
   }
 
   Status connect_feeder() {
@@ -243,6 +261,13 @@ class Run {
     report_.notes.push_back(taken.ok()
                                 ? fmt::format("{} took {} transactions", options_.serve, *taken)
                                 : "not everything was fed: " + taken.error().to_string());
+  }
+
+  // A history without commits would hold at every level; if answers were lost, that misleads.
+  [[nodiscard]] Error nothing_committed(const Runner& runner) const {
+    const auto reasons = runner.reasons();
+    return complain(fmt::format("{}: no transaction committed: {}", database_.description(),
+                                reasons.empty() ? "no answers came" : reasons.front().first));
   }
 
   // Runs the clients, and the nemesis if one is asked for.
@@ -334,7 +359,7 @@ Result<Level> claimed_level(const RunOptions& options, Evidence evidence) {
     if (!request.ok()) return request.error();
     url = db::url_of(request->kind, request->url_options);
   }
-  const auto opened = open(url, 1);
+  const auto opened = open(url, options);
   if (!opened.ok()) return opened.error();
   const db::Database& database = opened->database();
   return evidence == Evidence::Timestamps ? database.claims_by_timestamps() : database.claims();

@@ -138,12 +138,15 @@ class Runner::Worker {
     if (played.status == TxnStatus::Committed) ++runner_.committed_;
     if (played.status == TxnStatus::Aborted) ++runner_.aborted_;
     if (played.status == TxnStatus::Unknown) ++runner_.unknown_;
+    if (played.lost) ++runner_.lost_;
     if (!played.reason.empty()) runner_.note_reason(played.reason);
     if (!played.connection_usable) connection_.reset();
     // An unknown transaction may take effect after the next ones of this client, so those belong to
     // another session.
     if (played.status == TxnStatus::Unknown) session_ += clients_;
-    failures_ = played.failed ? failures_ + 1 : 0;
+    // Lost ones count only if no transaction ever committed: servers may be away for a while.
+    const bool useless = played.failed || (played.lost && runner_.committed_ == 0);
+    failures_ = useless ? failures_ + 1 : 0;
     if (failures_ < kFailuresInARow) return true;
     Error error;
     error.what = fmt::format("{}: transactions keep failing: {}", runner_.database_.description(),
@@ -211,6 +214,10 @@ std::unique_ptr<db::Connection> Runner::connect(std::size_t client) {
     auto connection = database_.connect(node);
     if (connection.ok()) return *std::move(connection);
     if (!std::exchange(told, true)) note_reason("no connection");
+    if (database_.gone()) {
+      give_up(std::move(connection).error());
+      return nullptr;
+    }
     // If nothing was ever committed, the database is most likely not there at all; give up soon.
     const auto patience = std::chrono::seconds(10);
     if (committed_ == 0 && Clock::now() - started_ > patience) {

@@ -1,0 +1,93 @@
+"""A driver that works until it does not: bad_driver.py FAULT REQUEST [N [OPTION]...]
+
+It is the reference driver for SQLite, but does FAULT at the N-th REQUEST [3rd] of a process, once in a
+run. If N is 1, each process does it.
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../clients/drivers/python"))
+import ouro_driver  # noqa: E402
+
+fault, request_kind = sys.argv[1], sys.argv[2]
+nth = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+sys.argv = [sys.argv[0], "sqlite"] + sys.argv[4:] + (["--steps"] if request_kind in ("begin", "op", "commit") else [])
+
+
+def say(text):
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def change(members):
+    """Returns the answer with a wrong value in it."""
+    wrong = {"wrong-outcome": {"outcome": "perhaps"}, "no-outcome": {"outcome": None},
+             "wrong-result": {"result": "seven", "results": ["seven"]},
+             "too-few": {"results": []}, "too-many": {"results": [None] * 999},
+             "wrong-id": {"id": 12345}, "text-id": {"id": "one"}, "protocol": {"protocol": 99},
+             "ability": {"can": ["miracles"]}, "level": {"isolation": [{"name": "x", "promises": "y"}]},
+             "no-evidence": {"isolation": [{"name": "serializable", "promises": "rc"}]},
+             "no-levels": {"isolation": []}, "no-name": {"name": ""}, "unknown": {"outcome": "unknown"},
+             "no-times": {"start_ts": None, "commit_ts": None}}[fault]
+    return {**members, **wrong}
+
+
+class BadServer(ouro_driver.Server):
+    count = 0
+    folder = None
+
+    def strikes(self, request):
+        self.folder = request.get("folder", self.folder)
+        fits = request["do"] == request_kind
+        if fault == "wrong-result" and fits and request_kind == "op":
+            fits = request["op"][0] == "r"
+        self.count += fits
+        if not fits or self.count != nth:
+            return False
+        try:
+            if nth > 1:
+                os.close(os.open(os.path.join(self.folder, "struck"), os.O_CREAT | os.O_EXCL))
+            return True
+        except FileExistsError:
+            return False
+
+    def answer(self, request):
+        if not self.strikes(request):
+            return super().answer(request)
+        if fault == "silent":
+            time.sleep(1000)
+        elif fault == "exit":
+            os._exit(3)
+        elif fault == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif fault == "kill-after":  # What was asked for is done, but the answer is lost.
+            sys.stdout = open(os.devnull, "w")
+            super().answer(request)
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif fault == "nonsense":
+            say("Traceback (most recent call last):\n")
+        elif fault == "list":
+            say("[1,2,3]\n")
+        elif fault == "half":
+            say('{"id":%d,"outc' % request["id"])
+            time.sleep(1000)
+        elif fault == "half-exit":
+            say('{"id":%d,"outc' % request["id"])
+            os._exit(0)
+        elif fault == "huge":
+            while True:
+                say("x" * 65536)
+        elif fault == "twice":
+            super().answer(request)
+            super().answer({"do": "end", "id": request["id"]} if request_kind == "end" else
+                           {**request, "do": "hello"})
+        else:
+            members = getattr(self, "on_" + request["do"])(request) or {}
+            say(json.dumps(change({"id": request["id"], **members})) + "\n")
+
+
+ouro_driver.Server = BadServer
+ouro_driver.main()

@@ -1,0 +1,243 @@
+// Databases reached by another program (docs/drivers.md): what such a program may do wrong must
+// become an error or unknown transactions, never a wrong verdict, and never a hang.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <barrier>
+#include <filesystem>
+#include <thread>
+
+#include "db/exec_child.h"
+#include "ouro/ouro.h"
+#include "tests/run_program.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const std::string kPython = "exec:/usr/bin/python3 " OURO_SOURCE_DIR;
+
+std::string reference(const std::string& arguments) {
+  return kPython + "/clients/drivers/python/ouro_driver.py " + arguments;
+}
+std::string bad(const std::string& arguments) {
+  return kPython + "/tests/data/bad_driver.py " + arguments;
+}
+
+class ExecTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] RunOptions options(const std::string& url, WorkloadKind workload,
+                                   std::uint64_t txns) const {
+    RunOptions options;
+    options.url = url;
+    options.history = (folder_ / "history.jsonl").string();
+    options.workload.workload = workload;
+    options.workload.sessions = 2;
+    options.workload.keys = 10;
+    options.workload.ops_per_txn = info(workload).ops_per_txn;
+    options.seconds = 60;  // A limit for when something hangs; `txns` ends the run.
+    options.txns = txns;
+    return options;
+  }
+  // Runs, reads what was recorded, and expects `level` of it.
+  void expect_holds(const RunOptions& options, Evidence evidence = Evidence::Observed) {
+    const auto report = run(options);
+    ASSERT_TRUE(report.ok()) << report.error().to_string();
+    report_ = *report;
+    const auto history = read_history(options.history);
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    CheckOptions how;
+    how.evidence = evidence;
+    const auto verdict = check(*history, Level::Serializable, how);
+    ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+    EXPECT_EQ(verdict->outcome, Outcome::Holds) << options.url;
+  }
+
+  RunReport report_;
+  fs::path folder_ = fs::path(testing::TempDir()) / fmt::format("ouro-exec-test-{}", ::getpid());
+};
+
+TEST_F(ExecTest, TheReferenceDriverRunsEveryModel) {
+  for (const char* how : {"sqlite", "sqlite --steps --threads"}) {
+    for (const WorkloadKind workload : {WorkloadKind::General, WorkloadKind::ListAppend,
+                                        WorkloadKind::RangeBalanced, WorkloadKind::Predicates}) {
+      RunOptions asked = options(reference(how), workload, 60);
+      asked.workload.keys = std::max<std::uint64_t>(info(workload).keys, 10);
+      expect_holds(asked);
+      EXPECT_GT(report_.end.committed, 0u);
+      EXPECT_EQ(report_.end.unknown, 0u);
+      EXPECT_THAT(report_.database, HasSubstr("SQLite"));
+    }
+  }
+}
+
+TEST_F(ExecTest, TimestampsOfTheDriverAreRecorded) {
+  RunOptions asked = options(reference("sqlite"), WorkloadKind::General, 100);
+  asked.evidence = true;
+  expect_holds(asked, Evidence::Timestamps);
+  EXPECT_TRUE(report_.timestamps);
+}
+
+// The faults strike after the first transactions, so runs go on with what is left.
+TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
+  const char* const faults[] = {"silent txn",        "exit txn",       "kill commit",
+                                "kill-after commit", "kill-after txn", "nonsense op 9",
+                                "half commit",       "half-exit txn",  "huge op 9",
+                                "wrong-id txn",      "no-outcome txn", "wrong-result op 9",
+                                "too-few txn",       "too-many txn",   "twice txn"};
+  for (const char* fault : faults) {
+    SCOPED_TRACE(fault);
+    RunOptions asked = options(bad(fault), WorkloadKind::General, 12);
+    asked.workload.sessions = 1;
+    asked.patience = 400ms;
+    expect_holds(asked);
+    EXPECT_GT(report_.end.committed, 0u);
+    EXPECT_LT(report_.end.committed, 12u);
+  }
+}
+
+TEST_F(ExecTest, ALostAnswerMakesAnUnknownTransaction) {
+  for (const char* fault : {"kill-after txn", "unknown txn"}) {
+    RunOptions asked = options(bad(fault), WorkloadKind::General, 20);
+    asked.patience = 400ms;
+    expect_holds(asked);
+    EXPECT_GT(report_.end.unknown, 0u) << fault;
+  }
+}
+
+TEST_F(ExecTest, AnswersThatBreakTheProtocolAreTold) {
+  RunOptions asked = options(bad("wrong-result txn"), WorkloadKind::General, 20);
+  expect_holds(asked);
+  EXPECT_THAT(report_.notes, testing::Contains(AllOf(HasSubstr("1 answer broke the protocol"),
+                                                     HasSubstr("do not fit the operations"))));
+}
+
+// A commit without the timestamps that were promised, or without an answer, has no place in the
+// order; others may have read what it wrote. So there is no verdict by timestamps.
+TEST_F(ExecTest, NoVerdictByTimestampsIfSomeAreMissing) {
+  for (const char* fault : {"no-times txn", "kill-after txn"}) {
+    RunOptions asked = options(bad(fault), WorkloadKind::General, 20);
+    asked.workload.read_share = 0;
+    asked.evidence = true;
+    const auto report = run(asked);
+    ASSERT_FALSE(report.ok()) << fault;
+    EXPECT_THAT(report.error().what, HasSubstr("no verdict by timestamps"));
+  }
+}
+
+TEST_F(ExecTest, WhatGoesWrongBeforeTheRunIsAnError) {
+  const std::pair<std::string, const char*> cases[] = {
+      {"exec:", "names no command"},
+      {"exec:exit 3", "it ended with status 3"},
+      {"exec:echo sorry >&2; exit 3", "sorry"},
+      {"exec:/no/such/program", "it ended with status 127"},
+      {"exec:cat", "has no \"name\""},
+      {"exec:sleep 100", "it did not answer in time"},
+      {"exec:yes", "it wrote what is no JSON object: y"},
+      {"exec:true", "it ended with status 0"},
+      {"exec:kill -9 $$", "it was ended by signal 9"},
+      {"exec:cat /dev/zero", "it wrote a line of more than 16 MiB"},
+      {bad("protocol hello 1"), "it speaks protocol 99; this ouro speaks 1"},
+      {bad("ability hello 1"), "\"can\" has \"miracles\"; there are: registers, lists"},
+      {bad("level hello 1"), "\"promises\" is 'y', which is no level"},
+      {bad("no-levels hello 1"), "it needs one level or more"},
+      {bad("no-name hello 1"), "has no \"name\""},
+      {bad("exit setup 1"), "setup: it ended with status 3"},
+      {bad("silent setup 1"), "setup: it did not answer in time"},
+      {bad("exit open 1"), "open: it ended with status 3"},
+  };
+  for (const auto& [url, what] : cases) {
+    RunOptions asked = options(url, WorkloadKind::Bank, 40);
+    asked.patience = 400ms;
+    const auto report = run(asked);
+    ASSERT_FALSE(report.ok()) << url;
+    EXPECT_THAT(report.error().what, HasSubstr(what)) << url;
+  }
+}
+
+TEST_F(ExecTest, ADriverThatNeverCommitsIsAnErrorAndNoVerdict) {
+  RunOptions asked = options(bad("exit txn 1"), WorkloadKind::General, 4);
+  asked.patience = 400ms;
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("the driver ended"));
+}
+
+// With the only process the database may be gone, so the run cannot go on, however long it is.
+TEST_F(ExecTest, TheEndOfAProcessThatServesAllEndsTheRun) {
+  RunOptions asked = options(bad("kill txn 9 --threads"), WorkloadKind::General, 1'000'000);
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("it was ended by signal 9"));
+  EXPECT_TRUE(read_history(asked.history).ok());
+}
+
+TEST_F(ExecTest, AnIsolationOrEvidenceThatTheDriverLacksIsRefused) {
+  RunOptions asked = options(reference("sqlite"), WorkloadKind::General, 10);
+  asked.isolation = "chaos";
+  const auto level = claimed_level(asked);
+  ASSERT_FALSE(level.ok());
+  EXPECT_THAT(level.error().what, HasSubstr("no isolation 'chaos'; there are: serializable"));
+  asked.isolation.clear();
+  asked.url = bad("no-evidence hello 1");
+  asked.evidence = true;
+  const auto report = run(asked);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("gives no evidence"));
+}
+
+TEST_F(ExecTest, TheCommandLineEndsWithAnError) {
+  const Ran ran = run_program({kOuroBinary, "run", "exec:exit 3", "--patience", "1"});
+  EXPECT_EQ(ran.status, 254);
+  EXPECT_THAT(ran.err, HasSubstr("ouro: exec:exit 3: hello: it ended with status 3"));
+}
+
+// One process serves several threads: answers may come in any order.
+TEST(ExecChildTest, AnswersFindTheirQuestions) {
+  const std::string swap =
+      "while read a && read b; do"
+      " i=${a#*:}; i=${i%%,*}; j=${b#*:}; j=${j%%,*};"
+      " echo \"{\\\"id\\\":$j,\\\"to\\\":$j}\"; echo \"{\\\"to\\\":$i,\\\"id\\\":$i}\"; done";
+  const auto child = db::ExecChild::start(swap, fs::path(testing::TempDir()) / "exec_child.log");
+  ASSERT_TRUE(child.ok()) << child.error().to_string();
+  std::barrier both(2);
+  std::vector<std::thread> threads;
+  for (int client = 0; client < 2; ++client) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        JsonTree answer;
+        const auto outcome =
+            (*child)->ask("\"do\":\"x\"", std::chrono::steady_clock::now() + 5s, answer);
+        EXPECT_TRUE(outcome.ok()) << outcome.what;
+        EXPECT_EQ(answer.root().member("id").integer(), answer.root().member("to").integer());
+        both.arrive_and_wait();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(ExecChildTest, AProcessThatDoesNotReadIsLate) {
+  const auto child =
+      db::ExecChild::start("sleep 100", fs::path(testing::TempDir()) / "exec_child.log");
+  ASSERT_TRUE(child.ok());
+  JsonTree answer;
+  const std::string huge = "\"x\":\"" + std::string(1 << 20, 'x') + '"';
+  const auto outcome = (*child)->ask(huge, std::chrono::steady_clock::now() + 50ms, answer);
+  EXPECT_FALSE(outcome.ok());
+  EXPECT_TRUE((*child)->broken()) << "half a request was written";
+}
+
+}  // namespace
+}  // namespace ouro
