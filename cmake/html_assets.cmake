@@ -1,7 +1,7 @@
 # Style and scripts of the HTML report as one header, so that the binary needs no files. The scripts
 # become one, in this order, inside one function.
 set(OURO_HTML_DIR ${PROJECT_SOURCE_DIR}/src/report/html)
-set(OURO_HTML_SCRIPTS elements.js layers.js layout.js graph.js story.js timeline.js levels.js page.js)
+set(OURO_HTML_SCRIPTS elements.js look.js layers.js layout.js graph.js story.js timeline.js levels.js page.js)
 
 file(READ ${OURO_HTML_DIR}/report.css OURO_HTML_STYLE)
 set(OURO_HTML_SCRIPT "(() => {\n'use strict';\n")

@@ -1,5 +1,6 @@
 // The page of the service in a real browser.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/browser.h"
+#include "tests/page_rules.h"
 #include "tests/run_program.h"
 #include "tests/serve_process.h"
 #include "tests/this_build.h"
@@ -25,10 +27,12 @@ void shoot(Browser& browser, const std::string& name) {
   if (folder != nullptr) browser.screenshot(std::filesystem::path(folder) / (name + ".png"));
 }
 
-std::string writer(const std::string& session, int start, int commit, int value) {
-  return "{\"session\":\"" + session + "\",\"start_ts\":" + std::to_string(start) +
-         ",\"commit_ts\":" + std::to_string(commit) + ",\"ops\":[[\"r\",\"x\",null],[\"w\",\"x\"," +
-         std::to_string(value) + "]]}\n";
+std::string writer(const std::string& session, int start, int commit, int value,
+                   const std::string& key = "x") {
+  return fmt::format(
+             R"({{"session":"{0}","start_ts":{1},"commit_ts":{2},"ops":[["r","{3}",null],["w","{3}",{4}]]}})",
+             session, start, commit, key, value) +
+         "\n";
 }
 
 TEST(ServePageTest, TheVerdictChangesLiveAndAViolationOpensItsExplanation) {
@@ -39,24 +43,39 @@ TEST(ServePageTest, TheVerdictChangesLiveAndAViolationOpensItsExplanation) {
   browser.wait_for("document.getElementById('link').textContent === 'live'");
   EXPECT_EQ(browser.text("#word"), "Holds");
   EXPECT_EQ(browser.text("#why"), "No transaction came yet.");
+  EXPECT_EQ(browser.text("#none"), "Nothing was found yet.");
   EXPECT_TRUE(browser.is_true("!document.getElementById('none').hidden"));
   ASSERT_EQ(service.post(writer("a", 1, 4, 1) + writer("<b>bold</b>", 2, 5, 2)).status, 200);
   browser.wait_for("document.getElementById('word').textContent === 'Violated'");
-  browser.wait_for("document.querySelectorAll('#events li').length === 1");
+  browser.wait_for("document.querySelectorAll('#events .group').length === 1");
   EXPECT_EQ(browser.text("#why"), "1 × write conflict");
+  EXPECT_THAT(browser.text("#events .kind"),
+              AllOf(HasSubstr("write conflict 1 event"), HasSubstr("wrote the same key"),
+                    HasSubstr("on x 1 event today")));
+  browser.click("#events summary");
+  browser.wait_for("!!document.querySelector('.group button')");
   EXPECT_THAT(browser.text("#events .headline"),
               HasSubstr("write conflict: sessions a, \"<b>bold</b>\""))
       << "shown as it is, not as markup";
-  EXPECT_EQ(browser.count("#events b"), 0u);
   browser.wait_for("document.querySelectorAll('.tile path.curve[d]').length === 6");
-  browser.click("#events button");
-  browser.wait_for("document.getElementById('story').open");
+  browser.click(".group button");
+  browser.wait_for("!!document.querySelector('#story[open] .picture')");
   EXPECT_EQ(browser.text("#story-title"), "Event 1: write conflict");
-  EXPECT_THAT(browser.text("#story-text"),
+  EXPECT_THAT(browser.text("#story .plain"),
               HasSubstr("neither had committed when the other started"));
-  EXPECT_THAT(browser.text("#story-txns"), HasSubstr("\"session\":\"<b>bold</b>\""));
+  EXPECT_EQ(browser.count("#story .graph .node"), 2u);
+  EXPECT_EQ(browser.count("#story .graph .edge.k-conflict"), 1u);
+  EXPECT_EQ(browser.count("#events .headline b"), 0u);
   shoot(browser, "serve-story");
-  browser.click("#story button");
+  browser.click("#story-txns summary");
+  EXPECT_THAT(browser.text("#story-txns pre"), HasSubstr("\"session\":\"<b>bold</b>\""));
+  // The address names the event, so it can be sent to somebody.
+  EXPECT_EQ(browser.evaluate("location.hash"), "\"#event-1\"");
+  browser.press("Escape");
+  browser.wait_for("!document.getElementById('story').open && location.hash === ''");
+  browser.evaluate("location.hash = 'event-1'; 0");
+  browser.wait_for("!!document.querySelector('#story[open] .picture')");
+  browser.click("#story > form button");
   browser.wait_for("!document.getElementById('story').open");
   service.kill();
   browser.wait_for("document.getElementById('link').textContent === 'no connection'");
@@ -70,7 +89,7 @@ TEST(ServePageTest, ItFitsAPhoneAndTheDarkAndLoadsNothingFromElsewhere) {
                                service.url(), "-n", "8000", "--rate", "2000", "-q"});
   EXPECT_NE(run.status, 254) << run.err;
   browser.open(service.url() + "/");
-  browser.wait_for("document.querySelectorAll('#events li').length > 3");
+  browser.wait_for("document.querySelectorAll('#events .group').length > 3");
   EXPECT_THAT(browser.complaints(), IsEmpty());
   for (const std::string& request : browser.requests()) {
     EXPECT_THAT(request, StartsWith(service.url()));
@@ -82,9 +101,14 @@ TEST(ServePageTest, ItFitsAPhoneAndTheDarkAndLoadsNothingFromElsewhere) {
   shoot(browser, "serve-dark");
   browser.resize(360, 740);
   EXPECT_TRUE(browser.is_true("document.documentElement.scrollWidth <= 360"));
+  EXPECT_EQ(browser.evaluate(kUnreadable), "[]");
   shoot(browser, "serve-phone");
-  browser.click("#events button");
-  browser.wait_for("document.getElementById('story').open");
+  browser.click("#events summary");
+  browser.wait_for("!!document.querySelector('.group button')");
+  browser.click(".group button");
+  browser.wait_for("!!document.querySelector('#story[open] .picture')");
+  EXPECT_EQ(browser.evaluate(kUnreadable), "[]");
+  EXPECT_EQ(browser.evaluate(kClashes), "[]");
   EXPECT_TRUE(
       browser.is_true("document.getElementById('story').getBoundingClientRect().width <= 360"));
   shoot(browser, "serve-phone-story");
@@ -97,11 +121,81 @@ TEST(ServePageTest, ALockedServiceAsksForItsToken) {
   browser.open(service.url() + "/");
   browser.wait_for("!document.getElementById('ask').hidden");
   EXPECT_EQ(browser.text("#link"), "locked");
+  EXPECT_TRUE(browser.is_true("document.getElementById('main').hidden"))
+      << "locked does not mean that nothing was found";
+  shoot(browser, "serve-locked");
+  browser.click("#token");
+  browser.type("wrong");
+  browser.press("Enter");
+  browser.wait_for("!document.getElementById('wrong').hidden");
+  browser.evaluate("document.getElementById('token').value = ''; 0");
   browser.click("#token");
   browser.type("s3cret");
   browser.press("Enter");
   browser.wait_for("document.getElementById('link').textContent === 'live'");
   EXPECT_TRUE(browser.is_true("document.getElementById('ask').hidden"));
+  // Links show the token, too.
+  browser.click("footer a[href='/metrics']");
+  browser.wait_for("document.getElementById('story').open");
+  EXPECT_THAT(browser.text("#story-body"), HasSubstr("ouro_transactions_total"));
+}
+
+TEST(ServePageTest, EventsAreGroupedAndFilteredAndWhatIsNewIsSaid) {
+  Browser browser;
+  if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
+  ServeProcess service({});
+  browser.open(service.url() + "/");
+  browser.wait_for("document.getElementById('link').textContent === 'live'");
+  // Three writers that overlap, of each of two keys: each key has two conflicts, one after the
+  // other.
+  for (const std::string key : {"apples", "pears"}) {
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_EQ(service.post(writer(key + std::to_string(i), 1 + i, 10 + i, i, key)).status, 200);
+    }
+  }
+  browser.wait_for("document.querySelectorAll('#events .group').length === 2");
+  EXPECT_THAT(browser.text("#total"), HasSubstr("so far"));
+  browser.evaluate(R"(window.choose = (name, value) => {
+    const field = document.querySelector(`[data-filter=${name}]`);
+    field.value = value;
+    field.dispatchEvent(new Event(name === 'key' ? 'input' : 'change'));
+  }; choose('key', 'pear'); 0)");
+  EXPECT_EQ(browser.count("#events .group"), 1u);
+  EXPECT_THAT(browser.text("#events summary"), HasSubstr("pears"));
+  browser.evaluate("choose('key', 'plums'); 0");
+  EXPECT_THAT(browser.text("#events"), HasSubstr("No event is like that."));
+  browser.click("#events button");
+  EXPECT_EQ(browser.count("#events .group"), 2u);
+  browser.evaluate("choose('kind', 'write conflict'); 0");
+  EXPECT_EQ(browser.count("#events .group"), 2u);
+  // Somebody looked an hour ago, at the first event.
+  browser.evaluate(
+      "localStorage.setItem('ouro-seen-' + location.host, "
+      "JSON.stringify({event: 1, at: Date.now() - 3600e3})); 0");
+  browser.open(service.url() + "/");
+  browser.wait_for("!document.getElementById('away').hidden");
+  EXPECT_THAT(browser.text("#away"), AllOf(HasSubstr("While you were away"), HasSubstr("1.0 h ago"),
+                                           HasSubstr("× write conflict"), HasSubstr("restarted")));
+  shoot(browser, "serve-away");
+  browser.click("#away button");
+  EXPECT_TRUE(browser.is_true("document.getElementById('away').hidden"));
+  EXPECT_THAT(browser.text("#filters"), HasSubstr("Only what is new"));
+  EXPECT_THAT(browser.complaints(), IsEmpty());
+}
+
+TEST(ServePageTest, TheThemeIsRemembered) {
+  Browser browser;
+  if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
+  ServeProcess service({});
+  browser.open(service.url() + "/");
+  const std::string shade = "getComputedStyle(document.body).backgroundColor";
+  const std::string light = browser.evaluate(shade);
+  browser.click("#theme");
+  browser.click("#theme");
+  const std::string dark = browser.evaluate(shade);
+  EXPECT_NE(light, dark);
+  browser.open(service.url() + "/");
+  EXPECT_EQ(browser.evaluate(shade), dark);
 }
 
 }  // namespace

@@ -215,6 +215,7 @@ class StoryWriter {
       linked.push_back(edge.from);
     }
     write_unread(sentence, linked);
+    write_conflict(sentence);
     json_.end_array();
   }
 
@@ -238,6 +239,26 @@ class StoryWriter {
                 .from_op = write,
                 .to_op = read},
                "", sentence);
+  }
+
+  // Writes a link between the two writes of a write conflict.
+  void write_conflict(const std::string& sentence) {
+    if (story_.kind != AnomalyKind::WriteConflict) return;
+    std::vector<OpId> writes;
+    for (const OpId op : narrator_.ops()) {
+      if (!is_write(history_.op(op).kind)) continue;
+      if (writes.empty() || history_.txn_of(writes.back()) != history_.txn_of(op)) {
+        writes.push_back(op);
+      }
+    }
+    if (writes.size() != 2) return;
+    write_link({.from = history_.txn_of(writes[0]),
+                .to = history_.txn_of(writes[1]),
+                .kind = EdgeKind::WriteWrite,
+                .key = history_.op(writes[1]).key,
+                .from_op = writes[0],
+                .to_op = writes[1]},
+               "conflict", sentence);
   }
 
   void write_link(const Edge& edge, std::string_view kind, const std::string& sentence) {

@@ -11,6 +11,7 @@
 #include "ouro/explain.h"
 #include "ouro/format.h"
 #include "ouro/report.h"
+#include "report/html_data.h"
 #include "report/json_writer.h"
 
 namespace ouro::serving {
@@ -18,6 +19,7 @@ namespace {
 
 // Limits for the text of one event.
 constexpr std::size_t kMaxTransactionBytes = 256 * 1024;  // If they need more, they are left out.
+constexpr std::size_t kMaxStoryBytes = 64 * 1024;         // Likewise.
 constexpr std::size_t kNamedSessions = 4;                 // In the headline.
 
 // The kinds of events, in the order of StreamEvent::What.
@@ -55,6 +57,17 @@ void write_transactions(const History& history, JsonWriter& json) {
   json.end_array();
 }
 
+// The first story as the pages show it; "" if there is none, or if it is too large.
+std::string story_of(const History& history, const Explanation& explanation) {
+  if (explanation.stories.empty()) return {};
+  const Story& story = explanation.stories.front();
+  JsonWriter json;
+  write_html_story(json, history, {&story, {story.level}});
+  std::string text = std::move(json).finish();
+  while (text.ends_with('\n')) text.pop_back();
+  return text.size() <= kMaxStoryBytes ? text : std::string();
+}
+
 }  // namespace
 
 using What = StreamEvent::What;
@@ -86,12 +99,14 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
   if (late) told.anomaly = kTooLate;
   std::string id(late ? "too-late" : info(event.kind).id);
   std::string text;
+  std::string story;
   if (event.history != nullptr && telling == Telling::Full && event.what == What::Violation) {
     const Explanation explanation = explain(*event.history, event.verdict, {.threads = 1});
     if (!explanation.stories.empty()) {
       told.anomaly = name(explanation.stories.front());
       id = ouro::id(explanation.stories.front());
     }
+    story = story_of(*event.history, explanation);
     text = describe(
         *event.history, event.verdict,
         {.name = fmt::format("event {}", told.number), .explanations = std::span(&explanation, 1)});
@@ -106,6 +121,7 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
   json.member("arrived", seconds(event.arrived)).member("reported", told.reported);
   if (event.history != nullptr) write_transactions(*event.history, json);
   if (!text.empty()) json.member("text", std::string_view(text));
+  if (!story.empty()) json.key("story").json(story);
   told.line = std::move(json.end_object()).finish();
   if (!told.line.ends_with('\n')) told.line += '\n';
   return told;

@@ -61,6 +61,23 @@ function counted(count, noun, several = noun + 's') {
   return `${count.toLocaleString('en-US')} ${count === 1 ? noun : several}`;
 }
 
+// What this browser was told to remember for the pages; null if nothing, or if it refuses to.
+function remembered(name) {
+  try {
+    return localStorage.getItem(`ouro-${name}`);
+  } catch {
+    return null;
+  }
+}
+
+function remember(name, text) {
+  try {
+    localStorage.setItem(`ouro-${name}`, text);
+  } catch {
+    // A page that may not store anything forgets it.
+  }
+}
+
 // Calls `action` with the width of the element, now and whenever it changes.
 function onResize(element, action) {
   let width = -1;

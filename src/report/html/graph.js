@@ -14,6 +14,7 @@ const kKinds = {
   'rt-commit': 'the first completed before the second asked for its commit',
   'rt-begin': 'the first had begun before the second asked for its commit',
   forced: 'a reader saw the first, yet read the second',
+  conflict: 'both wrote it, and neither saw the other',
 };
 
 function edgeKey(edge) {
@@ -110,7 +111,7 @@ class Graph {
     const boxes = this.makeBoxes(parts.nodes, width);
     const edges = parts.edges.map(edge => {
       const text = edgeLabel(edge);
-      return {edge, from: place.get(this.node(edge.from)), to: place.get(this.node(edge.to)), text,
+      return {edge, from: place.get(this.node(edge.from)), to: place.get(this.node(edge.to)), text, plain: edge.kind === 'conflict',
               labelWidth: text === '' ? 0 : Math.ceil(textWidth(text, '600 11.5px', '--mono')) + 18};
     });
     const cycle = this.backbone(parts.edges).map(number => place.get(number)).filter(at => at !== undefined);
@@ -141,7 +142,7 @@ class Graph {
       onblur: light(false),
     }, svg('path', {class: 'hit', d: path, fill: 'none'}),
        svg('path', {class: 'line', d: path, fill: 'none'}),
-       svg('polygon', {class: 'tip', points: points.join(' ')}));
+       edge.kind === 'conflict' ? null : svg('polygon', {class: 'tip', points: points.join(' ')}));
     const tag = svg('g', {
       class: `edge-label ${kind}`, 'aria-hidden': 'true', onclick: choose,
       onmouseenter: light(true), onmouseleave: light(false),

@@ -2,30 +2,6 @@
 
 const report = JSON.parse(document.getElementById('data').textContent);
 
-function themeButton() {
-  const modes = ['auto', 'light', 'dark'];
-  const names = {auto: '◐ auto', light: '☀ light', dark: '☾ dark'};
-  let mode = 0;
-  const button = html('button', {type: 'button', id: 'theme', class: 'small', title: 'Colours', onclick: () => {
-    mode = (mode + 1) % modes.length;
-    show();
-  }});
-  const show = () => {
-    button.textContent = names[modes[mode]];
-    document.documentElement.dataset.theme = modes[mode];
-  };
-  show();
-  return button;
-}
-
-// A snake that bites its tail.
-function emblem() {
-  return svg('svg', {viewBox: '0 0 40 40', class: 'emblem', 'aria-hidden': 'true'},
-      svg('path', {d: 'M24.5 5.2 A15.5 15.5 0 1 1 12 6.8', fill: 'none', class: 'body'}),
-      svg('path', {d: 'M12.2 3.2 C19 1 25 3.4 27.5 8 C22 10.6 16 11 11.4 8.4 Z', class: 'snout'}),
-      svg('circle', {cx: 18.5, cy: 5.8, r: 1.1, class: 'eye'}));
-}
-
 function summaryOf(history) {
   if (history.error !== undefined) return history.error;
   const by = history.evidence === 'observed' ? '' : ` by ${history.evidence}`;

@@ -12,7 +12,7 @@ function storyHead(story, number) {
       : [', allowed up to ', html('b', {}, listOfLevels(story.strongest))];
   return html('header', {},
       html('h3', {id: `${number}-title`}, story.name, ' ', chips),
-      html('p', {class: 'lead'}, story.summary),
+      story.summary === story.plain ? null : html('p', {class: 'lead'}, story.summary),
       html('p', {class: 'dim'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
       html('p', {class: 'dim'}, 'Forbidden from ', html('b', {}, listOfLevels(story.weakest)), ' on',
            allowed, '.'),
@@ -42,16 +42,18 @@ class StoryView {
         actions);
     this.activate(0);
     this.inspect(null);
-    document.addEventListener('keydown', event => {
-      if (event.key === 'Escape' && this.pinned) this.pin(null);
-    });
+    const unpin = event => {
+      if (!this.element.isConnected) document.removeEventListener('keydown', unpin);
+      else if (event.key === 'Escape' && this.pinned) this.pin(null);
+    };
+    document.addEventListener('keydown', unpin);
     onResize(this.graph.element, width => this.graph.draw(width));
   }
 
   fillWords() {
     const {story} = this;
     if (story.plain !== undefined) {
-      this.words.append(html('p', {class: 'plain'}, story.plain));
+      this.words.append(html('p', {class: 'plain lead'}, story.plain));
       return;
     }
     const alone = story.cases.length === 1 && story.cases[0].given.length === 0;

@@ -1,151 +1,217 @@
-'use strict';
-// Asks for /summary once a second and shows it. Texts from the service only ever become text nodes.
+// The page of the service: asks for /summary once a second and shows it. Texts from the service only ever
+// become text nodes.
+
 const find = id => document.getElementById(id);
-const make = (tag, kind, text) => {
-  const node = document.createElement(tag);
-  if (kind) node.className = kind;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
-const svg = (tag, attributes) => {
-  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  return node;
-};
 
-const count = n => n < 10000 ? Math.round(n).toLocaleString('en-US')
-  : n < 1e6 ? (n / 1e3).toFixed(1) + ' k' : (n / 1e6).toFixed(2) + ' M';
-const bytes = n => n < 1 << 20 ? (n / 1024).toFixed(0) + ' KiB'
-  : n < 2 ** 30 ? (n / 2 ** 20).toFixed(1) + ' MiB' : (n / 2 ** 30).toFixed(2) + ' GiB';
-const span = s => s < 0.0995 ? (s * 1000).toFixed(1) + ' ms' : s < 60 ? s.toFixed(1) + ' s'
-  : s < 3600 ? Math.floor(s / 60) + ' min' : s < 86400 ? (s / 3600).toFixed(1) + ' h'
-  : (s / 86400).toFixed(1) + ' d';
-const several = (n, word) => count(n) + ' ' + word + (n === 1 ? '' : 's');
+let token = sessionStorage.getItem('token') ?? '';
+const ask = path => fetch(path, {cache: 'no-store', headers: token ? {Authorization: `Bearer ${token}`} : {}});
 
-// Columns of the samples.
-const TXNS = 0, LAG = 1, MEMORY = 2, WINDOW = 3, FLIPS = 4, VIOLATIONS = 5;
-const last = (samples, column) => samples.length ? samples[samples.length - 1][column] : 0;
-const tiles = [
-  ['Throughput', TXNS, s => count(last(s.samples, TXNS)) + ' /s',
-   s => several(s.transactions, 'transaction') + ' in all'],
-  ['Lag', LAG, s => span(s.lag_seconds), s => bytes(s.queue_bytes) + ' waiting'],
-  ['Memory', MEMORY, s => bytes(s.resident_bytes),
-   s => (s.memory_limit ? 'check: ' + bytes(s.stream_bytes) + ' of ' + bytes(s.memory_limit)
-                        : several(s.keys, 'key')) +
-        (s.disk_bytes ? ', ' + bytes(s.disk_bytes) + ' on disk' : '')],
-  ['Window', WINDOW, s => count(s.window), s => 'final after ' + span(s.timeout_seconds)],
-  ['Flip-flops', FLIPS, s => count(s.flips),
-   s => several(s.flipped_transactions, 'transaction') + ', ' + several(s.stragglers, 'straggler')],
-  ['Violations', VIOLATIONS,
-   s => count(Object.values(s.violations).reduce((sum, n) => sum + n, 0) - s.provisional),
-   s => count(s.provisional) + ' not final'],
-].map(([title, column, number, detail]) => {
-  const tile = make('article', 'tile');
-  const parts = {column, number, detail, value: make('p', 'number', '–'), more: make('p', 'detail'),
-                 area: svg('path', {class: 'area'}), curve: svg('path', {class: 'curve'})};
-  const plot = svg('svg', {viewBox: '0 0 180 40', preserveAspectRatio: 'none', 'aria-hidden': 'true'});
-  plot.append(parts.area, parts.curve);
-  tile.append(make('h3', '', title), parts.value, parts.more, plot);
-  find('tiles').append(tile);
-  return parts;
-});
+const tiles = kTiles.map(about => new Tile(about));
+const log = new EventLog({onOpen: openEvent, onChange: showEvents});
+const seen = {event: Infinity, at: 0};  // What was on the screen when somebody last looked.
+let busy = false;
 
-// The samples, oldest first, as a curve that ends at the right.
-function draw(parts, samples) {
-  const values = samples.map(sample => sample[parts.column]);
-  if (values.length < 2) return;
-  const top = Math.max(...values) || 1;
-  const step = 180 / (Math.max(values.length, 30) - 1);  // At least half a minute wide.
-  const left = 180 - step * (values.length - 1);
-  const points = values.map((value, i) =>
-    (left + step * i).toFixed(2) + ' ' + (38 - 35 * value / top).toFixed(2));
-  const curve = 'M' + points.join('L');
-  parts.curve.setAttribute('d', curve);
-  parts.area.setAttribute('d', curve + 'L180 40L' + left.toFixed(2) + ' 40Z');
-}
-
-function show(summary) {
-  find('level').textContent = summary.level + ' by timestamps';
-  const verdict = find('verdict');
-  verdict.className = summary.verdict;
+function showVerdict(summary) {
+  find('level').textContent = `${summary.level} by timestamps`;
+  find('verdict').className = `card ${summary.verdict}`;
   find('word').textContent = {holds: 'Holds', violated: 'Violated', undecided: 'Undecided'}[summary.verdict];
-  const found = Object.entries(summary.violations).map(([name, n]) => count(n) + ' × ' + name);
+  const found = Object.entries(summary.violations).map(([name, n]) => `${shortCount(n)} × ${name}`);
   find('why').textContent = summary.verdict === 'violated' ? found.join(', ')
-    : summary.verdict === 'undecided' ? several(summary.lost_stragglers, 'transaction') + ' came too late'
-    : summary.transactions === 0 ? 'No transaction came yet.'
-    : several(summary.transactions, 'transaction') + ', all as the level promises.';
-  for (const parts of tiles) {
-    parts.value.textContent = parts.number(summary);
-    parts.more.textContent = parts.detail(summary);
-    draw(parts, summary.samples);
+      : summary.verdict === 'undecided' ? whyUndecided(summary)
+      : summary.transactions === 0 ? 'No transaction came yet.'
+      : `${counted(summary.transactions, 'transaction')}, all as the level promises.`;
+  document.title = `${find('word').textContent} – Ouro`;
+}
+
+function whyUndecided(summary) {
+  const parts = [];
+  if (summary.lost_stragglers > 0) parts.push(`${counted(summary.lost_stragglers, 'transaction')} came too late to be judged`);
+  if (summary.gaps > 0) parts.push(`a part of ${counted(summary.gaps, 'file')} is missing`);
+  if (summary.undecided > 0) parts.push(`${counted(summary.undecided, 'violation')} could not be judged after all`);
+  return `${parts.join(', ') || 'Something could not be judged'}.`;
+}
+
+// The verdict of each source, if there are several; a click shows its events only.
+let sourcesShown = '';
+function showSources(sources) {
+  const text = JSON.stringify(sources.map(({source, verdict}) => [source, verdict]));
+  if (text === sourcesShown) return;
+  sourcesShown = text;
+  find('sources').replaceChildren(...(sources.length < 2 ? [] : sources).map(({source, verdict}) => html('li', {},
+      html('button', {type: 'button', class: 'small', onclick: () => { log.filter.source = sourceName(source); showEvents(); }},
+           sourceName(source), ' ', badge(verdict)))));
+}
+
+function showEvents() {
+  const {last, events, filter} = log;
+  find('none').hidden = last > 0;
+  find('total').textContent = last === 0 ? '' : `${counted(last, 'event')} so far` +
+      (last > events.length ? `, the latest ${events.length} here` : '');
+  log.fillFilters(find('filters'));
+  find('filters').hidden = events.length === 0;
+  log.show(find('events'), seen.event);
+  if (events.length > 0 && !events.some(event => log.wanted(event))) {
+    find('events').append(html('li', {class: 'dim'}, 'No event is like that. ',
+        html('button', {type: 'button', class: 'small', onclick: () => {
+          Object.assign(filter, {kind: '', source: '', key: '', after: 0});
+          log.shape = '';
+          showEvents();
+        }}, 'Show all')));
   }
-  find('total').textContent = summary.events ? summary.events + ' so far' +
-    (summary.events > summary.recent.length ? ', the latest ' + summary.recent.length + ' here' : '') : '';
-  list(summary.recent);
-  find('uptime').textContent = 'up ' + span(summary.uptime_seconds) +
-    (summary.rejected ? ', ' + count(summary.rejected) + ' rejected' : '');
 }
 
-let listed = '';
-function list(recent) {
-  const now = recent.map(event => event.event).join();
-  if (now === listed) return;
-  listed = now;
-  find('none').hidden = recent.length > 0;
-  find('events').replaceChildren(...recent.map(event => {
-    const item = make('li', event.kind), button = make('button');
-    const text = event.kind === 'withdrawal' ? 'event ' + event.withdraws + ' was none: ' + event.headline
-      : event.headline;
-    const time = make('time', '', new Date(event.reported * 1000).toLocaleTimeString());
-    time.dateTime = new Date(event.reported * 1000).toISOString();
-    button.append(make('span', 'event-number', event.event), make('span', 'headline', text), time);
-    button.addEventListener('click', () => tell(event.event));
-    item.append(button);
-    return item;
-  }));
+// Fetches the events that are not here yet.
+async function fetchEvents(count) {
+  if (count < log.last) log.forget();  // The service began anew.
+  if (count === log.last && find('events').childElementCount > 0) return;
+  if (count > log.last) {
+    const answer = await ask(`/events?live=no&after=${Math.max(log.last, count - kMostEvents)}`);
+    if (answer.ok) log.add(await answer.text());
+  }
+  showEvents();
 }
 
-async function tell(number) {
-  const answer = await ask('/event/' + number);
-  if (!answer.ok) return;
-  const event = await answer.json();
-  find('story-title').textContent = 'Event ' + event.event + ': ' +
-    (event.kind === 'withdrawal' ? 'withdraws event ' + event.withdraws : event.anomaly);
-  find('story-facts').textContent = event.level + ', reported ' +
-    new Date(event.reported * 1000).toLocaleString() + (event.reported - event.arrived < 0.001 ? ' at once'
-      : ', ' + span(event.reported - event.arrived) + ' after the last transaction it needed');
-  find('story-text').hidden = !event.text;
-  find('story-text').textContent = event.text || '';
-  find('story-txns').textContent = event.transactions.map(txn => JSON.stringify(txn)).join('\n');
-  find('story').showModal();
+// Says what happened since somebody last looked, if that was not just now.
+function tellWhileAway(summary) {
+  const stored = JSON.parse(remembered(`seen-${location.host}`) ?? 'null');
+  if (seen.event === Infinity) {
+    const known = stored !== null && stored.event <= summary.events;
+    Object.assign(seen, known ? stored : {event: stored === null ? summary.events : 0, at: stored?.at ?? Date.now()});
+  }
+  const news = log.after(seen.event);
+  const gone = (Date.now() - seen.at) / 1000;
+  if (news.length === 0 || gone < 15) {
+    if (find('away').hidden) looked(summary.events);
+    return;
+  }
+  const kinds = new Map();
+  for (const event of news) {
+    const name = event.kind === 'withdrawal' ? 'withdrawn' : event.anomaly;
+    kinds.set(name, (kinds.get(name) ?? 0) + 1);
+  }
+  const all = summary.events - seen.event;
+  const restarted = summary.uptime_seconds < gone ? ` The service was restarted ${timeSpan(summary.uptime_seconds)} ago.` : '';
+  const close = () => {
+    find('away').hidden = true;
+    looked(log.last);
+  };
+  clear(find('away')).append(
+      html('h2', {}, 'While you were away'),
+      html('p', {}, `Since ${timeText(seen.at / 1000)}, ${timeSpan(gone)} ago: ${counted(all, 'new event')}` +
+           `${all > news.length ? ', of which the latest' : ':'} ${[...kinds].map(([name, n]) => `${n} × ${name}`).join(', ')}.${restarted}`),
+      html('div', {class: 'controls'},
+           html('button', {type: 'button', class: 'small', onclick: () => {
+             log.filter.after = seen.event;
+             close();
+             showEvents();
+             find('found').scrollIntoView();
+           }}, 'Show them'),
+           html('button', {type: 'button', class: 'small', onclick: () => { close(); showEvents(); }}, 'Seen')));
+  find('away').hidden = false;
 }
 
-let token = sessionStorage.getItem('token') || '';
-const ask = path => fetch(path, {cache: 'no-store',
-  headers: token ? {Authorization: 'Bearer ' + token} : {}});
+function looked(event) {
+  Object.assign(seen, {event, at: Date.now()});
+  remember(`seen-${location.host}`, JSON.stringify(seen));
+}
+
+function fact(event) {
+  const late = event.reported - event.arrived;
+  return `${event.level}${event.source === undefined ? '' : `, source ${sourceName(event.source)}`}, reported ${timeText(event.reported)}` +
+      (late < 0.001 ? ' at once' : `, ${timeSpan(late)} after the last transaction it needed`) + '.';
+}
+
+function openEvent(event) {
+  const body = clear(find('story-body'));
+  find('story-title').textContent = event.withdraws !== undefined
+      ? `Event ${event.event}: event ${event.group?.event ?? event.withdraws} ${becameOf(event)}` : `Event ${event.event}: ${event.anomaly}`;
+  find('story-facts').textContent = fact(event);
+  if (event.takenBack === 'withdrawal') body.append(html('p', {class: 'plain'}, 'This was withdrawn: transactions that came later showed that it was none.'));
+  if (event.takenBack === 'undecided') body.append(html('p', {class: 'plain'}, 'This could not be judged after all: a transaction came too late.'));
+  if (event.group) {
+    body.append(html('p', {}, event.kind === 'undecided' ? 'A transaction came too late to tell whether it was one. ' : 'Transactions that came later showed that it was none. ',
+        html('button', {type: 'button', class: 'small', onclick: () => openEvent(event.group)}, 'Show that event')));
+  }
+  if (event.story) body.append(new StoryView(event.story, `event-${event.event}`, null).element);
+  else if (event.text) body.append(html('pre', {tabindex: 0}, event.text));
+  if (event.transactions?.length > 0) {
+    body.append(html('details', {id: 'story-txns'}, html('summary', {}, `${counted(event.transactions.length, 'transaction')} as they arrived`),
+        html('pre', {tabindex: 0}, event.transactions.map(txn => JSON.stringify(txn)).join('\n'))));
+  }
+  history.replaceState(null, '', `#event-${event.event}`);
+  if (!find('story').open) find('story').showModal();
+}
+
+// Opens the event that the address names.
+async function openNamed() {
+  const number = /^#event-(\d+)$/.exec(location.hash)?.[1];
+  if (number === undefined || find('story').open) return;
+  const here = log.events.find(event => event.event === Number(number));
+  const answer = here ? null : await ask(`/event/${number}`);
+  if (here) openEvent(here);
+  else if (answer.ok) openEvent(await answer.json());
+}
+
+// A plain link cannot show the token, so the page asks itself.
+async function openLink(event) {
+  if (token === '') return;
+  event.preventDefault();
+  const path = event.target.getAttribute('href');
+  const answer = await ask(path);
+  find('story-title').textContent = path;
+  find('story-facts').textContent = answer.ok ? '' : `error ${answer.status}`;
+  clear(find('story-body')).append(html('pre', {tabindex: 0}, await answer.text()));
+  if (!find('story').open) find('story').showModal();
+}
+
+function setLink(text, lost) {
+  find('link').textContent = text;
+  find('link').className = lost ? 'lost' : '';
+}
+
+async function refresh() {
+  if (busy) return;
+  busy = true;
+  try {
+    const answer = await ask('/summary');
+    const locked = answer.status === 401;
+    const first = answer.ok && find('main').hidden;
+    find('ask').hidden = !locked;
+    find('wrong').hidden = !locked || token === '';
+    find('main').hidden = locked || (find('main').hidden && !answer.ok);
+    if (answer.ok) {
+      const summary = await answer.json();
+      showVerdict(summary);
+      showSources(summary.sources ?? []);
+      for (const tile of tiles) tile.show(summary);
+      await fetchEvents(summary.events);
+      tellWhileAway(summary);
+      find('uptime').textContent = `up ${timeSpan(summary.uptime_seconds)}` +
+          (summary.rejected ? `, ${counted(summary.rejected, 'batch', 'batches')} or lines rejected` : '');
+      if (first) await openNamed();
+    }
+    setLink(answer.ok ? 'live' : locked ? 'locked' : `error ${answer.status}`, !answer.ok);
+  } catch {
+    setLink('no connection', true);
+  }
+  busy = false;
+}
+
+find('top').prepend(emblem());
+find('top').append(themeButton());
+find('tiles').append(...tiles.map(tile => tile.element));
 find('ask').addEventListener('submit', event => {
   event.preventDefault();
   token = find('token').value;
   sessionStorage.setItem('token', token);
   refresh();
 });
-
-async function refresh() {
-  const link = find('link');
-  try {
-    const answer = await ask('/summary');
-    find('ask').hidden = answer.status !== 401;
-    // Plain links cannot show the token.
-    for (const link of document.querySelectorAll('footer a')) link.hidden = token !== '';
-    if (answer.ok) show(await answer.json());
-    link.className = answer.ok ? '' : 'lost';
-    link.textContent = answer.ok ? 'live' : answer.status === 401 ? 'locked' : 'error ' + answer.status;
-  } catch {
-    link.className = 'lost';
-    link.textContent = 'no connection';
-  }
-}
-
+find('story').addEventListener('close', () => {
+  clear(find('story-body'));
+  history.replaceState(null, '', location.pathname);
+});
+for (const link of document.querySelectorAll('footer a')) link.addEventListener('click', openLink);
+window.addEventListener('hashchange', openNamed);
 refresh();
 setInterval(() => { if (!document.hidden) refresh(); }, 1000);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) refresh(); });

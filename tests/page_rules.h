@@ -1,0 +1,108 @@
+// What must be true of every page that tests look at, as expressions for Browser::evaluate: each
+// gives a list of what is wrong, so that "[]" is right.
+#pragma once
+
+namespace ouro {
+
+// A list of what overlaps in the pictures of a page: boxes, labels of arrows, the arrows themselves
+// (which may cross each other, but nothing else), and the frame. All lattices are the same, so one
+// is looked at.
+inline constexpr const char* kClashes =
+    R"([...document.querySelectorAll('.picture'),
+  document.querySelector('.lattice')].filter(Boolean).flatMap(picture => {
+  const rect = e => e.getBoundingClientRect();
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 &&
+                         a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const things = [...picture.querySelectorAll('.node, .edge-label, .level')]
+      .map(e => ({name: e.textContent, r: rect(e)})).filter(({r}) => r.width > 0);
+  const frame = rect(picture);
+  const bad = [];
+  things.forEach(({name, r}, i) => {
+    if (r.left < frame.left - 1 || r.right > frame.right + 1 || r.top < frame.top - 1 ||
+        r.bottom > frame.bottom + 1) bad.push(['out of frame', name]);
+    things.slice(i + 1).forEach(other => {
+      if (meet(r, other.r)) bad.push([name, other.name]);
+    });
+  });
+  const {a: scale, e: left, f: top} = picture.getScreenCTM();  // Neither turned nor skewed.
+  const across = (x, y) => {
+    const at = {x: x * scale + left, y: y * scale + top};
+    return things.find(({r}) => at.x > r.left + 1.5 && at.x < r.right - 1.5 &&
+                                at.y > r.top + 1.5 && at.y < r.bottom - 1.5);
+  };
+  for (const line of picture.querySelectorAll('.line, .bond')) {
+    for (let along = 0; along <= line.getTotalLength(); along += 4) {
+      const {x, y} = line.getPointAtLength(along);
+      const hit = across(x, y);
+      if (!hit) continue;
+      bad.push(['arrow', line.parentNode.getAttribute('aria-label'), hit.name]);
+      break;
+    }
+  }
+  for (const tip of picture.querySelectorAll('.tip')) {
+    for (const {x, y} of tip.points) {
+      const hit = across(x, y);
+      if (hit) bad.push(['tip', tip.parentNode.getAttribute('aria-label'), hit.name]);
+    }
+  }
+  return bad;
+}))";
+
+// A list of texts that cannot be read well: fainter than 4.5 to 1, or wider than what they are in.
+inline constexpr const char* kUnreadable = R"((() => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const colour = text => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = text;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  const solid = text => text !== 'none' && colour(text)[3] > 250;
+  const ground = element => {
+    for (let e = element; e; e = e.parentElement) {
+      const fill = getComputedStyle(e).backgroundColor;
+      if (solid(fill)) return fill;
+    }
+    return 'white';
+  };
+  const behind = text => {
+    const r = text.getBoundingClientRect();
+    const [x, y] = [r.left + r.width / 2, r.top + r.height / 2];
+    const shapes = [...text.ownerSVGElement.querySelectorAll('rect, path, polygon')].filter(shape => {
+      const s = shape.getBoundingClientRect();
+      const style = getComputedStyle(shape);
+      return text.compareDocumentPosition(shape) & Node.DOCUMENT_POSITION_PRECEDING && style.opacity === '1' &&
+             s.left < x && x < s.right && s.top < y && y < s.bottom && solid(style.fill);
+    });
+    return shapes.length > 0 ? getComputedStyle(shapes.at(-1)).fill : ground(text.ownerSVGElement.parentElement);
+  };
+  const bad = [];
+  for (const text of document.querySelectorAll('svg text')) {
+    const ratio = contrast(light(colour(getComputedStyle(text).fill)), light(colour(behind(text))));
+    if (ratio < 4.5) bad.push([text.textContent, ratio]);
+    const frame = text.closest('.node, .edge-label, .level')?.querySelector('rect');
+    const [inner, outer] = [text.getBoundingClientRect(), frame?.getBoundingClientRect()];
+    if (frame && (inner.left < outer.left || inner.right > outer.right)) bad.push([text.textContent, 'too wide']);
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const seen = new Set();
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (seen.has(e) || e.closest('svg, script, style') || !walker.currentNode.data.trim() || !e.offsetParent) continue;
+    seen.add(e);
+    const ratio = contrast(light(colour(getComputedStyle(e).color)), light(colour(ground(e))));
+    if (ratio < 4.5) bad.push([e.textContent.slice(0, 60), ratio]);
+  }
+  for (const e of document.body.querySelectorAll('*')) {
+    if (e.closest('svg, .plot') || !e.offsetParent || getComputedStyle(e).display === 'inline') continue;
+    if (e.scrollWidth > e.clientWidth + 1) bad.push([e.className || e.tagName, 'cut', e.scrollWidth, e.clientWidth]);
+  }
+  return bad;
+})())";
+
+}  // namespace ouro
