@@ -87,6 +87,14 @@ Workload many_sessions() {
   return workload;
 }
 
+// Keys get seven different values, again and again.
+Workload repeated(Workload workload) {
+  workload.id = "repeated-" + workload.id;
+  workload.title = "values that repeat, " + workload.title;
+  workload.options.duplicates = true;
+  return workload;
+}
+
 // For the memory that the weak levels take; bench/weak has their times.
 Workload weak() {
   Workload workload = general("weak-1m", "1M txns, 50 sessions, 100k keys", 1'000'000, 100'000);
@@ -125,6 +133,9 @@ std::vector<Workload> all() {
       application("rubis-100k", "RUBiS 100k txns", WorkloadKind::Rubis),
       application("twitter-100k", "Twitter 100k txns", WorkloadKind::Twitter),
       many_sessions(),
+      repeated(general("10k", "10k txns, 5k keys", 10'000, 5'000)),
+      repeated(general("100k", "100k txns, 50k keys", 100'000, 50'000)),
+      repeated(general("1m", "1M txns, 500k keys", 1'000'000, 500'000)),
       weak(),
   };
 }

@@ -1,8 +1,8 @@
 #include "check/polygraph/alignment.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/sort_within.h"
@@ -10,163 +10,229 @@
 namespace ouro {
 namespace {
 
-constexpr int kRounds = 10;
-// The weight of the first guess, 1/σ²: as if it were off by σ = 0.1 of the whole time, usually.
-constexpr float kAnchor = 100;
+constexpr int kRounds = 4;
+constexpr int kMatchings = 2;         // How often open reads are matched with writes, …
+constexpr int kRoundsOfMatching = 2;  // … and how often all is fitted after each.
+// The weight of the first guess, 1/σ²: as if it were off by σ = 0.3 of the whole time, so that it
+// decides only where nothing else does.
+constexpr float kAnchor = 10;
+
+// A gap tells something if it is not longer than this times what the first guess is off: of a
+// session with n transactions at random times, about 0.5/√n of the whole time.
+constexpr float kTelling = 2;
 
 class Alignment {
  public:
-  Alignment(const Encoding& encoding, const Digraph& known, const Digraph& back,
-            std::span<const Node> nodes, const Budget& budget)
-      : e_(encoding), known_(known), back_(back), budget_(budget) {
-    const History& h = encoding.observed().history();
-    places_.resize(h.txn_count());
-    guess_.resize(h.txn_count());
+  Alignment(const Encoding& encoding, std::span<const Node> nodes, const Budget& budget)
+      : e_(encoding), o_(encoding.observed()), budget_(budget) {
+    const std::size_t txns = o_.history().txn_count();
+    time_.resize(txns);
     float position = 0;
     for_each_within(budget, 0, nodes.size(), [&](std::size_t at) {
       const TxnId txn = e_.txn(nodes[at]);
       if (txn == kInitialTxn || !e_.is_commit(nodes[at])) return;
-      const float time = position++ / static_cast<float>(guess_.size());
-      guess_[txn.index()] = time;
-      places_[txn.index()] = {time, h.session(txn)};
+      time_[txn.index()] = position++ / static_cast<float>(txns);
     });
-    if (!e_.sessions()) link_sessions();
-    measure();
+    guess_ = time_;
+    measure_gaps();
+    find_known_reads();
   }
 
-  // Whether reads tell more than the first guess. Of a session with n transactions at random times,
-  // the guess is off by about 0.5/√n of the whole time; gaps to other sessions must not be much
-  // longer.
+  // Whether there is anything to go by.
   [[nodiscard]] bool worthwhile() const {
-    const auto sessions = static_cast<double>(e_.observed().history().session_count());
-    const double off = 0.5 / std::sqrt(static_cast<double>(guess_.size()) / sessions);
-    return gaps_[1].weight > 0 && gaps_[1].mean < 2 * off;
+    return !reads_.empty();
   }
 
   // Ends early, with what it has, if the budget is exhausted.
   std::vector<Node> run() {
-    for (int round = 0; round < kRounds; ++round) {
-      for_each_within(budget_, 0, places_.size(), [&](std::size_t t) { move(TxnId{t}); });
+    fit(kRounds);
+    if (e_.open().sources && !o_.searched_reads().empty()) {
+      const std::size_t known = reads_.size();
+      for (int matching = 0; matching < kMatchings; ++matching) {
+        reads_.resize(known);
+        match_open_reads();
+        fit(kRoundsOfMatching);
+      }
     }
-    std::vector<Node> order(places_.size());
+    std::vector<Node> order(time_.size());
     std::iota(order.begin(), order.end(), 0);
-    static_cast<void>(sort_within(
-        budget_, order, [&](Node a, Node b) { return places_[a].time < places_[b].time; }));
+    static_cast<void>(
+        sort_within(budget_, order, [&](Node a, Node b) { return time_[a] < time_[b]; }));
     return order;
   }
 
  private:
-  // A transaction with the time that we believe it had.
-  struct Dated {
-    float time = 0;  // From 0 to 1, or a little beyond.
-    SessionId session;
+  // Who read what whom wrote, and how long after, probably. Times are from 0 to 1, or a little
+  // beyond.
+  struct Read {
+    std::uint32_t reader = 0;
+    std::uint32_t writer = 0;
+    float gap = 0;
   };
-  // The time from a transaction to one that must come later: its mean, and its weight 1/mean².
-  // There is one for pairs of the same session and one for the others.
-  struct Gap {
-    float mean = 0;
-    float weight = 0;
+  // The time of `other` and `gap` is that of the transaction that has this link.
+  struct Link {
+    std::uint32_t other = 0;
+    float gap = 0;
   };
+  // What is taken to be as long as it spreads widely, as the time between random events, has this
+  // weight 1/σ².
+  static float weight(float gap) { return 1 / (gap * gap); }
 
-  // Which of gaps_ lies between two transactions.
-  [[nodiscard]] static std::size_t gap(const Dated& a, const Dated& b) {
-    return a.session == b.session ? 0 : 1;
+  // Of a key that is written n times a read comes 1/n later than the write, on average.
+  void measure_gaps() {
+    gap_.assign(o_.history().key_count(), 0);
+    for_each_within(budget_, 0, o_.items().size(), [&](std::size_t i) {
+      if (o_.items().is_write(ItemId{i})) ++gap_[o_.items().key(ItemId{i}).index()];
+    });
+    for (float& gap : gap_) gap = 1 / std::max(gap, 1.0F);
+    const auto sessions = static_cast<float>(o_.history().session_count());
+    const auto txns = static_cast<float>(time_.size());
+    longest_ = kTelling * 0.5F / std::sqrt(txns / sessions);
   }
 
-  // Where session order is not among the arcs, a session most likely kept its order all the same.
-  void link_sessions() {
-    const History& h = e_.observed().history();
-    next_.resize(h.txn_count());
-    previous_.resize(h.txn_count());
-    BudgetTicker ticker(budget_);
-    for (std::size_t s = 0; s < h.session_count(); ++s) {
-      TxnId before;
-      for (const TxnId txn : h.session_txns(SessionId{s})) {
-        if (ticker.tick()) return;
-        if (!e_.observed().counted(txn)) continue;
-        if (before.valid()) next_[before.index()] = txn;
-        previous_[txn.index()] = before;
-        before = txn;
+  void find_known_reads() {
+    for_each_within(budget_, 0, time_.size(), [&](std::size_t t) {
+      const TxnId txn{t};
+      if (!o_.counted(txn)) return;
+      for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
+        if (o_.items().is_read(i) && o_.external(i)) add_read(i, o_.write(i));
       }
+    });
+  }
+  void add_read(ItemId read, ItemId write) {
+    const float gap = gap_[o_.items().key(read).index()];
+    if (!write.valid() || gap > longest_) return;
+    reads_.push_back({o_.txn(read).value, o_.txn(write).value, gap});
+  }
+
+  // A write of an open key, sorted by what it wrote and when.
+  struct Write {
+    KeyId key;
+    Value value;
+    float time = 0;
+    ItemId item;
+    constexpr auto operator<=>(const Write&) const = default;
+  };
+  // Adds to reads_, for each open read, the write of the same value that was likeliest just before.
+  void match_open_reads() {
+    std::vector<Write> writes;
+    for_each_within(budget_, 0, o_.items().size(), [&](std::size_t i) {
+      const ItemId item{i};
+      if (!o_.items().is_write(item) || !e_.is_open(o_.items().key(item))) return;
+      if (gap_[o_.items().key(item).index()] > longest_) return;
+      if (!o_.final(item) || !o_.counted(o_.txn(item))) return;
+      const float time = time_[o_.txn(item).index()];
+      writes.push_back({o_.items().key(item), o_.items().value(item), time, item});
+    });
+    if (!sort_within(budget_, writes, std::less<>())) return;
+    const auto searched = o_.searched_reads();
+    for_each_within(budget_, 0, searched.size(), [&](std::size_t r) {
+      const ItemId read = searched[r];
+      const KeyId key = o_.items().key(read);
+      const float gap = gap_[key.index()];
+      if (gap > longest_) return;
+      const float wanted = time_[o_.txn(read).index()] - gap;
+      const Write probe{key, o_.items().value(read), wanted, ItemId{0}};
+      const auto behind = std::lower_bound(writes.begin(), writes.end(), probe);
+      const auto off = [&](const Write& write) {
+        const bool fits = write.key == key && write.value == probe.value &&
+                          o_.txn(write.item) != o_.txn(read);
+        return fits ? std::abs(write.time - wanted) : kNever;
+      };
+      const float right = behind == writes.end() ? kNever : off(*behind);
+      const float left = behind == writes.begin() ? kNever : off(*(behind - 1));
+      if (std::min(left, right) > kFar * gap) return;
+      add_read(read, left < right ? (behind - 1)->item : behind->item);
+    });
+  }
+  static constexpr float kNever = 1e9F;
+  static constexpr float kFar = 3;  // In gaps: what is further away is no match.
+
+  // Makes links_ from reads_.
+  void link() {
+    first_.assign(time_.size() + 1, 0);
+    for (const Read& read : reads_) {
+      ++first_[read.reader];
+      ++first_[read.writer];
+    }
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    links_.resize(2 * reads_.size());
+    for (const Read& read : reads_) {
+      links_[--first_[read.reader]] = {read.writer, read.gap};
+      links_[--first_[read.writer]] = {read.reader, -read.gap};
     }
   }
 
-  // Call f(dated) for the transactions taken to come later than `txn`, and earlier: those that are
-  // known to, and those next to it in its session.
-  template <class F>
-  void for_each_later(TxnId txn, const F& f) const {
-    for (const Node node : known_.out(e_.commit(txn))) {
-      if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
-    }
-    if (next_.empty()) return;
-    if (const TxnId other = next_[txn.index()]; other.valid()) f(places_[other.index()]);
-  }
-  template <class F>
-  void for_each_earlier(TxnId txn, const F& f) const {
-    for (const Node node : back_.out(e_.begin(txn))) {
-      if (const TxnId other = e_.txn(node); other != kInitialTxn) f(places_[other.index()]);
-    }
-    if (previous_.empty()) return;
-    if (const TxnId other = previous_[txn.index()]; other.valid()) f(places_[other.index()]);
-  }
-
-  // Measures gaps_ in the first guess. They are taken to spread as widely as they are long, as
-  // those between random events do.
-  void measure() {
-    std::array<double, 2> count{};
-    std::array<double, 2> total{};
-    for_each_within(budget_, 0, places_.size(), [&](std::size_t t) {
-      const Dated& here = places_[t];
-      for_each_later(TxnId{t}, [&](const Dated& other) {
-        ++count[gap(here, other)];
-        total[gap(here, other)] += other.time - here.time;
-      });
-    });
-    for (std::size_t i = 0; i < gaps_.size(); ++i) {
-      if (count[i] == 0 || total[i] <= 0) continue;
-      gaps_[i].mean = static_cast<float>(total[i] / count[i]);
-      gaps_[i].weight = 1 / (gaps_[i].mean * gaps_[i].mean);
+  void fit(int rounds) {
+    link();
+    const History& h = o_.history();
+    for (int round = 0; round < rounds; ++round) {
+      for_each_within(budget_, 0, h.session_count(),
+                      [&](std::size_t s) { fit_session(h.session_txns(SessionId{s})); });
     }
   }
 
-  // Moves a transaction to the weighted mean of where its neighbours and the first guess have it.
-  void move(TxnId txn) {
-    Dated& here = places_[txn.index()];
-    float weights = kAnchor;
-    float sum = kAnchor * guess_[txn.index()];
-    for_each_later(txn, [&](const Dated& other) {
-      const Gap& between = gaps_[gap(here, other)];
-      weights += between.weight;
-      sum += between.weight * (other.time - between.mean);
-    });
-    for_each_earlier(txn, [&](const Dated& other) {
-      const Gap& between = gaps_[gap(here, other)];
-      weights += between.weight;
-      sum += between.weight * (other.time + between.mean);
-    });
-    here.time = sum / weights;
+  // Moves all transactions of a session to where they fit best while the others stay. Each depends
+  // on its neighbours only, so that is a tridiagonal system of equations: elimination forward, and
+  // substitution backward.
+  template <class Txns>
+  void fit_session(const Txns& txns) {
+    if (txns.empty()) return;
+    const float step = 1 / static_cast<float>(txns.size());
+    const float stiff = weight(step);
+    rows_.clear();
+    for (std::size_t i = 0; i < txns.size(); ++i) {
+      Row row = row_of(txns[i]);
+      if (i + 1 < txns.size()) {
+        row.weight += stiff;
+        row.sum -= stiff * step;
+      }
+      if (i > 0) {
+        const double share = stiff / rows_.back().weight;
+        row.weight += stiff - stiff * share;
+        row.sum += stiff * step + rows_.back().sum * share;
+      }
+      rows_.push_back(row);
+    }
+    double behind = 0;
+    for (std::size_t i = txns.size(); i-- > 0;) {
+      behind = (rows_[i].sum + (i + 1 < txns.size() ? stiff * behind : 0)) / rows_[i].weight;
+      time_[txns[i].index()] = static_cast<float>(behind);
+    }
+  }
+  // How much holds a transaction, and the weighted sum of where it is held.
+  struct Row {
+    double weight = 0;
+    double sum = 0;
+  };
+  [[nodiscard]] Row row_of(TxnId txn) const {
+    Row row{kAnchor, kAnchor * guess_[txn.index()]};
+    for (std::uint32_t l = first_[txn.index()]; l < first_[txn.index() + 1]; ++l) {
+      const float weight = this->weight(links_[l].gap);
+      row.weight += weight;
+      row.sum += weight * (time_[links_[l].other] + links_[l].gap);
+    }
+    return row;
   }
 
   const Encoding& e_;
-  const Digraph& known_;
-  const Digraph& back_;
+  const Observed& o_;
   const Budget& budget_;
-  std::vector<float> guess_;  // By transaction: its time by the first guess.
-  // By transaction: its time by now.
-  std::vector<Dated> places_;
-  // By transaction: the next one of its session, and the one before; invalid if there is none.
-  // Empty if arcs say that.
-  std::vector<TxnId> next_, previous_;
-  // Within a session, and between sessions.
-  std::array<Gap, 2> gaps_;
+  std::vector<float> time_;   // By transaction: its time by now,
+  std::vector<float> guess_;  // and by the first guess.
+  std::vector<float> gap_;    // By key: how long after a write it is read.
+  float longest_ = 0;         // Longer gaps tell nothing.
+  std::vector<Read> reads_;
+  std::vector<Link> links_;            // By transaction; each read is there twice.
+  std::vector<std::uint32_t> first_;   // By transaction, and one more: where its links begin.
+  std::vector<Row> rows_;              // Scratch of fit_session().
 };
 
 }  // namespace
 
-std::optional<std::vector<Node>> aligned(const Encoding& encoding, const Digraph& known,
-                                         const Digraph& back, std::span<const Node> nodes,
+std::optional<std::vector<Node>> aligned(const Encoding& encoding, std::span<const Node> nodes,
                                          const Budget& budget) {
-  Alignment alignment(encoding, known, back, nodes, budget);
+  Alignment alignment(encoding, nodes, budget);
   if (!alignment.worthwhile()) return std::nullopt;
   return alignment.run();
 }

@@ -2,10 +2,14 @@
 //
 // Where a history has no clocks and comes session by session, the first guess is that every session
 // ran at even speed. But who saw whom tells how sessions lie beside each other: a read comes some
-// time after the write it returned, on average always the same, and so does a transaction after the
-// one before it in its session. Every transaction is moved to where its neighbours say it belongs,
-// for a few rounds, and held back a little by where it was: a least-squares fit. Many rounds would
-// fit the noise of the reads.
+// time after the write it returned, the sooner the more often its key is written, and so does a
+// transaction after the one before it in its session. A least-squares fit finds times that agree
+// with both. It is solved session by session, each as a whole, with the others where they are, a
+// few times: that moves whole sessions at once, where moving one transaction after the other would
+// take hundreds of rounds.
+//
+// A read that several transactions may have written tells something, too, as soon as the fit says
+// which of them was likely the one.
 #pragma once
 
 #include <optional>
@@ -17,12 +21,11 @@
 
 namespace ouro {
 
-// All transactions in that order; nothing if the first guess is better.
-// REQUIRES: `back` is the reverse of `known`, and `nodes` is the first guess, a topological order
-// of `known`.
-// Cost: some passes over the arcs.
+// All transactions in that order; nothing if no key is written often
+// enough for its reads to tell anything.
+// REQUIRES: `nodes` is the first guess, an order of all nodes.
+// Cost: some passes over the items.
 [[nodiscard]] std::optional<std::vector<Node>> aligned(const Encoding& encoding,
-                                                       const Digraph& known, const Digraph& back,
                                                        std::span<const Node> nodes,
                                                        const Budget& budget);
 

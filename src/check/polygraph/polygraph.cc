@@ -13,6 +13,7 @@
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/parallel_si.h"
+#include "check/polygraph/rehearsal.h"
 #include "check/polygraph/search.h"
 #include "check/polygraph/session_arcs.h"
 #include "check/polygraph/tangle.h"
@@ -142,13 +143,13 @@ void improve(Start& start, const Encoding& encoding, const CheckOptions& options
   const bool vague = order_is_vague(encoding.observed().history());
   if (!vague && encoding.sessions()) return;
   const Digraph& known = start.known;
-  start.back = known.reversed(options.threads, budget);
   budget.charge(10 * (known.node_count() + known.arc_count()));
   if (vague) {
-    if (const auto txns = aligned(encoding, known, *start.back, start.order, budget)) {
+    if (const auto txns = aligned(encoding, start.order, budget)) {
       start.order = topological_order(known, encoding.likely_order(*txns), budget);
     }
   } else {
+    start.back = known.reversed(options.threads, budget);
     start.order =
         topological_order(known, trusting_order(encoding, *start.back, likely, budget), budget);
   }
@@ -158,16 +159,32 @@ Digraph known_arcs(const Encoding& encoding, const CheckOptions& options, const 
   return {encoding.node_count(), encoding.arcs(), options.threads, budget};
 }
 
-// If the budget is exhausted, the result is meaningless.
+// Whether the order of the source is to be played through: values repeat, and keys are written so
+// often that it matters if a transaction changes places with another that ran beside it.
+bool needs_rehearsal(const Encoding& encoding) {
+  const Observed& o = encoding.observed();
+  const History& h = o.history();
+  if (!encoding.open().sources || o.searched_reads().empty()) return false;
+  if (encoding.mixture() != nullptr || !encoding.overwrites() || order_is_vague(h)) return false;
+  constexpr std::size_t kOften = 5;
+  return kOften * o.items().size() * h.session_count() >= h.txn_count() * h.key_count();
+}
+
+// Begins with the order that the source suggests: played through if values repeat, improved
+// otherwise. If the budget is exhausted, the result is meaningless.
 Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& options,
                  const Budget& budget) {
   Start start{std::move(known), {}, {}};
   budget.charge(2 * start.known.node_count() + start.known.arc_count());
   if (budget.exhausted()) return start;
-  const auto likely =
-      encoding.likely_order(likely_commit_order(encoding.observed().history(), budget));
+  const History& history = encoding.observed().history();
+  const std::vector<Node> txns = likely_commit_order(history, budget);
+  const bool rehearse = needs_rehearsal(encoding) && !budget.exhausted();
+  const auto likely = rehearse ? rehearsed(encoding, txns, budget) : encoding.likely_order(txns);
   start.order = topological_order(start.known, likely, budget);
-  if (!start.cyclic() && !budget.exhausted()) improve(start, encoding, options, likely, budget);
+  if (!rehearse && !start.cyclic() && !budget.exhausted()) {
+    improve(start, encoding, options, likely, budget);
+  }
   return start;
 }
 

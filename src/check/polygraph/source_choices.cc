@@ -1,7 +1,9 @@
 #include "check/polygraph/source_choices.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/internal_error.h"
 #include "check/observed/phantom.h"
 #include "check/polygraph/search.h"
 
@@ -38,20 +40,32 @@ void SourceChoices::add_reads() {
   }
   by_key_.resize(reads_.size());
   for (std::uint32_t r = 0; r < reads_.size(); ++r) by_key_[keys_[reads_[r].key].end_read++] = r;
+  known_position_.resize(order_.node_count());
+  for (Node node = 0; node < known_position_.size(); ++node) {
+    known_position_[node] = order_.position(node);
+  }
 }
 
 // ---- the current order ----
 
 void SourceChoices::moved(Node node) {
+  const std::uint32_t to = order_.position(node);
+  const std::uint32_t from = std::exchange(known_position_[node], to);
   const TxnId txn = e_.txn(node);
-  if (txn == kInitialTxn) return;
+  if (txn == kInitialTxn || from == to) return;
+  const bool writes = e_.is_commit(node);
+  const bool reads = !writes || e_.is_single(txn);
   for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
     if (!e_.is_open(o_.items().key(i))) continue;
+    const bool is_write = o_.items().is_write(i);
+    if (!(is_write ? writes : reads)) continue;
     const std::uint32_t number = key_of_[o_.items().key(i).index()];
     if (number == kNoKey) continue;
     Key& key = keys_[number];
-    if (std::exchange(key.is_dirty, true)) continue;
-    dirty_.push_back(number);
+    if (!key.is_dirty()) dirty_.push_back(number);
+    key.low = std::min({key.low, from, to});
+    key.high = std::max({key.high, from, to});
+    key.is_sorted &= is_write;
   }
 }
 
@@ -59,8 +73,8 @@ bool SourceChoices::fits(const Read& read, VersionId version) const {
   return seen_[version].writer != read.txn && o_.fits(read.item, seen_[version].write);
 }
 
-VersionId SourceChoices::returned(const Read& read) const {
-  VersionId version = last_seen(read);
+VersionId SourceChoices::returned(const Read& read, VersionId seen) const {
+  VersionId version = seen;
   if (e_.phantoms(read.txn) && is_phantom(o_, read.item)) {
     while (version != kNoVersion && !fits(read, version)) version = seen_.before(version);
   }
@@ -88,8 +102,9 @@ VersionId SourceChoices::nearest(const Read& read, VersionId from) const {
 std::vector<ReadSource> SourceChoices::sources() const {
   std::vector<ReadSource> out;
   for (const Read& read : reads_) {
-    out.push_back(
-        {o_.items().op(read.item), o_.items().key(read.item), seen_[returned(read)].writer});
+    const VersionId version = returned(read, last_seen(read));
+    insist(version != kNoVersion, "the search overlooked a read");
+    out.push_back({o_.items().op(read.item), o_.items().key(read.item), seen_[version].writer});
   }
   return out;
 }
@@ -98,15 +113,36 @@ std::vector<ReadSource> SourceChoices::sources() const {
 
 void SourceChoices::look_at_dirty_keys() {
   for (const std::uint32_t k : dirty_) {
-    Key& key = keys_[k];
-    key.is_dirty = false;
-    for (std::uint32_t i = key.first_read; i < key.end_read && !ticker_.tick(); ++i) {
-      const Read& read = reads_[by_key_[i]];
-      if (returned(read) != kNoVersion) continue;
-      open_.emplace(order_.position(e_.begin(read.txn)), by_key_[i]);
-    }
+    look_at(keys_[k]);
+    keys_[k].low = 0xffffffff;
+    keys_[k].high = 0;
+    keys_[k].is_sorted = true;
   }
   dirty_.clear();
+}
+
+// Looks at the reads of a key that may see another version than before: those between `low` and
+// `high`, and those behind that see a version from there. All who moved came from there and went
+// there, so the others are sorted.
+void SourceChoices::look_at(const Key& key) {
+  const auto end = by_key_.begin() + key.end_read;
+  const auto first =
+      std::partition_point(by_key_.begin() + key.first_read, end,
+                           [&](std::uint32_t read) { return position(read) < key.low; });
+  if (!key.is_sorted) {
+    const auto behind = std::partition_point(
+        first, end, [&](std::uint32_t read) { return position(read) <= key.high; });
+    ticker_.tick(static_cast<std::uint32_t>(behind - first));
+    std::sort(first, behind, [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(position(a), a) < std::pair(position(b), b);
+    });
+  }
+  for (auto at = first; at != end && !ticker_.tick(); ++at) {
+    const Read& read = reads_[*at];
+    const VersionId seen = last_seen(read);
+    if (seen_.position(seen) > key.high + std::uint64_t{1}) return;
+    if (returned(read, seen) == kNoVersion) open_.emplace(position(*at), *at);
+  }
 }
 
 bool SourceChoices::next(Solver& solver, Guide::Next& next) {
@@ -114,11 +150,12 @@ bool SourceChoices::next(Solver& solver, Guide::Next& next) {
     while (!open_.empty()) {
       if (ticker_.tick()) return false;
       Read& read = reads_[open_.top().second];
-      if (returned(read) != kNoVersion) {
+      const VersionId seen = last_seen(read);
+      if (returned(read, seen) != kNoVersion) {
         open_.pop();
         continue;
       }
-      ask(solver, read, last_seen(read), next);  // It stays on top until it is satisfied.
+      ask(solver, read, seen, next);  // It stays on top until it is satisfied.
       return true;
     }
     look_at_dirty_keys();

@@ -55,7 +55,12 @@ class SourceChoices {
     KeyId key;
     std::uint32_t first_read = 0;  // Into by_key_.
     std::uint32_t end_read = 0;
-    bool is_dirty = true;  // Somebody who reads or writes it moved since its reads were looked at.
+    // Where those who read or write it came from and went to since its reads were looked at; empty
+    // if nobody moved.
+    std::uint32_t low = 0;
+    std::uint32_t high = 0xffffffff;
+    bool is_sorted = false;  // None of those who read it moved.
+    [[nodiscard]] bool is_dirty() const { return low <= high; }
   };
   struct Read {
     ItemId item;
@@ -76,11 +81,16 @@ class SourceChoices {
   [[nodiscard]] VersionId last_seen(const Read& read) const {
     return seen_.last_seen(keys_[read.key].key, read.txn);
   }
-  // What the read returned by the current order; kNoVersion if it is not satisfied.
-  [[nodiscard]] VersionId returned(const Read& read) const;
+  // What the read returned by the current order, in which it sees `seen` last; kNoVersion if it is
+  // not satisfied.
+  [[nodiscard]] VersionId returned(const Read& read, VersionId seen) const;
   [[nodiscard]] VersionId nearest(const Read& read, VersionId from) const;
   [[nodiscard]] bool may_ask(const Read& read, VersionId version) const;
+  [[nodiscard]] std::uint32_t position(std::uint32_t read) const {
+    return order_.position(e_.begin(reads_[read].txn));
+  }
   void look_at_dirty_keys();
+  void look_at(const Key& key);
   void ask(Solver& solver, Read& read, VersionId seen, Guide::Next& next);
   void forbid(Solver& solver, const Read& read, const Read::Asked& asked, VersionId seen,
               Guide::Next& next);
@@ -95,7 +105,8 @@ class SourceChoices {
   static constexpr std::uint32_t kNoKey = 0xffffffff;
   std::vector<std::uint32_t> key_of_;  // By KeyId: into keys_; kNoKey: it has no such reads.
   std::vector<Read> reads_;            // In the order of their items.
-  std::vector<std::uint32_t> by_key_;  // Reads, key by key.
+  std::vector<std::uint32_t> by_key_;  // Reads, key by key; of a key, as their transactions begin.
+  std::vector<std::uint32_t> known_position_;  // By node: where it was when it moved last.
   std::vector<std::uint32_t> dirty_;   // Keys that are.
   // Reads that may not be satisfied, with the position that they had when they were pushed.
   using Entry = std::pair<std::uint32_t, std::uint32_t>;
