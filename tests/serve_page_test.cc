@@ -183,6 +183,26 @@ TEST(ServePageTest, EventsAreGroupedAndFilteredAndWhatIsNewIsSaid) {
   EXPECT_THAT(browser.complaints(), IsEmpty());
 }
 
+TEST(ServePageTest, EverySourceHasItsVerdictAndItsEvents) {
+  Browser browser;
+  if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
+  ServeProcess service({});
+  const std::string type = "application/x-ndjson";
+  const std::string conflict = writer("a", 1, 4, 1) + writer("b", 2, 5, 2);
+  ASSERT_EQ(service.post(conflict, type, {{"X-Ouro-Source", "shop"}}).status, 200);
+  ASSERT_EQ(service.post(conflict, type, {{"X-Ouro-Source", "<i>bank"}}).status, 200);
+  ASSERT_EQ(service.post(writer("c", 1, 2, 3)).status, 200);
+  browser.open(service.url() + "/");
+  browser.wait_for("document.querySelectorAll('#events .group').length === 2");
+  EXPECT_EQ(browser.count("#sources .badge"), 3u);
+  EXPECT_EQ(browser.count("#sources .badge.holds"), 1u);
+  EXPECT_THAT(browser.text(".kind h3"), StartsWith("write conflict 2 events"));
+  browser.click("#sources li:nth-child(2) button");
+  EXPECT_EQ(browser.count("#events .group"), 1u);
+  EXPECT_THAT(browser.text("#events .chip"), HasSubstr("shop"));
+  EXPECT_THAT(browser.complaints(), IsEmpty());
+}
+
 TEST(ServePageTest, TheThemeIsRemembered) {
   Browser browser;
   if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;

@@ -127,13 +127,14 @@ class EventLog {
     const found = events.filter(event => event.withdraws === undefined);
     const most = this.open.has(name) ? Infinity : kMostKeys;
     const left = groups.length - Math.min(groups.length, most);
+    const keys = new Set(groups.map(group => JSON.stringify(group.keys))).size;
     const more = left === 0 ? null : html('button', {type: 'button', class: 'small', onclick: () => {
       this.open.add(name);
       this.onChange();
-    }}, `Show ${counted(left, 'more key')}`);
+    }}, `Show ${left} more`);
     return html('li', {class: `kind ${found.some(event => !event.takenBack) ? found[0].kind : 'withdrawn'}`},
         html('h3', {}, html('span', {class: 'name'}, name), ' ', html('span', {class: 'count'}, counted(found.length, 'event')),
-             groups.length > 1 ? [' ', html('span', {class: 'count'}, counted(groups.length, 'key'))] : null),
+             keys > 1 ? [' ', html('span', {class: 'count'}, counted(keys, 'key'))] : null),
         meaning ? html('p', {class: 'dim'}, meaning[0].toUpperCase() + meaning.slice(1), '.') : null,
         html('ul', {}, groups.slice(0, most).map(group => this.groupItem(group, seen))), more);
   }
