@@ -91,11 +91,10 @@ TEST_F(ExecTest, TimestampsOfTheDriverAreRecorded) {
 
 // The faults strike after the first transactions, so runs go on with what is left.
 TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
-  const char* const faults[] = {"silent txn",        "exit txn",       "kill commit",
-                                "kill-after commit", "kill-after txn", "nonsense op 9",
-                                "half commit",       "half-exit txn",  "huge op 9",
-                                "wrong-id txn",      "no-outcome txn", "wrong-result op 9",
-                                "too-few txn",       "too-many txn",   "twice txn"};
+  const char* const faults[] = {
+      "silent txn",     "exit txn",          "kill commit",   "kill-after commit", "kill-after txn",
+      "nonsense op 9",  "half commit",       "half-exit txn", "huge op 9",         "wrong-id txn",
+      "no-outcome txn", "wrong-result op 9", "too-few txn",   "too-many txn",      "twice txn"};
   for (const char* fault : faults) {
     SCOPED_TRACE(fault);
     RunOptions asked = options(bad(fault), WorkloadKind::General, 12);
@@ -201,6 +200,57 @@ TEST_F(ExecTest, TheCommandLineEndsWithAnError) {
   const Ran ran = run_program({kOuroBinary, "run", "exec:exit 3", "--patience", "1"});
   EXPECT_EQ(ran.status, 254);
   EXPECT_THAT(ran.err, HasSubstr("ouro: exec:exit 3: hello: it ended with status 3"));
+}
+
+std::string complaints_about(const std::string& url) {
+  const auto trial = try_driver(url.substr(std::string("exec:").size()), 400ms);
+  if (!trial.ok()) return trial.error().what;
+  std::string wrong;
+  for (const DriverFinding& finding : trial->findings) {
+    if (!finding.good) wrong += finding.what + '\n';
+  }
+  return wrong;
+}
+
+TEST(DriverTrialTest, TheReferenceDriverPasses) {
+  for (const char* how : {"sqlite", "sqlite --steps --threads"}) {
+    EXPECT_EQ(complaints_about(reference(how)), "") << how;
+  }
+}
+
+// A wrong answer to each kind of message, and what is said about it.
+TEST(DriverTrialTest, EveryMistakeIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"nonsense hello 1", "hello: it wrote what is no JSON object: Traceback"},
+      {"wrong-outcome setup 1", "setup: the driver gave no reason"},
+      {"text-id open 1", "open: an answer has no \"id\""},
+      {"wrong-outcome begin 1", "\"outcome\" is none of aborted, failed, lost"},
+      {"wrong-result op 1", "no good \"result\" of [\"r\",1]"},
+      {"no-outcome commit 1", "\"outcome\" is none of committed, aborted, failed, unknown"},
+      {"wrong-outcome rollback 1", "undo: rollback: wrong answer of the driver"},
+      {"too-few txn 1", "\"results\" do not fit the operations"},
+      {"no-times commit 1", "it has no \"start_ts\""},
+      {"exit end 1", "end: exec:"},
+      {"keeps-rollback", "r of what was rolled back: it is 12, but should be 11"},
+      {"open-scan", "scan, both bounds included: it is [[1,11]], but should be [[1,11][3,-33]]"},
+      {"no-append", "r in the order of appends: it is [], but should be [12,7]"},
+      {"count-null", "aggregate count of no row: it is null, but should be 0"},
+      {"no-delete", "r after d: it is -33, but should be null"},
+  };
+  for (const auto& [fault, what] : cases) {
+    EXPECT_THAT(complaints_about(bad(fault)), HasSubstr(what)) << fault;
+  }
+}
+
+TEST(DriverTrialTest, TheCommandTellsWhatIsWrong) {
+  const std::string good = reference("sqlite").substr(5);
+  const Ran right = run_program({kOuroBinary, "driver-test", good});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.out, HasSubstr("ok     serializable, registers: scan: begin"));
+  const Ran wrong = run_program({kOuroBinary, "driver-test", "-q", bad("no-delete").substr(5)});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, testing::StartsWith("WRONG  serializable, registers: r after d"));
+  EXPECT_EQ(run_program({kOuroBinary, "driver-test", "exit 3"}).status, 254);
 }
 
 // One process serves several threads: answers may come in any order.

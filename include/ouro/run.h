@@ -103,6 +103,22 @@ struct RunReport {
 [[nodiscard]] Result<Level> claimed_level(const RunOptions& options,
                                           Evidence evidence = Evidence::Observed);
 
+// What was tried with a driver, and whether its answer was right.
+struct DriverFinding {
+  std::string what;  // If it was not, says what is wrong.
+  bool good = false;
+};
+struct DriverTrial {
+  std::string database;  // What the driver says of itself.
+  std::vector<DriverFinding> findings;
+};
+// Tries the driver that `command` starts (docs/drivers.md) with every kind of message. The error
+// says why it cannot be used at all. No answer is waited for longer than `patience`, or three times
+// that to start.
+[[nodiscard]] Result<DriverTrial> try_driver(
+    const std::string& command,
+    std::chrono::milliseconds patience = std::chrono::milliseconds(10'000));
+
 struct DatabaseInfo {
   std::string_view scheme;  // What its URLs begin with: "postgres".
   std::string_view description;

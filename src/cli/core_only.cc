@@ -1,5 +1,5 @@
-// ouro run and ouro serve in a build without databases and network (OURO_CORE_ONLY): they say so.
-// Other builds have run.cc and serve.cc instead.
+// ouro run, driver-test and serve in a build without databases and network (OURO_CORE_ONLY): they
+// say so. Other builds have run.cc, driver_trial.cc and serve.cc instead.
 
 #include <fmt/format.h>
 
@@ -26,6 +26,10 @@ void add_missing(CLI::App& root, Commands& commands, const std::string& name,
 
 void add_run(CLI::App& root, Commands& commands) {
   add_missing(root, commands, "run", "test a database: run clients on it and check");
+}
+
+void add_driver_test(CLI::App& root, Commands& commands) {
+  add_missing(root, commands, "driver-test", "check a driver that is a program");
 }
 
 void add_serve(CLI::App& root, Commands& commands) {

@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../clients/drivers/python"))
 import ouro_driver  # noqa: E402
 
-fault, request_kind = sys.argv[1], sys.argv[2]
+fault, request_kind = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
 nth = int(sys.argv[3]) if len(sys.argv) > 3 else 3
 sys.argv = [sys.argv[0], "sqlite"] + sys.argv[4:] + (["--steps"] if request_kind in ("begin", "op", "commit") else [])
 
@@ -89,5 +89,18 @@ class BadServer(ouro_driver.Server):
             say(json.dumps(change({"id": request["id"], **members})) + "\n")
 
 
+# Mistakes of a driver that speaks the protocol but does not do what it is asked for.
+MISTAKES = {
+    "keeps-rollback": ("rollback", lambda self: self.execute("COMMIT")),
+    "open-scan": ("do_scan", lambda self, lower, upper: [list(row) for row in self.rows(
+        "SELECT k, v FROM ouro_data WHERE k >= ? AND k < ?", (lower, upper))]),
+    "no-append": ("do_append", lambda self, key, number: None),
+    "count-null": ("do_aggregate", lambda self, kind, column, conditions: None),
+    "no-delete": ("do_d", lambda self, key: None),
+}
+if fault in MISTAKES:
+    setattr(ouro_driver.Session, *MISTAKES[fault])
+    request_kind = None
+    sys.argv.append("--threads")  # Fewer processes to start.
 ouro_driver.Server = BadServer
 ouro_driver.main()
