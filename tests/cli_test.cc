@@ -467,8 +467,11 @@ TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
             "  T2  session b, line 2, id 7       r x=1   …   (2 operations)\n\n"
             "  T1 < T2, because T2 read x=1, which T1 wrote.\n");
   EXPECT_EQ(ouro({"explain", path, "line:2", "#1"}).out, forth.out);
+  EXPECT_EQ(ouro({"explain", path, "b/1", "a/1"}).out, forth.out);
   const Ran open = ouro({"explain", path, "3", "7", "-l", "cc"});
   EXPECT_EQ(open.status, 0);
+  EXPECT_THAT(open.out, HasSubstr("\n  One way: … 1 other, T2, T1.\n"));
+  EXPECT_THAT(open.out, HasSubstr("\n  Another: … 1 other, T1, T2.\n"));
   EXPECT_THAT(open.out, StartsWith("T2 and T1: open. At causal, some orders that explain the "
                                    "history have the one first, some the other.\n"));
   EXPECT_THAT(ouro({"explain", path, "first", "7", "-l", "rc"}).out,
@@ -484,7 +487,8 @@ TEST_F(CliTest, ExplainSaysWhyOneMustPrecedeTheOther) {
   EXPECT_THAT(ouro({"explain", headed, "2", "3"}).out, StartsWith("T1 must precede T2 at"));
   EXPECT_EQ(ouro({"explain", path, "first", "first"}).status, 254);
   EXPECT_EQ(ouro({"explain", path, "first", "nobody"}).err,
-            "ouro: there is no transaction 'nobody'; give an id, line:12 or #12\n");
+            "ouro: there is no transaction 'nobody'; give an id, line:12, byte:345, "
+            "SESSION/3 or #12\n");
   EXPECT_EQ(ouro({"explain", fractured_, "#1", "#2", "-l", "ra"}).status, 1);
 }
 

@@ -682,9 +682,34 @@ TEST(PrecedenceTest, BelowSnapshotsAgreesWithTheOraclesOrders) {
   EXPECT_GT(required, 20 / kSlowdown);
 }
 
-TEST(PrecedenceTest, OfAViolatedHistoryThereIsNothingToAsk) {
-  EXPECT_EQ(must_precede("T1: r x nil, w x 1\nT2: r x nil, w x 2", 1, 2, Level::Si).answer,
-            Precedence::Answer::Violated);
+TEST(PrecedenceTest, OfAViolatedHistoryTheStrongestLevelThatHoldsIsAsked) {
+  const Precedence answer =
+      must_precede("T1: r x nil, w x 1\nT2: r x nil, w x 2\nT3: r x 1", 1, 3, Level::Serializable);
+  EXPECT_EQ(answer.answer, Precedence::Answer::Required);
+  EXPECT_EQ(answer.level, Level::Prefix) << info(answer.level).name;
+}
+
+TEST(PrecedenceTest, OfAHistoryThatViolatesAllTheViolationIsTold) {
+  const Precedence answer = must_precede("T1: r x 7\nT2: w x 2", 1, 2, Level::Serializable);
+  EXPECT_EQ(answer.answer, Precedence::Answer::Violated);
+  EXPECT_EQ(answer.story.pattern, Pattern::ThinAirRead);
+}
+
+// Where neither must precede the other, each answer has an order of the other way round.
+TEST(PrecedenceTest, OpenAnswersComeWithAnOrder) {
+  const auto place = [](const Precedence& answer, TxnId txn, bool commit) {
+    const auto at = std::find_if(answer.order.begin(), answer.order.end(), [&](const Event& event) {
+      return event.txn == txn && event.commit == commit;
+    });
+    EXPECT_NE(at, answer.order.end());
+    return at - answer.order.begin();
+  };
+  for (const Level level : {Level::Serializable, Level::Si, Level::Prefix, Level::ReadCommitted}) {
+    const Precedence answer = must_precede("T1: w x 1\nT2: w y 2\nT3: r x 1, r y 2", 1, 2, level);
+    ASSERT_EQ(answer.answer, Precedence::Answer::Open) << info(level).name;
+    const bool begins = level == Level::Si;
+    EXPECT_LT(place(answer, TxnId{1}, !begins), place(answer, TxnId{0}, true)) << info(level).name;
+  }
 }
 
 }  // namespace

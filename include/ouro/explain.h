@@ -203,13 +203,21 @@ struct Precedence {
   enum class Answer : std::uint8_t {
     Required,   // In every order that explains the history it does; the story says why.
     Open,       // In some order that explains the history it does not.
-    Violated,   // No order explains the history, so there is nothing to ask; see explain().
+    Violated,   // No order explains the history at any level.
     Undecided,  // The question was given up.
   };
   Answer answer = Answer::Undecided;
   // Required: why. Case::cycle is here a path of edges from the first transaction to the second; or
-  // a cycle, if the case is impossible anyway.
+  // a cycle, if the case is impossible anyway. Violated: a story of the violation, if one was
+  // found.
   Story story;
+  // The level at which the answer is given: the one that was asked for or, if the history violates
+  // that, the strongest other one that it does not violate.
+  Level level = Level::Serializable;
+  // Open: an order that explains the history in which `first` does not precede `second`; at the
+  // levels of snapshots with begins and commits, else with commits only. Empty if one of the two
+  // does not count.
+  std::vector<Event> order;
 };
 
 // Whether `first` must precede `second` at `level`. To precede means: at the serializable levels,

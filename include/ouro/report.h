@@ -85,9 +85,11 @@ struct ReportOptions {
 // for nothing.
 [[nodiscard]] std::string describe(std::span<const LeftOut> left_out);
 
-// Whether and why `first` must precede `second`. REQUIRES: precedence() gave `answer` for them.
+// Whether and why `first` must precede `second`. REQUIRES: precedence() gave `answer` for them,
+// asked at `level`. If both ways are open, `other` is the answer with the two exchanged: then an
+// order for each way is shown. It may be null.
 [[nodiscard]] std::string describe(const History& history, Level level, TxnId first, TxnId second,
-                                   const Precedence& answer);
+                                   const Precedence& answer, const Precedence* other = nullptr);
 
 // The verdict, or the verdicts, and their stories as JSON.
 [[nodiscard]] std::string to_json(const History& history, const Verdict& verdict,

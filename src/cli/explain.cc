@@ -27,8 +27,11 @@ constexpr char kExplainDetails[] =
     "order that explains HISTORY at LEVEL; and why: the path from one to the other, each step with "
     "the operations that prove it. At the levels of snapshots to precede means to commit before "
     "the other begins, at parallel-si to be seen by it, at weaker levels to commit before it.\n\n"
-    "A transaction is given as its id in the history; as line:12, the line on which it stands; or "
-    "as #12, its number from 1. Plain numbers are ids, or else lines, or else numbers: of the two "
+    "If HISTORY violates LEVEL, the answer is about the strongest level that it keeps. If "
+    "both ways are open, an order for each is shown.\n\n"
+    "A transaction is given as its id in the history; as line:12 or byte:345, where it stands; as "
+    "SESSION/3, the third one of a session; or as #12, its number from 1. Plain numbers are ids, "
+    "or else lines, or else numbers: of the two "
     "the same, if that finds both.";
 
 // `text` as a whole number; nothing if it is none.
@@ -47,10 +50,23 @@ std::optional<TxnId> txn_with_id(const History& history, const std::string& id) 
   return {};
 }
 
-std::optional<TxnId> txn_on_line(const History& history, std::uint64_t line) {
+std::optional<TxnId> txn_at(const History& history, PlaceUnit unit, std::uint64_t position) {
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
     const Place place = history.place(TxnId{t});
-    if (place.unit == PlaceUnit::Line && place.position == line) return TxnId{t};
+    if (place.unit == unit && place.position == position) return TxnId{t};
+  }
+  return {};
+}
+
+// "SESSION/3".
+std::optional<TxnId> txn_of_session(const History& history, const std::string& text) {
+  const std::size_t slash = text.rfind('/');
+  if (slash == std::string::npos) return {};
+  const auto number = whole(std::string_view(text).substr(slash + 1));
+  for (std::size_t s = 0; number && s < history.session_count(); ++s) {
+    const auto txns = history.session_txns(SessionId{s});
+    const bool same = history.label(history.session_name(SessionId{s})) == text.substr(0, slash);
+    if (same && *number >= 1 && *number <= txns.size()) return txns[*number - 1];
   }
   return {};
 }
@@ -63,13 +79,18 @@ std::optional<TxnId> txn_numbered(const History& history, std::uint64_t number) 
 // A way to understand the name of a transaction; nothing if it finds none.
 using Reading = std::optional<TxnId> (*)(const History&, const std::string&);
 
-// All ways, the likeliest first: an id, a line, a number.
+// All ways, the likeliest first: an id, a line, a byte, a place in a session, a number.
 constexpr Reading kReadings[] = {
     txn_with_id,
     [](const History& history, const std::string& text) {
       const auto line = whole(text.substr(text.starts_with("line:") ? 5 : 0));
-      return line ? txn_on_line(history, *line) : std::nullopt;
+      return line ? txn_at(history, PlaceUnit::Line, *line) : std::nullopt;
     },
+    [](const History& history, const std::string& text) {
+      const auto byte = text.starts_with("byte:") ? whole(text.substr(5)) : std::nullopt;
+      return byte ? txn_at(history, PlaceUnit::Byte, *byte) : std::nullopt;
+    },
+    txn_of_session,
     [](const History& history, const std::string& text) {
       const auto number = whole(text.substr(text.starts_with("#") ? 1 : 0));
       return number ? txn_numbered(history, *number) : std::nullopt;
@@ -80,7 +101,8 @@ std::optional<TxnId> find_txn(const History& history, const std::string& text) {
   for (const Reading reading : kReadings) {
     if (const auto found = reading(history, text)) return found;
   }
-  fail(fmt::format("there is no transaction '{}'; give an id, line:12 or #12", text));
+  fail(fmt::format("there is no transaction '{}'; give an id, line:12, byte:345, SESSION/3 or #12",
+                   text));
   return std::nullopt;
 }
 
@@ -115,18 +137,21 @@ int run_explain(const ExplainFlags& flags) {
   options.threads = flags.threads;
   options.evidence = *evidence;
   options.clock_drift = flags.clock_drift;
+  std::vector<Precedence> answers;
   for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
     std::optional<Result<Precedence>> answer;
     watched("explaining " + display_name(flags.history), OnInterrupt::Wait,
             [&, b = before, a = after] { answer = precedence(*history, b, a, *level, options); });
     if (!answer->ok()) return fail(answer->error());
-    if ((*answer)->answer == Precedence::Answer::Open) continue;
-    print(describe(*history, *level, before, after, **answer));
-    return (*answer)->answer == Precedence::Answer::Required   ? kHolds
-           : (*answer)->answer == Precedence::Answer::Violated ? kViolated
-                                                               : kUndecided;
+    answers.push_back(**std::move(answer));
+    const Precedence::Answer said = answers.back().answer;
+    if (said == Precedence::Answer::Open) continue;
+    print(describe(*history, *level, before, after, answers.back()));
+    return said == Precedence::Answer::Required   ? kHolds
+           : said == Precedence::Answer::Violated ? kViolated
+                                                  : kUndecided;
   }
-  print(describe(*history, *level, first, second, {.answer = Precedence::Answer::Open}));
+  print(describe(*history, *level, first, second, answers[0], &answers[1]));
   return kHolds;
 }
 

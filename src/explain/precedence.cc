@@ -8,6 +8,8 @@
 // `first`.
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/budget.h"
 #include "base/level_rules.h"
@@ -82,6 +84,66 @@ Result<bool> both_count(const Budget& budget, const History& history, TxnId firs
   return observed->counted(first) && observed->counted(second);
 }
 
+// The order of a verdict that holds, without what was added to the history to ask the question.
+std::vector<Event> order_of(const Verdict& verdict, const Excerpt& asked) {
+  std::vector<Event> out;
+  const auto add = [&](TxnId txn, bool commit) {
+    const TxnId original = asked.txns[txn.index()];
+    if (original.valid()) out.push_back({original, commit});
+  };
+  if (verdict.schedule.empty()) {
+    for (const TxnId txn : verdict.order) add(txn, true);
+  } else {
+    for (const Event& event : verdict.schedule) add(event.txn, event.commit);
+  }
+  return out;
+}
+
+// The strongest level, `level` aside, that the history does not violate; the last in the list if
+// there are several; nothing if there is none, or it was not found within the budget.
+std::optional<Level> strongest_kept(const Budget& budget, const History& history, Level level,
+                                    CheckOptions options) {
+  std::vector<Level> others;
+  for (const LevelInfo& other : levels()) {
+    const bool stronger = implies(other.level, level, options.evidence);
+    if (!stronger && decidable(other.level, options.evidence)) others.push_back(other.level);
+  }
+  if (others.empty()) return std::nullopt;
+  options.outcomes_only = true;
+  const auto verdicts = check_within(budget, history, others, options);
+  if (!verdicts.ok()) return std::nullopt;
+  const auto strongest = strongest_holding(*verdicts);
+  return strongest.empty() ? std::nullopt : std::optional(strongest.back());
+}
+
+// precedence() at a level that the history does not violate.
+Result<Precedence> ask(const Budget& budget, const History& history, TxnId first, TxnId second,
+                       const ExplainOptions& options, const CheckOptions& check_options,
+                       Precedence out) {
+  const auto both = both_count(budget, history, first, second, check_options);
+  if (!both.ok()) return both.error();
+  if (budget.exhausted()) return out;
+  out.answer = Precedence::Answer::Open;
+  if (!*both) return out;
+  const Excerpter excerpter(history, options.evidence);
+  const Excerpt asked = by_commit_order(out.level) ? excerpter.whole_ordered(second, first)
+                                                   : excerpter.whole_with(second, first);
+  const auto verdict = check_within(budget, asked.history, out.level, check_options);
+  if (!verdict.ok()) return verdict.error();
+  if (verdict->outcome == Outcome::Undecided) out.answer = Precedence::Answer::Undecided;
+  if (verdict->outcome == Outcome::Holds) out.order = order_of(*verdict, asked);
+  if (verdict->outcome != Outcome::Violated) return out;
+  out.answer = Precedence::Answer::Required;
+  ExplainOptions how = options;
+  how.time_limit = budget.time_left();
+  Explanation explanation = explain(asked.history, *verdict, how);
+  if (explanation.stories.empty()) return out;
+  out.story = std::move(explanation.stories.front());
+  Added(asked, first, second).remove_from(out.story);
+  lift(out.story, asked);
+  return out;
+}
+
 }  // namespace
 
 Result<Precedence> precedence(const History& history, TxnId first, TxnId second, Level level,
@@ -102,32 +164,22 @@ Result<Precedence> precedence(const History& history, TxnId first, TxnId second,
   const auto as_is = check_within(budget, history, level, check_options);
   if (!as_is.ok()) return as_is.error();
   Precedence out;
-  if (as_is->outcome != Outcome::Holds) {
-    out.answer = as_is->outcome == Outcome::Violated ? Precedence::Answer::Violated
-                                                     : Precedence::Answer::Undecided;
-    return out;
+  out.level = level;
+  if (as_is->outcome == Outcome::Undecided) return out;
+  if (as_is->outcome == Outcome::Violated) {
+    const auto kept = strongest_kept(budget, history, level, check_options);
+    if (!kept) {
+      out.answer =
+          budget.exhausted() ? Precedence::Answer::Undecided : Precedence::Answer::Violated;
+      ExplainOptions how = options;
+      how.time_limit = budget.time_left();
+      Explanation explanation = explain(history, *as_is, how);
+      if (!explanation.stories.empty()) out.story = std::move(explanation.stories.front());
+      return out;
+    }
+    out.level = *kept;
   }
-  const auto both = both_count(budget, history, first, second, check_options);
-  if (!both.ok()) return both.error();
-  if (budget.exhausted()) return out;
-  out.answer = Precedence::Answer::Open;
-  if (!*both) return out;
-  const Excerpter excerpter(history, options.evidence);
-  const Excerpt asked = by_commit_order(level) ? excerpter.whole_ordered(second, first)
-                                               : excerpter.whole_with(second, first);
-  const auto verdict = check_within(budget, asked.history, level, check_options);
-  if (!verdict.ok()) return verdict.error();
-  if (verdict->outcome == Outcome::Undecided) out.answer = Precedence::Answer::Undecided;
-  if (verdict->outcome != Outcome::Violated) return out;
-  out.answer = Precedence::Answer::Required;
-  ExplainOptions how = options;
-  how.time_limit = budget.time_left();
-  Explanation explanation = explain(asked.history, *verdict, how);
-  if (explanation.stories.empty()) return out;
-  out.story = std::move(explanation.stories.front());
-  Added(asked, first, second).remove_from(out.story);
-  lift(out.story, asked);
-  return out;
+  return ask(budget, history, first, second, options, check_options, std::move(out));
 }
 
 }  // namespace ouro

@@ -69,8 +69,8 @@ bool Narrator::is_untold(const ReadSource& said) const {
 // "T3's count=2 saw T1's alice", or "T3's count=2 saw alice as it was at first"; or "T3's scan a..f
 // found b deleted by T1".
 std::string Narrator::untold_premise(const ReadSource& said) const {
-  const std::string read = fmt::format("{}'s {}", label(history_.txn_of(said.read)),
-                                       notation(history_, history_.op(said.read)));
+  const std::string read =
+      fmt::format("{}'s {}", label(history_.txn_of(said.read)), noted(history_.op(said.read)));
   const std::string key = short_key(history_, said.key);
   if (history_.op(said.read).kind == OpKind::Scan) {
     return said.writer.valid()
@@ -87,7 +87,7 @@ std::string Narrator::untold_premise(const ReadSource& said) const {
 std::string Narrator::element_name(const ReadSource& said) const {
   const auto list = history_.list(history_.op(said.read).value);
   return fmt::format("element {} of {}, {},", said.element, short_key(history_, said.key),
-                     short_text(history_, list[said.element - 1]));
+                     text(list[said.element - 1]));
 }
 
 // "If T3 read x=50 from T1", or "If T3's cas x 1→2 read T1's x=5", for each read of the case.
@@ -106,17 +106,17 @@ std::string Narrator::sources_premise(const Case& each) const {
     const Op read = history_.op(said.read);
     const std::string reader = label(history_.txn_of(said.read));
     if (const TxnId other = incrementer(said); other.valid()) {
-      out += fmt::format("{}'s {} {} {}", reader, notation(history_, read),
+      out += fmt::format("{}'s {} {} {}", reader, noted(read),
                          said.writer.valid() ? "saw" : "missed", label(other));
       continue;
     }
     if (!is_open_read(read.kind)) {
-      out += fmt::format("{} read {} from {}", reader,
-                         assignment(history_, said.key, returned(said)), label(said.writer));
+      out += fmt::format("{} read {} from {}", reader, assigned(said.key, returned(said)),
+                         label(said.writer));
       continue;
     }
     std::string what = fmt::format("the initial {}={}", short_key(history_, read.key),
-                                   short_text(history_, history_.initial(read.key)));
+                                   text(history_.initial(read.key)));
     if (said.writer.valid()) {
       Value last;
       for (OpId id = history_.first_op(said.writer); id < history_.end_op(said.writer);
@@ -125,15 +125,15 @@ std::string Narrator::sources_premise(const Case& each) const {
           last = history_.op(id).value;
         }
       }
-      what = fmt::format("{}'s {}", label(said.writer), assignment(history_, read.key, last));
+      what = fmt::format("{}'s {}", label(said.writer), assigned(read.key, last));
     }
     out += fmt::format("{}'s {} read {}", reader, cas_notation(history_, read), what);
   }
   for (const ReadSight& sight : each.sights) {
     out += fmt::format("{}{}'s {} {} {}'s {}", out.empty() ? "If " : " and ",
-                       label(history_.txn_of(sight.read)),
-                       notation(history_, history_.op(sight.read)), sight.seen ? "saw" : "missed",
-                       label(sight.writer), short_key(history_, sight.key));
+                       label(history_.txn_of(sight.read)), noted(history_.op(sight.read)),
+                       sight.seen ? "saw" : "missed", label(sight.writer),
+                       short_key(history_, sight.key));
   }
   return out;
 }
@@ -182,8 +182,8 @@ std::vector<std::string> Narrator::open_reads() const {
     const std::string reader = label(history_.txn_of(read));
     if (is_untold({read, key, {}})) continue;
     if (is_open_read(op.kind)) {
-      out.push_back(fmt::format("{}'s {}, so it read something else than {}.", reader,
-                                notation(history_, op), assignment(history_, op.key, op.value)));
+      out.push_back(fmt::format("{}'s {}, so it read something else than {}.", reader, noted(op),
+                                assigned(op.key, op.value)));
       continue;
     }
     std::vector<TxnId> wrote(from.begin(), from.end());
@@ -196,13 +196,13 @@ std::vector<std::string> Narrator::open_reads() const {
     }
     if (element != 0) {
       out.push_back(fmt::format("{} read {}, of which {} may be that of {}.", reader,
-                                assignment(history_, key, op.value),
-                                element_name({read, key, {}, element}), names));
+                                assigned(key, op.value), element_name({read, key, {}, element}),
+                                names));
       continue;
     }
     const bool initially = from.contains(kInitialTxn);
     out.push_back(fmt::format(
-        "{} read {}, which {}{}{}.", reader, assignment(history_, key, returned({read, key, {}})),
+        "{} read {}, which {}{}{}.", reader, assigned(key, returned({read, key, {}})),
         initially ? "was there at first" : "", initially && !wrote.empty() ? " and which " : "",
         wrote.empty() ? "" : names + " wrote"));
   }

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kNamed = 4;  // Of more transactions than these only some are named.
 
+constexpr std::size_t kOthers = 8;  // Of more that are not mentioned only these are told of.
+
 // The `nth` edge of the kind; null if there are fewer.
 const Edge* find_edge(std::span<const Edge> cycle, EdgeKind kind, std::size_t nth = 0) {
   for (const Edge& edge : cycle) {
@@ -48,9 +50,8 @@ std::string Narrator::work(TxnId txn, OpId write, KeyId key) const {
   if (!txn.valid()) return fmt::format("the initial {}", short_key(history_, key));
   if (!write.valid()) return fmt::format("{}'s {}", label(txn), short_key(history_, key));
   const Op op = history_.op(write);
-  return fmt::format(
-      "{}'s {}", label(txn),
-      op.kind == OpKind::Write ? assignment(history_, op.key, op.value) : notation(history_, op));
+  return fmt::format("{}'s {}", label(txn),
+                     op.kind == OpKind::Write ? assigned(op.key, op.value) : noted(op));
 }
 
 // What the transaction wrote to the key, if the story tells of it; invalid otherwise.
@@ -72,7 +73,7 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
     return is_read(op.kind) && op.key == read.key && op.value == read.value &&
            history_.txn_of(id) == missed.to;
   };
-  const std::string what = assignment(history_, read.key, read.value);
+  const std::string what = assigned(read.key, read.value);
   if (std::any_of(ops_.begin(), ops_.end(), same)) {
     const auto [first, second] = std::minmax(missed.from, missed.to);
     return fmt::format(
@@ -96,8 +97,7 @@ std::string Narrator::skew_in_short(std::span<const Edge> cycle) const {
 std::string Narrator::missed_in_short(const Edge& edge) const {
   const bool told = !edge.from_op.valid() || returned(edge.from_op, edge.key);
   if (edge.kind != EdgeKind::ReadWrite || told) return because(edge);
-  return fmt::format("{}'s {} missed {}", label(edge.from),
-                     notation(history_, history_.op(edge.from_op)),
+  return fmt::format("{}'s {} missed {}", label(edge.from), noted(history_.op(edge.from_op)),
                      work(edge.to, edge.to_op, edge.key));
 }
 
@@ -107,7 +107,7 @@ std::string Narrator::aggregate_in_short(std::span<const Edge> cycle) const {
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   if (saw == nullptr || missed == nullptr) return {};
   return fmt::format("{}'s {} counts {}, but not {}: no state of the rows gives that.",
-                     label(missed->from), notation(history_, history_.op(missed->from_op)),
+                     label(missed->from), noted(history_.op(missed->from_op)),
                      work(saw->from, saw->from_op, saw->key),
                      work(missed->to, missed->to_op, missed->key));
 }
@@ -260,6 +260,45 @@ std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
     default:
       return {};
   }
+}
+
+// "T1 wrote stock=10, which T2 and T3 read."; what it read if it wrote nothing that matters.
+std::string Narrator::role(TxnId txn) const {
+  std::string out;
+  for (const OpId id : ops_) {
+    const Op op = history_.op(id);
+    if (history_.txn_of(id) != txn) continue;
+    std::string readers;
+    for (const OpId other : ops_) {
+      const Op read = history_.op(other);
+      const bool reads = is_write(op.kind) && is_read(read.kind) && read.key == op.key &&
+                         read.value == op.value && history_.txn_of(other) != txn;
+      const std::string who = label(history_.txn_of(other));
+      if (!reads || readers.ends_with(who)) continue;
+      readers += (readers.empty() ? "" : " and ") + who;
+    }
+    if (!readers.empty()) readers = ", which " + readers + " read";
+    out += (out.empty() ? "" : "; ") + noted(op) + readers;
+  }
+  return out.empty() ? out : fmt::format("{} did {}.", label(txn), out);
+}
+
+std::vector<std::string> Narrator::others() const {
+  std::string told = in_short() + ' ';
+  for (const std::string& line : lines()) told += line + ' ';
+  const auto mentioned = [&](const std::string& who) {
+    for (std::size_t at = told.find(who); at != told.npos; at = told.find(who, at + 1)) {
+      const char next = told[at + who.size()];
+      if (next < '0' || next > '9') return true;
+    }
+    return false;
+  };
+  std::vector<std::string> out;
+  for (const TxnId txn : txns_) {
+    if (mentioned(label(txn)) || out.size() == kOthers) continue;
+    if (std::string sentence = role(txn); !sentence.empty()) out.push_back(std::move(sentence));
+  }
+  return out;
 }
 
 std::string Narrator::in_short() const {

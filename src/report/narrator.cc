@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "explain/source.h"
 #include "history/access.h"
@@ -52,7 +53,42 @@ Narrator::Narrator(const History& history, const Story& story) : history_(histor
   }
   std::sort(ops_.begin(), ops_.end());
   ops_.erase(std::unique(ops_.begin(), ops_.end()), ops_.end());
+  find_columns();
 }
+
+// Finds the columns in which versions of a row differ, and those that aggregates are about.
+void Narrator::find_columns() {
+  absl::flat_hash_map<KeyId, Value> rows;
+  const auto look_at = [&](KeyId key, Value value) {
+    if (value.kind() != ValueKind::Row) return;
+    const auto [first, added] = rows.try_emplace(key, value);
+    if (added || first->second == value) return;
+    const auto one = history_.row(first->second);
+    const auto two = history_.row(value);
+    std::vector<Cell> differ;
+    std::set_symmetric_difference(one.begin(), one.end(), two.begin(), two.end(),
+                                  std::back_inserter(differ));
+    for (const Cell& cell : differ) columns_.push_back(cell.column);
+  };
+  for (const OpId id : ops_) {
+    const Op op = history_.op(id);
+    if (!is_predicate_read(op.kind)) {
+      look_at(op.key, op.value);
+      continue;
+    }
+    const PredicateRead& read = history_.predicate_read(id);
+    if (op.kind == OpKind::Aggregate && read.column.valid()) columns_.push_back(read.column);
+    for (const KeyVersion& row : history_.rows(read)) look_at(row.key, row.value);
+  }
+  std::sort(columns_.begin(), columns_.end());
+  columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+}
+
+std::string Narrator::text(Value value) const { return short_text(history_, value, columns_); }
+std::string Narrator::assigned(KeyId key, Value value) const {
+  return assignment(history_, key, value, columns_);
+}
+std::string Narrator::noted(const Op& op) const { return notation(history_, op, columns_); }
 
 void Narrator::add(TxnId txn) {
   if (txn.valid() && number_.try_emplace(txn, txns_.size() + 1).second) txns_.push_back(txn);
@@ -93,7 +129,7 @@ std::string Narrator::shown_ops(TxnId txn) const {
     expected = OpId{op.index() + (info(history_.op(op).kind).first ? 2 : 1)};
     ++told;
     if (!out.empty() || gap) out += !gap ? "   " : out.empty() ? "…   " : "   …   ";
-    out += notation(history_, history_.op(op));
+    out += noted(history_.op(op));
   }
   if (expected != end) out += "   …";
   if (told < count) out += fmt::format("   ({} operations)", grouped(count));
@@ -178,15 +214,14 @@ std::string Narrator::because_of_time(const Edge& edge) const {
 std::string Narrator::read_phrase(OpId id, KeyId key) const {
   const Op op = history_.op(id);
   if (is_open_read(op.kind)) return "failed at " + cas_notation(history_, op);
-  if (!is_predicate_read(op.kind)) return "read " + assignment(history_, op.key, op.value);
-  if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + notation(history_, op);
+  if (!is_predicate_read(op.kind)) return "read " + assigned(op.key, op.value);
+  if (!key.valid() || op.kind == OpKind::Aggregate) return "did " + noted(op);
   for (const KeyVersion& row : history_.rows(history_.predicate_read(id))) {
     if (row.key == key) {
-      return fmt::format("read {} by {}", assignment(history_, key, row.value),
-                         notation(history_, op));
+      return fmt::format("read {} by {}", assigned(key, row.value), noted(op));
     }
   }
-  return fmt::format("found no {} by {}", short_key(history_, key), notation(history_, op));
+  return fmt::format("found no {} by {}", short_key(history_, key), noted(op));
 }
 
 // Whether the read returned something for `key`; false if a predicate read passed over it.
@@ -220,20 +255,19 @@ std::string Narrator::because_read(const Edge& edge) const {
   if (!edge.from.valid() || !edge.from_op.valid()) return read + ", the initial value";
   const Op write = history_.op(edge.from_op);
   if (reads_counter_or_set(history_.op(edge.to_op))) {
-    return fmt::format("{}'s {} saw {}'s {}", label(edge.to),
-                       notation(history_, history_.op(edge.to_op)), label(edge.from),
-                       notation(history_, write));
+    return fmt::format("{}'s {} saw {}'s {}", label(edge.to), noted(history_.op(edge.to_op)),
+                       label(edge.from), noted(write));
   }
   if (is_open_read(history_.op(edge.to_op).kind)) {
     return fmt::format("{}, having read {}'s {}", read, label(edge.from),
-                       assignment(history_, write.key, write.value));
+                       assigned(write.key, write.value));
   }
   if (history_.op(edge.to_op).kind == OpKind::Aggregate) {
     return fmt::format("{} with {}'s {}, which changes what {}", read, label(edge.from),
-                       notation(history_, write), what_changes(edge.to_op));
+                       noted(write), what_changes(edge.to_op));
   }
   if (!returned(edge.to_op, edge.key)) {
-    return fmt::format("{}, after {} did {}", read, label(edge.from), notation(history_, write));
+    return fmt::format("{}, after {} did {}", read, label(edge.from), noted(write));
   }
   if (!is_append(write.kind)) return fmt::format("{}, which {} wrote", read, label(edge.from));
   const Op list = history_.op(edge.to_op);
@@ -242,8 +276,7 @@ std::string Narrator::because_read(const Edge& edge) const {
           ? fmt::format("{} read {}={}", label(edge.to), short_key(history_, list.key),
                         list_around(history_, list.value, {&write.value, 1}))
           : read;
-  return fmt::format("{}, whose {} {} appended", seen, short_text(history_, write.value),
-                     label(edge.from));
+  return fmt::format("{}, whose {} {} appended", seen, text(write.value), label(edge.from));
 }
 
 std::string Narrator::because_overwritten(const Edge& edge) const {
@@ -255,18 +288,16 @@ std::string Narrator::because_overwritten(const Edge& edge) const {
   const Op older = history_.op(edge.from_op);
   const Op newer = history_.op(edge.to_op);
   if (newer.kind == OpKind::IncMark) {
-    return fmt::format("{}'s {} came after {}'s {}", label(edge.to), notation(history_, newer),
-                       label(edge.from), notation(history_, older));
+    return fmt::format("{}'s {} came after {}'s {}", label(edge.to), noted(newer), label(edge.from),
+                       noted(older));
   }
   if (is_append(newer.kind)) {
-    return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to),
-                       short_text(history_, newer.value), short_key(history_, edge.key),
-                       label(edge.from), short_text(history_, older.value),
+    return fmt::format("{} appended {} to {} behind {}'s {}{}", label(edge.to), text(newer.value),
+                       short_key(history_, edge.key), label(edge.from), text(older.value),
                        as_read(edge.key, older.value, newer.value));
   }
   return fmt::format("{} overwrote {}'s {} with {}", label(edge.to), label(edge.from),
-                     assignment(history_, older.key, older.value),
-                     short_text(history_, newer.value));
+                     assigned(older.key, older.value), text(newer.value));
 }
 
 // ", as T3 read l=[1,2]": a read of the story that shows the order of two elements; "" if none
@@ -291,29 +322,26 @@ std::string Narrator::because_missed(const Edge& edge) const {
   }
   const Op write = history_.op(edge.to_op);
   if (reads_counter_or_set(history_.op(edge.from_op))) {
-    return fmt::format("{}'s {} missed {}'s {}", label(edge.from),
-                       notation(history_, history_.op(edge.from_op)), label(edge.to),
-                       notation(history_, write));
+    return fmt::format("{}'s {} missed {}'s {}", label(edge.from), noted(history_.op(edge.from_op)),
+                       label(edge.to), noted(write));
   }
   const std::string read =
       fmt::format("{} {}", label(edge.from), read_phrase(edge.from_op, edge.key));
   if (is_open_read(history_.op(edge.from_op).kind)) {
     return fmt::format("{}, having read what {} overwrote with {}", read, label(edge.to),
-                       short_text(history_, write.value));
+                       text(write.value));
   }
   if (history_.op(edge.from_op).kind == OpKind::Aggregate) {
     return fmt::format("{} without {}'s {}, which changes what {}", read, label(edge.to),
-                       notation(history_, write), what_changes(edge.from_op));
+                       noted(write), what_changes(edge.from_op));
   }
   if (!returned(edge.from_op, edge.key)) {
-    return fmt::format("{}, before {} did {}", read, label(edge.to), notation(history_, write));
+    return fmt::format("{}, before {} did {}", read, label(edge.to), noted(write));
   }
   if (is_append(write.kind)) {
-    return fmt::format("{}, to which {} appended {}", read, label(edge.to),
-                       short_text(history_, write.value));
+    return fmt::format("{}, to which {} appended {}", read, label(edge.to), text(write.value));
   }
-  return fmt::format("{}, which {} overwrote with {}", read, label(edge.to),
-                     short_text(history_, write.value));
+  return fmt::format("{}, which {} overwrote with {}", read, label(edge.to), text(write.value));
 }
 
 // The edges of story_.support that lead from one transaction to the other; empty if none do.
@@ -338,8 +366,8 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
     const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
     const KeyId key = seen.valid() ? history_.op(seen).key : history_.op(edge.saw).key;
     if (history_.op(edge.saw).kind == OpKind::Aggregate && seen.valid()) {
-      return fmt::format("it did {} with {}'s {}", notation(history_, history_.op(edge.saw)),
-                         label(edge.from), notation(history_, history_.op(seen)));
+      return fmt::format("it did {} with {}'s {}", noted(history_.op(edge.saw)), label(edge.from),
+                         noted(history_.op(seen)));
     }
     const bool open = is_open_read(history_.op(edge.saw).kind);
     return fmt::format("it {}{} from {}", read_phrase(edge.saw, key), open ? ", having read" : "",

@@ -34,6 +34,9 @@ class Narrator {
   // What happened, in one sentence: "T1 and T2 both read x=0, and each overwrote …". If it holds in
   // one of several cases only, the mildest, it begins with "At best".
   [[nodiscard]] std::string in_short() const;
+  // A sentence for each transaction that neither in_short() nor lines() mention: what it wrote, and
+  // who read that.
+  [[nodiscard]] std::vector<std::string> others() const;
   // The whole story: each case with its contradiction, or one sentence. Lines of a case that rests
   // on an assumption are indented.
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -66,7 +69,13 @@ class Narrator {
  private:
   void add(TxnId txn);
   void add(OpId op);
+  void find_columns();
+  // short_text(), assignment() and notation(), with the columns that matter.
+  [[nodiscard]] std::string text(Value value) const;
+  [[nodiscard]] std::string assigned(KeyId key, Value value) const;
+  [[nodiscard]] std::string noted(const Op& op) const;
   [[nodiscard]] std::string shown_ops(TxnId txn) const;
+  [[nodiscard]] std::string role(TxnId txn) const;
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
   [[nodiscard]] std::string_view what_changes(OpId aggregate) const;
   [[nodiscard]] std::string because_read(const Edge& edge) const;
@@ -113,6 +122,7 @@ class Narrator {
   std::vector<TxnId> txns_;
   absl::flat_hash_map<TxnId, std::size_t> number_;  // From 1, by transaction.
   std::vector<OpId> ops_;
+  std::vector<ColumnId> columns_;  // In which rows of the story differ.
 };
 
 }  // namespace ouro

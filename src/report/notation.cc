@@ -61,11 +61,15 @@ std::vector<std::size_t> shown_elements(std::size_t count, std::span<const std::
   return shown;
 }
 
-// Leaves out whole cells of a long row: cut in the middle, it would look like another row.
-std::string short_row(const History& history, Value value) {
+// Leaves out whole cells of a long row, those that matter last: cut in the middle, it would look
+// like another row.
+std::string short_row(const History& history, Value value, std::span<const ColumnId> matter) {
   std::string whole = history.text(value);
   if (whole.size() <= kLongText) return whole;
-  const auto cells = history.row(value);
+  std::vector<Cell> cells(history.row(value).begin(), history.row(value).end());
+  std::stable_partition(cells.begin(), cells.end(), [&](const Cell& cell) {
+    return std::find(matter.begin(), matter.end(), cell.column) != matter.end();
+  });
   std::string out = "{";
   std::size_t shown = 0;
   for (; shown < cells.size(); ++shown) {
@@ -112,10 +116,10 @@ std::string predicate_notation(const History& history, const Op& op) {
 
 }  // namespace
 
-std::string short_text(const History& history, Value value) {
+std::string short_text(const History& history, Value value, std::span<const ColumnId> matter) {
   if (value.is_unobserved()) return "?";
   if (value.is_list()) return list_around(history, value, {});
-  if (value.kind() == ValueKind::Row) return short_row(history, value);
+  if (value.kind() == ValueKind::Row) return short_row(history, value, matter);
   return shortened(history.text(value));
 }
 
@@ -133,8 +137,9 @@ std::string short_key(const History& history, KeyId key) {
   return shortened(history.key_label(key));
 }
 
-std::string assignment(const History& history, KeyId key, Value value) {
-  return fmt::format("{}={}", short_key(history, key), short_text(history, value));
+std::string assignment(const History& history, KeyId key, Value value,
+                       std::span<const ColumnId> matter) {
+  return fmt::format("{}={}", short_key(history, key), short_text(history, value, matter));
 }
 
 std::string cas_notation(const History& history, const Op& op) {
@@ -164,7 +169,7 @@ std::string undone_notation(const History& history, Op op) {
   return notation(history, op) + " (rolled back)";
 }
 
-std::string notation(const History& history, const Op& op) {
+std::string notation(const History& history, const Op& op, std::span<const ColumnId> matter) {
   const OpInfo& kind = info(op.kind);
   if (kind.undone) return undone_notation(history, op);
   if (kind.kind == OpKind::Inc || kind.kind == OpKind::IncMark) return inc_notation(history, op);
@@ -186,7 +191,7 @@ std::string notation(const History& history, const Op& op) {
   if (kind.deletes && op.value.is_null()) {
     return fmt::format("{} {}", word, short_key(history, op.key));
   }
-  return fmt::format("{} {}", word, assignment(history, op.key, op.value));
+  return fmt::format("{} {}", word, assignment(history, op.key, op.value, matter));
 }
 
 std::string place_notation(const History& history, const Op& op) {

@@ -11,17 +11,21 @@
 
 namespace ouro {
 
-// `value` as JSON, cut in the middle if it is long; "?" if nobody recorded it.
-[[nodiscard]] std::string short_text(const History& history, Value value);
+// `value` as JSON, cut in the middle if it is long; "?" if nobody recorded it. Of a long row the
+// columns that `matter` are shown first; so it is below.
+[[nodiscard]] std::string short_text(const History& history, Value value,
+                                     std::span<const ColumnId> matter = {});
 // A list; of a long one the ends, and these elements with their neighbours.
 [[nodiscard]] std::string list_around(const History& history, Value list,
                                       std::span<const Value> elements);
 // The name of the key, cut in the middle if it is long.
 [[nodiscard]] std::string short_key(const History& history, KeyId key);
 // "x=1"; "x=?" if nobody recorded the result.
-[[nodiscard]] std::string assignment(const History& history, KeyId key, Value value);
+[[nodiscard]] std::string assignment(const History& history, KeyId key, Value value,
+                                     std::span<const ColumnId> matter = {});
 // "r x=0", "w x=1", "delete x", "append l 3", "cas x 1→2", "scan a..f (2 rows)" …
-[[nodiscard]] std::string notation(const History& history, const Op& op);
+[[nodiscard]] std::string notation(const History& history, const Op& op,
+                                   std::span<const ColumnId> matter = {});
 // "cas x 1→2", of a compare-and-set whether it succeeded or not. REQUIRES: `op` is either half of
 // it.
 [[nodiscard]] std::string cas_notation(const History& history, const Op& op);

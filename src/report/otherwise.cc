@@ -17,15 +17,14 @@ std::string Narrator::otherwise_read(const Edge& edge) const {
   const Op write = history_.op(edge.from_op);
   if (!returned(edge.to_op, edge.key)) {
     return fmt::format("{} would have seen what {} did ({}) before it was done", reader,
-                       label(edge.from), notation(history_, write));
+                       label(edge.from), noted(write));
   }
   if (is_append(write.kind)) {
     return fmt::format("{} would have read {} in {} before {} appended it", reader,
-                       short_text(history_, write.value), short_key(history_, edge.key),
-                       label(edge.from));
+                       text(write.value), short_key(history_, edge.key), label(edge.from));
   }
   return fmt::format("{} would have read {} before {} wrote it", reader,
-                     assignment(history_, write.key, write.value), label(edge.from));
+                     assigned(write.key, write.value), label(edge.from));
 }
 
 std::string Narrator::otherwise_missed(const Edge& edge) const {
@@ -36,16 +35,14 @@ std::string Narrator::otherwise_missed(const Edge& edge) const {
   }
   const Op write = history_.op(edge.to_op);
   if (!returned(edge.from_op, edge.key)) {
-    return fmt::format("{} would have seen what {} did ({})", reader, label(edge.to),
-                       notation(history_, write));
+    return fmt::format("{} would have seen what {} did ({})", reader, label(edge.to), noted(write));
   }
   if (is_append(write.kind)) {
     return fmt::format("{} would have read {} with {}'s {} in it", reader,
-                       short_key(history_, edge.key), label(edge.to),
-                       short_text(history_, write.value));
+                       short_key(history_, edge.key), label(edge.to), text(write.value));
   }
   return fmt::format("{} would have read {}'s {}, or what came after it", reader, label(edge.to),
-                     assignment(history_, write.key, write.value));
+                     assigned(write.key, write.value));
 }
 
 std::string Narrator::otherwise(const Edge& edge) const {
@@ -71,8 +68,7 @@ std::string Narrator::otherwise(const Edge& edge) const {
                            short_key(history_, edge.key));
       }
       return fmt::format("{}'s {} would be newer than {}'s {}", from,
-                         notation(history_, history_.op(edge.from_op)), to,
-                         notation(history_, history_.op(edge.to_op)));
+                         noted(history_.op(edge.from_op)), to, noted(history_.op(edge.to_op)));
     case EdgeKind::Forced: {
       const std::string key = short_key(history_, edge.key);
       const std::string reader =

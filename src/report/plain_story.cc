@@ -58,7 +58,7 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
       write.valid() ? label(history_.txn_of(write)) : std::string("its transaction");
   const bool append = write.valid() && is_append(history_.op(write).kind);
   const std::string which =
-      append ? fmt::format("whose {}", short_text(history_, history_.op(write).value)) : "which";
+      append ? fmt::format("whose {}", text(history_.op(write).value)) : "which";
   const std::string_view wrote = append ? "appended" : "wrote";
   switch (story_.kind) {
     case AnomalyKind::AbortedRead:
@@ -70,9 +70,8 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
                          writer);
     case AnomalyKind::IntermediateRead: {
       const OpId final_write = find_op(true, 1);
-      std::string later = final_write.valid()
-                              ? " with " + short_text(history_, history_.op(final_write).value)
-                              : std::string();
+      std::string later =
+          final_write.valid() ? " with " + text(history_.op(final_write).value) : std::string();
       if (append)
         return fmt::format("{} {}, {} {} {} and then went on.", who, what, which, writer, wrote);
       return fmt::format("{} {}, which {} wrote and then overwrote{} itself.", who, what, writer,
@@ -84,10 +83,9 @@ std::string Narrator::dirty_sentence(OpId read, OpId write) const {
       if (!write.valid()) return fmt::format("{} {}, which contradicts its own write.", who, what);
       if (has_version_set(history_, read)) {
         return fmt::format("{} {}, and saw another version than its own {} before.", who, what,
-                           notation(history_, history_.op(write)));
+                           noted(history_.op(write)));
       }
-      return fmt::format("{} {}, although it did {} before.", who, what,
-                         notation(history_, history_.op(write)));
+      return fmt::format("{} {}, although it did {} before.", who, what, noted(history_.op(write)));
   }
 }
 
@@ -108,7 +106,7 @@ KeyId Narrator::common_key(OpId one, OpId two) const {
 // did not ask for, or one row twice.
 std::string Narrator::result_sentence(OpId read) const {
   const std::string who = label(history_.txn_of(read));
-  const std::string what = notation(history_, history_.op(read));
+  const std::string what = noted(history_.op(read));
   if (has_version_set(history_, read)) {
     return fmt::format("{} got from {} what the versions it saw do not imply.", who, what);
   }
@@ -120,7 +118,7 @@ std::string Narrator::result_sentence(OpId read) const {
     }
     if (!selects(history_, read, row)) {
       return fmt::format("{} got {} from {}, which does not ask for it.", who,
-                         assignment(history_, row.key, row.value), what);
+                         assigned(row.key, row.value), what);
     }
   }
   if (reads_counter_or_set(history_.op(read))) {
@@ -136,7 +134,7 @@ std::string Narrator::plain_sentence() const {
     if (!write.valid()) return fmt::format("{}.", info(story_.kind).meaning);
     const TxnId writer = history_.txn_of(write);
     const Op op = history_.op(write);
-    const std::string what = assignment(history_, op.key, op.value);
+    const std::string what = assigned(op.key, op.value);
     if (history_.status(writer) == TxnStatus::Aborted) {
       return fmt::format("The version order of {} has {}, but {}, which wrote it, aborted.",
                          short_key(history_, op.key), what, label(writer));
@@ -154,7 +152,7 @@ std::string Narrator::plain_sentence() const {
     case AnomalyKind::ThinAirRead:
       if (is_open_read(op.kind)) {
         return fmt::format("{} {}, although {} never held anything else.", who, what,
-                           assignment(history_, op.key, op.value));
+                           assigned(op.key, op.value));
       }
       if (op.value.is_list()) {
         return fmt::format("{} {}, with an element that nobody appended.", who, what);
@@ -169,7 +167,7 @@ std::string Narrator::plain_sentence() const {
     case AnomalyKind::DuplicateElements:
       if (!op.value.is_list()) break;
       return fmt::format("{} {}, which holds {} more than once.", who, what,
-                         short_text(history_, repeated_element(history_, op.value)));
+                         text(repeated_element(history_, op.value)));
     case AnomalyKind::IncompatibleOrder:
       if (!other.valid()) break;
       return fmt::format("{} {} and {} {}: neither continues the other.", who, what,

@@ -7,6 +7,7 @@
 #include "base/level_rules.h"
 #include "ouro/report.h"
 #include "report/narrator.h"
+#include "report/notation.h"
 
 namespace ouro {
 namespace {
@@ -50,18 +51,55 @@ std::string_view open_phrase(Level level) {
   return "some orders that explain the history have the one first, some the other";
 }
 
+// "begin T1, commit T2, …": the order of the two, and how many stand before and between.
+std::string both_in_order(const Narrator& narrator, const Precedence& answer, TxnId first,
+                          TxnId second) {
+  const bool begins = std::any_of(answer.order.begin(), answer.order.end(),
+                                  [](const Event& event) { return !event.commit; });
+  std::string out;
+  std::size_t others = 0;
+  const auto note_others = [&] {
+    if (others > 0) out += fmt::format("{}… {}", out.empty() ? "" : ", ", counted(others, "other"));
+    others = 0;
+  };
+  for (const Event& event : answer.order) {
+    if (event.txn != first && event.txn != second) {
+      others += event.commit ? 1 : 0;
+      continue;
+    }
+    note_others();
+    out +=
+        fmt::format("{}{}{}", out.empty() ? "" : ", ",
+                    begins ? (event.commit ? "commit " : "begin ") : "", narrator.label(event.txn));
+  }
+  note_others();
+  return out;
+}
+
 }  // namespace
 
-std::string describe(const History& history, Level level, TxnId first, TxnId second,
-                     const Precedence& answer) {
+std::string describe(const History& history, Level asked, TxnId first, TxnId second,
+                     const Precedence& answer, const Precedence* other) {
+  const Level level = answer.level;
   const Story story = with_both(answer.story, first, second);
   const Narrator narrator(history, story);
   const std::string_view at = info(level).name;
   const auto aborted = [&](TxnId txn) { return history.status(txn) == TxnStatus::Aborted; };
   std::string out;
+  std::string instead;
+  if (level != asked) {
+    instead = fmt::format("The history violates {}, so the answer is about {}, which it keeps.\n",
+                          info(asked).name, at);
+  }
   switch (answer.answer) {
     case Precedence::Answer::Violated:
-      return fmt::format("The history violates {}: no order explains it, see 'ouro check'.\n", at);
+      out =
+          fmt::format("The history violates {} and every other level: no order explains it.\n", at);
+      if (!answer.story.txns.empty()) {
+        out += fmt::format("{}: {}\n\n", name(answer.story), narrator.in_short());
+        for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
+      }
+      return out;
     case Precedence::Answer::Undecided:
       return "Undecided: a limit was reached.\n";
     case Precedence::Answer::Open:
@@ -77,8 +115,12 @@ std::string describe(const History& history, Level level, TxnId first, TxnId sec
   if (answer.answer == Precedence::Answer::Required) {
     out += '\n';
     append_cases(out, narrator, story);
+  } else if (other != nullptr && !answer.order.empty() && !other->order.empty()) {
+    out += fmt::format("\n  One way: {}.\n  Another: {}.\n",
+                       both_in_order(narrator, *other, first, second),
+                       both_in_order(narrator, answer, first, second));
   }
-  return out;
+  return instead + out;
 }
 
 }  // namespace ouro

@@ -26,6 +26,7 @@ void append_story(std::string& out, const History& history, const Story& story) 
   for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
   if (!story.cases.empty()) {  // Else it is told already.
     out += '\n';
+    for (const std::string& line : narrator.others()) out += fmt::format("  {}\n", line);
     for (const std::string& line : narrator.lines()) out += fmt::format("  {}\n", line);
   }
   if (!story.minimal) out += "\n  Not proven minimal: fewer transactions may show it, too.\n";

@@ -53,7 +53,7 @@ std::string Narrator::mismatch_sentence() const {
                        read_phrase(read.id, read.key), key, shown(story_.expected), from);
   }
   return fmt::format("{} read {}{}; but by its timestamp it should have read {}={}{}.",
-                     label(history_.txn_of(read.id)), assignment(history_, read.key, read.value),
+                     label(history_.txn_of(read.id)), assigned(read.key, read.value),
                      source.valid() ? ", " + written_by(source) : "", key, shown(story_.expected),
                      from);
 }
@@ -115,8 +115,7 @@ std::string Narrator::timestamp_sentence() const {
       return mismatch_sentence();
     case AnomalyKind::ResultSetMismatch:
       return fmt::format("{} did {}; but what it should have seen gives {}.", first,
-                         notation(history_, history_.op(story_.shown_by[0])),
-                         shown(story_.expected));
+                         noted(history_.op(story_.shown_by[0])), shown(story_.expected));
     case AnomalyKind::WriteConflict:
       return fmt::format(
           "{} and {} both wrote {}, and neither had committed when the other started.",
