@@ -439,6 +439,25 @@ TEST(ServeCrashTest, AStateIsUsedByOneServiceWithOneLevel) {
   EXPECT_THAT(other.err(), HasSubstr("this state has level session-si"));
 }
 
+TEST(ServeCrashTest, ALogThatIsDamagedInTheMiddleIsRefused) {
+  ScratchFolder folder;
+  const std::string state = folder / "state";
+  {
+    ServeProcess service({"--state", state});
+    for (const std::string& line : random_lines(9, 20)) {
+      EXPECT_EQ(service.post(line + '\n').status, 200);
+    }
+    service.kill();
+  }
+  std::fstream log(state + "/input-1.log", std::ios::binary | std::ios::in | std::ios::out);
+  log.seekp(20);  // In the first record.
+  log << '?';
+  log.close();
+  ServeProcess service({"--state", state});
+  EXPECT_EQ(service.wait().status, 254);
+  EXPECT_THAT(service.err(), HasSubstr("input-1.log: damaged at byte 0"));
+}
+
 TEST(ServeCrashTest, ALogWhoseLastRecordIsTornIsContinued) {
   ScratchFolder folder;
   const std::string state = folder / "state";

@@ -1,6 +1,7 @@
 #include "serve/input_log.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -110,6 +111,28 @@ Result<bool> read_exactly(int file, const std::string& path, char* bytes, std::s
   return true;
 }
 
+// Whether a crash of the machine can have left this part of a file, which begins at byte `at`: a
+// sector of it was never written, and is zero.
+bool has_blank_sector(std::string_view bytes, std::uint64_t at) {
+  constexpr std::uint64_t kSector = 512;
+  while (!bytes.empty()) {
+    const auto size = static_cast<std::size_t>(kSector - at % kSector);
+    const std::string_view part = bytes.substr(0, size);
+    if (part.find_first_not_of('\0') == part.npos) return true;
+    at += part.size();
+    bytes.remove_prefix(part.size());
+  }
+  return false;
+}
+
+Error damaged_log(const std::string& path, std::uint64_t at) {
+  Error error;
+  error.file = path;
+  error.what = fmt::format(
+      "damaged at byte {}; restore the folder from a backup, or move it away to begin anew", at);
+  return error;
+}
+
 Result<std::uint64_t> read_records(int file, const std::string& path,
                                    const std::function<Status(const LogRecord&)>& visit) {
   struct stat facts {};
@@ -130,10 +153,9 @@ Result<std::uint64_t> read_records(int file, const std::string& path,
     const auto filled = read_exactly(file, path, content.data(), length);
     if (!filled.ok()) return filled.error();
     LogRecord record;
-    if (!*filled || checksum(content) != load_little_endian<std::uint32_t>(frame + 4) ||
-        !decode(content, record)) {
-      return whole;
-    }
+    const bool same = checksum(content) == load_little_endian<std::uint32_t>(frame + 4);
+    if (!*filled || (!same && has_blank_sector(content, whole + kFrameBytes))) return whole;
+    if (!same || !decode(content, record)) return damaged_log(path, whole);
     if (auto visited = visit(record); !visited) return visited.error();
     whole += kFrameBytes + length;
   }

@@ -72,9 +72,10 @@ class LogWriter {
   bool full_ = false;
 };
 
-// Calls `visit` with each complete record of `path`, in order, up to the first that is incomplete
-// or damaged. Stops if `visit` returns an error, and returns that. Returns how many bytes the
-// complete records take.
+// Calls `visit` with each complete record of `path`, in order, up to the first that a crash left
+// incomplete: it ends too early, or a sector of it is zero. Returns how many bytes the complete
+// records take. The error is one that `visit` returned, or a record that is wholly there but does
+// not match its checksum: that may have been acknowledged.
 [[nodiscard]] Result<std::uint64_t> read_log(const std::string& path,
                                              const std::function<Status(const LogRecord&)>& visit);
 
