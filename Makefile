@@ -12,7 +12,7 @@ TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh build static deb bench bench-table format \
-        install asan tsan fuzz clean
+        site install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
@@ -83,6 +83,14 @@ bench-table: ## the table of docs/benchmarks.md, with memory; TABLE_ARGS='10k gs
 format: ## format the C++ sources in place
 	@$(SETUP) format
 	git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
+
+site: ## the documents as a searchable static site, build/site/index.html (needs PyPI)
+	@$(SETUP) build site
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+	@[ -x build/site-tools/bin/mkdocs ] || { python3 -m venv build/site-tools && \
+	  build/site-tools/bin/pip install -q mkdocs-material==9.5.49; }
+	@scripts/site build/site-tools/bin/mkdocs build/ouro
 
 install: ## install program, documents, libraries and headers under $(DESTDIR)$(PREFIX) [/usr/local]
 	@$(SETUP) build
