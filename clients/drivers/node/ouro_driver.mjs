@@ -66,7 +66,7 @@ const ENGINES = {
 };
 
 // Errors that say for certain that the transaction has no effect once it is rolled back.
-const ABORTED = /conflict|database is locked|database is busy|busy/i;
+const ABORTED = /conflict|database is locked|busy/i;
 // What ROLLBACK says if the database has rolled back on its own.
 const NO_TRANSACTION = /no transaction is active/i;
 
