@@ -27,7 +27,11 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/serve/page_files.h @ONLY C
 
 namespace ouro::serving {
 
+// Compilers need not take strings of more than 65,536 bytes; ours do.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 inline constexpr char kPage[] = R"page(@document@)page";
+#pragma GCC diagnostic pop
 
 }  // namespace ouro::serving
 ]])
