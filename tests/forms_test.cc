@@ -21,6 +21,7 @@
 #include "tests/case_file.h"
 #include "tests/files.h"
 #include "tests/run_program.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -77,12 +78,16 @@ Told tell(std::string name, History history, Evidence evidence = Evidence::Obser
   return told;
 }
 
-// All cases and the nasty history, and those with timestamps also as judged by these.
+// All cases (see below) and the nasty history, and those with timestamps also as judged by these.
 const std::vector<Told>& everything() {
   static const std::vector<Told> all = [] {
     std::vector<Told> out;
+    std::size_t number = 0;
     for (const auto& entry : fs::directory_iterator(kRoot / "tests" / "cases")) {
       if (entry.path().extension() != ".case") continue;
+      // Sanitizers take some of them: to tell all takes a minute in each test.
+      const bool some = number++ % (kSlowdown > 1 ? 4 : 1) == 0;
+      if (!some && entry.path().stem() != "lost_update") continue;
       std::ifstream file(entry.path());
       std::stringstream text;
       text << file.rdbuf();
@@ -154,7 +159,7 @@ TEST(FormsTest, JsonIsAsItsSchemaSays) {
   Error error;
   error.what = "no";
   documents += to_json("h", error);
-  EXPECT_GT(violated, 300u);
+  EXPECT_GT(violated, 300u / kSlowdown);
   const fs::path schema = kRoot / "docs" / "check.schema.json";
   EXPECT_EQ(schema_complaint(schema, documents), "");
   EXPECT_NE(schema_complaint(schema, "{\"history\":\"h\"}\n"), "") << "it must notice something";
