@@ -31,7 +31,7 @@ constexpr std::size_t kExamplesToLookIn = 20;
 
 // In a history of more operations, a story of no more than kSmallStory transactions is told without
 // looking for a better one.
-constexpr std::size_t kManyOps = 50'000;
+constexpr std::size_t kManyOps = 2'000;
 constexpr std::size_t kSmallStory = 3;
 
 class Examining {
