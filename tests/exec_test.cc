@@ -89,6 +89,14 @@ TEST_F(ExecTest, TimestampsOfTheDriverAreRecorded) {
   EXPECT_TRUE(report_.timestamps);
 }
 
+// Faults after which nothing comes are waited for; all others are noticed at once, however busy the
+// machine is.
+std::chrono::milliseconds patience_for(std::string_view driver) {
+  const bool silent = driver.find("silent") != driver.npos || driver.find("half ") != driver.npos ||
+                      driver.find("sleep") != driver.npos;
+  return silent ? 2s : 120s;
+}
+
 // The faults strike after the first transactions, so runs go on with what is left.
 TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
   const char* const faults[] = {
@@ -99,7 +107,7 @@ TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
     SCOPED_TRACE(fault);
     RunOptions asked = options(bad(fault), WorkloadKind::General, 12);
     asked.workload.sessions = 1;
-    asked.patience = 400ms;
+    asked.patience = patience_for(fault);
     expect_holds(asked);
     EXPECT_GT(report_.end.committed, 0u);
     EXPECT_LT(report_.end.committed, 12u);
@@ -109,7 +117,7 @@ TEST_F(ExecTest, WhateverTheDriverDoesNoVerdictIsWrong) {
 TEST_F(ExecTest, ALostAnswerMakesAnUnknownTransaction) {
   for (const char* fault : {"kill-after txn", "unknown txn"}) {
     RunOptions asked = options(bad(fault), WorkloadKind::General, 20);
-    asked.patience = 400ms;
+    asked.patience = patience_for(fault);
     expect_holds(asked);
     EXPECT_GT(report_.end.unknown, 0u) << fault;
   }
@@ -158,7 +166,7 @@ TEST_F(ExecTest, WhatGoesWrongBeforeTheRunIsAnError) {
   };
   for (const auto& [url, what] : cases) {
     RunOptions asked = options(url, WorkloadKind::Bank, 40);
-    asked.patience = 400ms;
+    asked.patience = patience_for(url);
     const auto report = run(asked);
     ASSERT_FALSE(report.ok()) << url;
     EXPECT_THAT(report.error().what, HasSubstr(what)) << url;
@@ -167,7 +175,6 @@ TEST_F(ExecTest, WhatGoesWrongBeforeTheRunIsAnError) {
 
 TEST_F(ExecTest, ADriverThatNeverCommitsIsAnErrorAndNoVerdict) {
   RunOptions asked = options(bad("exit txn 1"), WorkloadKind::General, 4);
-  asked.patience = 400ms;
   const auto report = run(asked);
   ASSERT_FALSE(report.ok());
   EXPECT_THAT(report.error().what, HasSubstr("the driver ended"));
@@ -203,7 +210,7 @@ TEST_F(ExecTest, TheCommandLineEndsWithAnError) {
 }
 
 std::string complaints_about(const std::string& url) {
-  const auto trial = try_driver(url.substr(std::string("exec:").size()), 400ms);
+  const auto trial = try_driver(url.substr(std::string("exec:").size()), 60s);
   if (!trial.ok()) return trial.error().what;
   std::string wrong;
   for (const DriverFinding& finding : trial->findings) {
@@ -268,7 +275,7 @@ TEST(ExecChildTest, AnswersFindTheirQuestions) {
       for (int i = 0; i < 50; ++i) {
         JsonTree answer;
         const auto outcome =
-            (*child)->ask("\"do\":\"x\"", std::chrono::steady_clock::now() + 5s, answer);
+            (*child)->ask("\"do\":\"x\"", std::chrono::steady_clock::now() + 60s, answer);
         EXPECT_TRUE(outcome.ok()) << outcome.what;
         EXPECT_EQ(answer.root().member("id").integer(), answer.root().member("to").integer());
         both.arrive_and_wait();
