@@ -38,6 +38,7 @@ const std::vector<Room>& house() {
       {"net", {"base"}, Part::Around},
       {"run", {"workload", "db", "format", "net"}, Part::Around},
       {"serve", {"stream", "report", "format", "net"}, Part::Around},
+      {"tap", {"db", "net", "format"}, Part::Around},
       {"cli", {}, Part::Around},
   };
   return rooms;

@@ -22,5 +22,6 @@
 #include "ouro/serve.h"
 #include "ouro/stats.h"
 #include "ouro/stream.h"
+#include "ouro/tap.h"
 #include "ouro/version.h"
 #include "ouro/workload.h"

@@ -1,5 +1,5 @@
-// ouro run, driver-test and serve in a build without databases and network (OURO_CORE_ONLY): they
-// say so. Other builds have run.cc, driver_trial.cc and serve.cc instead.
+// ouro run, driver-test, serve and tap in a build without databases and network (OURO_CORE_ONLY):
+// they say so. Other builds have run.cc, driver_trial.cc, serve.cc and tap.cc instead.
 
 #include <fmt/format.h>
 
@@ -34,6 +34,10 @@ void add_driver_test(CLI::App& root, Commands& commands) {
 
 void add_serve(CLI::App& root, Commands& commands) {
   add_missing(root, commands, "serve", "check a live database, for ever");
+}
+
+void add_tap(CLI::App& root, Commands& commands) {
+  add_missing(root, commands, "tap", "watch PostgreSQL with an application");
 }
 
 }  // namespace ouro::cli

@@ -1,0 +1,496 @@
+#include "tap/assembler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace ouro::tapping {
+namespace {
+
+constexpr std::size_t kVersionsKept = 8;
+
+// The first statement that wrote, or their number.
+std::size_t first_write(const ClientTxn& txn) {
+  const auto found = std::find_if(txn.executions.begin(), txn.executions.end(),
+                                  [](const Execution& execution) { return execution.writes; });
+  return static_cast<std::size_t>(found - txn.executions.begin());
+}
+
+// Whether what the statement returned is of one snapshot.
+bool has_one_snapshot(const Execution& execution) {
+  if (execution.text == nullptr || execution.writes) return false;
+  return std::none_of(execution.text->statements.begin(), execution.text->statements.end(),
+                      [](const Statement& statement) { return statement.locks; });
+}
+
+}  // namespace
+
+std::int64_t rank_of(const db::Snapshot& snapshot) {
+  return static_cast<std::int64_t>(snapshot.next - snapshot.in_progress.size());
+}
+
+const std::string* Assembler::Key::last() const {
+  if (!versions.empty()) return &versions.back().second;
+  return initial == Initial::Open ? nullptr : &first_value;
+}
+
+void Assembler::add(Logged logged) { logged_.push_back(std::move(logged)); }
+
+void Assembler::add(Poll poll) { polls_.push_back(std::move(poll)); }
+
+void Assembler::spoil(const Table& table, const std::string& why) {
+  spoiled_.try_emplace(table.oid, fmt::format("table {}: {}", table.name, why));
+}
+
+void Assembler::settle(Ledger::Taken taken, Nanos time) {
+  for (ClientTxn& txn : taken.finished) take_client(std::move(txn));
+  Nanos oldest = std::numeric_limits<Nanos>::max();
+  for (const Nanos since : taken.open) {
+    if (since < time - options_.patience) {
+      given_up_ = std::max(given_up_, since + 1);
+    } else {
+      oldest = std::min(oldest, since);
+    }
+  }
+  const Poll* horizon = nullptr;
+  for (const Poll& poll : polls_) {
+    if (poll.received < oldest) horizon = &poll;
+  }
+  if (horizon == nullptr || (horizon_ && horizon->sent <= horizon_->sent)) return;
+  place_commits(*horizon);
+  horizon_ = *horizon;
+  std::deque<Pending> waiting;
+  for (Pending& pending : pending_) {
+    if (pending.txn.ended < horizon_->sent) {
+      place_client(pending);
+    } else {
+      oldest = std::min(oldest, pending.txn.began);
+      waiting.push_back(std::move(pending));
+    }
+  }
+  pending_ = std::move(waiting);
+  oldest = std::min(oldest, horizon_->sent);
+  while (polls_.size() > 1 && polls_[1].received < oldest) polls_.pop_front();
+}
+
+void Assembler::take_client(ClientTxn txn) {
+  if (txn.end != ClientTxn::End::Committed) return;
+  std::string why = txn.not_judged;
+  Pending pending;
+  if (txn.snapshot) {
+    // A snapshot does not list its own transaction.
+    db::Snapshot& snapshot = *txn.snapshot;
+    const auto at =
+        std::lower_bound(snapshot.in_progress.begin(), snapshot.in_progress.end(), txn.id);
+    const bool listed = at != snapshot.in_progress.end() && *at == txn.id;
+    if (txn.id != 0 && txn.id < snapshot.next && !listed) snapshot.in_progress.insert(at, txn.id);
+    pending.start = Position{rank_of(snapshot), 0};
+  }
+  const bool late = txn.began < given_up_ || (horizon_ && pending.start &&
+                                              pending.start->rank < rank_of(horizon_->snapshot));
+  if (why.empty() && late) why = "its transaction was open for too long";
+  if (!why.empty()) {
+    for (const Execution& execution : txn.executions) count(execution, why);
+    return;
+  }
+  pending.txn = std::move(txn);
+  pending_.push_back(std::move(pending));
+}
+
+// Gives a position to each commit that the horizon sees.
+void Assembler::place_commits(const Poll& horizon) {
+  std::vector<Logged> visible;
+  std::deque<Logged> waiting;
+  for (Logged& logged : logged_) {
+    if (horizon.snapshot.sees(logged.id)) {
+      visible.push_back(std::move(logged));
+    } else {
+      waiting.push_back(std::move(logged));
+    }
+  }
+  logged_ = std::move(waiting);
+
+  std::vector<std::pair<std::int64_t, const db::Snapshot*>> chain;
+  for (const Poll& poll : polls_) {
+    const bool fresh = !horizon_ || poll.sent > horizon_->sent;
+    if (fresh && poll.sent <= horizon.sent) {
+      chain.emplace_back(rank_of(poll.snapshot), &poll.snapshot);
+    }
+  }
+  std::unordered_map<std::uint64_t, const ClientTxn*> clients;
+  for (const Pending& pending : pending_) {
+    if (pending.txn.id != 0) clients.emplace(pending.txn.id, &pending.txn);
+    if (pending.start && pending.start->rank <= rank_of(horizon.snapshot)) {
+      chain.emplace_back(pending.start->rank, &*pending.txn.snapshot);
+    }
+  }
+  std::sort(chain.begin(), chain.end());
+
+  std::vector<std::pair<std::int64_t, std::size_t>> places;  // Rank of the first that sees it.
+  for (std::size_t i = 0; i < visible.size(); ++i) {
+    const auto sees = std::partition_point(chain.begin(), chain.end(), [&](const auto& link) {
+      return !link.second->sees(visible[i].id);
+    });
+    if (sees == chain.end()) {
+      ++totals_.breaks;
+      places.emplace_back(rank_of(horizon.snapshot), i);
+      continue;
+    }
+    if (sees + 1 != chain.end()) totals_.breaks += !(sees + 1)->second->sees(visible[i].id);
+    places.emplace_back(sees->first, i);
+  }
+  std::sort(places.begin(), places.end());
+  for (const auto& [rank, i] : places) {
+    const auto client = clients.find(visible[i].id);
+    place_commit(visible[i], {rank - 1, ++order_},
+                 client == clients.end() ? nullptr : client->second);
+  }
+}
+
+const std::vector<std::string>* Assembler::assigned_to(const ClientTxn* client, const Table& table,
+                                                       const std::string& row, std::size_t nth,
+                                                       std::size_t entries) {
+  if (client == nullptr || client->unknown_writes) return nullptr;
+  std::vector<const Assigned*> candidates;
+  for (const Execution& execution : client->executions) {
+    if (!execution.assigned) continue;
+    const Assigned& assigned = *execution.assigned;
+    if (assigned.table == 0) return nullptr;
+    if (assigned.table != table.oid) continue;
+    if (assigned.row.empty() || assigned.row == row) candidates.push_back(&assigned);
+  }
+  if (candidates.size() != entries) return nullptr;
+  const bool certain =
+      entries == 1 || std::none_of(candidates.begin(), candidates.end(),
+                                   [](const Assigned* a) { return a->row.empty(); });
+  return certain ? &candidates[nth]->columns : nullptr;
+}
+
+void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn* client) {
+  const auto table_of = [&](const Decoded& change) -> const Table* {
+    const Table* table = catalog_->find(change.schema, change.table);
+    return table == nullptr || !table->refused.empty() || spoiled_.contains(table->oid) ? nullptr
+                                                                                        : table;
+  };
+  std::unordered_map<std::string, std::size_t> updates;  // Of each row.
+  for (const Decoded& change : logged.changes) {
+    const Table* table = change.kind == Decoded::Kind::Update ? table_of(change) : nullptr;
+    const auto row = table == nullptr ? std::nullopt : row_of(*table, change.cells);
+    if (row) ++updates[*row];
+  }
+  std::unordered_map<std::string, std::size_t> seen;
+  Operations writes;
+  for (const Decoded& change : logged.changes) {
+    const Table* table = table_of(change);
+    if (table == nullptr) continue;
+    const std::vector<std::string>* assigned = nullptr;
+    if (change.kind == Decoded::Kind::Update) {
+      const auto row = row_of(*table, change.cells);
+      if (row) assigned = assigned_to(client, *table, *row, seen[*row]++, updates[*row]);
+    }
+    apply(change, *table, at, assigned, writes);
+  }
+  if (client != nullptr) {
+    writes_[logged.id] = {at, std::move(writes)};
+    return;
+  }
+  Placed placed;
+  placed.name = std::to_string(logged.id);
+  placed.start = placed.commit = at;
+  placed.operations = std::move(writes);
+  totals_.others += placed.operations.empty() ? 0 : 1;
+  emit(placed);
+}
+
+std::optional<std::string> Assembler::row_of(const Table& table,
+                                             const std::vector<LogCell>& cells) const {
+  std::vector<std::string> key;
+  for (const std::size_t place : table.key) {
+    const TableColumn& column = table.columns[place];
+    const auto cell = std::find_if(cells.begin(), cells.end(),
+                                   [&](const LogCell& c) { return c.column == column.name; });
+    if (cell == cells.end() || cell->null || cell->unchanged) return std::nullopt;
+    auto part = key_part(column.type, cell->text);
+    if (!part) return std::nullopt;
+    key.push_back(std::move(*part));
+  }
+  return row_name(table.schema, table.name, key);
+}
+
+void Assembler::apply(const Decoded& change, const Table& table, Position at,
+                      const std::vector<std::string>* assigned, Operations& writes) {
+  if (change.kind == Decoded::Kind::Truncate) return spoil(table, "it was truncated");
+  const auto row = row_of(table, change.cells);
+  if (!row) return spoil(table, "a change in the log has no primary key");
+  if (change.kind == Decoded::Kind::Insert) {
+    insert_row(table, *row, change, at, writes);
+  } else if (change.kind == Decoded::Kind::Delete) {
+    delete_row(table, *row, at, writes);
+  } else {
+    const auto before = change.before.empty() ? row : row_of(table, change.before);
+    if (!before) return spoil(table, "a change in the log has no primary key");
+    if (*before == *row) return update_row(table, *row, change, at, assigned, writes);
+    delete_row(table, *before, at, writes);
+    insert_row(table, *row, change, at, writes);
+  }
+}
+
+void Assembler::set(const std::string& key, const std::string& value, Position at,
+                    Operations& writes) {
+  Key& known = keys_[key];
+  if (!known.first) known.first = at;
+  known.versions.emplace_back(at, value);
+  if (known.versions.size() > kVersionsKept) {
+    known.versions.pop_front();
+    known.forgot = true;
+  }
+  writes.push_back({true, key, value});
+}
+
+void Assembler::insert_row(const Table& table, const std::string& row, const Decoded& change,
+                           Position at, Operations& writes) {
+  for (const LogCell& cell : change.cells) {
+    const TableColumn* column = table.column(cell.column);
+    if (column == nullptr || !column->known) continue;
+    const auto in_key = std::find_if(table.key.begin(), table.key.end(), [&](std::size_t place) {
+      return &table.columns[place] == column;
+    });
+    if (in_key != table.key.end() && in_key != table.key.begin()) continue;
+    if (cell.unchanged) return spoil(table, "a key changed in a row with large values");
+    const auto value = cell.null ? null_value() : value_of_text(column->type, cell.text);
+    if (!value) return spoil(table, "a value in the log is not of its type");
+    const std::string key = cell_name(row, column->name);
+    Key& known = keys_[key];
+    if (known.initial == Key::Initial::Open && !known.first) {
+      known.initial = Key::Initial::Known;
+      known.first_value = "null";
+    }
+    set(key, *value, at, writes);
+  }
+}
+
+void Assembler::delete_row(const Table& table, const std::string& row, Position at,
+                           Operations& writes) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const auto in_key = std::find(table.key.begin(), table.key.end(), i);
+    if (in_key != table.key.end() && in_key != table.key.begin()) continue;
+    if (!table.columns[i].known) continue;
+    set(cell_name(row, table.columns[i].name), "null", at, writes);
+  }
+}
+
+void Assembler::update_row(const Table& table, const std::string& row, const Decoded& change,
+                           Position at, const std::vector<std::string>* assigned,
+                           Operations& writes) {
+  for (const LogCell& cell : change.cells) {
+    const TableColumn* column = table.column(cell.column);
+    if (column == nullptr || !column->known || cell.unchanged) continue;
+    const bool in_key = std::any_of(table.key.begin(), table.key.end(), [&](std::size_t place) {
+      return &table.columns[place] == column;
+    });
+    if (in_key) continue;
+    const auto value = cell.null ? null_value() : value_of_text(column->type, cell.text);
+    if (!value) return spoil(table, "a value in the log is not of its type");
+    const std::string key = cell_name(row, column->name);
+    Key& known = keys_[key];
+    const bool was_set = assigned != nullptr && std::find(assigned->begin(), assigned->end(),
+                                                          column->name) != assigned->end();
+    const std::string* last = known.last();
+    if (was_set || (last != nullptr && *last != *value)) {
+      set(key, *value, at, writes);
+    } else if (last == nullptr && !known.first) {
+      known.initial = Key::Initial::Guessed;
+      known.first_value = *value;
+      known.first = at;
+      output_.initial(key, *value);
+    }
+  }
+}
+
+std::pair<Position, Position> Assembler::bounds(const Execution& execution,
+                                                const std::string& session) const {
+  Position low, high{rank_of(horizon_->snapshot), 0};
+  for (const Poll& poll : polls_) {
+    if (poll.received < execution.sent) low = {rank_of(poll.snapshot), 0};
+    if (poll.sent > execution.done) {
+      high = {rank_of(poll.snapshot), 0};
+      break;
+    }
+  }
+  const auto end = session_end_.find(session);
+  if (end != session_end_.end()) low = std::max(low, end->second);
+  return {low, std::max(low, high)};
+}
+
+bool Assembler::usable(const Read& read, Position low, Position high) {
+  used_.insert(read.table);
+  if (spoiled_.contains(read.table)) return false;
+  Key& key = keys_[read.key];
+  if (key.initial == Key::Initial::Known) return true;
+  if (key.first && low >= *key.first) return true;
+  if (key.initial == Key::Initial::Guessed) return read.value == key.first_value;
+  // The initial state, unless the first change may have been seen.
+  if (key.first && !(high < *key.first)) return false;
+  key.initial = Key::Initial::Known;
+  key.first_value = read.value;
+  if (read.value != "null") output_.initial(read.key, read.value);
+  return true;
+}
+
+Assembler::Operations Assembler::reads_of(const Execution& execution,
+                                          const std::optional<Position>& start,
+                                          const std::unordered_set<std::string>& own) {
+  Operations reads;
+  const auto limits = start ? std::pair(*start, *start) : bounds(execution, "");
+  for (const Read& read : execution.reads) {
+    if (own.contains(read.key)) continue;
+    if (usable(read, limits.first, limits.second)) {
+      reads.push_back({false, read.key, read.value});
+    } else {
+      ++coverage_.dropped_reads;
+    }
+  }
+  return reads;
+}
+
+bool Assembler::holds_at(const Placed::Operation& read, Position at) const {
+  const auto found = keys_.find(read.key);
+  if (found == keys_.end()) return true;
+  const Key& key = found->second;
+  for (auto version = key.versions.rbegin(); version != key.versions.rend(); ++version) {
+    if (version->first <= at) return version->second == read.value;
+  }
+  // What is not known may be right.
+  return key.forgot || key.initial != Key::Initial::Known || key.first_value == read.value;
+}
+
+std::optional<Position> Assembler::fit(const Operations& reads, Position low, Position high) const {
+  std::vector<Position> moments = {low};
+  for (const Placed::Operation& read : reads) {
+    const auto found = keys_.find(read.key);
+    if (found == keys_.end()) continue;
+    for (const auto& [at, value] : found->second.versions) {
+      if (low < at && at <= high) moments.push_back(at);
+    }
+  }
+  std::sort(moments.begin(), moments.end());
+  for (const Position moment : moments) {
+    const bool all = std::all_of(reads.begin(), reads.end(), [&](const Placed::Operation& read) {
+      return holds_at(read, moment);
+    });
+    if (all) return moment;
+  }
+  return std::nullopt;
+}
+
+Position Assembler::moment_of(const Execution& execution, const std::string& session,
+                              Operations& reads) {
+  const auto [low, high] = bounds(execution, session);
+  const auto moment = fit(reads, low, high);
+  if (moment) return *moment;
+  if (!has_one_snapshot(execution)) {
+    coverage_.dropped_reads += reads.size();
+    reads.clear();
+  }
+  return high;
+}
+
+void Assembler::place_client(Pending& pending) {
+  const ClientTxn& txn = pending.txn;
+  Placed placed;
+  placed.name = txn.id != 0 ? std::to_string(txn.id) : fmt::format("r{}", ++names_);
+  placed.session = txn.session;
+  placed.application = txn.application;
+  placed.isolation = txn.automatic ? "one statement" : txn.isolation;
+  placed.began = txn.began;
+  placed.ended = txn.ended;
+  placed.start = pending.start;
+  Operations writes;
+  std::unordered_set<std::string> own;
+  if (const auto found = writes_.find(txn.id); txn.id != 0 && found != writes_.end()) {
+    placed.commit = found->second.first;
+    writes = std::move(found->second.second);
+    writes_.erase(found);
+    for (const Placed::Operation& write : writes) own.insert(write.key);
+  }
+  ++totals_.txns;
+  totals_.automatic += txn.automatic ? 1 : 0;
+  if (!txn.automatic) {
+    totals_.serializable += txn.isolation == "serializable" ? 1 : 0;
+    totals_.repeatable_read += txn.isolation == "repeatable read" ? 1 : 0;
+    totals_.read_committed += txn.snapshot ? 0 : 1;
+  }
+  const std::size_t write_at = first_write(txn);
+  std::vector<std::pair<const Execution*, Operations>> parts;
+  for (std::size_t i = 0; i < txn.executions.size(); ++i) {
+    const Execution& execution = txn.executions[i];
+    count(execution, "");
+    if (execution.text != nullptr) placed.statements.push_back(execution.text);
+    const bool undone = txn.undone_parts && i >= write_at;
+    if (undone) continue;
+    static const std::unordered_set<std::string> nothing;
+    Operations reads = reads_of(execution, pending.start, i >= write_at ? own : nothing);
+    if (!reads.empty()) parts.emplace_back(&execution, std::move(reads));
+  }
+  if (!pending.start && options_.split && !txn.automatic) {
+    placed.operations = std::move(writes);
+    return place_split(txn, std::move(placed), std::move(parts));
+  }
+  if (!pending.start && parts.size() == 1 && writes.empty()) {
+    placed.start = moment_of(*parts[0].first, txn.session, parts[0].second);
+  } else if (!pending.start && parts.empty()) {
+    placed.start = placed.commit;
+  }
+  for (auto& part : parts) {
+    std::move(part.second.begin(), part.second.end(), std::back_inserter(placed.operations));
+  }
+  std::move(writes.begin(), writes.end(), std::back_inserter(placed.operations));
+  totals_.without_start += !placed.operations.empty() && !placed.start ? 1 : 0;
+  emit(placed);
+}
+
+void Assembler::place_split(const ClientTxn& txn, Placed placed,
+                            std::vector<std::pair<const Execution*, Operations>> parts) {
+  const std::optional<Position> commit = std::exchange(placed.commit, std::nullopt);
+  Operations writes = std::move(placed.operations);
+  const std::string name = placed.name;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    placed.name = fmt::format("{}.{}", name, i + 1);
+    placed.start = moment_of(*parts[i].first, txn.session, parts[i].second);
+    placed.operations = std::move(parts[i].second);
+    emit(placed);
+  }
+  placed.name = name;
+  placed.start = placed.commit = commit;
+  placed.operations = std::move(writes);
+  emit(placed);
+}
+
+void Assembler::count(const Execution& execution, const std::string& why) {
+  if (!execution.returned) return;
+  if (why.empty() && execution.not_judged.empty()) {
+    ++coverage_.judged;
+    return;
+  }
+  ++coverage_.not_judged;
+  constexpr std::size_t kMostShapes = 1000;
+  std::string shape = "other statements";
+  if (coverage_.why.size() < kMostShapes && execution.text != nullptr) {
+    shape = shape_of(execution.text->sql);
+  }
+  ++coverage_.why[{why.empty() ? execution.not_judged : why, shape}];
+}
+
+void Assembler::emit(const Placed& placed) {
+  if (placed.operations.empty()) return;
+  if (!placed.session.empty()) {
+    Position& end = session_end_[placed.session];
+    if (placed.start) end = std::max(end, *placed.start);
+    if (placed.commit) end = std::max(end, *placed.commit);
+  }
+  output_.transaction(placed);
+}
+
+}  // namespace ouro::tapping

@@ -1,0 +1,206 @@
+// Puts what clients saw and what the log says on one timeline.
+//
+// Snapshots of a server form a chain: each sees all that the one before it sees. The *rank* of a
+// snapshot, the number of ids of transactions that had ended, grows along the chain, and snapshots
+// of equal rank see the same. So a rank is a start timestamp as soon as the snapshot is known. A
+// commit belongs in front of the first snapshot that sees it; commits that no snapshot tells apart
+// are in the order of the log. The place is known once all snapshots are that could be first, so
+// commits wait for transactions that are open (Ledger::Taken).
+//
+// Which value a key held at first is taken from those who read it before anything wrote it. What is
+// not certain is left out: a read of which it is not known what it could have returned is dropped
+// and counted, never judged.
+//
+// This file knows no connection, so it can be tested without a server. Thread safety: none.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "db/snapshot_order.h"
+#include "tap/decoded.h"
+#include "tap/ledger.h"
+
+namespace ouro::tapping {
+
+// A moment on the timeline. A commit is seen by a snapshot if it is not later.
+struct Position {
+  std::int64_t rank = 0;
+  std::int64_t order = 0;
+  auto operator<=>(const Position&) const = default;
+};
+
+[[nodiscard]] std::int64_t rank_of(const db::Snapshot& snapshot);
+
+// A snapshot of our own.
+struct Poll {
+  db::Snapshot snapshot;
+  Nanos sent = 0;
+  Nanos received = 0;
+};
+
+// A transaction of the log.
+struct Logged {
+  std::uint64_t id = 0;
+  std::vector<Decoded> changes;
+};
+
+// A transaction on the timeline.
+struct Placed {
+  struct Operation {
+    bool writes = false;
+    std::string key;
+    std::string value;  // JSON.
+  };
+  std::string name;     // Unique.
+  std::string session;  // Empty: nobody knows.
+  std::string application, isolation;
+  Nanos began = 0;  // Zero: nobody knows.
+  Nanos ended = 0;
+  std::optional<Position> start;
+  std::optional<Position> commit;
+  std::vector<Operation> operations;
+  std::vector<std::shared_ptr<const Text>> statements;
+};
+
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  virtual void initial(const std::string& key, const std::string& value) = 0;
+  virtual void transaction(const Placed& placed) = 0;
+};
+
+struct Coverage {
+  std::uint64_t judged = 0;  // Statements that read.
+  std::uint64_t not_judged = 0;
+  // By reason and shape of the statement.
+  std::map<std::pair<std::string, std::string>, std::uint64_t> why;
+  std::uint64_t dropped_reads = 0;  // Single reads of which it is not known what was there.
+};
+
+class Assembler {
+ public:
+  struct Options {
+    // Whether every transaction gets a start: at read committed each statement then stands for
+    // itself.
+    bool split = false;
+    // Transactions that are open for longer are not waited for.
+    Nanos patience = 10'000'000'000;
+  };
+  Assembler(Options options, Receiver& output) : options_(options), output_(output) {}
+
+  void set_catalog(std::shared_ptr<const Catalog> catalog) { catalog_ = std::move(catalog); }
+  // In the order of the log.
+  void add(Logged logged);
+  // All commits that the poll sees have been added. In the order of their sending.
+  void add(Poll poll);
+  // What clients did up to now; `time` is now. Places what can be placed.
+  void settle(Ledger::Taken taken, Nanos time);
+
+  [[nodiscard]] const Coverage& coverage() const { return coverage_; }
+  // Tables that turned out not to be judged, though some of it was recorded, and why.
+  [[nodiscard]] const std::map<Oid, std::string>& spoiled() const { return spoiled_; }
+  void spoil(const Table& table, const std::string& why);
+  // Tables of which something is recorded.
+  [[nodiscard]] const std::unordered_set<Oid>& used() const { return used_; }
+
+  struct Totals {
+    std::uint64_t txns = 0;           // Of clients.
+    std::uint64_t automatic = 0;      // Of these, single statements.
+    std::uint64_t others = 0;         // Transactions of the log alone.
+    std::uint64_t without_start = 0;  // Read committed, and read more than once or wrote after it.
+    std::uint64_t read_committed = 0, repeatable_read = 0, serializable = 0;
+    std::uint64_t breaks = 0;  // Snapshots that contradict each other.
+  };
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+
+ private:
+  // What is known of a key.
+  struct Key {
+    enum class Initial : std::uint8_t {
+      Open,     // Nobody read or wrote the key before `first`.
+      Known,    // Read by somebody, or absent because the first change was an insert.
+      Guessed,  // That of the row after an update that need not have set it.
+    };
+    Initial initial = Initial::Open;
+    std::string first_value;        // Of the initial state, unless that is Open.
+    std::optional<Position> first;  // The first change, or when the value was guessed.
+    std::deque<std::pair<Position, std::string>> versions;  // The last few.
+    bool forgot = false;                                    // There were more.
+    [[nodiscard]] const std::string* last() const;
+  };
+  struct Pending {
+    ClientTxn txn;
+    std::optional<Position> start;
+  };
+  using Operations = std::vector<Placed::Operation>;
+
+  void take_client(ClientTxn txn);
+  void place_commits(const Poll& horizon);
+  void place_commit(const Logged& logged, Position at, const ClientTxn* client);
+  void apply(const Decoded& change, const Table& table, Position at,
+             const std::vector<std::string>* assigned, Operations& writes);
+  void set(const std::string& key, const std::string& value, Position at, Operations& writes);
+  void insert_row(const Table& table, const std::string& row, const Decoded& change, Position at,
+                  Operations& writes);
+  void delete_row(const Table& table, const std::string& row, Position at, Operations& writes);
+  void update_row(const Table& table, const std::string& row, const Decoded& change, Position at,
+                  const std::vector<std::string>* assigned, Operations& writes);
+  [[nodiscard]] std::optional<std::string> row_of(const Table& table,
+                                                  const std::vector<LogCell>& cells) const;
+
+  void place_client(Pending& pending);
+  // The columns that the client set in the `nth` of `entries` updates of a row; null: not known.
+  [[nodiscard]] static const std::vector<std::string>* assigned_to(const ClientTxn* client,
+                                                                   const Table& table,
+                                                                   const std::string& row,
+                                                                   std::size_t nth,
+                                                                   std::size_t entries);
+  void place_split(const ClientTxn& txn, Placed placed,
+                   std::vector<std::pair<const Execution*, Operations>> parts);
+  // The reads of an execution that can be judged.
+  Operations reads_of(const Execution& execution, const std::optional<Position>& start,
+                      const std::unordered_set<std::string>& own);
+  [[nodiscard]] bool usable(const Read& read, Position low, Position high);
+  // A moment from `low` to `high` at which all `reads` are what was there; nothing if there is
+  // none.
+  [[nodiscard]] std::optional<Position> fit(const Operations& reads, Position low,
+                                            Position high) const;
+  // The moment for a statement with a snapshot of its own; `high` if none fits. If the statement
+  // need not have one snapshot and none fits, drops the reads.
+  Position moment_of(const Execution& execution, const std::string& session, Operations& reads);
+  [[nodiscard]] bool holds_at(const Placed::Operation& read, Position at) const;
+  [[nodiscard]] std::pair<Position, Position> bounds(const Execution& execution,
+                                                     const std::string& session) const;
+  void count(const Execution& execution, const std::string& why);
+  void emit(const Placed& placed);
+
+  const Options options_;
+  Receiver& output_;
+  std::shared_ptr<const Catalog> catalog_;
+  std::deque<Poll> polls_;  // Those that may still matter.
+  std::optional<Poll> horizon_;
+  std::deque<Logged> logged_;  // Not placed yet.
+  std::int64_t order_ = 0;     // Commits placed so far.
+  std::deque<Pending> pending_;
+  Nanos given_up_ = 0;  // Transactions that began earlier came too late.
+  std::unordered_map<std::uint64_t, std::pair<Position, Operations>> writes_;  // Of pending_.
+  std::unordered_map<std::string, Key> keys_;
+  std::unordered_map<std::string, Position> session_end_;
+  std::unordered_set<Oid> used_;
+  std::map<Oid, std::string> spoiled_;
+  Coverage coverage_;
+  Totals totals_;
+  std::uint64_t names_ = 0;
+};
+
+}  // namespace ouro::tapping

@@ -1,0 +1,44 @@
+// The changes that a server commits, as they are logged: a temporary slot of logical decoding, read
+// by the replication protocol. The server removes the slot when the connection ends, however it
+// ends.
+//
+// Thread safety: none.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "db/url.h"
+#include "ouro/result.h"
+
+namespace ouro::tapping {
+
+class LogStream {
+ public:
+  // Makes a slot and starts to read. Waits until all transactions that are writing at present have
+  // ended. The error says what the server lacks.
+  [[nodiscard]] static Result<std::unique_ptr<LogStream>> open(const db::Url& url,
+                                                               const db::Host& host);
+  // Appends the lines of test_decoding that have come. Waits for some, for so long.
+  [[nodiscard]] Status read(std::chrono::milliseconds wait, std::vector<std::string>& lines);
+
+ private:
+  struct Finish {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+  [[nodiscard]] Status run(const std::string& command);
+  [[nodiscard]] Status take(std::vector<std::string>& lines);
+  [[nodiscard]] Status confirm();
+
+  std::unique_ptr<PGconn, Finish> connection_;
+  std::string place_;
+  std::int64_t position_ = 0;  // In the log, up to which everything has come.
+  std::chrono::steady_clock::time_point confirmed_;
+};
+
+}  // namespace ouro::tapping

@@ -1,0 +1,79 @@
+// Watches the server while clients use it: takes snapshots, reads the log, and gives both and what
+// clients did to an Assembler. A thread of its own does all that.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "db/postgres_link.h"
+#include "db/url.h"
+#include "tap/assembler.h"
+#include "tap/ledger.h"
+#include "tap/log_stream.h"
+
+namespace ouro::tapping {
+
+class Recorder {
+ public:
+  // Connects, and takes a first snapshot. `ledger` and `output` must outlive this.
+  [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const db::Url& url,
+                                                              Assembler::Options options,
+                                                              Ledger& ledger, Receiver& output);
+  ~Recorder();
+
+  void start();
+  // Waits for what clients did until now, and ends. REQUIRES: no client is connected any more.
+  void finish();
+
+  // These are for after finish().
+  [[nodiscard]] const Assembler& assembler() const { return assembler_; }
+  // Why recording ended before finish(); empty: it did not.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const std::string& server() const { return server_; }
+
+ private:
+  Recorder(const db::Url& url, Assembler::Options options, Ledger& ledger, Receiver& output)
+      : url_(url), ledger_(ledger), assembler_(options, output) {}
+
+  void run();
+  [[nodiscard]] Status ask(const std::string& sql, db::PostgresRows& rows);
+  [[nodiscard]] Status look_around();
+  [[nodiscard]] Status load_catalog();
+  // Loads the catalog if a change of the log is of a table that is not in it.
+  [[nodiscard]] Status learn_unknown();
+  [[nodiscard]] Status poll();
+  [[nodiscard]] Status read_log(std::chrono::milliseconds wait);
+  [[nodiscard]] Status take_line(const std::string& line);
+  [[nodiscard]] Status step(std::chrono::milliseconds wait);
+  [[nodiscard]] Status end();
+  [[nodiscard]] std::uint64_t whole_id(std::uint32_t id) const;
+
+  const db::Url url_;
+  Ledger& ledger_;
+  Assembler assembler_;
+  std::unique_ptr<db::PostgresLink> control_;
+  std::unique_ptr<LogStream> log_;
+  std::shared_ptr<const Catalog> catalog_;
+  std::string server_;
+  std::string problem_;
+  std::atomic<bool> finishing_{false};
+  std::thread thread_;
+
+  Logged open_txn_;  // Of the log, between BEGIN and COMMIT.
+  bool stale_catalog_ = false;
+  // Tables of the log that are not in the catalog, and how often it was loaded because of them.
+  std::map<std::pair<std::string, std::string>, int> unknown_;
+  Nanos loaded_ = 0;  // When the catalog was.
+  std::uint64_t polls_ = 0;
+  std::uint64_t settled_ = 0;  // The number of the last poll that is.
+  std::deque<std::pair<std::uint64_t, Poll>> unsettled_;
+  Nanos pushed_ = 0;  // When the server was last made to write its log.
+};
+
+}  // namespace ouro::tapping

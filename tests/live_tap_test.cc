@@ -1,0 +1,304 @@
+// ouro tap between real clients and a private PostgreSQL.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "ouro/ouro.h"
+#include "tests/files.h"
+#include "tests/live_servers.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+using testing::HasSubstr;
+
+// Runs SQL on the server, beside any tap.
+void beside(const std::string& sql) {
+  const db::ServerNode& node = live_server(db::ServerKind::Postgres)->nodes()[0];
+  const Ran ran = run_program({"/usr/bin/env", "psql", "-X", "-q", "-h", node.socket, "-p",
+                               std::to_string(node.port), "-U", "postgres", "-d", "postgres", "-v",
+                               "ON_ERROR_STOP=1", "-c", sql});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+}
+
+void make_shop() {
+  beside(
+      "SET client_min_messages = warning; DROP TABLE IF EXISTS stock; CREATE TABLE stock (item int "
+      "PRIMARY KEY, pieces int, name text); INSERT INTO stock SELECT i, 1000, 'item ' || i FROM "
+      "generate_series(1, 4) i");
+}
+
+// A tap in front of the private server, and what it recorded.
+class Tapped {
+ public:
+  explicit Tapped(const std::string& name) : history_(temporary(name)) {
+    TapOptions options;
+    options.url = db::url_of(*live_server(db::ServerKind::Postgres));
+    options.listen = "127.0.0.1:0";
+    options.history = history_;
+    options.statements = history_ + ".sql";
+    options.stop = &stop_;
+    options.ready = [this](const std::string& at) {
+      const std::lock_guard lock(mutex_);
+      port_ = at.substr(at.rfind(':') + 1);
+      changed_.notify_all();
+    };
+    thread_ = std::thread([this, options] {
+      auto report = tap(options);
+      const std::lock_guard lock(mutex_);
+      if (report.ok()) report_ = *report;
+      if (!report.ok()) problem_ = report.error().to_string();
+      ended_ = true;
+      changed_.notify_all();
+    });
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ended_ || !port_.empty(); });
+    EXPECT_EQ(problem_, "");
+  }
+  ~Tapped() {
+    (void)end();
+    std::filesystem::remove(history_);
+    std::filesystem::remove(history_ + ".sql");
+  }
+
+  // Runs a client; `words` follow the settings that lead to the tap.
+  Ran run(std::vector<std::string> words) const {
+    std::vector<std::string> all = {"/usr/bin/env",        "PGHOST=127.0.0.1",
+                                    "PGPORT=" + port_,     "PGUSER=postgres",
+                                    "PGDATABASE=postgres", "PGCONNECT_TIMEOUT=20"};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all);
+  }
+  std::string sql(const std::string& text) const {
+    const Ran ran = run({"psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return ran.out;
+  }
+
+  const TapReport& end() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    EXPECT_EQ(problem_, "");
+    return report_;
+  }
+  Outcome judge(Level level, Evidence evidence) const {
+    const auto history = read_history(history_);
+    EXPECT_TRUE(history.ok()) << history.error().to_string();
+    if (!history.ok()) return Outcome::Undecided;
+    const auto verdict = check(*history, level, {.evidence = evidence});
+    EXPECT_TRUE(verdict.ok()) << verdict.error().to_string();
+    return verdict.ok() ? verdict->outcome : Outcome::Undecided;
+  }
+  [[nodiscard]] std::string text() const { return slurp(history_); }
+
+ private:
+  const std::string history_;
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string port_, problem_;
+  bool ended_ = false;
+  TapReport report_;
+  std::thread thread_;
+};
+
+// Clients that read what is left of two items and write one less, at a level and with or without
+// FOR UPDATE.
+constexpr char kShop[] = R"(
+import psycopg2, random, sys, threading
+level, lock, sales = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def sell(seed):
+    chance = random.Random(seed)
+    shop = psycopg2.connect(application_name='shop.py')
+    shop.set_session(isolation_level=level)
+    cursor = shop.cursor()
+    for sale in range(sales):
+        try:
+            for item in sorted(chance.sample(range(1, 5), 2)):
+                cursor.execute('SELECT pieces, name FROM stock WHERE item = %s' + lock, (item,))
+                pieces = cursor.fetchone()[0]
+                cursor.execute('UPDATE stock SET pieces = %s WHERE item = %s', (pieces - 1, item))
+            if chance.random() < 0.2:
+                cursor.execute('SELECT item, pieces FROM stock')
+                cursor.fetchall()
+            if chance.random() < 0.1: shop.rollback()
+            else: shop.commit()
+        except psycopg2.Error:
+            shop.rollback()
+    shop.close()
+threads = [threading.Thread(target=sell, args=(i,)) for i in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+)";
+
+Ran sell(const Tapped& tapped, const std::string& level, const std::string& lock,
+         const std::string& sales) {
+  return tapped.run({"/usr/bin/python3", "-c", kShop, level, lock, sales});
+}
+
+TEST(LiveTapTest, WhatPsqlSeesIsRecorded) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Tapped tapped("live_tap_psql.jsonl");
+  EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 2"), "1000\n");
+  (void)tapped.run({"psql", "-X", "-q", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c",
+                    "SELECT pieces FROM stock WHERE item = 2", "-c",
+                    "UPDATE stock SET pieces = 999 WHERE item = 2", "-c",
+                    "SELECT pieces FROM stock WHERE item = 77", "-c", "COMMIT"});
+  EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 2"), "999\n");
+  const TapReport& report = tapped.end();
+  EXPECT_EQ(report.repeatable_read, 1U);
+  EXPECT_EQ(report.spoiled.size(), 0U);
+  const std::string text = tapped.text();
+  EXPECT_THAT(text, HasSubstr("[\"r\",\"stock/2.pieces\",1000],[\"r\",\"stock/77.item\",null],"
+                              "[\"w\",\"stock/2.pieces\",999]]"));
+  EXPECT_THAT(text, HasSubstr("[\"r\",\"stock/2.pieces\",999]"));
+  EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << text;
+}
+
+TEST(LiveTapTest, HealthyClientsAreNeverAccused) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  for (const std::string level : {"REPEATABLE READ", "SERIALIZABLE"}) {
+    make_shop();
+    Tapped tapped("live_tap_healthy.jsonl");
+    const Ran ran = sell(tapped, level, "", "40");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const TapReport& report = tapped.end();
+    EXPECT_GT(report.repeatable_read + report.serializable, 50U) << level;
+    EXPECT_EQ(report.spoiled.size(), 0U);
+    EXPECT_EQ(report.without_start, 0U);
+    EXPECT_EQ(tapped.judge(Level::Si, Evidence::Timestamps), Outcome::Holds) << tapped.text();
+    EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds);
+    const Level promised = level == "SERIALIZABLE" ? Level::Serializable : Level::Si;
+    EXPECT_EQ(tapped.judge(promised, Evidence::Versions), Outcome::Holds) << tapped.text();
+  }
+}
+
+TEST(LiveTapTest, ALostUpdateIsFoundAndItsRepairHolds) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  for (const std::string lock : {"", " FOR UPDATE"}) {
+    make_shop();
+    Tapped tapped("live_tap_shop.jsonl");
+    const Ran ran = sell(tapped, "READ COMMITTED", lock, "30");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const TapReport& report = tapped.end();
+    EXPECT_GT(report.read_committed, 100U);
+    EXPECT_EQ(promised(report).level, Level::ReadCommitted);
+    EXPECT_EQ(tapped.judge(Level::ReadCommitted, Evidence::Versions), Outcome::Holds);
+    // With the lock all is well but the look at all items, which may see half of a sale.
+    if (lock.empty()) {
+      EXPECT_EQ(tapped.judge(Level::Serializable, Evidence::Versions), Outcome::Violated);
+    } else {
+      EXPECT_EQ(tapped.judge(Level::Prefix, Evidence::Versions), Outcome::Holds);
+    }
+  }
+}
+
+TEST(LiveTapTest, PgbenchRunsInEveryProtocolAndHolds) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  Tapped tapped("live_tap_pgbench.jsonl");
+  const Ran made = tapped.run({"pgbench", "-i", "-q", "-s", "1"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  tapped.end();
+  for (const std::string protocol : {"simple", "extended", "prepared"}) {
+    Tapped bench("live_tap_pgbench_" + protocol + ".jsonl");
+    const Ran ran =
+        bench.run({"PGOPTIONS=-c default_transaction_isolation=repeatable\\ read", "pgbench", "-n",
+                   "-M", protocol, "-c", "6", "-t", "60", "--max-tries=20"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    const Ran selects = bench.run({"pgbench", "-n", "-S", "-M", protocol, "-c", "2", "-t", "50"});
+    EXPECT_EQ(selects.status, 0) << selects.err;
+    const TapReport& report = bench.end();
+    EXPECT_GT(report.repeatable_read, 250U);
+    EXPECT_GE(report.automatic, 100U);
+    EXPECT_GE(report.judged, 100U) << describe(report);
+    EXPECT_EQ(report.without_start, 0U);
+    EXPECT_EQ(report.spoiled.size(), 0U);
+    EXPECT_EQ(bench.judge(Level::Si, Evidence::Timestamps), Outcome::Holds) << protocol;
+  }
+}
+
+TEST(LiveTapTest, WhatPassesThroughIsUnharmed) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Tapped tapped("live_tap_through.jsonl");
+  const Ran copied = tapped.run({"psql", "-X", "-q", "-c", "\\copy stock TO stdout"});
+  EXPECT_THAT(copied.out, HasSubstr("3\t1000\titem 3\n"));
+  const std::string large = tapped.sql("SELECT repeat('x', 3000000)");
+  EXPECT_EQ(large.size(), 3'000'001U);
+  EXPECT_EQ(tapped.sql("SELECT count(*) FROM (SELECT repeat('y', 100) FROM "
+                       "generate_series(1, 100000)) t"),
+            "100000\n");
+  const Ran failed = tapped.run({"psql", "-X", "-c", "SELECT 1/0"});
+  EXPECT_THAT(failed.err, HasSubstr("division by zero"));
+  const Ran denied = tapped.run({"psql", "-X", "-U", "nobody", "-c", "SELECT 1"});
+  EXPECT_THAT(denied.err, HasSubstr("role \"nobody\" does not exist"));
+  const Ran cancelled = tapped.run({"/usr/bin/python3", "-c",
+                                    "import psycopg2, threading, time\n"
+                                    "c = psycopg2.connect('')\n"
+                                    "threading.Timer(0.3, c.cancel).start()\n"
+                                    "try: c.cursor().execute('SELECT pg_sleep(30)')\n"
+                                    "except psycopg2.errors.QueryCanceled: print('cancelled')\n"});
+  EXPECT_EQ(cancelled.out, "cancelled\n") << cancelled.err;
+}
+
+TEST(LiveTapTest, WritersBesideTheTapAreSeen) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Tapped tapped("live_tap_beside.jsonl");
+  EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 1"), "1000\n");
+  beside("UPDATE stock SET pieces = 7 WHERE item = 1");
+  EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 1"), "7\n");
+  tapped.end();
+  EXPECT_THAT(tapped.text(), HasSubstr("[\"w\",\"stock/1.pieces\",7]"));
+  EXPECT_EQ(tapped.judge(Level::Si, Evidence::Timestamps), Outcome::Holds) << tapped.text();
+}
+
+TEST(LiveTapTest, ATableThatIsAlteredSpoilsTheVerdict) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Tapped tapped("live_tap_altered.jsonl");
+  (void)tapped.sql("SELECT pieces FROM stock WHERE item = 1");
+  (void)tapped.sql("ALTER TABLE stock ALTER COLUMN pieces TYPE int USING pieces + 1");
+  (void)tapped.sql("SELECT pieces FROM stock WHERE item = 1");
+  const TapReport& report = tapped.end();
+  ASSERT_EQ(report.spoiled.size(), 1U);
+  EXPECT_THAT(report.spoiled[0], HasSubstr("table stock"));
+}
+
+TEST(LiveTapTest, TheSlotIsGoneAfterwards) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  std::string slots;
+  {
+    Tapped tapped("live_tap_slot.jsonl");
+    slots = tapped.sql("SELECT count(*) FROM pg_replication_slots WHERE slot_name ~ '^ouro_tap'");
+  }
+  EXPECT_EQ(slots, "1\n");
+  Tapped tapped("live_tap_slot.jsonl");
+  EXPECT_EQ(tapped.sql("SELECT count(*) FROM pg_replication_slots WHERE slot_name ~ '^ouro_tap'"),
+            "1\n");
+}
+
+TEST(LiveTapTest, WhatTheServerLacksIsSaid) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  auto server = db::start_server(db::ServerKind::Postgres, {.settings = {"wal_level=replica"}});
+  ASSERT_TRUE(server.ok()) << server.error().what;
+  std::atomic<bool> stop{true};
+  TapOptions options;
+  options.url = db::url_of(**server);
+  options.listen = "127.0.0.1:0";
+  options.stop = &stop;
+  const auto report = tap(options);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.error().what, HasSubstr("set wal_level = logical"));
+}
+
+}  // namespace
+}  // namespace ouro
