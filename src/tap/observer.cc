@@ -216,6 +216,7 @@ void Observer::answer(const Piece& piece) {
     const std::string_view name = body.text();
     const std::string_view value = body.text();
     if (name == "application_name") blank_.application = value;
+    if (name == "standard_conforming_strings" && value == "off") give_up();
     if (name == "client_encoding") utf8_ = value == "UTF8" || value == "UNICODE";
     return;
   }

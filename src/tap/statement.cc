@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <unordered_map>
 
 #include "format/json_tree.h"
+#include "tap/literals.h"
 
 namespace ouro::tapping {
 namespace {
@@ -105,6 +107,7 @@ bool read_operand(std::string_view sql, Node node, Operand& operand) {
   }
   const Node constant = node.member("A_Const");
   if (!constant.exists() || constant.member("isnull").exists()) return false;
+  operand.at = constant.member("location").integer().value_or(-1);
   if (constant.member("ival").exists()) {
     operand.text = integer_at(sql, constant.member("location").integer().value_or(-1));
     return !operand.text.empty();
@@ -323,8 +326,50 @@ std::string shape_of(std::string_view sql) {
 }
 
 struct Texts::State {
+  // A text that was parsed, and for each constant in a condition which literal it is.
+  struct Template {
+    std::shared_ptr<const Text> text;
+    std::vector<std::size_t> literals;
+    bool usable = true;
+  };
   std::unordered_map<std::string, std::shared_ptr<const Text>> texts;
+  std::unordered_map<std::string, Template> templates;  // By form.
+
+  static Template make(std::shared_ptr<const Text> text, const Form& form);
+  static std::shared_ptr<const Text> fill(const Template& with, std::string_view sql,
+                                          const Form& form);
 };
+
+Texts::State::Template Texts::State::make(std::shared_ptr<const Text> text, const Form& form) {
+  Template made;
+  for (const Statement& statement : text->statements) {
+    for (const auto& [column, operand] : statement.equal) {
+      if (operand.parameter > 0) continue;
+      std::size_t which = 0;
+      while (which < form.literals.size() &&
+             static_cast<std::int64_t>(form.literals[which].at) != operand.at) {
+        ++which;
+      }
+      made.usable &= which < form.literals.size();
+      made.literals.push_back(which);
+    }
+  }
+  made.text = std::move(text);
+  return made;
+}
+
+std::shared_ptr<const Text> Texts::State::fill(const Template& with, std::string_view sql,
+                                               const Form& form) {
+  auto text = std::make_shared<Text>(*with.text);
+  text->sql = sql;
+  auto literal = with.literals.begin();
+  for (Statement& statement : text->statements) {
+    for (auto& [column, operand] : statement.equal) {
+      if (operand.parameter == 0) operand.text = form.literals[*literal++].text;
+    }
+  }
+  return text;
+}
 
 Texts::Texts() : state_(std::make_unique<State>()) {}
 Texts::~Texts() = default;
@@ -333,9 +378,18 @@ std::shared_ptr<const Text> Texts::get(std::string_view sql) {
   constexpr std::size_t kMost = 4096;
   const auto found = state_->texts.find(std::string(sql));
   if (found != state_->texts.end()) return found->second;
+  const std::optional<Form> form = take_literals(sql);
+  if (form) {
+    const auto known = state_->templates.find(form->text);
+    if (known != state_->templates.end() && known->second.usable) {
+      return State::fill(known->second, sql, *form);
+    }
+  }
   if (state_->texts.size() >= kMost) state_->texts.clear();
+  if (state_->templates.size() >= kMost) state_->templates.clear();
   auto text = analyse(sql);
   state_->texts[text->sql] = text;
+  if (form && text->parsed) state_->templates[form->text] = State::make(text, *form);
   return text;
 }
 

@@ -31,6 +31,7 @@ enum class Act : std::uint8_t {
 struct Operand {
   int parameter = 0;  // $1 is 1. Zero: `text` is a constant.
   std::string text;
+  std::int64_t at = -1;  // Where in the SQL the constant begins; negative: not known.
 };
 
 struct Statement {
@@ -63,7 +64,8 @@ struct Text {
 // most 200 bytes.
 [[nodiscard]] std::string shape_of(std::string_view sql);
 
-// Remembers the texts that were analysed lately. Thread safety: none.
+// Remembers the texts that were analysed lately, and does not parse again what differs in constants
+// only. Thread safety: none.
 class Texts {
  public:
   Texts();
