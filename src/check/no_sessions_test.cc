@@ -3,12 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
+#include <random>
 #include <utility>
+#include <vector>
 
 #include "ouro/check.h"
 #include "ouro/generate.h"
+#include "ouro/history_builder.h"
 #include "tests/case_file.h"
 #include "tests/certifying.h"
 #include "tests/oracle.h"
@@ -111,6 +115,48 @@ TEST(NoSessionsTest, WhatOnlyOldSnapshotsBreakIsDecidedToo) {
     const auto verdict = check(history, Level::Si, {.work_limit = kWork});
     EXPECT_EQ(verdict->outcome, Outcome::Holds) << "seed " << seed;
     EXPECT_EQ(complaint_about_proof(history, *verdict), "");
+  }
+}
+
+// The history with its lines up to `far` places from where they were; each session's are in order.
+History shuffled(const History& history, double far) {
+  std::mt19937_64 random(1);
+  std::vector<std::pair<double, SessionId>> lines;
+  for (std::size_t t = 0; t < history.txn_count(); ++t) {
+    const double moved = std::uniform_real_distribution<>(0, far)(random);
+    lines.emplace_back(static_cast<double>(t) + moved, history.session(TxnId{t}));
+  }
+  std::sort(lines.begin(), lines.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::size_t> next(history.session_count(), 0);
+  HistoryBuilder builder;
+  builder.default_initial(history.default_initial());
+  for (const auto& [_, session] : lines) {
+    const TxnId txn = history.session_txns(session)[next[session.index()]++];
+    builder.begin_txn(builder.session(history.session_name(session)));
+    builder.status(history.status(txn));
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); id = OpId{id.index() + 1}) {
+      const Op op = history.op(id);
+      builder.add(op.kind, builder.key(history.key_name(op.key)), op.value);
+    }
+  }
+  return *std::move(builder).freeze();
+}
+
+// A store that gives old snapshots does nothing else wrong, so only the guess is put to the test.
+TEST(NoSessionsTest, LinesThatAreNotInTheOrderOfCommitsAreNotBelieved) {
+  constexpr std::uint64_t kWork = 200'000'000;  // About a second.
+  GenerateOptions options = blind_writes(1);
+  options.store = Level::Si;
+  options.sessions = 24;
+  const History history = *generate(options);
+  for (const double far : {50, 1000}) {
+    const History late = shuffled(history, far);
+    for (const Level level : {Level::Serializable, Level::Si}) {
+      const auto verdict = check(late, level, {.work_limit = kWork});
+      EXPECT_EQ(verdict->outcome, Outcome::Holds) << info(level).name << ", " << far;
+      EXPECT_EQ(complaint_about_proof(late, *verdict), "");
+    }
   }
 }
 

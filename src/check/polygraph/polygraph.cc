@@ -8,16 +8,13 @@
 
 #include "base/internal_error.h"
 #include "base/level_rules.h"
-#include "check/observed/likely_order.h"
-#include "check/polygraph/alignment.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
+#include "check/polygraph/first_guess.h"
 #include "check/polygraph/parallel_si.h"
-#include "check/polygraph/rehearsal.h"
 #include "check/polygraph/search.h"
 #include "check/polygraph/session_arcs.h"
 #include "check/polygraph/tangle.h"
-#include "check/polygraph/trusting_order.h"
 #include "check/versions/read_parts.h"
 #include "check/versions/worst_cycle.h"
 #include "graph/digraph.h"
@@ -124,68 +121,8 @@ struct Task {
   }
 };
 
-// The known arcs, and the order of them that the search begins with. If it has fewer nodes than
-// the graph, the arcs are cyclic.
-struct Start {
-  Digraph known;
-  std::optional<Digraph> back;  // The reverse of `known`, if it was needed.
-  std::vector<Node> order;
-
-  [[nodiscard]] bool cyclic() const { return order.size() < known.node_count(); }
-};
-
-// Improves the order of `start`. Where the order of the source says little, who read from whom and
-// sessions say more. Elsewhere it is believed, unless session order is among the arcs, which is
-// guide enough.
-void improve(Start& start, const Encoding& encoding, const CheckOptions& options,
-             std::span<const Node> likely, const Budget& budget) {
-  if (encoding.mixture() != nullptr) return;
-  const bool vague = order_is_vague(encoding.observed().history());
-  if (!vague && encoding.sessions()) return;
-  const Digraph& known = start.known;
-  budget.charge(10 * (known.node_count() + known.arc_count()));
-  if (vague) {
-    if (const auto txns = aligned(encoding, start.order, budget)) {
-      start.order = topological_order(known, encoding.likely_order(*txns), budget);
-    }
-  } else {
-    start.back = known.reversed(options.threads, budget);
-    start.order =
-        topological_order(known, trusting_order(encoding, *start.back, likely, budget), budget);
-  }
-}
-
 Digraph known_arcs(const Encoding& encoding, const CheckOptions& options, const Budget& budget) {
   return {encoding.node_count(), encoding.arcs(), options.threads, budget};
-}
-
-// Whether the order of the source is to be played through: values repeat, and keys are written so
-// often that it matters if a transaction changes places with another that ran beside it.
-bool needs_rehearsal(const Encoding& encoding) {
-  const Observed& o = encoding.observed();
-  const History& h = o.history();
-  if (!encoding.open().sources || o.searched_reads().empty()) return false;
-  if (encoding.mixture() != nullptr || !encoding.overwrites() || order_is_vague(h)) return false;
-  constexpr std::size_t kOften = 5;
-  return kOften * o.items().size() * h.session_count() >= h.txn_count() * h.key_count();
-}
-
-// Begins with the order that the source suggests: played through if values repeat, improved
-// otherwise. If the budget is exhausted, the result is meaningless.
-Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& options,
-                 const Budget& budget) {
-  Start start{std::move(known), {}, {}};
-  budget.charge(2 * start.known.node_count() + start.known.arc_count());
-  if (budget.exhausted()) return start;
-  const History& history = encoding.observed().history();
-  const std::vector<Node> txns = likely_commit_order(history, budget);
-  const bool rehearse = needs_rehearsal(encoding) && !budget.exhausted();
-  const auto likely = rehearse ? rehearsed(encoding, txns, budget) : encoding.likely_order(txns);
-  start.order = topological_order(start.known, likely, budget);
-  if (!rehearse && !start.cyclic() && !budget.exhausted()) {
-    improve(start, encoding, options, likely, budget);
-  }
-  return start;
 }
 
 // The search on demand, and all that it works on.
@@ -390,8 +327,10 @@ Verdict check_mixture(const Observed& observed, const Mixture& mixture, const Bu
 Steps first_turn(const Observed& observed, const SearchOptions& options) {
   if (options.first_turn != 0) return {options.first_turn};
   constexpr std::uint64_t kLeast = 10'000'000;  // About a tenth of a second.
-  constexpr std::uint64_t kPerItem = 1000;
-  return {kLeast + kPerItem * observed.items().size()};
+  constexpr std::uint64_t kPerItem = 200;  // Where much is to be ordered, about 100 are taken.
+  constexpr std::uint64_t kOfOpenReads = 1000;
+  const std::uint64_t each = observed.searched_reads().empty() ? kPerItem : kOfOpenReads;
+  return {kLeast + each * observed.items().size()};
 }
 
 Verdict check_polygraph(const Observed& observed, Level level, const Budget& budget,
@@ -406,8 +345,10 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
   const auto with_sessions = [&](const Budget& part) {
     return decide_with_sessions(task, contradicted, budget, part);
   };
-  const auto with_some = [&](const Budget& part) -> Turn {
+  const auto with_some = [&](const Budget& turn) -> Turn {
     if (contradicted) return {std::nullopt, true};  // That is what with_sessions() does.
+    constexpr unsigned kShare = 4;  // Where all sessions are too many, some often are, too.
+    const Budget part(turn, kShare);
     Encoding encoding = task.encoded(budget);
     if (encoding.stopped()) return {};
     return decide_with_some_sessions(encoding, task, budget, part);
