@@ -61,7 +61,7 @@ static: ## build/static/ouro: one file without shared libraries, databases and n
 deb: ## a Debian package of the program, in build/
 	@$(SETUP) build package
 	@cmake --preset release -D OURO_DOCUMENTS=/usr/share/doc/ouro/docs >/dev/null
-	@cmake --build --preset release --target ouro
+	@cmake --build --preset release --target ouro ouro_c
 	cd build && cpack
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
@@ -95,7 +95,7 @@ site: ## the documents as a searchable static site, build/site/index.html (needs
 install: ## install program, documents, libraries and headers under $(DESTDIR)$(PREFIX) [/usr/local]
 	@$(SETUP) build
 	@cmake --preset release -D OURO_DOCUMENTS='$(PREFIX)/share/doc/ouro/docs' >/dev/null
-	@cmake --build --preset release --target ouro
+	@cmake --build --preset release --target ouro ouro_c
 	DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 asan: ## build with address and undefined sanitizers in build/asan, run the tests there

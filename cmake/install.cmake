@@ -1,6 +1,7 @@
 # `make install`, and what find_package(ouro) needs.
 #
-# Component "program" is what the Debian package holds; "development" is for those who link Ouro.
+# Components "program" and "c" are what the Debian package holds; "development" is for those who link
+# Ouro as C++.
 include(CMakePackageConfigHelpers)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # Tests need not be built to install.
 
@@ -31,9 +32,19 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPO
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
         PATTERN ouro.1 EXCLUDE)
 
+# The C interface, for programs that use it and for those who compile them. Where it is installed is
+# known only then, so ouro_c.pc finds the rest from where it lies itself.
+install(TARGETS ouro_c EXPORT ouroCTargets LIBRARY COMPONENT c NAMELINK_COMPONENT c)
+install(FILES include/ouro/c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ouro COMPONENT c)
+set(OURO_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH OURO_PC_TO_PREFIX /prefix/${OURO_PC_DIR} /prefix)
+configure_file(cmake/ouro_c.pc.in ouro_c.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ouro_c.pc DESTINATION ${OURO_PC_DIR} COMPONENT c)
+
 install(TARGETS ouro_core EXPORT ouroCoreTargets ARCHIVE COMPONENT development)
 install(DIRECTORY include/ouro TYPE INCLUDE COMPONENT development)
 set(OURO_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ouro)
+install(EXPORT ouroCTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR} COMPONENT development)
 install(EXPORT ouroCoreTargets NAMESPACE ouro:: DESTINATION ${OURO_CMAKE_DIR} COMPONENT development)
 if(NOT OURO_CORE_ONLY)
   install(TARGETS ouro_lib EXPORT ouroTargets ARCHIVE COMPONENT development)

@@ -1,5 +1,5 @@
-# `make deb`: the component "program" of cmake/install.cmake as a Debian package. What it depends on
-# is found by dpkg-shlibdeps in the program itself.
+# `make deb`: the components "program" and "c" of cmake/install.cmake as a Debian package. What they
+# depend on is found by dpkg-shlibdeps in the program and the library themselves.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ouro)
 set(CPACK_PACKAGE_CONTACT "The Ouro developers <ouro@localhost>")
@@ -11,7 +11,7 @@ set(CPACK_PACKAGE_DESCRIPTION
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL program)
+set(CPACK_COMPONENTS_ALL program c)
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION database)

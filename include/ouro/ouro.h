@@ -1,6 +1,7 @@
 // Everything Ouro offers. Each header is the manual of its part.
 #pragma once
 
+#include "ouro/asked_levels.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/check_pieces.h"

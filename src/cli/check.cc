@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <sstream>
 
 #include "cli/check_flags.h"
 #include "cli/check_stream.h"
@@ -16,35 +15,12 @@
 namespace ouro::cli {
 namespace {
 
-struct Levels {
-  std::vector<Level> asked;
-  std::vector<Level> unsupported;  // Those that 'all' leaves out.
-  bool several = false;            // 'all', or more than one.
-};
-
-std::optional<Levels> parse_levels(const std::string& text, Evidence evidence) {
-  Levels out;
-  if (text == "all") {
-    for (const LevelInfo& level : levels()) {
-      (decidable(level.level, evidence) ? out.asked : out.unsupported).push_back(level.level);
-    }
-    out.several = true;
-    return out;
-  }
-  std::istringstream names(text);
-  for (std::string name; std::getline(names, name, ',');) {
-    const auto level = parse_level(name);
-    if (!level) return std::nullopt;
-    if (!decidable(*level, evidence)) {
-      fail(fmt::format("level '{}' cannot be decided by evidence '{}'; give --evidence {}",
-                       info(*level).name, ouro::name(evidence), ouro::name(Evidence::Observed)));
-      return std::nullopt;
-    }
-    out.asked.push_back(*level);
-  }
-  if (out.asked.empty()) parse_level("");
-  out.several = out.asked.size() > 1;
-  return out.asked.empty() ? std::nullopt : std::optional(out);
+// What parse_levels() says; if that is an error, complains and returns nothing.
+std::optional<AskedLevels> levels_of(const std::string& names, Evidence evidence) {
+  auto levels = parse_levels(names, evidence);
+  if (levels.ok()) return *std::move(levels);
+  fail(levels.error());
+  return std::nullopt;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -74,7 +50,7 @@ std::string what_is_done(ExamineStage stage, const std::string& name) {
 // Checks the histories one after the other.
 class Checker {
  public:
-  Checker(const CheckFlags& flags, Evidence evidence, Levels levels, Format format,
+  Checker(const CheckFlags& flags, Evidence evidence, AskedLevels levels, Format format,
           Expectation expectation)
       : flags_(flags),
         evidence_(evidence),
@@ -99,23 +75,10 @@ class Checker {
   }
 
  private:
-  // What a history is checked against if no level is asked for; "": as all others.
-  static std::string_view level_of_model(const History& history) {
-    for (const Remark& remark : history.remarks()) {
-      if (remark.name != "model") continue;
-      if (remark.text == "sequential") return "session-serializable";
-      const bool transactions = remark.text == "bank" || remark.text == "long-fork";
-      return transactions ? "serializable" : "strict-serializable";
-    }
-    return history.states_levels() ? info(Level::Mixed).name : "";
-  }
-
   void choose_levels(const History& history) {
     levels_ = given_;
-    const std::string_view level = level_of_model(history);
-    if (flags_.level || !expectation_.levels.empty() || level.empty()) return;
-    if (!decidable(*find_level(level), evidence_)) return;
-    if (auto levels = parse_levels(std::string(level), evidence_)) levels_ = *std::move(levels);
+    if (flags_.level || !expectation_.levels.empty()) return;
+    levels_ = {.levels = {usual_level(history, evidence_)}};
   }
 
   [[nodiscard]] std::string title_of(const std::string& path) const {
@@ -178,7 +141,7 @@ class Checker {
     using Explain = ExamineOptions::Explain;
     const bool told = !flags_.quiet || !flags_.counterexample.empty();
     ExamineOptions options;
-    options.levels = levels_.asked;
+    options.levels = levels_.levels;
     options.check = check_options();
     options.examples = examples();
     options.explain = forms_.any() ? Explain::AllLevels
@@ -249,7 +212,7 @@ class Checker {
 
   [[nodiscard]] Examination interrupted_while_reading() const {
     Examination out;
-    for (const Level level : levels_.asked) {
+    for (const Level level : levels_.levels) {
       out.verdicts.push_back(
           {.level = level, .evidence = evidence_, .reason = "interrupted while reading"});
     }
@@ -285,8 +248,8 @@ class Checker {
 
   const CheckFlags& flags_;
   Evidence evidence_;
-  Levels given_;   // What was asked for.
-  Levels levels_;  // What the history at hand is checked against.
+  AskedLevels given_;   // What was asked for.
+  AskedLevels levels_;  // What the history at hand is checked against.
   Format format_;
   Expectation expectation_;
   FormFiles forms_;
@@ -307,11 +270,11 @@ int run_check(CheckFlags& flags) {
   }
   const auto expected = parse_expected(flags);
   if (!expected || overwrites_input(flags)) return kBadInput;
-  const auto levels = parse_levels(levels_asked(flags, *expected), *evidence);
+  const auto levels = levels_of(levels_asked(flags, *expected), *evidence);
   const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
   if (!format) return kBadInput;
-  if (levels->asked.empty()) return fail("this version decides no level");
-  if (!flags.certificate.empty() && (levels->several || flags.input.paths.size() != 1)) {
+  const bool several = flags.level == "all" || levels->levels.size() > 1;
+  if (!flags.certificate.empty() && (several || flags.input.paths.size() != 1)) {
     return fail("a certificate is of one history at one level; give --certificate with these");
   }
   const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty();
@@ -319,10 +282,10 @@ int run_check(CheckFlags& flags) {
     return fail("--counterexample and --dot are about one history; give one");
   }
   if (flags.stream) {
-    if (*evidence != Evidence::Timestamps || levels->several) {
+    if (*evidence != Evidence::Timestamps || several) {
       return fail("--stream is about one level, by timestamps; give --evidence timestamps");
     }
-    return check_in_pieces(flags, levels->asked.front());
+    return check_in_pieces(flags, levels->levels.front());
   }
   catch_interrupt();
   return Checker(flags, *evidence, *levels, *format, *expected).run();
@@ -330,7 +293,7 @@ int run_check(CheckFlags& flags) {
 
 bool can_check(const std::string& level, const std::string& evidence) {
   const auto kind = parse_evidence(evidence);
-  return kind && parse_levels(level, *kind);
+  return kind && levels_of(level, *kind);
 }
 
 void add_check(CLI::App& root, Commands& commands) {

@@ -136,11 +136,11 @@ std::optional<Level> parse_level(const std::string& name) {
 }
 
 std::optional<Evidence> parse_evidence(const std::string& name) {
-  for (const Evidence evidence : {Evidence::Observed, Evidence::Versions, Evidence::Timestamps}) {
-    if (name == ouro::name(evidence)) return evidence;
+  const auto evidence = find_evidence(name);
+  if (!evidence) {
+    fail(fmt::format("evidence '{}' is unknown; there are: observed, versions, timestamps", name));
   }
-  fail(fmt::format("evidence '{}' is unknown; there are: observed, versions, timestamps", name));
-  return std::nullopt;
+  return evidence;
 }
 
 std::chrono::milliseconds milliseconds(double seconds) {

@@ -57,11 +57,31 @@ Status NativeLineParser::parse(std::string_view text, std::uint64_t line) {
   return error_at_line(file_, line, std::move(what));
 }
 
+Status NativeLineParser::parse_ops(std::string_view text) {
+  line_ = 0;
+  has_ops_ = false;
+  t_.restart(text, readable_);
+  Token token;
+  if (next(token) && ops(token) && at_end()) return {};
+  std::string what = std::exchange(what_, {});
+  const std::string alone(text);
+  JsonTokens again(alone, file_, JsonTokens::Top::One, 1);
+  if (auto fault = json_fault(again)) what = fault->what;
+  Error error;
+  error.file = file_;
+  error.what = std::move(what);
+  return error;
+}
+
 bool NativeLineParser::document() {
   Token token;
   if (!next(token)) return false;
   if (token.kind != TokenKind::OpenMap) return expected("a JSON object");
-  if (!record()) return false;
+  return record() && at_end();
+}
+
+// Whether nothing follows what was parsed.
+bool NativeLineParser::at_end() {
   if (t_.overran()) return fail("the line ends within its object");
   return t_.rest().find_first_not_of(" \t\r") == std::string_view::npos ||
          fail("more than one value in a line");

@@ -20,11 +20,16 @@ class NativeLineParser {
   // Parses `text`, line number `line`, without its line break.
   Status parse(std::string_view text, std::uint64_t line);
 
+  // Parses `text`, an array of operations, and adds them to the transaction begun last. The error
+  // names no line.
+  Status parse_ops(std::string_view text);
+
  private:
   // All of these return false after an error, whose text is in what_. Those that take a token parse
   // the value that begins with it; what `token` is afterwards is unspecified.
   bool next(Token& token);
   bool document();
+  bool at_end();
   bool record();
   bool header_field(std::string_view name, Token& token);
   bool key_field(std::string_view name, Token& token);

@@ -14,6 +14,8 @@ function(build_project name source)
       -D CMAKE_BUILD_TYPE=Release
       -D CMAKE_CXX_COMPILER=${COMPILER}
       -D CMAKE_CXX_FLAGS=${flags}
+      -D CMAKE_C_COMPILER=${C_COMPILER}
+      -D CMAKE_C_FLAGS=${flags}
       -D CMAKE_PREFIX_PATH=${WORK}/prefix)
   run(${CMAKE_COMMAND} --build ${WORK}/${name})
 endfunction()
@@ -35,10 +37,15 @@ foreach(library cpp-httplib mariadb pq rocksdb sqlite3 ssl wiredtiger)
   endif()
 endforeach()
 
+# The C interface brings nothing but itself, by CMake's package and by pkg-config.
+build_project(c ${SOURCE}/c)
+run(${WORK}/c/uses_c)
+run(${WORK}/c/uses_pkg_config)
+
 # What the program needs to be at home.
 foreach(file bin/ouro share/man/man1/ouro.1 share/bash-completion/completions/ouro
              share/zsh/vendor-completions/_ouro share/fish/vendor_completions.d/ouro.fish
-             share/doc/ouro/LICENSE share/doc/ouro/README.md share/doc/ouro/docs/anomalies.md)
+             include/ouro/c.h share/doc/ouro/LICENSE share/doc/ouro/README.md share/doc/ouro/docs/anomalies.md)
   if(NOT EXISTS ${WORK}/prefix/${file})
     message(FATAL_ERROR "${file} was not installed")
   endif()
