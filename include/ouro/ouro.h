@@ -12,6 +12,7 @@
 #include "ouro/format.h"
 #include "ouro/forms.h"
 #include "ouro/generate.h"
+#include "ouro/hermitage.h"
 #include "ouro/history.h"
 #include "ouro/history_builder.h"
 #include "ouro/level.h"

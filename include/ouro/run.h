@@ -56,6 +56,10 @@ struct RunOptions {
   // How to disturb the server of `start` during the run: some of "pause", "kill" and "cut", of
   // which one at a time is chosen at random.
   std::vector<std::string> nemesis;
+  // How to disturb any database, in ways that only you know: a command for /bin/sh. It is run again
+  // and again, with OURO_NEMESIS=strike in its environment and, after a while, with
+  // OURO_NEMESIS=heal, which undoes it; the last time before the run ends.
+  std::string nemesis_command;
   std::string history;  // The file to write, in native text. REQUIRED.
   // A folder to which the logs of the server of `start` are copied at the end. Empty: none.
   std::string server_logs;

@@ -43,6 +43,7 @@ enum class WorkloadKind : std::uint8_t {
   LongFork,
   ReadSkew,
   Phantom,
+  FreshSkew,
 };
 
 struct WorkloadInfo {

@@ -48,6 +48,7 @@ void add_formats(CLI::App& root, Commands& commands);
 void add_convert(CLI::App& root, Commands& commands);
 void add_generate(CLI::App& root, Commands& commands);
 void add_run(CLI::App& root, Commands& commands);
+void add_hermitage(CLI::App& root, Commands& commands);
 void add_driver_test(CLI::App& root, Commands& commands);
 void add_serve(CLI::App& root, Commands& commands);
 void add_tap(CLI::App& root, Commands& commands);

@@ -1,5 +1,5 @@
-// ouro run, driver-test, serve and tap in a build without databases and network (OURO_CORE_ONLY):
-// they say so. Other builds have run.cc, driver_trial.cc, serve.cc and tap.cc instead.
+// ouro run, hermitage, driver-test, serve and tap in a build without databases and network
+// (OURO_CORE_ONLY): they say so. Other builds have run.cc and so on instead (OURO_CLI_AROUND).
 
 #include <fmt/format.h>
 
@@ -26,6 +26,10 @@ void add_missing(CLI::App& root, Commands& commands, const std::string& name,
 
 void add_run(CLI::App& root, Commands& commands) {
   add_missing(root, commands, "run", "test a database: run clients on it and check");
+}
+
+void add_hermitage(CLI::App& root, Commands& commands) {
+  add_missing(root, commands, "hermitage", "show which anomalies each level prevents");
 }
 
 void add_driver_test(CLI::App& root, Commands& commands) {

@@ -41,6 +41,9 @@ constexpr char kRunDetails[] =
     "machines, and stopped in any case. Options of the driver may follow: "
     "'galera?nodes=2&isolation=rr'. --nemesis then pauses nodes of it (SIGSTOP), kills and "
     "restarts them, or cuts them off from the others.\n\n"
+    "--nemesis-command disturbs any database by a command for /bin/sh, which is run again and "
+    "again: with OURO_NEMESIS=strike in its environment, and about a second later with "
+    "OURO_NEMESIS=heal, which undoes it. Every strike is healed before the run ends.\n\n"
     "The history is written while the run goes on. If ouro is killed, it is still complete: "
     "transactions whose commit was under way are in it as unknown.\n\n"
     "If the level does not hold, or not all is as expected, a folder is left with everything that "
@@ -209,6 +212,10 @@ void add_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--nemesis", options.nemesis, "what is done to it: pause, kill, cut")
       ->type_name("KIND,...")
       ->delimiter(',')
+      ->group(kMinor);
+  app.add_option("--nemesis-command", options.nemesis_command,
+                 "what else is done, by the shell; see 'ouro man'")
+      ->type_name("COMMAND")
       ->group(kMinor);
   app.add_option("-l,--level", flags.check.level, "level to check [what the database claims]")
       ->type_name("LEVEL");

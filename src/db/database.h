@@ -176,6 +176,10 @@ class Connection {
 
   // The trace of the transaction that ended last, committed or not.
   [[nodiscard]] virtual Trace trace() { return {}; }
+
+  // What Database::waits() knows this connection by; zero: nothing. Never changes, and may be asked
+  // from any thread.
+  [[nodiscard]] virtual std::uint64_t handle() const { return 0; }
 };
 
 // What a database can do, given the options of its URL.
@@ -190,6 +194,7 @@ struct Features {
   bool live = false;          // trace() or recover_new() give them while the run goes on.
   bool versions = false;      // recover() gives version orders.
   bool version_sets = false;  // recover() gives the rows that predicate reads saw.
+  bool in_process = false;    // Statements are run by the thread that calls, in this process.
 };
 
 // What a run needs of the database.
@@ -266,6 +271,10 @@ class Database {
   // What to add to the options of the URL to choose each isolation that the database offers:
   // "isolation=rc". Empty: there is only one.
   [[nodiscard]] virtual std::vector<std::string> isolations() const { return {}; }
+
+  // Whether the statement that the connection with this handle is running waits for another
+  // transaction. Nothing: the database does not tell. One thread at a time.
+  [[nodiscard]] virtual std::optional<bool> waits(std::uint64_t) { return std::nullopt; }
 
   // Whether the transaction with this token, whose commit() was not answered, took effect; Unknown
   // if the database cannot tell. REQUIRES: the run is over and all connections are closed.

@@ -310,6 +310,25 @@ TEST(DriversTest, UnknownOptionsAndSchemesAreRefusedWithAdvice) {
   }
 }
 
+// TiDB's pessimistic transactions overwrite what has changed since their snapshot.
+TEST(DriversTest, OnlyOptimisticTransactionsOfTiDbPromiseSnapshots) {
+  if (!kWithMariadb) GTEST_SKIP() << "this build has no driver for MariaDB";
+  const auto claims = [](const char* url) {
+    const auto opened = open_text(url);
+    EXPECT_TRUE(opened.ok()) << opened.error().what;
+    return (*opened)->claims();
+  };
+  EXPECT_EQ(claims("tidb://h/t"), Level::ReadCommitted);
+  EXPECT_EQ(claims("tidb://h/t?txn_mode=pessimistic"), Level::ReadCommitted);
+  EXPECT_EQ(claims("tidb://h/t?txn_mode=optimistic"), Level::Si);
+  EXPECT_EQ(claims("tidb://h/t?isolation=rc"), Level::ReadCommitted);
+  EXPECT_EQ(claims("mysql://h/t?isolation=rr"), Level::Si);
+  EXPECT_THAT(open_text("tidb://h/t?isolation=ser").error().what, HasSubstr("there are rc, rr"));
+  EXPECT_THAT(open_text("tidb://h/t?txn_mode=x").error().what,
+              HasSubstr("it can be optimistic, pessimistic"));
+  EXPECT_THAT(open_text("mysql://h/t?txn_mode=optimistic").error().what, HasSubstr("only tidb://"));
+}
+
 // Files in a folder that the user named are somebody's data, unless a run made them.
 TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
   namespace fs = std::filesystem;

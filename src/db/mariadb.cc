@@ -7,6 +7,11 @@
 // which take writes. snapshot_isolation sets innodb_snapshot_isolation: repeatable read then
 // refuses to overwrite what has changed since the snapshot. sync_wait sets wsrep_sync_wait.
 //
+//   tidb://HOST:4000/DATABASE?isolation=rc|rr&txn_mode=optimistic|pessimistic
+//
+// TiDB's repeatable read is snapshot isolation only if transactions are optimistic: pessimistic
+// ones overwrite what has changed since their snapshot.
+//
 // Evidence: the order of commits, from the transaction ids of Galera or of the binary log, which
 // gives version orders. No server but TiDB tells when the snapshot of a transaction was taken; TiDB
 // tells the timestamps of start and commit.
@@ -31,6 +36,8 @@ struct MariaDbSettings {
   std::string isolation;           // As SQL writes it: "REPEATABLE READ".
   std::string snapshot_isolation;  // "0" or "1"; empty: the server's own setting stays.
   std::string sync_wait;           // For wsrep_sync_wait; empty: the server's own setting stays.
+  std::string txn_mode;            // For tidb_txn_mode; empty: the server's own setting stays.
+  bool tidb = false;               // The URL says that it is TiDB.
 };
 
 class MariaDbDatabase final : public Database {
@@ -48,6 +55,8 @@ class MariaDbDatabase final : public Database {
   Status prepare(const Schema& schema) override;
   Result<std::unique_ptr<Connection>> connect(std::size_t node) override;
   Result<Recovered> recover(std::span<const std::uint64_t> tokens) override;
+  std::vector<std::string> isolations() const override;
+  std::optional<bool> waits(std::uint64_t handle) override;
   Status finish() override;
 
  private:
@@ -64,6 +73,7 @@ class MariaDbDatabase final : public Database {
   Schema schema_;
   MariaDbOrder order_ = MariaDbOrder::None;
   Journals journals_;
+  std::unique_ptr<MariaDbLink> control_;  // For waits(); null until that is called.
 };
 
 std::string MariaDbDatabase::description() const {
@@ -75,25 +85,30 @@ std::string MariaDbDatabase::description() const {
   });
   text += ", " + level;
   if (settings_.snapshot_isolation == "1") text += " with innodb_snapshot_isolation";
+  if (!settings_.txn_mode.empty()) text += ", " + settings_.txn_mode;
   return text;
 }
 
 // Repeatable read is documented to read from one snapshot, so users take it for snapshot isolation.
 // It is checked against that level; a run shows whether they are right.
 Level MariaDbDatabase::claims() const {
+  if (settings_.tidb && settings_.txn_mode != "optimistic") return Level::ReadCommitted;
   if (settings_.isolation == "SERIALIZABLE") return Level::Serializable;
   return settings_.isolation == "REPEATABLE READ" ? Level::Si : Level::ReadCommitted;
 }
 
+// TiDB's read committed has a snapshot for each statement, so one timestamp does not tell what a
+// transaction saw.
 Features MariaDbDatabase::features() const {
+  const bool times = order_ == MariaDbOrder::TiDb && settings_.isolation == "REPEATABLE READ";
   return {.registers = true,
           .lists = true,
           .scans = true,
           .rows = true,
           .row_changes = true,
           .removes = true,
-          .timestamps = order_ == MariaDbOrder::TiDb,
-          .live = order_ == MariaDbOrder::TiDb,
+          .timestamps = times,
+          .live = times,
           .versions = version_.empty() || order_ != MariaDbOrder::None};  // Empty: not asked yet.
 }
 
@@ -101,9 +116,15 @@ Result<std::unique_ptr<MariaDbLink>> MariaDbDatabase::open(std::size_t node) {
   auto link = MariaDbLink::open(url_, url_.hosts[node], schema_.patience);
   if (!link.ok()) return link.error();
   const auto seconds = std::max<std::int64_t>(1, schema_.patience.count() / 2000);
+  // Servers without InnoDB, such as Dolt, do not have it and need not.
+  const Answer timeout =
+      (*link)->run(fmt::format("SET SESSION innodb_lock_wait_timeout = {}", seconds));
+  if (timeout.reply == Reply::Lost) return Error{.what = timeout.reason};
   std::vector<std::string> statements = {
-      fmt::format("SET SESSION TRANSACTION ISOLATION LEVEL {}", settings_.isolation),
-      fmt::format("SET SESSION innodb_lock_wait_timeout = {}", seconds)};
+      fmt::format("SET SESSION TRANSACTION ISOLATION LEVEL {}", settings_.isolation)};
+  if (!settings_.txn_mode.empty()) {
+    statements.push_back(fmt::format("SET SESSION tidb_txn_mode = '{}'", settings_.txn_mode));
+  }
   if (!settings_.snapshot_isolation.empty()) {
     statements.push_back("SET SESSION innodb_snapshot_isolation = " + settings_.snapshot_isolation);
   }
@@ -152,6 +173,11 @@ Status MariaDbDatabase::look_around(MariaDbLink& link) {
                                    : "MySQL",
                          version.substr(0, version.find('-')));
   if (tidb) {
+    if (!settings_.tidb && claims() != Level::ReadCommitted) {
+      return wrong(
+          "this is TiDB, whose pessimistic transactions do not promise si; say tidb:// "
+          "instead, with txn_mode=optimistic for snapshot isolation");
+    }
     order_ = MariaDbOrder::TiDb;
     return {};
   }
@@ -209,7 +235,33 @@ Result<Recovered> MariaDbDatabase::recover(std::span<const std::uint64_t> tokens
   return recovered;
 }
 
+std::vector<std::string> MariaDbDatabase::isolations() const {
+  if (settings_.tidb) return {"isolation=rc", "isolation=rr", "isolation=rr&txn_mode=optimistic"};
+  return {"isolation=ru", "isolation=rc", "isolation=rr", "isolation=rr&snapshot_isolation=1",
+          "isolation=ser"};
+}
+
+// InnoDB answers from a copy of its lists, which it makes anew only if nobody has asked for 100 ms.
+std::optional<bool> MariaDbDatabase::waits(std::uint64_t handle) {
+  if (node_count() > 1 || order_ == MariaDbOrder::TiDb) return std::nullopt;
+  if (control_ == nullptr) {
+    auto link = open(0);
+    if (!link.ok()) return std::nullopt;
+    control_ = *std::move(link);
+  }
+  std::this_thread::sleep_for(120ms);
+  bool waiting = false;
+  const Answer asked = control_->run(
+      fmt::format("SELECT 1 FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = {} AND "
+                  "trx_state = 'LOCK WAIT'",
+                  handle),
+      [&](MYSQL_ROW) { waiting = true; });
+  if (!asked.ok()) return std::nullopt;
+  return waiting;
+}
+
 Status MariaDbDatabase::finish() {
+  control_.reset();
   auto link = open(0);
   if (!link.ok()) return wrong(link.error().what);
   const Answer dropped = (*link)->run("DROP TABLE IF EXISTS ouro_kv");
@@ -219,16 +271,26 @@ Status MariaDbDatabase::finish() {
 }  // namespace
 
 Result<std::unique_ptr<Database>> open_mariadb(Url url) {
-  const std::string wanted = url.take("isolation", "ser");
   MariaDbSettings settings;
+  settings.tidb = url.scheme == "tidb";
+  const std::string wanted = url.take("isolation", settings.tidb ? "rr" : "ser");
   settings.isolation = isolation_text(wanted);
+  settings.txn_mode = url.take("txn_mode");
   settings.snapshot_isolation = url.take("snapshot_isolation");
   settings.sync_wait = url.take("sync_wait");
   const auto wrong = [&](std::string_view what) {
     return Error{.what = fmt::format("{}: {}", url.text, what)};
   };
-  const Status left = url.nothing_left("isolation, snapshot_isolation, sync_wait");
+  const Status left = url.nothing_left("isolation, snapshot_isolation, sync_wait, txn_mode");
   if (!left.ok()) return left.error();
+  if (!settings.txn_mode.empty()) {
+    const Status known = one_of(url, "txn_mode", settings.txn_mode, {"optimistic", "pessimistic"});
+    if (!known.ok()) return known.error();
+    if (!settings.tidb) return wrong("only tidb:// has txn_mode");
+  }
+  if (settings.tidb && wanted != "rc" && wanted != "rr") {
+    return wrong(fmt::format("TiDB has no isolation '{}'; there are rc, rr", wanted));
+  }
   if (settings.isolation.empty()) {
     return wrong(fmt::format("no isolation '{}'; there are ru, rc, rr, ser", wanted));
   }
@@ -238,6 +300,9 @@ Result<std::unique_ptr<Database>> open_mariadb(Url url) {
     }
   }
   if (url.hosts.empty()) url.hosts.push_back({});
+  for (Host& host : url.hosts) {
+    if (settings.tidb && host.port == 0 && !host.name.starts_with('/')) host.port = 4000;
+  }
   return std::unique_ptr<Database>(
       std::make_unique<MariaDbDatabase>(std::move(url), std::move(settings)));
 }

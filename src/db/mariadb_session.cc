@@ -234,7 +234,19 @@ Answer MariaDbSession::remove_where(const Where& where, std::vector<KeyRow>& rem
   return answer;
 }
 
+// Only a transaction that is open has a timestamp at which it began; TiDB forgets it at the end,
+// and what it tells of the last transaction is about the last one that wrote.
+void MariaDbSession::learn_start() {
+  if (journal_ == nullptr || order_ != MariaDbOrder::TiDb) return;
+  (void)link_->run("SELECT @@tidb_current_ts", [&](MYSQL_ROW row) {
+    const Number start = number_of(row[0]);
+    if (start > 0) trace_.start = {start, 0};
+  });
+  journal_->last().start = trace_.start;
+}
+
 Answer MariaDbSession::commit() {
+  learn_start();
   Answer answer = link_->run("COMMIT");
   if (answer.reply == Reply::Aborted && !link_->certain()) answer.reply = Reply::Failed;
   if (journal_ != nullptr) {
@@ -250,18 +262,17 @@ Answer MariaDbSession::commit() {
 // Asks the server for the position of the transaction that was just committed. Costs a round trip,
 // after the commit and before the next transaction.
 void MariaDbSession::learn_order() {
-  if (journal_ == nullptr || order_ == MariaDbOrder::None) return;
+  if (journal_ == nullptr || order_ == MariaDbOrder::None || !wrote_) return;
   if (order_ == MariaDbOrder::TiDb) {
     (void)link_->run("SELECT @@tidb_last_txn_info", [&](MYSQL_ROW row) {
       if (row[0] == nullptr) return;
-      trace_.start = {json_number(row[0], "start_ts"), 0};
-      if (wrote_) trace_.commit = {json_number(row[0], "commit_ts"), 0};
+      // If the server saw no change, it tells of an earlier transaction.
+      if (json_number(row[0], "start_ts") != trace_.start.physical) return;
+      trace_.commit = {json_number(row[0], "commit_ts"), 0};
     });
-    journal_->last().start = trace_.start;
     journal_->last().commit = trace_.commit;
     return;
   }
-  if (!wrote_) return;
   // "0-1-26723": domain, server, and the sequence number, which gives the order.
   const char* sql =
       order_ == MariaDbOrder::Galera ? "SELECT WSREP_LAST_WRITTEN_GTID()" : "SELECT @@last_gtid";

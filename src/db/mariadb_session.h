@@ -20,7 +20,7 @@ enum class MariaDbOrder : std::uint8_t {
   None,    // It does not.
   Binlog,  // MariaDB's @@last_gtid.
   Galera,  // WSREP_LAST_WRITTEN_GTID(), whose numbers are the same on all nodes.
-  TiDb,    // @@tidb_last_txn_info, which has the timestamps of start and commit.
+  TiDb,    // @@tidb_current_ts and @@tidb_last_txn_info: the timestamps of start and commit.
 };
 
 // One connection to a server: statements in, rows out.
@@ -45,6 +45,8 @@ class MariaDbLink {
   // How many rows the last statement matched, whether or not it changed them.
   [[nodiscard]] std::uint64_t affected() const { return affected_; }
   [[nodiscard]] bool lost() const { return lost_; }
+  // The thread of the server that serves this connection.
+  [[nodiscard]] std::uint64_t server_thread() const { return mysql_thread_id(connection_.get()); }
   // Whether the last statement's error leaves no doubt that the transaction has no effect, even if
   // the statement was COMMIT.
   [[nodiscard]] bool certain() const { return certain_; }
@@ -69,7 +71,11 @@ class MariaDbSession final : public Connection {
   // `journal` is null unless evidence is collected; it must outlive this object.
   MariaDbSession(std::unique_ptr<MariaDbLink> link, Model model, MariaDbOrder order,
                  Journal* journal)
-      : link_(std::move(link)), model_(model), order_(order), journal_(journal) {}
+      : link_(std::move(link)),
+        model_(model),
+        order_(order),
+        journal_(journal),
+        handle_(link_->server_thread()) {}
 
   Answer begin(bool read_only) override;
   Answer read(Key key, std::optional<Number>& number) override;
@@ -89,11 +95,13 @@ class MariaDbSession final : public Connection {
   Answer commit() override;
   Answer rollback() override;
   Trace trace() override { return trace_; }
+  std::uint64_t handle() const override { return handle_; }
 
  private:
   Answer upsert(Key key, const Row& row, const std::string& update, const std::string& insert);
   Answer find_rows(const std::string& sql, std::vector<KeyRow>& found);
   void wrote(Key key, const Row& row, bool removed);
+  void learn_start();
   void learn_order();
 
   std::unique_ptr<MariaDbLink> link_;
@@ -102,6 +110,7 @@ class MariaDbSession final : public Connection {
   Journal* journal_;
   bool wrote_ = false;  // Whether the open transaction has written.
   Trace trace_;
+  const std::uint64_t handle_;
 };
 
 }  // namespace ouro::db

@@ -57,6 +57,10 @@ class PostgresDatabase final : public Database {
   Result<std::unique_ptr<Connection>> connect(std::size_t node) override;
   Resolution resolve(std::uint64_t token) override;
   Result<Recovered> recover(std::span<const std::uint64_t> tokens) override;
+  std::vector<std::string> isolations() const override {
+    return {"isolation=rc", "isolation=rr", "isolation=ser"};
+  }
+  std::optional<bool> waits(std::uint64_t handle) override;
   Status finish() override;
 
  private:
@@ -265,6 +269,15 @@ std::optional<bool> PostgresDatabase::given_again(std::uint64_t id) {
   return journals_.any([&](const Journal::Txn& txn) {
     return (txn.id & mask) == (id & mask) && txn.id >> kIncarnationShift > life;
   });
+}
+
+std::optional<bool> PostgresDatabase::waits(std::uint64_t handle) {
+  if (flavour_ != PostgresFlavour::Postgres || node_count() > 1) return std::nullopt;
+  PostgresRows rows;
+  const Status asked =
+      run_control(fmt::format("SELECT cardinality(pg_blocking_pids({})) > 0", handle), &rows);
+  if (!asked.ok() || rows.size() != 1) return std::nullopt;
+  return rows.text(0, 0) == "t";
 }
 
 Resolution PostgresDatabase::resolve_id(std::uint64_t id) {

@@ -65,6 +65,8 @@ class PostgresLink {
   // 130004 for 13.4.
   [[nodiscard]] int version() const { return PQserverVersion(connection_.get()); }
   [[nodiscard]] bool lost() const { return lost_; }
+  // The process of the server that serves this connection.
+  [[nodiscard]] int server_process() const { return PQbackendPID(connection_.get()); }
 
  private:
   struct Finish {

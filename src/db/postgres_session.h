@@ -55,7 +55,8 @@ class PostgresSession final : public Connection {
       : link_(std::move(link)),
         dialect_(dialect),
         first_id_(incarnation << kIncarnationShift),
-        journal_(journal) {}
+        journal_(journal),
+        handle_(static_cast<std::uint64_t>(link_->server_process())) {}
 
   Answer begin(bool read_only) override;
   Answer read(Key key, std::optional<Number>& number) override;
@@ -75,6 +76,7 @@ class PostgresSession final : public Connection {
   Answer commit() override;
   Answer rollback() override;
   Trace trace() override { return trace_; }
+  std::uint64_t handle() const override { return handle_; }
 
  private:
   Answer upsert(Key key, const Row& row, std::span<const Number> parameters);
@@ -89,6 +91,7 @@ class PostgresSession final : public Connection {
   Journal* journal_;
   std::uint64_t id_ = 0;  // Of the open transaction; zero until it wrote.
   Trace trace_;
+  const std::uint64_t handle_;
 };
 
 }  // namespace ouro::db

@@ -22,8 +22,8 @@ constexpr std::array kDrivers{
            kWithWiredtiger ? open_wiredtiger : nullptr},
     Driver{"postgres postgresql", "PostgreSQL: postgres://USER@HOST:PORT/DATABASE",
            "OURO_WITH_POSTGRES", kWithPostgres ? open_postgres : nullptr},
-    Driver{"mysql mariadb", "MySQL, MariaDB: mysql://USER@HOST:PORT/DATABASE", "OURO_WITH_MARIADB",
-           kWithMariadb ? open_mariadb : nullptr},
+    Driver{"mysql mariadb tidb", "MySQL, MariaDB, TiDB: mysql://USER@HOST:PORT/DATABASE",
+           "OURO_WITH_MARIADB", kWithMariadb ? open_mariadb : nullptr},
     Driver{"exec", "any other, by a program that speaks our protocol: exec:COMMAND", "", open_exec},
 };
 

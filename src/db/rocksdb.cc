@@ -302,7 +302,13 @@ class RocksDatabase final : public Database {
             .row_changes = true,
             .removes = true,
             .timestamps = true,
-            .live = true};
+            .live = true,
+            .in_process = true};
+  }
+
+  [[nodiscard]] std::vector<std::string> isolations() const override {
+    return {"mode=pessimistic", "mode=pessimistic&snapshot=off", "mode=optimistic",
+            "mode=optimistic&snapshot=off"};
   }
 
   Status prepare(const Schema& schema) override {

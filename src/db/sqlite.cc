@@ -342,7 +342,12 @@ class SqliteDatabase final : public Database {
             .row_changes = true,
             .removes = true,
             .timestamps = !settings_.read_uncommitted,
-            .live = true};
+            .live = true,
+            .in_process = true};
+  }
+
+  [[nodiscard]] std::vector<std::string> isolations() const override {
+    return {"mode=wal", "mode=rollback", "mode=shared", "mode=shared&read_uncommitted=on"};
   }
 
   Status prepare(const Schema& schema) override {

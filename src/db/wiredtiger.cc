@@ -291,7 +291,12 @@ class TigerDatabase final : public Database {
             .row_changes = true,
             .removes = true,
             .timestamps = shared_.timestamps(),
-            .live = true};
+            .live = true,
+            .in_process = true};
+  }
+
+  [[nodiscard]] std::vector<std::string> isolations() const override {
+    return {"isolation=read-uncommitted", "isolation=read-committed", "isolation=snapshot"};
   }
 
   Status prepare(const Schema& schema) override {

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+
+#include "base/temporary_folder.h"
+#include "db/process.h"
 
 namespace ouro::running {
 namespace {
@@ -18,7 +22,7 @@ Result<Trouble> parse_trouble(std::string_view name) {
   return Error{.what = fmt::format("unknown nemesis '{}'; there are pause, kill and cut", name)};
 }
 
-Nemesis::Nemesis(db::Server& server, NemesisOptions options, std::function<std::int64_t()> now)
+Nemesis::Nemesis(db::Server* server, NemesisOptions options, std::function<std::int64_t()> now)
     : server_(server),
       options_(std::move(options)),
       now_(std::move(now)),
@@ -38,14 +42,16 @@ void Nemesis::work() {
     wait(options_.quiet);
     if (ending_) return;
     const Trouble trouble = options_.troubles[random_.below(options_.troubles.size())];
-    std::size_t node = random_.below(server_.nodes().size());
+    std::size_t node = server_ == nullptr ? 0 : random_.below(server_->nodes().size());
     // A primary cannot be cut off, only its standby.
-    if (trouble == Trouble::Cut && server_.kind() == db::ServerKind::PostgresStandby) node = 1;
+    if (trouble == Trouble::Cut && server_->kind() == db::ServerKind::PostgresStandby) node = 1;
     Status done = disturb(trouble, node);
     if (done.ok()) {
       ++trouble_count_;
       wait(options_.trouble);
       done = heal(trouble, node);
+    } else if (trouble == Trouble::Command) {
+      (void)heal(trouble, node);  // Half of the trouble may be there.
     }
     if (done.ok()) continue;
     problem_ = done;
@@ -56,11 +62,13 @@ void Nemesis::work() {
 Status Nemesis::disturb(Trouble trouble, std::size_t node) {
   switch (trouble) {
     case Trouble::Pause:
-      return record("pause", node, server_.pause(node));
+      return record("pause", node, server_->pause(node));
     case Trouble::Kill:
-      return record("kill", node, server_.kill(node));
+      return record("kill", node, server_->kill(node));
     case Trouble::Cut:
-      return record("cut", node, server_.cut(node));
+      return record("cut", node, server_->cut(node));
+    case Trouble::Command:
+      return run_command("strike", trouble_count_ + 1);
   }
   return {};
 }
@@ -68,11 +76,13 @@ Status Nemesis::disturb(Trouble trouble, std::size_t node) {
 Status Nemesis::heal(Trouble trouble, std::size_t node) {
   switch (trouble) {
     case Trouble::Pause:
-      return record("resume", node, server_.resume(node));
+      return record("resume", node, server_->resume(node));
     case Trouble::Kill:
-      return record("restart", node, server_.restart(node));
+      return record("restart", node, server_->restart(node));
     case Trouble::Cut:
-      return record("join", node, server_.join(node));
+      return record("join", node, server_->join(node));
+    case Trouble::Command:
+      return run_command("heal", trouble_count_);
   }
   return {};
 }
@@ -82,6 +92,26 @@ Status Nemesis::record(std::string_view what, std::size_t node, Status done) {
     return Error{.what = fmt::format("cannot {} node {}: {}", what, node, done.error().what)};
   }
   events_ += fmt::format("{}{} {} node {}", events_.empty() ? "" : "; ", now_(), what, node);
+  return {};
+}
+
+// The command is a process group of its own, so that Ctrl-C, which ends the run, does not keep it
+// from undoing the trouble; and it cannot outlive us.
+Status Nemesis::run_command(const char* what, std::size_t number) {
+  auto folder = TemporaryFolder::make("ouro-nemesis");
+  if (!folder.ok()) return folder.error();
+  const std::string prelude = fmt::format(
+      "OURO_NEMESIS={}; OURO_NEMESIS_NUMBER={}; export OURO_NEMESIS OURO_NEMESIS_NUMBER", what,
+      number);
+  const db::Program program{.words = {"/bin/sh", "-c", prelude + "\n" + options_.command},
+                            .directory = std::filesystem::current_path(),
+                            .log = folder->path() / "output",
+                            .our_environment = true};
+  const Status done = db::run_program(program, options_.command_limit);
+  if (!done.ok()) {
+    return Error{.what = fmt::format("the nemesis command ({}): {}", what, done.error().what)};
+  }
+  events_ += fmt::format("{}{} {} {}", events_.empty() ? "" : "; ", now_(), what, number);
   return {};
 }
 

@@ -1,6 +1,6 @@
 // Disturbs the servers of a run while the clients go on: pauses nodes, kills and restarts them, or
-// cuts them off from the others. There is one trouble at a time, and it is undone before the run
-// ends.
+// cuts them off from the others; or does what a command of the user does. There is one trouble at a
+// time, and it is undone before the run ends.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,13 @@
 namespace ouro::running {
 
 enum class Trouble : std::uint8_t {
-  Pause,  // SIGSTOP, later SIGCONT.
-  Kill,   // SIGKILL, later a restart.
-  Cut,    // Cut off from the other nodes, later joined again.
+  Pause,    // SIGSTOP, later SIGCONT.
+  Kill,     // SIGKILL, later a restart.
+  Cut,      // Cut off from the other nodes, later joined again.
+  Command,  // What the user's command does, and undoes.
 };
 
-// "pause", "kill", "cut"; an error names all of them.
+// "pause", "kill", "cut"; an error names all of them. Command has no name.
 [[nodiscard]] Result<Trouble> parse_trouble(std::string_view name);
 
 struct NemesisOptions {
@@ -32,13 +33,16 @@ struct NemesisOptions {
   std::uint64_t seed = 1;                   // For the choices and pauses.
   std::chrono::milliseconds quiet{1000};    // How long the pause between two is, on average.
   std::chrono::milliseconds trouble{1000};  // How long a trouble lasts, on average.
+  std::string command = {};                 // Trouble::Command: for /bin/sh.
+  std::chrono::milliseconds command_limit{30'000};  // The command is killed after so long.
 };
 
 class Nemesis {
  public:
   // Starts a thread that makes trouble. `now` gives the time of the clients' clock. REQUIRES:
-  // `server`, and what `now` refers to, outlive this object; options.troubles is not empty.
-  Nemesis(db::Server& server, NemesisOptions options, std::function<std::int64_t()> now);
+  // `server`, and what `now` refers to, outlive this object; options.troubles is not empty, and if
+  // `server` is null, it is Command alone.
+  Nemesis(db::Server* server, NemesisOptions options, std::function<std::int64_t()> now);
   // Calls end().
   ~Nemesis();
   Nemesis(const Nemesis&) = delete;
@@ -58,9 +62,11 @@ class Nemesis {
   Status heal(Trouble trouble, std::size_t node);
   // Adds to events_ that `what` was done, or returns the error if `done` is one.
   Status record(std::string_view what, std::size_t node, Status done);
+  // Runs the command for the trouble that is the `number`-th, from 1; `what` is strike or heal.
+  Status run_command(const char* what, std::size_t number);
   void wait(std::chrono::milliseconds about);
 
-  db::Server& server_;
+  db::Server* server_;
   NemesisOptions options_;
   std::function<std::int64_t()> now_;
   std::string events_;

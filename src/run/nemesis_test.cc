@@ -2,6 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace ouro::running {
 namespace {
@@ -51,7 +57,7 @@ class FakeServer final : public db::Server {
 TEST(NemesisTest, TroublesComeOneByOneAndAllIsWellAtTheEnd) {
   FakeServer server(3);
   std::atomic<std::int64_t> clock = 0;
-  Nemesis nemesis(server,
+  Nemesis nemesis(&server,
                   {.troubles = {Trouble::Pause, Trouble::Kill, Trouble::Cut},
                    .seed = 7,
                    .quiet = 2ms,
@@ -73,7 +79,7 @@ TEST(NemesisTest, TroublesComeOneByOneAndAllIsWellAtTheEnd) {
 TEST(NemesisTest, ATroubleThatLastsIsHealedWhenTheRunEnds) {
   FakeServer server(1);
   std::atomic<bool> disturbed = false;
-  Nemesis nemesis(server, {.troubles = {Trouble::Pause}, .quiet = 1ms, .trouble = 1h}, [&] {
+  Nemesis nemesis(&server, {.troubles = {Trouble::Pause}, .quiet = 1ms, .trouble = 1h}, [&] {
     disturbed = true;
     return std::int64_t{5};
   });
@@ -87,7 +93,7 @@ TEST(NemesisTest, WhatCannotBeHealedIsReported) {
   FakeServer server(1);
   server.refuses_to_heal = true;
   std::atomic<bool> disturbed = false;
-  Nemesis nemesis(server, {.troubles = {Trouble::Kill}, .quiet = 1ms, .trouble = 1ms}, [&] {
+  Nemesis nemesis(&server, {.troubles = {Trouble::Kill}, .quiet = 1ms, .trouble = 1ms}, [&] {
     disturbed = true;
     return std::int64_t{0};
   });
@@ -95,6 +101,83 @@ TEST(NemesisTest, WhatCannotBeHealedIsReported) {
   const Status ended = nemesis.end();
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().what, "cannot restart node 0: it is dead");
+}
+
+class NemesisCommandTest : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // What the command wrote to the file `name`.
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file(folder_ / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  [[nodiscard]] std::string command(const std::string& text) const {
+    return "cd " + folder_.string() + " && " + text;
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("ouro-nemesis-test-" + std::to_string(getpid()));
+};
+
+TEST_F(NemesisCommandTest, IsToldToStrikeAndToHealInTurn) {
+  std::atomic<std::int64_t> clock = 0;
+  Nemesis nemesis(nullptr,
+                  {.troubles = {Trouble::Command},
+                   .quiet = 1ms,
+                   .trouble = 1ms,
+                   .command = command("echo $OURO_NEMESIS $OURO_NEMESIS_NUMBER >> log")},
+                  [&] { return std::int64_t{++clock}; });
+  while (clock < 5) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(nemesis.end().ok());
+  EXPECT_THAT(read("log"), StartsWith("strike 1\nheal 1\nstrike 2\nheal 2\nstrike 3\nheal 3\n"));
+  EXPECT_THAT(read("log"),
+              testing::EndsWith("heal " + std::to_string(nemesis.trouble_count()) + "\n"));
+  EXPECT_THAT(nemesis.events(), StartsWith("1 strike 1; 2 heal 1; 3 strike 2; 4 heal 2"));
+}
+
+TEST_F(NemesisCommandTest, HealsAtTheEndOfTheRun) {
+  std::atomic<bool> struck = false;
+  Nemesis nemesis(nullptr,
+                  {.troubles = {Trouble::Command},
+                   .quiet = 1ms,
+                   .trouble = 1h,
+                   .command = command("echo $OURO_NEMESIS >> log")},
+                  [&] {
+                    struck = true;
+                    return std::int64_t{0};
+                  });
+  while (!struck) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(nemesis.end().ok());
+  EXPECT_EQ(read("log"), "strike\nheal\n");
+}
+
+TEST_F(NemesisCommandTest, ThatFailsEndsWithItsWordsAndIsHealed) {
+  Nemesis nemesis(nullptr,
+                  {.troubles = {Trouble::Command},
+                   .quiet = 1ms,
+                   .trouble = 1ms,
+                   .command = command("echo $OURO_NEMESIS >> log; echo no such rule >&2; "
+                                      "touch done; exit 3")},
+                  [&] { return std::int64_t{0}; });
+  while (read("log") != "strike\nheal\n") std::this_thread::sleep_for(1ms);
+  const Status ended = nemesis.end();
+  ASSERT_FALSE(ended.ok());
+  EXPECT_THAT(ended.error().what, HasSubstr("the nemesis command (strike)"));
+  EXPECT_THAT(ended.error().what, HasSubstr("no such rule"));
+}
+
+TEST_F(NemesisCommandTest, ThatHangsIsKilled) {
+  Nemesis nemesis(nullptr,
+                  {.troubles = {Trouble::Command},
+                   .quiet = 1ms,
+                   .trouble = 1ms,
+                   .command = command("touch begun; sleep 1000"),
+                   .command_limit = 100ms},
+                  [&] { return std::int64_t{0}; });
+  while (!std::filesystem::exists(folder_ / "begun")) std::this_thread::sleep_for(1ms);
+  EXPECT_FALSE(nemesis.end().ok());
 }
 
 TEST(NemesisTest, UnknownTroublesAreNamed) {

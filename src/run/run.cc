@@ -12,6 +12,7 @@
 #include "run/feeder.h"
 #include "run/history_file.h"
 #include "run/nemesis.h"
+#include "run/opened.h"
 #include "run/runner.h"
 #include "run/sim_database.h"
 #include "workload/options.h"
@@ -24,6 +25,7 @@ using running::Feeder;
 using running::HistoryFile;
 using running::Nemesis;
 using running::NemesisOptions;
+using running::Opened;
 using running::Runner;
 using running::SimDatabase;
 using running::Transcript;
@@ -37,33 +39,10 @@ Error complain(std::string what) {
   return error;
 }
 
-// The database of the run. Exactly one of `real` and `simulated` is not null.
-struct Opened {
-  std::unique_ptr<db::Server> server = nullptr;  // If we started one. First, to be destroyed last.
-  std::unique_ptr<db::Database> real;
-  std::unique_ptr<SimDatabase> simulated;
-  [[nodiscard]] db::Database& database() const { return real ? *real : *simulated; }
-};
-
 Result<Opened> open(std::string_view text, const RunOptions& options) {
-  auto url = db::parse_url(text.empty() ? "rocksdb:" : text);
-  if (!url.ok()) return url.error();
-  if (!options.isolation.empty()) url->options.emplace_back("isolation", options.isolation);
-  if (url->scheme == "exec") {
-    url->options.emplace_back("patience_ms", std::to_string(options.patience.count()));
-  }
-  const std::uint64_t seed = options.workload.seed;
-  Opened opened;
-  if (url->scheme == "sim") {
-    auto simulated = running::open_sim(*std::move(url), seed);
-    if (!simulated.ok()) return simulated.error();
-    opened.simulated = *std::move(simulated);
-    return opened;
-  }
-  auto database = db::open_database(*url);
-  if (!database.ok()) return database.error();
-  opened.real = *std::move(database);
-  return opened;
+  return running::open(text, {.isolation = options.isolation,
+                              .patience = options.patience,
+                              .seed = options.workload.seed});
 }
 
 // Opens the database, after starting its server if one is asked for.
@@ -102,6 +81,7 @@ Result<std::vector<running::Trouble>> troubles_of(const RunOptions& options) {
     if (!trouble.ok()) return trouble.error();
     troubles.push_back(*trouble);
   }
+  if (!options.nemesis_command.empty()) troubles.push_back(running::Trouble::Command);
   return troubles;
 }
 
@@ -273,7 +253,10 @@ class Run {
   // Runs the clients, and the nemesis if one is asked for.
   Status run_disturbed(Runner& runner) {
     if (troubles_.empty()) return runner.run();
-    Nemesis nemesis(*opened_.server, {.troubles = troubles_, .seed = options_.workload.seed},
+    Nemesis nemesis(opened_.server.get(),
+                    {.troubles = troubles_,
+                     .seed = options_.workload.seed,
+                     .command = options_.nemesis_command},
                     [&] { return runner.now(); });
     Status status = runner.run();
     const Status healed = nemesis.end();

@@ -44,7 +44,7 @@ class Store final : public SimDatabase, private workload::Stage {
   }
   [[nodiscard]] Level claims() const override { return level_; }
   [[nodiscard]] db::Features features() const override {
-    return {.lists = true, .scans = true, .timestamps = true, .live = true};
+    return {.lists = true, .scans = true, .timestamps = true, .live = true, .in_process = true};
   }
 
   Status prepare(const db::Schema& schema) override {

@@ -94,6 +94,11 @@ constexpr std::array kWorkloads{
                  .description = "hunts phantoms: read a range, insert into it",
                  .keys = 8,
                  .scans = true},
+    WorkloadInfo{.kind = WorkloadKind::FreshSkew,
+                 .name = "fresh-skew",
+                 .description = "hunts write skew on rows that are inserted and at once updated",
+                 .keys = 2,
+                 .scans = true},
 };
 
 constexpr bool in_order_of_enum() {

@@ -54,6 +54,7 @@ std::unique_ptr<Client> make_client(const WorkloadOptions& options, Seat seat) {
     case WorkloadKind::LongFork:
     case WorkloadKind::ReadSkew:
     case WorkloadKind::Phantom:
+    case WorkloadKind::FreshSkew:
       break;
   }
   return make_hunt(options, seat);

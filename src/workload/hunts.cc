@@ -3,6 +3,7 @@
 // Where an anomaly depends on the order of two versions, writers read what they overwrite, so that
 // the order is observed. Where it needs two keys, these come in pairs (0 and 1, 2 and 3 …).
 #include <algorithm>
+#include <utility>
 
 #include "workload/planner.h"
 
@@ -29,6 +30,9 @@ class Hunt final : public Planner {
       case WorkloadKind::Phantom:
         phantom(program);
         return;
+      case WorkloadKind::FreshSkew:
+        fresh_skew(program);
+        return;
       case WorkloadKind::Bank:
         bank(program);
         return;
@@ -39,6 +43,10 @@ class Hunt final : public Planner {
 
   // In a range where half of the keys are there, phantoms are rare: so we go on to the next range.
   void saw(const Step& step, std::size_t size) override {
+    if (kind_ == WorkloadKind::FreshSkew) {
+      used_ = used_ || size > 0;
+      return;
+    }
     if (step.kind == StepKind::Scan && step.key == range_ * fixed_keys_ && size >= full()) {
       ++range_;
       key_end_ = (range_ + 1) * fixed_keys_;
@@ -86,6 +94,27 @@ class Hunt final : public Planner {
     if (percent(75)) program.push_back(write_step(first + below(fixed_keys_)));
   }
 
+  // Each round has two keys of its own, x and y, both absent at first. Some transactions look for x
+  // and insert y, others insert x and look for y: write skew if both miss the other's. Whoever
+  // finds a key updates y, which is likely to be in progress while others still look for y, and
+  // goes on to the next round.
+  void fresh_skew(Program& program) {
+    const std::uint32_t x = 2 * range_;
+    const std::uint32_t y = x + 1;
+    key_end_ = y + 1;
+    if (std::exchange(used_, false)) {
+      ++range_;
+      program = {write_step(y), read_step(y), read_step(y), read_step(y)};
+      return;
+    }
+    if (percent(50)) {
+      program = {{.kind = StepKind::Scan, .key = x, .upper = x}, write_step(y)};
+      return;
+    }
+    program = {write_step(x), read_step(x), read_step(x), read_step(x)};
+    program.push_back({.kind = StepKind::Scan, .key = y, .upper = y});
+  }
+
   void bank(Program& program) {
     if (percent(20)) {  // An audit.
       for (std::uint32_t key = 0; key < fixed_keys_; ++key) program.push_back(read_step(key));
@@ -100,7 +129,8 @@ class Hunt final : public Planner {
   }
 
   WorkloadKind kind_;
-  std::uint32_t range_ = 0;  // Phantom: the number of the range in use.
+  std::uint32_t range_ = 0;  // Phantom, FreshSkew: the number of the range in use.
+  bool used_ = false;        // FreshSkew: a key of it was found.
 };
 
 }  // namespace
