@@ -54,6 +54,8 @@ class HistoryBuilder {
   KeyId key(Value name);
   KeyId key(std::int64_t name) { return key(integer(name)); }
   KeyId key(std::string_view name) { return key(text(name)); }
+  // Says that key(name) will be called soon, so that memory is fetched meanwhile. Nothing else.
+  void prefetch_key(std::int64_t name) const;
   SessionId session(Value name);
   SessionId session(std::int64_t name) { return session(integer(name)); }
   SessionId session(std::string_view name) { return session(text(name)); }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "format/binary_validation.h"
@@ -321,15 +322,29 @@ bool NativeLineParser::ops(const Token& open) {
 // Operations up to the end of their list.
 bool NativeLineParser::list_of_ops() {
   for (Token token;;) {
-    for (JsonTokens::ShortOp simple; t_.take_short_list("rwd", simple);) {
-      const Value value = simple.is_null ? Value::null() : Value::small(simple.value);
-      add_op(word_of({&simple.letter, 1}), b_.key(Value::small(simple.key)), true, false, value);
+    while (short_ops()) {
     }
     if (!next(token)) return false;
     if (token.kind == TokenKind::Close) return true;
     if (token.kind != TokenKind::OpenList) return expected("an operation like [\"r\",\"x\",1]");
     if (!op(token)) return false;
   }
+}
+
+// Takes the next operations that are short, up to a number; returns whether there may be more. With
+// many keys, to look one up is to wait for memory: so all are asked for before the first is needed.
+bool NativeLineParser::short_ops() {
+  std::array<JsonTokens::ShortOp, 16> taken;
+  std::size_t count = 0;
+  while (count < taken.size() && t_.take_short_list("rwd", taken[count])) {
+    b_.prefetch_key(taken[count++].key);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const JsonTokens::ShortOp& op = taken[i];
+    const Value value = op.is_null ? Value::null() : Value::small(op.value);
+    add_op(word_of({&op.letter, 1}), b_.key(Value::small(op.key)), true, false, value);
+  }
+  return count == taken.size();
 }
 
 NativeLineParser::Word NativeLineParser::word_of(std::string_view text) {

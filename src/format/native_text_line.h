@@ -66,6 +66,7 @@ class NativeLineParser {
   static Word word_of(std::string_view text);
   bool ops(const Token& open);
   bool list_of_ops();
+  bool short_ops();
   bool op(Token& token);
   bool rolled_back_op(Token& token);
   bool keyed_op(Word word, Token& token);

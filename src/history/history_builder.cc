@@ -192,6 +192,15 @@ KeyId HistoryBuilder::key(Value name) {
   return at->second;
 }
 
+void HistoryBuilder::prefetch_key(std::int64_t name) const {
+  const Interner& known = *interner_;
+  if (name >= 0 && static_cast<std::size_t>(name) < known.key_of_number.size()) {
+    __builtin_prefetch(&known.key_of_number[static_cast<std::size_t>(name)]);
+  } else if (Value::fits(name)) {
+    known.key_of_name.prefetch(Value::small(name).bits());
+  }
+}
+
 SessionId HistoryBuilder::session(Value name) {
   const auto [at, added] =
       interner_->session_of_name.try_emplace(name.bits(), SessionId{storage_->session_name.size()});
