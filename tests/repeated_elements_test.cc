@@ -100,6 +100,19 @@ TEST(RepeatedElementsTest, AnElementThatWasAppendedOnceIsNoTwo) {
   EXPECT_EQ(certified(history, *verdict), "");
 }
 
+// The list shows the element three times more often than anybody appended it.
+TEST(RepeatedElementsTest, ShowingAnElementFarTooOftenIsJustWrong) {
+  const History history = parsed(R"({"session":0,"ops":[["r","l",[1,2,1,1]],["append","l",1]]}
+{"session":1,"ops":[["append","l",1],["append","l",2]]}
+{"session":2,"ops":[["append","l",1],["append","l",1],["r","l",[1,2,1,1,1,1,1]]]}
+{"session":2,"ops":[["r","l",[1,2,1,1,1,1,1,1,1,1]]]}
+)");
+  const auto verdict = check(history, Level::ReadCommitted);
+  ASSERT_TRUE(verdict.ok());
+  EXPECT_EQ(verdict->outcome, Outcome::Violated);
+  EXPECT_EQ(certified(history, *verdict), "");
+}
+
 TEST(RepeatedElementsTest, ATransactionMayAppendAnElementTwice) {
   const std::string append = R"({"session":1,"ops":[["append","l",1],["append","l",1]]}
 )";

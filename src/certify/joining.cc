@@ -367,11 +367,13 @@ void Reading::join_repeated(KeyId key, std::size_t position, std::size_t first, 
   open_elements_[first + position] = open;
   if (open) return;
   const TxnId txn = possible.size() > 1 ? said->second : possible[0];
-  const std::size_t number = trunk.shown_of[{element, txn}]++;
-  OpId append = repeated_elements_.append(key, element, txn, number);
-  if (!append.valid()) {
+  std::size_t& shown = trunk.shown_of[{element, txn}];
+  OpId append = repeated_elements_.append(key, element, txn, shown);
+  if (append.valid()) {
+    ++shown;
+  } else {
     trunk.duplicate = std::min(trunk.duplicate, position);
-    append = repeated_elements_.append(key, element, txn, number - 1);
+    if (shown > 0) append = repeated_elements_.append(key, element, txn, shown - 1);
   }
   if (append.valid()) elements_[first + position] = access(append);
 }
@@ -455,6 +457,7 @@ AccessId Reading::list_source(AccessId read, std::size_t count) {
   if (trunk.unwritten < count || trunk.aborted < count) return kNowhere;
   if (is_open_element(list, count - 1)) return kNowhere;
   const AccessId last = appends[count - 1];
+  if (last == kNoAccess) return kNowhere;  // It is a duplicate, see above.
   if (!is_last(last)) flaw(AnomalyKind::IntermediateRead, read, last);
   return last_write(last);
 }

@@ -91,11 +91,13 @@ ItemId Join::repeated_append(Value element, std::uint32_t position, Trunk& trunk
   const TxnId txn =
       said != o_.said_elements_.end() ? said->second : repeated_.only(element, position);
   if (!txn.valid()) return Observed::kOpenElement;
-  const std::uint32_t number = trunk.shown_of[{element, txn}]++;
-  const ItemId append = repeated_.append(element, txn, number);
-  if (append.valid() || number == 0) return append.valid() ? append : Observed::kOpenElement;
+  std::uint32_t& shown = trunk.shown_of[{element, txn}];
+  const ItemId append = repeated_.append(element, txn, shown);
+  if (append.valid()) ++shown;
+  if (append.valid() || shown == 0) return append.valid() ? append : Observed::kOpenElement;
+  // It is shown more often than the transaction appended it: the last append once more.
   trunk.duplicate = std::min(trunk.duplicate, position);
-  return repeated_.append(element, txn, number - 1);
+  return repeated_.append(element, txn, shown - 1);
 }
 
 // Whether `list`, which `item` read, ends with exactly the appends that its transaction made
