@@ -473,6 +473,29 @@ TEST(CommutingTest, EnginesCertificatesAndOraclesAgree) {
   }
 }
 
+// Scans, selects and aggregates beside counters and sets do not see these, and are written as they
+// were read.
+TEST(CommutingTest, OtherPredicateReadsAreWrittenAsTheyWereRead) {
+  const std::string text = R"({"ouro":1,"initial":null}
+{"key":"c","initial":5}
+{"session":"a","ops":[["add","s",1],["inc","c",1],["w",7,1]]}
+{"session":"b","ops":[["scan",null,null,[[7,1]]],["scan","a","z",[]],["select",true,[[7,1]]]]}
+{"session":"b","ops":[["select",{"ge":["@key",7]},[[7,1]]],["aggregate","count",null,true,1],["r","c",6]]}
+)";
+  const auto history = parse_history(text);
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  std::string written;
+  ASSERT_TRUE(print_history(*history, Format::Native, written).ok());
+  EXPECT_EQ(written, text);
+  for (const Level level : {Level::StrictSerializable, Level::ReadCommitted}) {
+    const auto verdict = check(*history, level);
+    ASSERT_TRUE(verdict.ok());
+    EXPECT_EQ(verdict->outcome, Outcome::Holds);
+    const auto answer = certify(*history, make_certificate(*history, *verdict));
+    EXPECT_TRUE(answer.ok() && answer->accepted);
+  }
+}
+
 TEST(CommutingTest, NativeTextIsWrittenAsItWasRead) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const std::string text = text_of(random_plans(seed));

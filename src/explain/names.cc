@@ -124,8 +124,9 @@ class Namer {
   [[nodiscard]] Value counter_of(const Edge& edge) const {
     if (!edge.to_op.valid()) return Value::null();
     const Op to = h_.op(edge.to_op);
-    if (to.kind == OpKind::IncMark) return h_.key_name(to.key);
-    const auto row = is_write(to.kind) ? counter_row(h_, to.value) : std::nullopt;
+    // Before the mark of an increment there is its row.
+    const Op inc = to.kind == OpKind::IncMark ? h_.op(OpId{to.id.index() - 1}) : to;
+    const auto row = is_write(inc.kind) ? counter_row(h_, inc.value) : std::nullopt;
     return row ? row->counter : Value::null();
   }
   // Whether two edges are about the same key or counter.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,11 @@ namespace {
 
 class Writer {
  public:
-  Writer(const History& history, std::string& out) : h_(history), out_(out) {}
+  Writer(const History& history, std::string& out) : h_(history), out_(out) {
+    for (const KeyVersion& entry : columns_of(h_).key_initial) {
+      if (const auto row = counter_row(h_, entry.value)) counters_[row->counter] = row->delta;
+    }
+  }
 
   void header() {
     out_ += "{\"ouro\":1,\"initial\":";
@@ -37,10 +42,14 @@ class Writer {
   }
 
   void initial(const KeyVersion& entry) {
+    const Value name = h_.key_name(entry.key);
+    const auto counter = counters_.find(name);
+    const Value at_start = counter == counters_.end() ? entry.value : counter->second;
+    if (counter != counters_.end() && at_start == h_.default_initial()) return;
     out_ += "{\"key\":";
-    value(h_.key_name(entry.key));
+    value(name);
     out_ += ",\"initial\":";
-    value(entry.value);
+    value(at_start);
     out_ += "}\n";
   }
 
@@ -210,9 +219,9 @@ class Writer {
     if (op.kind == OpKind::Scan) {
       value(read.lower);
       out_ += ',';
-      value(read.upper);
+      value(shown_upper(h_, read));
     } else if (op.kind == OpKind::Select) {
-      predicate(read.predicate);
+      predicate(shown_condition(h_, read.predicate));
     } else {
       fmt::format_to(end(), "\"{}\",", ouro::name(read.aggregate));
       if (read.column.valid()) {
@@ -221,7 +230,7 @@ class Writer {
         out_ += "null";
       }
       out_ += ',';
-      predicate(read.predicate);
+      predicate(shown_condition(h_, read.predicate));
       if (!read.result.is_unobserved()) {
         out_ += ',';
         value(read.result);
@@ -329,6 +338,7 @@ class Writer {
 
   const History& h_;
   std::string& out_;
+  std::map<Value, Value> counters_;   // What counters were at the start, by name.
   std::vector<std::uint32_t> parts_;  // The undone parts that are open.
 };
 

@@ -78,7 +78,7 @@ bool has_untold_keys(const History& history) {
 }
 
 std::string set_lower(std::string_view set_text) {
-  return std::string(set_text) + std::string(kHasElement);
+  return std::string(kHidden) + std::string(set_text) + std::string(kHasElement);
 }
 
 // Elements are JSON, which never begins with the last character of Unicode.
@@ -87,6 +87,8 @@ std::string set_upper(std::string_view set_text) {
 }
 
 std::string_view set_of(std::string_view name) {
+  if (!is_hidden(name)) return {};
+  name = shown_name(name);
   std::size_t from = 0;
   if (!name.empty() && name[0] == '"') {
     for (from = 1; from < name.size() && name[from] != '"'; ++from) {
@@ -107,6 +109,39 @@ std::string_view set_read(const History& history, OpKind kind, const PredicateRe
   return lower.ends_with(kHasElement) ? set_of(lower) : std::string_view();
 }
 
+bool is_hidden(std::string_view name) { return name.starts_with(kHidden); }
+
+std::string_view shown_name(std::string_view name) {
+  while (is_hidden(name)) name.remove_prefix(kHidden.size());
+  return name;
+}
+
+std::size_t named_keys(const History& history) {
+  std::size_t out = 0;
+  for (std::size_t k = 0; k < history.key_count(); ++k) {
+    const Value name = history.key_name(KeyId{k});
+    out += name.kind() == ValueKind::Text && is_hidden(history.string(name)) ? 0 : 1;
+  }
+  return out;
+}
+
+Value shown_upper(const History& history, const PredicateRead& read) {
+  const bool open = read.upper.kind() == ValueKind::Text && history.string(read.upper) == kHidden;
+  return open ? Value::null() : read.upper;
+}
+
+PredicateId shown_condition(const History& history, PredicateId condition) {
+  const PredicateNode& both = history.predicate(condition);
+  if (both.kind != PredicateKind::And || history.children(both).size() != 2) return condition;
+  const PredicateNode& named = history.predicate(PredicateId{history.children(both)[1]});
+  if (named.kind != PredicateKind::Or || history.children(named).empty()) return condition;
+  const PredicateNode& last = history.predicate(PredicateId{history.children(named).back()});
+  if (last.kind != PredicateKind::Lt || last.column.valid()) return condition;
+  const Value bound = history.operands(last)[0];
+  const bool hides = bound.kind() == ValueKind::Text && history.string(bound) == kHidden;
+  return hides ? PredicateId{history.children(both)[0]} : condition;
+}
+
 std::string set_json(std::string_view set_text) {
   const bool number = set_text.find_first_not_of("-0123456789") == set_text.npos;
   if (number || set_text.starts_with('"')) return std::string(set_text);
@@ -118,15 +153,8 @@ std::string set_json(std::string_view set_text) {
 std::vector<bool> parts_of_counters_and_sets(const History& history) {
   std::vector<bool> out(history.key_count(), false);
   for (std::size_t k = 0; k < out.size(); ++k) {
-    const KeyId key{k};
-    out[k] = !set_of(history, history.key_name(key)).empty();
-  }
-  for (const KeyVersion& entry : columns_of(history).key_initial) {
-    if (counter_row(history, entry.value)) out[entry.key.index()] = true;
-  }
-  for (std::size_t i = 0; i < history.op_count(); ++i) {
-    const Op op = history.op(OpId{i});
-    if (op.kind == OpKind::Inc) out[op.key.index()] = true;
+    const Value name = history.key_name(KeyId{k});
+    out[k] = name.kind() == ValueKind::Text && is_hidden(history.string(name));
   }
   return out;
 }

@@ -7,11 +7,15 @@
 //   ["add","s",5]           inserts the row "s∋5", which is absent at first. Its value is 5.
 //   ["r","s",{"set":[5]}]   is a scan of all rows of s.
 //   ["inc","c",2]           inserts the row "c+1" of its transaction, {"+counter":"c","+delta":2},
-//                           or adds to it; and writes "c", as increments of one counter by two
+//                           or adds to it; and writes its mark, as increments of one counter by two
 //                           transactions are a write conflict.
 //   ["r","c",7]             is the sum of "+delta" over the rows whose "+counter" is "c". What the
 //                           counter was at the start is one of them, "c+0".
 //   ["inc","c",2,7]         is a read of c that returned 5, and then an increment.
+//
+// These rows are no rows to other predicate reads, as lists are none. So their names begin with
+// kHidden, which sorts behind all keys that users have; scans without an upper bound end there, and
+// conditions of selects and aggregates ask for a key before it.
 //
 // The native text format and reports turn them back, with the functions here.
 #pragma once
@@ -28,6 +32,8 @@ namespace ouro {
 // The columns of the rows of counters.
 inline constexpr std::string_view kCounterColumn = "+counter";
 inline constexpr std::string_view kDeltaColumn = "+delta";
+// How the names of these rows begin: the last character of Unicode, which is in no text.
+inline constexpr std::string_view kHidden = "\xf4\x8f\xbf\xbf";
 // Between the name of a set and an element, in the name of the element's row.
 inline constexpr std::string_view kHasElement = "∋";
 
@@ -65,6 +71,19 @@ struct CounterRow {
 // The set that a predicate read is a read of; "" if it is none.
 [[nodiscard]] std::string_view set_read(const History& history, OpKind kind,
                                         const PredicateRead& read);
+
+// Whether a name is that of a row of a counter or set. And the name without kHidden, for users:
+// that of the mark of a counter is the counter's.
+[[nodiscard]] bool is_hidden(std::string_view name);
+[[nodiscard]] std::string_view shown_name(std::string_view name);
+// How many keys the input named.
+[[nodiscard]] std::size_t named_keys(const History& history);
+
+// What a scan has as its upper bound for users: null if it ends at kHidden.
+[[nodiscard]] Value shown_upper(const History& history, const PredicateRead& read);
+// What a select or aggregate has as its condition for users: that before keys had to be no hidden
+// ones.
+[[nodiscard]] PredicateId shown_condition(const History& history, PredicateId condition);
 
 // The name of a set as JSON: 7, "s".
 [[nodiscard]] std::string set_json(std::string_view set_text);

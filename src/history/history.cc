@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "history/columns.h"
+#include "history/commuting.h"
 #include "history/decimal.h"
 #include "history/json_text.h"
 
@@ -180,8 +181,12 @@ std::string History::text(Value value) const {
 }
 
 std::string History::label(Value name) const {
-  if (name.kind() == ValueKind::Text && plain(string(name))) return std::string(string(name));
-  return text(name);
+  if (name.kind() != ValueKind::Text) return text(name);
+  const std::string_view shown = shown_name(string(name));
+  if (plain(shown)) return std::string(shown);
+  std::string out;
+  append_json_string(out, shown);
+  return out;
 }
 
 Place History::place(TxnId txn) const {

@@ -23,6 +23,7 @@ class HistoryBuilder::Lowering {
     find_names();
     if (counters_.empty() && sets_.empty()) return {};
     if (s_.default_initial.is_list()) return {};
+    hide_from_other_reads();
     for (auto& [key, counter] : counters_) {
       if (auto status = begin(key, counter); !status.ok()) return status;
     }
@@ -61,6 +62,7 @@ class HistoryBuilder::Lowering {
   struct Counter {
     std::int64_t rows = 0;
     PredicateId predicate;
+    KeyId mark;  // What an increment writes besides its row.
     // The row of the last transaction that incremented it, and what that has added so far.
     std::size_t txn = ~std::size_t{0};
     KeyId row;
@@ -125,14 +127,61 @@ class HistoryBuilder::Lowering {
     counter.predicate =
         b_.compare(PredicateKind::Eq, b_.column(kCounterColumn), std::span(&name, 1));
     b_.initial(row_key(key, counter), row(key, initial));
+    counter.mark = hidden_key(std::string(kHidden) + label(key));
     return {};
+  }
+
+  KeyId hidden_key(const std::string& name) { return b_.key(std::string(kHidden) + name); }
+
+  // Makes the rows of counters and sets no rows to the predicate reads of the input.
+  void hide_from_other_reads() {
+    if (s_.predicate_reads.empty()) return;
+    const Value end = b_.text(kHidden);
+    const PredicateId named = named_keys(end);
+    for (PredicateRead& read : s_.predicate_reads) {
+      if (read.predicate.valid()) {
+        if (is_lowered(read.predicate)) continue;
+        const PredicateId both[] = {read.predicate, named};
+        read.predicate = b_.combine(PredicateKind::And, both);
+      } else if (read.upper.is_null()) {
+        read.upper = end;
+      }
+    }
+  }
+  // Whether a condition is of a read of a counter, or asks for a key before kHidden already.
+  [[nodiscard]] bool is_lowered(PredicateId condition) const {
+    const auto node = [&](PredicateId id) { return s_.predicate_nodes[id.index()]; };
+    const auto last = [&](const PredicateNode& n) {
+      return node(PredicateId{s_.predicate_children[n.first + n.count - 1]});
+    };
+    const PredicateNode top = node(condition);
+    if (top.kind == PredicateKind::Eq && top.column.valid()) {
+      return s_.string(s_.column_name[top.column.index()]) == kCounterColumn;
+    }
+    if (top.kind != PredicateKind::And || top.count != 2) return false;
+    const PredicateNode named = last(top);
+    if (named.kind != PredicateKind::Or || named.count == 0) return false;
+    const PredicateNode before = last(named);
+    if (before.kind != PredicateKind::Lt || before.column.valid()) return false;
+    const Value bound = s_.predicate_operands[before.first];
+    return bound.kind() == ValueKind::Text && s_.string(bound) == kHidden;
+  }
+  // True of the keys before `end`, and of all that are numbers: a number is no less than a text.
+  PredicateId named_keys(Value end) {
+    const Value zero = Value::small(0);
+    const PredicateId either[] = {
+        b_.compare(PredicateKind::Lt, {}, std::span(&zero, 1)),
+        b_.compare(PredicateKind::Ge, {}, std::span(&zero, 1)),
+        b_.compare(PredicateKind::Lt, {}, std::span(&end, 1)),
+    };
+    return b_.combine(PredicateKind::Or, either);
   }
 
   // A new key for a row of a counter.
   KeyId row_key(KeyId key, Counter& counter) {
     for (std::string plus = "+";; plus += '+') {
       const std::size_t before = s_.key_name.size();
-      const KeyId made = b_.key(label(key) + plus + std::to_string(counter.rows));
+      const KeyId made = hidden_key(label(key) + plus + std::to_string(counter.rows));
       if (made.index() < before) continue;  // A key of the input is called so.
       ++counter.rows;
       return made;
@@ -168,7 +217,7 @@ class HistoryBuilder::Lowering {
         return error(fmt::format("the increments of {} are too large", label(key)));
       }
       b_.add_op(OpKind::Inc, counter.row, row(key, Value::small(counter.delta)), line_);
-      b_.add_op(OpKind::IncMark, key, Value::small(counter.rows), line_);
+      b_.add_op(OpKind::IncMark, counter.mark, Value::small(counter.rows), line_);
       return {};
     }
     if (kind != OpKind::Read) {
@@ -206,16 +255,20 @@ class HistoryBuilder::Lowering {
 
   [[nodiscard]] std::string json(Value element) const { return b_.element_json(element); }
 
-  // Rows of counters and sets are absent at first, whatever other keys are.
+  // Rows of counters and sets are absent at first, whatever other keys are; and counters and sets
+  // themselves are no rows.
   void clear_initials() {
-    if (s_.default_initial.is_null()) return;
-    for (std::size_t i = 0; i < s_.op_kind.size(); ++i) {
-      if (s_.op_kind[i] == OpKind::Inc) {
-        b_.interner_->initial.try_emplace(s_.op_key[i], Value::null());
-      }
+    auto& initial = b_.interner_->initial;
+    const bool given = !s_.default_initial.is_null();
+    for (const auto& [key, counter] : counters_) {
+      if (given || initial.contains(key)) initial[key] = Value::null();
     }
+    if (!given) return;
+    for (const auto& [key, set] : sets_) initial[key] = Value::null();
     for (std::size_t k = 0; k < s_.key_name.size(); ++k) {
-      if (!set_name(KeyId{k}).empty()) b_.interner_->initial.try_emplace(KeyId{k}, Value::null());
+      const Value name = s_.key_name[k];
+      if (name.kind() != ValueKind::Text || !is_hidden(s_.string(name))) continue;
+      initial.try_emplace(KeyId{k}, Value::null());
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/commuting.h"
 
 namespace ouro {
 namespace {
@@ -79,7 +80,7 @@ Stats count(const History& history) {
   stats.sessions = history.session_count();
   stats.txns = history.txn_count();
   stats.ops = history.op_count();
-  stats.keys = history.key_count();
+  stats.keys = named_keys(history);
   count_txns(history, stats);
   count_ops(history, stats);
   std::vector<std::uint64_t> sizes;

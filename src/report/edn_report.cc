@@ -8,6 +8,7 @@
 #include "base/level_rules.h"
 #include "check/implied.h"
 #include "history/access.h"
+#include "history/commuting.h"
 #include "history/json_text.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
@@ -50,7 +51,7 @@ std::string edn(const History& history, Value value) {
     case ValueKind::Unobserved:
       return "nil";
     case ValueKind::Text:
-      return quoted(history.string(value));
+      return quoted(shown_name(history.string(value)));
     case ValueKind::Decimal:
     case ValueKind::Float:
       return edn_number(value.kind(), history.string(value));

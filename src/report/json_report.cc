@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "history/commuting.h"
 #include "ouro/report.h"
 #include "ouro/version.h"
 #include "report/json_writer.h"
@@ -53,6 +54,16 @@ void write_txn(JsonWriter& json, const History& history, const Narrator& narrato
   json.end_object();
 }
 
+// A row of a counter or set has the name that users know.
+void write_key(JsonWriter& json, const History& history, KeyId key) {
+  const Value name = history.key_name(key);
+  if (name.kind() == ValueKind::Text && is_hidden(history.string(name))) {
+    json.member("key", shown_name(history.string(name)));
+  } else {
+    json.member("key", history, name);
+  }
+}
+
 void write_op(JsonWriter& json, const History& history, OpId id) {
   const Op op = history.op(id);
   const TxnId txn = history.txn_of(id);
@@ -63,7 +74,7 @@ void write_op(JsonWriter& json, const History& history, OpId id) {
   if (is_predicate_read(op.kind)) {
     json.member("rows", history.predicate_read(id).row_count);
   } else {
-    json.member("key", history, history.key_name(op.key));
+    write_key(json, history, op.key);
     json.member("value", history, op.value);
   }
   write_place(json, history.place(id));
@@ -92,7 +103,7 @@ void write_edge(JsonWriter& json, const History& history, const Narrator& narrat
   write_index(json, "from", edge.from);
   write_index(json, "to", edge.to);
   json.member("kind", name(edge.kind));
-  if (edge.key.valid()) json.member("key", history, history.key_name(edge.key));
+  if (edge.key.valid()) write_key(json, history, edge.key);
   const OpId op = telling_op(edge);
   const bool tells =
       op.valid() && !is_predicate_read(history.op(op).kind) && !is_open_read(history.op(op).kind);
@@ -140,7 +151,8 @@ void write_cases(JsonWriter& json, const History& history, const Narrator& narra
   for (const Case& each : story.cases) {
     json.begin_object().key("given").begin_array();
     for (const Assumption& given : each.given) {
-      json.begin_object().member("key", history, history.key_name(given.key));
+      json.begin_object();
+      write_key(json, history, given.key);
       json.member("first", given.first.value).member("second", given.second.value).end_object();
     }
     json.end_array();
@@ -190,7 +202,7 @@ void write_head(JsonWriter& json, const History& history, const ReportOptions& o
   }
   json.member("transactions", history.txn_count());
   json.member("operations", history.op_count());
-  json.member("sessions", history.session_count()).member("keys", history.key_count());
+  json.member("sessions", history.session_count()).member("keys", named_keys(history));
 }
 
 std::string finish(JsonWriter&& json, const ReportOptions& options) {

@@ -111,7 +111,8 @@ std::string predicate_notation(const History& history, const Op& op) {
   const auto end = [&](Value bound) {
     return bound.is_null() ? std::string() : shortened(history.label(bound));
   };
-  return fmt::format("scan {}..{} ({})", end(read.lower), end(read.upper), rows);
+  return fmt::format("scan {}..{} ({})", end(read.lower),
+                     end(shown_upper(history, read)), rows);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "history/commuting.h"
 #include "ouro/report.h"
 #include "ouro/version.h"
 #include "report/json_writer.h"
@@ -55,7 +56,11 @@ void write_spread(JsonWriter& json, std::string_view name, const Spread& spread)
 void write_busiest(JsonWriter& json, const History& history, std::string_view name,
                    const Busiest& busiest) {
   json.key(name).begin_object();
-  if (busiest.key.valid()) json.member("key", history, history.key_name(busiest.key));
+  if (busiest.key.valid()) {
+    const Value key = history.key_name(busiest.key);
+    const bool hidden = key.kind() == ValueKind::Text && is_hidden(history.string(key));
+    hidden ? json.member("key", shown_name(history.string(key))) : json.member("key", history, key);
+  }
   json.member("count", busiest.count).end_object();
 }
 

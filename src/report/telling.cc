@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/level_rules.h"
+#include "history/commuting.h"
 #include "ouro/version.h"
 #include "report/narrator.h"
 #include "report/notation.h"
@@ -230,7 +231,7 @@ void append_closing(std::string& out, const History& history, const ReportOption
                        counted(options.whole->operations, "operation"));
   } else {
     out += fmt::format("\n{}, {}", counted(history.txn_count(), "transaction"),
-                       counted(history.key_count(), "key"));
+                       counted(named_keys(history), "key"));
   }
   if (options.load_seconds || options.check_seconds) {
     out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0));
