@@ -9,8 +9,6 @@
 namespace ouro::tapping {
 namespace {
 
-constexpr std::size_t kVersionsKept = 8;
-
 // The first statement that wrote, or their number.
 std::size_t first_write(const ClientTxn& txn) {
   const auto found = std::find_if(txn.executions.begin(), txn.executions.end(),
@@ -59,6 +57,7 @@ void Assembler::settle(Ledger::Taken taken, Nanos time) {
     if (poll.received < oldest) horizon = &poll;
   }
   if (horizon == nullptr || (horizon_ && horizon->sent <= horizon_->sent)) return;
+  kept_from_ = {rank_of(polls_.front().snapshot), 0};
   place_commits(*horizon);
   horizon_ = *horizon;
   std::deque<Pending> waiting;
@@ -242,7 +241,7 @@ void Assembler::set(const std::string& key, const std::string& value, Position a
   Key& known = keys_[key];
   if (!known.first) known.first = at;
   known.versions.emplace_back(at, value);
-  if (known.versions.size() > kVersionsKept) {
+  while (known.versions.size() > 1 && known.versions[1].first <= kept_from_) {
     known.versions.pop_front();
     known.forgot = true;
   }
@@ -309,8 +308,7 @@ void Assembler::update_row(const Table& table, const std::string& row, const Dec
   }
 }
 
-std::pair<Position, Position> Assembler::bounds(const Execution& execution,
-                                                const std::string& session) const {
+std::pair<Position, Position> Assembler::bounds(const Execution& execution) const {
   Position low, high{rank_of(horizon_->snapshot), 0};
   for (const Poll& poll : polls_) {
     if (poll.received < execution.sent) low = {rank_of(poll.snapshot), 0};
@@ -319,9 +317,7 @@ std::pair<Position, Position> Assembler::bounds(const Execution& execution,
       break;
     }
   }
-  const auto end = session_end_.find(session);
-  if (end != session_end_.end()) low = std::max(low, end->second);
-  return {low, std::max(low, high)};
+  return {low, high};
 }
 
 bool Assembler::usable(const Read& read, Position low, Position high) {
@@ -343,7 +339,7 @@ Assembler::Operations Assembler::reads_of(const Execution& execution,
                                           const std::optional<Position>& start,
                                           const std::unordered_set<std::string>& own) {
   Operations reads;
-  const auto limits = start ? std::pair(*start, *start) : bounds(execution, "");
+  const auto limits = start ? std::pair(*start, *start) : bounds(execution);
   for (const Read& read : execution.reads) {
     if (own.contains(read.key)) continue;
     if (usable(read, limits.first, limits.second)) {
@@ -355,18 +351,22 @@ Assembler::Operations Assembler::reads_of(const Execution& execution,
   return reads;
 }
 
-bool Assembler::holds_at(const Placed::Operation& read, Position at) const {
+Assembler::Answer Assembler::held_at(const Placed::Operation& read, Position at) const {
   const auto found = keys_.find(read.key);
-  if (found == keys_.end()) return true;
+  if (found == keys_.end()) return Answer::Unknown;
   const Key& key = found->second;
+  const auto answer = [&](const std::string& value) {
+    return value == read.value ? Answer::Yes : Answer::No;
+  };
   for (auto version = key.versions.rbegin(); version != key.versions.rend(); ++version) {
-    if (version->first <= at) return version->second == read.value;
+    if (version->first <= at) return answer(version->second);
   }
-  // What is not known may be right.
-  return key.forgot || key.initial != Key::Initial::Known || key.first_value == read.value;
+  return key.forgot || key.initial == Key::Initial::Open ? Answer::Unknown
+                                                         : answer(key.first_value);
 }
 
-std::optional<Position> Assembler::fit(const Operations& reads, Position low, Position high) const {
+std::vector<Position> Assembler::moments(const Operations& reads, Position low,
+                                         Position high) const {
   std::vector<Position> moments = {low};
   for (const Placed::Operation& read : reads) {
     const auto found = keys_.find(read.key);
@@ -376,21 +376,36 @@ std::optional<Position> Assembler::fit(const Operations& reads, Position low, Po
     }
   }
   std::sort(moments.begin(), moments.end());
-  for (const Position moment : moments) {
+  return moments;
+}
+
+std::optional<Position> Assembler::fit(const Operations& reads, Position low, Position high) const {
+  for (const Position moment : moments(reads, low, high)) {
     const bool all = std::all_of(reads.begin(), reads.end(), [&](const Placed::Operation& read) {
-      return holds_at(read, moment);
+      return held_at(read, moment) == Answer::Yes;
     });
     if (all) return moment;
   }
   return std::nullopt;
 }
 
+bool Assembler::each_possible(const Operations& reads, Position low, Position high) const {
+  const std::vector<Position> all = moments(reads, low, high);
+  return std::all_of(reads.begin(), reads.end(), [&](const Placed::Operation& read) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](Position at) { return held_at(read, at) != Answer::No; });
+  });
+}
+
 Position Assembler::moment_of(const Execution& execution, const std::string& session,
                               Operations& reads) {
-  const auto [low, high] = bounds(execution, session);
-  const auto moment = fit(reads, low, high);
+  const auto [low, high] = bounds(execution);
+  // Not before what the session did already; but that may have been placed later than it was.
+  const auto end = session_end_.find(session);
+  const auto moment =
+      fit(reads, end == session_end_.end() ? low : std::max(low, end->second), high);
   if (moment) return *moment;
-  if (!has_one_snapshot(execution)) {
+  if (!has_one_snapshot(execution) || each_possible(reads, low, high)) {
     coverage_.dropped_reads += reads.size();
     reads.clear();
   }

@@ -134,8 +134,9 @@ class Assembler {
     Initial initial = Initial::Open;
     std::string first_value;        // Of the initial state, unless that is Open.
     std::optional<Position> first;  // The first change, or when the value was guessed.
-    std::deque<std::pair<Position, std::string>> versions;  // The last few.
-    bool forgot = false;                                    // There were more.
+    // In order of commit, as far back as moments are asked for, and one more.
+    std::deque<std::pair<Position, std::string>> versions;
+    bool forgot = false;  // There were more.
     [[nodiscard]] const std::string* last() const;
   };
   struct Pending {
@@ -171,16 +172,24 @@ class Assembler {
   Operations reads_of(const Execution& execution, const std::optional<Position>& start,
                       const std::unordered_set<std::string>& own);
   [[nodiscard]] bool usable(const Read& read, Position low, Position high);
+  // Whether a key had a value.
+  enum class Answer : std::uint8_t { No, Yes, Unknown };
+  [[nodiscard]] Answer held_at(const Placed::Operation& read, Position at) const;
   // A moment from `low` to `high` at which all `reads` are what was there; nothing if there is
   // none.
   [[nodiscard]] std::optional<Position> fit(const Operations& reads, Position low,
                                             Position high) const;
-  // The moment for a statement with a snapshot of its own; `high` if none fits. If the statement
-  // need not have one snapshot and none fits, drops the reads.
+  // Whether the key of each read had its value at some moment from `low` to `high`, or may have
+  // had.
+  [[nodiscard]] bool each_possible(const Operations& reads, Position low, Position high) const;
+  // The moments from `low` to `high` at which something about the keys of `reads` changed.
+  [[nodiscard]] std::vector<Position> moments(const Operations& reads, Position low,
+                                              Position high) const;
+  // The moment for a statement with a snapshot of its own. Drops the reads if none fits, but it is
+  // not certain that they are wrong: commits of which no known snapshot tells the order may have
+  // become visible in another one, or the statement may have seen rows of different moments.
   Position moment_of(const Execution& execution, const std::string& session, Operations& reads);
-  [[nodiscard]] bool holds_at(const Placed::Operation& read, Position at) const;
-  [[nodiscard]] std::pair<Position, Position> bounds(const Execution& execution,
-                                                     const std::string& session) const;
+  [[nodiscard]] std::pair<Position, Position> bounds(const Execution& execution) const;
   void count(const Execution& execution, const std::string& why);
   void emit(const Placed& placed);
 
@@ -189,6 +198,7 @@ class Assembler {
   std::shared_ptr<const Catalog> catalog_;
   std::deque<Poll> polls_;  // Those that may still matter.
   std::optional<Poll> horizon_;
+  Position kept_from_;         // No moment before it is asked for any more.
   std::deque<Logged> logged_;  // Not placed yet.
   std::int64_t order_ = 0;     // Commits placed so far.
   std::deque<Pending> pending_;
