@@ -455,6 +455,7 @@ void Assembler::place_client(Pending& pending) {
   }
   if (!pending.start && parts.size() == 1 && writes.empty()) {
     placed.start = moment_of(*parts[0].first, txn.session, parts[0].second);
+    placed.began = 0;  // The moment may be earlier than the clocks allow, so they are not told.
   } else if (!pending.start && parts.empty()) {
     placed.start = placed.commit;
   }
@@ -471,6 +472,7 @@ void Assembler::place_split(const ClientTxn& txn, Placed placed,
   const std::optional<Position> commit = std::exchange(placed.commit, std::nullopt);
   Operations writes = std::move(placed.operations);
   const std::string name = placed.name;
+  const Nanos began = std::exchange(placed.began, 0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     placed.name = fmt::format("{}.{}", name, i + 1);
     placed.start = moment_of(*parts[i].first, txn.session, parts[i].second);
@@ -478,6 +480,7 @@ void Assembler::place_split(const ClientTxn& txn, Placed placed,
     emit(placed);
   }
   placed.name = name;
+  placed.began = began;
   placed.start = placed.commit = commit;
   placed.operations = std::move(writes);
   emit(placed);

@@ -147,6 +147,31 @@ Logged model_log(const Model::Txn& txn) {
   return logged;
 }
 
+// One statement with a snapshot of its own, or a transaction of two such statements.
+ClientTxn model_look(Model& model, bool faulty) {
+  Model::Txn txn;
+  txn.began = ++model.time;
+  txn.client.session = "looker";
+  const int statements = 1 + model.any(2);
+  for (int i = 0; i < statements; ++i) {
+    txn.seen = model.commits;
+    model_read(model, txn, model.any(6), faulty && model.any(20) == 0);
+    model_read(model, txn, model.any(6), false);
+    auto& executions = txn.client.executions;
+    Execution& one = executions[executions.size() - 2];
+    const Execution& other = executions.back();
+    one.reads.insert(one.reads.end(), other.reads.begin(), other.reads.end());
+    one.done = other.done;
+    one.text = analyse("SELECT v, w FROM t");
+    executions.pop_back();
+  }
+  txn.client.automatic = statements == 1;
+  txn.client.isolation = "read committed";
+  txn.client.began = txn.began;
+  txn.client.ended = ++model.time;
+  return std::move(txn.client);
+}
+
 // Runs clients on the model, polls now and then, and returns what the assembler makes of it.
 std::string record(unsigned seed, bool faulty, Assembler::Totals* totals = nullptr) {
   Model model(seed, 6);
@@ -167,36 +192,13 @@ std::string record(unsigned seed, bool faulty, Assembler::Totals* totals = nullp
     }
     assembler.settle(std::exchange(taken, {}), ++model.time);
   };
-  // One statement with a snapshot of its own, or a transaction of two such statements.
-  const auto look = [&] {
-    Model::Txn txn;
-    txn.began = ++model.time;
-    txn.client.session = "looker";
-    const int statements = 1 + model.any(2);
-    for (int i = 0; i < statements; ++i) {
-      txn.seen = model.commits;
-      model_read(model, txn, model.any(6), faulty && model.any(20) == 0);
-      model_read(model, txn, model.any(6), false);
-      auto& reads = txn.client.executions;
-      auto& one = reads[reads.size() - 2].reads;
-      one.insert(one.end(), reads.back().reads.begin(), reads.back().reads.end());
-      reads[reads.size() - 2].done = reads.back().done;
-      reads[reads.size() - 2].text = analyse("SELECT v, w FROM t");
-      reads.pop_back();
-    }
-    txn.client.automatic = statements == 1;
-    txn.client.isolation = "read committed";
-    txn.client.began = txn.began;
-    txn.client.ended = ++model.time;
-    taken.finished.push_back(std::move(txn.client));
-  };
   const int pause = seed % 2 == 0 ? 20 : 400;
   poll();
   for (int step = 0; step < 3000; ++step) {
     const auto which = static_cast<std::size_t>(model.any(5));
     auto& txn = clients[which];
     if (model.any(pause) == 0) poll();
-    if (model.any(10) == 0) look();
+    if (model.any(10) == 0) taken.finished.push_back(model_look(model, faulty));
     if (txn == nullptr) {
       txn = std::make_unique<Model::Txn>();
       txn->began = ++model.time;

@@ -119,6 +119,7 @@ struct Proxy::State {
   void accept_all();
   void watch(Side& side);
   void close(Link& link);
+  void drop(Side& side);
   void ready(Side& side, std::uint32_t events);
   void read(Side& side);
   void take(Link& link, std::string_view bytes, bool from_client);
@@ -218,10 +219,17 @@ void Proxy::State::close(Link& link) {
     if (found != by_process.end() && found->second == &link) by_process.erase(found);
   }
   link.observer.reset();
-  for (Side* side : {&link.client, &link.server}) {
-    if (side->socket >= 0) ::close(side->socket);
-    side->socket = -1;
-  }
+  drop(link.client);
+  drop(link.server);
+}
+
+// Closing alone would not end the watch if another process has inherited the socket.
+void Proxy::State::drop(Side& side) {
+  if (side.socket < 0) return;
+  if (side.registered) (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, side.socket, nullptr);
+  side.registered = false;
+  ::close(side.socket);
+  side.socket = -1;
 }
 
 void Proxy::State::bury() {
@@ -374,8 +382,7 @@ void Proxy::State::connect(Link& link) {
 }
 
 void Proxy::State::refuse(Link& link, std::string_view code, const std::string& what) {
-  if (link.server.socket >= 0) ::close(link.server.socket);
-  link.server.socket = -1;
+  drop(link.server);
   link.server.out.clear();
   link.server.sent = 0;
   put_fatal(link.client.out, code, what);
