@@ -11,7 +11,7 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers test-drivers test-plain test-fresh build static deb bench bench-table format \
+.PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python build static deb wheel bench bench-table format \
         site install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -63,6 +63,14 @@ deb: ## a Debian package of the program, in build/
 	@cmake --preset release -D OURO_DOCUMENTS=/usr/share/doc/ouro/docs >/dev/null
 	@cmake --build --preset release --target ouro ouro_c
 	cd build && cpack
+
+wheel: ## a wheel of the Python package for Linux with this glibc or newer, in build/wheel/ (needs PyPI)
+	@$(SETUP) build python
+	@scripts/wheel
+
+test-python: ## the Python package as pip installs it, with pandas, pyarrow and SQLAlchemy (needs PyPI)
+	@$(SETUP) build python
+	@scripts/wheel test
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench

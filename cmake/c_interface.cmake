@@ -20,3 +20,10 @@ if(NOT OURO_SANITIZE)
   target_link_options(ouro_c PRIVATE -Wl,--no-undefined)
 endif()
 list(APPEND OURO_OBJECTS $<TARGET_OBJECTS:ouro_c_objects>)
+
+# In a wheel, which cannot have symbolic links, the library is one file beside the Python sources
+# (clients/python).
+if(OURO_PYTHON)
+  set_target_properties(ouro_c PROPERTIES VERSION 1)
+  install(TARGETS ouro_c LIBRARY DESTINATION ouro COMPONENT python NAMELINK_SKIP)
+endif()
