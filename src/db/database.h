@@ -20,6 +20,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -207,6 +208,8 @@ struct Schema {
   bool evidence = false;
   // No call takes longer than this: a call that hangs is Aborted if that is certain, else Lost.
   std::chrono::milliseconds patience{10'000};
+  // Turns true: prepare() and connect() give up soon, if they wait for a server. May be null.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 enum class Resolution : std::uint8_t { Committed, Aborted, Unknown };

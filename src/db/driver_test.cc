@@ -1,11 +1,19 @@
 // Tests of what every embedded driver must do, whichever database is behind it.
+#include <arpa/inet.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <set>
+#include <utility>
 
 #include "db/built_in.h"
 #include "db/registry.h"
@@ -363,8 +371,69 @@ TEST(DriversTest, FoldersOfOthersAreLeftAlone) {
       ASSERT_TRUE((*own)->finish().ok());
       EXPECT_TRUE(fs::exists(base)) << "the user named it, so it stays";
     }
+
+    std::ofstream(base / "000012.notes") << "data";
+    const auto files = [&] {
+      return std::distance(fs::recursive_directory_iterator(base), {});
+    };
+    const auto before = files();
+    const Status kept = (*open_text(scheme + ":" + base.string()))->prepare({});
+    ASSERT_FALSE(kept.ok());
+    EXPECT_THAT(kept.error().what, HasSubstr("000012.notes in it, which no run of ouro made"));
+    EXPECT_EQ(files(), before);
   }
   fs::remove_all(base);
+}
+
+// A server that takes connections and says nothing.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(::bind(socket_, any, size), 0);
+    EXPECT_EQ(::listen(socket_, 16), 0);
+    EXPECT_EQ(::getsockname(socket_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentServer() { ::close(socket_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+  [[nodiscard]] int port() const { return port_; }
+
+ private:
+  int socket_;
+  int port_ = 0;
+};
+
+// What prepare() says of a server that never answers.
+std::string said_of_silence(const std::string& scheme, const SilentServer& server,
+                            const std::atomic<bool>* stop) {
+  const auto opened =
+      open_text(fmt::format("{}://somebody@127.0.0.1:{}/db", scheme, server.port()));
+  if (!opened.ok()) return opened.error().what;
+  Schema schema;
+  schema.patience = std::chrono::milliseconds(100);
+  schema.stop = stop;
+  const Status prepared = (*opened)->prepare(schema);
+  return prepared.ok() ? "ready" : prepared.error().what;
+}
+
+TEST(DriversTest, SilentServersAreGivenUpAndSignalsObeyed) {
+  const SilentServer server;
+  const std::atomic<bool> stop{true};
+  std::vector<std::future<std::string>> waiting;
+  for (const auto& [scheme, built] :
+       {std::pair("postgres", kWithPostgres), std::pair("mysql", kWithMariadb)}) {
+    if (!built) continue;
+    EXPECT_THAT(said_of_silence(scheme, server, &stop), HasSubstr("interrupted"));
+    waiting.push_back(std::async(std::launch::async, said_of_silence, scheme, std::cref(server),
+                                 nullptr));
+  }
+  for (auto& said : waiting) EXPECT_THAT(said.get(), HasSubstr("no answer in time"));
 }
 
 }  // namespace

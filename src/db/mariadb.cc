@@ -113,7 +113,8 @@ Features MariaDbDatabase::features() const {
 }
 
 Result<std::unique_ptr<MariaDbLink>> MariaDbDatabase::open(std::size_t node) {
-  auto link = MariaDbLink::open(url_, url_.hosts[node], schema_.patience);
+  auto link = MariaDbLink::open(url_, url_.hosts[node], schema_.patience,
+                                waiting_to_connect(schema_.patience, schema_.stop));
   if (!link.ok()) return link.error();
   const auto seconds = std::max<std::int64_t>(1, schema_.patience.count() / 2000);
   // Servers without InnoDB, such as Dolt, do not have it and need not.
@@ -210,6 +211,7 @@ Status MariaDbDatabase::wait_for_table() {
         problem = seen.reason;
       } else {
         problem = link.error().what;
+        if (schema_.stop != nullptr && *schema_.stop) return wrong(problem);
       }
       std::this_thread::sleep_for(50ms);
     }
@@ -262,6 +264,8 @@ std::optional<bool> MariaDbDatabase::waits(std::uint64_t handle) {
 
 Status MariaDbDatabase::finish() {
   control_.reset();
+  if (version_.empty()) return {};  // It never answered.
+  schema_.stop = nullptr;  // The table goes also if a signal ended the run.
   auto link = open(0);
   if (!link.ok()) return wrong(link.error().what);
   const Answer dropped = (*link)->run("DROP TABLE IF EXISTS ouro_kv");

@@ -3,6 +3,7 @@
 #include <errmsg.h>
 #include <fmt/format.h>
 #include <mysqld_error.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -32,10 +33,30 @@ std::int64_t json_number(std::string_view json, std::string_view name) {
   return number_of(json.data() + at + name.size() + 3);
 }
 
+// Waits for what the next step of connecting wants, as the library names it. If the waiting is
+// over, that is a time-out.
+int wait_for_step(MYSQL* connection, int wanted, const Waiting& connecting) {
+  struct Kind {
+    int step;
+    short event;
+  };
+  constexpr Kind kKinds[] = {
+      {MYSQL_WAIT_READ, POLLIN}, {MYSQL_WAIT_WRITE, POLLOUT}, {MYSQL_WAIT_EXCEPT, POLLPRI}};
+  int events = 0;
+  for (const Kind& kind : kKinds) events |= (wanted & kind.step) != 0 ? kind.event : 0;
+  const short ready =
+      wait_for_socket(mysql_get_socket(connection), static_cast<short>(events), connecting);
+  if (ready == 0) return MYSQL_WAIT_TIMEOUT;
+  int happened = 0;
+  for (const Kind& kind : kKinds) happened |= (ready & kind.event) != 0 ? kind.step : 0;
+  return happened != 0 ? happened : wanted & ~MYSQL_WAIT_TIMEOUT;  // An error shows in the step.
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MariaDbLink>> MariaDbLink::open(const Url& url, const Host& host,
-                                                       std::chrono::milliseconds patience) {
+                                                       std::chrono::milliseconds patience,
+                                                       const Waiting& connecting) {
   auto link = std::make_unique<MariaDbLink>();
   link->connection_.reset(mysql_init(nullptr));
   MYSQL* connection = link->connection_.get();
@@ -51,13 +72,21 @@ Result<std::unique_ptr<MariaDbLink>> MariaDbLink::open(const Url& url, const Hos
   const auto or_null = [](const std::string& text) {
     return text.empty() ? nullptr : text.c_str();
   };
-  if (mysql_real_connect(connection, socket ? nullptr : or_null(host.name),
-                         url.user.empty() ? "root" : url.user.c_str(), or_null(url.password),
-                         nullptr, static_cast<unsigned>(host.port),
-                         socket ? host.name.c_str() : nullptr, CLIENT_FOUND_ROWS) == nullptr) {
-    return Error{.what = mysql_error(connection)};
+  // Step by step, so that it can be ended. What follows waits within the call, as usual.
+  mysql_optionsv(connection, MYSQL_OPT_NONBLOCK, nullptr);
+  MYSQL* made = nullptr;
+  bool over = false;
+  int wanted = mysql_real_connect_start(
+      &made, connection, socket ? nullptr : or_null(host.name),
+      url.user.empty() ? "root" : url.user.c_str(), or_null(url.password), nullptr,
+      static_cast<unsigned>(host.port), socket ? host.name.c_str() : nullptr, CLIENT_FOUND_ROWS);
+  while (wanted != 0) {
+    const int happened = wait_for_step(connection, wanted, connecting);
+    over = over || happened == MYSQL_WAIT_TIMEOUT;
+    wanted = mysql_real_connect_cont(&made, connection, happened);
   }
-  return link;
+  if (made != nullptr) return link;
+  return Error{.what = over ? connecting.reason() : mysql_error(connection)};
 }
 
 Answer MariaDbLink::run(const std::string& sql) {

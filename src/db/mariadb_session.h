@@ -12,6 +12,7 @@
 #include "db/database.h"
 #include "db/journal.h"
 #include "db/url.h"
+#include "db/wait_socket.h"
 
 namespace ouro::db {
 
@@ -29,7 +30,8 @@ class MariaDbLink {
   using Rows = std::unique_ptr<MYSQL_RES, void (*)(MYSQL_RES*)>;
 
   static Result<std::unique_ptr<MariaDbLink>> open(const Url& url, const Host& host,
-                                                   std::chrono::milliseconds patience);
+                                                   std::chrono::milliseconds patience,
+                                                   const Waiting& connecting);
 
   // Runs one statement. If no answer comes within the patience, the connection is lost.
   Answer run(const std::string& sql);

@@ -67,6 +67,7 @@ class PostgresDatabase final : public Database {
   Status connect_control();
   Status run_control(const std::string& sql, PostgresRows* rows = nullptr);
   Status look_around();
+  Status make_ready(const Schema& schema);
   Status make_table(const Schema& schema);
   void make_slot();
   std::vector<std::uint64_t> read_log(std::span<const std::uint64_t> committed);
@@ -80,6 +81,7 @@ class PostgresDatabase final : public Database {
   std::string isolation_;
   std::string version_;
   Schema schema_;
+  const std::atomic<bool>* stop_ = nullptr;  // What ends prepare() early, while that runs.
   PostgresFlavour flavour_ = PostgresFlavour::Postgres;
   PostgresDialect dialect_;
   std::vector<bool> read_only_;            // For each node, whether it is a standby.
@@ -131,9 +133,11 @@ Status PostgresDatabase::connect_control() {
   if (control_ != nullptr && !control_->lost()) return {};
   slot_.clear();
   const auto patience = std::max<std::chrono::milliseconds>(schema_.patience, 10min);
-  Result<std::unique_ptr<PostgresLink>> link = PostgresLink::open(url_, url_.hosts[0], patience);
+  Result<std::unique_ptr<PostgresLink>> link = PostgresLink::open(
+      url_, url_.hosts[0], patience, waiting_to_connect(schema_.patience, stop_));
   if (!link.ok()) return Error{.what = fmt::format("{}: {}", url_.text, link.error().what)};
   control_ = std::move(*link);
+  control_->heed(stop_);
   return {};
 }
 
@@ -153,6 +157,15 @@ Status PostgresDatabase::run_control(const std::string& sql, PostgresRows* rows)
 
 Status PostgresDatabase::prepare(const Schema& schema) {
   schema_ = schema;
+  stop_ = schema.stop;
+  const Status prepared = make_ready(schema);
+  // What is asked after the run must be answered also if a signal ended the run.
+  stop_ = nullptr;
+  if (control_ != nullptr) control_->heed(nullptr);
+  return prepared;
+}
+
+Status PostgresDatabase::make_ready(const Schema& schema) {
   if (Status looked = look_around(); !looked.ok()) return looked;
   dialect_ = PostgresDialect::make(flavour_, control_->version() < 130000, schema, isolation_);
   if (Status made = make_table(schema); !made.ok()) return made;
@@ -174,7 +187,7 @@ Status PostgresDatabase::look_around() {
                                                            : PostgresFlavour::Other;
   read_only_.assign(url_.hosts.size(), false);
   for (std::size_t node = 0; node < url_.hosts.size(); ++node) {
-    auto link = PostgresLink::open(url_, url_.hosts[node], 10s);
+    auto link = PostgresLink::open(url_, url_.hosts[node], 10s, waiting_to_connect(10s, stop_));
     if (!link.ok()) return Error{.what = fmt::format("{}: {}", url_.text, link.error().what)};
     if (flavour_ != PostgresFlavour::Postgres) continue;
     const Answer asked = (*link)->run("SELECT pg_is_in_recovery()", &rows);
@@ -202,7 +215,7 @@ Status PostgresDatabase::make_table(const Schema& schema) {
   // Clients may read from a standby at once, so wait until the table is there, too.
   if (std::count(read_only_.begin(), read_only_.end(), true) == 0) return {};
   for (std::size_t node = 0; node < url_.hosts.size(); ++node) {
-    auto link = PostgresLink::open(url_, url_.hosts[node], 10s);
+    auto link = PostgresLink::open(url_, url_.hosts[node], 10s, waiting_to_connect(10s, stop_));
     if (!link.ok()) return Error{.what = fmt::format("{}: {}", url_.text, link.error().what)};
     const std::string sql =
         fmt::format("SELECT {} FROM ouro_kv WHERE k < 0", schema.model == Model::Rows ? "c0" : "v");
@@ -229,7 +242,8 @@ void PostgresDatabase::make_slot() {
 }
 
 Result<std::unique_ptr<Connection>> PostgresDatabase::connect(std::size_t node) {
-  auto link = PostgresLink::open(url_, url_.hosts[node], schema_.patience);
+  auto link = PostgresLink::open(url_, url_.hosts[node], schema_.patience,
+                                 waiting_to_connect(schema_.patience, schema_.stop));
   if (!link.ok()) return link.error();
   // With these limits the server itself refuses a statement that waits too long, which is certain,
   // before our patience ends, which would leave us with no answer.
@@ -378,6 +392,7 @@ Result<Recovered> PostgresDatabase::recover(std::span<const std::uint64_t> token
 }
 
 Status PostgresDatabase::finish() {
+  if (version_.empty()) return {};  // It never answered.
   Status dropped = run_control("DROP TABLE IF EXISTS ouro_kv");
   control_.reset();
   return dropped;

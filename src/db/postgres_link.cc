@@ -49,13 +49,28 @@ std::string place_of(const Host& host) {
   return host.port == 0 ? name : fmt::format("{}:{}", name, host.port);
 }
 
+namespace {
+
+// Connects as far as it goes; false if the waiting was over before.
+bool shake_hands(PGconn* connection, const Waiting& connecting) {
+  PostgresPollingStatusType wanted = PGRES_POLLING_WRITING;
+  while (wanted == PGRES_POLLING_READING || wanted == PGRES_POLLING_WRITING) {
+    if (PQstatus(connection) == CONNECTION_BAD) return true;
+    const short events = wanted == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    if (wait_for_socket(PQsocket(connection), events, connecting) == 0) return false;
+    wanted = PQconnectPoll(connection);
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<PostgresLink>> PostgresLink::open(const Url& url, const Host& host,
-                                                         std::chrono::milliseconds patience) {
+                                                         std::chrono::milliseconds patience,
+                                                         const Waiting& connecting) {
   const std::string port = host.port == 0 ? "" : std::to_string(host.port);
-  // libpq waits at least 2 s.
-  const std::string seconds = std::to_string(std::max<std::int64_t>(2, patience.count() / 1000));
-  std::vector<const char*> names = {"application_name", "connect_timeout"};
-  std::vector<const char*> values = {"ouro", seconds.c_str()};
+  std::vector<const char*> names = {"application_name"};
+  std::vector<const char*> values = {"ouro"};
   const auto give = [&](const char* name, const std::string& value) {
     if (value.empty()) return;
     names.push_back(name);
@@ -70,8 +85,11 @@ Result<std::unique_ptr<PostgresLink>> PostgresLink::open(const Url& url, const H
   values.push_back(nullptr);
   auto link = std::make_unique<PostgresLink>();
   link->patience_ = patience;
-  link->connection_.reset(PQconnectdbParams(names.data(), values.data(), 0));
+  link->connection_.reset(PQconnectStartParams(names.data(), values.data(), 0));
   PGconn* connection = link->connection_.get();
+  if (connection != nullptr && !shake_hands(connection, connecting)) {
+    return Error{.what = fmt::format("{}: {}", place_of(host), connecting.reason())};
+  }
   if (connection == nullptr || PQstatus(connection) != CONNECTION_OK) {
     return Error{.what =
                      fmt::format("{}: {}", place_of(host),
@@ -118,10 +136,10 @@ Answer PostgresLink::answer(bool sent, PostgresRows* rows) {
   certain_ = false;
   tag_.clear();
   if (!sent) return lose(first_line(PQerrorMessage(connection_.get())));
-  const Clock::time_point deadline = Clock::now() + patience_;
+  const Waiting waiting{Clock::now() + patience_, stop_};
   Answer first;
   for (;;) {
-    if (auto failed = wait(deadline)) return *failed;
+    if (auto failed = wait(waiting)) return *failed;
     PostgresRows result(PQgetResult(connection_.get()));
     if (result.get() == nullptr) break;
     const ExecStatusType status = PQresultStatus(result.get());
@@ -137,21 +155,17 @@ Answer PostgresLink::answer(bool sent, PostgresRows* rows) {
 }
 
 // Waits until PQgetResult() would not block. Returns nothing then, or Lost if the connection broke
-// or `deadline` passed.
-std::optional<Answer> PostgresLink::wait(Clock::time_point deadline) {
+// or the waiting was over.
+std::optional<Answer> PostgresLink::wait(const Waiting& waiting) {
   PGconn* connection = connection_.get();
   for (;;) {
     const int unsent = PQflush(connection);
     if (unsent < 0) return lose("connection lost");
     if (unsent == 0 && PQisBusy(connection) == 0) return std::nullopt;
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-    if (left.count() <= 0) return lose("no answer in time");
-    struct pollfd event {
-      PQsocket(connection), static_cast<short>(unsent > 0 ? POLLIN | POLLOUT : POLLIN), 0
-    };
-    const int ready = ::poll(&event, 1, static_cast<int>(left.count()) + 1);
-    if (ready > 0 && (event.revents & ~POLLOUT) != 0 && PQconsumeInput(connection) == 0) {
+    const auto events = static_cast<short>(unsent > 0 ? POLLIN | POLLOUT : POLLIN);
+    const short ready = wait_for_socket(PQsocket(connection), events, waiting);
+    if (ready == 0) return lose(stop_ != nullptr && *stop_ ? "interrupted" : "no answer in time");
+    if ((ready & ~POLLOUT) != 0 && PQconsumeInput(connection) == 0) {
       return lose("connection lost");
     }
   }

@@ -15,6 +15,7 @@
 
 #include "db/database.h"
 #include "db/url.h"
+#include "db/wait_socket.h"
 
 namespace ouro::db {
 
@@ -44,8 +45,13 @@ class PostgresRows {
 
 class PostgresLink {
  public:
+  // `patience`: how long each answer may take. The error is also that connecting was over.
   static Result<std::unique_ptr<PostgresLink>> open(const Url& url, const Host& host,
-                                                    std::chrono::milliseconds patience);
+                                                    std::chrono::milliseconds patience,
+                                                    const Waiting& connecting);
+  // From now on, `stop` turning true loses the connection while it waits for an answer. Null:
+  // nothing does.
+  void heed(const std::atomic<bool>* stop) { stop_ = stop; }
 
   // Runs `sql`, which may be several statements. `rows` gets the rows of the last statement that
   // returns any.
@@ -75,12 +81,13 @@ class PostgresLink {
   using Clock = std::chrono::steady_clock;
 
   Answer answer(bool sent, PostgresRows* rows);
-  std::optional<Answer> wait(Clock::time_point deadline);
+  std::optional<Answer> wait(const Waiting& waiting);
   Answer explain(const PGresult* result);
   Answer lose(std::string reason);
 
   std::unique_ptr<PGconn, Finish> connection_;
   std::chrono::milliseconds patience_{0};
+  const std::atomic<bool>* stop_ = nullptr;
   std::vector<const char*> prepared_;  // The names of the statements that were prepared.
   std::string tag_;
   bool certain_ = false;

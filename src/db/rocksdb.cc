@@ -53,6 +53,23 @@ Error error_of(const std::string& where, const rocksdb::Status& status) {
   return error;
 }
 
+// "000012.sst", "MANIFEST-000004", "LOG.old.1794812683", "archive/000003.log".
+bool is_file_of_rocksdb(std::string_view name) {
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  for (const std::string_view whole : {"CURRENT", "IDENTITY", "LOCK", "LOG"}) {
+    if (name == whole) return true;
+  }
+  for (const std::string_view end : {".sst", ".log", ".blob", ".dbtmp"}) {
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  }
+  for (const std::string_view begin : {"MANIFEST-", "OPTIONS-", "LOG.old.", "archive/"}) {
+    if (name.starts_with(begin)) name.remove_prefix(begin.size());
+  }
+  return is_number(name);
+}
+
 // Owns the RocksDB database, optimistic or pessimistic.
 class Store {
  public:
@@ -313,7 +330,7 @@ class RocksDatabase final : public Database {
 
   Status prepare(const Schema& schema) override {
     shared_.schema = schema;
-    if (auto made = folder_.make(path_, "ouro-rocksdb"); !made) return made;
+    if (auto made = folder_.make(path_, "ouro-rocksdb", is_file_of_rocksdb); !made) return made;
     const rocksdb::Status opened =
         shared_.store.open(shared_.settings, folder_.path(), schema.patience);
     if (!opened.ok()) return error_of(folder_.path(), opened);

@@ -353,7 +353,7 @@ class SqliteDatabase final : public Database {
   Status prepare(const Schema& schema) override {
     schema_ = schema;
     if (settings_.path.empty()) {
-      if (auto made = folder_.make("", "ouro-sqlite"); !made) return made;
+      if (auto made = folder_.make("", "ouro-sqlite", nullptr); !made) return made;
       settings_.path = folder_.path() + "/data.db";
     }
     keeper_ = std::make_unique<SqliteConnection>(settings_, schema_);

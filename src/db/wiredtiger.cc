@@ -30,6 +30,12 @@ Answer answer_of(int code) {
   return Answer::failed(wiredtiger_strerror(code));
 }
 
+// "WiredTiger.lock", "WiredTigerLog.0000000001", "ouro.wt".
+bool is_file_of_wiredtiger(std::string_view name) {
+  const bool here = name.find('/') == name.npos;
+  return here && (name.starts_with("WiredTiger") || name.ends_with(".wt"));
+}
+
 Error error_of(const std::string& where, int code) {
   Error error;
   error.file = where;
@@ -300,7 +306,8 @@ class TigerDatabase final : public Database {
   }
 
   Status prepare(const Schema& schema) override {
-    if (auto made = folder_.make(path_, "ouro-wiredtiger"); !made) return made;
+    auto made = folder_.make(path_, "ouro-wiredtiger", is_file_of_wiredtiger);
+    if (!made) return made;
     const std::string config =
         fmt::format("create,session_max={},error_prefix=ouro", schema.clients + 64);
     int code =

@@ -215,7 +215,8 @@ class Run {
             .keys = options_.workload.keys,
             .clients = options_.workload.sessions,
             .evidence = options_.evidence,
-            .patience = options_.patience};
+            .patience = options_.patience,
+            .stop = options_.stop};
   }
 
   // What servers can tell is known only once we are connected.
