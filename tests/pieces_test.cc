@@ -108,8 +108,66 @@ TEST_F(PiecesTest, ThereIsNoPieceAfterAnErrorOfTheWholePiece) {
 TEST_F(PiecesTest, OtherFormatsAreRefused) {
   const Read got = read(write("r(1,2,3,4)\n"), 100);
   ASSERT_TRUE(got.error.has_value());
-  EXPECT_THAT(got.error->what, HasSubstr("only the native text format"));
+  EXPECT_THAT(got.error->what, HasSubstr("only native text and the JSON of Chronos"));
   EXPECT_TRUE(read(write(""), 100).pieces.size() <= 1);
+}
+
+// What keys hold at first follows from the whole history, also where a piece alone would say
+// something else.
+TEST_F(PiecesTest, ChronosHistoriesComeInPiecesToo) {
+  const std::string rest = R"(,
+{"tid":2,"sid":1,"sts":{"p":3,"l":0},"cts":{"p":4,"l":0},"ops":[{"t":"w","k":7,"v":5}]},
+{"tid":3,"sid":2,"sts":{"p":5,"l":0},"cts":{"p":6,"l":0},"ops":[{"t":"r","k":8,"v":0}]}
+]
+)";
+  const std::string zero =
+      R"([{"tid":1,"sid":1,"sts":{"p":1,"l":0},"cts":{"p":2,"l":0},"ops":[{"t":"r","k":7,"v":0}]})";
+  const std::string null =
+      R"([{"tid":1,"sid":1,"sts":{"p":1,"l":0},"cts":{"p":2,"l":0},"ops":[{"t":"r","k":7,"v":null}]})";
+  for (const auto& [first, initial] : {std::pair(zero, "0"), std::pair(null, "null")}) {
+    const std::string path = write(first + rest);
+    for (const std::size_t bytes : {1u, 100u, 100'000u}) {
+      const Read got = read(path, bytes);
+      ASSERT_FALSE(got.error.has_value()) << got.error->to_string();
+      EXPECT_EQ(got.pieces.size() > 1, bytes < 200);
+      std::uint64_t line = 1;
+      for (const auto& piece : got.pieces) {
+        for (std::size_t t = 0; t < piece->txn_count(); ++t) {
+          EXPECT_EQ(piece->place(TxnId{t}).position, line++);
+        }
+        if (piece->txn_count() == 0) continue;
+        EXPECT_EQ(piece->text(piece->default_initial()), initial);
+      }
+      EXPECT_EQ(line, 4u);
+    }
+  }
+  EXPECT_EQ(read(write(zero + rest + "x"), 1).error->line, 5u);
+  EXPECT_TRUE(read(write(zero + ","), 1).error.has_value()) << "it ends too early";
+}
+
+TEST_F(PiecesTest, AStreamOfAChronosHistorySaysWhatACheckSays) {
+  const std::string path = temporary("chronos.json");
+  using Arguments = std::vector<std::string>;
+  for (const Arguments& what :
+       {Arguments{"-l", "causal"}, Arguments{"-w", "list-append", "--sessions", "1"}}) {
+    Arguments generate{kOuroBinary, "generate", "-n",   "300",     "--timestamps", "--seed",
+                       "5",         "--to",     "chronos", "-o", path};
+    generate.insert(generate.end(), what.begin(), what.end());
+    const Ran made = run_program(generate);
+    ASSERT_EQ(made.status, 0) << made.err;
+    Arguments check{kOuroBinary, "check", "-l",      "si", "--evidence",
+                    "timestamps", "-q",    path};
+    const int whole = run_program(check).status;
+    EXPECT_EQ(whole, what[1] == "causal" ? 1 : 0);
+    check.emplace_back("--stream");
+    EXPECT_EQ(run_program(check).status, whole) << what[1];
+    const std::string certificate = temporary("chronos.certificate");
+    check.insert(check.end(), {"--certificate", certificate});
+    EXPECT_EQ(run_program(check).status, whole) << what[1];
+    EXPECT_EQ(run_program({kOuroBinary, "certify", path, certificate}).status, 0) << what[1];
+    fs::remove(certificate);
+  }
+  fs::remove(path);
 }
 
 // A stream of pieces of a few lines each gives the counts of check() of the whole, and as many

@@ -26,8 +26,9 @@ namespace ouro {
 class HistoryPieces {
  public:
   // Opens the history at `path` ("-": standard input; also .gz or .zst), to be read in pieces of
-  // about `bytes` bytes of text. The error is a file that cannot be read, or one that is not in the
-  // native text format.
+  // about `bytes` bytes of text. The error is a file that cannot be read, or one that is neither
+  // native text nor the JSON of Chronos. The latter is read twice, since what keys hold at first
+  // follows from all of it; so it must be a file, and its first error is this one.
   [[nodiscard]] static Result<HistoryPieces> open(const std::string& path,
                                                   std::size_t bytes = std::size_t{4} << 20);
   HistoryPieces(HistoryPieces&&) noexcept;

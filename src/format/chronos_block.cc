@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_lines.h"
 #include "format/json_tokens.h"
+#include "history/access.h"
 
 namespace ouro {
 namespace {
@@ -336,6 +338,23 @@ Status parse_chronos_block(const Block& block, std::string_view file, HistoryBui
   BlockParser parser(block, file, builder);
   if (parser.run()) return {};
   return std::move(parser.error());
+}
+
+Status parse_chronos_part(const Block& block, std::string_view file, const ArrayCutter& cutter,
+                          HistoryBuilder& builder) {
+  if (block.offset < cutter.closed_at()) return parse_chronos_block(block, file, builder);
+  const std::size_t at = block.bytes.find_first_not_of(" \t\r\n");
+  if (at == std::string::npos) return {};
+  const std::uint64_t line =
+      block.first_line + count_lines(block.bytes.data(), &block.bytes[at]);
+  return error_at_line(file, line, "expected nothing behind the array");
+}
+
+void read_null_as_empty(HistoryBuilder& builder) {
+  for (OpId id{0}; id.index() < builder.op_count(); ++id.value) {
+    const Op op = builder.op(id);
+    if (is_read(op.kind) && op.value.is_null()) builder.set_value(id, Value::list(0, 0));
+  }
 }
 
 }  // namespace ouro

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "history/access.h"
@@ -33,10 +34,14 @@ class ChronosUses {
   [[nodiscard]] OpId first_register() const { return first_register_; }
   [[nodiscard]] bool reads_null() const { return reads_null_; }
 
+  // By key, as far as 0 is read or written anywhere: what is done with it there.
+  [[nodiscard]] std::span<const std::uint8_t> zero() const { return zero_; }
+  // Whether 0 is read there and nobody sets the key to it.
+  [[nodiscard]] static bool is_only_read(std::uint8_t use) { return use == kRead; }
+
   // What keys hold at first: null, or 0 if a register that nobody sets to 0 is read as 0.
   [[nodiscard]] Value initial() const {
-    const bool zero =
-        std::any_of(zero_.begin(), zero_.end(), [](std::uint8_t use) { return use == kRead; });
+    const bool zero = std::any_of(zero_.begin(), zero_.end(), is_only_read);
     return zero && !reads_null_ && !first_list_.valid() ? Value::small(0) : Value::null();
   }
 

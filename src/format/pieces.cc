@@ -1,10 +1,12 @@
 #include "ouro/pieces.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "format/blocks.h"
+#include "format/chronos_pieces.h"
 #include "format/native_text.h"
 #include "format/registry.h"
 
@@ -17,6 +19,7 @@ struct HistoryPieces::State {
   std::string rest = {};        // The beginning of a line whose end was not read yet.
   std::uint64_t next_line = 1;  // The number of the line that `rest` begins.
   bool ended = false;
+  std::optional<ChronosPieces> chronos = {};  // If it is one, the rest is not used.
 };
 
 namespace {
@@ -74,18 +77,30 @@ HistoryPieces::~HistoryPieces() = default;
 Result<HistoryPieces> HistoryPieces::open(const std::string& path, std::size_t bytes) {
   auto input = Input::open(path);
   if (!input.ok()) return input.error();
-  if (detect_format(*input) != Format::Native && !input->head().empty()) {
+  bytes = std::max<std::size_t>(bytes, 1);
+  const Format format = detect_format(*input);
+  if (format != Format::Native && format != Format::Chronos && !input->head().empty()) {
     return error_in(input->name(),
-                    "only the native text format is read piece by piece; convert it with 'ouro "
-                    "convert', or read it whole");
+                    "only native text and the JSON of Chronos are read piece by piece; convert it "
+                    "with 'ouro convert', or read it whole");
   }
-  return HistoryPieces(std::make_unique<State>(
-      State{.input = *std::move(input), .bytes = std::max<std::size_t>(bytes, 1)}));
+  auto state = std::make_unique<State>(State{.input = *std::move(input), .bytes = bytes});
+  if (format == Format::Chronos) {
+    auto chronos = ChronosPieces::open(path, bytes);
+    if (!chronos.ok()) return chronos.error();
+    state->chronos.emplace(*std::move(chronos));
+  }
+  return HistoryPieces(std::move(state));
 }
 
 Result<std::shared_ptr<const History>> HistoryPieces::next() {
   State& s = *state_;
   if (s.ended) return std::shared_ptr<const History>();
+  if (s.chronos) {
+    auto piece = s.chronos->next();
+    s.ended = !piece.ok();
+    return piece;
+  }
   std::string rest;
   auto text = read_lines(s.input, std::exchange(s.rest, {}), s.bytes, s.ended, rest);
   if (!text.ok()) {
