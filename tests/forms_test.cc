@@ -240,14 +240,44 @@ TEST(FormsTest, DotDashesWhatHoldsInSomeCasesOnly) {
                                   [](const Explanation& e) { return e.level == Level::Si; });
   ASSERT_NE(at_si, told.explanations.end());
   const std::string text = to_dot(told.history, {&*at_si, 1});
+  EXPECT_NE(text.find("    subgraph cluster_s1c1 {\n"
+                      "      label=\"If T1 wrote x first: a contradiction\";\n"
+                      "    s1t0 [label=\"{T1: session T1, transaction 1, id T1|<o0> r x=null|<o1> "
+                      "w x=1}\"];"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("s1t0:o1 -> s1t1:o3 [label=\"ww x\", color=\"#C02700\", "
                       "fontcolor=\"#C02700\", edgetooltip=\"T2 overwrote T1's x=1 with 2\", "
                       "style=dashed, tooltip=\"If T1 wrote x first:\"];"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("label=\"{T1: session T1, transaction 1, id T1|<o0> r x=null|<o1> w x=1}\""),
+  EXPECT_NE(text.find("    subgraph cluster_s1c2 {\n"
+                      "      label=\"If T2 wrote x first: the same, with T1 and T2 swapped\";\n"
+                      "      style=dashed; color=\"#909090\";\n"
+                      "    s1c2t0 [label="),
             std::string::npos)
       << text;
+}
+
+// T3 wrote what the others read, which is on no cycle.
+TEST(FormsTest, GraphsHaveEverybodyWithTheirEdges) {
+  const Told told =
+      tell("h", oracle::history_of("T3: w x 5\nT1: r x 5, w x 1\nT2: r x 5, w x 2"));
+  const auto at_si = std::find_if(told.explanations.begin(), told.explanations.end(),
+                                  [](const Explanation& e) { return e.level == Level::Si; });
+  ASSERT_NE(at_si, told.explanations.end());
+  const std::string dot = to_dot(told.history, {&*at_si, 1});
+  for (const char* edge :
+       {"s1t0:o0 -> s1t1:o1 [label=\"wr x\"", "s1t0:o0 -> s1t2:o3 [label=\"wr x\""}) {
+    EXPECT_NE(dot.find(edge), std::string::npos) << edge << '\n' << dot;
+  }
+  const std::string json = to_json(told.history, told.verdicts, {.explanations = {&*at_si, 1}});
+  const std::size_t restored = json.find("\"restored\":[");
+  ASSERT_NE(restored, std::string::npos) << json;
+  for (const char* edge : {R"({"from":0,"to":1,"kind":"wr","key":"x")",
+                           R"({"from":0,"to":2,"kind":"wr","key":"x")"}) {
+    EXPECT_NE(json.find(edge, restored), std::string::npos) << edge << '\n' << json;
+  }
 }
 
 // Whether `text` is one well-formed EDN map with nothing behind it. The reader sees to brackets

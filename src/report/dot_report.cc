@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "ouro/forms.h"
 #include "report/json_writer.h"
 #include "report/narrator.h"
 #include "report/notation.h"
+#include "report/story_edges.h"
 
 namespace ouro {
 namespace {
@@ -33,32 +37,92 @@ std::string escaped(std::string_view text, bool record) {
   return valid_utf8(std::move(out));
 }
 
+// The picture of a story: a cluster with everybody, what they saw of each other and the cycle that
+// the story is named by; and beside it, dashed, a cluster for each other way in which the writes
+// may have been ordered, with the cycle that refutes it.
 class Graph {
  public:
   Graph(const History& history, const Story& story, std::size_t number)
-      : history_(history), story_(story), narrator_(history, story), number_(number) {}
+      : history_(history),
+        story_(story),
+        narrator_(history, story),
+        prefix_(fmt::format("s{}", number)) {}
 
   std::string draw() {
-    std::string out = fmt::format("  subgraph cluster_{} {{\n    label=\"{} ({})\";\n", number_,
+    const bool several = story_.cases.size() > 1;
+    std::string out = fmt::format("  subgraph cluster_{} {{\n    label=\"{} ({})\";\n", prefix_,
                                   escaped(name(story_), false), info(story_.level).name);
-    for (const TxnId txn : narrator_.txns()) out += node(txn);
-    for (const Case& each : story_.cases) {
-      for (const Edge& edge : each.cycle) add(edge, each);
+    if (!several) {
+      out += cluster_of(story_.cases.empty() ? Case{} : story_.cases[0], "", true);
+      return out + "  }\n";
     }
-    for (const Edge& edge : story_.support) add(edge, Case{});
-    for (const auto& [line, premises] : edges_) {
-      const bool always = premises.empty();
-      out += fmt::format(
-          "    {}{}];\n", line,
-          always ? "" : fmt::format(", style=dashed, tooltip=\"{}\"", escaped(premises, false)));
+    std::vector<std::size_t> shown(std::min(story_.cases.size(), kMostCases));
+    std::iota(shown.begin(), shown.end(), std::size_t{0});
+    std::stable_partition(shown.begin(), shown.end(),
+                          [&](std::size_t i) { return i == story_.named_by; });
+    for (const std::size_t i : shown) {
+      const bool named_by = i == story_.named_by;
+      const std::string id = fmt::format("{}c{}", prefix_, i + 1);
+      out += fmt::format("    subgraph cluster_{} {{\n      label=\"{}\";\n{}", id,
+                         escaped(title(story_.cases[i]), false),
+                         named_by ? "" : "      style=dashed; color=\"#909090\";\n");
+      out += cluster_of(story_.cases[i], named_by ? "" : fmt::format("c{}", i + 1), named_by);
+      out += "    }\n";
+    }
+    if (shown.size() < story_.cases.size()) {
+      out += fmt::format("    {}more [shape=plaintext, label=\"and {} more cases\"];\n", prefix_,
+                         story_.cases.size() - shown.size());
     }
     return out + "  }\n";
   }
 
  private:
+  static constexpr std::size_t kMostCases = 24;
+
+  // "If T1 wrote x first: T1 < T2 …" as a title: what is assumed, and what follows.
+  [[nodiscard]] std::string title(const Case& each) const {
+    std::string out = narrator_.premise(each);
+    if (out.ends_with(':')) out.pop_back();
+    if (each.mirrors) {
+      out += fmt::format(": the same, with {} and {} swapped", narrator_.label(each.exchanged[0]),
+                         narrator_.label(each.exchanged[1]));
+    } else if (each.plain) {
+      out += fmt::format(": a {}", info(*each.plain).name);
+    } else {
+      out += ": a contradiction";
+    }
+    return out;
+  }
+
+  // The nodes and edges of a case: of `everybody`, with all that is known of them, or only of those
+  // whom it takes. `part` tells the nodes from those of the other cases.
+  std::string cluster_of(const Case& each, const std::string& part, bool everybody) {
+    part_ = part;
+    edges_.clear();
+    shown_.clear();
+    for (const Edge& edge : each.cycle) add(edge, each);
+    for (const Assumption& given : each.given) suppose(given, each);
+    if (everybody) {
+      for (const Edge& edge : restored_edges(history_, story_, narrator_)) {
+        const auto same = [&](const Edge& other) { return is_same_edge(edge, other); };
+        if (std::none_of(each.cycle.begin(), each.cycle.end(), same)) restore(edge);
+      }
+      shown_.insert(narrator_.txns().begin(), narrator_.txns().end());
+    }
+    std::string out;
+    if (shown_.contains(kInitialTxn)) {
+      out += fmt::format("    {} [label=\"{}\"];\n", id(kInitialTxn), "the initial state");
+    }
+    for (const TxnId txn : narrator_.txns()) {
+      if (shown_.contains(txn)) out += node(txn);
+    }
+    for (const std::string& line : edges_) out += line;
+    return out;
+  }
+
   [[nodiscard]] std::string id(TxnId txn) const {
-    return txn.valid() ? fmt::format("s{}t{}", number_, txn.value)
-                       : fmt::format("s{}initial", number_);
+    return txn.valid() ? fmt::format("{}{}t{}", prefix_, part_, txn.value)
+                       : fmt::format("{}{}initial", prefix_, part_);
   }
 
   [[nodiscard]] std::string node(TxnId txn) const {
@@ -82,28 +146,63 @@ class Graph {
     return shown ? fmt::format("{}:o{}", id(txn), op.value) : id(txn);
   }
 
-  // Adds the edge of a case. The same edge may be in several cases; it is drawn once, and dashed,
-  // with a premise, unless a case has it without one.
+  // Adds an edge of the cycle; dashed, with the premise, if it rests on what the case assumes.
   void add(const Edge& edge, const Case& each) {
+    const bool assumed =
+        edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
+    draw(edge, colour(edge.kind),
+         assumed ? fmt::format(", style=dashed, tooltip=\"{}\"",
+                               escaped(narrator_.premise(each), false))
+                 : std::string(", penwidth=2"));
+    if (edge.read.valid()) shown_.insert(history_.txn_of(edge.read));
+  }
+
+  // Adds an edge that is not on the cycle but holds in any case.
+  void restore(const Edge& edge) { draw(edge, "#909090", ", weight=0"); }
+
+  // Whether a case refutes the opposite of an assumption all by itself, so that it is certain.
+  [[nodiscard]] bool is_certain(const Assumption& given) const {
+    const Assumption opposite{given.key, given.second, given.first};
+    return std::any_of(story_.cases.begin(), story_.cases.end(), [&](const Case& other) {
+      return other.given.size() == 1 && other.given[0] == opposite && other.sources.empty() &&
+             other.sights.empty();
+    });
+  }
+
+  // Adds the order of two writes that the case assumes, unless it is on the cycle.
+  void suppose(const Assumption& given, const Case& each) {
+    const bool told = std::any_of(each.cycle.begin(), each.cycle.end(), [&](const Edge& edge) {
+      return edge.kind == EdgeKind::WriteWrite && edge.from == given.first &&
+             edge.to == given.second && edge.key == given.key;
+    });
+    if (told) return;
+    shown_.insert(given.first);
+    shown_.insert(given.second);
+    const bool certain = each.given.size() > 1 && is_certain(given);
+    edges_.push_back(fmt::format(
+        "    {} -> {} [label=\"ww {}{}\", color=\"#909090\", fontcolor=\"#606060\", "
+        "style={}];\n",
+        id(given.first), id(given.second), escaped(history_.key_label(given.key), false),
+        certain ? ", as the other order is refuted" : ", supposed", certain ? "solid" : "dotted"));
+  }
+
+  void draw(const Edge& edge, std::string_view colour, std::string_view how) {
     const std::string key = edge.key.valid() ? ' ' + history_.key_label(edge.key) : std::string();
-    const std::string line =
-        fmt::format("{} -> {} [label=\"{}{}\", color=\"{}\", fontcolor=\"{}\", edgetooltip=\"{}\"",
-                    end(edge.from, edge.from_op), end(edge.to, edge.to_op), name(edge.kind),
-                    escaped(key, false), colour(edge.kind), colour(edge.kind),
-                    escaped(narrator_.because(edge), false));
-    const std::string premise =
-        edge.choice == Edge::kNoChoice && each.sources.empty() && each.sights.empty()
-            ? std::string()
-            : narrator_.premise(each);
-    const auto [at, added] = edges_.try_emplace(line, premise);
-    if (!added && premise.empty()) at->second.clear();
+    shown_.insert(edge.from);
+    shown_.insert(edge.to);
+    edges_.push_back(fmt::format(
+        "    {} -> {} [label=\"{}{}\", color=\"{}\", fontcolor=\"{}\", edgetooltip=\"{}\"{}];\n",
+        end(edge.from, edge.from_op), end(edge.to, edge.to_op), name(edge.kind),
+        escaped(key, false), colour, colour, escaped(narrator_.because(edge), false), how));
   }
 
   const History& history_;
   const Story& story_;
   const Narrator narrator_;
-  const std::size_t number_;
-  std::map<std::string, std::string> edges_;  // Premises by edge, as it is drawn; "": always.
+  const std::string prefix_;        // Of the names of all nodes.
+  std::string part_;                // Of the names of the nodes of the case that is drawn.
+  std::set<TxnId> shown_;           // Those who are in that case.
+  std::vector<std::string> edges_;  // Its edges.
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "explain/source.h"
 #include "report/html_data.h"
 #include "report/narrator.h"
 #include "report/notation.h"
+#include "report/story_edges.h"
 #include "report/telling.h"
 
 namespace ouro {
@@ -39,7 +39,8 @@ class StoryWriter {
     for (const Edge& edge : story_.support) write_edge({&edge, 1}, 0, "");
     for (const Case& each : story_.cases) {
       for (const Edge& edge : each.cycle) {
-        if (edge.kind == EdgeKind::Forced && edge.read.valid()) write_reads_of(edge);
+        if (edge.kind != EdgeKind::Forced || !edge.read.valid()) continue;
+        for (const Edge& read : reads_behind(history_, edge)) write_edge({&read, 1}, 0, "");
       }
     }
     if (!story_.cases.empty()) write_bystanders();
@@ -119,29 +120,6 @@ class StoryWriter {
     json_.end_object();
   }
 
-  // A forced edge follows from the reads of a third transaction: writes edges for what that one
-  // read from the two ends.
-  void write_reads_of(const Edge& forced) {
-    const TxnId reader = history_.txn_of(forced.read);
-    const auto write = [&](TxnId writer, OpId read) {
-      const OpId source = writer.valid() ? write_behind(history_, writer, read) : OpId{};
-      if (writer.valid() && !source.valid()) return;
-      const Edge edge{.from = writer,
-                      .to = reader,
-                      .kind = EdgeKind::WriteRead,
-                      .key = writer.valid() ? history_.op(source).key : forced.key,
-                      .from_op = source,
-                      .to_op = read};
-      write_edge({&edge, 1}, 0, "");
-    };
-    if (!is_predicate_read(history_.op(forced.read).kind)) write(forced.to, forced.read);
-    if (forced.saw.valid()) write(forced.from, forced.saw);
-    const bool before = !forced.saw.valid() && forced.from.valid() &&
-                        history_.session(forced.from) == history_.session(reader);
-    const Edge edge{.from = forced.from, .to = reader, .kind = EdgeKind::Session};
-    if (before) write_edge({&edge, 1}, 0, "");
-  }
-
   [[nodiscard]] std::string plain_reason(const Edge& edge, const std::string& because) const {
     return narrator_.label(edge.from) + " < " + narrator_.label(edge.to) + ", because " + because +
            ".";
@@ -165,26 +143,6 @@ class StoryWriter {
     json_.end_array().member("hiddenEdges", each.cycle.size() - told).end_object();
   }
 
-  // An edge for each read of the story and each writer in the story that it shows.
-  [[nodiscard]] std::vector<Edge> observed_reads() const {
-    std::vector<Edge> out;
-    for (const OpId id : narrator_.ops()) {
-      const Op read = history_.op(id);
-      for (const TxnId writer : narrator_.txns()) {
-        if (!is_read(read.kind) || writer == history_.txn_of(id)) continue;
-        const OpId write = write_behind(history_, writer, id);
-        if (!write.valid()) continue;
-        out.push_back({.from = writer,
-                       .to = history_.txn_of(id),
-                       .kind = EdgeKind::WriteRead,
-                       .key = read.key,
-                       .from_op = write,
-                       .to_op = id});
-      }
-    }
-    return out;
-  }
-
   // Writes the reads that connect transactions which are on no cycle with the others.
   void write_bystanders() {
     std::vector<TxnId> touched;
@@ -198,7 +156,7 @@ class StoryWriter {
     }
     for (const Edge& edge : story_.support) touch(edge);
     std::sort(touched.begin(), touched.end());
-    for (const Edge& edge : observed_reads()) {
+    for (const Edge& edge : observed_reads(history_, narrator_)) {
       const bool known = std::binary_search(touched.begin(), touched.end(), edge.from) &&
                          std::binary_search(touched.begin(), touched.end(), edge.to);
       if (!known) write_edge({&edge, 1}, 0, "");
@@ -210,7 +168,7 @@ class StoryWriter {
     const std::string sentence = narrator_.lines().front();
     json_.member("plain", sentence).key("links").begin_array();
     std::vector<TxnId> linked;
-    for (const Edge& edge : observed_reads()) {
+    for (const Edge& edge : observed_reads(history_, narrator_)) {
       write_link(edge, name(edge.kind), narrator_.because(edge) + ".");
       linked.push_back(edge.from);
     }

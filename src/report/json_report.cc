@@ -11,6 +11,7 @@
 #include "report/json_writer.h"
 #include "report/narrator.h"
 #include "report/notation.h"
+#include "report/story_edges.h"
 #include "report/telling.h"
 
 namespace ouro {
@@ -186,6 +187,7 @@ void write_story(JsonWriter& json, const History& history, const Story& story) {
   write_edges(json, "edges", history, narrator,
               story.cases.empty() ? none : std::span(story.cases[0].cycle));
   write_edges(json, "support", history, narrator, story.support);
+  write_edges(json, "restored", history, narrator, restored_edges(history, story, narrator));
   write_cases(json, history, narrator, story);
   json.key("story").begin_array();
   for (const std::string& line : narrator.lines()) json.value(line);

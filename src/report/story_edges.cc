@@ -1,0 +1,87 @@
+#include "report/story_edges.h"
+
+#include <algorithm>
+
+#include "explain/source.h"
+
+namespace ouro {
+namespace {
+
+// Whether the edge rests on what its case assumes.
+bool is_assumed(const Edge& edge, const Case& each) {
+  return edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
+}
+
+}  // namespace
+
+bool is_same_edge(const Edge& one, const Edge& other) {
+  return one.from == other.from && one.to == other.to && one.kind == other.kind &&
+         one.key == other.key;
+}
+
+std::vector<Edge> observed_reads(const History& history, const Narrator& narrator) {
+  std::vector<Edge> out;
+  for (const OpId id : narrator.ops()) {
+    const Op read = history.op(id);
+    for (const TxnId writer : narrator.txns()) {
+      if (!is_read(read.kind) || writer == history.txn_of(id)) continue;
+      const OpId write = write_behind(history, writer, id);
+      if (!write.valid()) continue;
+      out.push_back({.from = writer,
+                     .to = history.txn_of(id),
+                     .kind = EdgeKind::WriteRead,
+                     .key = read.key,
+                     .from_op = write,
+                     .to_op = id});
+    }
+  }
+  return out;
+}
+
+std::vector<Edge> reads_behind(const History& history, const Edge& forced) {
+  std::vector<Edge> out;
+  const TxnId reader = history.txn_of(forced.read);
+  const auto add = [&](TxnId writer, OpId read) {
+    const OpId source = writer.valid() ? write_behind(history, writer, read) : OpId{};
+    if (writer.valid() && !source.valid()) return;
+    out.push_back({.from = writer,
+                   .to = reader,
+                   .kind = EdgeKind::WriteRead,
+                   .key = writer.valid() ? history.op(source).key : forced.key,
+                   .from_op = source,
+                   .to_op = read});
+  };
+  if (!is_predicate_read(history.op(forced.read).kind)) add(forced.to, forced.read);
+  if (forced.saw.valid()) add(forced.from, forced.saw);
+  const bool before = !forced.saw.valid() && forced.from.valid() &&
+                      history.session(forced.from) == history.session(reader);
+  if (before) out.push_back({.from = forced.from, .to = reader, .kind = EdgeKind::Session});
+  return out;
+}
+
+std::vector<Edge> restored_edges(const History& history, const Story& story,
+                                 const Narrator& narrator) {
+  std::vector<Edge> out;
+  const auto add = [&](const std::vector<Edge>& edges) {
+    for (const Edge& edge : edges) {
+      const bool known = std::any_of(out.begin(), out.end(),
+                                     [&](const Edge& other) { return is_same_edge(edge, other); });
+      if (!known) out.push_back(edge);
+    }
+  };
+  for (const Case& each : story.cases) {
+    for (const Edge& edge : each.cycle) {
+      if (!is_assumed(edge, each)) add({edge});
+    }
+  }
+  add(story.support);
+  for (const Case& each : story.cases) {
+    for (const Edge& edge : each.cycle) {
+      if (edge.kind == EdgeKind::Forced && edge.read.valid()) add(reads_behind(history, edge));
+    }
+  }
+  add(observed_reads(history, narrator));
+  return out;
+}
+
+}  // namespace ouro
