@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ouro/ouro.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 #include "tests/this_build.h"
 
@@ -59,6 +62,27 @@ TEST(UsageTest, AClosedStandardErrorHidesNoVerdict) {
                    std::string(kOuroBinary) + " check -l ra " + kNoHistoryFile + " 2> /dev/full"})
           .status,
       254);
+}
+
+// Standard input that is not closed cannot be read to its end. The histories behind it count, too.
+TEST(UsageTest, LimitsAreForReadingToo) {
+  const std::string junit = temporary("junit.xml");
+  using Case = std::pair<std::vector<std::string>, std::string>;
+  for (const auto& [limit, reason] :
+       {Case{{"--time-limit", "0.05"}, "time limit of 0.05 s reached"},
+        Case{{"--memory-limit", "1"}, "memory limit of 1 MB reached"}}) {
+    std::vector<std::string> arguments{kOuroBinary, "check",   "-l",  "ra", "-",
+                                       kHoldingFile, "--junit", junit};
+    arguments.insert(arguments.end(), limit.begin(), limit.end());
+    Program program(arguments);
+    program.write_input("{\"session\":\"a\",\"ops\":[[\"w\",\"x\",1]]}\n");
+    const Ran ran = program.wait();
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    const std::string undecided = ": UNDECIDED read-atomic (" + reason + ")\n";
+    EXPECT_EQ(ran.out, "standard input" + undecided + kHoldingFile + undecided);
+    EXPECT_NE(slurp(junit).find("errors=\"2\""), std::string::npos) << slurp(junit);
+  }
+  std::filesystem::remove(junit);
 }
 
 }  // namespace

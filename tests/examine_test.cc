@@ -61,8 +61,8 @@ TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
   EXPECT_THAT(others, Not(Contains(Level::Serializable))) << "that follows from si";
   ASSERT_THAT(out.explanations, SizeIs(1));
   EXPECT_EQ(name(out.explanations[0].stories.at(0)), "lost update");
-  EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::OtherLevels,
-                                  ExamineStage::Explaining));
+  EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::Explaining,
+                                  ExamineStage::OtherLevels));
   EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("allowed up to "));
 }
 
@@ -142,7 +142,13 @@ TEST(ExamineTest, WhoeverCancelsACourtesyGetsTheRest) {
   const Examination out = examined(parse(kLostUpdate), options);
   EXPECT_EQ(outcome(out), Outcome::Violated);
   ASSERT_THAT(out.others, Not(IsEmpty()));
-  for (const Verdict& verdict : out.others) EXPECT_EQ(verdict.reason, "interrupted");
+  std::size_t interrupted = 0;
+  for (const Verdict& verdict : out.others) {
+    if (verdict.outcome == Outcome::Violated) continue;  // The story says so.
+    EXPECT_EQ(verdict.reason, "interrupted");
+    ++interrupted;
+  }
+  EXPECT_GT(interrupted, 0u);
   ASSERT_THAT(out.explanations, SizeIs(1));
   EXPECT_TRUE(out.explanations[0].stories.at(0).minimal);
 }

@@ -37,8 +37,8 @@ namespace ouro {
 enum class ExamineStage : std::uint8_t {
   Checking,     // Decides the levels asked for.
   ReadsAlone,   // Would another order than the evidence gives explain what was read?
-  OtherLevels,  // Decides the levels that were not asked for.
   Explaining,   // Finds out why levels are violated.
+  OtherLevels,  // Decides the levels that were not asked for; maybe they have smaller stories.
   Looking,      // Looks for the anomalies that are expected to show, or not to.
 };
 
@@ -60,7 +60,7 @@ struct ExamineOptions {
     WeakestLevels,
     AllLevels,
   } explain = Explain::WeakestLevels;
-  // Whether to do the courtesies OtherLevels and ReadsAlone. Each may take five times the work of
+  // Whether to do the courtesies OtherLevels and ReadsAlone. Each may take as much work as
   // Checking, or about a second if that is more.
   bool other_levels = true;
   bool reads_alone = true;
@@ -90,8 +90,8 @@ struct Examination {
 
 // Examines `history` as `options` say. The errors are those of check().
 //
-// Cost: that of check(); then five times that, or about a second of work if that is more, for each
-// courtesy; and two seconds of work for each level that is explained.
+// Cost: that of check(); then as much again, or about a second of work if that is more, for each
+// courtesy; and as much, or two seconds of work, for each level that is explained.
 [[nodiscard]] Result<Examination> examine(const History& history, const ExamineOptions& options);
 
 }  // namespace ouro

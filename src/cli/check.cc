@@ -10,6 +10,7 @@
 #include "cli/check_stream.h"
 #include "cli/command.h"
 #include "cli/forms.h"
+#include "cli/limits.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
@@ -59,6 +60,7 @@ class Checker {
         format_(format),
         expectation_(std::move(expectation)),
         forms_(flags.forms),
+        limits_(flags.time_limit, flags.memory_limit),
         full_story_(flags.verbose || flags.input.paths.size() == 1) {}
 
   int run() {
@@ -93,12 +95,15 @@ class Checker {
     const ReadOptions read{
         .format = format_, .threads = flags_.input.threads, .model = flags_.model};
     const auto read_in = std::make_shared<std::optional<Result<History>>>();
-    const bool finished = watched("reading " + name, OnInterrupt::Abandon,
-                                  [read_in, path, read] { *read_in = read_history(path, read); });
-    if (!finished) {
-      print_examination(path, History(), interrupted_while_reading(), report);
-      leave(kUndecided);
-    }
+    const auto stop = [this] {
+      given_up_ = interrupted() ? "interrupted while reading" : limits_.reached();
+      return !given_up_.empty();
+    };
+    const bool finished =
+        given_up_.empty() && watched("reading " + name, stop, [read_in, path, read] {
+          *read_in = read_history(path, read);
+        });
+    if (!finished) return give_up_reading(path, report);
     if (!(*read_in)->ok()) return refuse(path, (*read_in)->error());
     const History& history = ***read_in;
     choose_levels(history);
@@ -118,6 +123,19 @@ class Checker {
                        write_counterexample_of(history, examined->explanations)));
   }
 
+  // Reports that a limit or Ctrl-C came before the history was read. No other one is read after it:
+  // the work on it goes on.
+  int give_up_reading(const std::string& path, const ReportOptions& report) {
+    const History nothing;
+    Examination out;
+    for (const Level level : levels_.asked) {
+      out.verdicts.push_back({.level = level, .evidence = evidence_, .reason = given_up_});
+    }
+    print_examination(path, nothing, out, report);
+    forms_.add({.name = report.name, .history = &nothing, .verdicts = out.verdicts});
+    return status_of(std::string(report.name), out);
+  }
+
   // Ctrl-C during a courtesy only ends that courtesy.
   Result<Examination> examine_watched(const History& history, const std::string& name) const {
     std::optional<Result<Examination>> out;
@@ -134,7 +152,15 @@ class Checker {
       };
       out = examine(history, options);
     });
+    if (out->ok()) name_limit((*out)->verdicts);
     return *std::move(out);
+  }
+
+  // Verdicts know only how much time was left to them.
+  void name_limit(std::vector<Verdict>& verdicts) const {
+    for (Verdict& verdict : verdicts) {
+      if (verdict.reason.starts_with("time limit")) verdict.reason = limits_.out_of_time();
+    }
   }
 
   [[nodiscard]] ExamineOptions examine_options() const {
@@ -201,22 +227,13 @@ class Checker {
 
   [[nodiscard]] CheckOptions check_options() const {
     CheckOptions options;
-    options.time_limit = milliseconds(flags_.time_limit);
-    options.memory_limit = static_cast<std::uint64_t>(std::min(flags_.memory_limit, 1e12) * 1e6);
+    options.time_limit = limits_.time_left();
+    options.memory_limit = limits_.memory();
     options.cancelled = &interrupted();
     options.threads = flags_.input.threads;
     options.clock_drift = flags_.clock_drift;
     options.evidence = evidence_;
     return options;
-  }
-
-  [[nodiscard]] Examination interrupted_while_reading() const {
-    Examination out;
-    for (const Level level : levels_.levels) {
-      out.verdicts.push_back(
-          {.level = level, .evidence = evidence_, .reason = "interrupted while reading"});
-    }
-    return out;
   }
 
   // Reports a history that cannot be read or checked.
@@ -253,6 +270,8 @@ class Checker {
   Format format_;
   Expectation expectation_;
   FormFiles forms_;
+  Limits limits_;         // Of the whole command.
+  std::string given_up_;  // Why a history was not read; empty: all were.
   bool full_story_;  // Whether text has the stories, or just a line for each history.
 };
 

@@ -21,7 +21,7 @@ constexpr char kCheckDetails[] =
     "state none by serializable; if transactions state levels, that is the default. "
     "Levels that the evidence cannot decide are refused; 'all' leaves them out and says so. The "
     "other levels are decided, too, to name the strongest that hold and the weakest violated, if "
-    "that takes no more than five times the work of what was asked for, or about a second; Ctrl-C "
+    "that takes no more than the work of what was asked for, or about a second; Ctrl-C "
     "goes on without. Work is counted, so that the same levels are decided on every machine.\n\n"
     "The evidence is 'observed', which looks for any order of the transactions that explains the "
     "reads; 'versions', which admits only those that install the versions of each key as the "
@@ -59,13 +59,17 @@ constexpr char kCheckDetails[] =
     "the latter two on the command line. The status is then 0 if all is as expected, 1 if not. "
     "Levels that FILE is about are checked if no --level is given. --undecided says what an "
     "undecided history counts as: fail (status 1) or pass (0) instead of 2.\n\n"
-    "--stream reads a native text history piece by piece and judges it by timestamps, at one "
-    "level. If transactions come about in the order of their commits, it is fast and takes about "
-    "as much memory as --memory-limit says (1000 MB if it says nothing); what does not fit is kept "
-    "in a temporary folder. In any other order it is right, too, but slower, and takes more. Keys "
-    "with an initial value of their own take about 70 bytes each beyond that, and --certificate "
+    "--stream reads a history in native text, or in the JSON of Chronos, piece by piece and "
+    "judges it by timestamps, at one level. If transactions come about in the order of their "
+    "commits, it is fast and takes about as much memory as --memory-limit says (1000 MB if it "
+    "says nothing); what does not fit is kept in a temporary folder. In any other order it is "
+    "right, too, but slower, and takes more. Keys with an initial value of their own take about "
+    "70 bytes each beyond that, and --certificate "
     "takes 21 for each transaction, and as many again when it is written.\n\n"
-    "Ctrl-C ends the search: what is not decided by then is undecided. A second one kills.";
+    "--time-limit and --memory-limit are for the whole command: for reading, decompressing, "
+    "checking and telling, and for all histories together. What was not decided, or not even read, "
+    "is undecided; a verdict that was found in time is still told. Ctrl-C ends the search "
+    "likewise. A second one kills.";
 
 }  // namespace
 
@@ -160,7 +164,7 @@ void declare(CLI::App* app, CheckFlags& flags) {
       ->type_name("text|json|elle|edn")
       ->check(one_of({"text", "json", "elle", "edn"}));
   app->add_flag("--json", flags.json, "the same as --output json");
-  app->add_option("-t,--time-limit", flags.time_limit, "give up on a history after SEC [0: never]")
+  app->add_option("-t,--time-limit", flags.time_limit, "give up after SEC, all included [0: never]")
       ->type_name("SEC")
       ->check(number_at_least_zero());
   app->add_option("--memory-limit", flags.memory_limit, "give up if it takes MB memory [0: never]")

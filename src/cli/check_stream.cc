@@ -53,7 +53,7 @@ PiecesOptions PieceChecker::options() const {
 int PieceChecker::check_one(const std::string& path) {
   const std::string name = display_name(path);
   std::optional<Result<CheckedPieces>> result;
-  watched("checking " + name, OnInterrupt::Wait, [&] { result = check_pieces(path, options()); });
+  watched("checking " + name, [&] { result = check_pieces(path, options()); });
   if (!result->ok()) {
     Error error = result->error();
     if (error.file.empty()) error.file = name;
@@ -68,7 +68,10 @@ int PieceChecker::check_one(const std::string& path) {
   const Verdict& verdict = checked.verdict;
   if (!flags_.quiet) {
     const Explanation explanation =
-        explain(checked.history, verdict, {.examples = examples(), .cancelled = &interrupted()});
+        explain(checked.history, verdict,
+                {.examples = examples(),
+                 .time_limit = milliseconds(flags_.time_limit),
+                 .cancelled = &interrupted()});
     report.explanations = {&explanation, 1};
     const bool full = flags_.verbose || flags_.input.paths.size() == 1;
     print(flags_.output == "json" ? to_json(checked.history, verdict, report)

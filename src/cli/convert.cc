@@ -26,7 +26,7 @@ int run_convert(const ConvertFlags& flags) {
         fmt::format("{}: input and output are the same file; write to another one", flags.out));
   }
   std::optional<Result<History>> history;
-  watched("reading " + display_name(flags.in), OnInterrupt::Wait,
+  watched("reading " + display_name(flags.in),
           [&] { history = read_history(flags.in, {.format = *from, .threads = flags.threads}); });
   if (!history->ok()) return fail(history->error());
   return write_out(**history, flags.out, flags.to);

@@ -140,7 +140,7 @@ int run_explain(const ExplainFlags& flags) {
   std::vector<Precedence> answers;
   for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
     std::optional<Result<Precedence>> answer;
-    watched("explaining " + display_name(flags.history), OnInterrupt::Wait,
+    watched("explaining " + display_name(flags.history),
             [&, b = before, a = after] { answer = precedence(*history, b, a, *level, options); });
     if (!answer->ok()) return fail(answer->error());
     answers.push_back(**std::move(answer));

@@ -70,7 +70,7 @@ int run_generate(GenerateFlags& flags) {
     flags.options.faults.push_back(*planted);
   }
   std::optional<Result<History>> history;
-  watched("generating", OnInterrupt::Wait, [&] { history = generate(flags.options); });
+  watched("generating", [&] { history = generate(flags.options); });
   if (!history->ok()) return fail(history->error());
   return write_out(**history, flags.out, flags.format);
 }

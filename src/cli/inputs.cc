@@ -156,7 +156,7 @@ int for_each_history(const InputFlags& flags, bool json, const Visit& visit) {
   int status = kHolds;
   for (const std::string& path : flags.paths) {
     std::optional<Result<History>> history;
-    watched("reading " + display_name(path), OnInterrupt::Wait,
+    watched("reading " + display_name(path),
             [&] { history = read_history(path, {.format = *format, .threads = flags.threads}); });
     if (history->ok()) {
       status = worse(status, visit(path, **history));

@@ -129,10 +129,10 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     const int status = run(argc, argv);
-    if (const std::string problem = output_error(); !problem.empty()) {
-      return internal_error(problem);
-    }
-    return status;
+    const std::string problem = output_error();
+    const int end = problem.empty() ? status : internal_error(problem);
+    if (work_left_behind()) leave(end);
+    return end;
   } catch (const std::bad_alloc&) {
     return internal_error("out of memory");
   } catch (const std::exception& error) {

@@ -20,6 +20,7 @@ namespace ouro::cli {
 namespace {
 
 int g_output_errno = 0;
+bool g_left_behind = false;
 std::atomic<bool> g_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
@@ -45,7 +46,7 @@ int write_all(int file, std::string_view text) {
   return 0;
 }
 
-constexpr auto kStep = std::chrono::milliseconds(50);    // Between looks at what is watched.
+constexpr auto kStep = std::chrono::milliseconds(10);    // Between looks at what is watched.
 constexpr auto kPatience = std::chrono::seconds(1);      // Before the line is shown first.
 constexpr auto kPause = std::chrono::milliseconds(250);  // Between updates of the line.
 
@@ -94,8 +95,8 @@ struct Watched {
   std::exception_ptr failure;
 };
 
-// Does what watched() does. `work` may change state->what.
-bool watch(const std::shared_ptr<Watched>& state, OnInterrupt on_interrupt,
+// Does what watched() does; `stop` may be empty. `work` may change state->what.
+bool watch(const std::shared_ptr<Watched>& state, const std::function<bool()>& stop,
            std::function<void()> work) {
   std::thread worker([state, work = std::move(work)] {
     std::exception_ptr failure;
@@ -113,8 +114,9 @@ bool watch(const std::shared_ptr<Watched>& state, OnInterrupt on_interrupt,
     ProgressLine progress;
     std::unique_lock lock(state->mutex);
     while (!state->ended.wait_for(lock, kStep, [&] { return state->done; })) {
-      if (on_interrupt == OnInterrupt::Abandon && g_interrupted) {
+      if (stop && stop()) {
         worker.detach();
+        g_left_behind = true;
         return false;
       }
       progress.update(state->what);
@@ -159,15 +161,22 @@ const std::atomic<bool>& interrupted() { return g_interrupted; }
 
 void forget_interrupt() { g_interrupted = false; }
 
-bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work) {
-  const auto state = std::make_shared<Watched>();  // Shared, since abandoned work goes on using it.
+bool watched(const std::string& what, const std::function<bool()>& stop,
+             std::function<void()> work) {
+  const auto state = std::make_shared<Watched>();  // Shared, since work left behind uses it.
   state->what = what;
-  return watch(state, on_interrupt, std::move(work));
+  return watch(state, stop, std::move(work));
 }
+
+void watched(const std::string& what, std::function<void()> work) {
+  watched(what, nullptr, std::move(work));
+}
+
+bool work_left_behind() { return g_left_behind; }
 
 void watched_in_stages(std::function<void(const TellStage&)> work) {
   const auto state = std::make_shared<Watched>();
-  watch(state, OnInterrupt::Wait, [&state, &work] {
+  watch(state, nullptr, [&state, &work] {
     work([&state](std::string what) {
       const std::lock_guard lock(state->mutex);
       state->what = std::move(what);

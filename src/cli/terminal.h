@@ -30,19 +30,20 @@ void catch_termination();
 // Clears interrupted(), when what the Ctrl-C was meant for has ended.
 void forget_interrupt();
 
-// What an interrupt does to work that is watched.
-enum class OnInterrupt { Wait, Abandon };
-
 // Runs `work` on another thread and waits for it. If standard error is a terminal and the work
-// takes more than a second, shows `what` and the time meanwhile. Throws what `work` throws. Returns
-// true, except:
-//
-// With Abandon, an interrupt makes it return false at once, while `work` goes on. Then `work` must
-// own what it uses, and the process must end by leave().
-bool watched(const std::string& what, OnInterrupt on_interrupt, std::function<void()> work);
+// takes more than a second, shows `what` and the time meanwhile. Throws what `work` throws.
+void watched(const std::string& what, std::function<void()> work);
 
-// The same for work in stages, with OnInterrupt::Wait: `work` calls the function it is given to say
-// what it does from then on.
+// The same, but asks every few milliseconds whether to stop. If so, returns false at once, while
+// `work` goes on; then `work` must own what it uses, and the process ends by leave(), see
+// work_left_behind().
+bool watched(const std::string& what, const std::function<bool()>& stop,
+             std::function<void()> work);
+// Whether work goes on that nobody waits for.
+[[nodiscard]] bool work_left_behind();
+
+// The same for work in stages that is waited for: `work` calls the function it is given to say what
+// it does from then on.
 using TellStage = std::function<void(std::string what)>;
 void watched_in_stages(std::function<void(const TellStage&)> work);
 

@@ -66,7 +66,8 @@ int write_out(const History& history, const std::string& path, const std::string
   if (!chosen) return kBadInput;
   std::optional<Result<WriteReport>> report;
   catch_interrupt();
-  if (!watched("writing " + (path == "-" ? "standard output" : path), OnInterrupt::Abandon,
+  const auto stop = [] { return interrupted().load(); };
+  if (!watched("writing " + (path == "-" ? "standard output" : path), stop,
                [&] { report = write_history(history, path, *chosen); })) {
     die_of_interrupt(path);
   }

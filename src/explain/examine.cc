@@ -21,10 +21,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a courtesy may cost, in steps: about a second, or kTimesTheCheck times as much as the check
-// itself, if that is more.
+// What a courtesy may cost, in steps: about a second, or if that is more, as much as the check
+// itself; half of that after a violation, which is explained besides.
 constexpr std::uint64_t kLeastCourtesy = 100'000'000;
-constexpr std::uint64_t kTimesTheCheck = 5;
 
 // How many stories of each name are told, at least, to look for an anomaly that is expected.
 constexpr std::size_t kExamplesToLookIn = 20;
@@ -50,11 +49,16 @@ class Examining {
     if (!verdicts.ok()) return std::move(verdicts).error();
     out_.verdicts = *std::move(verdicts);
     out_.check_seconds = std::chrono::duration<double>(passed()).count();
-    courtesy_ = std::max(kLeastCourtesy, kTimesTheCheck * budget.spent());
+    spent_ = budget.spent();
+    const bool violated = worst(out_.verdicts) == Outcome::Violated;
+    courtesy_ = std::max(kLeastCourtesy, violated ? spent_ / 2 : spent_);
     if (options_.reads_alone) out_.observed = ask_reads_alone();
-    if (options_.other_levels) out_.others = ask_other_levels();
     begin(ExamineStage::Explaining);
     explain_all();
+    if (options_.other_levels) {
+      out_.others = ask_other_levels();
+      tell_smaller();
+    }
     if (!options_.expectation.empty()) meet();
     keep_first_examples();
     return std::move(out_);
@@ -112,20 +116,49 @@ class Examining {
     });
   }
 
+  // Whether a story is of transactions that violate `level` already by themselves, without the rest
+  // of the history. By observation the whole violates it, too.
+  [[nodiscard]] bool is_told(Level level) const {
+    const auto shows = [&](const Story& story) {
+      return story.evidence == Evidence::Observed &&
+             std::any_of(story.weakest_violated.begin(), story.weakest_violated.end(),
+                         [&](Level weakest) {
+                           return implied_in(h_, level, weakest, Evidence::Observed);
+                         });
+    };
+    return std::any_of(out_.explanations.begin(), out_.explanations.end(),
+                       [&](const Explanation& explanation) {
+                         return std::any_of(explanation.stories.begin(), explanation.stories.end(),
+                                            shows);
+                       });
+  }
+
   // Verdicts at the levels whose outcome does not follow from those asked for, so that a report can
-  // name the strongest levels that hold and the weakest that are violated.
+  // name the strongest levels that hold and the weakest that are violated. Those that the stories
+  // violate need not be asked.
   [[nodiscard]] std::vector<Verdict> ask_other_levels() const {
     if (is_cancelled() || worst(out_.verdicts) == Outcome::Undecided) return {};
     std::vector<Level> open;
+    std::vector<Verdict> out;
     for (const LevelInfo& level : levels()) {
-      if (decidable(level.level, how_.evidence) && !is_known(level.level)) {
+      if (!decidable(level.level, how_.evidence) || is_known(level.level)) continue;
+      if (is_told(level.level)) {
+        out.push_back({.level = level.level,
+                       .evidence = how_.evidence,
+                       .outcome = Outcome::Violated});
+      } else {
         open.push_back(level.level);
       }
     }
-    if (open.empty()) return {};
+    if (open.empty()) return out;
     begin(ExamineStage::OtherLevels);
-    auto out = ask_too(open, how_.evidence);
-    return out.ok() ? *std::move(out) : std::vector<Verdict>();
+    auto asked = ask_too(open, how_.evidence);
+    if (!asked.ok()) return out;
+    std::move(asked->begin(), asked->end(), std::back_inserter(out));
+    std::sort(out.begin(), out.end(), [](const Verdict& one, const Verdict& other) {
+      return InListOrder()(one.level, other.level);
+    });
+    return out;
   }
 
   // Whether the violated levels hold by observation, that is, by some other order than the one that
@@ -163,6 +196,7 @@ class Examining {
     how.clock_drift = how_.clock_drift;
     how.threads = how_.threads;
     how.memory_limit = how_.memory_limit;
+    how.work_limit = std::max(how.work_limit, spent_);
     const std::vector<Level> weakest = weakest_violated(out_.verdicts);
     for (const Verdict& verdict : out_.verdicts) {
       if (verdict.outcome != Outcome::Violated) continue;
@@ -172,8 +206,21 @@ class Examining {
       how.time_limit = time_to_explain();
       out_.explanations.push_back(explain(h_, verdict, how));
     }
-    if (expects) return;  // What is looked for may be in the stories at hand only.
-    for (Explanation& explanation : out_.explanations) tell_smaller(explanation, how);
+  }
+
+  // Looks for smaller stories at weaker levels. If something is expected, it may be in the stories
+  // at hand only, and these stay.
+  void tell_smaller() {
+    if (!options_.expectation.empty()) return;
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    ExplainOptions how;
+    how.examples = options_.examples;
+    how.cancelled = how_.cancelled;
+    how.clock_drift = how_.clock_drift;
+    how.threads = how_.threads;
+    how.memory_limit = how_.memory_limit;
+    how.work_limit = courtesy_;
+    for (Explanation& explanation : out_.explanations) tell_smaller(explanation, how, budget);
   }
 
   // The weakest levels that are violated, follow from `level` and are not explained.
@@ -187,13 +234,11 @@ class Examining {
 
   // If a weaker level is violated by fewer transactions, or by as many in a worse way, tells that
   // first. What is left of the other stories has nothing to do with it.
-  void tell_smaller(Explanation& explanation, ExplainOptions how) {
-    how.work_limit = courtesy_;
+  void tell_smaller(Explanation& explanation, ExplainOptions how, const Budget& budget) {
     for (const Level weaker : weaker_violated(explanation.level)) {
       const Grade grade = best(explanation);
       const bool good = grade.txns <= kSmallStory && h_.op_count() > kManyOps;
-      if (good || is_cancelled()) return;
-      const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+      if (good || budget.exhausted()) return;
       const auto verdict = check_within(budget, h_, weaker, how_);
       if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
       how.time_limit = time_to_explain();
@@ -271,7 +316,8 @@ class Examining {
   const ExamineOptions& options_;
   CheckOptions how_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
-  std::uint64_t courtesy_ = 0;  // In steps.
+  std::uint64_t spent_ = 0;     // What Checking took, in steps.
+  std::uint64_t courtesy_ = 0;  // What each courtesy may take, in steps.
   Examination out_;
 };
 

@@ -14,6 +14,7 @@ namespace ouro {
 
 Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool> keys)
     : h_(history), evidence_(evidence), keys_(std::move(keys)) {
+  alive_.reserve(count_writes());
   absl::flat_hash_map<KeyId, OpId> last;
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
     const bool aborted = h_.status(TxnId{t}) == TxnStatus::Aborted;
@@ -137,8 +138,28 @@ void Excerpter::note(OpId write, bool aborted) {
   const Op op = h_.op(write);
   const bool deletes = info(op.kind).deletes || op.value.is_null();
   if (deletes && !aborted) deletes_[op.key].push_back(write);
-  Writes& writes = writes_[{op.key, op.value}];
-  (aborted ? writes.aborted : writes.alive).push_back(write);
+  const KeyValue what{op.key, op.value};
+  if (aborted) {
+    aborted_[what].push_back(write);
+    return;
+  }
+  const auto [only, added] = alive_.try_emplace(what, write);
+  if (added) return;
+  std::vector<OpId>& all = several_[what];
+  if (only->second.valid()) all.push_back(only->second);
+  only->second = OpId{};
+  all.push_back(write);
+}
+
+// How many operations note() is called for.
+std::size_t Excerpter::count_writes() const {
+  const auto& kinds = columns_of(h_).op_kind;
+  const auto& of = columns_of(h_).op_key;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (is_write(kinds[i]) && knows(of[i])) ++count;
+  }
+  return count;
 }
 
 OpId Excerpter::installed(OpId write) const {
@@ -162,11 +183,14 @@ std::span<const KeyId> Excerpter::within(std::span<const KeyId> keys, Value lowe
 }
 
 std::span<const OpId> Excerpter::sources(KeyId key, Value value) const {
-  const auto found = writes_.find({key, value});
-  if (found == writes_.end()) return {};
-  if (!found->second.alive.empty()) return found->second.alive;
-  if (value == h_.initial(key)) return {};
-  return found->second.aborted;
+  const KeyValue what{key, value};
+  if (const auto only = alive_.find(what); only != alive_.end()) {
+    if (only->second.valid()) return {&only->second, 1};
+    return several_.find(what)->second;
+  }
+  const auto aborted = aborted_.find(what);
+  if (aborted == aborted_.end() || value == h_.initial(key)) return {};
+  return aborted->second;
 }
 
 History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,

@@ -99,12 +99,9 @@ class Excerpter {
   }
 
  private:
-  // The writes of one value to one key.
-  struct Writes {
-    std::vector<OpId> alive;  // By transactions that did not abort.
-    std::vector<OpId> aborted;
-  };
+  using KeyValue = std::pair<KeyId, Value>;
 
+  [[nodiscard]] std::size_t count_writes() const;
   void note(OpId write, bool aborted);
   void find_last_writes();
   void find_counter_rows();
@@ -117,7 +114,11 @@ class Excerpter {
   const History& h_;
   Evidence evidence_;
   std::vector<bool> keys_;
-  absl::flat_hash_map<std::pair<KeyId, Value>, Writes> writes_;
+  // The writes of a value by transactions that did not abort: the only one, or an invalid id if
+  // there are several, which are in several_. Most values of a history are written once.
+  absl::flat_hash_map<KeyValue, OpId> alive_;
+  absl::flat_hash_map<KeyValue, std::vector<OpId>> several_;
+  absl::flat_hash_map<KeyValue, std::vector<OpId>> aborted_;  // By those that aborted.
   absl::flat_hash_map<KeyId, std::vector<OpId>> deletes_;
   absl::flat_hash_map<OpId, OpId> overwritten_;  // See installed(); without the last writes.
   absl::flat_hash_map<KeyId, std::vector<OpId>> last_writes_;

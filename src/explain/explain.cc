@@ -375,15 +375,21 @@ class Explaining {
                                                     AnomalyKind kind) const {
     if (!is_cycle(kind)) return std::nullopt;
     std::vector<bool> kept(history.op_count(), false);
+    std::vector<bool> keys(history.key_count(), false);
+    bool of_keys = true;  // Whether none is a predicate read, which may have to do with any key.
     std::size_t count = 0;
     for (const TxnId txn : txns) {
       for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
         kept[op.index()] = true;
         ++count;
+        const KeyId key = history.op(op).key;
+        if (key.valid()) keys[key.index()] = true;
+        of_keys = of_keys && key.valid();
       }
     }
     if (count > kManyOfPart) return std::nullopt;
-    return Excerpter(history, first_.evidence).make(txns, kept);
+    if (!of_keys) keys.clear();
+    return Excerpter(history, first_.evidence, std::move(keys)).make(txns, kept);
   }
 
   // The smallest story of a part that shows `kind`: with as few transactions as possible, and of
