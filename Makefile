@@ -11,8 +11,8 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python build static deb wheel bench bench-table format \
-        site install asan tsan fuzz clean
+.PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python build static deb \
+        wheel bench bench-table format site zoo install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
@@ -99,6 +99,12 @@ site: ## the documents as a searchable static site, build/site/index.html (needs
 	@[ -x build/site-tools/bin/mkdocs ] || { python3 -m venv build/site-tools && \
 	  build/site-tools/bin/pip install -q mkdocs-material==9.5.49; }
 	@scripts/site build/site-tools/bin/mkdocs build/ouro
+
+zoo: ## databases that break a promise, and controls (docs/zoo.md); ZOO='badger h2' (needs registries)
+	@$(SETUP) build servers
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+	@clients/zoo/zoo.py --ouro build/ouro --work build/zoo $(ZOO_ARGS) $(ZOO)
 
 install: ## install program, documents, libraries and headers under $(DESTDIR)$(PREFIX) [/usr/local]
 	@$(SETUP) build

@@ -24,6 +24,7 @@
 #include "db/postgres_session.h"
 #include "db/registry.h"
 #include "db/sql.h"
+#include "ouro/version.h"
 
 namespace ouro::db {
 namespace {
@@ -178,6 +179,12 @@ Status PostgresDatabase::look_around() {
   PostgresRows rows;
   if (Status asked = run_control("SELECT version()", &rows); !asked.ok()) return asked;
   const std::string banner(rows.text(0, 0));
+  if (banner.find(" using H2 ") != std::string::npos) {
+    return Error{.what = url_.text +
+                         ": this is H2, which knows neither BEGIN ISOLATION LEVEL nor RETURNING; "
+                         "use exec: with the driver for JDBC, " +
+                         document_address("drivers.md")};
+  }
   version_ = banner.substr(0, banner.find_first_of("(", 0));
   if (const std::size_t on = version_.find(" on "); on != std::string::npos) version_.resize(on);
   while (!version_.empty() && version_.back() == ' ') version_.pop_back();
