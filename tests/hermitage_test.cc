@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "db/built_in.h"
 #include "ouro/ouro.h"
 #include "run/script.h"
 #include "tests/hermitage_facts.h"
@@ -84,6 +85,7 @@ TEST(HermitageTest, ASimulatedSnapshotAllowsSkewsOnly) {
 }
 
 TEST(HermitageTest, RocksDb) {
+  if (!db::kWithRocksdb) GTEST_SKIP() << "built without OURO_WITH_ROCKSDB";
   EXPECT_EQ(occurring({.url = "rocksdb:"}),
             (Table{{"mode=pessimistic", "G2-item G2 G2-three"},
                    {"mode=pessimistic&snapshot=off",
@@ -95,6 +97,7 @@ TEST(HermitageTest, RocksDb) {
 }
 
 TEST(HermitageTest, WiredTiger) {
+  if (!db::kWithWiredtiger) GTEST_SKIP() << "built without OURO_WITH_WIREDTIGER";
   const char* weak =
       "PMP P4 G-single G2-item G2 PMP-write P4-delete G-single-pred G-single-write G2-three";
   Table table = occurring({.url = "wiredtiger:"});
@@ -104,6 +107,7 @@ TEST(HermitageTest, WiredTiger) {
 }
 
 TEST(HermitageTest, SqliteIsSerializableUnlessItReadsUncommittedData) {
+  if (!db::kWithSqlite) GTEST_SKIP() << "built without OURO_WITH_SQLITE";
   Table table = occurring({.url = "sqlite:"});
   EXPECT_EQ(table["mode=wal"], "");
   EXPECT_EQ(table["mode=rollback"], "");
@@ -112,12 +116,14 @@ TEST(HermitageTest, SqliteIsSerializableUnlessItReadsUncommittedData) {
 }
 
 TEST(HermitageTest, AUrlThatNamesALevelIsTakenAtItsWord) {
+  if (!db::kWithRocksdb || !db::kWithWiredtiger) GTEST_SKIP() << "built without a driver";
   EXPECT_EQ(occurring({.url = "rocksdb:?snapshot=off", .only = {"PMP"}}), (Table{{"", "PMP"}}));
   EXPECT_EQ(occurring({.url = "wiredtiger:", .isolation = "read-committed", .only = {"PMP", "G0"}}),
             (Table{{"", "PMP"}}));
 }
 
 TEST(HermitageTest, AStepThatWaitsIsLeftAloneWhileTheOthersGoOn) {
+  if (!db::kWithRocksdb) GTEST_SKIP() << "built without OURO_WITH_ROCKSDB";
   const auto report = hermitage({.url = "rocksdb:?snapshot=off", .only = {"P4"}});
   ASSERT_TRUE(report.ok()) << report.error().to_string();
   const HermitageCell& cell = report->rows[0].cells[0];
@@ -160,6 +166,7 @@ TEST(HermitageTest, WrongWordsAreNamed) {
 }
 
 TEST(HermitageTest, TheCommandKeepsHistoriesThatSayTheSameAsTheTable) {
+  if (!db::kWithWiredtiger) GTEST_SKIP() << "built without OURO_WITH_WIREDTIGER";
   const fs::path folder =
       fs::path(testing::TempDir()) / fmt::format("ouro-hermitage-test-{}", ::getpid());
   const Ran ran = run_program({kOuroBinary, "hermitage", "wiredtiger:", "--json", "--keep",
@@ -189,6 +196,7 @@ TEST(HermitageTest, TheCommandKeepsHistoriesThatSayTheSameAsTheTable) {
 }
 
 TEST(HermitageTest, TheCommandPrintsTextAndMarkdown) {
+  if (!db::kWithWiredtiger) GTEST_SKIP() << "built without OURO_WITH_WIREDTIGER";
   const Ran text = run_program(
       {kOuroBinary, "hermitage", "wiredtiger:?isolation=snapshot", "--steps", "--only", "P4"});
   EXPECT_EQ(text.status, 0);
