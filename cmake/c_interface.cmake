@@ -15,9 +15,9 @@ target_include_directories(ouro_c
   INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 target_link_libraries(ouro_c PRIVATE ouro_core)
 target_link_options(ouro_c PRIVATE
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c/exports.map -Wl,--gc-sections -Wl,--as-needed)
-if(NOT OURO_SANITIZE)
-  target_link_options(ouro_c PRIVATE -Wl,--no-undefined)
+  -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/c/exports.map -Wl,--as-needed)
+if(NOT OURO_SANITIZE)  # What sanitizers call is in the program.
+  target_link_options(ouro_c PRIVATE -Wl,--no-undefined -Wl,--gc-sections)
 endif()
 list(APPEND OURO_OBJECTS $<TARGET_OBJECTS:ouro_c_objects>)
 
