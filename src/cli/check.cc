@@ -128,7 +128,7 @@ class Checker {
   int give_up_reading(const std::string& path, const ReportOptions& report) {
     const History nothing;
     Examination out;
-    for (const Level level : levels_.asked) {
+    for (const Level level : levels_.levels) {
       out.verdicts.push_back({.level = level, .evidence = evidence_, .reason = given_up_});
     }
     print_examination(path, nothing, out, report);

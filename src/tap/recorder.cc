@@ -27,7 +27,8 @@ Recorder::~Recorder() { finish(); }
 Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::Options options,
                                                  Ledger& ledger, Receiver& output) {
   auto recorder = std::unique_ptr<Recorder>(new Recorder(url, options, ledger, output));
-  auto control = db::PostgresLink::open(url, url.hosts[0], 30s);
+  auto control =
+      db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, nullptr));
   if (!control.ok()) return recorder_error(fmt::format("{}: {}", url.text, control.error().what));
   recorder->control_ = std::move(*control);
   if (Status looked = recorder->look_around(); !looked.ok()) return looked.error();
