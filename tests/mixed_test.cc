@@ -206,6 +206,22 @@ TEST(MixedTest, AReaderIsJudgedByItsOwnLevel) {
 }
 
 // A proof is about the levels that transactions state.
+// Neither level has sessions, so a snapshot may miss what its session committed before.
+TEST(MixedTest, PredicatesOfLevelsWithoutSessionsAreProven) {
+  const auto history = parse_history(R"({"ouro":1,"initial":0}
+{"session":"a","level":"ser","ops":[["w","x",null],["r","y",0]]}
+{"session":"a","level":"ser","ops":[["r","x",0],["w","x",0],["w","y",0]]}
+{"session":"a","level":"si","ops":[["aggregate","max",null,{"ge":["@key","y"]},"y"]]}
+)");
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  const auto verdict = check(*history, Level::Mixed);
+  ASSERT_TRUE(verdict.ok());
+  EXPECT_EQ(verdict->outcome, Outcome::Holds);
+  const auto answer = certify(*history, make_certificate(*history, *verdict));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(answer->accepted) << answer->reason;
+}
+
 TEST(MixedTest, ProofsForOtherLevelsAreRejected) {
   const History allowed = report_at("rc");
   const auto holds = check(allowed, Level::Mixed);

@@ -107,6 +107,17 @@ std::optional<Level> one_level(const Reading& reading) {
   return out;
 }
 
+// Whether the level of some transaction that counts has sessions.
+bool asks_for_sessions(const Reading& reading) {
+  const History& h = reading.history();
+  for (std::size_t t = 0; t < h.txn_count(); ++t) {
+    if (reading.counts(TxnId{t}) && recheck::rules_of(h, Level::Mixed, TxnId{t}).sessions) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The same for a history whose transactions have levels of their own.
 //
 // Predicate reads either saw what is there when their transactions begin, if all transactions read
@@ -128,9 +139,10 @@ std::string check_mixed(const Reading& reading, const PredicateReads& predicates
   std::string wrong =
       recheck::check_mixed_order(reading, certificate.clock_drift, verdict.schedule);
   if (!wrong.empty() || !predicates.first_untold().valid()) return wrong;
-  wrong = recheck::replay(reading, Level::SessionSi, 0, verdict.schedule);
+  const Level snapshots = asks_for_sessions(reading) ? Level::SessionSi : Level::Si;
+  wrong = recheck::replay(reading, snapshots, 0, verdict.schedule);
   if (!wrong.empty()) return wrong;
-  return recheck::compare_predicates(reading, predicates, Level::SessionSi, verdict.schedule);
+  return recheck::compare_predicates(reading, predicates, snapshots, verdict.schedule);
 }
 
 // Checks parts of the proof of a violation, if predicate reads saw the database at one given
