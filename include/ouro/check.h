@@ -251,6 +251,7 @@ enum class LeftOutKind : std::uint8_t {
   Everything,  // No transaction committed, so there was nothing to check.
   RealTime,    // Transactions without clocks. If all have none, nothing is said about real time.
   Results,     // Reads and aggregates whose result was not recorded.
+  Omissions,   // What predicate reads did not return: below prefix version orders do not judge it.
 };
 [[nodiscard]] std::string_view name(LeftOutKind kind);  // "real-time"
 
@@ -371,7 +372,8 @@ struct CheckOptions {
 [[nodiscard]] bool decidable(Level level, Evidence evidence = Evidence::Observed);
 
 // What a verdict on `history` leaves out if `level` holds: Verdict::left_out.
-[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level);
+[[nodiscard]] std::vector<LeftOut> left_out(const History& history, Level level,
+                                            Evidence evidence = Evidence::Observed);
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
 // that is not decidable(); a negative clock_drift; a history without transactions; a history that

@@ -156,7 +156,7 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
   coverage.add(history);
   for (Verdict& verdict : *verdicts) {
     if (verdict.outcome != Outcome::Holds) continue;
-    verdict.left_out = coverage.left_out(verdict.level);
+    verdict.left_out = coverage.left_out(verdict.level, options.evidence);
   }
   return verdicts;
 }

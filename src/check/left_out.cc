@@ -21,6 +21,7 @@ void Coverage::add_txn(const History& history, TxnId txn) {
   states_clocks_ |= rules(history.level(txn).value_or(kUnstatedLevel)).clocks();
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
+    if (is_predicate_read(op.kind)) ++predicates_;
     if (is_read(op.kind)) {
       ++reads_;
       if (op.value.is_unobserved()) ++unrecorded_;
@@ -31,7 +32,7 @@ void Coverage::add_txn(const History& history, TxnId txn) {
   }
 }
 
-std::vector<LeftOut> Coverage::left_out(Level level) const {
+std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
   if (txns_ == 0) return {{.kind = LeftOutKind::Everything}};
   std::vector<LeftOut> out;
   const auto add = [&](LeftOutKind kind, std::uint64_t count, std::uint64_t total) {
@@ -40,17 +41,21 @@ std::vector<LeftOut> Coverage::left_out(Level level) const {
   const bool clocks = level == Level::Mixed ? states_clocks_ : rules(level).clocks();
   if (clocks) add(LeftOutKind::RealTime, unclocked_, txns_);
   add(LeftOutKind::Results, unrecorded_, reads_);
+  if (evidence == Evidence::Versions && rules(level).is(LevelFamily::CommitOrder)) {
+    add(LeftOutKind::Omissions, predicates_, predicates_);
+  }
   return out;
 }
 
-std::vector<LeftOut> left_out(const History& history, Level level) {
+std::vector<LeftOut> left_out(const History& history, Level level, Evidence evidence) {
   Coverage coverage;
   coverage.add(history);
-  return coverage.left_out(level);
+  return coverage.left_out(level, evidence);
 }
 
 std::string_view name(LeftOutKind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"everything", "real-time", "results"};
+  constexpr std::array<std::string_view, 4> kNames{"everything", "real-time", "results",
+                                                    "omissions"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -16,8 +16,8 @@ class Coverage {
   // Adds a history, or the next piece of one. Linear in its operations.
   void add(const History& history);
 
-  // What a verdict at `level` leaves out if it holds. Empty: nothing.
-  [[nodiscard]] std::vector<LeftOut> left_out(Level level) const;
+  // What a verdict at `level` leaves out if it holds by `evidence`. Empty: nothing.
+  [[nodiscard]] std::vector<LeftOut> left_out(Level level, Evidence evidence) const;
 
  private:
   void add_txn(const History& history, TxnId txn);
@@ -26,6 +26,7 @@ class Coverage {
   std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
+  std::uint64_t predicates_ = 0;  // Predicate reads.
   bool states_clocks_ = false;    // The own level of a transaction is one with real time.
 };
 

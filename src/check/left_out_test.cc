@@ -68,6 +68,21 @@ TEST(LeftOutTest, PredicatesAreEvaluatedIfTheirResultsAreKnown) {
   }
 }
 
+// The session wrote a row that its select missed. Version orders say so from prefix up only.
+TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeWhatPredicateReadsMissed) {
+  constexpr char kMissed[] =
+      R"({"session":"a","ops":[["w","x",1]]}
+{"session":"a","ops":[["select",{"eq":["@key","x"]},[]]]}
+{"key":"x","versions":[1],"complete":true}
+)";
+  for (const Level level : {Level::ReadAtomic, Level::Causal}) {
+    EXPECT_EQ(left(kMissed, level, Evidence::Versions),
+              "what 1 predicate read did not return is judged from prefix up only");
+    EXPECT_EQ(left(kMissed, level), "-");
+  }
+  EXPECT_EQ(left(kMissed, Level::Prefix, Evidence::Versions), "-");
+}
+
 TEST(LeftOutTest, ReadsWithoutAResultAreCounted) {
   HistoryBuilder b;
   b.begin_txn(b.session("a"));
@@ -91,7 +106,7 @@ TEST(LeftOutTest, IfNothingCommittedNothingWasChecked) {
 TEST(LeftOutTest, PiecesAddUp) {
   Coverage pieces;
   for (const auto* text : {kNoClocks, kAllClocks}) pieces.add(*parse_history(text));
-  const std::vector<LeftOut> out = pieces.left_out(Level::Gsi);
+  const std::vector<LeftOut> out = pieces.left_out(Level::Gsi, Evidence::Timestamps);
   ASSERT_EQ(out.size(), 1U);
   EXPECT_EQ(out[0].count, 2U);
   EXPECT_EQ(out[0].total, 4U);

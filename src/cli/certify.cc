@@ -39,7 +39,7 @@ std::string claim(const History& history, const Certificate& certificate) {
     text += fmt::format(", clock drift {}", certificate.clock_drift);
   }
   if (verdict.outcome == Outcome::Holds) {
-    const std::string left = describe(left_out(history, verdict.level));
+    const std::string left = describe(left_out(history, verdict.level, verdict.evidence));
     if (!left.empty()) text += "; left out: " + left;
   }
   return text;

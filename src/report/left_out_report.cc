@@ -26,6 +26,9 @@ std::string sentence(const LeftOut& left) {
                          grouped(left.count), with_verb(left.total, "transaction"));
     case LeftOutKind::Results:
       return with_verb(left.count, "read") + " no recorded result";
+    case LeftOutKind::Omissions:
+      return fmt::format("what {} did not return is judged from prefix up only",
+                         counted(left.count, "predicate read"));
   }
   return {};
 }

@@ -124,7 +124,7 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   checked.history = std::move(found.history);
   Verdict& verdict = checked.verdict = std::move(found.verdict);
   if (verdict.outcome == Outcome::Holds) {
-    verdict.left_out = coverage_.left_out(options_.level);
+    verdict.left_out = coverage_.left_out(options_.level, Evidence::Timestamps);
   }
   if (!*fed) {
     const bool violated = verdict.outcome == Outcome::Violated;
