@@ -26,8 +26,9 @@
 //     ouro_free(story);
 //   }
 //
-// Names. What ends in _new, _read, _parse, _finish, ouro_check and ouro_verdict_counterexample make
-// a handle; the function that ends in _free takes it back. All _free functions accept NULL.
+// Names. What ends in _new or _finish, ouro_history_read, ouro_history_parse, ouro_check and
+// ouro_verdict_counterexample make a handle; the function that ends in _free takes it back. All
+// _free functions accept NULL.
 //
 // Ownership. The caller owns every handle and every `char*` that is returned; ouro_free() takes the
 // latter back. A `const char*` belongs to the handle it came from, or to the library. Arguments
@@ -208,13 +209,13 @@ static inline ouro_value ouro_float(double number) {
 static inline ouro_value ouro_decimal(const char* digits) {
   OURO_VALUE_(OURO_DECIMAL);
   value.as.text = digits;
-  value.length = (size_t)-1;
+  value.length = SIZE_MAX;
   return value;
 }
 static inline ouro_value ouro_text(const char* text) {
   OURO_VALUE_(OURO_TEXT);
   value.as.text = text;
-  value.length = (size_t)-1;
+  value.length = SIZE_MAX;
   return value;
 }
 static inline ouro_value ouro_bytes(const char* text, size_t length) {

@@ -40,10 +40,7 @@ Error wrong_column(const ArrowSchema& schema, std::string what) {
 }
 
 std::int64_t buffers_of(ArrowType type) {
-  return type == ArrowType::Null   ? 0
-         : type == ArrowType::Text ? 3
-         : type == ArrowType::List ? 1
-                                   : 2;
+  return type == ArrowType::Null ? 0 : type == ArrowType::Text ? 3 : 2;
 }
 
 }  // namespace

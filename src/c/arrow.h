@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,7 +88,12 @@ class ArrowColumn {
  private:
   template <class T>
   [[nodiscard]] T at(int buffer, std::int64_t row) const {
-    return static_cast<const T*>(array_->buffers[buffer])[row + array_->offset];
+    T out;  // What others made need not be aligned.
+    std::memcpy(&out,
+                static_cast<const char*>(array_->buffers[buffer]) +
+                    (row + array_->offset) * static_cast<std::int64_t>(sizeof(T)),
+                sizeof(T));
+    return out;
   }
 
   const ArrowArray* array_ = nullptr;

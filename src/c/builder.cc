@@ -31,7 +31,8 @@ int added(ouro_builder* builder, const Add& add) noexcept {
   });
   if (thrown == nullptr) return done;
   builder->wrong = error_saying({});
-  std::swap(builder->wrong->what, thrown->text);  // Does not throw.
+  // Without memory the error is one for all, which keeps its text.
+  if (thrown->kind != OURO_ERROR_MEMORY) std::swap(builder->wrong->what, thrown->text);
   builder->kind = thrown->kind;
   ouro_error_free(thrown);
   return -1;
@@ -93,7 +94,8 @@ Status set_level(HistoryBuilder& b, std::string_view name) {
 std::string padded(std::string_view text) {
   std::string copy;
   copy.reserve(text.size() + Input::kPadding);
-  return copy.append(text);
+  copy.append(text);
+  return copy;  // Moved, with what was reserved.
 }
 
 }  // namespace
@@ -155,9 +157,10 @@ int ouro_builder_id(ouro_builder* builder, ouro_value id) {
 }
 
 int ouro_builder_level(ouro_builder* builder, const char* level) {
-  if (level == nullptr) return -1;
-  return ouro::c::added_to_txn(builder,
-                               [&](HistoryBuilder& b) { return ouro::c::set_level(b, level); });
+  return ouro::c::added_to_txn(builder, [&](HistoryBuilder& b) -> Status {
+    if (level == nullptr) return ouro::c::error_saying("the level is missing");
+    return ouro::c::set_level(b, level);
+  });
 }
 
 int ouro_builder_clocks(ouro_builder* builder, int64_t invoked, int64_t completed) {
@@ -287,6 +290,7 @@ int ouro_builder_initial_of(ouro_builder* builder, ouro_value key, ouro_value va
 
 int ouro_builder_lines(ouro_builder* builder, const char* lines, size_t length) {
   return ouro::c::added(builder, [&](HistoryBuilder& b) -> Status {
+    if (lines == nullptr && length != 0) return ouro::c::error_saying("the lines are missing");
     const std::string_view text = ouro::c::view(lines, length);
     const std::size_t txns = b.txn_count();
     const ouro::Block block{ouro::c::padded(text), builder->line, 1, 0, true};
@@ -299,7 +303,11 @@ int ouro_builder_lines(ouro_builder* builder, const char* lines, size_t length) 
 }
 
 int ouro_builder_arrow(ouro_builder* builder, struct ArrowArrayStream* stream) {
-  if (stream == nullptr) return -1;
+  if (stream == nullptr) {
+    return ouro::c::added(builder, [](HistoryBuilder&) -> Status {
+      return ouro::c::error_saying("the table is missing");
+    });
+  }
   const int done = ouro::c::added(builder, [&](HistoryBuilder& b) -> Status {
     const std::size_t txns = b.txn_count();
     Status status = ouro::c::add_arrow(*stream, b);

@@ -53,6 +53,7 @@ Status set_evidence(ouro_options& options, std::string_view value) {
 Status set_time_limit(ouro_options& options, std::string_view value) {
   double seconds = 0;
   auto status = number("time-limit", value, 0.0, 1e9, seconds);
+  if (!status.ok()) return status;
   options.check.time_limit = std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
   return status;
 }
@@ -60,12 +61,14 @@ Status set_time_limit(ouro_options& options, std::string_view value) {
 Status set_memory_limit(ouro_options& options, std::string_view value) {
   double megabytes = 0;
   auto status = number("memory-limit", value, 0.0, 1e12, megabytes);
+  if (!status.ok()) return status;
   options.check.memory_limit = static_cast<std::uint64_t>(megabytes * 1e6);
   return status;
 }
 
 Status set_threads(ouro_options& options, std::string_view value) {
   auto status = number("threads", value, 0u, 1024u, options.check.threads);
+  if (!status.ok()) return status;
   options.read.threads = options.check.threads;
   return status;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/command.h"
+#include "cli/limits.h"
 #include "cli/terminal.h"
 #include "ouro/check_pieces.h"
 
@@ -20,7 +21,9 @@ using Clock = std::chrono::steady_clock;
 // Checks one history.
 class PieceChecker {
  public:
-  PieceChecker(const CheckFlags& flags, Level level) : flags_(flags), level_(level) {}
+  // `limits` are those of the whole command.
+  PieceChecker(const CheckFlags& flags, Level level, const Limits& limits)
+      : flags_(flags), level_(level), limits_(limits) {}
 
   int check_one(const std::string& path);
 
@@ -33,6 +36,7 @@ class PieceChecker {
 
   const CheckFlags& flags_;
   Level level_;
+  const Limits& limits_;
   Clock::time_point start_ = Clock::now();
 };
 
@@ -40,7 +44,7 @@ PiecesOptions PieceChecker::options() const {
   PiecesOptions options;
   options.level = level_;
   options.clock_drift = flags_.clock_drift;
-  options.time_limit = milliseconds(flags_.time_limit);
+  options.time_limit = limits_.time_left();
   if (flags_.memory_limit > 0) {
     options.memory_limit = static_cast<std::size_t>(std::min(flags_.memory_limit, 1e9) * 1e6);
   }
@@ -70,7 +74,7 @@ int PieceChecker::check_one(const std::string& path) {
     const Explanation explanation =
         explain(checked.history, verdict,
                 {.examples = examples(),
-                 .time_limit = milliseconds(flags_.time_limit),
+                 .time_limit = limits_.time_left(),
                  .cancelled = &interrupted()});
     report.explanations = {&explanation, 1};
     const bool full = flags_.verbose || flags_.input.paths.size() == 1;
@@ -107,10 +111,11 @@ int check_in_pieces(const CheckFlags& flags, Level level) {
     return fail("--stream prints text or JSON; give --output text or json");
   }
   catch_interrupt();
+  const Limits limits(flags.time_limit, 0);
   int status = kHolds;
   std::size_t done = 0;
   for (const std::string& path : flags.input.paths) {
-    status = worse(status, PieceChecker(flags, level).check_one(path));
+    status = worse(status, PieceChecker(flags, level, limits).check_one(path));
     ++done;
     if (output_closed() || interrupted()) break;
   }

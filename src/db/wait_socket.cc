@@ -28,7 +28,8 @@ short wait_for_socket(int descriptor, short events, const Waiting& waiting) {
     struct pollfd event {
       descriptor, events, 0
     };
-    if (::poll(&event, 1, static_cast<int>(slice.count()) + 1) > 0) return event.revents;
+    const auto wait = std::max<milliseconds::rep>(slice.count(), 0);  // Below zero is for ever.
+    if (::poll(&event, 1, static_cast<int>(wait) + 1) > 0) return event.revents;
   }
   return 0;
 }

@@ -215,7 +215,8 @@ class HermitageLevel {
     Status status = database.prepare({.model = model,
                                       .keys = tests.size() * running::kScriptKeys,
                                       .clients = 3,
-                                      .patience = options_.patience});
+                                      .patience = options_.patience,
+                                      .stop = options_.stop});
     if (status) {
       describe_row(database, row);
       Interleaving interleaving(database);

@@ -173,8 +173,9 @@ TEST_F(NemesisCommandTest, ThatHangsIsKilled) {
                   {.troubles = {Trouble::Command},
                    .quiet = 1ms,
                    .trouble = 1ms,
-                   .command = command("touch begun; sleep 1000"),
-                   .command_limit = 100ms},
+                   .command = command("{ [ $OURO_NEMESIS = heal ] || "
+                                      "{ : > begun; exec sleep 1000; }; }"),
+                   .command_limit = 3s},
                   [&] { return std::int64_t{0}; });
   while (!std::filesystem::exists(folder_ / "begun")) std::this_thread::sleep_for(1ms);
   EXPECT_FALSE(nemesis.end().ok());

@@ -69,7 +69,9 @@ std::string StepClient::line() const {
   transcript_.format({.session_name = name_,
                       .status = status_,
                       .invoked = invoked_,
-                      .completed = completed_ == kNoClock ? now_() : completed_},
+                      .completed = status_ == TxnStatus::Unknown ? kNoClock
+                                   : completed_ == kNoClock       ? now_()
+                                                                  : completed_},
                      text);
   return text;
 }

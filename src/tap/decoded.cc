@@ -112,6 +112,8 @@ bool parse_change(std::string_view text, Decoded& decoded) {
   } else {
     return false;
   }
+  // Of a row of a table without a primary key.
+  if (text == " (no-tuple-data)") return decoded.kind == Decoded::Kind::Delete;
   return take_cells(text, "", decoded.cells) && !decoded.cells.empty();
 }
 

@@ -26,6 +26,13 @@ TEST(DecodedTest, AnInsertHasItsCells) {
   EXPECT_EQ(row->cells[5].text, "10");
 }
 
+TEST(DecodedTest, ADeleteMayNotTellTheRow) {
+  const auto row = parse_decoded("table public.t: DELETE: (no-tuple-data)");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->kind, Decoded::Kind::Delete);
+  EXPECT_TRUE(row->cells.empty());
+}
+
 TEST(DecodedTest, ATextThatSaysNullIsNotNull) {
   const auto row = parse_decoded("table public.t: INSERT: a[text]:'null'");
   EXPECT_FALSE(row->cells[0].null);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <random>
 
 #include "db/postgres_link.h"
 #include "tap/wire.h"
@@ -63,7 +64,8 @@ Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db:
   if (PQstatus(stream->connection_.get()) != CONNECTION_OK) {
     return problem(stream->place_, PQerrorMessage(stream->connection_.get()));
   }
-  const std::string slot = fmt::format("ouro_tap_{}_{}", ::getpid(), ++count);
+  const std::string slot =
+      fmt::format("ouro_tap_{}_{}_{:08x}", ::getpid(), ++count, std::random_device{}());
   Status made =
       stream->run(fmt::format("CREATE_REPLICATION_SLOT \"{}\" TEMPORARY LOGICAL test_decoding "
                               "NOEXPORT_SNAPSHOT",

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 namespace ouro::tapping {
@@ -24,6 +28,16 @@ std::uint64_t count_of_tag(std::string_view tag) {
   std::uint64_t count = 0;
   if (space != tag.npos) std::from_chars(tag.data() + space + 1, tag.data() + tag.size(), count);
   return count;
+}
+
+// Whether a setting may give the names of tables to others.
+bool names_tables(std::string_view sql) {
+  constexpr std::array<std::string_view, 5> kWords{"search_path", "schema", "role", "authorization",
+                                                   "all"};
+  std::string text(sql);
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 }  // namespace
@@ -141,9 +155,9 @@ void Observer::client_step(const Piece& piece, std::string& out) {
 
 void Observer::bind(Body& body, Step& step) const {
   std::vector<bool> formats;
-  const int format_count = body.int16();
+  const int format_count = static_cast<std::uint16_t>(body.int16());
   for (int i = 0; i < format_count && body.ok(); ++i) formats.push_back(body.int16() != 0);
-  const int count = body.int16();
+  const int count = static_cast<std::uint16_t>(body.int16());
   for (int i = 0; i < count && body.ok(); ++i) {
     Parameter parameter;
     const std::int32_t length = body.int32();
@@ -155,8 +169,9 @@ void Observer::bind(Body& body, Step& step) const {
                                              : false;
     step.binding.parameters.push_back(std::move(parameter));
   }
-  const int results = body.int16();
+  const int results = static_cast<std::uint16_t>(body.int16());
   for (int i = 0; i < results && body.ok(); ++i) step.binding.binary.push_back(body.int16() != 0);
+  if (!body.ok()) step.binding = {};
 }
 
 // Puts our own statement in front of what the client sends next, if that is a COMMIT.
@@ -164,6 +179,8 @@ void Observer::probe_before(const std::shared_ptr<const Text>& text, std::string
   if (txn_ == nullptr || status_ != 'T' || !cycles_.empty() || copying_) return;
   if (text == nullptr || text->statements.empty()) return;
   if (text->statements[0].act != Act::Commit) return;
+  constexpr std::uint64_t kFailures = 3;
+  if (ledger_.counts().failed_probes >= kFailures) return;
   put_statement(out, kProbeName, kProbe);
   Cycle cycle;
   cycle.own = cycle.closed = true;
@@ -173,7 +190,7 @@ void Observer::probe_before(const std::shared_ptr<const Text>& text, std::string
 }
 
 void Observer::from_server(const Piece& piece, std::string& out) {
-  if (!observes_ && probes_due_ == 0) {
+  if (!observes_ && probes_due_ == 0 && failure_.empty()) {
     out += piece.bytes;
     return;
   }
@@ -182,7 +199,23 @@ void Observer::from_server(const Piece& piece, std::string& out) {
     return;
   }
   if (observes_ && piece.kind != Piece::Kind::More) answer(piece);
-  out += piece.bytes;
+  if (!replaced(piece, out)) out += piece.bytes;
+}
+
+// If our own statement failed, the transaction did, too, so that its COMMIT is answered by a mere
+// ROLLBACK. Clients take that for success; they get the error instead.
+bool Observer::replaced(const Piece& piece, std::string& out) {
+  if (failure_.empty() || is_aside(piece.type)) return false;
+  if (piece.type == 'Z') {
+    failure_.clear();
+    told_failure_ = false;
+    return false;
+  }
+  if (told_failure_) return true;
+  if (piece.type != 'C' || Body(piece.body).text() != "ROLLBACK") return false;
+  out += failure_;
+  told_failure_ = true;
+  return true;
 }
 
 // Takes a message of the answer to our own statement.
@@ -203,6 +236,7 @@ void Observer::own_answer(const Piece& piece, std::string& out) {
     const bool ends = piece.body.find("VFATAL") != piece.body.npos ||
                       piece.body.find("VPANIC") != piece.body.npos;
     if (ends) out += piece.bytes;  // The client shall know why the connection is closed.
+    if (!ends && piece.kind == Piece::Kind::Message) failure_ = piece.bytes;
   } else if (piece.type == 'Z') {
     status_ = body.byte();
     --probes_due_;
@@ -293,6 +327,7 @@ void Observer::step_answered(const Piece& piece) {
     portal = {};
     if (found != prepared_.end()) portal.prepared = found->second;
     portal.binding = std::move(step.binding);
+    portal.sent = cycle.sent;
   }
   if (step.type == 'C' && step.name.starts_with('S')) prepared_.erase(step.name.substr(1));
   if (step.type == 'C' && step.name.starts_with('P')) portals_.erase(step.name.substr(1));
@@ -369,8 +404,16 @@ void Observer::row(const Piece& piece) {
   ++current_.count;
   if (piece.kind != Piece::Kind::Message) current_.not_judged = "a row of more than a megabyte";
   constexpr std::size_t kMostReads = 100'000;
-  if (current_.reads.size() > kMostReads) current_.not_judged = "too many rows";
-  if (current_.not_judged.empty()) current_.rows->add(piece.body, current_.reads);
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+  current_.bytes += piece.bytes.size();
+  if (current_.reads.size() > kMostReads || current_.bytes > kMostBytes) {
+    current_.not_judged = "too many rows";
+  }
+  if (current_.not_judged.empty()) {
+    current_.rows->add(piece.body, current_.reads);
+  } else {
+    current_.reads = {};
+  }
 }
 
 // A statement is done; or, if not `whole`, has returned as many rows as were asked for.
@@ -381,7 +424,7 @@ void Observer::completed(std::string_view tag, bool whole) {
   const Statement* statement = statement_now();
   Execution execution;
   execution.text = text_now();
-  execution.sent = cycle.sent;
+  execution.sent = portal != nullptr && portal->sent != 0 ? portal->sent : cycle.sent;
   execution.done = now();
   execution.writes = statement == nullptr || statement->may_write || statement->act == Act::Change;
   execution.returned = current_.count > 0;
@@ -438,6 +481,9 @@ void Observer::executed(const Statement* statement, std::string_view tag, Execut
   const Act act = statement == nullptr ? Act::Other : statement->act;
   const bool fresh = std::exchange(probe_.fresh, false);
   if (act == Act::Forget) prepared_.clear();
+  if (act == Act::Setting && execution.text != nullptr && names_tables(execution.text->sql)) {
+    for (auto& [name, prepared] : prepared_) prepared.columns = nullptr;
+  }
   if (tag == "BEGIN" || tag == "START TRANSACTION") {
     if (txn_ == nullptr) begin_txn(execution.sent);
     return;

@@ -3,8 +3,9 @@
 //
 // The bytes of the client and of the server pass through unchanged, except that in front of a
 // COMMIT goes a statement of our own, whose answer is taken out again. That is done only if nothing
-// else is under way in the connection and the transaction has not failed; so it cannot change what
-// other statements do. What is not understood passes through, too, and is not judged.
+// else is under way in the connection and the transaction has not failed; so it changes nothing
+// unless it fails, in which case the client is told the error instead of a success. What is not
+// understood passes through, too, and is not judged.
 //
 // Thread safety: none.
 #pragma once
@@ -72,6 +73,7 @@ class Observer {
     Prepared prepared;
     Binding binding;
     bool begun = false;  // Rows of it were returned already.
+    Nanos sent = 0;      // When what binds it, which takes the snapshot, was sent.
   };
   // The statement whose rows are coming.
   struct Current {
@@ -80,6 +82,7 @@ class Observer {
     std::shared_ptr<const Catalog> catalog;  // What `rows` goes by.
     std::unique_ptr<ResultRows> rows;
     std::size_t count = 0;
+    std::size_t bytes = 0;
     std::vector<Read> reads;
     std::string not_judged;
   };
@@ -96,6 +99,7 @@ class Observer {
   void bind(Body& body, Step& step) const;
 
   void own_answer(const Piece& piece, std::string& out);
+  [[nodiscard]] bool replaced(const Piece& piece, std::string& out);
   void answer(const Piece& piece);
   void step_answered(const Piece& piece);
   void described(std::string_view body);
@@ -127,6 +131,8 @@ class Observer {
   std::unordered_map<std::string, Portal> portals_;
   Current current_;
   Probe probe_;
+  std::string failure_;        // The error of our own statement, until it was told.
+  bool told_failure_ = false;  // It was, and the COMMIT is still being answered.
   std::unique_ptr<ClientTxn> txn_;  // Between BEGIN and COMMIT.
   std::uint64_t ticket_ = 0;        // Of the transaction, or of a statement outside of one.
 };

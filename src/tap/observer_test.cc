@@ -232,6 +232,22 @@ TEST_F(ObserverTest, WhatTheServerSaysInBetweenReachesTheClient) {
   EXPECT_EQ(server(fatal), fatal);
 }
 
+// The COMMIT of a transaction that our own statement broke is a rollback, which drivers take for a
+// success.
+TEST_F(ObserverTest, AnErrorOfOurOwnIsToldInsteadOfARollback) {
+  const std::string error = message('E', "SERROR" + kZero + "C57014" + kZero + kZero);
+  for (int failures = 0; failures < 3; ++failures) {
+    trip(query("BEGIN"), done("BEGIN") + ready('T'));
+    EXPECT_GT(client(query("COMMIT")).size(), query("COMMIT").size());
+    EXPECT_EQ(server(error + ready('E')), "");
+    EXPECT_EQ(server(done("ROLLBACK") + ready('I')), error + ready('I'));
+  }
+  // That is no accident, so there are no more of them.
+  trip(query("BEGIN"), done("BEGIN") + ready('T'));
+  EXPECT_EQ(client(query("COMMIT")), query("COMMIT"));
+  EXPECT_EQ(server(done("COMMIT") + ready('I')), done("COMMIT") + ready('I'));
+}
+
 TEST_F(ObserverTest, AnswersThatNobodyAskedForEndTheObservation) {
   trip(query("SELECT 1"), message('1', "") + done("SELECT 1") + ready('I'));
   EXPECT_EQ(ledger_.counts().not_understood, 0U);  // Of a simple query it is not looked at.

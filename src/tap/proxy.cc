@@ -62,6 +62,7 @@ Result<ServerAddress> find_server(const db::Host& host) {
 void make_quick(int socket) {
   const int on = 1;
   (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  (void)::setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 }
 
 struct Link;
@@ -283,7 +284,8 @@ void Proxy::State::take(Link& link, std::string_view bytes, bool from_client) {
   }
   if (!reader.broken()) return;
   // Not the protocol that we know: let the two settle it.
-  out += reader.rest();
+  link.server.out += link.from_client.rest();
+  link.client.out += link.from_server.rest();
   link.observer.reset();
 }
 

@@ -11,7 +11,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPollEvery = 50ms;
-constexpr char kPrefix[] = "ouro_tap";
 constexpr Nanos kPushAfter = 200'000'000;
 
 Error recorder_error(std::string what) {
@@ -121,13 +120,14 @@ Status Recorder::poll() {
   poll.sent = now();
   Status asked = ask(fmt::format("SELECT pg_current_snapshot()::text, "
                                  "pg_logical_emit_message({}, '{}', '{}')::text",
-                                 push, kPrefix, polls_ + 1),
+                                 push, prefix_, polls_ + 1),
                      rows);
   poll.received = now();
   if (!asked.ok()) return asked;
   auto snapshot = db::parse_snapshot(rows.text(0, 0));
   if (!snapshot) return recorder_error(url_.text + ": a snapshot that cannot be read");
   poll.snapshot = *std::move(snapshot);
+  near_ = poll.snapshot.next;
   unsettled_.emplace_back(++polls_, std::move(poll));
   return {};
 }
@@ -135,10 +135,9 @@ Status Recorder::poll() {
 // The log has the lower 32 bits of ids.
 std::uint64_t Recorder::whole_id(std::uint32_t id) const {
   constexpr std::uint64_t kEpoch = std::uint64_t{1} << 32;
-  const std::uint64_t near = unsettled_.empty() ? 0 : unsettled_.back().second.snapshot.next;
-  std::uint64_t whole = (near & ~(kEpoch - 1)) | id;
-  if (whole > near + kEpoch / 2 && whole >= kEpoch) whole -= kEpoch;
-  if (whole + kEpoch / 2 < near) whole += kEpoch;
+  std::uint64_t whole = (near_ & ~(kEpoch - 1)) | id;
+  if (whole > near_ + kEpoch / 2 && whole >= kEpoch) whole -= kEpoch;
+  if (whole + kEpoch / 2 < near_) whole += kEpoch;
   return whole;
 }
 
@@ -155,8 +154,8 @@ Status Recorder::take_line(const std::string& line) {
       if (!open_txn_.changes.empty()) assembler_.add(std::exchange(open_txn_, {}));
       break;
     case Decoded::Kind::Message: {
-      if (!decoded->message.starts_with(kPrefix)) break;
-      const std::string_view digits = std::string_view(decoded->message).substr(sizeof(kPrefix));
+      if (!decoded->message.starts_with(prefix_ + ' ')) break;
+      const std::string_view digits = std::string_view(decoded->message).substr(prefix_.size() + 1);
       std::uint64_t number = 0;
       std::from_chars(digits.data(), digits.data() + digits.size(), number);
       settled_ = std::max(settled_, number);
@@ -236,6 +235,7 @@ void Recorder::run() {
   if (status.ok()) return;
   problem_ = status.error().what;
   ledger_.stop();
+  log_.reset();  // Else the server would keep its log for us.
 }
 
 // Waits for a snapshot that was taken after all that clients did.

@@ -2,11 +2,15 @@
 // clients did to an Assembler. A thread of its own does all that.
 #pragma once
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,6 +77,9 @@ class Recorder {
   std::uint64_t polls_ = 0;
   std::uint64_t settled_ = 0;  // The number of the last poll that is.
   std::deque<std::pair<std::uint64_t, Poll>> unsettled_;
+  std::uint64_t near_ = 0;  // The next transaction id at the last poll.
+  // Of the marks in the log; another tap on the same database has another.
+  const std::string prefix_ = fmt::format("ouro_tap_{}_{:08x}", ::getpid(), std::random_device{}());
   Nanos pushed_ = 0;  // When the server was last made to write its log.
 };
 

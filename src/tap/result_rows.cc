@@ -114,13 +114,16 @@ void ResultRows::add_source(const Statement& statement, const Table& table,
         std::find_if(source.cells.begin(), source.cells.end(),
                      [&](const auto& cell) { return cell.second->number == column.number; });
     const Operand* operand = single ? condition_on(statement, column.name) : nullptr;
-    const auto part = operand == nullptr ? std::nullopt : part_of(*operand, column.type, binding);
-    if (!part && shown == source.cells.end()) {
+    auto part = operand == nullptr ? std::nullopt : part_of(*operand, column.type, binding);
+    if (part && !utf8_ && !is_ascii(*part)) part.reset();
+    const bool is_shown = shown != source.cells.end();
+    if (!part && !is_shown) {
       if (not_judged_.empty()) not_judged_ = "the result does not tell which rows it is of";
       return;
     }
     fixed += part ? 1 : 0;
-    source.key.push_back({part ? 0 : shown->first, part.has_value(), part ? *part : ""});
+    // What the row shows is what it is; a condition may be of another type.
+    source.key.push_back({is_shown ? shown->first : 0, !is_shown, part ? *part : ""});
   }
   source.by_conditions = fixed == table.key.size() && statement.equal.size() == fixed;
   sources_.push_back(std::move(source));

@@ -223,7 +223,9 @@ void read_select(std::string_view sql, Node select, std::string_view tree, State
       skips |= text_of(lock.member("LockingClause"), "waitPolicy") == "LockWaitSkip";
     });
   }
-  statement.tells_absence = plain_where && !skips;
+  // At read committed a row that is locked after it was deleted and inserted again is not returned,
+  // though it was never absent.
+  statement.tells_absence = plain_where && !skips && !statement.locks;
 }
 
 void read_assigned(Node targets, Statement& statement) {
@@ -288,11 +290,16 @@ Statement read_statement(std::string_view sql, Node node, std::string_view tree)
   return statement;
 }
 
+// Longer texts are not parsed: the parser recurses over what it is given, and all connections wait
+// for it.
+constexpr std::size_t kLongestParsed = std::size_t{32} << 10;
+
 }  // namespace
 
 std::shared_ptr<const Text> analyse(std::string_view sql) {
   auto text = std::make_shared<Text>();
   text->sql = sql;
+  if (sql.size() > kLongestParsed) return text;
   const PgQueryParseResult parsed = pg_query_parse(text->sql.c_str());
   if (parsed.error == nullptr) {
     const std::string_view tree = parsed.parse_tree;
@@ -310,6 +317,7 @@ std::shared_ptr<const Text> analyse(std::string_view sql) {
 
 std::string shape_of(std::string_view sql) {
   constexpr std::size_t kLongest = 200;
+  if (sql.size() > kLongestParsed) return std::string(sql.substr(0, kLongest)) + " …";
   const std::string whole(sql);
   const PgQueryNormalizeResult result = pg_query_normalize(whole.c_str());
   std::string shape = result.error == nullptr ? result.normalized_query : whole;
@@ -376,6 +384,8 @@ Texts::~Texts() = default;
 
 std::shared_ptr<const Text> Texts::get(std::string_view sql) {
   constexpr std::size_t kMost = 4096;
+  constexpr std::size_t kLongestKept = 8192;  // Bytes.
+  if (sql.size() > kLongestKept) return analyse(sql);
   const auto found = state_->texts.find(std::string(sql));
   if (found != state_->texts.end()) return found->second;
   const std::optional<Form> form = take_literals(sql);

@@ -125,7 +125,7 @@ std::optional<std::string> text_of_binary(Oid type, std::string_view bytes) {
     return out;
   }
   const bool as_text = type == kText || type == kVarchar || type == kBpchar || type == kName ||
-                       type == kChar || type == kJson || type == kEnumeration;
+                       type == kJson || type == kEnumeration;
   if (as_text) return std::string(bytes);
   return std::nullopt;
 }

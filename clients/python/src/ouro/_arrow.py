@@ -141,6 +141,8 @@ def _of_objects(name: str, given: Sequence[Any]) -> _Column:
     booleans, or all lists; None anywhere."""
     valid, nulls = _validity(given)
     kinds = {type(one) for one in given} - {type(None)}
+    if not kinds:
+        return _Column(name, b"n", len(given), [], len(given))
     if all(issubclass(kind, bool) for kind in kinds) and kinds:
         bits = bytearray((len(given) + 7) // 8 or 1)
         for at, one in enumerate(given):

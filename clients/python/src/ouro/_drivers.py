@@ -29,7 +29,10 @@ def state(connection: Any) -> Optional[str]:
         elif hasattr(connection, "info") and hasattr(connection.info, "transaction_status"):
             number = int(connection.info.transaction_status)  # psycopg.
         elif isinstance(getattr(connection, "server_status", None), int):  # PyMySQL.
-            return OPEN if connection.server_status & 1 else IDLE
+            if connection.server_status & 1:
+                return OPEN
+            # Answers with rows leave it as it was, so only autocommit says that nothing is open.
+            return IDLE if connection.server_status & 2 else None
         else:
             return None
     except Exception:  # A connection that is gone tells nothing.
@@ -40,7 +43,7 @@ def state(connection: Any) -> Optional[str]:
 def autocommits(connection: Any) -> bool:
     """Whether a statement outside of BEGIN … COMMIT is a transaction of its own, where state()
     does not tell."""
-    if module_of(connection) == "duckdb":
+    if module_of(connection) in ("duckdb", "_duckdb"):
         return True
     said = getattr(connection, "autocommit", None)
     if isinstance(said, bool):

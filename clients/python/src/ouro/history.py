@@ -128,22 +128,28 @@ class History:
 def _is_table(source: Any) -> bool:
     if hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping):
         return True
-    return hasattr(source, "columns") and hasattr(source, "to_dict")  # pandas.
+    return _is_pandas(source)
+
+
+def _is_pandas(source: Any) -> bool:
+    return hasattr(source, "reset_index") and hasattr(source, "to_dict")
 
 
 def _add_table(builder: int, source: Any) -> None:
-    if hasattr(source, "columns") and hasattr(source, "to_dict"):
+    if _is_pandas(source):
         try:  # By pyarrow, if it is there and can.
             capsule = source.reset_index(drop=True).__arrow_c_stream__()
         except Exception:
-            lib.ouro_builder_arrow(builder, _of_pandas(source).address())
+            table = _of_pandas(source)  # It must live as long as the call.
+            lib.ouro_builder_arrow(builder, table.address())
         else:
             lib.ouro_builder_arrow(builder, address_of_capsule(capsule))
     elif hasattr(source, "__arrow_c_stream__"):
         capsule = source.__arrow_c_stream__()
         lib.ouro_builder_arrow(builder, address_of_capsule(capsule))
     else:
-        lib.ouro_builder_arrow(builder, Table(dict(source)).address())
+        table = Table(dict(source))
+        lib.ouro_builder_arrow(builder, table.address())
 
 
 def _of_pandas(frame: Any) -> Table:

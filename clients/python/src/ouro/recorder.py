@@ -188,8 +188,13 @@ class Session:
         try:
             return call()
         finally:
-            self._end(ABORTED)
+            self._end(self._given_up())
             self._flush()
+
+    def _given_up(self) -> str:
+        """The status of a transaction that nobody goes on with: of a commit that was interrupted
+        nobody knows the outcome."""
+        return UNKNOWN if self._txn is not None and self._txn.committing is not None else ABORTED
 
     def statement(self, sql: Any, call: "Callable[[], T]", operation: Optional[str] = None) -> T:
         """Records `call`, which executes `sql`. `operation` is what it does if it succeeds, if that
@@ -262,7 +267,7 @@ class Session:
 
     def close(self) -> None:
         """The connection was closed: what was not committed never will be."""
-        self._end(ABORTED)
+        self._end(self._given_up())
         self._flush()
 
 
