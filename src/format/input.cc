@@ -49,7 +49,7 @@ class MemorySource : public ByteSource {
   explicit MemorySource(std::string_view bytes) : rest_(bytes) {}
   Result<std::size_t> read(char* buffer, std::size_t size) override {
     const std::size_t count = std::min(size, rest_.size());
-    std::memcpy(buffer, rest_.data(), count);
+    if (count > 0) std::memcpy(buffer, rest_.data(), count);  // An empty view may be of nothing.
     rest_.remove_prefix(count);
     return count;
   }
