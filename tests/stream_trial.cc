@@ -380,13 +380,13 @@ std::string complaint(const Trial& trial, const StreamOptions& options, StreamSu
 
 namespace {
 
-std::string text_of(const StreamEvent& event) {
+std::string text_of(const StreamEvent& event, bool sources) {
   std::string out = std::to_string(event.number) + ' ' + std::to_string(event.withdraws) + ' ' +
                     std::to_string(event.arrived.count()) + ' ' +
                     std::to_string(event.reported.count()) + ' ' +
                     std::string(info(event.kind).name);
   for (const Anomaly& anomaly : event.verdict.anomalies) {
-    out += ' ' + text_of(*event.history, anomaly, true);
+    out += ' ' + text_of(*event.history, anomaly, sources);
   }
   return out;
 }
@@ -398,13 +398,14 @@ std::string complaint_with_crashes(const Trial& trial, const StreamOptions& opti
   Random random(seed);
   auto stream = Stream::open(options);
   if (!stream.ok()) return stream.error().to_string();
+  const bool sources = options.memory == 0;
   std::map<std::uint64_t, std::string> seen;
   std::vector<StreamEvent> events;
   const auto poll = [&]() -> std::string {
     for (StreamEvent& event : stream->poll()) {
-      const auto [at, added] = seen.try_emplace(event.number, text_of(event));
-      if (!added && at->second != text_of(event)) {
-        return "event was " + at->second + ", then " + text_of(event);
+      const auto [at, added] = seen.try_emplace(event.number, text_of(event, sources));
+      if (!added && at->second != text_of(event, sources)) {
+        return "event was " + at->second + ", then " + text_of(event, sources);
       }
       if (added) events.push_back(std::move(event));
     }

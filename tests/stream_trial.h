@@ -80,7 +80,8 @@ class Tally {
 
 // The same, but now and then the stream is saved, or is lost and restored; then the steps since are
 // repeated, which must give the same events again. A stream with a memory limit is now and then
-// restored without one.
+// restored without one; and it may name another writer of what a wrong read returned, if several
+// wrote that, since it looks for one only in memory.
 [[nodiscard]] std::string complaint_with_crashes(const Trial& trial, const StreamOptions& options,
                                                  std::uint64_t seed, const std::string& file);
 

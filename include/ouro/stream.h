@@ -151,7 +151,9 @@ class Stream {
   [[nodiscard]] Status append(std::shared_ptr<const History> batch, StreamTime now);
   // Makes final what has waited as long as the time-out. `now` is as for append().
   void advance(StreamTime now);
-  // The events since the last call, in the order of their numbers.
+  // The events since the last call, in the order of their numbers. After restore() they are what
+  // they were, but for this: with a memory limit, another transaction may be named as the writer of
+  // what a wrong read returned, if several wrote that value.
   [[nodiscard]] std::vector<StreamEvent> poll();
   [[nodiscard]] StreamSummary summary() const;
   // Makes everything final, as if all time-outs were over. Call poll() once more afterwards.
