@@ -194,8 +194,8 @@ TEST(ServePageTest, EverySourceHasItsVerdictAndItsEvents) {
   ASSERT_EQ(service.post(writer("c", 1, 2, 3)).status, 200);
   browser.open(service.url() + "/");
   browser.wait_for("document.querySelectorAll('#events .group').length === 2");
-  EXPECT_EQ(browser.count("#sources .badge"), 3u);
-  EXPECT_EQ(browser.count("#sources .badge.holds"), 1u);
+  browser.wait_for("document.querySelectorAll('#sources .badge').length === 3");
+  browser.wait_for("document.querySelectorAll('#sources .badge.holds').length === 1");
   EXPECT_THAT(browser.text(".kind h3"), StartsWith("write conflict 2 events"));
   browser.click("#sources li:nth-child(2) button");
   EXPECT_EQ(browser.count("#events .group"), 1u);
