@@ -21,7 +21,7 @@ constexpr std::size_t kPiece = kHugePage * 2;
 
 Pages::Pages(std::size_t bytes) : bytes_(bytes) {
   // Huge pages need addresses that are multiples of their size, so take more and cut off the rest.
-  const std::size_t spare = bytes >= kHugePage ? kHugePage : 0;
+  const std::size_t spare = bytes > kHugePage ? kHugePage : 0;
   void* const memory =
       mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();

@@ -21,8 +21,8 @@
 
 namespace ouro::stream {
 
-// Zeroed memory of the system, in huge pages if it is at least as large as one. Throws
-// std::bad_alloc.
+// Zeroed memory of the system, in huge pages if it is larger than one: a page is cleared as a whole
+// when it is first used, which would cost a small stream more than all else. Throws std::bad_alloc.
 class Pages {
  public:
   Pages() = default;
