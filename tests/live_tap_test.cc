@@ -274,6 +274,22 @@ TEST(LiveTapTest, ATableThatIsAlteredSpoilsTheVerdict) {
   EXPECT_THAT(report.spoiled[0], HasSubstr("table stock"));
 }
 
+TEST(LiveTapTest, AValueOfATypeThatIsRenamedSpoilsTheVerdict) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  beside(
+      "DROP TABLE IF EXISTS lamp; DROP TYPE IF EXISTS colour; "
+      "CREATE TYPE colour AS ENUM ('red', 'green'); "
+      "CREATE TABLE lamp (id int PRIMARY KEY, shows colour); INSERT INTO lamp VALUES (1, 'red')");
+  Tapped tapped("live_tap_renamed.jsonl");
+  (void)tapped.sql("UPDATE lamp SET shows = 'green' WHERE id = 1");
+  (void)tapped.sql("ALTER TYPE colour RENAME VALUE 'green' TO 'go'");
+  EXPECT_EQ(tapped.sql("SELECT shows FROM lamp WHERE id = 1"), "go\n");
+  const TapReport& report = tapped.end();
+  ASSERT_EQ(report.spoiled.size(), 1U);
+  EXPECT_THAT(report.spoiled[0], HasSubstr("table lamp"));
+}
+
 TEST(LiveTapTest, TheSlotIsGoneAfterwards) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
   std::string slots;

@@ -30,7 +30,8 @@ const TableColumn* Table::column(std::string_view called) const {
 }
 
 // A table cannot be judged if its changes are not all in the log under its name with the key of
-// the row, or if a client may not see rows that are there.
+// the row, or if a client may not see rows that are there. The last column is what the texts of
+// values depend on.
 std::string Catalog::query() {
   return "SELECT c.oid::bigint, n.nspname, c.relname, "
          "CASE WHEN c.relkind = 'p' THEN 'partitioned' WHEN c.relkind <> 'r' THEN 'no ordinary "
@@ -44,7 +45,10 @@ std::string Catalog::query() {
          "WHEN t.typtype = 'e' THEN 1 WHEN t.typtype = 'd' THEN t.typbasetype::bigint ELSE "
          "t.oid::bigint END, CASE WHEN array_position(i.indkey::int2[], a.attnum) < "
          "i.indnkeyatts THEN array_position(i.indkey::int2[], a.attnum) ELSE -1 END, "
-         "COALESCE(l.collisdeterministic, true), a.atttypid::text || '.' || a.atttypmod::text "
+         "COALESCE(l.collisdeterministic, true), a.atttypid::text || '.' || a.atttypmod::text || "
+         "COALESCE((SELECT '.' || md5(string_agg(e.enumlabel, ',' ORDER BY e.oid)) FROM "
+         "pg_catalog.pg_enum e WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype "
+         "ELSE t.oid END), '') "
          "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
          "JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT "
          "a.attisdropped JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN "
@@ -85,6 +89,14 @@ void Catalog::add(const std::vector<std::string>& row) {
     if (table.refused.empty() && row[9] != "t") table.refused = "collation of the primary key";
   }
   table.columns.push_back(std::move(column));
+}
+
+bool Catalog::has_same_tables(const Catalog& other) const {
+  if (tables_.size() != other.tables_.size()) return false;
+  for (const auto& [oid, table] : tables_) {
+    if (!other.tables_.contains(oid)) return false;
+  }
+  return true;
 }
 
 const Table* Catalog::find(Oid oid) const {

@@ -46,6 +46,8 @@ class Catalog {
   // Without a schema: the only table of that name; null if there are several.
   [[nodiscard]] const Table* find_alone(std::string_view schema, std::string_view name) const;
   [[nodiscard]] const std::unordered_map<Oid, Table>& tables() const { return tables_; }
+  // Whether both have tables of the same numbers, whatever else is said of them.
+  [[nodiscard]] bool has_same_tables(const Catalog& other) const;
 
  private:
   std::unordered_map<Oid, Table> tables_;

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +17,7 @@
 
 #include "base/system_error.h"
 #include "tap/observer.h"
+#include "tap/server_address.h"
 #include "tap/wire.h"
 
 namespace ouro::tapping {
@@ -26,38 +25,6 @@ namespace {
 
 constexpr std::size_t kFull = std::size_t{1} << 20;  // Bytes that may wait for one side.
 constexpr std::size_t kChunk = std::size_t{64} << 10;
-
-// Where the server is, found out once.
-struct ServerAddress {
-  sockaddr_storage storage{};
-  socklen_t size = 0;
-};
-
-Result<ServerAddress> find_server(const db::Host& host) {
-  ServerAddress address;
-  const int port = host.port == 0 ? 5432 : host.port;
-  const std::string name = host.name.empty() ? "/var/run/postgresql" : host.name;
-  if (name.starts_with('/')) {
-    auto* local = reinterpret_cast<sockaddr_un*>(&address.storage);
-    const std::string path = fmt::format("{}/.s.PGSQL.{}", name, port);
-    if (path.size() >= sizeof(local->sun_path)) {
-      return Error{.file = path, .what = "the name of this socket is too long"};
-    }
-    local->sun_family = AF_UNIX;
-    std::memcpy(local->sun_path, path.c_str(), path.size() + 1);
-    address.size = sizeof(sockaddr_un);
-    return address;
-  }
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int problem = ::getaddrinfo(name.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (problem != 0) return Error{.what = fmt::format("{}: {}", name, ::gai_strerror(problem))};
-  std::memcpy(&address.storage, found->ai_addr, found->ai_addrlen);
-  address.size = found->ai_addrlen;
-  ::freeaddrinfo(found);
-  return address;
-}
 
 void make_quick(int socket) {
   const int on = 1;
@@ -76,6 +43,7 @@ struct Side {
   bool registered = false;    // With epoll,
   std::uint32_t watched = 0;  // for these events.
   bool ended = false;         // Nothing more comes from it.
+  bool deaf = false;          // Nothing more can be sent to it.
   [[nodiscard]] std::size_t waiting() const { return out.size() - sent; }
 };
 
@@ -83,7 +51,10 @@ struct Link {
   Side client, server;
   bool started = false;      // The startup message was passed on.
   bool cancels = false;      // This is a cancel request.
-  std::int32_t process = 0;  // Of the server's; what cancel requests name.
+  bool connecting = false;   // The server has not answered yet.
+  std::size_t address = 0;   // Which of the server's addresses is tried,
+  int reason = 0;            // and the error of the one before.
+  std::int32_t process = 0;  // Of the server's, which cancel requests name, and have negated here.
   std::string head;          // Bytes of the client before the startup message was complete.
   MessageReader from_client, from_server;
   std::unique_ptr<Observer> observer;
@@ -107,16 +78,18 @@ struct Proxy::State {
   Ledger& ledger;
   const bool observes;
   Texts texts;
-  ServerAddress server;
+  std::vector<ServerAddress> addresses;  // Of the server.
   int listener = -1;
+  bool listens = false;  // Whether connections are taken at present.
   int epoll = -1;
   std::uint16_t port = 0;
   std::uint64_t count = 0;
   std::unordered_set<std::unique_ptr<Link>> links;
   std::unordered_map<std::int32_t, Link*> by_process;
-  std::vector<Link*> held;  // Cancel requests that wait for an answer to our own statement.
+  std::vector<Link*> later;  // Those that are connected to the server later.
   std::array<char, kChunk> chunk{};
 
+  bool listen();
   void accept_all();
   void watch(Side& side);
   void close(Link& link);
@@ -127,10 +100,12 @@ struct Proxy::State {
   void take_head(Link& link);
   void start(Link& link, std::string_view message);
   void connect(Link& link);
+  void connected(Link& link);
+  [[nodiscard]] bool must_wait(const Link& link) const;
   void refuse(Link& link, std::string_view code, const std::string& what);
   bool flush(Side& side);
   void settle(Link& link);
-  void release_cancels();
+  void connect_waiting();
   void bury();
 };
 
@@ -141,19 +116,16 @@ std::uint16_t Proxy::port() const { return state_->port; }
 Result<std::unique_ptr<Proxy>> Proxy::open(const net::Address& listen, const db::Host& server,
                                            Ledger& ledger, bool observes) {
   auto state = std::make_unique<State>(ledger, observes);
-  auto found = find_server(server);
+  auto found = addresses_of(server);
   if (!found.ok()) return found.error();
-  state->server = *found;
+  state->addresses = std::move(*found);
   auto listening = net::listen_at(listen);
   if (!listening.ok()) return listening.error();
   state->listener = listening->socket;
   state->port = listening->port;
   (void)::fcntl(state->listener, F_SETFL, O_NONBLOCK);
   state->epoll = ::epoll_create1(EPOLL_CLOEXEC);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.ptr = nullptr;  // The listener.
-  if (state->epoll < 0 || ::epoll_ctl(state->epoll, EPOLL_CTL_ADD, state->listener, &event) < 0) {
+  if (state->epoll < 0 || !state->listen()) {
     return system_error("epoll", "cannot watch connections");
   }
   return std::unique_ptr<Proxy>(new Proxy(std::move(state)));
@@ -162,7 +134,7 @@ Result<std::unique_ptr<Proxy>> Proxy::open(const net::Address& listen, const db:
 Status Proxy::serve(const std::atomic<bool>& stop) {
   std::array<epoll_event, 128> events{};
   while (!stop) {
-    const int patience = state_->held.empty() ? 100 : 1;
+    const int patience = state_->later.empty() ? 100 : 1;
     const int count = ::epoll_wait(state_->epoll, events.data(), events.size(), patience);
     if (count < 0 && errno != EINTR) return system_error("epoll", "cannot watch connections");
     for (int i = 0; i < count; ++i) {
@@ -173,7 +145,7 @@ Status Proxy::serve(const std::atomic<bool>& stop) {
         state_->ready(*static_cast<Side*>(event.data.ptr), event.events);
       }
     }
-    state_->release_cancels();
+    state_->connect_waiting();
     state_->bury();
   }
   for (const auto& link : state_->links) state_->close(*link);
@@ -181,9 +153,22 @@ Status Proxy::serve(const std::atomic<bool>& stop) {
   return {};
 }
 
+bool Proxy::State::listen() {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = nullptr;  // The listener.
+  listens = ::epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) == 0;
+  return listens;
+}
+
 void Proxy::State::accept_all() {
   for (;;) {
     const int socket = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
+      // There is no room before another connection ends; clients wait until then.
+      (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, listener, nullptr);
+      listens = false;
+    }
     if (socket < 0) return;
     make_quick(socket);
     auto link = std::make_unique<Link>();
@@ -203,6 +188,11 @@ void Proxy::State::watch(Side& side) {
   const std::uint32_t wanted =
       (side.ended || full ? 0U : EPOLLIN) | (side.waiting() > 0 ? EPOLLOUT : 0U);
   if (side.registered && wanted == side.watched) return;
+  if (side.ended && wanted == 0) {  // Its end would be told again and again.
+    if (side.registered) (void)::epoll_ctl(epoll, EPOLL_CTL_DEL, side.socket, nullptr);
+    side.registered = false;
+    return;
+  }
   epoll_event event{};
   event.events = wanted;
   event.data.ptr = &side;
@@ -234,17 +224,18 @@ void Proxy::State::drop(Side& side) {
 }
 
 void Proxy::State::bury() {
-  for (auto link = links.begin(); link != links.end();) {
-    link = (*link)->dead ? links.erase(link) : std::next(link);
-  }
+  std::erase_if(later, [](const Link* link) { return link->dead; });
+  const std::size_t buried = std::erase_if(links, [](const auto& link) { return link->dead; });
+  if (buried > 0 && !listens) (void)listen();
 }
 
 void Proxy::State::ready(Side& side, std::uint32_t events) {
   Link& link = *side.link;
   if (link.dead) return;
+  if (link.connecting && &side == &link.server) return connected(link);
   if ((events & EPOLLOUT) != 0 && !flush(side)) return close(link);
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read(side);
-  if (!link.dead) settle(link);
+  settle(link);
 }
 
 void Proxy::State::read(Side& side) {
@@ -322,12 +313,9 @@ void Proxy::State::start(Link& link, std::string_view message) {
   link.server.out += message;
   if (code == kCancelRequest) {
     link.cancels = true;
-    const auto found = by_process.find(body.int32());
-    const bool wait = found != by_process.end() && found->second->observer != nullptr &&
-                      found->second->observer->probing();
-    if (!wait) return connect(link);
-    link.process = -found->first;  // The other's.
-    held.push_back(&link);
+    link.process = -body.int32();
+    if (!must_wait(link)) return connect(link);
+    later.push_back(&link);
     return;
   }
   std::string application, user;
@@ -348,39 +336,67 @@ void Proxy::State::start(Link& link, std::string_view message) {
   connect(link);
 }
 
-// Sends the cancel requests that need not wait any more.
-void Proxy::State::release_cancels() {
-  std::vector<Link*> waiting;
-  for (Link* link : held) {
-    if (link->dead) continue;
-    const auto found = by_process.find(-link->process);
-    if (found != by_process.end() && found->second->observer != nullptr &&
-        found->second->observer->probing()) {
-      waiting.push_back(link);
-      continue;
-    }
-    link->process = 0;
-    connect(*link);
-    if (!link->dead) settle(*link);
-  }
-  held = std::move(waiting);
+// Whether this asks to cancel a statement, and we have one of our own there, which is not meant.
+bool Proxy::State::must_wait(const Link& link) const {
+  if (!link.cancels) return false;
+  const auto found = by_process.find(-link.process);
+  return found != by_process.end() && found->second->observer != nullptr &&
+         found->second->observer->probing();
 }
 
-void Proxy::State::connect(Link& link) {
-  // A local socket says only once that it has no room, so we wait for that.
-  const bool local = server.storage.ss_family == AF_UNIX;
-  const int kind = SOCK_STREAM | SOCK_CLOEXEC | (local ? 0 : SOCK_NONBLOCK);
-  const int socket = ::socket(server.storage.ss_family, kind, 0);
-  if (socket < 0) return refuse(link, "53300", "ouro tap has no more sockets");
-  if (!local) make_quick(socket);
-  link.server.socket = socket;
-  const int done =
-      ::connect(socket, reinterpret_cast<const sockaddr*>(&server.storage), server.size);
-  if (done < 0 && errno != EINPROGRESS) {
-    return refuse(link, "08001",
-                  fmt::format("ouro tap cannot reach the server: {}", std::strerror(errno)));
+void Proxy::State::connect_waiting() {
+  for (Link* link : std::exchange(later, {})) {
+    if (link->dead) continue;
+    if (must_wait(*link)) {
+      later.push_back(link);
+      continue;
+    }
+    connect(*link);
+    settle(*link);
   }
-  if (local) (void)::fcntl(socket, F_SETFL, O_NONBLOCK);
+}
+
+// Begins to connect to the server, at the first address not tried yet that does not fail at once.
+void Proxy::State::connect(Link& link) {
+  for (; link.address < addresses.size(); ++link.address) {
+    const ServerAddress& to = addresses[link.address];
+    const int socket =
+        ::socket(to.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0 && errno != EAFNOSUPPORT) {
+      return refuse(link, "53300", "ouro tap has no more sockets");
+    }
+    const bool begun =
+        socket >= 0 &&
+        (::connect(socket, reinterpret_cast<const sockaddr*>(&to.storage), to.size) == 0 ||
+         errno == EINPROGRESS);
+    if (begun) {
+      make_quick(socket);
+      link.server.socket = socket;
+      link.connecting = true;
+      return;
+    }
+    link.reason = errno;
+    if (socket >= 0) ::close(socket);
+    // A local socket that has no room now.
+    if (link.reason == EAGAIN) return later.push_back(&link);
+  }
+  refuse(link, "08001",
+         fmt::format("ouro tap cannot reach the server: {}", std::strerror(link.reason)));
+}
+
+// The server has taken the connection, or not.
+void Proxy::State::connected(Link& link) {
+  socklen_t size = sizeof(link.reason);
+  link.connecting = false;
+  if (::getsockopt(link.server.socket, SOL_SOCKET, SO_ERROR, &link.reason, &size) < 0) {
+    link.reason = errno;
+  }
+  if (link.reason != 0) {
+    drop(link.server);
+    ++link.address;
+    connect(link);
+  }
+  settle(link);
 }
 
 void Proxy::State::refuse(Link& link, std::string_view code, const std::string& what) {
@@ -391,13 +407,16 @@ void Proxy::State::refuse(Link& link, std::string_view code, const std::string& 
   link.server.ended = true;
 }
 
-// Sends what can be sent. False: the connection is broken.
+// Sends what can be sent. False: the client has gone. What a server said before it went is still
+// read.
 bool Proxy::State::flush(Side& side) {
-  while (side.waiting() > 0) {
+  while (!side.deaf && side.waiting() > 0) {
     const ssize_t size =
         ::send(side.socket, side.out.data() + side.sent, side.waiting(), MSG_NOSIGNAL);
-    if (size < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
-    side.sent += static_cast<std::size_t>(size);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (size < 0 && &side == &side.link->client) return false;
+    side.deaf = size < 0;
+    side.sent += size < 0 ? 0 : static_cast<std::size_t>(size);
   }
   side.out.clear();
   side.sent = 0;
@@ -406,16 +425,10 @@ bool Proxy::State::flush(Side& side) {
 
 // Sends what waits, and closes what is over.
 void Proxy::State::settle(Link& link) {
+  if (link.dead) return;
   for (Side* side : {&link.client, &link.server}) {
-    if (side->socket < 0 || side->waiting() == 0) continue;
-    if (!flush(*side)) {
-      if (side == &link.server && link.client.socket >= 0 && link.from_server.rest().empty() &&
-          link.process == 0 && !link.server.ended) {
-        refuse(link, "08001", "ouro tap cannot reach the server");
-        (void)flush(link.client);
-      }
-      return close(link);
-    }
+    const bool early = side == &link.server && link.connecting;
+    if (side->socket >= 0 && !early && !flush(*side)) return close(link);
   }
   // Whoever closes its side has nothing to wait for, once the other got what was sent to it.
   if (link.server.ended && link.client.waiting() == 0) return close(link);

@@ -99,11 +99,14 @@ Status Recorder::load_catalog() {
       if (!same) assembler_.spoil(table, "it was altered, truncated, rewritten or dropped");
     }
   }
+  // What clients want may never be in it, as temporary tables are not.
+  const bool in_vain = catalog_ != nullptr && catalog->has_same_tables(*catalog_);
+  patience_ = in_vain ? std::min(patience_ * 2, kLongestPatience) : kReload;
   catalog_ = std::move(catalog);
   assembler_.set_catalog(catalog_);
   ledger_.set_catalog(catalog_);
   loaded_ = now();
-  stale_catalog_ = false;
+  stale_catalog_ = wanted_catalog_ = false;
   return {};
 }
 
@@ -183,9 +186,9 @@ Status Recorder::read_log(std::chrono::milliseconds wait) {
 
 Status Recorder::step(std::chrono::milliseconds wait) {
   if (Status read = read_log(wait); !read.ok()) return read;
-  constexpr Nanos kReload = 200'000'000;
-  stale_catalog_ |= ledger_.catalog_is_wanted();
-  if (stale_catalog_ && loaded_ < now() - kReload) {
+  wanted_catalog_ |= ledger_.catalog_is_wanted();
+  const Nanos age = now() - loaded_;
+  if ((stale_catalog_ && age > kReload) || (wanted_catalog_ && age > patience_)) {
     if (Status loaded = load_catalog(); !loaded.ok()) return loaded;
   }
   bool fresh = false;

@@ -58,6 +58,9 @@ class Recorder {
   [[nodiscard]] Status end();
   [[nodiscard]] std::uint64_t whole_id(std::uint32_t id) const;
 
+  static constexpr Nanos kReload = 200'000'000;            // How old a catalog is at least,
+  static constexpr Nanos kLongestPatience = kReload * 50;  // when the next is loaded.
+
   const db::Url url_;
   Ledger& ledger_;
   Assembler assembler_;
@@ -69,8 +72,10 @@ class Recorder {
   std::atomic<bool> finishing_{false};
   std::thread thread_;
 
-  Logged open_txn_;  // Of the log, between BEGIN and COMMIT.
-  bool stale_catalog_ = false;
+  Logged open_txn_;              // Of the log, between BEGIN and COMMIT.
+  bool stale_catalog_ = false;   // Something in the log says so.
+  bool wanted_catalog_ = false;  // Clients use a table that is not in it.
+  Nanos patience_ = kReload;     // How long clients wait for the next; see load_catalog().
   // Tables of the log that are not in the catalog, and how often it was loaded because of them.
   std::map<std::pair<std::string, std::string>, int> unknown_;
   Nanos loaded_ = 0;  // When the catalog was.
