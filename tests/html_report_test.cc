@@ -620,7 +620,7 @@ TEST_F(HtmlReportTest, TheCommandWritesItWholeOrNotAtAll) {
   const Ran refused = run_program({kOuroBinary, "check", "-q", "--html", "/nowhere/out.html",
                                    (folder_ / "shop.jsonl").string()});
   EXPECT_EQ(refused.status, 1) << "a violation is not hidden by a page that cannot be written";
-  EXPECT_THAT(refused.err, HasSubstr("ouro: /nowhere/out.html: cannot write: No such file"));
+  EXPECT_THAT(refused.err, HasSubstr("ouro: /nowhere/out.html: cannot create: No such file"));
 }
 
 TEST_F(HtmlReportTest, ARunLeavesOneToo) {

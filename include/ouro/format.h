@@ -89,4 +89,12 @@ struct WriteReport {
 [[nodiscard]] Result<WriteReport> print_history(const History& history, Format format,
                                                 std::string& out);
 
+// Writes a text, such as a report, to `path` as write_history() does: a file gets its name when it
+// is complete, and .gz and .zst compress it.
+[[nodiscard]] Status write_file(const std::string& path, std::string_view text);
+
+// Removes the files that write_history(), write_certificate() and write_file() are writing on any
+// thread. Safe in a signal handler, and meant for one that ends the process.
+void remove_half_written() noexcept;
+
 }  // namespace ouro

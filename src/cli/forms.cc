@@ -1,13 +1,6 @@
 #include "cli/forms.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "cli/command.h"
 #include "cli/terminal.h"
@@ -15,33 +8,14 @@
 namespace ouro::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-// The path of the file to replace: of a symbolic link, the file that it names. Empty if that is no
-// regular file, such as a device, which is then written in place.
-std::string replaceable(const std::string& path) {
-  std::error_code error;
-  const fs::path real = fs::canonical(path, error);
-  if (error) return path;  // The file does not exist yet.
-  return fs::is_regular_file(real, error) ? real.string() : std::string();
-}
-
 int write_form(const std::string& path, const std::string& text) {
   if (path.empty()) return kHolds;
   if (path == "-") {
     print(text);
     return kHolds;
   }
-  const std::string target = replaceable(path);
-  const std::string part = target.empty() ? path : target + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && (target.empty() || std::rename(part.c_str(), target.c_str()) == 0)) return kHolds;
-  const int reason = errno;
-  std::error_code ignored;
-  if (!target.empty()) fs::remove(part, ignored);
-  return fail(fmt::format("{}: cannot write: {}", path, std::strerror(reason)));
+  const auto status = write_file(path, text);
+  return status.ok() ? kHolds : fail(status.error());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "cli/command.h"
@@ -59,10 +58,7 @@ Status keep(const HermitageReport& report, const std::string& folder) {
       const std::string level = file_word(row.isolation.empty() ? row.database : row.isolation);
       const std::string path =
           fmt::format("{}/{}-{}.jsonl", folder, level, file_word(report.tests[i].name));
-      std::ofstream file(path, std::ios::binary);
-      file << row.cells[i].history;
-      file.close();
-      if (!file) return Error{.file = path, .what = "cannot be written; is the disk full?"};
+      if (auto status = write_file(path, row.cells[i].history); !status.ok()) return status;
     }
   }
   return {};

@@ -105,10 +105,7 @@ Status RunFolder::keep(const std::string& history, std::string_view about) {
     if (error) return folder_error(this->history(), "cannot copy the history: " + error.message());
   }
   const std::string path = (path_ / "command.txt").string();
-  std::ofstream file(path);
-  file << shell_line(own_arguments()) << '\n' << about;
-  file.close();
-  return file ? Status{} : folder_error(path, "cannot write");
+  return write_file(path, shell_line(own_arguments()) + '\n' + std::string(about));
 }
 
 }  // namespace ouro::cli

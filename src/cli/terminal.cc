@@ -16,6 +16,8 @@
 #include <mutex>
 #include <thread>
 
+#include "ouro/format.h"
+
 namespace ouro::cli {
 namespace {
 
@@ -24,13 +26,30 @@ bool g_left_behind = false;
 std::atomic<bool> g_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-void on_interrupt_signal(int) { g_interrupted = true; }
-
-void catch_once(int signal) {
+void set_handler(int signal, void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = on_interrupt_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
   ::sigaction(signal, &action, nullptr);
+}
+
+// Kills the process by the signal, as soon as this returns, without leaving a half-written file.
+void die_of(int signal) {
+  remove_half_written();
+  set_handler(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void on_interrupt_signal(int signal) {
+  g_interrupted = true;
+  set_handler(signal, die_of);
+}
+
+// What kills as long as nobody catches it shall leave no half-written file either.
+void die_cleanly_of(int signal) {
+  struct sigaction now {};
+  ::sigaction(signal, nullptr, &now);
+  if (now.sa_handler == SIG_DFL) set_handler(signal, die_of);
 }
 
 // Returns the error that kept it from writing everything, or zero.
@@ -150,11 +169,15 @@ std::string output_error() {
 bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) != 0; }
 bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) != 0; }
 
-void catch_interrupt() { catch_once(SIGINT); }
+void catch_interrupt() {
+  set_handler(SIGINT, on_interrupt_signal);
+  die_cleanly_of(SIGTERM);
+  die_cleanly_of(SIGHUP);
+}
 
 void catch_termination() {
-  catch_once(SIGTERM);
-  catch_once(SIGHUP);
+  set_handler(SIGTERM, on_interrupt_signal);
+  set_handler(SIGHUP, on_interrupt_signal);
 }
 
 const std::atomic<bool>& interrupted() { return g_interrupted; }

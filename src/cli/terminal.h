@@ -22,7 +22,8 @@ void print_error(std::string_view text);
 [[nodiscard]] bool stdout_is_terminal();
 [[nodiscard]] bool stderr_is_terminal();
 
-// From now on the first Ctrl-C only sets interrupted(); the second one kills the process.
+// From now on the first Ctrl-C only sets interrupted(); the second one kills the process. However
+// it is killed by that or by the signals below, no half-written file stays.
 void catch_interrupt();
 // The same for the signals that ask a process to end (SIGTERM, SIGHUP).
 void catch_termination();

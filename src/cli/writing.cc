@@ -51,11 +51,9 @@ std::optional<Format> format_of_path(std::string_view path) {
   return std::nullopt;
 }
 
-// Ends the process as Ctrl-C would have, but removes the half-written file before.
-[[noreturn]] void die_of_interrupt(const std::string& path) {
-  std::error_code ignored;
-  if (!is_device(path)) std::filesystem::remove(path + ".part", ignored);
-  ::raise(SIGINT);  // The signal is caught only once, so this one kills.
+// Ends the process as Ctrl-C would have. What is half written goes with it.
+[[noreturn]] void die_of_interrupt() {
+  ::raise(SIGINT);  // The second one kills.
   leave(kInternalError);
 }
 
@@ -69,7 +67,7 @@ int write_out(const History& history, const std::string& path, const std::string
   const auto stop = [] { return interrupted().load(); };
   if (!watched("writing " + (path == "-" ? "standard output" : path), stop,
                [&] { report = write_history(history, path, *chosen); })) {
-    die_of_interrupt(path);
+    die_of_interrupt();
   }
   if (!report->ok()) {
     if (path == "-" && output_closed()) return kHolds;

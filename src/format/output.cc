@@ -13,8 +13,10 @@
 #include <optional>
 #include <vector>
 
+#include "base/half_written.h"
 #include "base/system_error.h"
 #include "format/input.h"
+#include "ouro/format.h"
 
 namespace ouro {
 namespace {
@@ -81,8 +83,8 @@ class Compressor {
 // Where the bytes of a path go.
 struct Target {
   int fd = -1;
-  std::string part;   // The file is written under this name; empty: it is written in place.
-  std::string final;  // The name that it gets in the end.
+  std::unique_ptr<HalfWritten> part;  // Null: the file is written in place.
+  std::string final;                  // The name that the part gets in the end.
 };
 
 class FileOutput : public Output {
@@ -90,17 +92,14 @@ class FileOutput : public Output {
   FileOutput(Target target, std::string name, Compression compression)
       : target_(std::move(target)), name_(std::move(name)), compressor_(compression) {}
   ~FileOutput() override {
-    if (done_) return;
-    close();
-    if (!target_.part.empty()) ::unlink(target_.part.c_str());
+    if (!done_) close();
   }
   Status finish() override {
     if (auto status = write(true); !status.ok()) return status;
     done_ = true;
-    if (!close()) return abandoned();
-    if (target_.part.empty()) return {};
-    const bool visible = std::rename(target_.part.c_str(), target_.final.c_str()) == 0;
-    return visible ? Status{} : abandoned();
+    if (!close()) return failure();
+    const bool visible = target_.part == nullptr || target_.part->finish(target_.final);
+    return visible ? Status{} : failure();
   }
 
  private:
@@ -119,13 +118,6 @@ class FileOutput : public Output {
   // Standard output stays open, since others print there, too.
   bool close() { return target_.fd == STDOUT_FILENO || ::close(target_.fd) == 0; }
   [[nodiscard]] Status failure() const { return system_error(name_, "cannot write"); }
-
-  // Removes the file; returns the error that errno has.
-  [[nodiscard]] Status abandoned() const {
-    Status status = failure();
-    if (!target_.part.empty()) ::unlink(target_.part.c_str());
-    return status;
-  }
 
   Target target_;
   std::string name_;  // For messages.
@@ -170,9 +162,13 @@ Target open_target(const std::string& path) {
     file = file.parent_path() / std::filesystem::read_symlink(file, error);
     if (const auto fd = descriptor_of(file.native())) return open_descriptor(*fd);
   }
-  Target target{.fd = -1, .part = file.native() + ".part", .final = file.native()};
-  target.fd = ::open(target.part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (target.fd >= 0 && exists) {
+  Target target{.fd = -1,
+                .part = std::make_unique<HalfWritten>(file.native() + ".part"),
+                .final = file.native()};
+  target.fd = ::open(target.part->path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (target.fd < 0) {
+    target.part->abandon();
+  } else if (exists) {
     // If this fails, the file has the mode of a new one.
     [[maybe_unused]] const int kept = ::fchmod(target.fd, about.st_mode & 0777);
   }
@@ -180,6 +176,15 @@ Target open_target(const std::string& path) {
 }
 
 }  // namespace
+
+Status write_file(const std::string& path, std::string_view text) {
+  auto output = open_output(path);
+  if (!output.ok()) return std::move(output).error();
+  (*output)->buffer() = text;
+  return (*output)->finish();
+}
+
+void remove_half_written() noexcept { HalfWritten::remove_all(); }
 
 Result<std::unique_ptr<Output>> open_output(const std::string& path) {
   Compression compression = Compression::None;

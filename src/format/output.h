@@ -36,8 +36,8 @@ class MemoryOutput : public Output {
 
 // Writes `path` ("-": standard output), compressed if its name ends in .gz or .zst. A regular file
 // is written as `path`.part and gets its name when finish() succeeds, so it is never incomplete;
-// without finish() it is removed. If `path` is a symbolic link, all this happens to the file that
-// it names. Devices and pipes are written directly.
+// without finish() it is removed, and so it is by remove_half_written(). If `path` is a symbolic
+// link, all this happens to the file that it names. Devices and pipes are written directly.
 [[nodiscard]] Result<std::unique_ptr<Output>> open_output(const std::string& path);
 
 }  // namespace ouro

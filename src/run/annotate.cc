@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <unordered_map>
 
+#include "base/half_written.h"
 #include "base/system_error.h"
 
 namespace ouro::running {
@@ -92,9 +92,9 @@ std::vector<Annotation> annotations(std::vector<OpenLine>& lines, const db::Reco
 Status annotate(const std::string& path, const std::vector<Annotation>& annotations,
                 const std::vector<db::Recovered::Order>& orders, db::Model model,
                 const std::string& nemesis) {
-  const std::string part = path + ".part";
+  HalfWritten part(path + ".part");
   std::ifstream in(path, std::ios::binary);
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
+  std::ofstream out(part.path(), std::ios::binary | std::ios::trunc);
   if (!in) return error_at(path, "cannot read this file back");
   auto next = annotations.begin();
   std::string line;
@@ -113,11 +113,8 @@ Status annotate(const std::string& path, const std::vector<Annotation>& annotati
     out << print_order(order, model);
   }
   out.close();
-  if (!out) return error_at(part, "cannot write this file");
-  if (std::rename(part.c_str(), path.c_str()) != 0) {
-    return system_error(path, "cannot replace this file");
-  }
-  return {};
+  if (!out) return error_at(part.path(), "cannot write this file");
+  return part.finish(path) ? Status{} : system_error(path, "cannot replace this file");
 }
 
 }  // namespace ouro::running

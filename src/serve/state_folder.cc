@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/half_written.h"
 #include "base/system_error.h"
 #include "ouro/format.h"
 
@@ -273,16 +274,14 @@ void StateFolder::remove_old_logs() {
 }
 
 Status replace_file(const std::string& path, const std::string& content) {
-  const std::string part = path + ".part";
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  HalfWritten part(path + ".part");
+  const int file = ::open(part.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return system_error(path, "cannot write");
   const bool written =
       ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
       ::fdatasync(file) == 0;
   ::close(file);
-  if (!written || std::rename(part.c_str(), path.c_str()) != 0) {
-    return system_error(path, "cannot write");
-  }
+  if (!written || !part.finish(path)) return system_error(path, "cannot write");
   const std::string folder = std::filesystem::path(path).parent_path().string();
   return sync_folder(folder.empty() ? "." : folder);
 }
