@@ -48,19 +48,21 @@ TEST(ServePageTest, TheVerdictChangesLiveAndAViolationOpensItsExplanation) {
   ASSERT_EQ(service.post(writer("a", 1, 4, 1) + writer("<b>bold</b>", 2, 5, 2)).status, 200);
   browser.wait_for("document.getElementById('word').textContent === 'Violated'");
   browser.wait_for("document.querySelectorAll('#events .group').length === 1");
-  EXPECT_EQ(browser.text("#why"), "1 × write conflict");
+  browser.wait_for(
+      "document.getElementById('why').textContent === "
+      "'1 × write conflict (lost update among them)'");
   EXPECT_THAT(browser.text("#events .kind"),
-              AllOf(HasSubstr("write conflict 1 event"), HasSubstr("wrote the same key"),
+              AllOf(HasSubstr("lost update 1 event"), HasSubstr("overwrites an update"),
                     HasSubstr("on x 1 event today")));
   browser.click("#events summary");
   browser.wait_for("!!document.querySelector('.group button')");
   EXPECT_THAT(browser.text("#events .headline"),
-              HasSubstr("write conflict: sessions a, \"<b>bold</b>\""))
+              HasSubstr("lost update: sessions a, \"<b>bold</b>\""))
       << "shown as it is, not as markup";
   browser.wait_for("document.querySelectorAll('.tile path.curve[d]').length === 6");
   browser.click(".group button");
   browser.wait_for("!!document.querySelector('#story[open] .picture')");
-  EXPECT_EQ(browser.text("#story-title"), "Event 1: write conflict");
+  EXPECT_EQ(browser.text("#story-title"), "Event 1: lost update");
   EXPECT_THAT(browser.text("#story .plain"),
               HasSubstr("neither had committed when the other started"));
   EXPECT_EQ(browser.count("#story .graph .node"), 2u);
@@ -166,7 +168,7 @@ TEST(ServePageTest, EventsAreGroupedAndFilteredAndWhatIsNewIsSaid) {
   EXPECT_THAT(browser.text("#events"), HasSubstr("No event is like that."));
   browser.click("#events button");
   EXPECT_EQ(browser.count("#events .group"), 2u);
-  browser.evaluate("choose('kind', 'write conflict'); 0");
+  browser.evaluate("choose('kind', 'lost update'); 0");
   EXPECT_EQ(browser.count("#events .group"), 2u);
   // Somebody looked an hour ago, at the first event.
   browser.evaluate(
@@ -175,7 +177,7 @@ TEST(ServePageTest, EventsAreGroupedAndFilteredAndWhatIsNewIsSaid) {
   browser.open(service.url() + "/");
   browser.wait_for("!document.getElementById('away').hidden");
   EXPECT_THAT(browser.text("#away"), AllOf(HasSubstr("While you were away"), HasSubstr("1.0 h ago"),
-                                           HasSubstr("× write conflict"), HasSubstr("restarted")));
+                                           HasSubstr("× lost update"), HasSubstr("restarted")));
   shoot(browser, "serve-away");
   browser.click("#away button");
   EXPECT_TRUE(browser.is_true("document.getElementById('away').hidden"));
@@ -196,7 +198,7 @@ TEST(ServePageTest, EverySourceHasItsVerdictAndItsEvents) {
   browser.wait_for("document.querySelectorAll('#events .group').length === 2");
   browser.wait_for("document.querySelectorAll('#sources .badge').length === 3");
   browser.wait_for("document.querySelectorAll('#sources .badge.holds').length === 1");
-  EXPECT_THAT(browser.text(".kind h3"), StartsWith("write conflict 2 events"));
+  EXPECT_THAT(browser.text(".kind h3"), StartsWith("lost update 2 events"));
   browser.click("#sources li:nth-child(2) button");
   EXPECT_EQ(browser.count("#events .group"), 1u);
   EXPECT_THAT(browser.text("#events .chip"), HasSubstr("shop"));

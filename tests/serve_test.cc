@@ -63,11 +63,13 @@ TEST(ServeTest, WhatAionsClientsSendIsJudgedAndReportedAtOnce) {
   const std::string event = service.events().front();
   EXPECT_EQ(json_at(event, "/event"), "1");
   EXPECT_EQ(json_at(event, "/kind"), "\"violation\"");
-  EXPECT_EQ(json_at(event, "/anomaly"), "\"write conflict\"");
+  EXPECT_EQ(json_at(event, "/anomaly"), "\"lost update\"");
+  EXPECT_EQ(json_at(event, "/id"), "\"lost-update\"");
+  EXPECT_EQ(json_at(event, "/story/kind"), "\"write conflict\"") << "by which it is counted";
   EXPECT_EQ(json_at(event, "/level"), "\"session-si\"");
   EXPECT_EQ(json_at(event, "/transactions/1/session"), "2");
   EXPECT_THAT(json_at(event, "/text"),
-              HasSubstr("VIOLATED session-si by timestamps (write conflict)"));
+              HasSubstr("VIOLATED session-si by timestamps (lost update)"));
   EXPECT_EQ(service.get("/event/1").body, event + "\n");
   EXPECT_EQ(service.get("/event/2").status, 404);
   const auto end = service.stop();
@@ -279,7 +281,7 @@ TEST(ServeTest, StandardInputEndsTheServiceAndBadLinesAreLeftOut) {
   service.close_input();
   const auto end = service.wait();
   EXPECT_EQ(end.status, 1);
-  EXPECT_EQ(json_at(end.out.substr(0, end.out.find('\n')), "/anomaly"), "\"write conflict\"");
+  EXPECT_EQ(json_at(end.out.substr(0, end.out.find('\n')), "/anomaly"), "\"lost update\"");
   EXPECT_THAT(end.err, HasSubstr("standard input: left out a line: "));
   EXPECT_THAT(end.err, HasSubstr("completed at 1, before it was invoked at 2"));
   EXPECT_THAT(end.err, HasSubstr("VIOLATED session-si by timestamps (1 write conflict)"));

@@ -4,7 +4,8 @@
 // the level forbids already by themselves. It is minimal: without any one of its transactions, or
 // any one of its operations, the level allows the rest. What "without" means is said at excerpt().
 // (By timestamps a story may also contain the transaction that wrote what should have been read,
-// although the level does not need it to be violated; counterexample() leaves it out.)
+// and the reads of a lost update, although the level does not need them to be violated;
+// counterexample() leaves them out.)
 //
 // Example (built and run as tests/example_explain.cc):
 //
@@ -58,7 +59,8 @@ enum class Pattern : std::uint8_t {
   NonMonotonicRead,    // One rw; before that read, the reader read from the overwriter.
   FracturedRead,       // One rw; after that read, the reader read from the overwriter.
   CausalityViolation,  // One rw; the reader saw the overwriter through other transactions.
-  LostUpdate,          // Two transactions read one version of a key, and both overwrote it.
+  LostUpdate,          // Two transactions read one version of a key, and both overwrote it; also
+                       // if it is timestamps that show it.
   StaleRead,           // One rw; the overwriter was done before, by session or by clock.
   ReadSkew,            // Any other cycle with one rw.
   WrongAggregate,      // One rw and one wr of the same aggregate, which saw half of a transaction.
@@ -149,7 +151,8 @@ struct Story {
   bool minimal = false;     // False: a limit was reached before everything needless was removed.
   std::uint64_t count = 1;  // How often `kind` occurs in the whole history, as far as counted.
   // Of the levels that can be decided by `evidence`: the weakest that this part of the history
-  // violates, and the strongest that allow it.
+  // violates, and the strongest that allow it. Of a lost update by timestamps they are those by
+  // what was read, if that suffices to show it.
   std::vector<Level> weakest_violated;
   std::vector<Level> strongest_holding;
 };

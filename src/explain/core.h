@@ -26,6 +26,8 @@ class Core {
   [[nodiscard]] std::vector<TxnId> txns() const;
   [[nodiscard]] std::vector<OpId> ops() const;
 
+  // Whether the anomaly is about single keys, so that parts are found by a look at all operations.
+  [[nodiscard]] bool is_of_keys() const { return !keys_.empty(); }
   // The next larger part, which may not show the anomaly; nothing when all were tried.
   [[nodiscard]] std::optional<Excerpt> next();
 

@@ -208,4 +208,20 @@ History excerpt(const History& history, std::span<const TxnId> txns, Evidence ev
   return excerpt(history, txns, ops, evidence);
 }
 
+Excerpt whole_txns(const History& history, std::span<const TxnId> txns, Evidence evidence) {
+  std::vector<bool> kept(history.op_count(), false);
+  std::vector<bool> keys(history.key_count(), false);
+  bool of_keys = true;  // Whether none is a predicate read, which may have to do with any key.
+  for (const TxnId txn : txns) {
+    for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
+      kept[op.index()] = true;
+      const KeyId key = history.op(op).key;
+      if (key.valid()) keys[key.index()] = true;
+      of_keys = of_keys && key.valid();
+    }
+  }
+  if (!of_keys) keys.clear();
+  return Excerpter(history, evidence, std::move(keys)).make(txns, kept);
+}
+
 }  // namespace ouro

@@ -130,4 +130,9 @@ class Excerpter {
   std::unique_ptr<RowGrounds> grounds_;  // Null: by timestamps, or no predicate reads.
 };
 
+// The part with all operations of `txns`. REQUIRES: `txns` ascend.
+// Cost: one pass over the history, and hashing for writes of the keys of these operations.
+[[nodiscard]] Excerpt whole_txns(const History& history, std::span<const TxnId> txns,
+                                 Evidence evidence);
+
 }  // namespace ouro

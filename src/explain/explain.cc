@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <tuple>
 
@@ -18,6 +19,7 @@
 #include "explain/cases.h"
 #include "explain/core.h"
 #include "explain/lift.h"
+#include "explain/lost_update.h"
 #include "explain/names.h"
 #include "explain/retell.h"
 #include "explain/shrink.h"
@@ -35,6 +37,8 @@ constexpr std::size_t kManyAnomalies = 1000;
 // What it costs, in steps for each operation, to go through a history or to make a part of it.
 constexpr std::uint64_t kStepsPerLook = 4;
 constexpr std::uint64_t kStepsPerExcerpt = 30;
+// How many steps a part may be shrunk for, whatever was spent before: about a fifth of a second.
+constexpr std::uint64_t kLeastToShrink = 20'000'000;
 
 bool is_cycle(AnomalyKind kind) {
   const AnomalySign sign = info(kind).sign;
@@ -142,8 +146,9 @@ class Explaining {
 
   void tell_suspect(const History& history, const Verdict& verdict, const Anomaly& suspect,
                     const Excerpt* part) {
-    budget_.charge(kStepsPerExcerpt * history.op_count());
-    const auto least = Core(history, verdict, suspect).next();
+    Core core(history, verdict, suspect);
+    charge_for(core, history);
+    const auto least = core.next();
     if (!least || !shows(least->history, suspect.kind)) return;
     auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
     if (!story) return;
@@ -228,15 +233,18 @@ class Explaining {
     return is_cycle(verdict->anomalies.front().kind);
   }
 
-  // Whether the part has an anomaly of the same kind with the same expected result.
-  [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted) const {
+  // Whether the part has an anomaly of the same kind with the same expected result, and of which
+  // `also` is true.
+  [[nodiscard]] bool shows_same(const History& part, const Anomaly& wanted,
+                                const std::function<bool(const Anomaly&)>& also) const {
     CheckOptions options = check_options();
     options.examples = kManyAnomalies;
     const auto verdict = checked(part, first_.level, options);
     return verdict.ok() && std::any_of(verdict->anomalies.begin(), verdict->anomalies.end(),
                                        [&](const Anomaly& anomaly) {
                                          return anomaly.kind == wanted.kind &&
-                                                anomaly.expected == wanted.expected;
+                                                anomaly.expected == wanted.expected &&
+                                                also(anomaly);
                                        });
   }
 
@@ -266,13 +274,19 @@ class Explaining {
                              [&](const Anomaly& a, const Anomaly& b) { return rank(a) < rank(b); });
   }
 
+  // What the first part of the history costs.
+  void charge_for(const Core& core, const History& history) const {
+    const std::uint64_t steps = core.is_of_keys() ? 2 * kStepsPerLook : kStepsPerExcerpt;
+    budget_.charge(steps * history.op_count());
+  }
+
   [[nodiscard]] Story story_of(const History& history, const Verdict& verdict,
                                const Anomaly& anomaly) const {
     if (verdict.evidence == Evidence::Timestamps) return local_story(history, verdict, anomaly);
     Core core(history, verdict, anomaly);
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
-    budget_.charge(kStepsPerExcerpt * history.op_count());
+    charge_for(core, history);
     for (auto part = core.next(); part; part = core.next()) {
       if (shows(part->history, anomaly.kind)) {
         auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
@@ -304,6 +318,61 @@ class Explaining {
   // with fewer a read would have to return something else.
   [[nodiscard]] Story local_story(const History& history, const Verdict& verdict,
                                   const Anomaly& anomaly) const {
+    if (auto story = story_of_lost_update(history, verdict, anomaly)) return *std::move(story);
+    Story story = named_by(history, verdict, anomaly);
+    const Excerpt own = only(history, story);
+    // If these do not suffice, others are needed, such as writers of what was read or should have
+    // been.
+    const auto question = [&](const History& h) {
+      return shows_same(h, anomaly, [](const Anomaly&) { return true; });
+    };
+    if (shrink_to(story, own, question)) return story;
+    Core core(history, verdict, anomaly);
+    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
+      if (part->history.op_count() > kManyOfPart) break;
+      if (shrink_to(story, *part, question)) return story;
+    }
+    if (shows(own.history, anomaly.kind)) {
+      story.minimal = true;
+      set_levels(story, own.history, first_.evidence);
+    }
+    return story;
+  }
+
+  // The same if it is a lost update: with the reads as well, which the anomaly does not name, and
+  // with the write that they returned. If that is known, it is forbidden and allowed, by what was
+  // read, where every lost update is.
+  [[nodiscard]] std::optional<Story> story_of_lost_update(const History& history,
+                                                          const Verdict& verdict,
+                                                          const Anomaly& anomaly) const {
+    budget_.charge(kStepsPerLook * history.op_count());
+    const auto lost = lost_update_in(history, anomaly, verdict.level);
+    if (!lost) return std::nullopt;
+    Story story = named_by(history, verdict, anomaly);
+    for (const OpId op :
+         {lost->one.read, lost->one.write, lost->other.read, lost->other.write, lost->source}) {
+      if (!op.valid()) continue;
+      story.ops.push_back(op);
+      story.txns.push_back(history.txn_of(op));
+    }
+    tidy(story);
+    const auto question = [&](const History& part) {
+      return shows_same(part, anomaly, [&](const Anomaly& same) {
+        return lost_update_in(part, same, verdict.level).has_value();
+      });
+    };
+    if (!shrink_to(story, only(history, story), question)) return std::nullopt;
+    const Op read = history.op(lost->one.read);
+    if (lost->source.valid() || history.initial(read.key) == read.value) {
+      set_levels(story, only(history, story).history, Evidence::Observed);
+    }
+    return story;
+  }
+
+  // The story of the transactions and operations that an anomaly names; of all operations, if it
+  // names none.
+  [[nodiscard]] Story named_by(const History& history, const Verdict& verdict,
+                               const Anomaly& anomaly) const {
     Story story = told(history, verdict, anomaly);
     budget_.charge(kStepsPerLook * history.op_count());
     story.txns = anomaly.txns;
@@ -314,31 +383,30 @@ class Explaining {
         ++op.value;
       }
     }
-    std::sort(story.txns.begin(), story.txns.end());
-    std::sort(story.ops.begin(), story.ops.end());
+    tidy(story);
+    story.weakest_violated = {verdict.level};
+    return story;
+  }
+
+  // Brings the transactions and operations into the order of the history, each once.
+  static void tidy(Story& story) {
+    const auto sort = [](auto& all) {
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+    };
+    sort(story.txns);
+    sort(story.ops);
+  }
+
+  // The part of the history that the story is about.
+  [[nodiscard]] Excerpt only(const History& history, const Story& story) const {
     std::vector<bool> kept(history.op_count(), false);
     std::vector<bool> keys(history.key_count(), false);
     for (const OpId op : story.ops) {
       kept[op.index()] = true;
       if (history.op(op).key.valid()) keys[history.op(op).key.index()] = true;
     }
-    story.weakest_violated = {verdict.level};
-    const Excerpt own =
-        Excerpter(history, verdict.evidence, std::move(keys)).make(story.txns, kept);
-    // If these do not suffice, others are needed, such as writers of what was read or should have
-    // been.
-    const auto question = [&](const History& h) { return shows_same(h, anomaly); };
-    if (shrink_to(story, own, question)) return story;
-    Core core(history, verdict, anomaly);
-    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
-      if (part->history.op_count() > kManyOfPart) break;
-      if (shrink_to(story, *part, question)) return story;
-    }
-    if (shows(own.history, anomaly.kind)) {
-      story.minimal = true;
-      set_levels(story, own.history);
-    }
-    return story;
+    return Excerpter(history, first_.evidence, std::move(keys)).make(story.txns, kept);
   }
 
   // Makes the story one about the smallest part of `part` for which the answer is yes; false if the
@@ -351,7 +419,7 @@ class Explaining {
     story.ops = least.part.ops;
     for (TxnId& txn : story.txns) txn = lifted(txn, part);
     for (OpId& op : story.ops) op = lifted(op, part);
-    set_levels(story, least.part.history);
+    set_levels(story, least.part.history, first_.evidence);
     return true;
   }
 
@@ -374,22 +442,10 @@ class Explaining {
                                                     std::span<const TxnId> txns,
                                                     AnomalyKind kind) const {
     if (!is_cycle(kind)) return std::nullopt;
-    std::vector<bool> kept(history.op_count(), false);
-    std::vector<bool> keys(history.key_count(), false);
-    bool of_keys = true;  // Whether none is a predicate read, which may have to do with any key.
     std::size_t count = 0;
-    for (const TxnId txn : txns) {
-      for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
-        kept[op.index()] = true;
-        ++count;
-        const KeyId key = history.op(op).key;
-        if (key.valid()) keys[key.index()] = true;
-        of_keys = of_keys && key.valid();
-      }
-    }
+    for (const TxnId txn : txns) count += history.end_op(txn).value - history.first_op(txn).value;
     if (count > kManyOfPart) return std::nullopt;
-    if (!of_keys) keys.clear();
-    return Excerpter(history, first_.evidence, std::move(keys)).make(txns, kept);
+    return whole_txns(history, txns, first_.evidence);
   }
 
   // The smallest story of a part that shows `kind`: with as few transactions as possible, and of
@@ -398,12 +454,17 @@ class Explaining {
                                                   AnomalyKind kind,
                                                   std::optional<CycleKind> as_bad) const {
     const Evidence evidence = first_.evidence;
+    // A small part is shrunk in any case: that costs next to nothing beside what it took to find
+    // it.
+    const Budget least_budget(budget_.time_left(), options_.cancelled, options_.memory_limit,
+                              kLeastToShrink);
+    const Budget& budget = budget_.affords(kLeastToShrink) ? budget_ : least_budget;
     const auto is_as_bad = [&](const History& h) {
       const auto worst = as_bad ? worst_of(h) : std::nullopt;
       return !as_bad || (worst && *worst <= *as_bad);
     };
     const auto tells = [&](const History& h) { return shows(h, kind) && is_as_bad(h); };
-    const Shrunk few = shrink_txns(core.history, evidence, tells, budget_);
+    const Shrunk few = shrink_txns(core.history, evidence, tells, budget);
     Excerpt part = lifted(few.part, core);
     Level worst = worst_level(part.history, kind);
     if (auto all = all_they_did(history, part.txns, kind)) {
@@ -418,10 +479,10 @@ class Explaining {
         [&](const History& h) {
           return tells(h) && (worst == first_.level || shows(h, kind, worst));
         },
-        budget_);
+        budget);
     const Shrunk any_kind = shrink(
         same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
-        budget_);
+        budget);
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.examples = as_bad ? kManyAnomalies : 1;
@@ -432,7 +493,7 @@ class Explaining {
     for (std::size_t t = 0; t < least.txn_count(); ++t) story.txns.emplace_back(t);
     for (std::size_t i = 0; i < least.op_count(); ++i) story.ops.emplace_back(i);
     story.minimal = few.minimal && same_kind.minimal && any_kind.minimal;
-    set_levels(story, least);
+    set_levels(story, least, first_.evidence);
     lift(story, any_kind.part);
     lift(story, same_kind.part);
     lift(story, part);
@@ -508,15 +569,18 @@ class Explaining {
     return branches ? std::move(branches) : std::move(cases);
   }
 
-  // Finds the weakest levels that the part of the story violates, and the strongest that hold.
-  void set_levels(Story& story, const History& least) const {
+  // Finds the weakest levels that the part of the story violates, and the strongest that hold. If
+  // it violates none by this evidence, leaves them as they were.
+  void set_levels(Story& story, const History& least, Evidence evidence) const {
     std::vector<Level> asked;
     for (const LevelInfo& level : levels()) {
-      if (decidable(level.level, first_.evidence)) asked.push_back(level.level);
+      if (decidable(level.level, evidence)) asked.push_back(level.level);
     }
+    CheckOptions options = check_options();
+    options.evidence = evidence;
     const Budget left(budget_, 1);
-    auto verdicts = check_within(left, least, asked, check_options());
-    if (!verdicts.ok()) return;
+    auto verdicts = check_within(left, least, asked, options);
+    if (!verdicts.ok() || worst(*verdicts) != Outcome::Violated) return;
     // A story is about what was recorded, and says nothing of what was not.
     for (Verdict& verdict : *verdicts) verdict.left_out.clear();
     story.weakest_violated = weakest_violated(*verdicts);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "explain/lost_update.h"
 #include "history/access.h"
 #include "history/commuting.h"
 #include "history/moment.h"
@@ -187,6 +188,15 @@ Pattern of_kind(AnomalyKind kind) {
   return static_cast<Pattern>(static_cast<int>(Pattern::SnapshotMismatch) + behind);
 }
 
+// Whether the story tells of two updates of one version, which timestamps show as a write conflict
+// or as a read that is too old.
+bool is_update_lost_by_time(const Story& story, const History& history) {
+  return (story.kind == AnomalyKind::WriteConflict ||
+          story.kind == AnomalyKind::SnapshotMismatch) &&
+         !story.shown_by.empty() &&
+         lost_update_among(history, story.ops, story.shown_by.front()).has_value();
+}
+
 Variant variant_of(const Story& story, const History& history) {
   Variant variant = Variant::None;
   const auto look_at = [&](const Edge& edge) {
@@ -216,6 +226,7 @@ void name_story(Story& story, const History& history) {
     if (story.pattern == Pattern::AbortedRead && namer.dirty_update()) {
       story.pattern = Pattern::DirtyUpdate;
     }
+    if (is_update_lost_by_time(story, history)) story.pattern = Pattern::LostUpdate;
     return;
   }
   const Case& first = story.cases.front();

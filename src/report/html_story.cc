@@ -90,7 +90,8 @@ class StoryWriter {
         continue;
       }
       json_.begin_object().member("i", op.value - history_.first_op(txn).value);
-      json_.member("text", place_notation(history_, history_.op(op))).member("matters", matters);
+      json_.member("text", place_notation(history_, history_.op(op), narrator_.columns()))
+          .member("matters", matters);
       json_.end_object();
     }
     json_.end_array().member("hidden", hidden).end_object();
@@ -202,20 +203,14 @@ class StoryWriter {
   // Writes a link between the two writes of a write conflict.
   void write_conflict(const std::string& sentence) {
     if (story_.kind != AnomalyKind::WriteConflict) return;
-    std::vector<OpId> writes;
-    for (const OpId op : narrator_.ops()) {
-      if (!is_write(history_.op(op).kind)) continue;
-      if (writes.empty() || history_.txn_of(writes.back()) != history_.txn_of(op)) {
-        writes.push_back(op);
-      }
-    }
-    if (writes.size() != 2) return;
-    write_link({.from = history_.txn_of(writes[0]),
-                .to = history_.txn_of(writes[1]),
+    if (story_.shown_by.size() != 2) return;
+    const auto [first, second] = std::minmax(story_.shown_by[0], story_.shown_by[1]);
+    write_link({.from = history_.txn_of(first),
+                .to = history_.txn_of(second),
                 .kind = EdgeKind::WriteWrite,
-                .key = history_.op(writes[1]).key,
-                .from_op = writes[0],
-                .to_op = writes[1]},
+                .key = history_.op(second).key,
+                .from_op = first,
+                .to_op = second},
                "conflict", sentence);
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "explain/lost_update.h"
 #include "history/access.h"
 #include "history/moment.h"
 #include "report/narrator.h"
@@ -65,6 +66,23 @@ OpId Narrator::write_of(TxnId txn, KeyId key) const {
 }
 
 // "T2 and T3 both read stock=10, and each overwrote what the other relied on: one update is lost."
+std::string Narrator::both_updated(TxnId one, TxnId other, std::string_view what) const {
+  const auto [first, second] = std::minmax(one, other);
+  return fmt::format(
+      "{} and {} both read {}, and each overwrote what the other relied on: one update is lost.",
+      label(first), label(second), what);
+}
+
+// The same of an anomaly that timestamps show.
+std::string Narrator::lost_by_time_in_short() const {
+  const auto lost = lost_update_among(history_, ops_, story_.shown_by.front());
+  if (!lost) return plain_sentence();
+  const Op read = history_.op(lost->one.read);
+  return both_updated(history_.txn_of(read.id), history_.txn_of(lost->other.read),
+                      assigned(read.key, read.value));
+}
+
+// The same, or what can be said if only one of the two is known to have read that.
 std::string Narrator::lost_update_in_short(const Edge& missed) const {
   if (!missed.from_op.valid() || !is_read(history_.op(missed.from_op).kind)) return {};
   const Op read = history_.op(missed.from_op);
@@ -75,10 +93,7 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
   };
   const std::string what = assigned(read.key, read.value);
   if (std::any_of(ops_.begin(), ops_.end(), same)) {
-    const auto [first, second] = std::minmax(missed.from, missed.to);
-    return fmt::format(
-        "{} and {} both read {}, and each overwrote what the other relied on: one update is lost.",
-        label(first), label(second), what);
+    return both_updated(missed.from, missed.to, what);
   }
   return fmt::format("{} read {} and overwrote {} without having seen it: that update is lost.",
                      label(missed.from), what, work(missed.to, missed.to_op, missed.key));
@@ -301,8 +316,14 @@ std::vector<std::string> Narrator::others() const {
   return out;
 }
 
+bool Narrator::has_proof() const {
+  return !story_.cases.empty() || story_.pattern == Pattern::LostUpdate;
+}
+
 std::string Narrator::in_short() const {
-  if (story_.cases.empty()) return plain_sentence();
+  if (story_.cases.empty()) {
+    return story_.pattern == Pattern::LostUpdate ? lost_by_time_in_short() : plain_sentence();
+  }
   const Case& naming = story_.cases[story_.named_by];
   std::string out = naming.plain ? std::string() : pattern_in_short(naming.cycle);
   if (out.empty()) {

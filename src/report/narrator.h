@@ -29,11 +29,16 @@ class Narrator {
   // The operations that the story rests on, in their order in the history.
   [[nodiscard]] const std::vector<OpId>& ops() const { return ops_; }
 
+  // In which columns the rows of the story differ.
+  [[nodiscard]] const std::vector<ColumnId>& columns() const { return columns_; }
+
   // A line for each transaction: "T1  session a, line 3   r x=0   w x=1", in columns.
   [[nodiscard]] std::vector<std::string> cast() const;
   // What happened, in one sentence: "T1 and T2 both read x=0, and each overwrote …". If it holds in
   // one of several cases only, the mildest, it begins with "At best".
   [[nodiscard]] std::string in_short() const;
+  // Whether lines() say more than in_short().
+  [[nodiscard]] bool has_proof() const;
   // A sentence for each transaction that neither in_short() nor lines() mention: what it wrote, and
   // who read that.
   [[nodiscard]] std::vector<std::string> others() const;
@@ -93,6 +98,8 @@ class Narrator {
   [[nodiscard]] std::string work(TxnId txn, OpId write, KeyId key) const;
   [[nodiscard]] OpId write_of(TxnId txn, KeyId key) const;
   [[nodiscard]] std::string pattern_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string both_updated(TxnId one, TxnId other, std::string_view what) const;
+  [[nodiscard]] std::string lost_by_time_in_short() const;
   [[nodiscard]] std::string lost_update_in_short(const Edge& missed) const;
   [[nodiscard]] std::string missed_in_short(const Edge& edge) const;
   [[nodiscard]] std::string aggregate_in_short(std::span<const Edge> cycle) const;

@@ -111,8 +111,7 @@ std::string predicate_notation(const History& history, const Op& op) {
   const auto end = [&](Value bound) {
     return bound.is_null() ? std::string() : shortened(history.label(bound));
   };
-  return fmt::format("scan {}..{} ({})", end(read.lower),
-                     end(shown_upper(history, read)), rows);
+  return fmt::format("scan {}..{} ({})", end(read.lower), end(shown_upper(history, read)), rows);
 }
 
 }  // namespace
@@ -195,9 +194,10 @@ std::string notation(const History& history, const Op& op, std::span<const Colum
   return fmt::format("{} {}", word, assignment(history, op.key, op.value, matter));
 }
 
-std::string place_notation(const History& history, const Op& op) {
+std::string place_notation(const History& history, const Op& op, std::span<const ColumnId> matter) {
   if (op.kind == OpKind::IncMark) return "(inc)";
-  return info(op.kind).second ? "→ " + short_text(history, op.value) : notation(history, op);
+  return info(op.kind).second ? "→ " + short_text(history, op.value, matter)
+                              : notation(history, op, matter);
 }
 
 std::string whereabouts(const History& history, TxnId txn) {

@@ -31,7 +31,8 @@ namespace ouro {
 [[nodiscard]] std::string cas_notation(const History& history, const Op& op);
 // As notation(), but for the second half of a compare-and-set just "→ 2": for lists in which both
 // halves have lines of their own.
-[[nodiscard]] std::string place_notation(const History& history, const Op& op);
+[[nodiscard]] std::string place_notation(const History& history, const Op& op,
+                                         std::span<const ColumnId> matter = {});
 
 // "session a, line 3, id 4711, aborted": all that helps to find the transaction in the input.
 [[nodiscard]] std::string whereabouts(const History& history, TxnId txn);

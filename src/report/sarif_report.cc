@@ -68,7 +68,7 @@ std::string result_of(const Checked& checked, const Story& story, std::size_t ru
   std::string text = fmt::format("{} violated: {}.", info(story.level).name, name(story));
   text += '\n' + narrator.in_short();
   for (const std::string& line : narrator.cast()) text += '\n' + line;
-  if (!story.cases.empty()) {
+  if (narrator.has_proof()) {
     for (const std::string& line : narrator.lines()) text += '\n' + line;
   }
   JsonWriter json;

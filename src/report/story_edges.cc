@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "explain/lost_update.h"
 #include "explain/source.h"
 
 namespace ouro {
@@ -10,6 +11,23 @@ namespace {
 // Whether the edge rests on what its case assumes.
 bool is_assumed(const Edge& edge, const Case& each) {
   return edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
+}
+
+// Of a lost update by timestamps: each read what the other overwrote.
+std::vector<Edge> mutual_overwriting(const History& history, const Story& story,
+                                     const Narrator& narrator) {
+  if (!story.cases.empty() || story.pattern != Pattern::LostUpdate) return {};
+  const auto lost = lost_update_among(history, narrator.ops(), story.shown_by.front());
+  if (!lost) return {};
+  const auto missed = [&](const Update& update, const Update& other) {
+    return Edge{.from = history.txn_of(update.read),
+                .to = history.txn_of(other.write),
+                .kind = EdgeKind::ReadWrite,
+                .key = history.op(update.read).key,
+                .from_op = update.read,
+                .to_op = other.write};
+  };
+  return {missed(lost->one, lost->other), missed(lost->other, lost->one)};
 }
 
 }  // namespace
@@ -80,6 +98,7 @@ std::vector<Edge> restored_edges(const History& history, const Story& story,
       if (edge.kind == EdgeKind::Forced && edge.read.valid()) add(reads_behind(history, edge));
     }
   }
+  add(mutual_overwriting(history, story, narrator));
   add(observed_reads(history, narrator));
   return out;
 }

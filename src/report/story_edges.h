@@ -20,7 +20,8 @@ namespace ouro {
 [[nodiscard]] std::vector<Edge> reads_behind(const History& history, const Edge& forced);
 
 // What holds in any case: the edges of cycles that rest on nothing assumed, the support of the
-// story, the reads behind forced edges, and all other observed reads. Each edge once.
+// story, the reads behind forced edges, what the two of a lost update by timestamps overwrote, and
+// all other observed reads. Each edge once.
 [[nodiscard]] std::vector<Edge> restored_edges(const History& history, const Story& story,
                                                const Narrator& narrator);
 

@@ -25,7 +25,7 @@ void append_story(std::string& out, const History& history, const Story& story) 
   const Narrator narrator(history, story);
   out += fmt::format("  {}\n\n", narrator.in_short());
   for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
-  if (!story.cases.empty()) {  // Else it is told already.
+  if (narrator.has_proof()) {  // Else it is told already.
     out += '\n';
     for (const std::string& line : narrator.others()) out += fmt::format("  {}\n", line);
     for (const std::string& line : narrator.lines()) out += fmt::format("  {}\n", line);

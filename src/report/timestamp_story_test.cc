@@ -57,6 +57,81 @@ TEST(TimestampStoryTest, PairsOfWriters) {
             "T1 and T2 both wrote x and committed at 5: nobody can say whose is the newer.");
 }
 
+// A story of the history at `level` in one line: its name, what happened, the proof, and where it
+// is allowed; the first one.
+std::string lost(const std::string& text, Level level) {
+  const auto history = parse_history(text);
+  if (!history.ok()) return history.error().to_string();
+  const auto verdict = check(*history, level, {.evidence = Evidence::Timestamps});
+  if (!verdict.ok()) return verdict.error().to_string();
+  const Explanation explanation = explain(*history, *verdict);
+  if (explanation.stories.empty()) return "none";
+  const Story& story = explanation.stories[0];
+  const Narrator narrator(*history, story);
+  std::string out = name(story) + ": " + narrator.in_short();
+  if (narrator.has_proof()) out += " " + narrator.lines()[0];
+  out += " Allowed up to";
+  for (const Level allowed : story.strongest_holding) out += " " + std::string(info(allowed).name);
+  return out;
+}
+
+constexpr const char* kShop = R"({"session":"s","start_ts":1,"commit_ts":2,"ops":[["w","x",1]]})"
+                              "\n";
+
+TEST(TimestampStoryTest, WhoeverOverwritesWhatTheOtherReadLosesAnUpdate) {
+  const std::string both =
+      std::string(kShop) +
+      R"({"session":"a","start_ts":3,"commit_ts":6,"ops":[["r","x",1],["w","x",2]]}
+{"session":"b","start_ts":4,"commit_ts":7,"ops":[["r","x",1],["w","x",3]]}
+)";
+  constexpr const char* kBoth =
+      "lost update: T2 and T3 both read x=1, and each overwrote what the other relied on: one "
+      "update is lost. ";
+  EXPECT_EQ(lost(both, Level::Si),
+            std::string(kBoth) +
+                "T2 and T3 both wrote x, and neither had committed when the other started. Allowed "
+                "up to prefix");
+  EXPECT_EQ(lost(both, Level::Serializable),
+            std::string(kBoth) +
+                "T3 read x=1, which T1 wrote and committed at 2; but by its timestamp it should "
+                "have read x=2, which T2 wrote and committed at 6. Allowed up to prefix");
+}
+
+TEST(TimestampStoryTest, AReadThatIsTooOldLosesAnUpdateAlsoLongAfterwards) {
+  const std::string late =
+      std::string(kShop) +
+      R"({"session":"a","start_ts":3,"commit_ts":4,"ops":[["r","x",1],["w","x",2]]}
+{"session":"b","start_ts":5,"commit_ts":6,"ops":[["r","x",2],["w","x",3]]}
+{"session":"c","start_ts":7,"commit_ts":8,"ops":[["r","x",1],["w","x",4]]}
+)";
+  EXPECT_EQ(lost(late, Level::Si),
+            "lost update: T2 and T4 both read x=1, and each overwrote what the other relied on: "
+            "one update is lost. T4 read x=1, which T1 wrote and committed at 2; but by its "
+            "timestamp it should have read x=3, which T3 wrote and committed at 6. Allowed up to "
+            "prefix");
+}
+
+TEST(TimestampStoryTest, NotEveryConflictIsALostUpdate) {
+  const std::string blind = R"({"session":"a","start_ts":3,"commit_ts":6,"ops":[["w","x",2]]}
+{"session":"b","start_ts":4,"commit_ts":7,"ops":[["r","x",null],["w","x",3]]}
+)";
+  EXPECT_EQ(lost(blind, Level::Si).substr(0, 15), "write conflict:") << "one of them read nothing";
+  // Between the begins of the two, others made another version of the same value.
+  const std::string again =
+      std::string(kShop) +
+      R"({"session":"a","start_ts":3,"commit_ts":9,"ops":[["r","x",1],["w","x",2]]}
+{"session":"b","start_ts":4,"commit_ts":5,"ops":[["w","x",1]]}
+{"session":"c","start_ts":6,"commit_ts":8,"ops":[["r","x",1],["w","x",3]]}
+)";
+  EXPECT_EQ(lost(again, Level::Si).substr(0, 15), "write conflict:");
+  // Appends overwrite nothing.
+  const std::string lists =
+      R"({"session":"a","start_ts":3,"commit_ts":6,"ops":[["r","l",[]],["append","l",2]]}
+{"session":"b","start_ts":4,"commit_ts":7,"ops":[["r","l",[]],["append","l",3]]}
+)";
+  EXPECT_EQ(lost(lists, Level::Si).substr(0, 15), "write conflict:");
+}
+
 TEST(TimestampStoryTest, Inversions) {
   const std::string text =
       R"({"session":"a","invoked":10,"completed":20,"start_ts":3,"commit_ts":4,"ops":[["w","x",1]]}

@@ -71,6 +71,12 @@ class EventLog {
     return this.events.filter(event => event.event > number);
   }
 
+  // What violations of a kind are called that are known by a better name.
+  otherNames(kind) {
+    const named = this.events.filter(event => event.story?.kind === kind && event.anomaly !== kind && !event.takenBack);
+    return [...new Set(named.map(event => event.anomaly))].sort();
+  }
+
   wanted(event) {
     const {kind, source, key, after} = this.filter;
     const about = event.group ?? event;

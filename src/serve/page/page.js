@@ -15,7 +15,10 @@ function showVerdict(summary) {
   find('level').textContent = `${summary.level} by timestamps`;
   find('verdict').className = `card ${summary.verdict}`;
   find('word').textContent = {holds: 'Holds', violated: 'Violated', undecided: 'Undecided'}[summary.verdict];
-  const found = Object.entries(summary.violations).map(([name, n]) => `${shortCount(n)} × ${name}`);
+  const found = Object.entries(summary.violations).map(([name, n]) => {
+    const others = log.otherNames(name);
+    return `${shortCount(n)} × ${name}${others.length > 0 ? ` (${others.join(', ')} among them)` : ''}`;
+  });
   find('why').textContent = summary.verdict === 'violated' ? found.join(', ')
       : summary.verdict === 'undecided' ? whyUndecided(summary)
       : summary.transactions === 0 ? 'No transaction came yet.'
