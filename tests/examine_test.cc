@@ -12,6 +12,8 @@
 #include "ouro/format.h"
 #include "ouro/generate.h"
 #include "ouro/report.h"
+#include "tests/small_histories.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -89,6 +91,93 @@ TEST(ExamineTest, TellsTheSmallestAndWorstStoryOfAllLevelsThatAreViolated) {
     const History least = counterexample(history, story);
     EXPECT_EQ(check(least, Level::SessionSi)->outcome, Outcome::Violated);
   }
+}
+
+// A long fork of four transactions with readers whom others must be seen through, so that it takes
+// seven; and beside it a fractured read of three.
+constexpr char kForkAndFracture[] = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","y",1]]}
+{"session":"c","ops":[["r","x",1],["w","p",1]]}
+{"session":"d","ops":[["r","y",1],["w","q",1]]}
+{"session":"e","ops":[["r","p",1],["r","y",null]]}
+{"session":"f","ops":[["r","q",1],["r","x",null]]}
+{"session":"g","ops":[["w","u",1],["w","v",1]]}
+{"session":"h","ops":[["r","u",1],["w","u",2],["w","v",2]]}
+{"session":"i","ops":[["r","v",1],["r","u",2]]}
+)";
+
+std::vector<std::string> told(const History& history, Level level) {
+  std::vector<std::string> out;
+  for (const Explanation& explanation : examined(history, {.levels = {level}}).explanations) {
+    for (const Story& story : explanation.stories) {
+      out.push_back(name(story) + " of " + std::to_string(story.txns.size()));
+      EXPECT_EQ(check(counterexample(history, story), level)->outcome, Outcome::Violated);
+    }
+  }
+  return out;
+}
+
+TEST(ExamineTest, TellsWhatViolatesWeakerLevelsAndThoseApart) {
+  const History history = parse(kForkAndFracture);
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level, Evidence::Observed)) continue;
+    const auto stories = told(history, level.level);
+    if (stories.empty()) continue;
+    EXPECT_EQ(stories[0], "fractured read of 3") << level.name;
+  }
+}
+
+// How small a story is, and among equals how bad.
+using Size = std::pair<std::size_t, Pattern>;
+
+Size size_of_best(const Explanation& explanation) {
+  Size out(~std::size_t{0}, Pattern::Internal);
+  for (const Story& story : explanation.stories) {
+    out = std::min(out, Size(story.txns.size(), story.pattern));
+  }
+  return out;
+}
+
+Explanation explained(const History& history, Level level) {
+  const auto verdict = check(history, level);
+  EXPECT_TRUE(verdict.ok());
+  return explain(history, *verdict);
+}
+
+// What docs/anomalies.md says of stories: of no level that is violated and not stronger there is a
+// smaller one, or one that is as small and worse.
+TEST(ExamineTest, NoStoryOfAnotherLevelIsSmaller) {
+  std::size_t smaller_elsewhere = 0;
+  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+    const History history = oracle::random_history(seed, oracle::mixed_shape(seed));
+    if (history.txn_count() == 0) continue;
+    for (const Level level : {Level::SessionSi, Level::Si, Level::Serializable}) {
+      const Examination out = examined(history, {.levels = {level}});
+      if (out.explanations.empty()) continue;
+      const Story& first = out.explanations[0].stories.at(0);
+      const Size told(first.txns.size(), first.pattern);
+      const Size own = size_of_best(explained(history, level));
+      EXPECT_LE(told, own) << "seed " << seed;
+      for (const LevelInfo& other : levels()) {
+        if (!decidable(other.level, Evidence::Observed) || implies(other.level, level)) continue;
+        // Without predicate reads this is serializable, which is stronger.
+        if (other.level == Level::RepeatableRead && !history.has_predicate_reads()) continue;
+        const Explanation explanation = explained(history, other.level);
+        const Size size = size_of_best(explanation);
+        if (explanation.stories.empty() || size >= told) continue;
+        // It is smaller, so its transactions do not violate the level in such a way.
+        EXPECT_FALSE(implies(level, other.level)) << "seed " << seed << ": " << other.name;
+        for (const Story& story : explanation.stories) {
+          if (Size(story.txns.size(), story.pattern) != size) continue;
+          EXPECT_GE(size_of_best(explained(excerpt(history, story.txns), level)), told)
+              << "seed " << seed << ": " << info(level).name << ", " << other.name;
+          break;
+        }
+      }
+      if (told < own) ++smaller_elsewhere;
+    }
+  }
+  EXPECT_GT(smaller_elsewhere, 10u / kSlowdown) << "else this test shows nothing";
 }
 
 TEST(ExamineTest, DoesNoMoreThanIsWanted) {

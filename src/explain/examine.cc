@@ -15,6 +15,7 @@
 #include "check/implied.h"
 #include "check/left_out.h"
 #include "explain/look.h"
+#include "explain/smallest.h"
 
 namespace ouro {
 namespace {
@@ -27,11 +28,6 @@ constexpr std::uint64_t kLeastCourtesy = 100'000'000;
 
 // How many stories of each name are told, at least, to look for an anomaly that is expected.
 constexpr std::size_t kExamplesToLookIn = 20;
-
-// In a history of more operations, a story of no more than kSmallStory transactions is told without
-// looking for a better one.
-constexpr std::size_t kManyOps = 2'000;
-constexpr std::size_t kSmallStory = 3;
 
 class Examining {
  public:
@@ -121,16 +117,14 @@ class Examining {
   [[nodiscard]] bool is_told(Level level) const {
     const auto shows = [&](const Story& story) {
       return story.evidence == Evidence::Observed &&
-             std::any_of(story.weakest_violated.begin(), story.weakest_violated.end(),
-                         [&](Level weakest) {
-                           return implied_in(h_, level, weakest, Evidence::Observed);
-                         });
+             std::any_of(
+                 story.weakest_violated.begin(), story.weakest_violated.end(),
+                 [&](Level weakest) { return implied_in(h_, level, weakest, Evidence::Observed); });
     };
-    return std::any_of(out_.explanations.begin(), out_.explanations.end(),
-                       [&](const Explanation& explanation) {
-                         return std::any_of(explanation.stories.begin(), explanation.stories.end(),
-                                            shows);
-                       });
+    return std::any_of(
+        out_.explanations.begin(), out_.explanations.end(), [&](const Explanation& explanation) {
+          return std::any_of(explanation.stories.begin(), explanation.stories.end(), shows);
+        });
   }
 
   // Verdicts at the levels whose outcome does not follow from those asked for, so that a report can
@@ -143,9 +137,8 @@ class Examining {
     for (const LevelInfo& level : levels()) {
       if (!decidable(level.level, how_.evidence) || is_known(level.level)) continue;
       if (is_told(level.level)) {
-        out.push_back({.level = level.level,
-                       .evidence = how_.evidence,
-                       .outcome = Outcome::Violated});
+        out.push_back(
+            {.level = level.level, .evidence = how_.evidence, .outcome = Outcome::Violated});
       } else {
         open.push_back(level.level);
       }
@@ -208,10 +201,10 @@ class Examining {
     }
   }
 
-  // Looks for smaller stories at weaker levels. If something is expected, it may be in the stories
-  // at hand only, and these stay.
+  // Looks for smaller stories at the other levels that are violated. If something is expected, it
+  // may be in the stories at hand only, and these stay.
   void tell_smaller() {
-    if (!options_.expectation.empty()) return;
+    if (!options_.expectation.empty() || out_.explanations.empty()) return;
     const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
     ExplainOptions how;
     how.examples = options_.examples;
@@ -220,60 +213,9 @@ class Examining {
     how.threads = how_.threads;
     how.memory_limit = how_.memory_limit;
     how.work_limit = courtesy_;
-    for (Explanation& explanation : out_.explanations) tell_smaller(explanation, how, budget);
-  }
-
-  // The weakest levels that are violated, follow from `level` and are not explained.
-  [[nodiscard]] std::vector<Level> weaker_violated(Level level) const {
-    std::vector<Level> out = weakest_violated(out_.others);
-    std::erase_if(out, [&](Level other) {
-      return other == level || !implied_in(h_, level, other, how_.evidence);
-    });
-    return out;
-  }
-
-  // If a weaker level is violated by fewer transactions, or by as many in a worse way, tells that
-  // first. What is left of the other stories has nothing to do with it.
-  void tell_smaller(Explanation& explanation, ExplainOptions how, const Budget& budget) {
-    for (const Level weaker : weaker_violated(explanation.level)) {
-      const Grade grade = best(explanation);
-      const bool good = grade.txns <= kSmallStory && h_.op_count() > kManyOps;
-      if (good || budget.exhausted()) return;
-      const auto verdict = check_within(budget, h_, weaker, how_);
-      if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
-      how.time_limit = time_to_explain();
-      Explanation other = explain(h_, *verdict, how);
-      if (!(best(other) < grade)) continue;
-      std::erase_if(explanation.stories, [&](const Story& story) {
-        return std::any_of(other.stories.begin(), other.stories.end(),
-                           [&](const Story& first) { return share_a_txn(first, story); });
-      });
-      explanation.stories.insert(explanation.stories.begin(),
-                                 std::make_move_iterator(other.stories.begin()),
-                                 std::make_move_iterator(other.stories.end()));
-      explanation.complete = false;
-    }
-  }
-
-  // How small and how bad a story is: less is told first.
-  struct Grade {
-    std::size_t txns = ~std::size_t{0};
-    Pattern pattern = Pattern::Internal;
-    constexpr auto operator<=>(const Grade&) const = default;
-  };
-
-  static Grade best(const Explanation& explanation) {
-    Grade out;
-    for (const Story& story : explanation.stories) {
-      out = std::min(out, Grade{story.txns.size(), story.pattern});
-    }
-    return out;
-  }
-
-  static bool share_a_txn(const Story& one, const Story& two) {
-    return std::any_of(one.txns.begin(), one.txns.end(), [&](TxnId txn) {
-      return std::find(two.txns.begin(), two.txns.end(), txn) != two.txns.end();
-    });
+    std::vector<Verdict> known = out_.verdicts;
+    known.insert(known.end(), out_.others.begin(), out_.others.end());
+    tell_smallest(h_, known, how_, how, budget, out_.explanations);
   }
 
   // What is left of the time limit, which is for all that is done with a history, and a little
