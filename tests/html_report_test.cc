@@ -340,16 +340,27 @@ TEST_F(HtmlReportTest, ManyShapesOnManyScreens) {
   for (const int width : {360, 768, 1440}) {
     browser_.evaluate("window.drawn = [...document.querySelectorAll('.picture, .lattice')]; 0");
     browser_.resize(width, 900);
-    browser_.prefer_dark(width == 768);
     browser_.evaluate(
         "for (const e of document.querySelectorAll('details.history')) e.open = true; 0");
     browser_.wait_for(
         "document.querySelectorAll('.picture').length === 7 && "
         "document.querySelectorAll('.lattice').length === 7 && "
         "!drawn.some(e => e.isConnected)");
-    EXPECT_EQ(clashes(), "[]") << width;
-    EXPECT_EQ(browser_.evaluate(kUnreadable), "[]") << width;
+    for (const bool dark : {false, true}) {
+      browser_.prefer_dark(dark);
+      EXPECT_EQ(clashes(), "[]") << width;
+      EXPECT_EQ(browser_.evaluate(kUnreadable), "[]") << width << (dark ? " dark" : " light");
+    }
+    EXPECT_EQ(browser_.evaluate(kBadTicks), "[]") << width;
     EXPECT_EQ(browser_.evaluate("document.documentElement.scrollWidth"), std::to_string(width));
+    // However long the key and the row, boxes show the column in which versions differ.
+    EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.op text')].map(e => e.textContent)"
+                                ".filter(text => text.includes('kkk') && !/c0:[012]/.test(text))"),
+              "[]")
+        << width;
+    EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.op text')]"
+                                ".filter(e => /c0:[012]/.test(e.textContent)).length"),
+              "10");
   }
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }

@@ -105,4 +105,18 @@ inline constexpr const char* kUnreadable = R"((() => {
   return bad;
 })())";
 
+// A list of texts of timelines that are cut by the edge of their picture or run into another one of
+// the axis.
+inline constexpr const char* kBadTicks =
+    R"([...document.querySelectorAll('.plot')].flatMap(plot => {
+  const frame = plot.getBoundingClientRect();
+  const ticks = [...plot.querySelectorAll('text.tick')].map(e => ({name: e.textContent, r: e.getBoundingClientRect()}));
+  const bad = ticks.filter(({r}) => r.left < frame.left - 1 || r.right > frame.right + 1).map(({name}) => [name, 'cut']);
+  ticks.sort((a, b) => a.r.left - b.r.left).forEach(({name, r}, i) => {
+    if (i > 0 && r.left < ticks[i - 1].r.right + 2) bad.push([ticks[i - 1].name, name]);
+  });
+  if (ticks.length === 0) bad.push('an axis without a label');
+  return bad;
+}))";
+
 }  // namespace ouro

@@ -116,6 +116,68 @@ TEST(ServePageTest, ItFitsAPhoneAndTheDarkAndLoadsNothingFromElsewhere) {
   shoot(browser, "serve-phone-story");
 }
 
+// Two sessions with long names lose an update of a row with ten columns under a long key; and many
+// sessions have conflicts on many keys.
+std::string crowded_batch() {
+  std::string text;
+  const auto add = [&](const std::string& session, int start, int commit, const std::string& ops) {
+    text += fmt::format(R"({{"session":"{}","start_ts":{},"commit_ts":{},"ops":[{}]}})", session,
+                        start, commit, ops) +
+            "\n";
+  };
+  const std::string key = "table/" + std::string(194, 'k');
+  const auto row = [](int n) {
+    return fmt::format(
+        R"({{"c0":{},"c1":1,"c2":2,"c3":3,"c4":4,"c5":5,"c6":6,"c7":7,"c8":8,"c9":9}})", n);
+  };
+  add("setup", 1, 2, fmt::format(R"(["w","{}",{}])", key, row(0)));
+  for (const int i : {1, 2}) {
+    add(fmt::format("clerk {} {}", i, std::string(100, 'W')), 2 + i, 5 + i,
+        fmt::format(R"(["r","{0}",{1}],["w","{0}",{2}])", key, row(0), row(i)));
+  }
+  for (int i = 0; i < 300; ++i) {
+    const int start = 10 + 10 * (i / 2);
+    add(fmt::format("session {}", i), start + i % 2, start + 5 + i % 2,
+        fmt::format(R"(["w","item {}",{}])", i / 2 % 30, i));
+  }
+  return text;
+}
+
+TEST(ServePageTest, ManyEventsOnManyScreens) {
+  Browser browser;
+  if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
+  ServeProcess service({"--level", "si"});
+  ASSERT_EQ(service.post(crowded_batch()).status, 200);
+  browser.open(service.url() + "/");
+  browser.wait_for("document.querySelectorAll('#events .group').length > 10");
+  EXPECT_TRUE(
+      browser.is_true("fetch('/').then(answer => answer.text())"
+                      ".then(page => /id=\"none\"[^>]* hidden/.test(page))"))
+      << "that nothing was found is not said before that is known";
+  EXPECT_THAT(browser.text("#events"), HasSubstr("lost update 1 event"));
+  const auto look = [&](int width, const std::string& what) {
+    for (const bool dark : {false, true}) {
+      browser.prefer_dark(dark);
+      EXPECT_EQ(browser.evaluate(kUnreadable), "[]") << width << what;
+      EXPECT_EQ(browser.evaluate(kClashes), "[]") << width << what;
+      shoot(browser, fmt::format("serve-{}-{}{}", width, dark ? "dark" : "light", what));
+    }
+    EXPECT_EQ(browser.evaluate("document.documentElement.scrollWidth"), std::to_string(width));
+  };
+  for (const int width : {360, 768, 1440}) {
+    browser.resize(width, 900);
+    look(width, "");
+    browser.evaluate("location.hash = 'event-1'; 0");
+    browser.wait_for("!!document.querySelector('#story[open] .picture')");
+    EXPECT_TRUE(
+        browser.is_true("/c0:[12]/.test(document.querySelector('#story .picture').textContent)"));
+    look(width, "-story");
+    browser.press("Escape");
+    browser.wait_for("!document.querySelector('#story[open]')");
+  }
+  EXPECT_THAT(browser.complaints(), IsEmpty());
+}
+
 TEST(ServePageTest, ALockedServiceAsksForItsToken) {
   Browser browser;
   if (browser.unwanted()) GTEST_SKIP() << Browser::kUnwanted;

@@ -236,6 +236,16 @@ void write_events(JsonWriter& json, std::string_view text, std::int64_t origin) 
   json.end_array();
 }
 
+// The unit that the remark of a history names; "" if that is none.
+std::string_view unit_of(std::string_view clock) {
+  constexpr std::pair<std::string_view, std::string_view> kUnits[] = {
+      {"nanoseconds", "ns"}, {"microseconds", "µs"}, {"milliseconds", "ms"}, {"seconds", "s"}};
+  for (const auto& [name, unit] : kUnits) {
+    if (clock == name) return unit;
+  }
+  return "";
+}
+
 }  // namespace
 
 void write_html_timelines(JsonWriter& json, const History& history,
@@ -243,9 +253,8 @@ void write_html_timelines(JsonWriter& json, const History& history,
   json.begin_array();
   const Timeline clocks(history, stories, by_clock);
   if (!clocks.empty()) {
-    const bool nanoseconds = remark_of(history, "clock") == "nanoseconds";
     json.begin_object().member("title", "client clocks");
-    json.member("unit", nanoseconds ? "ns" : "");
+    json.member("unit", unit_of(remark_of(history, "clock")));
     clocks.write_rows(json);
     clocks.write_bars(json);
     write_events(json, remark_of(history, "nemesis"), clocks.origin());

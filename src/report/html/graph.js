@@ -37,10 +37,25 @@ function graphEdges(story) {
   return [...edges.values()];
 }
 
+// An operation in so many letters: of a long value the beginning, where rows have the columns that
+// matter; of a long key its ends, or if there are few letters nothing, since the arrows name it.
+function briefOp(text, most) {
+  const at = text.indexOf('=');
+  if ([...text].length <= most || at < 0) return shortened(text, most);
+  const value = [...text.slice(at + 1).replace(/"([^"]*)":/g, '$1:')];
+  if (most < 20 && value.length > most / 2) {
+    const short = [...`${text.split(' ')[0]} …=`, ...(value[0] === '{' ? value.slice(1) : value)];
+    return `${short.slice(0, most - 1).join('')}…`;
+  }
+  const key = shortened(text.slice(0, at), Math.max(most - 1 - value.length, Math.floor(most * 0.4)));
+  const left = most - 1 - [...key].length;
+  return `${key}=${value.length <= left ? value.join('') : `${value.slice(0, left - 1).join('')}…`}`;
+}
+
 function boxLines(txn, letters) {
   const matter = txn.ops.filter(op => op.matters);
   const shown = (matter.length > 0 ? matter : txn.ops).slice(0, kMostLines);
-  const lines = shown.map(op => ({i: op.i, text: shortened(op.text, letters)}));
+  const lines = shown.map(op => ({i: op.i, text: briefOp(op.text, letters)}));
   const left = (matter.length > 0 ? matter.length : txn.ops.length) - shown.length;
   if (left > 0) lines.push({i: -1, text: `… ${left} more`});
   return lines;
@@ -64,7 +79,7 @@ class Graph {
   }
 
   makeBoxes(nodes, width) {
-    const letters = width < 400 ? 12 : width < 520 ? 15 : 27;
+    const letters = width < 400 ? 16 : width < 520 ? 18 : 30;
     return nodes.map(number => {
       const txn = this.story.txns[number];
       if (!txn) return {txn: null, lines: [], w: 112, h: 32};

@@ -13,7 +13,8 @@ function storyHead(story, number) {
   return html('header', {},
       html('h3', {id: `${number}-title`}, story.name, ' ', chips),
       story.summary === story.plain ? null : html('p', {class: 'lead'}, story.summary),
-      html('p', {class: 'dim'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
+      story.summary.includes(story.meaning) ? null
+          : html('p', {class: 'dim'}, story.meaning[0].toUpperCase() + story.meaning.slice(1), '.'),
       html('p', {class: 'dim'}, 'Forbidden from ', html('b', {}, listOfLevels(story.weakest)), ' on',
            allowed, '.'),
       story.count > 1 ? html('p', {class: 'dim'}, `${counted(story.count, 'violation')} of this kind were counted in the history.`) : null,

@@ -4,6 +4,12 @@
 // Only what is in view is drawn, so that any zoom works.
 
 const kUnits = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+
+// Units of a clock from its own unit up, each with how many of that it has; none if it is not known.
+function unitsFrom(own) {
+  const size = kUnits.find(([, name]) => name === own)?.[0];
+  return size === undefined ? [] : kUnits.filter(([each]) => each >= size).map(([each, name]) => [each / size, name]);
+}
 const kStatuses = ['committed', 'aborted', 'unknown'];
 const kEndings = {pause: 'resume', kill: 'restart', cut: 'join'};
 
@@ -129,7 +135,7 @@ class TimelineView {
 
   aboutWhatIsShown() {
     const {line} = this;
-    const unit = line.unit === 'ns' ? '' : ', in their own unit';
+    const unit = unitsFrom(line.unit).length > 0 ? '' : ', in their own unit';
     const parts = [`By ${line.title}${unit}.`];
     if (line.bars.length < line.total || line.hiddenSessions > 0) {
       parts.push(`Shows ${line.bars.length.toLocaleString('en-US')} of ${counted(line.total, 'transaction')}: those of the violations, those around them, and a sample of the others.`);
@@ -200,8 +206,9 @@ class TimelineView {
 
   // A length of time, in the largest unit that is not larger.
   duration(time) {
-    if (this.line.unit !== 'ns') return time.toLocaleString('en-US');
-    const [size, name] = kUnits.find(([each]) => Math.abs(time) >= each) ?? kUnits[3];
+    const units = unitsFrom(this.line.unit);
+    if (units.length === 0) return time.toLocaleString('en-US');
+    const [size, name] = units.find(([each]) => Math.abs(time) >= each) ?? units.at(-1);
     return `${(time / size).toLocaleString('en-US', {maximumFractionDigits: 6})} ${name}`;
   }
 
@@ -247,11 +254,12 @@ class TimelineView {
     const known = Number.isSafeInteger(origin);
     const value = known ? origin + time : time;
     const sign = known ? '' : '+';
-    if (this.line.unit !== 'ns') {
+    const units = unitsFrom(this.line.unit);
+    if (units.length === 0) {
       const digits = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step)));
       return sign + value.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
     }
-    const [unit, name] = kUnits.find(([size]) => step >= size) ?? kUnits[3];
+    const [unit, name] = units.find(([size]) => step >= size) ?? units.at(-1);
     return `${sign}${(value / unit).toLocaleString('en-US', {maximumFractionDigits: step < 1 ? 2 : 0})} ${name}`;
   }
 
@@ -308,9 +316,15 @@ class TimelineView {
     const step = niceStep(to - from, Math.max(2, width / (width < 400 ? 80 : 130)));
     const origin = Number(this.line.origin);
     const base = Number.isSafeInteger(origin) ? origin : 0;
+    let free = 0;  // Where the next label may begin.
     for (let tick = Math.ceil((from + base) / step) * step - base; tick <= to; tick += step) {
-      picture.append(svg('line', {class: 'tick', x1: x(tick), x2: x(tick), y1: axis - 5, y2: height}),
-                     svg('text', {class: 'tick', x: x(tick) + 3, y: 14}, this.timeText(tick, step)));
+      picture.append(svg('line', {class: 'tick', x1: x(tick), x2: x(tick), y1: axis - 5, y2: height}));
+      const text = this.timeText(tick, step);
+      const left = x(tick) + 3;
+      const right = left + textWidth(text, '11px', '--sans');
+      if (left < free || right > width) continue;
+      picture.append(svg('text', {class: 'tick', x: left, y: 14}, text));
+      free = right + 8;
     }
   }
 
