@@ -1,17 +1,11 @@
 // The documents against the program: histories parse, commands print what is shown, cases are those
 // that the case test runs, links lead somewhere, and no level, anomaly or format is left out.
 //
-// What a fenced block is for stands behind its fence:
-//
-//   ```jsonl [file name]   a native history, kept under that name for the document's commands
-//   ```LANGUAGE FORMAT     a history in another format, by the name that --format takes
-//   ```case NAME           the whole of tests/cases/NAME.case
-//   ```console             "$ " lines are commands, the others what they print, times aside
+// tests/documents.h says what blocks there are.
 //
 // With OURO_UPDATE_DOCS set, what commands print is written into the documents instead.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -25,6 +19,7 @@
 #include <vector>
 
 #include "ouro/ouro.h"
+#include "tests/documents.h"
 #include "tests/files.h"
 #include "tests/run_program.h"
 
@@ -32,46 +27,6 @@ namespace ouro {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Block {
-  std::string language;
-  std::string name;  // The second word behind the fence, if any.
-  std::string text;
-  int line = 0;
-};
-
-struct Document {
-  fs::path path;
-  std::vector<Block> blocks;
-  std::vector<std::string> headings;
-  std::string prose;  // Everything but the blocks.
-};
-
-Document read_document(const fs::path& path) {
-  Document document{.path = path, .blocks = {}, .headings = {}, .prose = {}};
-  std::istringstream lines(slurp(path));
-  bool in_block = false;
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.starts_with("```")) {
-      in_block = !in_block;
-      if (!in_block) continue;
-      Block block;
-      std::istringstream words(line.substr(3));
-      words >> block.language >> block.name;
-      block.line = number;
-      document.blocks.push_back(block);
-    } else if (in_block) {
-      document.blocks.back().text += line + '\n';
-    } else {
-      if (line.starts_with("#")) document.headings.push_back(line);
-      document.prose += line + '\n';
-    }
-  }
-  EXPECT_FALSE(in_block) << path << ": the last block has no end";
-  return document;
-}
 
 std::vector<Document> documents() {
   std::vector<Document> found;
@@ -85,7 +40,7 @@ std::vector<Document> documents() {
   return found;
 }
 
-std::string place(const Document& document, const Block& block) {
+std::string place(const Document& document, const DocumentBlock& block) {
   return fs::relative(document.path, kRoot).string() + ':' + std::to_string(block.line);
 }
 
@@ -116,7 +71,7 @@ std::string native_text(const History& history) {
 TEST(DocsTest, NativeHistoriesParseAndPrintTheSameAgain) {
   std::size_t count = 0;
   for (const Document& document : documents()) {
-    for (const Block& block : document.blocks) {
+    for (const DocumentBlock& block : document.blocks) {
       if (block.language != "jsonl") continue;
       ++count;
       const auto history = parse_history(block.text, {}, place(document, block));
@@ -133,7 +88,7 @@ TEST(DocsTest, NativeHistoriesParseAndPrintTheSameAgain) {
 TEST(DocsTest, HistoriesInOtherFormatsAreDetectedAndParse) {
   std::set<std::string> seen;
   for (const Document& document : documents()) {
-    for (const Block& block : document.blocks) {
+    for (const DocumentBlock& block : document.blocks) {
       const FormatInfo* format = find_format(block.name);
       if (format == nullptr) continue;
       SCOPED_TRACE(place(document, block));
@@ -152,7 +107,7 @@ TEST(DocsTest, HistoriesInOtherFormatsAreDetectedAndParse) {
 TEST(DocsTest, CasesShownAreTheCasesRun) {
   std::size_t count = 0;
   for (const Document& document : documents()) {
-    for (const Block& block : document.blocks) {
+    for (const DocumentBlock& block : document.blocks) {
       if (block.language != "case") continue;
       ++count;
       EXPECT_EQ(block.text, slurp(kRoot / "tests" / "cases" / (block.name + ".case")))
@@ -168,31 +123,6 @@ std::string masked(const std::string& text) {
   return std::regex_replace(text, kTime, "$1, TIME\n");
 }
 
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "ouro_docs_XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-  }
-  // What a terminal would show.
-  [[nodiscard]] std::string shell(const std::string& command) const {
-    const std::string program = fs::path(kOuroBinary).parent_path().string();
-    const std::string script =
-        "cd '" + path_.string() + "' && PATH='" + program + "':$PATH && { " + command + "\n} 2>&1";
-    return run_program({"/bin/sh", "-c", script}).out;
-  }
-
- private:
-  fs::path path_;
-};
-
 void replace(const fs::path& path, const std::string& old_text, const std::string& new_text) {
   std::string text = slurp(path);
   const std::size_t at = text.find(old_text);
@@ -204,16 +134,16 @@ void replace(const fs::path& path, const std::string& old_text, const std::strin
 TEST(DocsTest, CommandsPrintWhatIsShown) {
   std::size_t count = 0;
   for (const Document& document : documents()) {
-    const Folder folder;
-    for (const Block& block : document.blocks) {
-      if (block.language == "jsonl" && !block.name.empty()) folder.write(block.name, block.text);
+    const CommandFolder folder;
+    for (const DocumentBlock& block : document.blocks) {
+      if (block.is_file()) folder.write(block.name, block.text);
       if (block.language != "console") continue;
       std::string printed;
       std::istringstream lines(block.text);
       for (std::string line; std::getline(lines, line);) {
         if (!line.starts_with("$ ")) continue;
         ++count;
-        printed += line + '\n' + folder.shell(line.substr(2));
+        printed += line + '\n' + folder.shell(line.substr(2)).text;
       }
       if (masked(printed) == masked(block.text)) continue;
       if (std::getenv("OURO_UPDATE_DOCS") != nullptr) {
@@ -226,6 +156,18 @@ TEST(DocsTest, CommandsPrintWhatIsShown) {
     }
   }
   EXPECT_GE(count, 5u);
+}
+
+// Whatever the tutorials tell to type is run: by CommandsPrintWhatIsShown, or, where the output
+// says nothing, by LiveTutorialTest; a project of CMake by tests/find_package and Python by
+// clients/python/tests. So no command may be anywhere else.
+TEST(DocsTest, TutorialsHaveNoCommandsThatAreNotRun) {
+  const Document tutorials = read_document(kRoot / "docs/tutorials.md");
+  const std::set<std::string> known = {"console", "sh", "jsonl", "python", "cmake", "cpp"};
+  for (const DocumentBlock& block : tutorials.blocks) {
+    EXPECT_TRUE(known.contains(block.language)) << place(tutorials, block);
+  }
+  EXPECT_EQ(tutorials.prose.find("\n    "), std::string::npos) << "use a block: ```sh";
 }
 
 TEST(DocsTest, LinksLeadSomewhere) {

@@ -37,6 +37,27 @@ foreach(library cpp-httplib mariadb pq rocksdb sqlite3 ssl wiredtiger)
   endif()
 endforeach()
 
+# The project that the tutorial for users of the library shows.
+file(READ ${SOURCE}/../../docs/tutorials.md tutorials)
+foreach(file CMakeLists.txt main.cc)
+  string(FIND "${tutorials}" " ${file}\n" begin)
+  if(begin EQUAL -1)
+    message(FATAL_ERROR "docs/tutorials.md has no block ${file}")
+  endif()
+  string(LENGTH " ${file}\n" length)
+  math(EXPR begin "${begin} + ${length}")
+  string(SUBSTRING "${tutorials}" ${begin} -1 rest)
+  string(FIND "${rest}" "```" end)
+  string(SUBSTRING "${rest}" 0 ${end} text)
+  file(WRITE ${WORK}/tutorial_source/${file} "${text}")
+endforeach()
+build_project(tutorial ${WORK}/tutorial_source)
+execute_process(COMMAND ${WORK}/tutorial/my_checker ${SOURCE}/../data/demo/lost_update.jsonl
+                OUTPUT_VARIABLE told RESULT_VARIABLE status)
+if(NOT status EQUAL 1 OR NOT told MATCHES "lost update")
+  message(FATAL_ERROR "the checker of the tutorial ends with ${status} and says: ${told}")
+endif()
+
 # The C interface brings nothing but itself, by CMake's package and by pkg-config.
 # With sanitizers the library needs what only a C++ compiler links; c_interface runs it then.
 if(NOT SANITIZE)
