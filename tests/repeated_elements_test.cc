@@ -223,7 +223,9 @@ class RandomLists {
       ops += R"(,["w",7,1])";
     }
     text_ += "{\"session\":" + std::to_string(below(3)) + ",\"id\":" + std::to_string(number) +
-             (aborted ? ",\"status\":\"aborted\"" : unknown ? ",\"status\":\"unknown\"" : "") +
+             (aborted   ? ",\"status\":\"aborted\""
+              : unknown ? ",\"status\":\"unknown\""
+                        : "") +
              ",\"ops\":[" + ops + "]}\n";
     if (aborted || (unknown && below(2) == 0)) return;
     State next = states_.back();
@@ -342,7 +344,8 @@ TEST(NamedVersionsTest, TellValuesThatRepeatApart) {
   EXPECT_EQ(by(R"({"key":"x","versions":[[7],["a"]]})"), "violated");
   EXPECT_EQ(by(R"({"key":"x","versions":[["a"],["b"]],"complete":true})"), "violated");
   EXPECT_THAT(by(R"({"key":"x","versions":[50,60]})"),
-              HasSubstr("was written by several transactions; name the one that is meant"));
+              HasSubstr("was written by several transactions (input:1, input:3); name the one "
+                        "that is meant by its \"id\", like [\"a\"]"));
   EXPECT_THAT(by(R"({"key":"x","versions":[["a"],["a"]]})"), HasSubstr("is listed twice"));
 }
 

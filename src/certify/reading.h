@@ -270,6 +270,14 @@ class Reading {
   }
   Status read_orders();
   Status read_order(const VersionOrder& stated);
+  // What a stated order lists: the writes that it names, and how often each value without a name.
+  struct Listed {
+    absl::flat_hash_set<AccessId> named;
+    absl::flat_hash_map<Value, std::size_t> values;
+  };
+  [[nodiscard]] Listed note_listed(const VersionOrder& stated) const;
+  [[nodiscard]] AccessId only_write(const VersionOrder& stated, const Listed& listed,
+                                    Value version) const;
   Status order_by_timestamps();
   void count_transactions();
   [[nodiscard]] TxnStatus status(AccessId id) const { return h_->status(accesses_[id].txn); }
@@ -341,7 +349,7 @@ class Reading {
 
   // Reads of a list share trunks (history_builder.h), whose elements are joined once.
   struct Trunk {
-    KeyId key;  // Invalid: not joined.
+    KeyId key;                           // Invalid: not joined.
     std::map<Value, std::size_t> shown;  // How often repeated elements came so far,
     std::map<std::pair<Value, TxnId>, std::size_t> shown_of;  // and those of one transaction.
     // The first position of an element that nobody appended, an aborted one, a repeated one.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "certify/orders.h"
 #include "certify/predicate_reads.h"
@@ -27,13 +28,15 @@ Status Reading::read_order(const VersionOrder& stated) {
   StatedOrder& order = orders_.emplace_back(StatedOrder{stated.key, stated.complete, {}});
   const auto versions = h_->versions(stated);
   const auto writers = h_->version_writers(stated);
+  std::optional<Listed> listed;
   for (std::size_t i = 0; i < versions.size(); ++i) {
     const Value version = versions[i];
     AccessId write = kNoAccess;
     if (!writers.empty() && writers[i].valid()) {
       write = last_write(writers[i], stated.key);
     } else if (repeated_.contains({stated.key, version})) {
-      write = kNoAccess;
+      if (!listed) listed = note_listed(stated);
+      write = only_write(stated, *listed, version);
     } else if (version.is_null()) {
       const auto found = null_writes_.find(stated.key);
       if (found != null_writes_.end() && found->second.writers < 2) {
@@ -52,6 +55,38 @@ Status Reading::read_order(const VersionOrder& stated) {
     order.writes.push_back(write);
   }
   return {};
+}
+
+// Notes what an order names, and how often it lists each other value.
+Reading::Listed Reading::note_listed(const VersionOrder& stated) const {
+  Listed out;
+  const auto versions = h_->versions(stated);
+  const auto writers = h_->version_writers(stated);
+  for (std::size_t i = 0; i < versions.size(); ++i) {
+    if (!writers.empty() && writers[i].valid()) {
+      out.named.insert(last_write(writers[i], stated.key));
+    } else {
+      ++out.values[versions[i]];
+    }
+  }
+  return out;
+}
+
+// Which write of a value that several transactions wrote an order means that lists the value once
+// without naming one: the only one left, but for those that it names; or, in a complete order, the
+// only one that must be in it.
+AccessId Reading::only_write(const VersionOrder& stated, const Listed& listed,
+                             Value version) const {
+  if (listed.values.at(version) != 1) return kNoAccess;
+  std::vector<AccessId> left;
+  std::vector<AccessId> needed;
+  for (const AccessId write : repeated_.at({stated.key, version})) {
+    if (listed.named.contains(write)) continue;
+    left.push_back(write);
+    if (is_last(write) && status(write) == TxnStatus::Committed) needed.push_back(write);
+  }
+  if (left.size() == 1) return left[0];
+  return stated.complete && needed.size() == 1 ? needed[0] : kNoAccess;
 }
 
 // Orders all keys by commit timestamps: the last writes of transactions that did not abort and have

@@ -45,8 +45,12 @@ class GivenOrders::Reader {
       } else {
         const auto write = writes_.find(versions[i]);
         if (write == writes_.end()) return unknown(order.key, versions[i]);
-        if (write->second.writers > 1) return ambiguous(order.key, versions[i]);
         positions[i] = write->second.position;
+        if (write->second.writers > 1) {
+          const auto only = only_one(order, versions[i]);
+          if (!only) return ambiguous(order.key, versions[i]);
+          positions[i] = *only;
+        }
       }
       writes[i] = items[positions[i]];
       if (std::exchange(listed_in_[positions[i]], order_) == order_ && !twice) twice = versions[i];
@@ -140,6 +144,59 @@ class GivenOrders::Reader {
     }
   }
 
+  // A value that several transactions wrote and that the order at hand lists without naming one.
+  struct Repeated {
+    std::uint32_t listed = 0;
+    // The last such write of each transaction that did not abort and is not named for it.
+    std::vector<std::uint32_t> writes;
+  };
+
+  // The write of `version` that the order can only mean, as its position, if there is just one: all
+  // others are named in it; or it is complete and lists the value once, and one transaction that
+  // must be in it left that value.
+  std::optional<std::uint32_t> only_one(const VersionOrder& order, Value version) {
+    if (repeated_in_ != order_) note_repeated(order);
+    const Repeated& repeated = repeated_[version];
+    if (repeated.listed != 1) return std::nullopt;
+    if (repeated.writes.size() == 1) return repeated.writes.front();
+    const auto links = o_.links_of(order.key);
+    std::optional<std::uint32_t> only;
+    for (const std::uint32_t position : repeated.writes) {
+      const bool must = links[position].source == KeyLink::kFinalWrite &&
+                        h_.status(links[position].txn) == TxnStatus::Committed;
+      if (!must) continue;
+      if (!order.complete || only) return std::nullopt;
+      only = position;
+    }
+    return only;
+  }
+
+  // Fills repeated_ for the order at hand.
+  void note_repeated(const VersionOrder& order) {
+    repeated_in_ = order_;
+    repeated_.clear();
+    const auto versions = h_.versions(order);
+    const auto writers = h_.version_writers(order);
+    absl::flat_hash_set<std::uint32_t> named;
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+      const bool by_name = !writers.empty() && writers[i].valid();
+      if (by_name) named.insert(last_write(order.key, writers[i]));
+      if (!by_name) ++repeated_[versions[i]].listed;
+    }
+    const auto links = o_.links_of(order.key);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const auto found = repeated_.find(values_[i]);
+      const TxnId txn = links[positions_[i]].txn;
+      if (found == repeated_.end() || h_.status(txn) == TxnStatus::Aborted) continue;
+      auto& writes = found->second.writes;
+      if (!writes.empty() && links[writes.back()].txn == txn) writes.pop_back();
+      writes.push_back(positions_[i]);
+    }
+    for (auto& [value, repeated] : repeated_) {
+      std::erase_if(repeated.writes, [&](std::uint32_t at) { return named.contains(at); });
+    }
+  }
+
   [[nodiscard]] Error error(KeyId key, Value version, std::string_view what) const {
     Error error;
     error.file = std::string(h_.file());
@@ -161,10 +218,23 @@ class GivenOrders::Reader {
     return error(key, version,
                  "was written by no transaction; add the transaction or leave the version out");
   }
-  [[nodiscard]] Error ambiguous(KeyId key, Value version) const {
+  // REQUIRES: note_repeated() was called for the order.
+  [[nodiscard]] Error ambiguous(KeyId key, Value version) {
+    constexpr std::size_t kShown = 3;
+    const auto& writes = repeated_[version].writes;
+    const auto links = o_.links_of(key);
+    std::string where;
+    for (std::size_t i = 0; i < writes.size() && i < kShown; ++i) {
+      where += (i > 0 ? ", " : "") + h_.place(links[writes[i]].txn).to_string();
+    }
+    if (writes.size() > kShown) where += ", …";
+    const Value name = writes.empty() ? Value::null() : h_.txn_name(links[writes[0]].txn);
+    const bool text = name.kind() == ValueKind::Text || name.is_null();
+    const std::string label = name.is_null() ? "t7" : h_.label(name);
     return error(key, version,
-                 "was written by several transactions; name the one that is meant by its \"id\", "
-                 "like [\"t7\"]");
+                 fmt::format("was written by several transactions ({}); name the one that is meant "
+                             "by its \"id\", like [{}]",
+                             where, text ? '"' + label + '"' : label));
   }
 
   const Observed& o_;
@@ -177,6 +247,8 @@ class GivenOrders::Reader {
   // By position: the number of the last order that lists the item; and that of the order at hand.
   std::vector<std::uint32_t> listed_in_;
   std::uint32_t order_ = 0;
+  absl::flat_hash_map<Value, Repeated> repeated_;  // Of the order with the number repeated_in_.
+  std::uint32_t repeated_in_ = 0;
 };
 
 Result<GivenOrders> GivenOrders::read(const Observed& observed, unsigned threads,

@@ -77,8 +77,41 @@ TEST(GivenOrdersTest, OrdersThatCannotBeReadAreErrors) {
             "h.jsonl: version null in the version order of x is the initial one, which always "
             "comes first; leave it out");
   EXPECT_EQ(error(R"({"key":"y","versions":[null]})"),
-            "h.jsonl: version null in the version order of y was written by several transactions; "
-            "name the one that is meant by its \"id\", like [\"t7\"]");
+            "h.jsonl: version null in the version order of y was written by several transactions "
+            "(h.jsonl:1, h.jsonl:2); name the one that is meant by its \"id\", like [\"t7\"]");
+}
+
+// Every committed version is in a complete order, and each once.
+TEST(GivenOrdersTest, AValueThatRepeatsIsWhatElseItCannotBe) {
+  const std::string history = R"({"session":"a","id":"a","ops":[["w","x",50],["w","x",60]]}
+{"session":"b","id":"b","ops":[["w","x",50]]}
+{"session":"c","id":"c","ops":[["r","x",50],["w","x",70]]}
+)";
+  const auto outcome = [&](const std::string& order, const std::string& more = "") {
+    const auto verdict = check_text(history + more + R"({"key":"x","versions":)" + order + "}\n",
+                                    Level::Serializable);
+    return verdict.ok() ? std::string(name(verdict->outcome)) : verdict.error().what;
+  };
+  const auto complete = [&](const std::string& order, const std::string& more = "") {
+    return outcome(order + R"(,"complete":true)", more);
+  };
+  // The first version of `a` is no last write, so 50 is what `b` left.
+  EXPECT_EQ(complete("[60,50,70]"), "holds");
+  EXPECT_EQ(complete("[50,60,70]"), "violated");
+  // In a fragment it could be either; twice, it is both, and nobody knows which is which.
+  const std::string several =
+      "was written by several transactions (h.jsonl:1, h.jsonl:2); name "
+      "the one that is meant by its \"id\", like [\"a\"]";
+  EXPECT_NE(outcome("[50,60]").find(several), std::string::npos);
+  EXPECT_NE(complete("[50,60,50,70]").find(several), std::string::npos);
+  // Whoever is named is not the other one.
+  const std::string again = R"({"session":"d","id":"d","ops":[["r","x",70],["w","x",50]]}
+)";
+  EXPECT_NE(complete("[60,50,70,50]", again).find("(h.jsonl:1, h.jsonl:2, h.jsonl:4)"),
+            std::string::npos);
+  EXPECT_EQ(complete(R"([60,["b"],70,50])", again), "holds");
+  EXPECT_EQ(complete(R"([60,50,70,["d"]])", again), "holds");
+  EXPECT_EQ(complete(R"([60,50,["d"],70])", again), "violated");
 }
 
 TEST(GivenOrdersTest, CommitTimestampsAreVersionOrdersIfThereAreNoOthers) {
