@@ -1,14 +1,14 @@
 #include "check/mixed.h"
 
-#include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
-
 #include <algorithm>
 #include <bitset>
+#include <span>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "check/implied.h"
+#include "check/mixed_knowledge.h"
 #include "check/observed/mixture.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
@@ -38,175 +38,6 @@ Verdict as_mixed(Verdict verdict) {
   return verdict;
 }
 
-// The edges that the rules of rc, ra and cc force and that run backward in an order.
-class ForcedEdges {
- public:
-  ForcedEdges(const Observed& observed, const Mixture& mixture, const Budget& budget)
-      : o_(observed),
-        h_(observed.history()),
-        mixture_(mixture),
-        ticker_(budget, 1024, 4),
-        asked_before_(h_.txn_count()) {
-    note_sessions();
-  }
-
-  // `positions` are those of an order of all transactions that count.
-  std::vector<Edge> backward(const std::vector<std::uint32_t>& positions) {
-    positions_ = &positions;
-    out_.clear();
-    for (std::size_t t = 0; t < h_.txn_count() && !ticker_.stopped(); ++t) {
-      if (!o_.counted(TxnId{t})) continue;
-      reader_ = TxnId{t};
-      switch (mixture_.rules_of(reader_).premise) {
-        case Premise::None:
-          break;
-        case Premise::EarlierReads:
-          earlier_reads();
-          break;
-        case Premise::DirectPast:
-          direct_past();
-          break;
-        case Premise::WholePast:
-          whole_past();
-          break;
-      }
-    }
-    return std::move(out_);
-  }
-
- private:
-  [[nodiscard]] std::uint32_t position(TxnId txn) const {
-    return txn == kInitialTxn ? 0 : (*positions_)[txn.index()] + 1;
-  }
-
-  // Notes, for each session and key, who wrote it; and for each transaction the last one before it
-  // whose level asks for session order.
-  void note_sessions() {
-    const Items& items = o_.items();
-    for (std::size_t s = 0; s < h_.session_count(); ++s) {
-      TxnId asks;
-      for (const TxnId txn : h_.session_txns(SessionId{s})) {
-        if (!o_.counted(txn)) continue;
-        asked_before_[txn.index()] = asks;
-        if (mixture_.rules_of(txn).sessions) asks = txn;
-        for (ItemId i = items.first(txn); i < items.end(txn) && !ticker_.tick(); ++i.value) {
-          if (items.is_write(i) && o_.final(i)) writers_[{SessionId{s}, items.key(i)}].push_back(i);
-        }
-      }
-    }
-  }
-
-  // The external reads of the reader.
-  template <class F>
-  void for_each_read(const F& f) {
-    const Items& items = o_.items();
-    for (ItemId i = items.first(reader_); i < items.end(reader_) && !ticker_.tick(); ++i.value) {
-      if (items.is_read(i) && o_.external(i)) f(i);
-    }
-  }
-
-  // The reader knew of who did `write`. If that is behind the version that `read` returned, of the
-  // same key, it must be before it. `saw` is a read by which the reader knew of it, or invalid.
-  void know(ItemId write, ItemId read, ItemId saw) {
-    const TxnId from = o_.txn(write);
-    const TxnId to = o_.writer(read);
-    if (from == to || from == reader_ || position(from) < position(to)) return;
-    const Items& items = o_.items();
-    Edge edge{.from = from, .to = to, .kind = EdgeKind::Forced, .key = items.key(read)};
-    edge.from_op = items.op(write);
-    if (o_.write(read).valid()) edge.to_op = items.op(final_write(o_, to, edge.key));
-    edge.read = items.op(read);
-    if (saw.valid()) edge.saw = items.op(saw);
-    out_.push_back(edge);
-  }
-
-  void earlier_reads() {
-    const Items& items = o_.items();
-    for_each_read([&](ItemId read) {
-      for_each_read([&](ItemId saw) {
-        if (items.op(saw) >= items.op(read) || o_.writer(saw) == kInitialTxn) return;
-        const ItemId write = final_write(o_, o_.writer(saw), items.key(read));
-        if (write.valid()) know(write, read, saw);
-      });
-    });
-  }
-
-  void direct_past() {
-    const Items& items = o_.items();
-    for_each_read([&](ItemId read) {
-      for_each_read([&](ItemId saw) {
-        if (o_.writer(saw) == kInitialTxn) return;
-        const ItemId write = final_write(o_, o_.writer(saw), items.key(read));
-        if (write.valid()) know(write, read, saw);
-      });
-      const auto writers = writers_.find({h_.session(reader_), items.key(read)});
-      if (writers == writers_.end()) return;
-      for (const ItemId write : writers->second) {
-        if (o_.txn(write) >= reader_ || ticker_.tick()) break;
-        know(write, read, {});
-      }
-    });
-  }
-
-  void whole_past() {
-    const Items& items = o_.items();
-    reads_.clear();
-    for_each_read([&](ItemId read) { reads_[items.key(read)].push_back(read); });
-    past_.clear();
-    queue_.assign(1, reader_);
-    past_.insert(reader_);
-    for (std::size_t at = 0; at < queue_.size() && !ticker_.stopped(); ++at) {
-      const TxnId txn = queue_[at];
-      for (ItemId i = items.first(txn); i < items.end(txn) && !ticker_.tick(); ++i.value) {
-        if (items.is_read(i) && o_.external(i)) visit(o_.writer(i));
-        if (txn == reader_ || !items.is_write(i) || !o_.final(i)) continue;
-        const auto reads = reads_.find(items.key(i));
-        if (reads == reads_.end()) continue;
-        for (const ItemId read : reads->second) know(i, read, seen_by(txn));
-      }
-      visit_session(txn);
-    }
-  }
-  void visit(TxnId txn) {
-    if (txn != kInitialTxn && txn.valid() && past_.insert(txn).second) queue_.push_back(txn);
-  }
-  // Whoever precedes a transaction in session order, where a level asks for that.
-  void visit_session(TxnId txn) {
-    const TxnId asks = asked_before_[txn.index()];
-    visit(asks);
-    if (!mixture_.rules_of(txn).sessions) return;
-    const auto session = h_.session_txns(h_.session(txn));
-    const auto first =
-        asks.valid() ? std::upper_bound(session.begin(), session.end(), asks) : session.begin();
-    for (auto other = first; other != session.end() && *other < txn; ++other) {
-      if (ticker_.tick()) return;
-      if (o_.counted(*other)) visit(*other);
-    }
-  }
-  // The first read of the reader that returned a write of `writer`; invalid if there is none.
-  [[nodiscard]] ItemId seen_by(TxnId writer) const {
-    const Items& items = o_.items();
-    for (ItemId i = items.first(reader_); i < items.end(reader_); ++i.value) {
-      if (items.is_read(i) && o_.external(i) && o_.writer(i) == writer) return i;
-    }
-    return {};
-  }
-
-  const Observed& o_;
-  const History& h_;
-  const Mixture& mixture_;
-  BudgetTicker ticker_;
-  // By transaction: the last one before it in its session whose level asks for session order.
-  std::vector<TxnId> asked_before_;
-  absl::flat_hash_map<std::pair<SessionId, KeyId>, std::vector<ItemId>> writers_;
-  const std::vector<std::uint32_t>* positions_ = nullptr;
-  TxnId reader_;
-  absl::flat_hash_map<KeyId, std::vector<ItemId>> reads_;  // Of the reader.
-  absl::flat_hash_set<TxnId> past_;
-  std::vector<TxnId> queue_;
-  std::vector<Edge> out_;
-};
-
 void add_cycle(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
   verdict.outcome = Outcome::Violated;
   ++verdict.counts[static_cast<std::size_t>(kind)];
@@ -217,16 +48,26 @@ void add_cycle(Verdict& verdict, AnomalyKind kind, std::vector<Edge> edges) {
   verdict.anomalies.push_back(std::move(anomaly));
 }
 
-// Decides for given levels, none of which is parallel-si.
-Verdict decide_mixture(const Observed& observed, Mixture& mixture, const Budget& budget,
-                       const CheckOptions& options) {
-  ForcedEdges forced(observed, mixture, budget);
+// Adds edges to those that a mixture has. Of several between the same transactions one stays.
+void add_forced(Mixture& mixture, std::span<const Edge> more) {
   const auto place = [](const Edge& edge) { return std::tie(edge.from, edge.to); };
+  mixture.forced.insert(mixture.forced.end(), more.begin(), more.end());
+  std::stable_sort(mixture.forced.begin(), mixture.forced.end(),
+                   [&](const Edge& a, const Edge& b) { return place(a) < place(b); });
+  const auto end = std::unique(mixture.forced.begin(), mixture.forced.end(),
+                               [&](const Edge& a, const Edge& b) { return place(a) == place(b); });
+  mixture.forced.erase(end, mixture.forced.end());
+}
+
+// Decides for the levels of `mixture`, none of which is parallel-si, and adds to it what they
+// force.
+Verdict decide_mixture(const Observed& observed, Mixture& mixture, MixedKnowledge& knowledge,
+                       const Budget& budget, const CheckOptions& options) {
   for (;;) {
     Verdict verdict = check_mixture(observed, mixture, budget, options);
     if (budget.exhausted()) return Verdict{.level = Level::Mixed};
     if (verdict.outcome != Outcome::Holds) return verdict;
-    const auto more = forced.backward(positions_of(observed.history(), verdict).commit);
+    const auto more = knowledge.backward(positions_of(observed.history(), verdict).commit);
     if (budget.exhausted()) return Verdict{.level = Level::Mixed};
     if (more.empty()) return verdict;
     const auto impossible = std::find_if(more.begin(), more.end(),
@@ -241,26 +82,74 @@ Verdict decide_mixture(const Observed& observed, Mixture& mixture, const Budget&
       add_cycle(verdict, AnomalyKind::ForbiddenCycle, {first, *impossible});
       return verdict;
     }
-    mixture.forced.insert(mixture.forced.end(), more.begin(), more.end());
-    std::stable_sort(mixture.forced.begin(), mixture.forced.end(),
-                     [&](const Edge& a, const Edge& b) { return place(a) < place(b); });
-    const auto end =
-        std::unique(mixture.forced.begin(), mixture.forced.end(),
-                    [&](const Edge& a, const Edge& b) { return place(a) == place(b); });
-    mixture.forced.erase(end, mixture.forced.end());
+    add_forced(mixture, more);
   }
 }
 
-// The levels of all transactions, with `parallel` in place of those of LevelFamily::Parallel.
-Mixture mixture_of(const History& h, Level parallel, bool& has_parallel) {
-  Mixture out;
-  for (std::size_t t = 0; t < h.txn_count(); ++t) {
-    const Level level = level_of(h, Level::Mixed, TxnId{t});
-    const bool replaced = rules(level).is(LevelFamily::Parallel);
-    out.levels.push_back(replaced ? parallel : level);
-    has_parallel |= replaced && h.status(TxnId{t}) != TxnStatus::Aborted;
+// The levels that transactions state, and what becomes of them with `parallel` in place of those of
+// LevelFamily::Parallel.
+struct Stated {
+  std::vector<Level> levels;
+  bool parallel = false;  // Whether one of those is among them.
+
+  explicit Stated(const History& h) {
+    for (std::size_t t = 0; t < h.txn_count(); ++t) {
+      levels.push_back(level_of(h, Level::Mixed, TxnId{t}));
+      parallel |= rules(levels.back()).is(LevelFamily::Parallel) &&
+                  h.status(TxnId{t}) != TxnStatus::Aborted;
+    }
   }
+  [[nodiscard]] Mixture with(Level parallel_as) const {
+    Mixture out;
+    for (const Level level : levels) {
+      out.levels.push_back(rules(level).is(LevelFamily::Parallel) ? parallel_as : level);
+    }
+    return out;
+  }
+};
+
+// The same edge the other way round.
+Edge turned(const Edge& edge) {
+  Edge out = edge;
+  std::swap(out.from, out.to);
+  std::swap(out.from_op, out.to_op);
   return out;
+}
+
+// Decides with parallel-si, which takes an order to say what its readers knew of. The one that is
+// found with causal in its place may do. If it does not, something in it must be the other way
+// round, and each way is tried in turn. To find none proves nothing that could be told.
+Verdict decide_parallel_mixture(const Observed& observed, const Stated& stated,
+                                const Budget& budget, const CheckOptions& options) {
+  constexpr int kAttempts = 200;
+  Mixture mixture = stated.with(Level::Causal);
+  MixedKnowledge knowledge(observed, mixture, stated.levels, budget);
+  Verdict undecided{.level = Level::Mixed};
+  undecided.reason = "it depends on what transactions at parallel-si see";
+  std::vector<std::vector<Edge>> tries(1);  // What is assumed besides.
+  for (int attempt = 0; attempt < kAttempts && !tries.empty(); ++attempt) {
+    const std::vector<Edge> assumed = std::move(tries.back());
+    tries.pop_back();
+    const std::vector<Edge> known = mixture.forced;
+    add_forced(mixture, assumed);
+    Verdict verdict = decide_mixture(observed, mixture, knowledge, budget, options);
+    if (!assumed.empty()) mixture.forced = known;
+    if (budget.exhausted()) return Verdict{.level = Level::Mixed};
+    if (verdict.outcome != Outcome::Holds) {
+      if (assumed.empty()) return verdict;
+      continue;
+    }
+    const auto missed = knowledge.missed(positions_of(observed.history(), verdict).commit);
+    if (budget.exhausted()) return Verdict{.level = Level::Mixed};
+    if (!missed) return verdict;
+    const auto also = [&](const Edge& edge) {
+      tries.push_back(assumed);
+      tries.back().push_back(edge);
+    };
+    for (const Edge& overwrite : missed->overwrites) also(turned(overwrite));
+    if (missed->first.to != kInitialTxn) also(missed->first);
+  }
+  return undecided;
 }
 
 // Whether levels ask for what clients recorded of begins and commits, which is not judged here.
@@ -297,16 +186,12 @@ std::optional<Verdict> decide_alike(const History& history,
 
 Verdict check_mixed(const Observed& observed, const Budget& budget, const CheckOptions& options) {
   const History& h = observed.history();
-  bool parallel = false;
-  Mixture mixture = mixture_of(h, Level::SessionSi, parallel);
-  Verdict verdict = decide_mixture(observed, mixture, budget, options);
-  if (parallel && verdict.outcome == Outcome::Violated) {
-    mixture = mixture_of(h, Level::Causal, parallel);
-    verdict = decide_mixture(observed, mixture, budget, options);
-    if (verdict.outcome == Outcome::Holds) {
-      verdict = Verdict{.level = Level::Mixed};
-      verdict.reason = "it depends on what transactions at parallel-si see";
-    }
+  const Stated stated(h);
+  Mixture mixture = stated.with(Level::SessionSi);
+  MixedKnowledge knowledge(observed, mixture, stated.levels, budget);
+  Verdict verdict = decide_mixture(observed, mixture, knowledge, budget, options);
+  if (stated.parallel && verdict.outcome == Outcome::Violated) {
+    verdict = decide_parallel_mixture(observed, stated, budget, options);
   }
   if (verdict.outcome == Outcome::Holds && asks_for_inner_clocks(h)) {
     verdict = Verdict{.level = Level::Mixed};

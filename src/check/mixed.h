@@ -12,7 +12,8 @@
 //     These are added, and the search is repeated, until there are none: check_mixed().
 //
 // Transactions at parallel-si are first taken to be at session-si, which implies it; if that fails,
-// at causal, which it implies. If that holds, the answer is undecided.
+// at causal, which it implies. If that holds, its order says what they knew of; where one of them
+// missed something, other orders are tried. If none will do, the answer is undecided.
 #pragma once
 
 #include <functional>
