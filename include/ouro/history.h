@@ -355,6 +355,9 @@ class History {
 
   // Transactions and sessions.
   [[nodiscard]] SessionId session(TxnId txn) const { return txn_session_[txn.index()]; }
+  // Whether it is known in which session the transaction was. If not, session() is one that it is
+  // alone in, whose name is null.
+  [[nodiscard]] bool has_session(TxnId txn) const;
   [[nodiscard]] TxnStatus status(TxnId txn) const { return txn_status_[txn.index()]; }
   // The transactions of `session`, of every status, in session order.
   [[nodiscard]] std::span<const TxnId> session_txns(SessionId session) const {

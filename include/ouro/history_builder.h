@@ -59,6 +59,9 @@ class HistoryBuilder {
   SessionId session(Value name);
   SessionId session(std::int64_t name) { return session(integer(name)); }
   SessionId session(std::string_view name) { return session(text(name)); }
+  // The session of one transaction of which nobody knows in which session it was: a new one each
+  // time, without a name.
+  SessionId unknown_session();
   ColumnId column(std::string_view name);
   [[nodiscard]] Value key_name(KeyId key) const;
   // What is in a text of this builder.

@@ -158,6 +158,8 @@ class Adding {
   void add(std::uint64_t word) { known_.txns = mix(known_.txns, word); }
 
   std::uint64_t number(SessionId session) {
+    constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+    if (h_.session_name(session).is_null()) return kUnknown;
     const std::uint64_t name = contents_.of(h_.session_name(session));
     return known_.sessions.try_emplace(name, known_.sessions.size()).first->second;
   }

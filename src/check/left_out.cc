@@ -10,15 +10,29 @@
 namespace ouro {
 
 void Coverage::add(const History& history) {
+  const bool bank = has_balances(history);
   for (std::size_t t = 0; t < history.txn_count(); ++t) {
-    if (history.status(TxnId{t}) == TxnStatus::Committed) add_txn(history, TxnId{t});
+    if (history.status(TxnId{t}) != TxnStatus::Committed) continue;
+    add_txn(history, TxnId{t});
+    if (bank) add_balances(history, TxnId{t});
+  }
+}
+
+void Coverage::add_balances(const History& history, TxnId txn) {
+  for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+    const auto balance = number_read(history, history.op(id));
+    balances_ += balance ? 1 : 0;
+    negative_ += balance && *balance < 0 ? 1 : 0;
   }
 }
 
 void Coverage::add_txn(const History& history, TxnId txn) {
   ++txns_;
   if (!history.invoked(txn) || !history.completed(txn)) ++unclocked_;
-  states_clocks_ |= rules(history.level(txn).value_or(kUnstatedLevel)).clocks();
+  if (!history.has_session(txn)) ++sessionless_;
+  const LevelRules& own = rules(history.level(txn).value_or(kUnstatedLevel));
+  states_clocks_ |= own.clocks();
+  states_sessions_ |= own.sessions;
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
     if (is_predicate_read(op.kind)) ++predicates_;
@@ -40,7 +54,10 @@ std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
   };
   const bool clocks = level == Level::Mixed ? states_clocks_ : rules(level).clocks();
   if (clocks) add(LeftOutKind::RealTime, unclocked_, txns_);
+  const bool sessions = level == Level::Mixed ? states_sessions_ : rules(level).sessions;
+  if (sessions && txns_ > 1) add(LeftOutKind::Sessions, sessionless_, txns_);
   add(LeftOutKind::Results, unrecorded_, reads_);
+  add(LeftOutKind::Balances, negative_, balances_);
   if (evidence == Evidence::Versions && rules(level).is(LevelFamily::CommitOrder)) {
     add(LeftOutKind::Omissions, predicates_, predicates_);
   }
@@ -54,8 +71,8 @@ std::vector<LeftOut> left_out(const History& history, Level level, Evidence evid
 }
 
 std::string_view name(LeftOutKind kind) {
-  constexpr std::array<std::string_view, 4> kNames{"everything", "real-time", "results",
-                                                    "omissions"};
+  constexpr std::array<std::string_view, 6> kNames{"everything", "real-time", "sessions",
+                                                   "results",    "omissions", "balances"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -21,13 +21,18 @@ class Coverage {
 
  private:
   void add_txn(const History& history, TxnId txn);
+  void add_balances(const History& history, TxnId txn);
 
-  std::uint64_t txns_ = 0;       // All counts are of transactions that committed.
-  std::uint64_t unclocked_ = 0;  // Without `invoked` or without `completed`.
+  std::uint64_t txns_ = 0;         // All counts are of transactions that committed.
+  std::uint64_t unclocked_ = 0;    // Without `invoked` or without `completed`.
+  std::uint64_t sessionless_ = 0;  // Of which nobody knows in which session they were.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
   std::uint64_t predicates_ = 0;  // Predicate reads.
+  std::uint64_t balances_ = 0;    // Reads of an account of a bank that returned a number,
+  std::uint64_t negative_ = 0;    // and of these, a negative one.
   bool states_clocks_ = false;    // The own level of a transaction is one with real time.
+  bool states_sessions_ = false;  // The own level of a transaction is one with session order.
 };
 
 // An error if `history` has no transactions: there is nothing to check. It says what the source was

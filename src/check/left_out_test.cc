@@ -50,6 +50,56 @@ TEST(LeftOutTest, WithoutClocksNothingIsSaidAboutRealTime) {
             "1 of 2 transactions have no clocks, so real time is checked between the others only");
 }
 
+constexpr char kNoSessions[] = R"({"session":null,"ops":[["w","x",1]]}
+{"session":null,"ops":[["r","x",null]]}
+)";
+constexpr char kSomeSessions[] = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"a","ops":[["r","x",1]]}
+{"session":null,"ops":[["r","x",null]]}
+)";
+
+TEST(LeftOutTest, WithoutSessionsNothingIsSaidAboutTheirOrder) {
+  for (const LevelInfo& level : levels()) {
+    if (!decidable(level.level)) continue;
+    const bool orderless = level.level == Level::Si || level.level == Level::Gsi ||
+                           level.level == Level::RepeatableRead ||
+                           level.level == Level::Serializable || level.level == Level::Mixed;
+    EXPECT_EQ(left(kNoSessions, level.level)
+                      .find("no transaction has a session, so nothing is "
+                            "said about session order") != std::string::npos,
+              !orderless)
+        << level.name;
+  }
+  EXPECT_EQ(left(kSomeSessions, Level::Causal),
+            "1 of 3 transactions have no session, so session order is checked between the others "
+            "only");
+  EXPECT_EQ(left(R"({"session":null,"ops":[["w","x",1]]})", Level::Causal), "");
+  constexpr char kMixed[] = R"({"session":null,"level":"%","ops":[["w","x",1]]}
+{"session":null,"level":"ser","ops":[["r","x",null]]}
+)";
+  const auto mixed = [&](std::string_view level) {
+    return left(std::string(kMixed).replace(std::string(kMixed).find('%'), 1, level), Level::Mixed);
+  };
+  EXPECT_EQ(mixed("si"), "");
+  EXPECT_EQ(mixed("rc"), "no transaction has a session, so nothing is said about session order");
+}
+
+TEST(LeftOutTest, WithoutSessionsTheStrongestLevelIsOneWithoutTheirOrder) {
+  const History history = *parse_history(kNoSessions);
+  const auto strongest = [&](const History& h, std::vector<Level> levels) {
+    return strongest_holding(*check(h, levels));
+  };
+  EXPECT_EQ(strongest(history, {Level::Causal, Level::SessionSi, Level::StrictSerializable}),
+            std::vector{Level::Serializable});
+  EXPECT_EQ(strongest(history, {Level::ReadCommitted, Level::Causal}), std::vector{Level::Causal});
+  const History timed = *parse_history(
+      R"({"session":null,"invoked":1,"completed":2,"ops":[["w","x",1]]}
+{"session":null,"invoked":3,"completed":4,"ops":[["r","x",1]]}
+)");
+  EXPECT_EQ(strongest(timed, {Level::Causal, Level::StrictSerializable}),
+            std::vector{Level::StrictSerializable});
+}
+
 TEST(LeftOutTest, AViolationLeavesOutNothing) {
   const auto history = parse_history(R"({"session":"a","ops":[["r","x",7]]})");
   const auto verdict = check(*history, Level::StrictSerializable);
@@ -81,6 +131,35 @@ TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeWhatPredicateReadsMissed) {
     EXPECT_EQ(left(kMissed, level), "-");
   }
   EXPECT_EQ(left(kMissed, Level::Prefix, Evidence::Versions), "-");
+}
+
+// Both transfers found enough money, one after the other could not have.
+constexpr char kOverdrawn[] =
+    R"({:type :ok :f :read :value {0 5, 1 0, 2 0} :process 0}
+{:type :ok :f :transfer :value {:from 0 :to 1 :amount 4} :process 0}
+{:type :ok :f :transfer :value {:from 0 :to 2 :amount 4} :process 1}
+{:type :ok :f :read :value {0 -3, 1 4, 2 4} :process 2}
+)";
+
+TEST(LeftOutTest, WhatTransfersOfABankCheckedIsNotRecorded) {
+  const History history = *parse_history(kOverdrawn);
+  const auto verdict = check(history, Level::Serializable);
+  ASSERT_EQ(verdict->outcome, Outcome::Holds);
+  EXPECT_EQ(describe(verdict->left_out),
+            "1 of 6 balances that were read is negative, and what transfers checked is not "
+            "recorded");
+  EXPECT_EQ(strongest_holding({&*verdict, 1}), std::vector{Level::Serializable});
+}
+
+TEST(LeftOutTest, OfAViolatedBankNegativeBalancesAreTold) {
+  const std::string skewed = std::string(kOverdrawn) +
+                             "{:type :ok :f :read :value {0 1, 1 0, 2 4} :process 2}\n"
+                             "{:type :ok :f :read :value {0 -3, 1 4, 2 0} :process 3}\n";
+  const History history = *parse_history(skewed);
+  const auto examination = examine(history, {.levels = {Level::Serializable}});
+  ASSERT_TRUE(examination.ok());
+  const std::string told = describe(history, *examination, {.name = "h"});
+  EXPECT_THAT(told, HasSubstr("found a negative balance: r 0=-3")) << told;
 }
 
 TEST(LeftOutTest, ReadsWithoutAResultAreCounted) {

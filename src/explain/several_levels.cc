@@ -8,12 +8,32 @@
 namespace ouro {
 namespace {
 
-// The strongest levels below `level` that do not ask for real time.
-std::vector<Level> without_real_time(Level level, Evidence evidence) {
+// Of what levels ask for, what nothing is said about.
+struct Unsaid {
+  bool real_time = false;
+  bool sessions = false;
+};
+
+// What nothing is said about if `verdict` holds. Where clocks were compared, they say more than
+// session order does.
+Unsaid unsaid(const Verdict& verdict) {
+  const auto none_of = [&](LeftOutKind kind) {
+    return std::any_of(verdict.left_out.begin(), verdict.left_out.end(),
+                       [&](const LeftOut& left) { return left.kind == kind && left.all(); });
+  };
+  const bool real_time = none_of(LeftOutKind::RealTime);
+  const bool timed = rules(verdict.level).clocks() && !real_time;
+  return {real_time, none_of(LeftOutKind::Sessions) && !timed};
+}
+
+// The strongest levels, `level` or below, that do not ask for what is not said.
+std::vector<Level> without(Unsaid unsaid, Level level, Evidence evidence) {
+  if (!unsaid.real_time && !unsaid.sessions) return {level};
   std::vector<Level> out;
   for (const LevelInfo& other : levels()) {
-    if (!rules(other.level).clocks() && decidable(other.level, evidence) &&
-        implies(level, other.level, evidence)) {
+    const LevelRules& asks = rules(other.level);
+    const bool said = !(unsaid.real_time && asks.clocks()) && !(unsaid.sessions && asks.sessions);
+    if (said && decidable(other.level, evidence) && implies(level, other.level, evidence)) {
       out.push_back(other.level);
     }
   }
@@ -25,25 +45,22 @@ std::vector<Level> without_real_time(Level level, Evidence evidence) {
   return out;
 }
 
-bool has_clocks(const Verdict& verdict) {
-  return std::none_of(verdict.left_out.begin(), verdict.left_out.end(), [](const LeftOut& left) {
-    return left.kind == LeftOutKind::RealTime && left.all();
-  });
-}
-
-// The levels that hold. If nothing is said about real time, then of a level that asks for it only
-// what does not.
+// The levels that hold; of one that asks for what nothing is said about, only what does not. If no
+// level is left, session order counts as said, so that a history without sessions has a level.
 std::vector<Level> holding(std::span<const Verdict> verdicts) {
   std::vector<Level> out;
+  std::vector<Level> without_real_time;
   for (const Verdict& verdict : verdicts) {
     if (verdict.outcome != Outcome::Holds) continue;
-    if (has_clocks(verdict)) {
-      out.push_back(verdict.level);
-    } else {
-      const auto some = without_real_time(verdict.level, verdict.evidence);
-      out.insert(out.end(), some.begin(), some.end());
-    }
+    const auto add = [&](Unsaid unsaid, std::vector<Level>& levels) {
+      const auto some = without(unsaid, verdict.level, verdict.evidence);
+      levels.insert(levels.end(), some.begin(), some.end());
+    };
+    const Unsaid all = unsaid(verdict);
+    add(all, out);
+    add({.real_time = all.real_time}, without_real_time);
   }
+  if (out.empty()) out = std::move(without_real_time);
   std::sort(out.begin(), out.end(), InListOrder());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;

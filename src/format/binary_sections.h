@@ -15,7 +15,8 @@ inline constexpr std::uint32_t kBinaryVersion = 1;
 // version 1 they would call the file damaged.
 inline constexpr std::uint32_t kBinaryVersionWithCas = 2;
 // The version of files that have booleans, decimals, floating-point numbers, averages, other new
-// parts of predicates, undone parts of transactions, or versions named by transactions.
+// parts of predicates, undone parts of transactions, versions named by transactions, or
+// transactions of which no session is known.
 inline constexpr std::uint32_t kBinaryVersionWithKinds = 3;
 // The version of files in which transactions state their own levels. To leave these out would
 // change what `ouro check` judges, so older programs must refuse it.

@@ -33,10 +33,10 @@ class Validator {
       : c_(columns), threads_(thread_count(threads)) {}
 
   Fault run() {
-    for (const auto check : {&Validator::pools, &Validator::names, &Validator::txns,
-                             &Validator::ops, &Validator::trunks, &Validator::parts,
-                             &Validator::predicates,
-                             &Validator::predicate_reads, &Validator::version_orders}) {
+    for (const auto check :
+         {&Validator::pools, &Validator::names, &Validator::txns, &Validator::ops,
+          &Validator::trunks, &Validator::parts, &Validator::predicates,
+          &Validator::predicate_reads, &Validator::version_orders}) {
       if (Fault fault = (this->*check)()) return fault;
     }
     return std::nullopt;
@@ -213,7 +213,11 @@ class Validator {
 
   Fault names() {
     if (Fault fault = unique_names(c_.key_name, "key")) return fault;
-    if (Fault fault = unique_names(c_.session_name, "session")) return fault;
+    // Transactions of which no session is known have one without a name.
+    std::vector<Value> sessions;
+    std::copy_if(c_.session_name.begin(), c_.session_name.end(), std::back_inserter(sessions),
+                 [](Value value) { return !value.is_null(); });
+    if (Fault fault = unique_names(sessions, "session")) return fault;
     for (const Value column : c_.column_name) {
       if (column.kind() != ValueKind::Text) return "the name of a column is no text";
     }
@@ -249,8 +253,13 @@ class Validator {
             first_clock_disorder({c_.invoked, c_.began, c_.committing, c_.completed})) {
       return fmt::format("transaction {} {}", wrong->txn, wrong->what);
     }
+    std::vector<bool> met(c_.session_name.size(), false);
     for (const SessionId session : c_.txn_session) {
       if (session.index() >= c_.session_name.size()) return "a transaction has no session";
+      if (met[session.index()] && c_.session_name[session.index()].is_null()) {
+        return "a session without a name has several transactions";
+      }
+      met[session.index()] = true;
     }
     for (const TxnStatus status : c_.txn_status) {
       if (status > TxnStatus::Unknown) return "a transaction has an invalid status";
@@ -617,8 +626,9 @@ class Validator {
         if (found != last.end()) found->second = c_.op_value[op];
       }
     }
-    const bool right = for_each_named(
-        [&](TxnId txn, KeyId key, Value value) { return last.at({txn, key}) == value; });
+    const bool right = for_each_named([&](TxnId txn, KeyId key, Value value) {
+      return last.at({txn, key}) == value;
+    });
     return right ? Fault() : "a version order names a transaction that did not write the version";
   }
 

@@ -29,6 +29,9 @@ class ChronosSurvey {
       if (!h_.start_ts(txn) || !h_.commit_ts(txn)) {
         return refusal(txn, "it lacks the start or commit timestamp that Chronos needs");
       }
+      if (!h_.has_session(txn)) {
+        return refusal(txn, "it has no session, and Chronos needs to know it");
+      }
       unnamed_ |= h_.txn_name(txn).is_null();
       text_names_ |= h_.txn_name(txn).kind() == ValueKind::Text;
       if (!plain(h_.txn_name(txn)) || !plain(h_.session_name(h_.session(txn)))) {

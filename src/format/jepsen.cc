@@ -59,6 +59,11 @@ class Assembler {
 
   Status pair() {
     const bool has_process = !e_.clients.empty() && e_.clients[0].has_process;
+    if (model_ == JepsenModel::Sequential && !e_.clients.empty() && !has_process) {
+      return error_at_line(file_, e_.clients[0].line,
+                           "no operation has a :process, and model sequential is about what each "
+                           "process did in which order; record it");
+    }
     absl::flat_hash_map<std::int64_t, std::size_t> running;  // By process: its pair in pairs_.
     for (std::uint64_t i = 0; i < e_.clients.size(); ++i) {
       const JepsenEntry& entry = e_.clients[i];
@@ -168,7 +173,7 @@ class Assembler {
     std::sort(read.begin(), read.end());
     read.erase(std::unique(read.begin(), read.end()), read.end());
     for (const auto& [key, value] : read) {
-      b_.begin_txn(b_.session("writer of " + std::to_string(b_.key(key).index())));
+      b_.begin_txn(b_.unknown_session());
       b_.write(b_.key(key), value);
     }
   }
@@ -184,8 +189,8 @@ class Assembler {
     const Pair& pair = pairs_[number];
     const bool completed = pair.completion != kNoEntry;
     const JepsenEntry& last = e_.clients[completed ? pair.completion : pair.invoke];
-    const auto session = last.has_process ? last.process : static_cast<std::int64_t>(number);
-    b_.begin_txn(b_.session(session), last.line);
+    const SessionId session = last.has_process ? b_.session(last.process) : b_.unknown_session();
+    b_.begin_txn(session, last.line);
     // A compare-and-set that fails without an error has read something else than it expected, and
     // wrote nothing: it is committed. With an error, it may not have read at all.
     const bool compared = last.is_cas && last.type == JepsenType::Fail && !last.has_error;
@@ -215,8 +220,8 @@ class Assembler {
   }
 
   // Begins another transaction of the same line.
-  void begin_part(std::int64_t session, const Pair& pair, std::uint64_t line, TxnStatus status) {
-    b_.begin_txn(b_.session(session), line);
+  void begin_part(SessionId session, const Pair& pair, std::uint64_t line, TxnStatus status) {
+    b_.begin_txn(session, line);
     b_.status(status);
     const bool ended = status != TxnStatus::Unknown;
     b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);

@@ -4,7 +4,7 @@
 // called a line here, is an invocation or a completion. What its entries mean:
 //
 //   :process  An integer is a client, hence a session. Lines with anything else (:nemesis) are left
-//             out. If no line has a process, each transaction is a session of its own, and an
+//             out. If no line has a process, no session is known, and an
 //             invocation belongs to the completion that follows it.
 //   :type     :invoke begins a transaction. :ok commits it; the values are those of that line.
 //             :fail aborts it. :info, or no completion at all, leaves it unknown. The operations of

@@ -68,12 +68,12 @@ TEST(JepsenTest, CompletionsWithoutInvocationsAreTransactions) {
             "{\"session\":0,\"status\":\"unknown\",\"ops\":[[\"append\",1,3]]}\n");
 }
 
-TEST(JepsenTest, WithoutProcessesEachTransactionIsASession) {
+TEST(JepsenTest, WithoutProcessesNoSessionIsKnown) {
   EXPECT_EQ(read_edn("{:type :invoke :value [[:w 1 1]]} {:type :ok :value [[:w 1 1]]}"
                      "{:type :ok :value [[:r 1 1]]} {:type :invoke :value [[:w 1 2]]}"),
-            "{\"session\":0,\"ops\":[[\"w\",1,1]]}\n"
-            "{\"session\":1,\"ops\":[[\"r\",1,1]]}\n"
-            "{\"session\":2,\"status\":\"unknown\",\"ops\":[[\"w\",1,2]]}\n");
+            "{\"session\":null,\"ops\":[[\"w\",1,1]]}\n"
+            "{\"session\":null,\"ops\":[[\"r\",1,1]]}\n"
+            "{\"session\":null,\"status\":\"unknown\",\"ops\":[[\"w\",1,2]]}\n");
   EXPECT_EQ(
       read_edn("{:type :invoke :value []}\n{:type :invoke :value []}"),
       "h.edn:2: two invocations in a row; without :process it cannot be told which completion "

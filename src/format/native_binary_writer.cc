@@ -135,6 +135,8 @@ bool is_newer(const HistoryColumns& c, const PredicateRead& read) {
 std::uint32_t version_for(const HistoryColumns& c) {
   if (!c.txn_level.empty()) return kBinaryVersionWithLevels;
   bool newer = is_newer(c, c.default_initial) || !c.outer_part.empty() || !c.version_txn.empty();
+  newer |= std::any_of(c.session_name.begin(), c.session_name.end(),
+                       [](Value name) { return name.is_null(); });
   const auto note = [&](const auto& column) {
     newer = newer || std::any_of(column.begin(), column.end(),
                                  [&](const auto& entry) { return is_newer(c, entry); });

@@ -120,7 +120,8 @@ bool NativeLineParser::record() {
 }
 
 bool NativeLineParser::finish_txn() {
-  if (!has_session_) return fail("the transaction has no \"session\"");
+  if (!has_session_)
+    return fail("the transaction has no \"session\"; null says that it is not known");
   if (!has_ops_) return fail("the transaction has no \"ops\"");
   b_.clocks(invoked_, completed_);
   if (began_ != kNoClock || committing_ != kNoClock) b_.inner_clocks(began_, committing_);
@@ -227,8 +228,13 @@ bool NativeLineParser::txn_field(TxnField field, Token& token) {
     case TxnField::Ops:
       return ops(token);
     case TxnField::Session:
-      if (!name(token, named)) return fail("expected \"session\" to be an integer or a string");
-      b_.set_session(b_.session(named));
+      if (token.kind == TokenKind::Nil) {
+        b_.set_session(b_.unknown_session());
+      } else if (name(token, named)) {
+        b_.set_session(b_.session(named));
+      } else {
+        return fail("expected \"session\" to be an integer, a string or null");
+      }
       has_session_ = true;
       return true;
     case TxnField::Status:

@@ -21,6 +21,8 @@ constexpr std::string_view kEverything =
 {"session":"v","ops":[["w","b",true],["w","n",-0.25],["w","n",123456789012345678901234567890],["w","f",{"@float":0.1}],["w","f",{"@float":"-Infinity"}],["w","k4",{"a":{"@float":1e+22},"b":false}],["r","l",[1.5,{"@float":"NaN"}]]]}
 {"session":"v","ops":[["select",{"in":["c",[{"@float":0.5},true,1.5]]},[]],["aggregate","avg","c1",true,5.00],["aggregate","avg","c1",true,{"@float":2.5}],["aggregate","sum","c1",true,{"@float":2.5},{"versions":[]}]]}
 {"session":"c","ops":[]}
+{"session":null,"ops":[["w","n",1]]}
+{"session":null,"ops":[["w","n",2]]}
 {"key":"x","versions":[1,5,2],"complete":true}
 {"key":12,"versions":["p"],"complete":false}
 )";

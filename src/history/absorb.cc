@@ -80,8 +80,11 @@ HistoryBuilder::Translator::Translator(HistoryBuilder& into, HistoryBuilder& fro
   names_.keys.reserve(other_.key_name.size());
   for (std::size_t i = names_.keys.size(); i < other_.key_name.size(); ++i)
     names_.keys.push_back(into_.key(scalar(other_.key_name[i])));
-  for (std::size_t i = names_.sessions.size(); i < other_.session_name.size(); ++i)
-    names_.sessions.push_back(into_.session(scalar(other_.session_name[i])));
+  for (std::size_t i = names_.sessions.size(); i < other_.session_name.size(); ++i) {
+    const Value name = other_.session_name[i];
+    names_.sessions.push_back(name.is_null() ? into_.unknown_session()
+                                             : into_.session(scalar(name)));
+  }
   for (std::size_t i = names_.columns.size(); i < other_.column_name.size(); ++i)
     names_.columns.push_back(into_.column(other_.string(other_.column_name[i])));
   translate_rows();

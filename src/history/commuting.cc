@@ -54,6 +54,26 @@ Value counter_read(const History& history, OpKind kind, const PredicateRead& rea
   return history.operands(node)[0];
 }
 
+bool has_balances(const History& history) {
+  const auto remarks = history.remarks();
+  return std::any_of(remarks.begin(), remarks.end(), [](const Remark& remark) {
+    return remark.name == "model" && remark.text == "bank";
+  });
+}
+
+std::optional<std::int64_t> number_read(const History& history, const Op& op) {
+  Value result = op.value;
+  if (op.kind == OpKind::Aggregate) {
+    const PredicateRead& read = history.predicate_read(op.id);
+    if (counter_read(history, op.kind, read).is_null()) return std::nullopt;
+    result = read.result;
+  } else if (op.kind != OpKind::Read) {
+    return std::nullopt;
+  }
+  if (result.kind() != ValueKind::Integer) return std::nullopt;
+  return result.number();
+}
+
 std::string set_text(bool is_text, std::string_view name) {
   if (!is_text || is_plain_name(name)) return std::string(name);
   std::string out;

@@ -50,6 +50,12 @@ struct CounterRow {
 // The counter that a predicate read is a read of; null if it is none.
 [[nodiscard]] Value counter_read(const History& history, OpKind kind, const PredicateRead& read);
 
+// Whether the history is one of Jepsen's bank, where reads are of the balances of accounts.
+[[nodiscard]] bool has_balances(const History& history);
+// The number that a read of a counter or register returned, as all balances are; nothing if it is
+// another operation, or returned something else.
+[[nodiscard]] std::optional<std::int64_t> number_read(const History& history, const Op& op);
+
 // By observation, whether a read has keys that it does not tell of (ReadKey): all predicate reads
 // have, but for scans with a version set, and for reads of counters, which depend on rows that are
 // known.

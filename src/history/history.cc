@@ -113,6 +113,7 @@ bool History::states_levels() const {
 }
 
 Value History::session_name(SessionId session) const { return all_->session_name[session.index()]; }
+bool History::has_session(TxnId txn) const { return !session_name(session(txn)).is_null(); }
 
 Value History::default_initial() const { return all_->default_initial; }
 

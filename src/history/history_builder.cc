@@ -208,6 +208,11 @@ SessionId HistoryBuilder::session(Value name) {
   return at->second;
 }
 
+SessionId HistoryBuilder::unknown_session() {
+  storage_->session_name.push_back(Value::null());
+  return SessionId{storage_->session_name.size() - 1};
+}
+
 ColumnId HistoryBuilder::column(std::string_view name) {
   const Value interned = text(name);
   const auto [at, added] = interner_->column_of_name.try_emplace(

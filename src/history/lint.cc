@@ -35,6 +35,9 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "give every client thread a session of its own"},
     {"duplicate-commit-ts", Severity::Warning, "two writing transactions share a commit timestamp",
      "record the logical part of the timestamp as well"},
+    {"negative-balance", Severity::Warning, "a read of a negative balance of a bank",
+     "if transfers check balances, one of them missed another; what they checked is not recorded, "
+     "so no level forbids it"},
     {"mixed-key-types", Severity::Warning, "a key exists both as a number and as text",
      "make sure that they are meant to be different keys"},
     {"mixed-value-types", Severity::Warning, "a key holds both numbers and text",
@@ -44,6 +47,9 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
      "prefix-consistent-si, strong-si and strict-serializable are about"},
     {"partial-clocks", Severity::Warning, "a transaction without clocks, while others have them",
      "record clocks for all, or real-time order is only partly checked"},
+    {"no-sessions", Severity::Warning, "a transaction of which no session is recorded",
+     "record which client ran it: session order, which all levels but si, gsi, repeatable-read and "
+     "serializable are about, is checked between the others only"},
     {"unknown-completed", Severity::Warning, "a transaction of unknown outcome with a completion",
      "leave completed out: it may have committed later, so real-time order may seem violated"},
     {"partial-timestamps", Severity::Warning,

@@ -32,6 +32,35 @@ TEST(LintTest, CleanHistoryHasNoFindings) {
   EXPECT_TRUE(lint(*std::move(b).freeze()).empty());
 }
 
+TEST(LintTest, TransactionsWithoutASessionAreCounted) {
+  HistoryBuilder b;
+  b.begin_txn(b.session("a"));
+  b.write(b.key("x"), b.integer(1));
+  for (int i = 2; i <= 3; ++i) {
+    b.begin_txn(b.unknown_session());
+    b.write(b.key("x"), b.integer(i));
+  }
+  EXPECT_EQ(counts(*std::move(b).freeze()),
+            (Counts{{"no-sessions", 2}, {"single-transaction-session", 1}}));
+}
+
+TEST(LintTest, NegativeBalancesOfABankAreCounted) {
+  HistoryBuilder b;
+  b.remark("model", "bank");
+  b.initial(b.key(0), b.integer(2));
+  b.initial(b.key(1), b.integer(0));
+  b.begin_txn(b.session("a"));
+  b.inc(b.key(0), b.integer(-3));
+  b.inc(b.key(1), b.integer(3));
+  b.begin_txn(b.session("a"));
+  b.read(b.key(0), b.integer(-1));
+  b.read(b.key(1), b.integer(3));
+  const auto findings = lint(*std::move(b).freeze());
+  ASSERT_EQ(findings[0].rule->id, "negative-balance");
+  EXPECT_EQ(findings[0].count, 1u);
+  EXPECT_EQ(findings[0].examples[0].what, "balance -1");
+}
+
 TEST(LintTest, DuplicateWritesNameBothPlaces) {
   HistoryBuilder b;
   b.file("bank.jsonl", PlaceUnit::Line);

@@ -44,6 +44,19 @@ void lint_clocks(const History& history, Findings& findings) {
   }
 }
 
+void lint_sessions(const History& history, Findings& findings) {
+  for (std::size_t i = 0; i < history.txn_count() && history.txn_count() > 1; ++i) {
+    if (history.has_session(TxnId{i})) continue;
+    findings.add(Rule::NoSessions, TxnId{i}, [] { return "no session"; });
+  }
+  for (std::size_t i = 0; i < history.session_count(); ++i) {
+    const auto txns = history.session_txns(SessionId{i});
+    if (txns.size() != 1 || !history.has_session(txns[0])) continue;
+    findings.add(Rule::SingleTransactionSession, txns[0],
+                 [&] { return "session " + history.label(history.session_name(SessionId{i})); });
+  }
+}
+
 void lint_session_clocks(const History& history, Findings& findings) {
   for (std::size_t i = 0; i < history.session_count(); ++i) {
     TxnId before;
@@ -115,12 +128,7 @@ void lint_txns(const History& history, Findings& findings) {
   lint_session_clocks(history, findings);
   lint_timestamps(history, findings);
   lint_levels(history, findings);
-  for (std::size_t i = 0; i < history.session_count(); ++i) {
-    const auto txns = history.session_txns(SessionId{i});
-    if (txns.size() != 1) continue;
-    findings.add(Rule::SingleTransactionSession, txns[0],
-                 [&] { return "session " + history.label(history.session_name(SessionId{i})); });
-  }
+  lint_sessions(history, findings);
 }
 
 }  // namespace ouro

@@ -1,6 +1,6 @@
 // Lint rules about keys and values. One pass over the writes builds an index from (key, value) to
 // the first write; a second pass over the reads looks every result up. Predicate reads are not
-// looked at.
+// looked at, but for reads of counters that are balances.
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "history/access.h"
+#include "history/commuting.h"
 #include "history/findings.h"
 
 namespace ouro {
@@ -30,6 +31,7 @@ class ValueLinter {
     visit_version_orders();
     visit_keys();
     visit_unknown();
+    if (has_balances(history_)) visit_balances();
   }
 
  private:
@@ -96,6 +98,16 @@ class ValueLinter {
     findings_.add(rule, txn, [&, at = at] {
       return fmt::format("w {} repeats {}", pair(op.key, op.value), findings_.where(at->second));
     });
+  }
+
+  void visit_balances() {
+    for (std::size_t i = 0; i < history_.op_count(); ++i) {
+      const OpId id{i};
+      const auto balance = number_read(history_, history_.op(id));
+      if (!balance || *balance >= 0) continue;
+      findings_.add(Rule::NegativeBalance, history_.txn_of(id),
+                    [&] { return fmt::format("balance {}", *balance); });
+    }
   }
 
   void visit_append(TxnId txn, const Op& op) {
@@ -231,8 +243,10 @@ class ValueLinter {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       if (history_.status(TxnId{i}) != TxnStatus::Unknown) continue;
       findings_.add(counts[i] ? Rule::UnknownSeen : Rule::UnknownUnseen, TxnId{i}, [&] {
+        const TxnId txn{i};
+        if (!history_.has_session(txn)) return std::string("transaction without a session");
         return "transaction of session " +
-               history_.label(history_.session_name(history_.session(TxnId{i})));
+               history_.label(history_.session_name(history_.session(txn)));
       });
     }
   }

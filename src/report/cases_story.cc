@@ -209,12 +209,17 @@ std::vector<std::string> Narrator::open_reads() const {
   return out;
 }
 
-// A sentence for each transaction that saw another total of all counters than they ever have.
+// A sentence for each transaction that saw another total of all counters than they ever have, and
+// for each that saw a negative balance.
 std::vector<std::string> Narrator::totals() const {
   std::vector<std::string> out;
   for (const WrongTotal& wrong : wrong_totals(history_, txns_)) {
     out.push_back(fmt::format("{} counted {} in all, but all counters together always hold {}.",
                               label(wrong.txn), wrong.counted, wrong.held));
+  }
+  for (const NegativeBalance& negative : negative_balances(history_, txns_)) {
+    out.push_back(fmt::format("{} found a negative balance: {}.", label(negative.txn),
+                              noted(history_.op(negative.read))));
   }
   return out;
 }

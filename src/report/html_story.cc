@@ -70,7 +70,9 @@ class StoryWriter {
   void write_txn(TxnId txn) {
     json_.begin_object().member("label", narrator_.label(txn));
     json_.member("index", txn.value).member("where", whereabouts(history_, txn));
-    json_.member("session", history_.label(history_.session_name(history_.session(txn))));
+    json_.member("session", history_.has_session(txn)
+                                ? history_.label(history_.session_name(history_.session(txn)))
+                                : "unknown");
     json_.member("status", name(history_.status(txn)));
     if (const auto clock = history_.invoked(txn)) json_.member("invoked", grouped_clock(*clock));
     if (const auto clock = history_.completed(txn)) {

@@ -83,7 +83,8 @@ class Timeline {
   void write_rows(JsonWriter& json) const {
     json.key("sessions").begin_array();
     for (const SessionId session : sessions_) {
-      json.value(history_.label(history_.session_name(session)));
+      const Value name = history_.session_name(session);
+      json.value(name.is_null() ? "unknown" : history_.label(name));
     }
     json.end_array().member("hiddenSessions", history_.session_count() - sessions_.size());
   }

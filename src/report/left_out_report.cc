@@ -24,8 +24,17 @@ std::string sentence(const LeftOut& left) {
       if (left.all()) return "no transaction has clocks, so nothing is said about real time";
       return fmt::format("{} of {} no clocks, so real time is checked between the others only",
                          grouped(left.count), with_verb(left.total, "transaction"));
+    case LeftOutKind::Sessions:
+      if (left.all()) return "no transaction has a session, so nothing is said about session order";
+      return fmt::format("{} of {} no session, so session order is checked between the others only",
+                         grouped(left.count), with_verb(left.total, "transaction"));
     case LeftOutKind::Results:
       return with_verb(left.count, "read") + " no recorded result";
+    case LeftOutKind::Balances:
+      return fmt::format(
+          "{} of {} balances that were read {} negative, and what transfers checked "
+          "is not recorded",
+          grouped(left.count), grouped(left.total), left.count == 1 ? "is" : "are");
     case LeftOutKind::Omissions:
       return fmt::format("what {} did not return is judged from prefix up only",
                          counted(left.count, "predicate read"));

@@ -202,7 +202,9 @@ std::string place_notation(const History& history, const Op& op, std::span<const
 
 std::string whereabouts(const History& history, TxnId txn) {
   std::string out =
-      "session " + shortened(history.label(history.session_name(history.session(txn))));
+      history.has_session(txn)
+          ? "session " + shortened(history.label(history.session_name(history.session(txn))))
+          : "no session";
   const Place place = history.place(txn);
   if (place.unit == PlaceUnit::None) {
     out += fmt::format(", transaction {}", txn.value + 1);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/level_rules.h"
 #include "ouro/report.h"
 #include "report/notation.h"
 #include "report/telling.h"
@@ -25,9 +26,13 @@ std::string headline_of(const History& history, std::span<const Verdict> verdict
   }
   if (const auto strongest = strongest_holding(verdicts); !strongest.empty()) {
     const std::vector<LeftOut> left = left_out_of(verdicts);
-    // Levels that ask for real time are not among these if nothing is said about it.
-    const bool whole = std::all_of(left.begin(), left.end(), [](const LeftOut& one) {
-      return one.kind == LeftOutKind::RealTime && one.all();
+    // Levels that ask for real time are not among these if nothing is said about it, nor those that
+    // ask for session order, unless there are no others.
+    const bool sessions = std::any_of(strongest.begin(), strongest.end(),
+                                      [](Level level) { return rules(level).sessions; });
+    const bool whole = std::all_of(left.begin(), left.end(), [&](const LeftOut& one) {
+      return one.all() && (one.kind == LeftOutKind::RealTime ||
+                           (one.kind == LeftOutKind::Sessions && !sessions));
     });
     add(outcome_word(Outcome::Holds, options.colour) + ' ' + level_list(strongest) +
         evidence_text(verdicts.front()) + (whole ? "" : " as far as was checked") +

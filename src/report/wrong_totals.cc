@@ -73,4 +73,19 @@ std::vector<WrongTotal> wrong_totals(const History& history, std::span<const Txn
   return out;
 }
 
+std::vector<NegativeBalance> negative_balances(const History& history,
+                                               std::span<const TxnId> txns) {
+  std::vector<NegativeBalance> out;
+  if (!has_balances(history)) return out;
+  for (const TxnId txn : txns) {
+    if (!txn.valid()) continue;
+    for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
+      if (number_read(history, history.op(id)).value_or(0) >= 0) continue;
+      out.push_back({txn, id});
+      break;
+    }
+  }
+  return out;
+}
+
 }  // namespace ouro

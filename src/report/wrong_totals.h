@@ -1,4 +1,4 @@
-// Totals that no transaction changes, like the money of a bank.
+// What is wrong with the money of a bank: totals that no transaction changes, negative balances.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +21,15 @@ struct WrongTotal {
 // Reads behind own increments do not count. Linear in the history.
 [[nodiscard]] std::vector<WrongTotal> wrong_totals(const History& history,
                                                    std::span<const TxnId> txns);
+
+// A transaction of a bank that read a negative balance.
+struct NegativeBalance {
+  TxnId txn;
+  OpId read;  // The first such read of the transaction.
+};
+
+// Those of `txns`, if the history is one of Jepsen's bank.
+[[nodiscard]] std::vector<NegativeBalance> negative_balances(const History& history,
+                                                             std::span<const TxnId> txns);
 
 }  // namespace ouro

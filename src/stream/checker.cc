@@ -60,11 +60,13 @@ Status Checker::append(std::shared_ptr<const History> batch, StreamTime now) {
   enter_initials(batch);
   if (h.txn_count() > 0) window_.add_batch(batch);
   batch_sessions_.clear();
+  const auto named = [&](std::size_t s) { return !h.session_name(SessionId{s}).is_null(); };
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
-    sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
+    if (named(s)) sessions_.try_emplace(name_of(h, h.session_name(SessionId{s})));
   }
   for (std::size_t s = 0; s < h.session_count() && rules_.sessions; ++s) {
-    batch_sessions_.push_back(&sessions_[name_of(h, h.session_name(SessionId{s}))]);
+    const SessionId session{s};
+    batch_sessions_.push_back(named(s) ? &sessions_[name_of(h, h.session_name(session))] : nullptr);
   }
   constexpr std::size_t kAhead = 4;
   const std::size_t count = h.txn_count();
@@ -138,6 +140,7 @@ void Checker::arrive(const Arriving& txn) {
 
 void Checker::check_session(const Arriving& txn) {
   const History& h = *window_.batches().back().history;
+  if (!h.has_session(txn.txn)) return;
   Session& session = *batch_sessions_[h.session(txn.txn).index()];
   if (session.txn != kNobody && txn.begin < session.commit) {
     ++count_of(summary_, AnomalyKind::SessionInversion);

@@ -215,7 +215,7 @@ class Checker {
   std::size_t sweep_at_ = 0;
   std::size_t hurry_at_ = 0;
   absl::flat_hash_map<Name, Session> sessions_;
-  std::vector<Session*> batch_sessions_;                   // By SessionId of the batch at hand.
+  std::vector<Session*> batch_sessions_;  // By SessionId of the batch; null: unknown.
   absl::flat_hash_map<Reported, std::uint64_t> reported_;  // The numbers of their events.
   // Violations of reads; some may be withdrawn already. Empty without a memory limit.
   absl::btree_map<Accused, Accusation> accused_;

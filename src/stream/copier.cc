@@ -16,7 +16,10 @@ void Copier::add(const Source& source) {
     file_ = std::string(place.file);
     builder_.file(file_, place.unit);
   }
-  builder_.begin_txn(builder_.session(copy(h, h.session_name(h.session(txn)))), place.position);
+  const SessionId session = h.has_session(txn)
+                                ? builder_.session(copy(h, h.session_name(h.session(txn))))
+                                : builder_.unknown_session();
+  builder_.begin_txn(session, place.position);
   builder_.status(h.status(txn));
   if (!h.txn_name(txn).is_null()) builder_.name(copy(h, h.txn_name(txn)));
   if (h.invoked(txn) || h.completed(txn)) {
