@@ -12,12 +12,12 @@
 #include "tests/engine_levels.h"
 #include "tests/observed.h"
 #include "tests/relation.h"
+#include "tests/stated_orders.h"
 #include "tests/value_oracle.h"
 
 namespace ouro::oracle {
 namespace {
 
-using Order = std::vector<std::size_t>;        // Transactions of an Observed, first to last.
 using VersionOrders = std::map<KeyId, Order>;  // The initial version is left out: it is first.
 
 void require(bool condition, const char* what) {
@@ -80,71 +80,13 @@ bool explains_list_reads(const Observed& seen, KeyId key, const Order& order) {
   return true;
 }
 
-// ---- version orders that the history states ----
+// ---- version orders ----
 
-// Writers in the order in which their versions of a key are listed.
-struct Stated {
-  KeyId key;
-  Order writers;
-};
-
-bool has_commit_timestamps(const History& history) {
-  for (std::size_t t = 0; t < history.txn_count(); ++t) {
-    if (history.commit_ts(TxnId{t})) return true;
-  }
-  return false;
-}
-
-std::vector<Stated> orders_by_timestamps(const History& history, const Observed& seen) {
-  std::map<KeyId, Order> writers;
-  for (std::size_t t = 1; t < seen.txns.size(); ++t) {
-    for (const auto& [key, values] : seen.txns[t].writes) writers[key].push_back(t);
-  }
-  std::vector<Stated> out;
-  for (auto& [key, order] : writers) {
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return *history.commit_ts(seen.txns[a].id) < *history.commit_ts(seen.txns[b].id);
-    });
-    out.push_back({key, order});
-  }
-  return out;
-}
-
-// Nothing if a listed version is of a transaction that does not count, or a complete order lacks
-// the last write of one that does.
-std::optional<std::vector<Stated>> stated_orders(const History& history, const Observed& seen,
-                                                 const OracleOptions& options) {
-  std::vector<Stated> out;
-  if (options.evidence != Evidence::Versions) return out;
-  if (history.version_orders().empty() && has_commit_timestamps(history)) {
-    return orders_by_timestamps(history, seen);
-  }
-  for (const VersionOrder& order : history.version_orders()) {
-    Stated stated{order.key, {}};
-    const auto versions = history.versions(order);
-    const auto named = history.version_writers(order);
-    std::set<std::size_t> complete;  // Those whose last write is listed.
-    for (std::size_t i = 0; i < versions.size(); ++i) {
-      const bool by_name = !named.empty() && named[i].valid();
-      const auto writer = std::find_if(seen.txns.begin(), seen.txns.end(), [&](const auto& txn) {
-        const auto written = txn.writes.find(order.key);
-        if (by_name) return txn.id == named[i];
-        return written != txn.writes.end() &&
-               std::find(written->second.begin(), written->second.end(), versions[i]) !=
-                   written->second.end();
-      });
-      if (writer == seen.txns.end()) return std::nullopt;
-      stated.writers.push_back(static_cast<std::size_t>(writer - seen.txns.begin()));
-      if (by_name || writer->writes.at(order.key).back() == versions[i]) {
-        complete.insert(stated.writers.back());
-      }
-    }
-    for (std::size_t t = 1; t < seen.txns.size() && order.complete; ++t) {
-      if (seen.txns[t].writes.contains(order.key) && !complete.contains(t)) return std::nullopt;
-    }
-    out.push_back(std::move(stated));
-  }
-  return out;
+// The version orders that every order of transactions must agree with; nothing if none can.
+std::optional<std::vector<Stated>> orders_to_keep(const History& history, const Observed& seen,
+                                                  const OracleOptions& options) {
+  if (options.evidence != Evidence::Versions) return std::vector<Stated>();
+  return stated_orders(history, seen);
 }
 
 bool agree(const std::vector<Stated>& stated, const VersionOrders& orders) {
@@ -208,6 +150,12 @@ struct PredicateAnswer {
 PredicateAnswer ask_predicates(const History& history, const Observed& seen, const Known& known,
                                const VersionOrders& orders, const Relation& co);
 
+// Whether a predicate read that says what it saw missed a change, and `knows` says that its
+// transaction knew of somebody who wrote that or a later version of the key.
+using Knows = std::function<bool(std::size_t txn, const SeenPredicate& predicate)>;
+bool missed_by_predicates(const History& history, const Observed& seen, const VersionOrders& orders,
+                          const Knows& knows);
+
 // REQUIRES: `order` starts with the initial transaction and contains so ∪ wr.
 void add_levels_of_commit_order(const History& history, const Observed& seen, const Known& known,
                                 const std::vector<Stated>& stated, const Order& order,
@@ -221,9 +169,24 @@ void add_levels_of_commit_order(const History& history, const Observed& seen, co
   const PredicateAnswer predicates = ask_predicates(history, seen, known, versions, co);
   if (!predicates.fits) return;
   const Relation direct = known.so | known.wr;
-  if (satisfies_read_committed(seen, co)) levels.add(Level::ReadCommitted);
-  if (satisfies_axiom(seen, direct, co)) levels.add(Level::ReadAtomic);
-  if (satisfies_axiom(seen, direct.closure(), co)) levels.add(Level::Causal);
+  const Relation past = direct.closure();
+  const auto missed = [&](const Knows& knows) {
+    return missed_by_predicates(history, seen, versions, knows);
+  };
+  const auto read_before = [&](std::size_t txn, const SeenPredicate& predicate) {
+    const auto& reads = seen.txns[predicate.reader].reads;
+    return std::any_of(reads.begin(), reads.end(), [&](const ExternalRead& read) {
+      return read.op < predicate.op && read.from == txn;
+    });
+  };
+  const auto in = [](const Relation& relation) {
+    return [&relation](std::size_t txn, const SeenPredicate& predicate) {
+      return relation.has(txn, predicate.reader);
+    };
+  };
+  if (satisfies_read_committed(seen, co) && !missed(read_before)) levels.add(Level::ReadCommitted);
+  if (satisfies_axiom(seen, direct, co) && !missed(in(direct))) levels.add(Level::ReadAtomic);
+  if (satisfies_axiom(seen, past, co) && !missed(in(past))) levels.add(Level::Causal);
   if (predicates.prefix && satisfies_axiom(seen, co.optional() * direct, co)) {
     levels.add(Level::Prefix);
   }
@@ -405,6 +368,27 @@ void add_predicate(const History& history, const Observed& seen, const VersionOr
       }
     }
   }
+}
+
+bool missed_by_predicates(const History& history, const Observed& seen, const VersionOrders& orders,
+                          const Knows& knows) {
+  for (const SeenPredicate& predicate : seen.predicates) {
+    if (is_unplaced(history, seen, predicate)) continue;
+    for (std::size_t k = 0; k < history.key_count(); ++k) {
+      const KeyId key{k};
+      if (predicate.own.contains(key) || is_list(history, key)) continue;
+      const auto versions = row_versions(history, seen, orders, key);
+      const auto last = seen_version(history, seen, predicate, key, versions);
+      bool changed = false;
+      for (std::size_t i = last ? *last + 1 : versions.size(); i < versions.size(); ++i) {
+        changed = changed || told(history, predicate, key, versions[i]) !=
+                                 told(history, predicate, key, versions[i - 1]);
+        const std::size_t writer = versions[i].writer;
+        if (changed && writer != predicate.reader && knows(writer, predicate)) return true;
+      }
+    }
+  }
+  return false;
 }
 
 bool is_listed(const History& history, const PredicateRead& read, KeyId key) {
@@ -707,7 +691,7 @@ bool version_orders_prove(const Relations& r, Level level, const Order& order) {
 
 bool proves_as_seen(const History& history, const Observed& seen, Level level,
                     std::span<const TxnId> order, const OracleOptions& options) {
-  const auto stated = stated_orders(history, seen, options);
+  const auto stated = orders_to_keep(history, seen, options);
   const Order counted = counted_order(seen, order);
   if (seen.always_wrong() || !stated || counted.empty()) return false;
   const Known known = known_relations(history, seen, options);
@@ -729,7 +713,7 @@ bool proves_as_seen(const History& history, const Observed& seen, Level level,
 LevelSet allowed_with(const History& history, const Sources& sources,
                       const OracleOptions& options) {
   Observed seen = observe(history, options.evidence, sources);
-  const auto stated = stated_orders(history, seen, options);
+  const auto stated = orders_to_keep(history, seen, options);
   LevelSet levels;
   if (seen.always_wrong() || !stated) return levels;
   const Known known = known_relations(history, seen, options);

@@ -59,6 +59,57 @@ TEST(PredicateCasesTest, WeakLevelsFollowWhatPredicatesSaw) {
   }
 }
 
+// What a predicate read missed must not be what its transaction knew of, as the level means it.
+TEST(PredicateCasesTest, WeakLevelsForbidToMissWhatIsKnown) {
+  const std::string_view orders = R"({"key":"k1","versions":[{"a":1},{"a":2}],"complete":true}
+{"key":"y","versions":[1,2],"complete":true}
+)";
+  const auto outcomes = [&](std::string_view text) {
+    std::string out;
+    for (const Level level : {Level::ReadCommitted, Level::ReadAtomic, Level::Causal}) {
+      const std::string said =
+          judged(std::string(text) + std::string(orders), Evidence::Versions, level);
+      out += (out.empty() ? "" : ", ") + said;
+    }
+    return out;
+  };
+  // T2 overwrote the row so that it no longer matches; T3 reads from T2.
+  const std::string writers = R"({"session":"s","ops":[["w","k1",{"a":1}],["w","y",1]]}
+{"session":"t","ops":[["w","k1",{"a":2}],["w","y",2]]}
+)";
+  const std::string count =
+      R"(["aggregate","count",null,{"eq":["a",1]},1,{"versions":[["k1",{"a":1}]]}])";
+  const auto reader = [](const std::string& session, const std::string& ops) {
+    return R"({"session":")" + session + R"(","ops":[)" + ops + "]}\n";
+  };
+  EXPECT_EQ(outcomes(writers + reader("u", count + R"(,["r","y",1])")), "holds, holds, holds");
+  EXPECT_EQ(outcomes(writers + reader("u", R"(["r","y",2],)" + count)),
+            "non-monotonic read, fractured read, causality violation");
+  EXPECT_EQ(outcomes(writers + reader("u", count + R"(,["r","y",2])")),
+            "holds, fractured read, causality violation");
+  EXPECT_EQ(outcomes(writers + reader("t", count)), "holds, fractured read, causality violation");
+  // T3 knows of T2 through T4 only.
+  EXPECT_EQ(outcomes(writers + reader("v", R"(["r","y",2],["w","z",1])") +
+                     reader("u", R"(["r","z",1],)" + count) +
+                     R"({"key":"z","versions":[1],"complete":true})" + "\n"),
+            "holds, holds, causality violation");
+  EXPECT_EQ(outcomes(writers + reader("v", R"(["r","y",2])") + reader("v", R"(["r","z",null])") +
+                     reader("v", count)),
+            "holds, holds, causality violation");
+  // What changes nothing for the condition is not missed.
+  EXPECT_EQ(outcomes(writers + reader("u", R"(["r","y",2],)" +
+                                               std::string(R"(["select",{"ge":["a",3]},[],)"
+                                                           R"({"versions":[["k1",{"a":1}]]}])"))),
+            "holds, holds, holds");
+  // By its start timestamp T3 saw nothing yet, but it read from T2.
+  EXPECT_EQ(
+      outcomes(R"({"session":"s","start_ts":1,"commit_ts":2,"ops":[["w","k1",{"a":1}],["w","y",1]]}
+{"session":"t","start_ts":5,"commit_ts":6,"ops":[["w","k1",{"a":2}],["w","y",2]]}
+{"session":"u","start_ts":3,"commit_ts":4,"ops":[["r","y",2],["aggregate","count",null,{"eq":["a",1]},1]]}
+)"),
+      "non-monotonic read, fractured read, causality violation");
+}
+
 // ---- own writes ----
 
 TEST(PredicateCasesTest, NobodySeesTheirOwnCommit) {

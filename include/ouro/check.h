@@ -252,7 +252,8 @@ enum class LeftOutKind : std::uint8_t {
   RealTime,    // Transactions without clocks. If all have none, nothing is said about real time.
   Sessions,    // Transactions whose session is not known. If all, nothing is said of its order.
   Results,     // Reads and aggregates whose result was not recorded.
-  Omissions,   // What predicate reads did not return: below prefix version orders do not judge it.
+  Omissions,   // What predicate reads missed that do not say what they saw: by version orders it is
+               // judged from prefix up only.
   Balances,    // Reads of Jepsen's bank that returned a negative balance. Whether a transfer was
                // to leave the account at zero or more, and so what it read, is not recorded.
 };

@@ -8,6 +8,9 @@
 // says how far it reaches into each session: O(n · sessions), in blocks of sessions to bound the
 // memory.
 //
+// By version orders, whoever wrote a change that a predicate read of T3 did not see, or a later
+// version of its key, is no such T2, either.
+//
 // Parallel SI has another rule, for which the same clocks serve: the commit order is the order of
 // versions, and whoever overwrote what a transaction read must not be in its past, which here is
 // that by session order, reads and overwritten versions.
@@ -52,9 +55,9 @@ class CommitOrder {
     if (auto wrong = compare_lists(reading_, order); !wrong.empty()) return wrong;
     if (auto wrong = compare_orders(reading_, order); !wrong.empty()) return wrong;
     collect_written();
+    note_predicates();
     if (rules_.family == Family::Parallel) {
       find_neighbours(order);
-      note_predicates();
       return through_past(order);
     }
     for (const TxnId txn : order) {
@@ -66,6 +69,15 @@ class CommitOrder {
   }
 
  private:
+  // By version orders, a predicate read follows a writer (`seen`) or precedes it.
+  struct Predicate {
+    TxnId reader;
+    OpId read;
+    TxnId writer;
+    KeyId key;
+    bool seen = false;
+  };
+
   // Positions count from 1; the initial transaction has 0.
   [[nodiscard]] std::uint32_t position(TxnId txn) const {
     return txn == kInitialTxn ? 0 : position_[txn.index()];
@@ -135,11 +147,17 @@ class CommitOrder {
       first_seen_[reading_.source_txn(id)] = id;
       if (rules_.knows != Knows::EarlierReads) note_read(id);
     }
+    const auto predicates = predicates_of(txn);
+    std::size_t first = predicates.size();  // All predicates from here on are noted.
+    for (; rules_.knows != Knows::EarlierReads && first > 0; --first) note(predicates[first - 1]);
     AccessId later = reading_.end(txn);  // All accesses from here on are noted.
     for (AccessId id = reading_.end(txn); id-- > reading_.first(txn);) {
       if (!reading_.is_external(id)) continue;
       for (; rules_.knows == Knows::EarlierReads && is_later(later - 1, id); --later) {
         if (reading_.is_external(later - 1)) note_read(later - 1);
+      }
+      for (; first > 0 && predicates[first - 1].read > reading_.access(id).op; --first) {
+        note(predicates[first - 1]);
       }
       const TxnId known = reading_.source_txn(id);
       if (known != kInitialTxn && first_seen_.at(known) == id) {
@@ -154,8 +172,14 @@ class CommitOrder {
 
   // Adds a read to `earliest_`.
   void note_read(AccessId read) {
-    const std::uint32_t here = position(reading_.source_txn(read));
-    const auto [at, added] = earliest_.try_emplace(reading_.access(read).key, here);
+    note(reading_.access(read).key, position(reading_.source_txn(read)));
+  }
+  // A change that a predicate read did not see is like a read of what was there right before it.
+  void note(const Predicate& predicate) {
+    if (!predicate.seen) note(predicate.key, position(predicate.writer) - 1);
+  }
+  void note(KeyId key, std::uint32_t here) {
+    const auto [at, added] = earliest_.try_emplace(key, here);
     if (!added) at->second = std::min(at->second, here);
   }
 
@@ -190,6 +214,11 @@ class CommitOrder {
           if (position(reading_.source_txn(id)) < position(known)) {
             return objection(txn, key, known);
           }
+        }
+        for (const Predicate& missed : predicates_of(txn)) {
+          const TxnId known = last[missed.key.index()];
+          if (missed.seen || !known.valid() || h_.session(known).index() != s) continue;
+          if (position(missed.writer) <= position(known)) return objection(txn, missed.key, known);
         }
         for (const KeyId key : written(txn)) last[key.index()] = txn;
       }
@@ -248,7 +277,7 @@ class CommitOrder {
     }
     for (const TxnId other : overwritten(txn)) join(other);
     for (const Predicate& predicate : predicates_of(txn)) {
-      if (predicate.seen) join(predicate.writer);
+      if (predicate.seen && rules_.family == Family::Parallel) join(predicate.writer);
     }
     const std::size_t session = h_.session(txn).index();
     if (session >= first && session < first + width) mine[session - first] = place_[txn.index()];
@@ -258,17 +287,25 @@ class CommitOrder {
   // sessions.
   std::string past(TxnId txn, const std::uint32_t* clock, std::size_t first, std::size_t width,
                    const std::vector<std::vector<SessionId>>& sessions) const {
-    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
-      if (!reading_.is_external(id)) continue;
-      const KeyId key = reading_.access(id).key;
+    // Nobody in the past may have written `key` behind the position `here`.
+    const auto compare = [&](KeyId key, std::uint32_t here) -> std::string {
       const auto& writing = sessions[key.index()];
       auto s = std::lower_bound(writing.begin(), writing.end(), SessionId{first});
       for (; s != writing.end() && s->index() < first + width; ++s) {
         const TxnId known = last_known(txn, key, *s, clock[s->index() - first]);
-        if (known.valid() && position(reading_.source_txn(id)) < position(known)) {
-          return objection(txn, key, known);
-        }
+        if (known.valid() && here < position(known)) return objection(txn, key, known);
       }
+      return "";
+    };
+    for (AccessId id = reading_.first(txn); id < reading_.end(txn); ++id) {
+      if (!reading_.is_external(id)) continue;
+      const std::uint32_t here = position(reading_.source_txn(id));
+      if (auto wrong = compare(reading_.access(id).key, here); !wrong.empty()) return wrong;
+    }
+    for (const Predicate& missed : predicates_of(txn)) {
+      if (missed.seen) continue;
+      const std::uint32_t here = position(missed.writer) - 1;
+      if (auto wrong = compare(missed.key, here); !wrong.empty()) return wrong;
     }
     return "";
   }
@@ -338,30 +375,27 @@ class CommitOrder {
     return "";
   }
 
-  // By version orders, a predicate read follows a writer (`seen`) or precedes it.
-  struct Predicate {
-    TxnId reader;
-    TxnId writer;
-    KeyId key;
-    bool seen = false;
-  };
   void note_predicates() {
     for (const OpId read : reads_.reads()) {
       for (const PredicateReads::Link& link : reads_.links(read)) {
         const Access& write = reading_.access(link.write);
         const TxnId reader = h_.txn_of(read);
-        if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
+        if (write.txn == reader) continue;
+        predicates_.push_back({reader, read, write.txn, write.key, link.seen});
       }
     }
-    for (const OpId read : reads_.unplaced()) {
+    // Elsewhere nothing is asked of what these missed.
+    const bool parallel = rules_.family == Family::Parallel;
+    for (const OpId read : parallel ? reads_.unplaced() : std::span<const OpId>()) {
       for (const PredicateReads::Link& link : reads_.settled_links(read)) {
         const Access& write = reading_.access(link.write);
         const TxnId reader = h_.txn_of(read);
-        if (write.txn != reader) predicates_.push_back({reader, write.txn, write.key, link.seen});
+        if (write.txn == reader) continue;
+        predicates_.push_back({reader, read, write.txn, write.key, link.seen});
       }
     }
     std::stable_sort(predicates_.begin(), predicates_.end(),
-                     [](const Predicate& a, const Predicate& b) { return a.reader < b.reader; });
+                     [](const Predicate& a, const Predicate& b) { return a.read < b.read; });
   }
   [[nodiscard]] std::span<const Predicate> predicates_of(TxnId reader) const {
     const auto first = std::partition_point(predicates_.begin(), predicates_.end(),

@@ -185,9 +185,8 @@ bool Cycles::contradicts_result(std::span<const Choice> choices,
     const std::uint32_t version = write == kNoAccess ? versions_.initial(key) : write;
     return std::none_of(of.seen.begin(), of.seen.end(),
                         [&](std::uint32_t v) { return v != version && precedes(version, v); }) &&
-           std::none_of(of.unseen.begin(), of.unseen.end(), [&](std::uint32_t v) {
-             return v == version || precedes(v, version);
-           });
+           std::none_of(of.unseen.begin(), of.unseen.end(),
+                        [&](std::uint32_t v) { return v == version || precedes(v, version); });
   };
   const History& h = reading_.history();
   for (OpId read = h.first_op(reader); read < h.end_op(reader); ++read.value) {
@@ -228,6 +227,7 @@ std::string Cycles::complaint(std::span<const Edge> cycle, std::span<const Choic
       return name + " does not lead to the next one";
     }
   }
+  if (auto wrong = complaint_about_missed(cycle); !wrong.empty()) return wrong;
   return complaint_about_overwrites(cycle);
 }
 
@@ -326,7 +326,8 @@ bool Cycles::is_proven(const Edge& edge, const Assumption& assumption) const {
     case EdgeKind::WriteWrite:
       return is_write_write(edge, assumption);
     case EdgeKind::ReadWrite:
-      return rules(edge.from).family != Family::Weak && is_read_write(edge, assumption);
+      return rules(edge.from).family == Family::Weak ? is_missed(edge)
+                                                     : is_read_write(edge, assumption);
     case EdgeKind::Forced:
       return is_forced(edge);
   }
@@ -399,6 +400,41 @@ bool Cycles::is_read_write(const Edge& edge, const Assumption& assumption) const
 }
 
 // ---- the rules of the weak levels ----
+
+// Whether a predicate read of edge.from, which says what it saw, did not see a change that edge.to
+// wrote, or that comes before a version that edge.to wrote.
+bool Cycles::is_missed(const Edge& edge) const {
+  const std::uint32_t late = version_at(edge.to_op, edge.to, edge.key);
+  if (late == kNoAccess || edge.to == kInitialTxn || !is_op_of(edge.from_op, edge.from)) {
+    return false;
+  }
+  const auto reads = predicates_.reads();
+  return std::binary_search(reads.begin(), reads.end(), edge.from_op) &&
+         predicates_.precedes(edge.from_op, late);
+}
+
+// If a cycle says what a predicate read missed, the rest of it must say how its transaction knew of
+// that.
+std::string Cycles::complaint_about_missed(std::span<const Edge> cycle) const {
+  const auto missed = std::find_if(cycle.begin(), cycle.end(), [&](const Edge& edge) {
+    return edge.kind == EdgeKind::ReadWrite && rules(edge.from).family == Family::Weak;
+  });
+  if (missed == cycle.end()) return "";
+  const Knows knows = rules(missed->from).knows;
+  if (knows != Knows::Past && cycle.size() != 2) return "a cycle is longer than what is known";
+  for (const Edge& edge : cycle) {
+    if (&edge == &*missed) continue;
+    const AccessId read =
+        edge.kind == EdgeKind::WriteRead ? read_at(edge.to_op, edge.to, edge.key) : kNoAccess;
+    const bool by_read = read != kNoAccess && reading_.source_txn(read) == edge.from;
+    const bool by_session = edge.kind == EdgeKind::Session && knows != Knows::EarlierReads;
+    if (!by_read && !by_session) return "a cycle does not say what its reader knew of";
+    if (knows == Knows::EarlierReads && edge.to_op >= missed->from_op) {
+      return "a cycle is about a later read";
+    }
+  }
+  return "";
+}
 
 // Whether a read of the key returned the version of `to`, by a transaction that knew of `from`,
 // which wrote the key, too.

@@ -64,6 +64,7 @@ class Cycles {
   [[nodiscard]] Rules rules(TxnId txn) const { return rules_of(reading_.history(), level_, txn); }
   // What is wrong with the rw edges of a cycle at parallel SI, which allows cycles with several; or
   // "".
+  [[nodiscard]] std::string complaint_about_missed(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string complaint_about_overwrites(std::span<const Edge> cycle) const;
   [[nodiscard]] bool is_proven(const Edge& edge, const Assumption& assumption) const;
   [[nodiscard]] bool is_session(const Edge& edge) const;
@@ -73,6 +74,7 @@ class Cycles {
   [[nodiscard]] bool is_read_write(const Edge& edge, const Assumption& assumption) const;
   // Whether `op` belongs to `txn`.
   [[nodiscard]] bool is_op_of(OpId op, TxnId txn) const;
+  [[nodiscard]] bool is_missed(const Edge& edge) const;
   [[nodiscard]] bool is_forced(const Edge& edge) const;
   [[nodiscard]] bool saw(TxnId reader, const Edge& edge, AccessId read) const;
   [[nodiscard]] bool caused(TxnId from, TxnId reader) const;

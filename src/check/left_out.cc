@@ -35,7 +35,11 @@ void Coverage::add_txn(const History& history, TxnId txn) {
   states_sessions_ |= own.sessions;
   for (OpId id = history.first_op(txn); id < history.end_op(txn); ++id.value) {
     const Op op = history.op(id);
-    if (is_predicate_read(op.kind)) ++predicates_;
+    if (has_condition(op.kind)) {
+      const bool placed = history.predicate_read(id).has_version_set || history.start_ts(txn);
+      ++predicates_;
+      unplaced_ += placed ? 0 : 1;
+    }
     if (is_read(op.kind)) {
       ++reads_;
       if (op.value.is_unobserved()) ++unrecorded_;
@@ -59,7 +63,7 @@ std::vector<LeftOut> Coverage::left_out(Level level, Evidence evidence) const {
   add(LeftOutKind::Results, unrecorded_, reads_);
   add(LeftOutKind::Balances, negative_, balances_);
   if (evidence == Evidence::Versions && rules(level).is(LevelFamily::CommitOrder)) {
-    add(LeftOutKind::Omissions, predicates_, predicates_);
+    add(LeftOutKind::Omissions, unplaced_, predicates_);
   }
   return out;
 }

@@ -28,7 +28,8 @@ class Coverage {
   std::uint64_t sessionless_ = 0;  // Of which nobody knows in which session they were.
   std::uint64_t reads_ = 0;
   std::uint64_t unrecorded_ = 0;  // Reads whose result is not known.
-  std::uint64_t predicates_ = 0;  // Predicate reads.
+  std::uint64_t predicates_ = 0;  // Selects and aggregates,
+  std::uint64_t unplaced_ = 0;    // and of these, those that do not say what they saw.
   std::uint64_t balances_ = 0;    // Reads of an account of a bank that returned a number,
   std::uint64_t negative_ = 0;    // and of these, a negative one.
   bool states_clocks_ = false;    // The own level of a transaction is one with real time.

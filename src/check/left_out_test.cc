@@ -118,8 +118,8 @@ TEST(LeftOutTest, PredicatesAreEvaluatedIfTheirResultsAreKnown) {
   }
 }
 
-// The session wrote a row that its select missed. Version orders say so from prefix up only.
-TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeWhatPredicateReadsMissed) {
+// The session wrote a row that its select missed.
+TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeReadsThatDoNotSayWhatTheySaw) {
   constexpr char kMissed[] =
       R"({"session":"a","ops":[["w","x",1]]}
 {"session":"a","ops":[["select",{"eq":["@key","x"]},[]]]}
@@ -127,10 +127,18 @@ TEST(LeftOutTest, BelowPrefixVersionOrdersDoNotJudgeWhatPredicateReadsMissed) {
 )";
   for (const Level level : {Level::ReadAtomic, Level::Causal}) {
     EXPECT_EQ(left(kMissed, level, Evidence::Versions),
-              "what 1 predicate read did not return is judged from prefix up only");
+              "1 predicate read does not say what it saw, so what it missed is judged from prefix "
+              "up only");
     EXPECT_EQ(left(kMissed, level), "-");
   }
   EXPECT_EQ(left(kMissed, Level::Prefix, Evidence::Versions), "-");
+  constexpr char kSaysSo[] =
+      R"({"session":"a","ops":[["w","x",1]]}
+{"session":"a","ops":[["select",{"eq":["@key","x"]},[],{"versions":[]}]]}
+{"key":"x","versions":[1],"complete":true}
+)";
+  EXPECT_EQ(left(kSaysSo, Level::ReadCommitted, Evidence::Versions), "");
+  EXPECT_EQ(left(kSaysSo, Level::ReadAtomic, Evidence::Versions), "-");
 }
 
 // Both transfers found enough money, one after the other could not have.

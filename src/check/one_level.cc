@@ -17,6 +17,7 @@
 #include "check/untold_reads.h"
 #include "check/versions/read_parts.h"
 #include "check/versions/unplaced_reads.h"
+#include "check/weak/missed.h"
 #include "check/weak/weak.h"
 #include "history/commuting.h"
 
@@ -84,6 +85,20 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   return decide_by_search(observed, question, budget, options);
 }
 
+// Makes a level that holds so far violated if its transactions knew of what their predicate reads
+// missed. Returns whether that is so. `positions` are those of the verdict.
+bool add_missed(Verdict& verdict, const Observed& observed, const PredicateReads& predicates,
+                const Positions& positions, const Budget& budget, unsigned threads) {
+  if (!rules(verdict.level).is(LevelFamily::CommitOrder)) return false;
+  const auto unseen = predicates.unseen(observed, positions, budget, threads);
+  auto missed = find_missed(observed, verdict.level, unseen, positions.commit, budget);
+  if (!missed) return false;
+  verdict = {.level = verdict.level, .outcome = Outcome::Violated};
+  verdict.counts[static_cast<std::size_t>(missed->kind)] = 1;
+  verdict.anomalies.push_back(*std::move(missed));
+  return true;
+}
+
 // Decides a level with `given` edges, adding the edges of predicate reads that the order found so
 // far breaks, until the order breaks none.
 Settled settle(Observed& observed, const PredicateReads& predicates, Question question,
@@ -97,10 +112,13 @@ Settled settle(Observed& observed, const PredicateReads& predicates, Question qu
     observed.set_predicate_edges(edges);
     Verdict verdict = decide(observed, predicates, question, budget, options);
     if (verdict.outcome != Outcome::Holds) return {std::move(verdict), {}};
-    const auto broken =
-        predicates.broken(observed, positions_of(observed.history(), verdict), overwrites, budget);
+    const Positions positions = positions_of(observed.history(), verdict);
+    const auto broken = predicates.broken(observed, positions, overwrites, budget);
     if (budget.exhausted()) return {Verdict{.level = level}, {}};
-    if (!merge_edges(broken, edges)) return {std::move(verdict), std::move(edges)};
+    if (merge_edges(broken, edges)) continue;
+    add_missed(verdict, observed, predicates, positions, budget, options.threads);
+    if (budget.exhausted()) return {Verdict{.level = level}, {}};
+    return {std::move(verdict), std::move(edges)};
   }
 }
 
@@ -182,7 +200,12 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Que
     more.insert(more.end(), found.edges.begin(), found.edges.end());
     const auto likely = unplaced.edges_of(found.open);
     more.insert(more.end(), likely.begin(), likely.end());
-    if (more.empty() && !found.misfit.valid()) return verdict;
+    if (more.empty() && !found.misfit.valid()) {
+      const unsigned threads = options.threads;
+      const bool missed = add_missed(verdict, observed, *placed, positions, budget, threads);
+      if (budget.exhausted()) return Verdict{.level = level};
+      return missed ? undecided : verdict;
+    }
     if (!merge_edges(more, edges)) return undecided;
   }
   return undecided;

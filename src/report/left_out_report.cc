@@ -36,8 +36,10 @@ std::string sentence(const LeftOut& left) {
           "is not recorded",
           grouped(left.count), grouped(left.total), left.count == 1 ? "is" : "are");
     case LeftOutKind::Omissions:
-      return fmt::format("what {} did not return is judged from prefix up only",
-                         counted(left.count, "predicate read"));
+      return fmt::format(
+          "{} not say what {} saw, so what {} missed is judged from prefix up only",
+          counted(left.count, "predicate read") + (left.count == 1 ? " does" : " do"),
+          left.count == 1 ? "it" : "they", left.count == 1 ? "it" : "they");
   }
   return {};
 }

@@ -128,4 +128,26 @@ std::vector<PredicateEdge> PredicateReads::broken(const Observed& observed,
   return out;
 }
 
+std::vector<PredicateEdge> PredicateReads::unseen(const Observed& observed,
+                                                  const Positions& positions, const Budget& budget,
+                                                  unsigned threads) const {
+  std::vector<PredicateEdge> missed = broken(observed, positions, true, budget);
+  std::erase_if(missed, [](const PredicateEdge& edge) { return !edge.overwrites; });
+  if (missed.empty()) return {};
+  const auto misses = [&](const Seen& seen) {
+    const auto at = std::partition_point(missed.begin(), missed.end(),
+                                         [&](const auto& edge) { return edge.reader < seen.txn; });
+    return at != missed.end() && at->reader == seen.txn;
+  };
+  std::vector<Seen> reads;
+  for (const auto& all : {std::span(with_set_), std::span(with_start_)}) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(reads), misses);
+  }
+  std::sort(reads.begin(), reads.end(), [](const Seen& a, const Seen& b) { return a.op < b.op; });
+  std::vector<PredicateEdge> edges =
+      judge_version_sets(observed, *rows_, at_, reads, budget, threads, EdgesKept::OfRows).links;
+  std::erase_if(edges, [](const PredicateEdge& edge) { return !edge.overwrites; });
+  return edges;
+}
+
 }  // namespace ouro

@@ -59,6 +59,12 @@ class PredicateReads {
                                                   const Positions& positions, bool overwrites,
                                                   const Budget& budget) const;
 
+  // For each row, the edge to the first change that a read did not see, of all reads of which an
+  // order puts any such change before their transaction.
+  [[nodiscard]] std::vector<PredicateEdge> unseen(const Observed& observed,
+                                                  const Positions& positions, const Budget& budget,
+                                                  unsigned threads) const;
+
   // All edges, sorted by reader, but those that follow from others by version orders.
   [[nodiscard]] std::vector<PredicateEdge> all(const Observed& observed, const Budget& budget,
                                                unsigned threads) const;

@@ -11,11 +11,12 @@ namespace {
 // Judges one read after the other. One for each thread.
 class VersionSetReader {
  public:
-  VersionSetReader(const Observed& observed, const RowVersions& rows, SnapshotAt at)
+  VersionSetReader(const Observed& observed, const RowVersions& rows, SnapshotAt at, EdgesKept kept)
       : o_(observed),
         h_(observed.history()),
         rows_(rows),
         moments_(h_, at),
+        kept_(kept),
         seen_(h_.key_count(), Seen{}),
         followed_(h_.txn_count()),
         preceded_(h_.txn_count()) {}
@@ -228,10 +229,10 @@ class VersionSetReader {
 
   void follow(TxnId txn, OpId id, ItemId write) { add(txn, id, write, false, followed_); }
   void precede(TxnId txn, OpId id, ItemId write) { add(txn, id, write, true, preceded_); }
-  // Adds an edge, unless there is one of its kind between the two transactions.
+  // Adds an edge, unless there is one of its kind between the two transactions and that will do.
   void add(TxnId txn, OpId id, ItemId write, bool overwrites, std::vector<TxnId>& known) {
     const TxnId writer = o_.txn(write);
-    if (writer == txn || known[writer.index()] == txn) return;
+    if (writer == txn || (kept_ == EdgesKept::OfTxns && known[writer.index()] == txn)) return;
     known[writer.index()] = txn;
     findings_->links.push_back({txn, id, write, overwrites});
   }
@@ -240,6 +241,7 @@ class VersionSetReader {
   const History& h_;
   const RowVersions& rows_;
   const SnapshotMoments moments_;
+  const EdgesKept kept_;
   Moment snapshot_;  // Of the read at hand, if it has no version set.
   VersionSetFindings* findings_ = nullptr;
   std::vector<Seen> seen_;          // By key: what the version set of a read lists.
@@ -254,7 +256,7 @@ class VersionSetReader {
 
 VersionSetFindings judge_version_sets(const Observed& observed, const RowVersions& rows,
                                       SnapshotAt at, std::span<const PredicateReads::Seen> reads,
-                                      const Budget& budget, unsigned threads) {
+                                      const Budget& budget, unsigned threads, EdgesKept kept) {
   constexpr std::size_t kChunk = 64;
   const std::size_t chunks = (reads.size() + kChunk - 1) / kChunk;
   // All reads of a transaction are in one chunk: whether add() drops an edge does not depend on
@@ -267,7 +269,7 @@ VersionSetFindings judge_version_sets(const Observed& observed, const RowVersion
   std::vector<VersionSetFindings> found(chunks);
   std::atomic<std::size_t> next{0};
   for_each_part(chunks < 4 ? 1 : thread_count(threads), [&](std::size_t) {
-    VersionSetReader reader(observed, rows, at);
+    VersionSetReader reader(observed, rows, at, kept);
     for (std::size_t chunk = next++; chunk < chunks && !budget.exhausted(); chunk = next++) {
       const std::size_t end = first_of(chunk + 1);
       for (std::size_t i = first_of(chunk); i < end; ++i) reader.read(reads[i], found[chunk]);

@@ -1,6 +1,7 @@
 // Judges predicate reads row by row: what is wrong with their version sets, and all their edges.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,11 +11,14 @@
 
 namespace ouro {
 
+// Which edges of predicate reads are kept: enough to order transactions, or those of every row.
+enum class EdgesKept : std::uint8_t { OfTxns, OfRows };
+
 struct VersionSetFindings {
   // Sorted by reader. For each row that ever matched, an edge from the writer of the last change
   // that the read saw, and one to that of the first change that it did not see; a change is a
-  // version that is something else to the read than the one before (RowVersions::Part). Of several
-  // edges between two transactions, one of each kind.
+  // version that is something else to the read than the one before (RowVersions::Part). With
+  // EdgesKept::OfTxns, of several edges between two transactions one of each kind.
   std::vector<PredicateEdge> links;
   std::vector<PredicateFlaw> flaws;
   // The first read that found a row absent which was absent more than once, and the row; invalid if
@@ -29,6 +33,7 @@ struct VersionSetFindings {
 [[nodiscard]] VersionSetFindings judge_version_sets(const Observed& observed,
                                                     const RowVersions& rows, SnapshotAt at,
                                                     std::span<const PredicateReads::Seen> reads,
-                                                    const Budget& budget, unsigned threads);
+                                                    const Budget& budget, unsigned threads,
+                                                    EdgesKept kept = EdgesKept::OfTxns);
 
 }  // namespace ouro

@@ -10,17 +10,6 @@
 namespace ouro {
 namespace {
 
-AnomalyKind kind_at(Premise premise) {
-  switch (premise) {
-    case Premise::EarlierReads:
-      return AnomalyKind::CommitOrderCycle;
-    case Premise::DirectPast:
-      return AnomalyKind::FracturedRead;
-    default:
-      return AnomalyKind::CausalityViolation;
-  }
-}
-
 void add_anomaly(Verdict& verdict, const CommitGraph& commit_graph, AnomalyKind kind,
                  std::vector<Edge> edges, std::size_t limit) {
   verdict.outcome = Outcome::Violated;
@@ -159,6 +148,17 @@ class WeakCheck {
 };
 
 }  // namespace
+
+AnomalyKind kind_at(Premise premise) {
+  switch (premise) {
+    case Premise::EarlierReads:
+      return AnomalyKind::CommitOrderCycle;
+    case Premise::DirectPast:
+      return AnomalyKind::FracturedRead;
+    default:
+      return AnomalyKind::CausalityViolation;
+  }
+}
 
 Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
                    const CheckOptions& options) {

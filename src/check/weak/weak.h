@@ -10,6 +10,7 @@
 
 #include <vector>
 
+#include "base/level_rules.h"
 #include "check/observed/observed.h"
 #include "check/weak/commit_graph.h"
 #include "check/weak/guess.h"
@@ -31,6 +32,9 @@ namespace ouro {
 // memory per thread.
 [[nodiscard]] std::vector<ForcedEdge> infer_causal(const Observed& observed, const Guess& guess,
                                                    const Budget& budget, unsigned threads);
+
+// What a violation of a level with this rule is called.
+[[nodiscard]] AnomalyKind kind_at(Premise premise);
 
 // Checks `level` (rc, ra or cc). REQUIRES: no wrong read of `observed` violates the level.
 [[nodiscard]] Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
