@@ -65,8 +65,8 @@ class CliTest : public testing::Test {
     return run_program(command(std::move(arguments)), input);
   }
   static std::vector<std::string> command_names() {
-    return {"check",   "explain", "certify",  "stats",      "lint", "levels",
-            "formats", "convert", "generate", "completion", "man",  "help"};
+    return {"check",   "explain",  "certify", "stats",      "lint", "levels", "formats",
+            "convert", "generate", "shard",   "completion", "man",  "help"};
   }
 
   std::string folder_, fine_, fractured_, broken_;

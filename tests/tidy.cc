@@ -33,6 +33,7 @@ const std::vector<Room>& house() {
       {"explain", {"check"}},
       {"report", {"explain"}},
       {"stream", {"check"}},
+      {"shard", {"stream", "report", "format"}},
       {"c", {"format"}},
       {"workload", {"history"}, Part::Around},
       {"db", {"format"}, Part::Around},

@@ -38,6 +38,9 @@ struct PiecesOptions {
   std::size_t examples = 1;                  // Violations of each kind to keep.
   bool certificate = false;                  // Whether to make one, which needs more memory.
   const std::atomic<bool>* cancelled = nullptr;  // Turns true: stop after the piece at hand.
+  // That no transaction has a timestamp is no error, but a violation for each that needs one. For
+  // parts of a history, such as shards (ouro/shard.h).
+  bool unstamped = false;
 };
 
 struct CheckedPieces {

@@ -22,6 +22,7 @@
 #include "ouro/result.h"
 #include "ouro/run.h"
 #include "ouro/serve.h"
+#include "ouro/shard.h"
 #include "ouro/stats.h"
 #include "ouro/stream.h"
 #include "ouro/tap.h"

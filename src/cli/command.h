@@ -52,6 +52,7 @@ void add_hermitage(CLI::App& root, Commands& commands);
 void add_driver_test(CLI::App& root, Commands& commands);
 void add_serve(CLI::App& root, Commands& commands);
 void add_tap(CLI::App& root, Commands& commands);
+void add_shard(CLI::App& root, Commands& commands);
 void add_completion(CLI::App& root, Commands& commands);
 void add_man(CLI::App& root, Commands& commands);
 

@@ -113,7 +113,7 @@ Result<CheckedPieces> PiecesCheck::run(const std::string& path) {
   if (*fed && checked.summary.txns + checked.summary.left_out == 0) {
     return refuse_empty(History()).error();
   }
-  if (!stamped_ && checked.summary.txns > 0) {
+  if (!stamped_ && !options_.unstamped && checked.summary.txns > 0) {
     Error error;
     error.what =
         "the history has no timestamps; use --evidence observed, or record start_ts and "

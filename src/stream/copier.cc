@@ -10,6 +10,13 @@ namespace ouro::stream {
 
 void Copier::add(const Source& source) {
   const History& h = *source.history;
+  begin(source);
+  add_clocks(source);
+  for (OpId op = h.first_op(source.txn); op < h.end_op(source.txn); ++op.value) add_op(h, op);
+}
+
+void Copier::begin(const Source& source) {
+  const History& h = *source.history;
   const TxnId txn = source.txn;
   const Place place = h.place(txn);
   if (!place.file.empty() && file_ != place.file) {
@@ -22,16 +29,20 @@ void Copier::add(const Source& source) {
   builder_.begin_txn(session, place.position);
   builder_.status(h.status(txn));
   if (!h.txn_name(txn).is_null()) builder_.name(copy(h, h.txn_name(txn)));
+  builder_.timestamps(h.start_ts(txn).value_or(kNoTimestamp),
+                      h.commit_ts(txn).value_or(kNoTimestamp));
+  if (const auto level = h.level(txn)) builder_.level(*level);
+}
+
+void Copier::add_clocks(const Source& source) {
+  const History& h = *source.history;
+  const TxnId txn = source.txn;
   if (h.invoked(txn) || h.completed(txn)) {
     builder_.clocks(h.invoked(txn).value_or(kNoClock), h.completed(txn).value_or(kNoClock));
   }
   if (h.began(txn) || h.committing(txn)) {
     builder_.inner_clocks(h.began(txn).value_or(kNoClock), h.committing(txn).value_or(kNoClock));
   }
-  builder_.timestamps(h.start_ts(txn).value_or(kNoTimestamp),
-                      h.commit_ts(txn).value_or(kNoTimestamp));
-  if (const auto level = h.level(txn)) builder_.level(*level);
-  for (OpId op = h.first_op(txn); op < h.end_op(txn); ++op.value) add_op(h, op);
 }
 
 void Copier::add_op(const History& h, OpId id) {

@@ -25,12 +25,16 @@ class Copier {
   }
   // Copies the whole transaction.
   void add(const Source& source);
+  // The parts of a copy: the transaction itself, with neither clocks nor operations; its clocks;
+  // and one of its operations, in their order.
+  void begin(const Source& source);
+  void add_clocks(const Source& source);
+  void add_op(const History& h, OpId id);
   // The builder of the new history.
   [[nodiscard]] HistoryBuilder& builder() { return builder_; }
   [[nodiscard]] Result<History> freeze() { return std::move(builder_).freeze(); }
 
  private:
-  void add_op(const History& h, OpId id);
   void add_predicate_read(const History& h, const Op& op);
   [[nodiscard]] std::vector<KeyVersion> copy(const History& h, std::span<const KeyVersion> rows);
   PredicateId copy(const History& h, PredicateId predicate);
