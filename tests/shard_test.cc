@@ -229,6 +229,30 @@ TEST(ShardTest, WhoWritesElsewhereStaysAWriterOnTheTimeline) {
   }
 }
 
+// Each of several machines says how many transactions come before its part.
+TEST(ShardTest, PartsOfAHistoryAreProjectedAsTheWholeIs) {
+  const std::string head = "{\"ouro\":1,\"initial\":0}\n";
+  const std::string first = R"({"session":"a","commit_ts":1,"ops":[["w","x",1],["r","y",0]]}
+)";
+  const std::string second = R"({"session":"b","commit_ts":1,"ops":[["r","x",1],["w","y",1]]}
+)";
+  const auto text_of = [](Projector projector, const std::string& part) {
+    std::string all;
+    const auto parts = projector.add(*parse_history(part));
+    for (const History& shard : *parts) {
+      std::string text;
+      EXPECT_TRUE(print_history(shard, Format::Native, text).ok());
+      all += text.substr(text.find('\n') + 1);
+    }
+    return all;
+  };
+  const std::string whole = text_of(Projector({1, 1}), head + first + second);
+  const std::string begin = text_of(Projector({1, 1}), head + first);
+  const std::string end = text_of(Projector({1, 1}, 1), head + second);
+  EXPECT_THAT(end, HasSubstr("#2"));
+  EXPECT_EQ(whole.size(), begin.size() + end.size());
+}
+
 TEST(ShardTest, WhatCannotBeSplitIsRefused) {
   const auto refused = [](const std::string& text) {
     Projector projector({2, 1});

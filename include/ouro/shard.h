@@ -76,11 +76,13 @@ struct ShardCounts {
 };
 
 // Projects transactions onto shards, as they come. Which shard has a key or a session depends on
-// its name alone, so several machines may project parts of one history.
+// its name alone, so several machines may project parts of one history, if each knows how many
+// transactions come before its part; the parts of a shard are then put together in their order.
 class Projector {
  public:
+  // `before`: how many transactions of the history come before the first piece.
   // REQUIRES: both counts are from 1 to ShardCounts::kMost.
-  explicit Projector(ShardCounts counts);
+  explicit Projector(ShardCounts counts, std::uint64_t before = 0);
   Projector(Projector&&) noexcept;
   Projector& operator=(Projector&&) noexcept;
   ~Projector();

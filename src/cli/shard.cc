@@ -50,6 +50,11 @@ constexpr char kShardDetails[] =
     "in the shards. --certificate, which needs --history, writes a certificate of the whole for "
     "'ouro certify'.";
 
+std::string counted(std::uint64_t txns, std::uint64_t ops) {
+  return fmt::format("{} transaction{}, {} operation{}", txns, txns == 1 ? "" : "s", ops,
+                     ops == 1 ? "" : "s");
+}
+
 int split_history(const ShardFlags& flags) {
   const auto format = parse_format(flags.format);
   if (!format) return kBadInput;
@@ -71,11 +76,10 @@ int split_history(const ShardFlags& flags) {
     if (error.file.empty()) error.file = display_name(path);
     return fail(error);
   }
-  std::string text = fmt::format("{}: {} transactions, {} operations\n", display_name(path),
-                                 (*plan)->txns, (*plan)->ops);
+  std::string text =
+      fmt::format("{}: {}\n", display_name(path), counted((*plan)->txns, (*plan)->ops));
   for (const ShardFile& shard : (*plan)->shards) {
-    text += fmt::format("  {}: {} transactions, {} operations\n", name(shard.id), shard.txns,
-                        shard.ops);
+    text += fmt::format("  {}: {}\n", name(shard.id), counted(shard.txns, shard.ops));
   }
   if (!flags.quiet) print(text);
   return kHolds;

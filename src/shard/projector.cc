@@ -114,8 +114,9 @@ void Projector::State::project(const std::shared_ptr<const History>& piece, cons
   }
 }
 
-Projector::Projector(ShardCounts counts) : state_(std::make_unique<State>()) {
+Projector::Projector(ShardCounts counts, std::uint64_t before) : state_(std::make_unique<State>()) {
   state_->counts = counts;
+  state_->txns = before;
   for (std::uint32_t k = 1; k <= counts.keys; ++k) state_->shards.push_back({ShardKind::Keys, k});
   state_->shards.push_back({ShardKind::Rows, 1});
   for (std::uint32_t s = 1; s <= counts.sessions; ++s) {
