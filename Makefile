@@ -11,7 +11,8 @@ BENCH_ARGS ?=
 TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python build static deb \
+.PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
+        test-go build static deb \
         wheel bench bench-table format site zoo install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -71,6 +72,14 @@ wheel: ## a wheel of the Python package for Linux with this glibc or newer, in b
 test-python: ## the Python package as pip installs it, with pandas, pyarrow and SQLAlchemy (needs PyPI)
 	@$(SETUP) build python
 	@scripts/wheel test
+
+test-clients: test-go ## all client libraries but Python's (each needs its language and its registry)
+
+test-go: ## the Go module, on SQLite
+	@$(SETUP) build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target ouro
+	@scripts/test-clients go
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench

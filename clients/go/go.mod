@@ -1,0 +1,3 @@
+module ouro
+
+go 1.23
