@@ -12,7 +12,7 @@ TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
-        test-go build static deb \
+        test-go test-java build static deb \
         wheel bench bench-table format site zoo install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -73,13 +73,15 @@ test-python: ## the Python package as pip installs it, with pandas, pyarrow and 
 	@$(SETUP) build python
 	@scripts/wheel test
 
-test-clients: test-go ## all client libraries but Python's (each needs its language and its registry)
+test-clients: test-go test-java ## all client libraries but Python's (each needs its language and its registry)
 
 test-go: ## the Go module, on SQLite
+test-java: ## the Java library, on H2
+test-go test-java:
 	@$(SETUP) build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
-	@scripts/test-clients go
+	@scripts/test-clients $(@:test-%=%)
 
 bench: ## build and run the benchmarks; BENCH_ARGS='--benchmark_filter=...'
 	@$(SETUP) build bench
