@@ -115,6 +115,45 @@ def test_only_what_was_refused_is_tried_again(recorder):
     assert [one["ops"][0][2] for one in lines(recorder)[:3]] == [0, 1, 2]
 
 
+class Deadlock(Exception):
+    def __init__(self):
+        super().__init__(1213, "Deadlock found")
+
+
+class FakeMysql(FakeConnection):
+    """Answers errors without saying what became of the transaction."""
+
+    in_transaction = None
+
+
+FakeMysql.__module__ = Deadlock.__module__ = "pymysql"
+
+
+def test_a_deadlock_of_mysql_rolls_everything_back(recorder):
+    inner = FakeMysql()
+    inner.failure = Deadlock()
+    connection = recorder.wrap(inner, "a")
+    connection.write("x", 1, "UPDATE")
+    with pytest.raises(Deadlock):
+        connection.write("x", 2, "UPDATE fail")
+    connection.write("x", 3, "UPDATE")
+    connection.commit()
+    assert [(one.get("status"), one["ops"]) for one in lines(recorder)] == [
+        ("aborted", [["w", "x", 1], ["w", "x", 2]]), (None, [["w", "x", 3]])]
+
+
+def test_begin_commits_what_mysql_has_under_way(recorder):
+    connection = recorder.wrap(FakeMysql(), "a")
+    connection.execute("BEGIN")
+    connection.write("x", 1, "UPDATE")
+    connection.execute("START TRANSACTION")
+    connection.write("x", 2, "UPDATE")
+    connection.rollback()
+    assert lines(recorder) == [
+        {"session": "a", "invoked": 1, "committing": 2, "completed": 3, "ops": [["w", "x", 1]]},
+        {"session": "a", "status": "aborted", "invoked": 2, "completed": 4, "ops": [["w", "x", 2]]}]
+
+
 def test_statements_of_their_own(recorder):
     inner = FakeConnection()
     inner.autocommit = True

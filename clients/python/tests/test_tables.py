@@ -83,6 +83,8 @@ def test_columns_must_fit():
         ouro.History(with_(value=[1]))
     with pytest.raises(TypeError, match="one kind"):
         ouro.History(with_(value=[1, "a", 2, 3, 4]))
+    with pytest.raises(TypeError, match="booleans and other values"):
+        ouro.History(with_(value=[1, True, 2, 3, 4]))
     with pytest.raises(ouro.OuroError, match="no column 'key'"):
         ouro.History({name: column for name, column in COLUMNS.items() if name != "key"})
 

@@ -163,9 +163,11 @@ def _of_objects(name: str, given: Sequence[Any]) -> _Column:
         return _Column(name, b"+L", len(given), [valid, ends], nulls,
                        items=column(name, items))
     floats = any(issubclass(kind, float) for kind in kinds)
-    if floats and not all(issubclass(kind, float) for kind in kinds):
-        raise TypeError(f"column '{name}' has floats and other values; give one kind of values in a "
-                        "column, or give the history as dicts")
+    for word, type_ in (("floats", float), ("booleans", bool)):
+        matching = [issubclass(kind, type_) for kind in kinds]
+        if any(matching) and not all(matching):
+            raise TypeError(f"column '{name}' has {word} and other values; give one kind of values "
+                            "in a column, or give the history as dicts")
     try:
         numbers_of = array.array("d" if floats else "q", [0 if one is None else one
                                                           for one in given])

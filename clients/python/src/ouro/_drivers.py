@@ -11,6 +11,7 @@ _REFUSED = {"0A", "21", "22", "23", "25", "27", "2D", "40", "42", "44", "55", "P
 _TRY_AGAIN = {"40001", "40P01"}
 _MYSQL_TRY_AGAIN = {1205, 1213, 3572}  # Lock wait timeout, deadlock, NOWAIT.
 _MYSQL_ROLLED_BACK = {1213}
+_MYSQL_MODULES = ("pymysql", "mysql", "MySQLdb", "mariadb")
 
 
 def module_of(connection: Any) -> str:
@@ -63,7 +64,7 @@ def sqlstate(error: BaseException) -> Optional[str]:
 
 
 def _mysql_code(error: BaseException) -> Optional[int]:
-    if type(error).__module__.split(".")[0] not in ("pymysql", "mysql", "MySQLdb", "mariadb"):
+    if type(error).__module__.split(".")[0] not in _MYSQL_MODULES:
         return None
     code = getattr(error, "errno", None)
     if isinstance(code, int):
@@ -88,6 +89,18 @@ def sqlite_refused(error: BaseException) -> bool:
     said = str(error)
     return type(error).__module__ == "sqlite3" and not (
         name.startswith(("SQLITE_IOERR", "SQLITE_FULL")) or "disk" in said)
+
+
+def rolled_back(error: BaseException) -> bool:
+    """Whether the database has rolled back the whole transaction in which this happened."""
+    original = getattr(error, "orig", None)
+    return _mysql_code(original if isinstance(original, BaseException) else error) in \
+        _MYSQL_ROLLED_BACK
+
+
+def commits_by_begin(connection: Any) -> bool:
+    """Whether BEGIN within a transaction commits it. Others refuse it, or go on."""
+    return module_of(connection) in _MYSQL_MODULES
 
 
 def was_refused(error: BaseException) -> bool:

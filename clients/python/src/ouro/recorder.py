@@ -20,8 +20,8 @@ import time
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Type, TypeVar, Union
 
 from . import _json
-from ._drivers import (FAILED, IDLE, OPEN, autocommits, may_be_retried, module_of,
-                       sqlite_refused, state, was_refused)
+from ._drivers import (FAILED, IDLE, OPEN, autocommits, commits_by_begin, may_be_retried, module_of,
+                       rolled_back, sqlite_refused, state, was_refused)
 from ._statements import classify
 from .history import History, PathLike
 
@@ -153,11 +153,31 @@ class Session:
     def begin(self, call: "Callable[[], T]") -> T:
         """Records `call`, which begins a transaction."""
         self._look_for_end()
-        self._open()
-        result = call()
+        if self._txn is not None and self._txn.status is None and \
+                commits_by_begin(self._connection):
+            result = self._commit_and_begin(call)
+        else:
+            self._open()
+            result = call()
         self._explicit = True
         if self._txn is not None:
             self._txn.statements += 1
+        return result
+
+    def _commit_and_begin(self, call: "Callable[[], T]") -> T:
+        """The transaction under way is committed by the same call that begins the next."""
+        invoked = self._recorder._clock()
+        assert self._txn is not None
+        self._txn.committing = invoked
+        try:
+            result = call()
+        except BaseException as error:
+            self._end(ABORTED if self._says_aborted(error) else UNKNOWN)
+            self._flush()
+            raise
+        self._end(COMMITTED)
+        self._flush()
+        self._txn = _Txn(invoked)
         return result
 
     def commit(self, call: "Callable[[], T]") -> T:
@@ -234,7 +254,9 @@ class Session:
     def _statement_failed(self, txn: _Txn, noted: int, error: BaseException) -> None:
         known = state(self._connection)
         ended = known == IDLE or (known is None and self._is_alone())
-        if not ended:
+        if rolled_back(error):
+            self._end(ABORTED)
+        elif not ended:
             # It goes on without the statement, or will be rolled back.
             del txn.ops[noted:]
         elif self._says_aborted(error) or (
