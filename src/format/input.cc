@@ -4,8 +4,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +14,7 @@
 
 #include "base/parallel.h"
 #include "base/system_error.h"
+#include "format/compression.h"
 
 namespace ouro {
 namespace {
@@ -77,89 +76,6 @@ class PrefixedSource : public ByteSource {
   std::unique_ptr<ByteSource> source_;
 };
 
-class GzipSource : public ByteSource {
- public:
-  GzipSource(std::unique_ptr<ByteSource> source, std::string name)
-      : source_(std::move(source)), name_(std::move(name)), in_(kReadBytes) {
-    ok_ = inflateInit2(&stream_, 15 + 32) == Z_OK;
-  }
-  ~GzipSource() override { inflateEnd(&stream_); }
-  Result<std::size_t> read(char* buffer, std::size_t size) override {
-    if (!ok_) return error_in(name_, "cannot start gzip decompression");
-    stream_.next_out = reinterpret_cast<Bytef*>(buffer);
-    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
-    const uInt wanted = stream_.avail_out;
-    while (stream_.avail_out == wanted) {
-      if (stream_.avail_in == 0) {
-        const auto count = source_->read(in_.data(), in_.size());
-        if (!count.ok()) return count.error();
-        if (*count == 0) {
-          if (between_members_) return std::size_t{0};
-          return error_in(name_, "the gzip data ends too early; the file is truncated");
-        }
-        stream_.next_in = reinterpret_cast<Bytef*>(in_.data());
-        stream_.avail_in = static_cast<uInt>(*count);
-      }
-      if (between_members_) inflateReset(&stream_);  // Concatenated gzip files are one, too.
-      between_members_ = false;
-      const int code = inflate(&stream_, Z_NO_FLUSH);
-      if (code == Z_STREAM_END) {
-        between_members_ = true;
-      } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        return error_in(name_, "damaged gzip data; compress the file again");
-      }
-    }
-    return static_cast<std::size_t>(wanted - stream_.avail_out);
-  }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  std::string name_;
-  std::vector<char> in_;
-  z_stream stream_{};
-  bool ok_ = false;               // Whether zlib could be initialised.
-  bool between_members_ = false;  // The data may end here.
-};
-
-class ZstdSource : public ByteSource {
- public:
-  ZstdSource(std::unique_ptr<ByteSource> source, std::string name)
-      : source_(std::move(source)),
-        name_(std::move(name)),
-        in_(ZSTD_DStreamInSize()),
-        stream_(ZSTD_createDStream()) {}
-  ~ZstdSource() override { ZSTD_freeDStream(stream_); }
-  Result<std::size_t> read(char* buffer, std::size_t size) override {
-    ZSTD_outBuffer out{buffer, size, 0};
-    while (out.pos == 0) {
-      if (input_.pos == input_.size) {
-        const auto count = source_->read(in_.data(), in_.size());
-        if (!count.ok()) return count.error();
-        if (*count == 0) {
-          if (!in_frame_) return std::size_t{0};
-          return error_in(name_, "the zstd data ends too early; the file is truncated");
-        }
-        input_ = {in_.data(), *count, 0};
-      }
-      const std::size_t left = ZSTD_decompressStream(stream_, &out, &input_);
-      if (ZSTD_isError(left) != 0) {
-        return error_in(name_, std::string("damaged zstd data (") + ZSTD_getErrorName(left) +
-                                   "); compress the file again");
-      }
-      in_frame_ = left != 0;
-    }
-    return out.pos;
-  }
-
- private:
-  std::unique_ptr<ByteSource> source_;
-  std::string name_;
-  std::vector<char> in_;
-  ZSTD_DStream* stream_;
-  ZSTD_inBuffer input_{nullptr, 0, 0};
-  bool in_frame_ = false;  // The data must not end here.
-};
-
 // Asks for few large pages of memory instead of many small ones, since the first access to each
 // page takes time. It is only a hint, so failure does not matter.
 void want_large_pages(char* bytes, std::size_t size) {
@@ -184,9 +100,6 @@ Status fill(ByteSource& source, std::string& head, std::size_t size) {
 }
 
 }  // namespace
-
-bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
-bool is_zstd(std::string_view head) { return head.starts_with("\x28\xb5\x2f\xfd"); }
 
 Error error_at_line(std::string_view name, std::uint64_t line, std::string what) {
   return {.file = std::string(name), .line = line, .offset = {}, .what = std::move(what)};
@@ -225,14 +138,13 @@ Result<Input> Input::memory(std::string_view bytes, std::string_view name) {
 Result<Input> Input::start(std::string name, std::unique_ptr<ByteSource> raw) {
   std::string magic;
   if (auto status = fill(*raw, magic, 4); !status.ok()) return status.error();
-  const bool gzip = is_gzip(magic);
-  const bool zstd = is_zstd(magic);
+  const Compression compression = compression_of(magic);
   std::unique_ptr<ByteSource> source =
       std::make_unique<PrefixedSource>(std::move(magic), std::move(raw));
-  if (gzip) source = std::make_unique<GzipSource>(std::move(source), name);
-  if (zstd) source = std::make_unique<ZstdSource>(std::move(source), name);
+  const bool compressed = compression != Compression::None;
+  if (compressed) source = decompressed(compression, std::move(source), name);
   Input input(std::move(name), std::move(source));
-  input.compressed_ = gzip || zstd;
+  input.compressed_ = compressed;
   if (auto status = fill(*input.source_, input.head_, kHeadBytes); !status.ok()) {
     return status.error();
   }

@@ -63,10 +63,6 @@ class Input {
   std::size_t file_bytes_ = 0;  // The size of plain_file_.
 };
 
-// Whether content that begins with `head` is compressed.
-[[nodiscard]] bool is_gzip(std::string_view head);
-[[nodiscard]] bool is_zstd(std::string_view head);
-
 // An error about `name` at `line`.
 Error error_at_line(std::string_view name, std::uint64_t line, std::string what);
 // An error about `name` at byte `offset`.

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -15,70 +13,12 @@
 
 #include "base/half_written.h"
 #include "base/system_error.h"
+#include "format/compression.h"
 #include "format/input.h"
 #include "ouro/format.h"
 
 namespace ouro {
 namespace {
-
-enum class Compression { None, Gzip, Zstd };
-
-// Compresses a stream piece by piece.
-class Compressor {
- public:
-  explicit Compressor(Compression kind) : kind_(kind) {
-    if (kind_ == Compression::Gzip)
-      deflateInit2(&gzip_, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-    if (kind_ == Compression::Zstd) zstd_ = ZSTD_createCStream();
-  }
-  ~Compressor() {
-    if (kind_ == Compression::Gzip) deflateEnd(&gzip_);
-    ZSTD_freeCStream(zstd_);
-  }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-
-  // The next compressed bytes, after adding `bytes` to the stream; `last` ends it. Valid until the
-  // next call.
-  std::string_view compress(std::string& bytes, bool last) {
-    if (kind_ == Compression::None) return bytes;
-    out_.clear();
-    if (kind_ == Compression::Gzip) {
-      gzip(bytes, last);
-    } else {
-      zstd(bytes, last);
-    }
-    return out_;
-  }
-
- private:
-  void gzip(std::string& bytes, bool last) {
-    gzip_.next_in = reinterpret_cast<Bytef*>(bytes.data());
-    gzip_.avail_in = static_cast<uInt>(bytes.size());
-    char piece[1 << 16];
-    do {
-      gzip_.next_out = reinterpret_cast<Bytef*>(piece);
-      gzip_.avail_out = sizeof(piece);
-      deflate(&gzip_, last ? Z_FINISH : Z_NO_FLUSH);
-      out_.append(piece, sizeof(piece) - gzip_.avail_out);
-    } while (gzip_.avail_out == 0);
-  }
-  void zstd(const std::string& bytes, bool last) {
-    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-    char piece[1 << 16];
-    std::size_t left = 1;
-    while (in.pos < in.size || (last && left != 0)) {
-      ZSTD_outBuffer out{piece, sizeof(piece), 0};
-      left = ZSTD_compressStream2(zstd_, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
-      out_.append(piece, out.pos);
-    }
-  }
-
-  Compression kind_;
-  z_stream gzip_{};
-  ZSTD_CStream* zstd_ = nullptr;
-  std::string out_;
-};
 
 // Where the bytes of a path go.
 struct Target {
@@ -90,7 +30,9 @@ struct Target {
 class FileOutput : public Output {
  public:
   FileOutput(Target target, std::string name, Compression compression)
-      : target_(std::move(target)), name_(std::move(name)), compressor_(compression) {}
+      : target_(std::move(target)),
+        name_(std::move(name)),
+        compressor_(make_compressor(compression)) {}
   ~FileOutput() override {
     if (!done_) close();
   }
@@ -105,7 +47,7 @@ class FileOutput : public Output {
  private:
   Status flush() override { return write(false); }
   Status write(bool last) {
-    std::string_view bytes = compressor_.compress(buffer_, last);
+    std::string_view bytes = compressor_->compress(buffer_, last);
     while (!bytes.empty()) {
       const ssize_t count = ::write(target_.fd, bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
@@ -121,7 +63,7 @@ class FileOutput : public Output {
 
   Target target_;
   std::string name_;  // For messages.
-  Compressor compressor_;
+  std::unique_ptr<Compressor> compressor_;
   bool done_ = false;
 };
 

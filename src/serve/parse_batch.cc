@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "format/compression.h"
 #include "format/registry.h"
 #include "history/columns.h"
 
@@ -36,7 +37,9 @@ Format format_of(std::string_view bytes, std::string_view content_type) {
 
 Result<ParsedBatch> parse_batch(std::string_view bytes, Format format, std::string_view name,
                                 const BatchRules& rules) {
-  if (is_gzip(bytes) || is_zstd(bytes)) return error_in(name, "compressed; send it as it is");
+  if (compression_of(bytes) != Compression::None) {
+    return error_in(name, "compressed; send it as it is");
+  }
   ParsedBatch batch;
   if (format == Format::Chronos && is_empty_array(bytes)) {
     batch.history = std::make_shared<const History>();
