@@ -5,7 +5,9 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <type_traits>
 
+#include "base/double_text.h"
 #include "c/handles.h"
 #include "ouro/asked_levels.h"
 #include "ouro/closest.h"
@@ -21,8 +23,13 @@ template <class Number>
 Status number(std::string_view name, std::string_view value, Number least, Number most,
               Number& out) {
   Number read{};
-  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), read);
-  const bool whole = status == std::errc() && end == value.data() + value.size();
+  bool whole = false;
+  if constexpr (std::is_floating_point_v<Number>) {
+    whole = parse_double(value, read);
+  } else {
+    const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), read);
+    whole = status == std::errc() && end == value.data() + value.size();
+  }
   if (!whole || !(read >= least && read <= most)) {
     return bad_value(name, value, fmt::format("a number from {} to {}", least, most));
   }

@@ -402,7 +402,9 @@ class CommitOrder {
                                             [&](const Predicate& p) { return p.reader < reader; });
     const auto end = std::partition_point(first, predicates_.end(),
                                           [&](const Predicate& p) { return p.reader == reader; });
-    return {first, end};
+    return std::span(predicates_)
+        .subspan(static_cast<std::size_t>(first - predicates_.begin()),
+                 static_cast<std::size_t>(end - first));
   }
 
   const Reading& reading_;

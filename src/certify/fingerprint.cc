@@ -198,10 +198,10 @@ class Adding {
       around.insert(around.begin(), part);
     }
     if (around == open) return;
-    const auto differ = std::ranges::mismatch(around, open);
+    const auto differ = std::mismatch(around.begin(), around.end(), open.begin(), open.end());
     add('u');
-    add(static_cast<std::uint64_t>(open.end() - differ.in2));
-    add(static_cast<std::uint64_t>(around.end() - differ.in1));
+    add(static_cast<std::uint64_t>(open.end() - differ.second));
+    add(static_cast<std::uint64_t>(around.end() - differ.first));
     open = std::move(around);
   }
 

@@ -6,6 +6,7 @@
 
 #include "certify/rows.h"
 #include "certify/rules.h"
+#include "certify/values.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -164,7 +165,7 @@ bool Flaws::disagree(OpId a, OpId b) const {
       if (one.key != two.key || !one.value.is_list() || !two.value.is_list()) continue;
       const auto shared = std::min(one.value.length(), two.value.length());
       if (shared == 0) continue;
-      if (!std::ranges::equal(h_.list(one.value).first(shared), h_.list(two.value).first(shared))) {
+      if (!same_values(h_.list(one.value).first(shared), h_.list(two.value).first(shared))) {
         return true;
       }
     }

@@ -396,9 +396,9 @@ void Reading::join_list(AccessId read) {
   if (own.read != kNoAccess) {
     const Value before = accesses_[own.read].value;
     const bool same_trunk = count == 0 || before.trunk() == a.value.trunk();
-    const bool same = count == own.others_at_read &&
-                      (same_trunk || std::ranges::equal(h_->list(before).first(count),
-                                                        h_->list(a.value).first(count)));
+    const bool same =
+        count == own.others_at_read &&
+        (same_trunk || same_values(h_->list(before).first(count), h_->list(a.value).first(count)));
     if (!same) {
       flaw(own.done == own.done_at_read ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal,
            read, own.read);

@@ -13,6 +13,7 @@
 #include "certify/rows.h"
 #include "certify/timestamps.h"
 #include "certify/undone.h"
+#include "certify/values.h"
 #include "history/columns.h"
 
 namespace ouro::recheck {
@@ -197,10 +198,10 @@ class Claims {
     if (earlier) {
       wanted.assign(elements(h_, *earlier).begin(), elements(h_, *earlier).end());
       wanted.insert(wanted.end(), own.begin(), own.end());
-      if (std::ranges::equal(shown, wanted)) return {};
+      if (same_values(shown, wanted)) return {};
       return own.empty() ? AnomalyKind::NonRepeatableRead : AnomalyKind::Internal;
     }
-    if (shown.size() < own.size() || !std::ranges::equal(shown.last(own.size()), own)) {
+    if (shown.size() < own.size() || !same_values(shown.last(own.size()), own)) {
       return AnomalyKind::Internal;
     }
     std::vector<std::pair<Clock::Moment, Value>> appends;
@@ -210,7 +211,7 @@ class Claims {
     std::stable_sort(appends.begin(), appends.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& append : appends) wanted.push_back(append.second);
-    if (std::ranges::equal(shown.first(shown.size() - own.size()), wanted)) return {};
+    if (same_values(shown.first(shown.size() - own.size()), wanted)) return {};
     return AnomalyKind::SnapshotMismatch;
   }
 

@@ -27,7 +27,8 @@ namespace ouro::recheck {
   for (OpId before = id; before > history.first_op(txn);) {
     const Op op = history.op(OpId{--before.value});
     if (!undoes(op.kind) || op.key != read.key) continue;
-    if (std::ranges::find(around, history.undone_part(before)) == around.end()) continue;
+    if (std::find(around.begin(), around.end(), history.undone_part(before)) == around.end())
+      continue;
     return op.kind != OpKind::UndoneAppend && op.value == read.value ? OpId{} : before;
   }
   return OpId{};

@@ -10,6 +10,16 @@
 namespace ouro::recheck {
 namespace {
 
+template <class Range, class Test>
+bool all_of(const Range& range, const Test& test) {
+  return std::all_of(range.begin(), range.end(), test);
+}
+
+template <class Range, class Test>
+bool any_of(const Range& range, const Test& test) {
+  return std::any_of(range.begin(), range.end(), test);
+}
+
 Scalar number_of(std::int64_t number) {
   Scalar out;
   out.family = Scalar::Family::Number;
@@ -178,11 +188,9 @@ class Judgement {
       case PredicateKind::Not:
         return answers(PredicateId{h_.children(node)[0]}, !answer);
       case PredicateKind::And:  // True if all are, false as soon as one is.
-        return answer ? std::ranges::all_of(h_.children(node), part)
-                      : std::ranges::any_of(h_.children(node), part);
+        return answer ? all_of(h_.children(node), part) : any_of(h_.children(node), part);
       case PredicateKind::Or:
-        return answer ? std::ranges::any_of(h_.children(node), part)
-                      : std::ranges::all_of(h_.children(node), part);
+        return answer ? any_of(h_.children(node), part) : all_of(h_.children(node), part);
       case PredicateKind::IsNull:
         return cell(node).is_null() == answer;
       case PredicateKind::Like:
@@ -249,7 +257,7 @@ class Judgement {
         const auto equal = [&](Value operand) {
           return says(sides_of(PredicateKind::Eq), operand);
         };
-        return answer ? std::ranges::any_of(operands, equal) : std::ranges::all_of(operands, equal);
+        return answer ? any_of(operands, equal) : all_of(operands, equal);
       }
       default:
         return says(sides_of(node.kind), operands[0]);

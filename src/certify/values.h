@@ -2,7 +2,9 @@
 // code of their own for both, which must not be used here: a mistake in it would go unnoticed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "certify/numbers.h"
@@ -39,6 +41,11 @@ struct Scalar {
 
 // The same, but of numbers of the same size the exact one is before the other.
 [[nodiscard]] bool before(const History& history, Value a, Value b);
+
+// Whether two lists hold the same elements.
+inline bool same_values(std::span<const Value> a, std::span<const Value> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
 
 // Whether a scan asks for a key.
 [[nodiscard]] bool in_range(const History& history, const PredicateRead& scan, KeyId key);

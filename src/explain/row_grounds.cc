@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/budget.h"
+#include "base/slice.h"
 #include "check/predicates/possible_result.h"
 #include "check/versions/predicate_reads.h"
 #include "history/access.h"
@@ -122,7 +123,7 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
     });
     const std::size_t moments = h_.predicate_read(read).has_version_set ? 1 : moments_.size();
     for (std::size_t i = 0; i < moments && !owned.contains(first->key); ++i) {
-      out.push_back(row(read, moments_[i], {first, end}));
+      out.push_back(row(read, moments_[i], slice(matches, first, end)));
     }
     first = end;
   }

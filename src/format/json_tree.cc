@@ -1,8 +1,8 @@
 #include "format/json_tree.h"
 
-#include <charconv>
 #include <limits>
 
+#include "base/double_text.h"
 #include "format/json_tokens.h"
 
 namespace ouro {
@@ -50,8 +50,7 @@ std::optional<double> JsonTree::Node::number() const {
   if (!is(TokenKind::Number)) return std::nullopt;
   const std::string_view text = tree_->text_of(tree_->parts_[part_]);
   double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
+  if (!parse_double(text, number)) return std::nullopt;
   return number;
 }
 

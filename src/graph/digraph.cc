@@ -149,7 +149,7 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
   const std::size_t parts = arcs < kManyArcs ? 1 : thread_count(threads);
   const std::size_t runs = (nodes + kRun - 1) / kRun;
   first_.assign(nodes + 1, 0);
-  to_ = std::make_unique_for_overwrite<Node[]>(arcs);
+  to_.reset(new Node[arcs]);
 
   // By part and run: how many arcs there are, then where the next of them goes. So any number of
   // threads deals the arcs in the same order.
@@ -165,7 +165,7 @@ void Digraph::fill(std::size_t nodes, std::size_t arcs, unsigned threads, const 
     for (auto& count : place) total += std::exchange(count[run], total);
     run_first[run + 1] = total;
   }
-  const auto dealt = std::make_unique_for_overwrite<Arc[]>(arcs);
+  const std::unique_ptr<Arc[]> dealt(new Arc[arcs]);  // Not cleared, as make_unique() would.
   for_each_part(parts, [&](std::size_t part) {
     std::vector<std::size_t>& next = place[part];
     each(part, parts, [&](Node from, Node to) { dealt[next[from >> kRunBits]++] = {from, to}; });

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/double_text.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -190,8 +191,7 @@ std::int64_t Decimal::floor() const {
 double Decimal::nearest() const {
   const std::string digits = text();
   double number = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (parsed.ec == std::errc()) return number;
+  if (parse_double(digits, number)) return number;
   if (compare_magnitudes(*this, 1) < 0) return 0;  // Too small for any floating-point number.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return negative_ ? -kInfinity : kInfinity;
@@ -269,24 +269,19 @@ bool is_json_number(std::string_view text) {
 std::string float_digits(double number) {
   if (std::isnan(number)) return "NaN";
   if (std::isinf(number)) return number < 0 ? "-Infinity" : "Infinity";
-  char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), number == 0 ? 0.0 : number).ptr;
-  return {digits, static_cast<std::size_t>(end - digits)};
+  return double_text(number == 0 ? 0.0 : number);
 }
 
 double float_of(std::string_view digits) {
   double number = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool whole = parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size();
-  return whole ? number : std::numeric_limits<double>::quiet_NaN();
+  return parse_double(digits, number) ? number : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::optional<double> parse_float(std::string_view text) {
   if (text == "NaN" || text == "Infinity" || text == "-Infinity") return float_of(text);
   if (!is_json_number(text)) return std::nullopt;
   double number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
+  if (!parse_double(text, number)) return std::nullopt;
   return number;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/slice.h"
 #include "history/value_order.h"
 #include "ouro/history.h"
 
@@ -33,7 +34,7 @@ class SortedKeys {
         upper.is_null() ? keys_.end() : std::partition_point(first, keys_.end(), [&](KeyId key) {
           return !less(upper, h_->key_name(key));
         });
-    return {first, last};
+    return slice(keys_, first, last);
   }
   // Whether a key is one of these.
   [[nodiscard]] bool is_between(KeyId key, Value lower, Value upper) const {

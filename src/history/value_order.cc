@@ -158,7 +158,7 @@ int compare_values(const History& history, Value a, Value b) {
       return order != 0 ? order : sign(is_float(a) <=> is_float(b));
     }
     case kText:
-      return sign(history.string(a) <=> history.string(b));
+      return sign(history.string(a).compare(history.string(b)) <=> 0);
     default:
       return sign(a.bits() <=> b.bits());
   }

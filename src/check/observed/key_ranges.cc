@@ -54,7 +54,7 @@ KeyRanges::KeyRanges(const History& history, const Items& items, unsigned thread
       for (std::size_t k = first_key_[r]; k < first_key_[r + 1]; ++k) next[r] += slice.per_key[k];
     }
   }
-  records_ = std::make_unique_for_overwrite<Record[]>(key_first_.back());
+  records_.reset(new Record[key_first_.back()]);  // Not cleared, as make_unique() would.
   for_each_part(parts, [&](std::size_t part) { deal(slices[part]); });
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "base/parallel.h"
+#include "base/slice.h"
 #include "check/observed/given_orders.h"
 #include "check/observed/join.h"
 #include "check/observed/key_ranges.h"
@@ -219,7 +220,7 @@ std::span<const VersionStep> Observed::version_steps(KeyId key) const {
                                           [&](const VersionStep& s) { return by_key(s) < key; });
   const auto last = std::partition_point(first, version_steps_.end(),
                                          [&](const VersionStep& s) { return by_key(s) == key; });
-  return {first, last};
+  return slice(version_steps_, first, last);
 }
 
 // Drops what is wrong with reads of transactions that do not take part, and sorts the rest.

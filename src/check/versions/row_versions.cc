@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/slice.h"
 #include "history/access.h"
 #include "history/value_order.h"
 
@@ -111,7 +112,7 @@ std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) co
                                           [&](const Entry& e) { return e.number < lower; });
   const auto end =
       std::partition_point(first, index.end(), [&](const Entry& e) { return e.number <= upper; });
-  return {first, end};
+  return slice(index, first, end);
 }
 
 bool RowVersions::matches(PredicateId predicate, KeyPosition place) const {
@@ -149,7 +150,7 @@ RowVersions::Within RowVersions::within(PredicateId predicate) const {
       return bounds.upper.is_null() || compare_values(h_, name(key), bounds.upper) <= 0;
     });
   }
-  Within out{{first, end}, entries, 0, false};
+  Within out{slice(keys_, first, end), entries, 0, false};
   for (auto key = first; key != end; ++key) out.versions += of(*key).size();
   out.by_index = indexed && entries.size() < out.versions;
   return out;
