@@ -12,8 +12,8 @@ TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
-        test-go test-java build static deb \
-        wheel bench bench-table format site zoo install asan tsan fuzz clean
+        test-go test-java test-web build static deb wheel bench bench-table format site web zoo \
+        install asan tsan fuzz clean
 
 help: ## list what make can do
 	@echo 'Ouro decides whether a database kept its isolation level.'
@@ -102,6 +102,16 @@ bench-table: ## the table of docs/benchmarks.md, with memory; TABLE_ARGS='10k gs
 format: ## format the C++ sources in place
 	@$(SETUP) format
 	git ls-files -z '*.h' '*.cc' | xargs -0 clang-format-14 -i
+
+web: ## build/web/index.html: a page that checks histories in the browser
+	@$(SETUP) build web
+	@scripts/web
+
+test-web: ## whether that page says what the program says, in Node and in a browser
+	@$(SETUP) build test web
+	@cmake --preset release -D OURO_TESTS=ON >/dev/null
+	@cmake --build --preset release --target ouro ouro_tests
+	@scripts/web --test
 
 site: ## the documents as a searchable static site, build/site/index.html (needs PyPI)
 	@$(SETUP) build site
