@@ -9,6 +9,7 @@
 
 #include "check/implied.h"
 #include "check/mixed_knowledge.h"
+#include "check/mixed_parallel.h"
 #include "check/observed/mixture.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
@@ -108,48 +109,21 @@ struct Stated {
   }
 };
 
-// The same edge the other way round.
-Edge turned(const Edge& edge) {
-  Edge out = edge;
-  std::swap(out.from, out.to);
-  std::swap(out.from_op, out.to_op);
-  return out;
-}
-
-// Decides with parallel-si, which takes an order to say what its readers knew of. The one that is
-// found with causal in its place may do. If it does not, something in it must be the other way
-// round, and each way is tried in turn. To find none proves nothing that could be told.
-Verdict decide_parallel_mixture(const Observed& observed, const Stated& stated,
-                                const Budget& budget, const CheckOptions& options) {
-  constexpr int kAttempts = 200;
+// Decides with causal in place of parallel-si, which takes an order to say what its readers knew
+// of.
+Verdict decide_with_parallel(const Observed& observed, const Stated& stated, const Budget& budget,
+                             const CheckOptions& options) {
   Mixture mixture = stated.with(Level::Causal);
   MixedKnowledge knowledge(observed, mixture, stated.levels, budget);
-  Verdict undecided{.level = Level::Mixed};
-  undecided.reason = "it depends on what transactions at parallel-si see";
-  std::vector<std::vector<Edge>> tries(1);  // What is assumed besides.
-  for (int attempt = 0; attempt < kAttempts && !tries.empty(); ++attempt) {
-    const std::vector<Edge> assumed = std::move(tries.back());
-    tries.pop_back();
+  const auto decide = [&](std::span<const Edge> assumed) {
+    if (assumed.empty()) return decide_mixture(observed, mixture, knowledge, budget, options);
     const std::vector<Edge> known = mixture.forced;
     add_forced(mixture, assumed);
     Verdict verdict = decide_mixture(observed, mixture, knowledge, budget, options);
-    if (!assumed.empty()) mixture.forced = known;
-    if (budget.exhausted()) return Verdict{.level = Level::Mixed};
-    if (verdict.outcome != Outcome::Holds) {
-      if (assumed.empty()) return verdict;
-      continue;
-    }
-    const auto missed = knowledge.missed(positions_of(observed.history(), verdict).commit);
-    if (budget.exhausted()) return Verdict{.level = Level::Mixed};
-    if (!missed) return verdict;
-    const auto also = [&](const Edge& edge) {
-      tries.push_back(assumed);
-      tries.back().push_back(edge);
-    };
-    for (const Edge& overwrite : missed->overwrites) also(turned(overwrite));
-    if (missed->first.to != kInitialTxn) also(missed->first);
-  }
-  return undecided;
+    mixture.forced = known;
+    return verdict;
+  };
+  return decide_parallel(observed, knowledge, decide, budget);
 }
 
 // Whether levels ask for what clients recorded of begins and commits, which is not judged here.
@@ -191,7 +165,7 @@ Verdict check_mixed(const Observed& observed, const Budget& budget, const CheckO
   MixedKnowledge knowledge(observed, mixture, stated.levels, budget);
   Verdict verdict = decide_mixture(observed, mixture, knowledge, budget, options);
   if (stated.parallel && verdict.outcome == Outcome::Violated) {
-    verdict = decide_parallel_mixture(observed, stated, budget, options);
+    verdict = decide_with_parallel(observed, stated, budget, options);
   }
   if (verdict.outcome == Outcome::Holds && asks_for_inner_clocks(h)) {
     verdict = Verdict{.level = Level::Mixed};

@@ -13,7 +13,7 @@
 //
 // Transactions at parallel-si are first taken to be at session-si, which implies it; if that fails,
 // at causal, which it implies. If that holds, its order says what they knew of; where one of them
-// missed something, other orders are tried. If none will do, the answer is undecided.
+// missed something, other orders are tried: decide_parallel().
 #pragma once
 
 #include <functional>

@@ -47,7 +47,20 @@ std::optional<Missed> MixedKnowledge::missed(const Positions& positions) {
     if (!o_.counted(TxnId{t}) || !rules(levels_[t]).is(LevelFamily::Parallel)) continue;
     reader_ = TxnId{t};
     whole_past();
-    if (!out_.empty()) return Missed{out_.front(), overwrites_to(out_.front().from)};
+    if (out_.empty()) continue;
+    const Edge& forced = out_.front();
+    Missed missed{.overwritten = {.from = reader_,
+                                  .to = forced.from,
+                                  .kind = EdgeKind::ReadWrite,
+                                  .key = forced.key,
+                                  .from_op = forced.read,
+                                  .to_op = forced.from_op},
+                  .source = forced.to,
+                  .known = {}};
+    for (TxnId txn = forced.from; txn != reader_; txn = missed.known.back().to) {
+      missed.known.push_back(step_from(txn));
+    }
+    return missed;
   }
   return std::nullopt;
 }
@@ -182,21 +195,27 @@ ItemId MixedKnowledge::seen_by(TxnId writer) const {
   return {};
 }
 
-// The overwrites among the steps by which the reader came to know of `known`.
-std::vector<Edge> MixedKnowledge::overwrites_to(TxnId known) const {
-  std::vector<Edge> out;
+// The step by which the reader came to know of `known`.
+Edge MixedKnowledge::step_from(TxnId known) const {
   const Items& items = o_.items();
-  for (TxnId txn = known; txn != reader_;) {
-    const Step step = past_.at(txn);
-    if (step.key.valid()) {
-      Edge edge{.from = txn, .to = step.next, .kind = EdgeKind::WriteWrite, .key = step.key};
-      edge.from_op = items.op(final_write(o_, txn, step.key));
-      edge.to_op = items.op(final_write(o_, step.next, step.key));
-      out.push_back(edge);
-    }
-    txn = step.next;
+  const Step step = past_.at(known);
+  Edge edge{.from = known, .to = step.next, .kind = EdgeKind::Session};
+  if (step.key.valid()) {
+    edge.kind = EdgeKind::WriteWrite;
+    edge.key = step.key;
+    edge.from_op = items.op(final_write(o_, known, step.key));
+    edge.to_op = items.op(final_write(o_, step.next, step.key));
+    return edge;
   }
-  return out;
+  for (ItemId i = items.first(step.next); i < items.end(step.next); ++i.value) {
+    if (!items.is_read(i) || !o_.external(i) || o_.writer(i) != known) continue;
+    edge.kind = EdgeKind::WriteRead;
+    edge.key = items.key(i);
+    edge.from_op = items.op(o_.write(i));
+    edge.to_op = items.op(i);
+    return edge;
+  }
+  return edge;
 }
 
 }  // namespace ouro

@@ -22,8 +22,9 @@ namespace ouro {
 
 // A reader at parallel-si and a version that it missed, in the order at hand.
 struct Missed {
-  Edge first;                    // What its rule asks for and the order has the other way round.
-  std::vector<Edge> overwrites;  // Why the reader knows of that version: ww edges of the order.
+  Edge overwritten;         // From the reader to who wrote that version.
+  TxnId source;             // Whose version the reader read instead.
+  std::vector<Edge> known;  // Why the reader knows of it: a path of so, wr and ww edges back to it.
 };
 
 class MixedKnowledge {
@@ -61,7 +62,7 @@ class MixedKnowledge {
   void visit_session(TxnId txn);
   void visit_overwritten(ItemId write);
   [[nodiscard]] ItemId seen_by(TxnId writer) const;
-  [[nodiscard]] std::vector<Edge> overwrites_to(TxnId known) const;
+  [[nodiscard]] Edge step_from(TxnId known) const;
 
   const Observed& o_;
   const History& h_;
