@@ -60,14 +60,9 @@ void Window::restart(Arrival first, Arrival next) {
 }
 
 std::size_t bytes_of(const History& batch) {
-  const HistoryColumns& c = columns_of(batch);
-  const auto all = [](const auto&... columns) { return (columns.size_bytes() + ... + 0); };
-  return all(c.op_kind, c.op_key, c.op_value, c.op_line, c.txn_first_op, c.txn_session,
-             c.txn_status, c.txn_name, c.invoked, c.completed, c.start_ts, c.commit_ts,
-             c.txn_position, c.txn_file, c.session_first, c.session_txns, c.session_name,
-             c.key_name, c.text_bytes, c.text_end, c.cells, c.row_end, c.elements, c.trunk_end,
-             c.column_name, c.predicate_reads, c.row_reads, c.version_sets, c.predicate_nodes,
-             c.predicate_children, c.predicate_operands);
+  std::size_t bytes = 0;
+  for_each_column([&](const auto& column) { bytes += column.size_bytes(); }, columns_of(batch));
+  return bytes;
 }
 
 }  // namespace ouro::stream
