@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "ouro/ouro.h"
+#include "tests/hard_history.h"
 #include "tests/run_program.h"
 
 namespace ouro {
@@ -583,20 +584,20 @@ TEST_F(CliTest, CtrlCWhileReadingMeansUndecided) {
 }
 
 TEST_F(CliTest, CtrlCWhileCheckingMeansUndecided) {
-  const std::string big = folder_ + "/big.ouro";
-  ASSERT_EQ(ouro({"generate", "-n", "200000", "--sessions", "50", "-o", big}).status, 0);
-  Program program(command({"check", "-l", "cc", big, fine_}));
+  const std::string hard = folder_ + "/hard.jsonl";
+  write_hard_history(hard);
+  Program program(command({"check", "-l", "si", hard, fine_}));
   program.close_input();
   program.send_when_caught(SIGINT);
   const Ran ran = program.wait();
   EXPECT_EQ(ran.status, 2) << ran.err;
-  EXPECT_THAT(ran.out, StartsWith(big + ": UNDECIDED causal (interrupted"));
+  EXPECT_THAT(ran.out, StartsWith(hard + ": UNDECIDED si (interrupted"));
   EXPECT_THAT(ran.out, Not(HasSubstr(fine_))) << "the rest is not looked at";
 }
 
 TEST_F(CliTest, CtrlCWhileWritingLeavesNothingBehind) {
   const std::string big = folder_ + "/big.jsonl.gz";
-  Program program(command({"generate", "-n", "100000", "-o", big}));
+  Program program(command({"generate", "-n", "300000", "-o", big}));
   program.close_input();
   program.send_when_caught(SIGINT);
   EXPECT_EQ(program.wait().status, 128 + SIGINT);

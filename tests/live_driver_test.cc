@@ -249,7 +249,7 @@ TEST(LivePostgresTest, CommitAfterAFailedStatementIsNotCommitted) {
 
 TEST(LivePostgresTest, ALockIsRefusedForCertainBeforePatienceEnds) {
   OURO_NEEDS_SERVER(ServerKind::Postgres);
-  Table table(ServerKind::Postgres, "isolation=rr", {.patience = 600ms});
+  Table table(ServerKind::Postgres, "isolation=rr", {.patience = 2s});
   const auto first = table.connect();
   const auto second = table.connect();
   ASSERT_DONE(first->begin(false));
@@ -266,7 +266,7 @@ TEST(LivePostgresTest, WhatAPausedServerDoesNotAnswerIsLostAndLaterResolved) {
   OURO_NEEDS_SERVER(ServerKind::Postgres);
   Server& server = *live_server(ServerKind::Postgres);
   for (const bool evidence : {false, true}) {
-    Table table(ServerKind::Postgres, "isolation=rr", {.evidence = evidence, .patience = 300ms});
+    Table table(ServerKind::Postgres, "isolation=rr", {.evidence = evidence, .patience = 2s});
     const auto client = table.connect();
     const auto other = table.connect();
     ASSERT_DONE(client->begin(false));
@@ -342,7 +342,7 @@ TEST(LivePostgresTest, TheStandbyReadsAndRefusesToWrite) {
   ASSERT_DONE(primary->write(1, 5));
   ASSERT_DONE(primary->commit());
   std::optional<Number> number;
-  for (int attempt = 0; attempt < 500 && number != 5; ++attempt) {
+  for (int attempt = 0; attempt < 6000 && number != 5; ++attempt) {
     ASSERT_DONE(standby->begin(true));
     ASSERT_DONE(standby->read(1, number));
     ASSERT_DONE(standby->commit());

@@ -242,11 +242,15 @@ TEST(LiveTapTest, WhatPassesThroughIsUnharmed) {
   const Ran denied = tapped.run({"psql", "-X", "-U", "nobody", "-c", "SELECT 1"});
   EXPECT_THAT(denied.err, HasSubstr("role \"nobody\" does not exist"));
   const Ran cancelled = tapped.run({"/usr/bin/python3", "-c",
-                                    "import psycopg2, threading, time\n"
+                                    "import psycopg2, threading\n"
                                     "c = psycopg2.connect('')\n"
-                                    "threading.Timer(0.3, c.cancel).start()\n"
-                                    "try: c.cursor().execute('SELECT pg_sleep(30)')\n"
-                                    "except psycopg2.errors.QueryCanceled: print('cancelled')\n"});
+                                    "ended = threading.Event()\n"
+                                    "def cancel():\n"
+                                    "  while not ended.wait(0.1): c.cancel()\n"
+                                    "threading.Thread(target=cancel).start()\n"
+                                    "try: c.cursor().execute('SELECT pg_sleep(60)')\n"
+                                    "except psycopg2.errors.QueryCanceled: print('cancelled')\n"
+                                    "finally: ended.set()\n"});
   EXPECT_EQ(cancelled.out, "cancelled\n") << cancelled.err;
 }
 

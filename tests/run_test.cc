@@ -517,7 +517,7 @@ TEST_F(RunTest, CtrlCEndsTheRunAndWhatWasRecordedIsChecked) {
   Program program({kOuroBinary, "run", "sim:si", "--seconds", "600", "--rate", "500", "-o", file});
   // Without any transaction there would be nothing to check.
   std::error_code none;
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     const auto size = std::filesystem::file_size(file, none);
     if (!none && size > 2000) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -13,6 +13,7 @@
 
 #include "ouro/ouro.h"
 #include "tests/files.h"
+#include "tests/hard_history.h"
 #include "tests/random_predicates.h"
 #include "tests/run_program.h"
 #include "tests/this_build.h"
@@ -50,24 +51,6 @@ class SameBytesTest : public testing::Test {
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     EXPECT_EQ(run_program(arguments).status, 0);
     return path(name);
-  }
-  // The transactions of each session one after the other: nothing says who came first, so that
-  // levels without session order take long to decide.
-  std::string by_session(const std::string& name, const std::vector<std::string>& flags) {
-    const std::string file = generated(name, flags);
-    std::ifstream in(file);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    const auto session = [](const std::string& line) {
-      const std::size_t at = line.find("\"session\":");
-      return at == std::string::npos ? std::string() : line.substr(at, line.find(',', at) - at);
-    };
-    std::stable_sort(lines.begin(), lines.end(), [&](const std::string& a, const std::string& b) {
-      return session(a) < session(b);
-    });
-    std::ofstream out(file, std::ios::trunc);
-    for (const std::string& line : lines) out << line << '\n';
-    return file;
   }
 
   enum class Pages { Written, None };
@@ -160,8 +143,8 @@ TEST_F(SameBytesTest, OfPredicateReads) {
 
 // To decide all levels here takes much longer than anybody would wait.
 TEST_F(SameBytesTest, WhereLevelsAreLeftUndecided) {
-  const std::string hard = by_session("hard.jsonl", {"-n", "3000", "--keys", "30", "--read-share",
-                                                     "0.3", "--sessions", "1000", "--ops", "4"});
+  const std::string hard = path("hard.jsonl");
+  write_hard_history(hard);
   expect_same_in_all_forms({"-l", "cc", hard},
                            "Undecided: prefix (not within the work given to other levels).");
 }

@@ -119,11 +119,15 @@ Reply ServeProcess::post(const std::string& body, const std::string& type,
   return reply_of(client.Post(path, headers_of(headers), body, type));
 }
 
-void ServeProcess::stream(const std::string& path,
+void ServeProcess::stream(const std::string& path, const std::function<void()>& begin,
                           const std::function<void(const std::string&)>& receive) const {
   httplib::Client client("127.0.0.1", http_port());
   client.set_read_timeout(60);
-  const auto result = client.Get(path, [&](const char* bytes, std::size_t size) {
+  const auto head = [&](const httplib::Response&) {
+    begin();
+    return true;
+  };
+  const auto result = client.Get(path, head, [&](const char* bytes, std::size_t size) {
     receive(std::string(bytes, size));
     return true;
   });

@@ -51,8 +51,9 @@ class ServeProcess {
   Reply get(const std::string& path, const HeaderList& headers = {}) const;
   Reply post(const std::string& body, const std::string& type = "application/x-ndjson",
              const HeaderList& headers = {}, const std::string& path = "/check") const;
-  // A GET whose answer is passed on as it comes, until it ends.
-  void stream(const std::string& path,
+  // A GET whose answer is passed on as it comes, until it ends. Calls begin() when its head is
+  // there.
+  void stream(const std::string& path, const std::function<void()>& begin,
               const std::function<void(const std::string& bytes)>& receive) const;
   // The lines of /events so far.
   [[nodiscard]] std::vector<std::string> events() const;

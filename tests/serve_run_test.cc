@@ -31,9 +31,10 @@ TEST(ServeRunTest, ARunFeedsItWhileItGoesOn) {
 TEST(ServeRunTest, ARunWithoutSnapshotsShowsLostUpdatesThere) {
   ServeProcess service({"--level", "si"});
   const Ran run = run_program({kOuroBinary, "run", "rocksdb:?snapshot=off", "--workload",
-                               "lost-update", "--serve", service.url(), "-s", "3"});
+                               "lost-update", "--serve", service.url(), "-n", "20000"});
   EXPECT_EQ(run.status, 0) << "at its own level: " << run.out << run.err;
-  EXPECT_GT(service.summary("/violations/write conflict"), 0u);
+  service.wait_until("a lost update",
+                     [&] { return service.summary("/violations/write conflict") > 0; });
   const Reply first = service.get("/event/" + std::to_string(service.summary("/events")));
   EXPECT_THAT(json_at(first.body, "/anomaly"),
               AnyOf("\"lost update\"", "\"write conflict\"", "\"snapshot mismatch\""));

@@ -230,6 +230,7 @@ TEST(ServeStrangersTest, ATransactionWithoutTimestampsIsAFaultOfItsRecorder) {
                 .status,
             200);
   service.wait_until("the end", [&] { return service.summary("/undecided") == 1; });
+  service.wait_until("the fault", [&] { return service.events().size() == 1; });
   EXPECT_EQ(json_at(service.events().front(), "/kind"), "\"input-fault\"");
   EXPECT_EQ(json_at(service.get("/summary").body, "/verdict"), "\"undecided\"");
   EXPECT_EQ(service.events().size(), 1u);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -330,13 +331,19 @@ TEST(ServeTest, AGrowingFileIsFollowedThroughRotationAndCutting) {
 // Reads /events from now on, on a thread of its own.
 class EventReader {
  public:
+  // Waits until the service has begun to answer, so that the reader gets what happens from now on.
   explicit EventReader(const ServeProcess& service, const std::string& path = "/events")
       : thread_([this, &service, path] {
-          service.stream(path, [this](const std::string& bytes) {
-            const std::lock_guard lock(mutex_);
-            text_ += bytes;
-          });
-        }) {}
+          service.stream(
+              path, [this] { begun_.count_down(); },
+              [this](const std::string& bytes) {
+                const std::lock_guard lock(mutex_);
+                text_ += bytes;
+              });
+          if (!begun_.try_wait()) begun_.count_down();  // No answer came.
+        }) {
+    begun_.wait();
+  }
   [[nodiscard]] std::string text() {
     const std::lock_guard lock(mutex_);
     return text_;
@@ -350,6 +357,7 @@ class EventReader {
  private:
   std::mutex mutex_;
   std::string text_;
+  std::latch begun_{1};
   std::thread thread_;
 };
 
