@@ -141,6 +141,31 @@ TEST(LimitsTest, AnInterruptedCheckIsUndecidedOrAgreesWithTheOracle) {
   EXPECT_GT(outcomes.undecided, 0u);
 }
 
+// A limit of work is met at the same place each time, so this goes through one after the other.
+TEST(LimitsTest, WhateverTheWorkLimitACheckIsUndecidedOrAgreesWithTheOracle) {
+  const std::vector<Level> levels(kDecidableLevels.begin(), kDecidableLevels.end());
+  Outcomes outcomes;
+  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+    const History history = random_history(seed, mixed_shape(seed));
+    const LevelSet allowed = allowed_levels(history);
+    CheckOptions options;
+    for (options.work_limit = 1 + seed % 16; options.work_limit < 50'000;
+         options.work_limit += options.work_limit / 8 + 1) {
+      for (const Level level : levels) {
+        const auto verdict = check(history, level, options);
+        ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+        const bool undecided = verdict->outcome == Outcome::Undecided;
+        ++(undecided ? outcomes.undecided : outcomes.decided);
+        ASSERT_EQ(undecided ? "" : complaint(history, allowed, *verdict), "")
+            << "seed " << seed << ", " << options.work_limit << " steps\n"
+            << to_string(history);
+      }
+    }
+  }
+  EXPECT_GT(outcomes.decided, 0u);
+  EXPECT_GT(outcomes.undecided, 0u);
+}
+
 TEST(LimitsTest, AnInterruptedCheckOfManyTransactionsIsUndecidedOrAgreesWithAWholeOne) {
   Interrupter interrupter;
   Outcomes outcomes;

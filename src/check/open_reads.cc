@@ -348,6 +348,7 @@ class OpenReads {
     if (++decisions_ > most_decisions()) return too_many(all);
     auto observed = whole_.with_sources(all, budget_, options_.threads);
     if (!observed.ok()) return undecided(observed.error().what);
+    if (observed->stopped()) return decide_(*observed);  // Undecided; the rest means nothing.
     const auto open = observed->open_reads();
     const bool complete = std::none_of(open.begin(), open.end(), [&](ItemId read) {
       return is_asked(*observed, read);  // It takes part only because of `all`.
