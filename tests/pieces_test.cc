@@ -278,7 +278,7 @@ TEST_F(PiecesTest, TheCommandTellsTheSameStory) {
   EXPECT_EQ(whole.status, 1);
   EXPECT_EQ(pieces.status, 1);
   EXPECT_EQ(story(pieces), story(whole));
-  EXPECT_THAT(pieces.out, HasSubstr("VIOLATED si by timestamps (write conflict)"));
+  EXPECT_THAT(pieces.out, HasSubstr("VIOLATED si by timestamps (lost update)"));
   stream.push_back("--json");
   EXPECT_THAT(run_program(stream).out, HasSubstr("\"transactions\":3000"));
 

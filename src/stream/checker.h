@@ -173,7 +173,8 @@ class Checker {
   void report_inner(const Arriving& txn, const InnerFinding& inner);
   // Reports a wrong read of a transaction that begins at `begin`, and may be dropped by now.
   void report_read(KeyState& key, const Moment& begin, std::uint32_t op, StreamTime arrived);
-  void report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash);
+  void report_clash(AnomalyKind kind, KeyState& key, const Clash& clash);
+  [[nodiscard]] static Arrival last_writer(KeyState& key, const Moment& at);
   [[nodiscard]] OpOf source_of(KeyState& key, Arrival reader, std::uint64_t value);
   [[nodiscard]] std::string expected_text(KeyState& key, const Source& txn, std::uint32_t op,
                                           const Moment& begin);

@@ -221,7 +221,14 @@ OpOf Checker::source_of(KeyState& key, Arrival reader, std::uint64_t value) {
   return {writer, source ? write_of(*source, key.name, value) : OpOf::kNone};
 }
 
-void Checker::report_clash(AnomalyKind kind, const KeyState& key, const Clash& clash) {
+// Who wrote the newest version at that moment, if that is known. Nobody for lists.
+Arrival Checker::last_writer(KeyState& key, const Moment& at) {
+  const Version* const version =
+      key.kind == KeyKind::List ? nullptr : Timelines::expected(key, at);
+  return version == nullptr || version->is_stub() ? kNobody : version->arrival();
+}
+
+void Checker::report_clash(AnomalyKind kind, KeyState& key, const Clash& clash) {
   const auto first = find(clash.first);
   const auto second = find(clash.second);
   StreamViolation violation{.kind = kind, .other_op = {}, .source = {}, .expected = {}};
@@ -229,6 +236,8 @@ void Checker::report_clash(AnomalyKind kind, const KeyState& key, const Clash& c
     violation.txn = clash.first;
     violation.op = first ? first_write(*first, key.name) : OpOf::kNone;
     violation.other_op = {clash.second, second ? first_write(*second, key.name) : OpOf::kNone};
+    // If both read the version that both overwrote, that is a lost update of what this one wrote.
+    if (first) violation.witnesses = {last_writer(key, begin_of(*first, clash.first))};
   } else {
     violation.txn = clash.second;
     violation.op = second ? first_write(*second, key.name) : OpOf::kNone;
