@@ -78,12 +78,11 @@ std::string help(const CLI::App& app) {
   for (const CLI::App* command : commands_of(app)) {
     out += row("  " + command->get_name(), command->get_description());
   }
-  if (!commands_of(app).empty()) out += '\n';
   bool more = false;
   for (const Flag& flag : options_of(app)) {
     more |= flag.minor;
     if (flag.minor) continue;
-    if (flag.names.back() == "--help" && !commands_of(app).empty()) continue;
+    if (!commands_of(app).empty()) continue;  // --help and --version: the footer tells of them.
     if (flag.names.back() == "--help" && options_of(app).size() > 1) continue;
     std::string left = "  " + flag.usage();
     // A long list of words would leave no room for the description; it is shown in its place.

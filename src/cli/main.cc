@@ -96,7 +96,7 @@ int run(int argc, char** argv) {
     commands.back().app->formatter(root.get_formatter());
   }
   // After the commands were added, since they would inherit it.
-  root.footer("'ouro COMMAND --help' tells more; 'ouro man' prints the manual.");
+  root.footer("'ouro COMMAND --help' tells more; 'ouro man' is the manual, -V the version.");
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
