@@ -448,8 +448,9 @@ TEST(ExplainTest, StoriesByTimestampsAreAboutOneAnomalyAndMinimal) {
     ASSERT_EQ(explained(history, Evidence::Timestamps, found), "") << "seed " << seed << "\n"
                                                                    << to_string(history);
   }
+  if (kSlowdown > 1) return;  // Too few for the rare ones.
   EXPECT_EQ(found.size(), 11u);
-  EXPECT_GT(found[Pattern::LostUpdate], 20u / kSlowdown);
+  EXPECT_GT(found[Pattern::LostUpdate], 20u);
 }
 
 std::vector<std::string> names(const Explanation& explanation) {
