@@ -47,7 +47,7 @@ class LevelByLevel {
       }
       const bool last = done + 1 == order.size();
       verdicts_[here] = holds != nullptr            ? weakened(*holds, levels[here])
-                        : beside_[here].has_value() ? *std::move(beside_[here])
+                        : beside_[here].has_value() ? take(*std::move(beside_[here]))
                         : last                      ? decide(levels[here])
                         : budget_.limited()
                             ? try_soon(levels[here])
@@ -101,8 +101,19 @@ class LevelByLevel {
     return decide_level(observed_, predicates_, level, budget_, options_);
   }
 
+  // A verdict that was found before its turn, and what it took. Only if it is used is that work
+  // counted, for with one thread nobody would have done it otherwise.
+  struct Beside {
+    Verdict verdict;
+    std::uint64_t steps = 0;
+  };
+  [[nodiscard]] Verdict take(Beside beside) {
+    budget_.charge(beside.steps);
+    return std::move(beside.verdict);
+  }
+
   // Decides the level at order[0]. At the same time another thread decides the next one whose
-  // answer does not follow even if that level holds.
+  // answer does not follow even if that level holds. REQUIRES: neither time nor work is limited.
   [[nodiscard]] Verdict decide_with_another(std::span<const Level> levels,
                                             std::span<const std::size_t> order) {
     const Level level = levels[order[0]];
@@ -116,7 +127,10 @@ class LevelByLevel {
       if (part == 0) {
         verdict = decide(level);
       } else {
-        beside_[*other] = decide(levels[*other]);
+        const Budget apart({}, options_.cancelled);
+        Verdict early =
+            decide_level(observed_, predicates_, levels[*other], apart, options_);
+        beside_[*other] = Beside{std::move(early), apart.spent()};
       }
     });
     return verdict;
@@ -161,8 +175,8 @@ class LevelByLevel {
   const Budget& budget_;
   const CheckOptions& options_;
   std::vector<Verdict> verdicts_;
-  // Verdicts of levels that were decided before their turn.
-  std::vector<std::optional<Verdict>> beside_;
+  // Of levels that were decided before their turn.
+  std::vector<std::optional<Beside>> beside_;
 };
 
 // Finds the outcomes of several levels by deciding as few of them as possible. First comes the
