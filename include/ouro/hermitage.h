@@ -45,7 +45,7 @@ struct HermitageTest {
 
 enum class HermitageOutcome {
   Prevented,   // The level that forbids the anomaly holds.
-  Occurs,      // It is violated.
+  Occurs,      // The level that forbids the anomaly is violated.
   Impossible,  // The database has no operations for the test.
   Unclear,     // No verdict: a step failed or was not answered.
 };

@@ -117,9 +117,9 @@ struct ShardFile {
 struct ShardPlan {
   ShardCounts counts;
   std::string history;            // The path of the whole, as it was given.
-  std::uint64_t txns = 0;         // Of the whole,
-  std::uint64_t ops = 0;          // as its fingerprint() is:
-  std::uint64_t fingerprint = 0;  // which tells whether verdicts are about this split.
+  std::uint64_t txns = 0;         // Of the whole history.
+  std::uint64_t ops = 0;          // Of the whole history.
+  std::uint64_t fingerprint = 0;  // Of the whole: whether verdicts are about this history.
   std::vector<LeftOut> left_out;  // What the strongest level leaves out.
   std::vector<ShardFile> shards;  // Without those that have no transaction.
 };

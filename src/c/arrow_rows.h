@@ -78,10 +78,10 @@ class ArrowRows {
 
   HistoryBuilder& b_;
   Column columns_[kPlaces];
-  std::vector<Place> stated_;        // Columns about transactions that there are.
+  std::vector<Place> stated_;        // Those columns of the table that are about transactions.
   bool any_ = false;                 // Whether a transaction was begun.
-  Value session_, txn_;              // Of the transaction begun last,
-  std::vector<Stated> attributes_;   // and what stated_ says of it.
+  Value session_, txn_;              // Of the transaction begun last.
+  std::vector<Stated> attributes_;   // What the columns of stated_ say of that transaction.
   absl::flat_hash_set<Value> seen_;  // Names of all transactions.
   std::vector<Value> elements_;
   std::int64_t rows_before_ = 0;  // In earlier batches.

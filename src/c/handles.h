@@ -19,7 +19,7 @@
 struct ouro_error {
   int kind = OURO_ERROR_INPUT;
   ouro::Error error;
-  std::string text;  // All of it.
+  std::string text;  // The whole error as one text, with its place.
 };
 
 struct ouro_options {
@@ -41,8 +41,8 @@ struct ouro_history {
 
 struct ouro_builder {
   ouro::HistoryBuilder builder;
-  std::optional<ouro::Error> wrong;  // The first thing that was,
-  int kind = OURO_ERROR_INPUT;       // and of which kind it is.
+  std::optional<ouro::Error> wrong;  // The first error of the calls so far.
+  int kind = OURO_ERROR_INPUT;       // The kind of that error.
   bool begun = false;                // Whether there is a transaction.
   std::uint64_t line = 1;            // Of the next line of native text.
 };

@@ -27,8 +27,8 @@ std::bitset<kLevelCount> stated_levels(const History& h) {
   return out;
 }
 
-// The verdict of a level that implies that of every transaction, or is the same, as one of the
-// mixture.
+// Makes a verdict of the mixture of one on a single level, which is that of all transactions or
+// implies it.
 Verdict as_mixed(Verdict verdict) {
   verdict.level = Level::Mixed;
   if (verdict.outcome != Outcome::Holds || !verdict.schedule.empty()) return verdict;

@@ -6,9 +6,8 @@
 //
 //   - if all levels are the same, that one is decided, and if a level that implies all of them
 //     holds, so does the mixture: decide_alike();
-//   - otherwise one search (check/polygraph/) orders the transactions. For those at rc, ra and cc
-//   it
-//     knows no rule. In the order that it finds, their rules may force edges that run backward.
+//   - otherwise one search (check/polygraph/) orders the transactions. It knows no rule of those at
+//     rc, ra and cc. In the order that it finds, their rules may force edges that run backward.
 //     These are added, and the search is repeated, until there are none: check_mixed().
 //
 // Transactions at parallel-si are first taken to be at session-si, which implies it; if that fails,

@@ -41,8 +41,8 @@ class MixedKnowledge {
   [[nodiscard]] std::optional<Missed> missed(const Positions& positions);
 
  private:
-  // How the reader at hand came to know of a transaction: through one that `next` is, which
-  // overwrote its version of `key`, if that is valid.
+  // How the reader at hand came to know of a transaction: through `next`, which saw it; or, if
+  // `key` is valid, which overwrote its version of `key`.
   struct Step {
     TxnId next;
     KeyId key;

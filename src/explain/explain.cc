@@ -423,8 +423,9 @@ class Explaining {
     return true;
   }
 
-  // The weakest level that the part violates by a cycle. A violation of a weaker level is worse, so
-  // that is what should be told of these transactions.
+  // The first of levels() up to that of the verdict that the part violates by a cycle: the weakest
+  // one, and of two of which neither implies the other the one that is listed first. A violation of
+  // a weaker level is worse, so that is what should be told of these transactions.
   [[nodiscard]] Level worst_level(const History& part, AnomalyKind kind) const {
     const bool mixed = rules(first_.level).is(LevelFamily::Mixed);  // Is no weaker or stronger.
     if (mixed || !is_cycle(kind) || part.op_count() > kManyOfPart) return first_.level;

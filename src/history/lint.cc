@@ -43,13 +43,13 @@ constexpr std::array<LintRule, static_cast<std::size_t>(Rule::Count)> kRules{{
     {"mixed-value-types", Severity::Warning, "a key holds both numbers and text",
      "make sure that 1 and \"1\" are meant to be different values"},
     {"no-clocks", Severity::Warning, "no transaction has clocks",
-     "record invoked and completed: without them nothing is said about real time, which gsi, "
-     "prefix-consistent-si, strong-si and strict-serializable are about"},
+     "record invoked and completed: without them nothing is said about real time, which some "
+     "levels are about; 'ouro levels' says which"},
     {"partial-clocks", Severity::Warning, "a transaction without clocks, while others have them",
      "record clocks for all, or real-time order is only partly checked"},
     {"no-sessions", Severity::Warning, "a transaction of which no session is recorded",
-     "record which client ran it: session order, which all levels but si, gsi, repeatable-read and "
-     "serializable are about, is checked between the others only"},
+     "record which client ran it: session order, which most levels are about, is checked between "
+     "the others only"},
     {"unknown-completed", Severity::Warning, "a transaction of unknown outcome with a completion",
      "leave completed out: it may have committed later, so real-time order may seem violated"},
     {"partial-timestamps", Severity::Warning,

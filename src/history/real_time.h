@@ -26,8 +26,8 @@ namespace ouro {
 // `invoked`.
 [[nodiscard]] constexpr bool completed_before(std::int64_t completed, std::int64_t invoked,
                                               std::int64_t drift) {
-  return completed<invoked&& static_cast<std::uint64_t>(invoked) -
-                   static_cast<std::uint64_t>(completed)> static_cast<std::uint64_t>(drift);
+  const auto between = static_cast<std::uint64_t>(invoked) - static_cast<std::uint64_t>(completed);
+  return completed < invoked && between > static_cast<std::uint64_t>(drift);
 }
 
 // The least `invoked` for which completed_before(completed, invoked, drift); nothing if there is
