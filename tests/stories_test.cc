@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -17,6 +18,7 @@
 #include "ouro/format.h"
 #include "ouro/forms.h"
 #include "ouro/report.h"
+#include "report/narrator.h"
 #include "tests/case_file.h"
 #include "tests/files.h"
 
@@ -112,6 +114,24 @@ void expect_page(const Named& named, const Verdict& verdict, const Explanation& 
   }
 }
 
+// Nobody is in the cast without a sentence: every label of it occurs elsewhere in the text, too.
+void expect_sentences(const Named& named, const Verdict& verdict, const Story& story) {
+  const Explanation alone{.level = verdict.level, .stories = {story}, .complete = true};
+  const std::string text = describe(named.history, verdict, {.explanations = {&alone, 1}});
+  const Narrator narrator(named.history, story);
+  std::string rest;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto is_of_cast = [&](const std::string& of_cast) { return line == "  " + of_cast; };
+    const std::vector<std::string> cast = narrator.cast();
+    if (std::none_of(cast.begin(), cast.end(), is_of_cast)) rest += line + '\n';
+  }
+  for (const TxnId txn : narrator.txns()) {
+    const std::regex label(narrator.label(txn) + "\\b");
+    EXPECT_TRUE(std::regex_search(rest, label)) << named.name << '\n' << text;
+  }
+}
+
 // Headings and stories of one history; levels with the same stories share them.
 void append(std::string& out, const Named& named, Evidence evidence, std::set<Pattern>& seen) {
   std::string levels_so_far;
@@ -127,7 +147,10 @@ void append(std::string& out, const Named& named, Evidence evidence, std::set<Pa
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
     const Explanation explanation =
         explain(named.history, *verdict, {.examples = 2, .work_limit = 0});
-    for (const Story& story : explanation.stories) seen.insert(story.pattern);
+    for (const Story& story : explanation.stories) {
+      seen.insert(story.pattern);
+      expect_sentences(named, *verdict, story);
+    }
     std::string text =
         describe(named.history, *verdict, {.name = named.name, .explanations = {&explanation, 1}});
     expect_page(named, *verdict, explanation);

@@ -36,4 +36,17 @@ OpId write_behind(const History& history, TxnId writer, OpId read) {
   return row.valid() ? row : last_shown(history, writer, history.version_set(details));
 }
 
+bool is_seen(const History& history, OpId write, OpId read) {
+  const Op wrote = history.op(write);
+  const Op op = history.op(read);
+  if (!is_write(wrote.kind) || is_write(op.kind)) return false;
+  if (!is_predicate_read(op.kind)) return is_shown(history, wrote, {op.key, op.value});
+  const PredicateRead& details = history.predicate_read(read);
+  const auto shows = [&](const KeyVersion& each) { return is_shown(history, wrote, each); };
+  const auto rows = history.rows(details);
+  const auto seen = history.version_set(details);
+  return std::any_of(rows.begin(), rows.end(), shows) ||
+         std::any_of(seen.begin(), seen.end(), shows);
+}
+
 }  // namespace ouro

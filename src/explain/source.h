@@ -10,4 +10,7 @@ namespace ouro {
 // if the read shows none.
 [[nodiscard]] OpId write_behind(const History& history, TxnId writer, OpId read);
 
+// Whether the read returned, or saw, what the write wrote, whoever else wrote the same.
+[[nodiscard]] bool is_seen(const History& history, OpId write, OpId read);
+
 }  // namespace ouro

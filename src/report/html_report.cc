@@ -89,7 +89,7 @@ std::string base64(std::string_view hex) {
 
 void write_levels(JsonWriter& json, const Checked& checked, std::span<const Verdict> known) {
   json.key("levels").begin_array();
-  for (const Verdict& verdict : checked.verdicts) {
+  for (const Verdict& verdict : settled(checked.verdicts, checked.explanations)) {
     const auto explained =
         std::find_if(checked.explanations.begin(), checked.explanations.end(),
                      [&](const Explanation& each) { return each.level == verdict.level; });

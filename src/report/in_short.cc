@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kNamed = 4;  // Of more transactions than these only some are named.
 
-constexpr std::size_t kOthers = 8;  // Of more that are not mentioned only these are told of.
-
 // The `nth` edge of the kind; null if there are fewer.
 const Edge* find_edge(std::span<const Edge> cycle, EdgeKind kind, std::size_t nth = 0) {
   for (const Edge& edge : cycle) {
@@ -102,7 +100,7 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
 // "T1 read x=0, which T2 overwrote with 1, and T2 read y=0, …: each changed what the other relied
 // on."
 std::string Narrator::skew_in_short(std::span<const Edge> cycle) const {
-  if (cycle.size() != 2) return {};
+  if (cycle.size() != 2) return {};  // Told as a circle.
   return fmt::format("{}; and {}: each changed what the other relied on.",
                      missed_in_short(cycle[0]), missed_in_short(cycle[1]));
 }
@@ -186,25 +184,6 @@ std::string Narrator::cause_in_short(std::span<const Edge> cycle) const {
                      work(missed->to, missed->to_op, missed->key), kEnd);
 }
 
-// "T3 saw T1's x=1 but not T2's y=1, and T4 saw T2's y=1 but not T1's x=1: …"
-std::string Narrator::fork_in_short(std::span<const Edge> cycle) const {
-  if (cycle.size() != 4 || !only(cycle, EdgeKind::WriteRead, EdgeKind::ReadWrite)) return {};
-  const auto half = [&](std::size_t nth) {
-    const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite, nth);
-    for (const Edge& saw : cycle) {
-      if (saw.kind != EdgeKind::WriteRead || saw.to != missed->from) continue;
-      return fmt::format("{} saw {} but not {}", label(saw.to),
-                         work(saw.from, saw.from_op, saw.key),
-                         work(missed->to, missed->to_op, missed->key));
-    }
-    return std::string();
-  };
-  const std::string first = half(0);
-  const std::string second = half(1);
-  if (first.empty() || second.empty()) return {};
-  return fmt::format("{}, and {}: they saw the two in opposite orders.", first, second);
-}
-
 // "T3, which only reads, saw T1's y=20 but not T2's x=-11: no order of the others gives that."
 std::string Narrator::reader_in_short(std::span<const Edge> cycle) const {
   for (std::size_t i = 0; i < cycle.size(); ++i) {
@@ -238,7 +217,8 @@ std::string Narrator::phantom_in_short(std::span<const Edge> cycle) const {
                      because(cycle[missed == &cycle[0] ? 1 : 0]));
 }
 
-// The sentence of the pattern; empty if the cycle has another form than those it is written for.
+// The sentence of the pattern; empty if the cycle has another form than those it is written for, or
+// if a circle says it best.
 std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   switch (story_.pattern) {
@@ -277,45 +257,6 @@ std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
   }
 }
 
-// "T1 wrote stock=10, which T2 and T3 read."; what it read if it wrote nothing that matters.
-std::string Narrator::role(TxnId txn) const {
-  std::string out;
-  for (const OpId id : ops_) {
-    const Op op = history_.op(id);
-    if (history_.txn_of(id) != txn) continue;
-    std::string readers;
-    for (const OpId other : ops_) {
-      const Op read = history_.op(other);
-      const bool reads = is_write(op.kind) && is_read(read.kind) && read.key == op.key &&
-                         read.value == op.value && history_.txn_of(other) != txn;
-      const std::string who = label(history_.txn_of(other));
-      if (!reads || readers.ends_with(who)) continue;
-      readers += (readers.empty() ? "" : " and ") + who;
-    }
-    if (!readers.empty()) readers = ", which " + readers + " read";
-    out += (out.empty() ? "" : "; ") + noted(op) + readers;
-  }
-  return out.empty() ? out : fmt::format("{} did {}.", label(txn), out);
-}
-
-std::vector<std::string> Narrator::others() const {
-  std::string told = in_short() + ' ';
-  for (const std::string& line : lines()) told += line + ' ';
-  const auto mentioned = [&](const std::string& who) {
-    for (std::size_t at = told.find(who); at != told.npos; at = told.find(who, at + 1)) {
-      const char next = told[at + who.size()];
-      if (next < '0' || next > '9') return true;
-    }
-    return false;
-  };
-  std::vector<std::string> out;
-  for (const TxnId txn : txns_) {
-    if (mentioned(label(txn)) || out.size() == kOthers) continue;
-    if (std::string sentence = role(txn); !sentence.empty()) out.push_back(std::move(sentence));
-  }
-  return out;
-}
-
 bool Narrator::has_proof() const {
   return !story_.cases.empty() || story_.pattern == Pattern::LostUpdate;
 }
@@ -325,7 +266,8 @@ std::string Narrator::in_short() const {
     return story_.pattern == Pattern::LostUpdate ? lost_by_time_in_short() : plain_sentence();
   }
   const Case& naming = story_.cases[story_.named_by];
-  std::string out = naming.plain ? std::string() : pattern_in_short(naming.cycle);
+  std::string out = naming.plain ? wrong_anyway_in_short(naming) : pattern_in_short(naming.cycle);
+  if (out.empty() && !naming.plain) out = circle_in_short(naming.cycle);
   if (out.empty()) {
     return fmt::format("No order explains what {} saw: {}.", everybody(),
                        info(story_.pattern).meaning);
@@ -335,6 +277,7 @@ std::string Narrator::in_short() const {
     return &other != &naming && !other.mirrors && !is_other_result(other);
   };
   const bool always = story_.pattern == Pattern::LostUpdate && out.find(" both ") != out.npos;
+  if (naming.plain) return out;
   if (!always && std::any_of(story_.cases.begin(), story_.cases.end(), differs)) {
     out = "At best, " + out;
   } else if (out.starts_with("the ")) {

@@ -190,7 +190,9 @@ void write_story(JsonWriter& json, const History& history, const Story& story) {
   write_edges(json, "restored", history, narrator, restored_edges(history, story, narrator));
   write_cases(json, history, narrator, story);
   json.key("story").begin_array();
-  for (const std::string& line : narrator.lines()) json.value(line);
+  const std::vector<std::string> lines = narrator.lines();
+  for (const std::string& line : narrator.others(lines)) json.value(line);
+  for (const std::string& line : lines) json.value(line);
   json.end_array().end_object();
 }
 
@@ -272,8 +274,10 @@ std::string to_json(const History& history, const Verdict& verdict, const Report
   return finish(std::move(json), options);
 }
 
-std::string to_json(const History& history, std::span<const Verdict> verdicts,
+std::string to_json(const History& history, std::span<const Verdict> asked,
                     const ReportOptions& options) {
+  const std::vector<Explanation> explanations = explanations_of_weakest(asked, options);
+  const std::vector<Verdict> verdicts = settled(asked, explanations);
   JsonWriter json;
   write_head(json, history, options);
   json.member("level", "all");
@@ -289,7 +293,6 @@ std::string to_json(const History& history, std::span<const Verdict> verdicts,
     if (!verdict.reason.empty()) json.member(info(verdict.level).name, verdict.reason);
   }
   json.end_object();
-  const std::vector<Explanation> explanations = explanations_of_weakest(verdicts, options);
   write_known_levels(json, known_levels(verdicts, options.others, explanations));
   write_levels(json, "unsupported", options.unsupported);
   json.key("anomalies").begin_array();

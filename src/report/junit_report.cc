@@ -99,7 +99,7 @@ std::string content_of(const Checked& checked, const Verdict& verdict, Tally& ta
 void JunitReport::add(const Checked& checked) {
   std::string cases;
   Tally tally{.tests = checked.verdicts.size()};
-  for (const Verdict& verdict : checked.verdicts) {
+  for (const Verdict& verdict : settled(checked.verdicts, checked.explanations)) {
     const double share = checked.seconds / static_cast<double>(checked.verdicts.size());
     cases += test_case(checked.name, info(verdict.level).name, share,
                        content_of(checked, verdict, tally));

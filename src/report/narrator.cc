@@ -15,20 +15,7 @@ namespace ouro {
 namespace {
 
 constexpr std::size_t kShortTxn = 8;     // Operations shown if the story is about none of them.
-constexpr std::size_t kShortStory = 24;  // Lines; of more the middle is left out.
 constexpr std::size_t kShortPath = 8;    // Steps within a sentence; of more the middle is left out.
-
-// Replaces the middle of more than `limit` lines by a line that says how many are left out.
-std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun,
-                                        std::size_t limit = kShortStory) {
-  if (lines.size() <= limit) return lines;
-  const std::size_t half = limit / 2;
-  const std::size_t hidden = lines.size() - 2 * half;
-  std::vector<std::string> out(lines.begin(), lines.begin() + half);
-  out.push_back(fmt::format("… {} more {} …", grouped(hidden), noun));
-  out.insert(out.end(), lines.end() - half, lines.end());
-  return out;
-}
 
 // About how many columns of a terminal `text` fills: characters, not bytes.
 std::size_t width(std::string_view text) {
@@ -38,6 +25,17 @@ std::size_t width(std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::string> without_middle(std::vector<std::string> lines, std::string_view noun,
+                                        std::size_t limit) {
+  if (lines.size() <= limit) return lines;
+  const std::size_t half = limit / 2;
+  const std::size_t hidden = lines.size() - 2 * half;
+  std::vector<std::string> out(lines.begin(), lines.begin() + half);
+  out.push_back(fmt::format("… {} more {} …", grouped(hidden), noun));
+  out.insert(out.end(), lines.end() - half, lines.end());
+  return out;
+}
 
 Narrator::Narrator(const History& history, const Story& story) : history_(history), story_(story) {
   for (const TxnId txn : story.txns) add(txn);
@@ -357,6 +355,39 @@ std::span<const Edge> Narrator::path(TxnId from, TxnId to) const {
   return {};
 }
 
+// By which key the reader of a forced edge saw edge.from in an aggregate; invalid if nothing tells.
+KeyId Narrator::key_seen(const Edge& edge) const {
+  const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
+  if (seen.valid()) return history_.op(seen).key;
+  for (const Case& each : story_.cases) {
+    const bool is_of_case =
+        std::any_of(each.cycle.begin(), each.cycle.end(),
+                    [&](const Edge& other) { return &other == &edge; });
+    for (const ReadSource& said : each.sources) {
+      const bool saw = said.read == edge.saw && said.writer == edge.from && said.key != edge.key;
+      if (is_of_case && saw) return said.key;
+    }
+  }
+  return {};
+}
+
+// What the reader of a forced edge read although it saw edge.from: "read x=1 from T1", "its count=2
+// saw T1's x".
+std::string Narrator::yet_read(const Edge& forced) const {
+  const Op read = history_.op(forced.read);
+  const std::string key = short_key(history_, forced.key);
+  const bool initial = !forced.to.valid();
+  if (read.kind != OpKind::Aggregate) {
+    return fmt::format("{}{}", read_phrase(forced.read, forced.key),
+                       initial ? ", the initial value" : " from " + label(forced.to));
+  }
+  const std::string which = forced.read == forced.saw ? "it" : "its " + noted(read);
+  if (!initial) return fmt::format("{} saw {}'s {}", which, label(forced.to), key);
+  const bool none = history_.initial(forced.key).is_null();
+  return none ? fmt::format("{} found no {}", which, key)
+              : fmt::format("{} saw {} as it was at first", which, key);
+}
+
 // How the reader of a forced edge saw edge.from: by a read, in its session, or through others.
 std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   const auto session_of = [&](TxnId txn) {
@@ -365,9 +396,10 @@ std::string Narrator::how_seen(const Edge& edge, TxnId reader) const {
   if (edge.saw.valid()) {
     const OpId seen = edge.from.valid() ? write_behind(history_, edge.from, edge.saw) : OpId{};
     const KeyId key = seen.valid() ? history_.op(seen).key : history_.op(edge.saw).key;
-    if (history_.op(edge.saw).kind == OpKind::Aggregate && seen.valid()) {
-      return fmt::format("it did {} with {}'s {}", noted(history_.op(edge.saw)), label(edge.from),
-                         noted(history_.op(seen)));
+    if (history_.op(edge.saw).kind == OpKind::Aggregate) {
+      const KeyId which = key_seen(edge);
+      return fmt::format("its {} saw {}{}", noted(history_.op(edge.saw)), label(edge.from),
+                         which.valid() ? "'s " + short_key(history_, which) : "");
     }
     const bool open = is_open_read(history_.op(edge.saw).kind);
     return fmt::format("it {}{} from {}", read_phrase(edge.saw, key), open ? ", having read" : "",
@@ -399,14 +431,10 @@ std::string Narrator::because_forced(const Edge& edge) const {
   }
   const TxnId reader = history_.txn_of(edge.read);
   const std::string how = how_seen(edge, reader);
-  const std::string read = read_phrase(edge.read, edge.key);
   const std::string key = short_key(history_, edge.key);
-  if (!edge.to.valid()) {
-    return fmt::format("{} saw {} ({}), yet {}, the initial value; so {}'s {} would be older still",
-                       label(reader), label(edge.from), how, read, label(edge.from), key);
-  }
-  return fmt::format("{} saw {} ({}), yet {} from {}; so {}'s {} must be older", label(reader),
-                     label(edge.from), how, read, label(edge.to), label(edge.from), key);
+  return fmt::format("{} saw {} ({}), yet {}; so {}'s {} {}", label(reader), label(edge.from), how,
+                     yet_read(edge), label(edge.from), key,
+                     edge.to.valid() ? "must be older" : "would be older still");
 }
 
 }  // namespace ouro

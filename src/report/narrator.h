@@ -3,8 +3,8 @@
 //
 // Transactions are numbered T1, T2 … in the order of the story. The initial transaction has no
 // number; it is "the initial state". The functions are in several files: narrator.cc (edges),
-// cases_story.cc (cases), in_short.cc, plain_story.cc and timestamp_story.cc (what is no cycle),
-// otherwise.cc.
+// cases_story.cc (cases), in_short.cc, circle_in_short.cc, bystanders.cc, plain_story.cc and
+// timestamp_story.cc (what is no cycle), otherwise.cc.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -17,6 +17,13 @@
 #include "ouro/explain.h"
 
 namespace ouro {
+
+inline constexpr std::size_t kShortStory = 24;  // Lines of a story, of one sort.
+
+// Replaces the middle of more than `limit` lines by a line that says how many are left out.
+[[nodiscard]] std::vector<std::string> without_middle(std::vector<std::string> lines,
+                                                      std::string_view noun,
+                                                      std::size_t limit = kShortStory);
 
 class Narrator {
  public:
@@ -39,9 +46,12 @@ class Narrator {
   [[nodiscard]] std::string in_short() const;
   // Whether lines() say more than in_short().
   [[nodiscard]] bool has_proof() const;
-  // A sentence for each transaction that neither in_short() nor lines() mention: what it wrote, and
+  // What is told below the cast: a sentence for each transaction of it that neither in_short() nor
+  // lines() mention; then lines(), if they say more than in_short().
+  [[nodiscard]] std::vector<std::string> proof() const;
+  // A sentence for each transaction that neither in_short() nor `told` mention: what it did, and
   // who read that.
-  [[nodiscard]] std::vector<std::string> others() const;
+  [[nodiscard]] std::vector<std::string> others(std::span<const std::string> told) const;
   // The whole story: each case with its contradiction, or one sentence. Lines of a case that rests
   // on an assumption are indented.
   [[nodiscard]] std::vector<std::string> lines() const;
@@ -80,6 +90,9 @@ class Narrator {
   [[nodiscard]] std::string assigned(KeyId key, Value value) const;
   [[nodiscard]] std::string noted(const Op& op) const;
   [[nodiscard]] std::string shown_ops(TxnId txn) const;
+  [[nodiscard]] std::string deed(const Op& op) const;
+  [[nodiscard]] std::string readers_of(OpId write) const;
+  [[nodiscard]] std::string writers_of(OpId read) const;
   [[nodiscard]] std::string role(TxnId txn) const;
   [[nodiscard]] std::string read_phrase(OpId op, KeyId key) const;
   [[nodiscard]] std::string_view what_changes(OpId aggregate) const;
@@ -93,6 +106,8 @@ class Narrator {
   [[nodiscard]] std::string otherwise_missed(const Edge& edge) const;
   [[nodiscard]] bool only_writers(const Assumption& given) const;
   [[nodiscard]] std::string how_seen(const Edge& edge, TxnId reader) const;
+  [[nodiscard]] KeyId key_seen(const Edge& edge) const;
+  [[nodiscard]] std::string yet_read(const Edge& forced) const;
   [[nodiscard]] std::span<const Edge> path(TxnId from, TxnId to) const;
   [[nodiscard]] std::string everybody() const;
   [[nodiscard]] std::string work(TxnId txn, OpId write, KeyId key) const;
@@ -108,6 +123,9 @@ class Narrator {
   [[nodiscard]] std::string stale_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string cause_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string fork_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string circle_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string missed(const Edge& edge) const;
+  [[nodiscard]] std::string wrong_anyway_in_short(const Case& each) const;
   [[nodiscard]] std::string reader_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string phantom_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string plain_sentence() const;

@@ -98,6 +98,9 @@ std::string describe(const History& history, Level asked, TxnId first, TxnId sec
       if (!answer.story.txns.empty()) {
         out += fmt::format("{}: {}\n\n", name(answer.story), narrator.in_short());
         for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
+        const std::vector<std::string> proof = narrator.proof();
+        if (!proof.empty()) out += '\n';
+        for (const std::string& line : proof) out += fmt::format("  {}\n", line);
       }
       return out;
     case Precedence::Answer::Undecided:

@@ -68,9 +68,7 @@ std::string result_of(const Checked& checked, const Story& story, std::size_t ru
   std::string text = fmt::format("{} violated: {}.", info(story.level).name, name(story));
   text += '\n' + narrator.in_short();
   for (const std::string& line : narrator.cast()) text += '\n' + line;
-  if (narrator.has_proof()) {
-    for (const std::string& line : narrator.lines()) text += '\n' + line;
-  }
+  for (const std::string& line : narrator.proof()) text += '\n' + line;
   JsonWriter json;
   json.begin_object().member("ruleId", anchor(info(story.pattern).name));
   json.member("ruleIndex", rule).member("level", "error");

@@ -25,11 +25,9 @@ void append_story(std::string& out, const History& history, const Story& story) 
   const Narrator narrator(history, story);
   out += fmt::format("  {}\n\n", narrator.in_short());
   for (const std::string& line : narrator.cast()) out += fmt::format("  {}\n", line);
-  if (narrator.has_proof()) {  // Else it is told already.
-    out += '\n';
-    for (const std::string& line : narrator.others()) out += fmt::format("  {}\n", line);
-    for (const std::string& line : narrator.lines()) out += fmt::format("  {}\n", line);
-  }
+  const std::vector<std::string> proof = narrator.proof();
+  if (!proof.empty()) out += '\n';
+  for (const std::string& line : proof) out += fmt::format("  {}\n", line);
   if (!story.minimal) out += "\n  Not proven minimal: fewer transactions may show it, too.\n";
   out += fmt::format("\n  Forbidden from {} on", level_list(story.weakest_violated));
   if (!story.strongest_holding.empty()) {
@@ -129,6 +127,44 @@ std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
   }
   std::sort(out.begin(), out.end(),
             [](const Verdict& a, const Verdict& b) { return InListOrder()(a.level, b.level); });
+  return out;
+}
+
+std::vector<Verdict> settled(std::span<const Verdict> verdicts,
+                             std::span<const Explanation> explanations) {
+  std::vector<Verdict> out(verdicts.begin(), verdicts.end());
+  if (worst(verdicts) != Outcome::Violated) return out;  // Nothing was told.
+  const std::vector<Verdict> known = known_levels(verdicts, {}, explanations);
+  for (Verdict& verdict : out) {
+    const auto at = std::find_if(known.begin(), known.end(), [&](const Verdict& other) {
+      return other.level == verdict.level;
+    });
+    if (verdict.outcome != Outcome::Undecided || at == known.end()) continue;
+    verdict.outcome = at->outcome;
+    verdict.reason = at->reason;
+  }
+  return out;
+}
+
+std::vector<std::string> undecided_by_reason(std::span<const Verdict> verdicts) {
+  struct Group {
+    const Verdict* first;
+    std::vector<Level> levels;
+  };
+  std::vector<Group> groups;
+  for (const Verdict& verdict : verdicts) {
+    if (verdict.outcome != Outcome::Undecided) continue;
+    auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.first->reason == verdict.reason;
+    });
+    if (at == groups.end()) at = groups.insert(at, {&verdict, {}});
+    at->levels.push_back(verdict.level);
+  }
+  std::vector<std::string> out;
+  for (const auto& [first, levels] : groups) {
+    const std::string why = first->reason.empty() ? "" : fmt::format(" ({})", first->reason);
+    out.push_back(level_list(levels) + evidence_text(*first) + why);
+  }
   return out;
 }
 

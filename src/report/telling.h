@@ -39,6 +39,13 @@ namespace ouro {
 [[nodiscard]] std::vector<Verdict> known_levels(std::span<const Verdict> verdicts,
                                                 std::span<const Verdict> others,
                                                 std::span<const Explanation> explanations);
+// `verdicts`, with the outcomes that known_levels() finds in place of those that are undecided, so
+// that no report contradicts its stories. Decided verdicts keep their proofs.
+[[nodiscard]] std::vector<Verdict> settled(std::span<const Verdict> verdicts,
+                                           std::span<const Explanation> explanations);
+// "si, session-si (time limit of 3 s reached)": the levels of the verdicts that are undecided, in a
+// text for each reason.
+[[nodiscard]] std::vector<std::string> undecided_by_reason(std::span<const Verdict> verdicts);
 // The levels of the verdicts that are undecided.
 [[nodiscard]] std::vector<Level> undecided(std::span<const Verdict> verdicts);
 // "si, causal"; "none".

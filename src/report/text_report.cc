@@ -21,8 +21,8 @@ std::string headline_of(const History& history, std::span<const Verdict> verdict
   for (const Explanation& explanation : explanations) {
     add(judgement(verdict_at(verdicts, explanation.level), explanation, options.colour));
   }
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.outcome == Outcome::Undecided) add(judgement(verdict, {}, options.colour));
+  for (const std::string& open : undecided_by_reason(verdicts)) {
+    add(outcome_word(Outcome::Undecided, options.colour) + ' ' + open);
   }
   if (const auto strongest = strongest_holding(verdicts); !strongest.empty()) {
     const std::vector<LeftOut> left = left_out_of(verdicts);
@@ -94,9 +94,8 @@ void append_answer(std::string& out, std::span<const Verdict> verdicts,
     out += decided && left.empty() ? "  No level is violated.\n"
                                    : "  No level is known to be violated.\n";
   }
-  for (const Verdict& verdict : known) {
-    if (verdict.outcome != Outcome::Undecided) continue;
-    out += fmt::format("  Undecided: {} ({}).\n", info(verdict.level).name, verdict.reason);
+  for (const std::string& open : undecided_by_reason(known)) {
+    out += fmt::format("  Undecided: {}.\n", open);
   }
   if (!left.empty()) out += fmt::format("  Left out: {}.\n", describe(left));
   const Evidence evidence = verdicts.empty() ? Evidence::Observed : verdicts.front().evidence;
@@ -155,12 +154,14 @@ std::string describe(const History& history, const Verdict& verdict, const Repor
 
 std::string headline(const History& history, std::span<const Verdict> verdicts,
                      const ReportOptions& options) {
-  return headline_of(history, verdicts, explanations_of_weakest(verdicts, options), options);
+  const auto explanations = explanations_of_weakest(verdicts, options);
+  return headline_of(history, settled(verdicts, explanations), explanations, options);
 }
 
-std::string describe(const History& history, std::span<const Verdict> verdicts,
+std::string describe(const History& history, std::span<const Verdict> asked,
                      const ReportOptions& options) {
-  const auto explanations = explanations_of_weakest(verdicts, options);
+  const auto explanations = explanations_of_weakest(asked, options);
+  const std::vector<Verdict> verdicts = settled(asked, explanations);
   std::string out = headline_of(history, verdicts, explanations, options);
   out += verdicts.size() > kFewLevels ? marked_lattice(verdicts, options.colour)
                                       : table_of(verdicts, options.colour);

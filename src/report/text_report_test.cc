@@ -138,7 +138,7 @@ TEST(TextReportTest, WhatIsUndecidedIsNotDenied) {
   const Verdict si{.level = Level::Si, .outcome = Outcome::Violated};
   const std::string text = describe(f.history, si, {.others = others});
   EXPECT_NE(text.find("\n  Which level the database gave is not known.  Weakest level violated: si."
-                      "\n  Undecided: read-committed (too much work).\n"),
+                      "\n  Undecided: read-committed, causal (too much work).\n"),
             std::string::npos)
       << text;
 }
@@ -158,6 +158,38 @@ TEST(TextReportTest, StoriesDecideWhatIsUndecided) {
                       "  Undecided: read-committed (too much work).\n\n"),
             std::string::npos)
       << text;
+}
+
+// The table and the first line say of a level what is said below them.
+TEST(TextReportTest, TablesSayWhatStoriesDecide) {
+  const Fractured f;
+  const std::string late = "time limit of 0.5 s reached";
+  const std::vector<Verdict> verdicts{{.level = Level::ReadCommitted, .reason = late},
+                                      f.verdict,
+                                      {.level = Level::ParallelSi, .reason = late},
+                                      {.level = Level::Prefix, .reason = "too much work"},
+                                      {.level = Level::RepeatableRead, .reason = late}};
+  const ReportOptions options{.explanations = f.explanations};
+  const std::string text = describe(f.history, verdicts, options);
+  EXPECT_TRUE(text.starts_with(
+      "bank.jsonl: VIOLATED read-atomic (fractured read); UNDECIDED read-committed (time limit of "
+      "0.5 s reached)\n\n"
+      "  UNDECIDED  read-committed\n"
+      "  VIOLATED   read-atomic\n"
+      "  VIOLATED   parallel-si\n"
+      "  VIOLATED   prefix\n"
+      "  VIOLATED   repeatable-read\n"))
+      << text;
+  EXPECT_EQ(headline(f.history, verdicts, options), text.substr(0, text.find('\n') + 1));
+  const std::string json = to_json(f.history, verdicts, options);
+  EXPECT_NE(json.find("\"parallel-si\":\"violated\",\"prefix\":\"violated\""), json.npos) << json;
+  EXPECT_NE(json.find("\"reasons\":{\"read-committed\":"), json.npos) << json;
+  const std::vector<Verdict> open{{.level = Level::Causal, .reason = late},
+                                  {.level = Level::Prefix, .reason = "too much work"},
+                                  {.level = Level::Si, .reason = late}};
+  EXPECT_EQ(headline(f.history, open),
+            "bank.jsonl: UNDECIDED causal, si (time limit of 0.5 s reached); UNDECIDED prefix (too "
+            "much work)\n");
 }
 
 TEST(TextReportTest, ColourOnlyIfAsked) {
@@ -210,7 +242,7 @@ TEST(TextReportTest, ManyLevelsAreATableWithMarks) {
   EXPECT_NE(
       text.find(
           "The database gave at least: strict-serializable.  No level is known to be violated.\n"
-          "  Undecided: si ().\n"),
+          "  Undecided: si.\n"),
       std::string::npos)
       << text;
 }
