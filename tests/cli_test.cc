@@ -195,11 +195,11 @@ TEST_F(CliTest, SeveralHistoriesGetALineEachAndTheWorstStatus) {
   const Ran two = ouro({"check", "-l", "ra", fine_, fractured_, fine_});
   EXPECT_EQ(two.status, 1);
   EXPECT_EQ(two.out, fine_ + ": holds read-atomic\n" + fractured_ +
-                         ": VIOLATED read-atomic (fractured read)\n" + fine_ +
+                         ": VIOLATED read-atomic (non-monotonic read)\n" + fine_ +
                          ": holds read-atomic\n");
   const Ran broken = ouro({"check", "-l", "ra", fractured_, broken_, fine_});
   EXPECT_EQ(broken.status, 1) << "what cannot be read does not hide a violation";
-  EXPECT_EQ(broken.out, fractured_ + ": VIOLATED read-atomic (fractured read)\n" + fine_ +
+  EXPECT_EQ(broken.out, fractured_ + ": VIOLATED read-atomic (non-monotonic read)\n" + fine_ +
                             ": holds read-atomic\n");
   EXPECT_THAT(broken.err, StartsWith("ouro: " + broken_ + ":3: "));
   EXPECT_EQ(broken.err.find('\n'), broken.err.size() - 1) << "one line";
@@ -428,11 +428,11 @@ TEST_F(CliTest, FormsAreWritten) {
     return read_file(path);
   };
   EXPECT_THAT(form("--dot"), StartsWith("digraph ouro {\n"));
-  EXPECT_THAT(form("--junit"), HasSubstr("<failure type=\"fractured read\""));
-  EXPECT_THAT(form("--sarif"), AllOf(HasSubstr(R"("ruleId":"fractured-read")"),
-                                     HasSubstr(R"("ouroStory/v1":"read-atomic/)")));
+  EXPECT_THAT(form("--junit"), HasSubstr("<failure type=\"non-monotonic read\""));
+  EXPECT_THAT(form("--sarif"), AllOf(HasSubstr(R"("ruleId":"non-monotonic-read")"),
+                                     HasSubstr(R"("ouroStory/v1":"read-committed/)")));
   EXPECT_THAT(ouro({"check", "--output", "edn", "-l", "ra", fractured_}).out,
-              StartsWith("{:valid? false, :anomaly-types (:G-single)"));
+              StartsWith("{:valid? false, :anomaly-types (:G-monotonic)"));
   EXPECT_EQ(ouro({"check", "-q", "-l", "ra", "--junit", folder_ + "/absent/form", fine_}).status,
             254);
   const std::string junit = folder_ + "/several";
@@ -448,7 +448,9 @@ TEST_F(CliTest, JunitFailsWhereTheExitStatusDoes) {
   };
   EXPECT_EQ(check("--shows", "fractured-read"), 0);
   EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"0\" errors=\"0\">"));
-  EXPECT_THAT(read_file(junit), HasSubstr("<system-out>VIOLATED read-atomic: fractured read\n"));
+  EXPECT_THAT(
+      read_file(junit),
+      HasSubstr("<system-out>VIOLATED read-atomic: non-monotonic read, fractured read\n"));
   EXPECT_EQ(check("--lacks", "fractured-read"), 1);
   EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\">"));
   EXPECT_THAT(read_file(junit), HasSubstr("expected no fractured-read, but it shows</failure>"));

@@ -38,7 +38,8 @@ enum class ExamineStage : std::uint8_t {
   Checking,     // Decides the levels asked for.
   ReadsAlone,   // Would another order than the evidence gives explain what was read?
   Explaining,   // Finds out why levels are violated.
-  OtherLevels,  // Decides the levels that were not asked for; maybe they have smaller stories.
+  OtherLevels,  // Decides the levels that were not asked for. If one is violated, its story may be
+                // smaller, and is told instead.
   Looking,      // Looks for the anomalies that are expected to show, or not to.
 };
 
@@ -60,12 +61,13 @@ struct ExamineOptions {
     WeakestLevels,
     AllLevels,
   } explain = Explain::WeakestLevels;
-  // Whether to do the courtesies OtherLevels and ReadsAlone. Each may take as much work as
-  // Checking, or about a second if that is more.
+  // Whether to report what the courtesies OtherLevels and ReadsAlone find. Each may take as much
+  // work as Checking, or about a second if that is more. If something is explained, other levels
+  // are asked in any case: the smallest story may be of one of them.
   bool other_levels = true;
   bool reads_alone = true;
-  // If not empty, every violated level is explained. Names that do not show there are looked for at
-  // weaker levels, too.
+  // If not empty, every violated level is explained. Names that do not show there are looked for in
+  // further stories, and at weaker levels, too; what is found of them is told last.
   Expectation expectation;
   std::function<void(ExamineStage)> progress;  // Called when a stage begins; may be empty.
 };
@@ -73,13 +75,15 @@ struct ExamineOptions {
 struct Examination {
   std::vector<Verdict> verdicts;  // One for each level asked for, in that order.
   // The outcomes, without proofs, of the other levels that the evidence can decide and whose
-  // outcome does not follow from `verdicts`. Empty if one of `verdicts` is undecided.
+  // outcome does not follow from `verdicts`. Empty if one of `verdicts` is undecided, or if they
+  // were not asked for.
   std::vector<Verdict> others;
   // By timestamps or version orders: the worst outcome that the violated levels have by
   // Evidence::Observed. Nothing if it was not asked for or not decided.
   std::optional<Outcome> observed;
-  std::vector<Explanation>
-      explanations;                   // Of violated levels; at most `examples` stories of a name.
+  // Of violated levels: first of the weakest, in the order of `verdicts`, then of the others. What
+  // is told first of a level does not depend on what else is reported.
+  std::vector<Explanation> explanations;
   std::optional<ExpectationMet> met;  // Whether the expectation was met, if there was one.
   double check_seconds = 0;           // How long the stage Checking took.
 };

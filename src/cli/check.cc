@@ -165,7 +165,8 @@ class Checker {
 
   [[nodiscard]] ExamineOptions examine_options() const {
     using Explain = ExamineOptions::Explain;
-    const bool told = !flags_.quiet || !flags_.counterexample.empty();
+    const bool printed = !flags_.quiet && flags_.output != "elle";
+    const bool told = printed || !flags_.counterexample.empty();
     ExamineOptions options;
     options.levels = levels_.levels;
     options.check = check_options();
@@ -203,7 +204,10 @@ class Checker {
       if (explanation.stories.empty()) continue;
       const Story& story = explanation.stories.front();
       ExplainOptions how;
-      how.clock_drift = check_options().clock_drift;
+      how.clock_drift = flags_.clock_drift;
+      how.time_limit = limits_.time_left();
+      how.memory_limit = limits_.memory();
+      how.cancelled = &interrupted();
       const auto status =
           write_history(counterexample(history, story, how), flags_.counterexample, Format::Native);
       return status.ok() ? kHolds : fail(status.error());

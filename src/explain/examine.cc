@@ -8,12 +8,16 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/budget.h"
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "check/left_out.h"
+#include "explain/expected.h"
 #include "explain/look.h"
 #include "explain/smallest.h"
 
@@ -25,9 +29,6 @@ using std::chrono::milliseconds;
 // What a courtesy may cost, in steps: about a second, or if that is more, as much as the check
 // itself; half of that after a violation, which is explained besides.
 constexpr std::uint64_t kLeastCourtesy = 100'000'000;
-
-// How many stories of each name are told, at least, to look for an anomaly that is expected.
-constexpr std::size_t kExamplesToLookIn = 20;
 
 class Examining {
  public:
@@ -50,13 +51,17 @@ class Examining {
     courtesy_ = std::max(kLeastCourtesy, violated ? spent_ / 2 : spent_);
     if (options_.reads_alone) out_.observed = ask_reads_alone();
     begin(ExamineStage::Explaining);
-    explain_all();
-    if (options_.other_levels) {
-      out_.others = ask_other_levels();
-      tell_smaller();
-    }
-    if (!options_.expectation.empty()) meet();
+    explain_weakest();
+    const bool smaller = !out_.explanations.empty();  // Other levels may have smaller stories.
+    std::vector<Verdict> others;
+    if (options_.other_levels || smaller) others = ask_other_levels();
+    std::vector<Verdict> known = out_.verdicts;
+    known.insert(known.end(), others.begin(), others.end());
+    tell_smallest_first(known);
+    explain_stronger(known);
+    if (options_.other_levels) out_.others = std::move(others);
     keep_first_examples();
+    if (!options_.expectation.empty()) meet();
     return std::move(out_);
   }
 
@@ -179,43 +184,60 @@ class Examining {
 
   // ---- explanations ----
 
-  void explain_all() {
-    using Explain = ExamineOptions::Explain;
-    const bool expects = !options_.expectation.empty();
-    if (options_.explain == Explain::Nothing && !expects) return;
-    ExplainOptions how;
-    how.examples = expects ? std::max(options_.examples, kExamplesToLookIn) : options_.examples;
-    how.cancelled = how_.cancelled;
-    how.clock_drift = how_.clock_drift;
-    how.threads = how_.threads;
-    how.memory_limit = how_.memory_limit;
-    how.work_limit = std::max(how.work_limit, spent_);
-    const std::vector<Level> weakest = weakest_violated(out_.verdicts);
-    for (const Verdict& verdict : out_.verdicts) {
-      if (verdict.outcome != Outcome::Violated) continue;
-      const bool wanted = expects || options_.explain == Explain::AllLevels ||
-                          std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
-      if (!wanted) continue;
-      how.time_limit = time_to_explain();
-      out_.explanations.push_back(explain(h_, verdict, how));
-    }
-  }
-
-  // Looks for smaller stories at the other levels that are violated. If something is expected, it
-  // may be in the stories at hand only, and these stay.
-  void tell_smaller() {
-    if (!options_.expectation.empty() || out_.explanations.empty()) return;
-    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+  // What explanations may cost, and how many stories they tell. The same whatever is printed, so
+  // that what is told first is the same, too.
+  [[nodiscard]] ExplainOptions telling() const {
     ExplainOptions how;
     how.examples = options_.examples;
     how.cancelled = how_.cancelled;
     how.clock_drift = how_.clock_drift;
     how.threads = how_.threads;
     how.memory_limit = how_.memory_limit;
-    how.work_limit = courtesy_;
-    std::vector<Verdict> known = out_.verdicts;
-    known.insert(known.end(), out_.others.begin(), out_.others.end());
-    tell_smallest(h_, known, how_, how, budget, out_.explanations);
+    how.work_limit = std::max(how.work_limit, spent_);
+    return how;
+  }
+
+  void explain_level(const Verdict& verdict) {
+    ExplainOptions how = telling();
+    how.time_limit = time_to_explain();
+    out_.explanations.push_back(explain(h_, verdict, how));
+  }
+
+  [[nodiscard]] bool is_explained(Level level) const {
+    return std::any_of(out_.explanations.begin(), out_.explanations.end(),
+                       [&](const Explanation& each) { return each.level == level; });
+  }
+
+  void explain_weakest() {
+    using Explain = ExamineOptions::Explain;
+    if (options_.explain == Explain::Nothing && options_.expectation.empty()) return;
+    const std::vector<Level> weakest = weakest_violated(out_.verdicts);
+    for (const Verdict& verdict : out_.verdicts) {
+      if (verdict.outcome != Outcome::Violated) continue;
+      const auto at = std::find(weakest.begin(), weakest.end(), verdict.level);
+      if (at != weakest.end()) explain_level(verdict);
+    }
+  }
+
+  // Explains the other violated levels that were asked for, if that is wanted: behind the weakest,
+  // whose stories must not depend on it.
+  void explain_stronger(std::span<const Verdict> known) {
+    using Explain = ExamineOptions::Explain;
+    if (options_.explain != Explain::AllLevels && options_.expectation.empty()) return;
+    const std::size_t weakest = out_.explanations.size();
+    for (const Verdict& verdict : out_.verdicts) {
+      const bool told = is_explained(verdict.level);
+      if (verdict.outcome == Outcome::Violated && !told) explain_level(verdict);
+    }
+    tell_smallest_first(known, weakest);
+  }
+
+  // Looks for smaller stories, for the explanations from the `first` on, at all levels that are
+  // violated.
+  void tell_smallest_first(std::span<const Verdict> known, std::size_t first = 0) {
+    if (out_.explanations.size() == first) return;
+    const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
+    tell_smallest(h_, known, how_, telling(), budget, out_.explanations, first);
   }
 
   // What is left of the time limit, which is for all that is done with a history, and a little
@@ -231,11 +253,12 @@ class Examining {
     // What is found beyond the limit still counts, but not that nothing was found.
     const bool late = how_.time_limit.count() > 0 && time_left().count() <= 0;
     const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, how_.work_limit);
-    Looked looked =
+    const Looked looked =
         look_for(options_.expectation, h_, out_.verdicts, out_.explanations, how_, budget);
     std::vector<Explanation> all = out_.explanations;
-    for (Explanation& more : looked.more) all.push_back(std::move(more));
+    all.insert(all.end(), looked.more.begin(), looked.more.end());
     out_.met = judge(options_.expectation, out_.verdicts, all);
+    for (const Explanation& more : looked.more) tell_expected(more);
     if ((looked.cut_short || late) && !options_.expectation.lacks.empty() &&
         out_.met->outcome == Outcome::Holds) {
       out_.met->outcome = Outcome::Undecided;
@@ -245,12 +268,30 @@ class Examining {
     }
   }
 
-  // Drops stories beyond the number asked for, which were made to look for expected anomalies.
+  // Drops stories beyond the number asked for: a smaller story may have a name that was told.
   void keep_first_examples() {
     for (Explanation& explanation : out_.explanations) {
       std::map<std::string, std::size_t> told;
       std::erase_if(explanation.stories,
                     [&](const Story& story) { return ++told[name(story)] > options_.examples; });
+    }
+  }
+
+  // Tells, behind the others, the first stories of the names that were looked for and not told yet:
+  // at their own level or, if that was not asked for, at one that implies it.
+  void tell_expected(const Explanation& more) {
+    const auto shows = [&](const Explanation& each) {
+      return each.level == more.level || implied_in(h_, each.level, more.level, how_.evidence);
+    };
+    const auto at = std::find_if(out_.explanations.begin(), out_.explanations.end(), shows);
+    if (at == out_.explanations.end()) return;
+    for (const auto& names : {options_.expectation.shows, options_.expectation.lacks}) {
+      for (const std::string& wanted : names) {
+        if (const Story* story = find_story({&more, 1}, wanted);
+            story != nullptr && find_story(out_.explanations, wanted) == nullptr) {
+          at->stories.push_back(*story);
+        }
+      }
     }
   }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "explain/expected.h"
 #include "ouro/version.h"
 
 namespace ouro {
@@ -44,15 +45,6 @@ bool is_called(const Story& story, std::string_view wanted) {
   });
 }
 
-bool shown(std::span<const Explanation> explanations, std::string_view wanted) {
-  for (const Explanation& explanation : explanations) {
-    for (const Story& story : explanation.stories) {
-      if (is_called(story, wanted)) return true;
-    }
-  }
-  return false;
-}
-
 Status add_line(Expectation& out, std::string_view line) {
   const std::vector<std::string> words = words_of(line);
   if (words.empty()) return {};
@@ -81,6 +73,15 @@ Status add_line(Expectation& out, std::string_view line) {
 }
 
 }  // namespace
+
+const Story* find_story(std::span<const Explanation> explanations, std::string_view wanted) {
+  for (const Explanation& explanation : explanations) {
+    for (const Story& story : explanation.stories) {
+      if (is_called(story, wanted)) return &story;
+    }
+  }
+  return nullptr;
+}
 
 Status add_names(std::vector<std::string>& names, std::string_view text) {
   const std::vector<std::string> words = words_of(text);
@@ -151,13 +152,13 @@ ExpectationMet judge(const Expectation& expectation, std::span<const Verdict> ve
   }
   for (const Verdict& verdict : verdicts) undecided |= verdict.outcome == Outcome::Undecided;
   for (const std::string& name : expectation.shows) {
-    if (!shown(explanations, name)) {
+    if (find_story(explanations, name) == nullptr) {
       met.complaints.push_back(
           fmt::format("expected {}, which does not show: is the test blind?", name));
     }
   }
   for (const std::string& name : expectation.lacks) {
-    if (shown(explanations, name)) {
+    if (find_story(explanations, name) != nullptr) {
       met.complaints.push_back(fmt::format("expected no {}, but it shows", name));
     }
   }

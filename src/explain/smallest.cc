@@ -172,9 +172,9 @@ class Smallest {
 
 void tell_smallest(const History& history, std::span<const Verdict> verdicts,
                    const CheckOptions& how, const ExplainOptions& telling, const Budget& budget,
-                   std::vector<Explanation>& explanations) {
+                   std::vector<Explanation>& explanations, std::size_t first) {
   Smallest smallest(history, verdicts, how, telling, budget, explanations);
-  for (Explanation& explanation : explanations) smallest.improve(explanation);
+  for (std::size_t i = first; i < explanations.size(); ++i) smallest.improve(explanations[i]);
 }
 
 }  // namespace ouro

@@ -1,0 +1,110 @@
+// What the program tells of a violation, and of why one transaction precedes another, whatever it
+// is asked to print.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/files.h"
+#include "tests/run_program.h"
+
+namespace ouro {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// session-si finds a long fork and a fractured read by itself; but read-committed is violated, too,
+// and in a worse way.
+constexpr char kForkAndWorse[] = R"({"session":"a","ops":[["w","x",1]]}
+{"session":"b","ops":[["w","y",1]]}
+{"session":"c","ops":[["r","x",1],["r","y",null]]}
+{"session":"d","ops":[["r","y",1],["r","x",null]]}
+{"session":"e","ops":[["w","u",1],["w","v",1]]}
+{"session":"f","ops":[["r","u",1],["w","u",2],["w","v",2]]}
+{"session":"g","ops":[["r","u",2],["r","v",1]]}
+)";
+
+class CliStoryTest : public testing::Test {
+ protected:
+  CliStoryTest() {
+    std::string pattern = (fs::temp_directory_path() / "ouro_story_XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    fork_ = file("fork.jsonl", kForkAndWorse);
+  }
+  ~CliStoryTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string file(const std::string& name, const std::string& content) const {
+    const std::string path = folder_ + '/' + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+  static Ran ouro(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), kOuroBinary);
+    return run_program(arguments);
+  }
+
+  // What a check of the history at session-si prints.
+  [[nodiscard]] std::string told(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"check", "-l", "session-si", fork_});
+    return ouro(std::move(options)).out;
+  }
+
+  std::string folder_, fork_;
+};
+
+// What is behind the first of `before` in `text`, up to `end`.
+std::string behind(const std::string& text, const std::string& before, char end) {
+  const std::size_t at = text.find(before);
+  if (at == text.npos) return "(nothing)";
+  const std::size_t from = at + before.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
+TEST_F(CliStoryTest, TheFirstStoryDoesNotDependOnWhatIsPrinted) {
+  const std::string name = "non-monotonic read";
+  const std::string text = told({});
+  EXPECT_EQ(behind(text, "VIOLATED session-si (", ','), name);
+  EXPECT_EQ(behind(told({"-v"}), "VIOLATED session-si (", ','), name);
+  EXPECT_EQ(behind(told({"--json"}), "\"anomalies\":[{\"name\":\"", '"'), name);
+  EXPECT_EQ(behind(told({"--output", "edn"}), ":name \"", '"'), name);
+  EXPECT_EQ(behind(told({"-q", "--junit", "-"}), "<failure type=\"", ','), name);
+  EXPECT_EQ(behind(told({"-q", "--sarif", "-"}), " violated: ", '.'), name);
+  EXPECT_EQ(behind(told({"-q", "--dot", "-"}), "label=\"", '('), name + ' ');
+  EXPECT_THAT(told({"-q", "--html", "-"}), HasSubstr("\"stories\":[{\"name\":\"" + name));
+  EXPECT_EQ(told({"-q", "--counterexample", "-"}),
+            "{\"ouro\":1,\"initial\":null}\n"
+            R"({"session":"e","ops":[["w","u",1],["w","v",1]]})"
+            "\n"
+            R"({"session":"f","ops":[["r","u",1],["w","u",2],["w","v",2]]})"
+            "\n"
+            R"({"session":"g","ops":[["r","u",2],["r","v",1]]})"
+            "\n");
+  for (const std::string& line : {told({"--shows", "long-fork"}), told({"--lacks", "write-skew"}),
+                                  told({fork_}), told({"--junit", folder_ + "/form"})}) {
+    EXPECT_EQ(behind(line, "VIOLATED session-si (", ','), name) << line;
+  }
+  EXPECT_EQ(told({"--shows", "long-fork"}).substr(0, text.rfind(',')),
+            text.substr(0, text.rfind(',')));
+  EXPECT_EQ(told({"-q"}), "");
+}
+
+// What a test expects is told, and last: what is told first stays.
+TEST_F(CliStoryTest, WhatIsExpectedIsToldToo) {
+  const std::string usual = told({});
+  EXPECT_THAT(usual, Not(HasSubstr("\n  fractured read: ")));
+  const std::string more = told({"--shows", "fractured-read"});
+  EXPECT_THAT(more, StartsWith(usual.substr(0, usual.find(')'))));
+  EXPECT_THAT(more, HasSubstr("\n  fractured read: "));
+}
+
+}  // namespace
+}  // namespace ouro
