@@ -106,5 +106,54 @@ TEST_F(CliStoryTest, WhatIsExpectedIsToldToo) {
   EXPECT_THAT(more, HasSubstr("\n  fractured read: "));
 }
 
+TEST_F(CliStoryTest, ExplainSaysOfEverybodyWhatTheyHaveToDoWithAViolation) {
+  const std::string path =
+      file("g1a.jsonl", R"({"session":"a","status":"aborted","ops":[["w","x",1]]}
+{"session":"b","ops":[["r","x",1]]}
+{"session":"c","ops":[["r","z",null]]}
+)");
+  const Ran ran = ouro({"explain", path, "#1", "#3"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.out, HasSubstr("\n  T3  session c, line 3            r z=null\n"));
+  EXPECT_THAT(ran.out, EndsWith("\n\n  T3 has nothing to do with it.\n"));
+}
+
+TEST_F(CliStoryTest, ExplainFindsTransactionsByTheByteWhereTheyStand) {
+  const std::string lines = file("chain.jsonl", R"({"session":1,"ops":[["w",1,1]]}
+{"session":2,"ops":[["r",1,1]]}
+)");
+  const std::string bytes = folder_ + "/chain.bincode";
+  ASSERT_EQ(ouro({"convert", lines, bytes}).status, 0);
+  const std::string told = ouro({"explain", bytes, "#1", "#2"}).out;
+  const std::string first = behind(told, "byte ", ' ');
+  const std::string second = behind(told.substr(told.find("byte " + first) + 5), "byte ", ' ');
+  EXPECT_NE(first, second);
+  EXPECT_EQ(ouro({"explain", bytes, "byte:" + first, "byte:" + second}).out, told) << told;
+  EXPECT_EQ(ouro({"explain", bytes, "byte:" + first, "byte:1234567"}).status, 254);
+}
+
+// Standard input that is not closed cannot be read to its end.
+TEST_F(CliStoryTest, LimitsOfExplainAreForReadingToo) {
+  using Limit = std::pair<std::vector<std::string>, std::string>;
+  for (const auto& [limit, reason] :
+       {Limit{{"--time-limit", "0.05"}, "time limit of 0.05 s reached"},
+        Limit{{"--memory-limit", "1"}, "memory limit of 1 MB reached"}}) {
+    std::vector<std::string> arguments{kOuroBinary, "explain", "-", "#1", "#2"};
+    arguments.insert(arguments.end(), limit.begin(), limit.end());
+    Program program(arguments);
+    program.write_input("{\"session\":\"a\",\"ops\":[[\"w\",\"x\",1]]}\n");
+    const Ran ran = program.wait();
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_EQ(ran.out, "Undecided: " + reason + ".\n");
+  }
+}
+
+TEST_F(CliStoryTest, HelpOfExplainNamesEveryWayToNameATransaction) {
+  const std::string help = ouro({"explain", "--help"}).out;
+  for (const char* way : {"id", "line:12", "byte:345", "SESSION/3", "#12"}) {
+    EXPECT_THAT(help, HasSubstr(way));
+  }
+}
+
 }  // namespace
 }  // namespace ouro

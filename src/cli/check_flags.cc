@@ -164,12 +164,7 @@ void declare(CLI::App* app, CheckFlags& flags) {
       ->type_name("text|json|elle|edn")
       ->check(one_of({"text", "json", "elle", "edn"}));
   app->add_flag("--json", flags.json, "the same as --output json");
-  app->add_option("-t,--time-limit", flags.time_limit, "give up after SEC, all included [0: never]")
-      ->type_name("SEC")
-      ->check(number_at_least_zero());
-  app->add_option("--memory-limit", flags.memory_limit, "give up if it takes MB memory [0: never]")
-      ->type_name("MB")
-      ->check(number_at_least_zero());
+  add_limits(*app, flags.time_limit, flags.memory_limit);
   add_clock_drift(*app, flags.clock_drift);
   declare_forms(*app, flags, kPlain);
   app->add_option("--examples", flags.examples, "violations of each name to tell [1; 3 with -v]")

@@ -67,6 +67,8 @@ CLI::Validator number_at_least_zero();
 CLI::Validator share();  // From 0 to 1.
 // Adds --clock-drift, which must be a whole number and not below zero.
 CLI::Option* add_clock_drift(CLI::App& app, std::int64_t& clock_drift);
+// Adds --time-limit, in seconds, and --memory-limit, in 10^6 bytes; zero: none. See Limits.
+void add_limits(CLI::App& app, double& seconds, double& megabytes);
 // One of `words`.
 CLI::Validator one_of(std::vector<std::string> words);
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/limits.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
@@ -18,6 +19,8 @@ struct ExplainFlags {
   std::string format;
   std::string level = "serializable";
   std::string evidence = "observed";
+  double time_limit = 0;    // Seconds; zero: none.
+  double memory_limit = 0;  // In 10^6 bytes; zero: none.
   std::int64_t clock_drift = 0;
   unsigned threads = 0;
 };
@@ -32,7 +35,9 @@ constexpr char kExplainDetails[] =
     "A transaction is given as its id in the history; as line:12 or byte:345, where it stands; as "
     "SESSION/3, the third one of a session; or as #12, its number from 1. Plain numbers are ids, "
     "or else lines, or else numbers: of the two "
-    "the same, if that finds both.";
+    "the same, if that finds both.\n\n"
+    "--time-limit and --memory-limit are for the whole command, reading included; one that is "
+    "reached leaves the answer undecided.";
 
 // `text` as a whole number; nothing if it is none.
 std::optional<std::uint64_t> whole(std::string_view text) {
@@ -120,39 +125,91 @@ std::optional<std::pair<TxnId, TxnId>> find_both(const History& history, const s
   return other ? std::optional(std::pair(*one, *other)) : std::nullopt;
 }
 
+// Answers the question that the flags ask, within their limits.
+class Explainer {
+ public:
+  Explainer(const ExplainFlags& flags, Format format, Level level, Evidence evidence)
+      : flags_(flags),
+        format_(format),
+        level_(level),
+        evidence_(evidence),
+        limits_(flags.time_limit, flags.memory_limit) {}
+
+  int run() {
+    const std::string name = display_name(flags_.history);
+    const ReadOptions how{.format = format_, .threads = flags_.threads};
+    const auto read_in = std::make_shared<std::optional<Result<History>>>();
+    const auto stop = [this] {
+      given_up_ = interrupted() ? "interrupted while reading" : limits_.reached();
+      return !given_up_.empty();
+    };
+    const bool finished =
+        watched("reading " + name, stop,
+                [read_in, path = flags_.history, how] { *read_in = read_history(path, how); });
+    if (!finished) return undecided();
+    if (!(*read_in)->ok()) return fail((*read_in)->error());
+    const History& history = ***read_in;
+    const auto both = find_both(history, flags_.first, flags_.second);
+    if (!both) return kBadInput;
+    const auto [first, second] = *both;
+    if (first == second) return fail("these are the same transaction; give two");
+    return answer(history, first, second);
+  }
+
+ private:
+  int answer(const History& history, TxnId first, TxnId second) {
+    std::vector<Precedence> answers;
+    for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
+      std::optional<Result<Precedence>> answer;
+      watched("explaining " + display_name(flags_.history), [&, b = before, a = after] {
+        answer = precedence(history, b, a, level_, options());
+      });
+      if (!answer->ok()) return fail(answer->error());
+      answers.push_back(**std::move(answer));
+      const Precedence::Answer said = answers.back().answer;
+      if (said == Precedence::Answer::Open) continue;
+      if (said == Precedence::Answer::Undecided) {
+        given_up_ = interrupted() ? "interrupted" : limits_.reached();
+        return undecided();
+      }
+      print(describe(history, level_, before, after, answers.back()));
+      return said == Precedence::Answer::Required ? kHolds : kViolated;
+    }
+    print(describe(history, level_, first, second, answers[0], &answers[1]));
+    return kHolds;
+  }
+
+  [[nodiscard]] ExplainOptions options() const {
+    ExplainOptions options;
+    options.cancelled = &interrupted();
+    options.threads = flags_.threads;
+    options.evidence = evidence_;
+    options.clock_drift = flags_.clock_drift;
+    options.time_limit = limits_.time_left();
+    options.memory_limit = limits_.memory();
+    return options;
+  }
+
+  [[nodiscard]] int undecided() const {
+    print(fmt::format("Undecided: {}.\n", given_up_.empty() ? "a limit was reached" : given_up_));
+    return kUndecided;
+  }
+
+  const ExplainFlags& flags_;
+  const Format format_;
+  const Level level_;
+  const Evidence evidence_;
+  const Limits limits_;   // Of the whole command.
+  std::string given_up_;  // Why there is no answer.
+};
+
 int run_explain(const ExplainFlags& flags) {
   const auto format = parse_format(flags.format);
   const auto level = format ? parse_level(flags.level) : std::nullopt;
   const auto evidence = level ? parse_evidence(flags.evidence) : std::nullopt;
   if (!evidence) return kBadInput;
-  const auto history = read_history(flags.history, {.format = *format, .threads = flags.threads});
-  if (!history.ok()) return fail(history.error());
-  const auto both = find_both(*history, flags.first, flags.second);
-  if (!both) return kBadInput;
-  const auto [first, second] = *both;
-  if (first == second) return fail("these are the same transaction; give two");
   catch_interrupt();
-  ExplainOptions options;
-  options.cancelled = &interrupted();
-  options.threads = flags.threads;
-  options.evidence = *evidence;
-  options.clock_drift = flags.clock_drift;
-  std::vector<Precedence> answers;
-  for (const auto& [before, after] : {std::pair(first, second), std::pair(second, first)}) {
-    std::optional<Result<Precedence>> answer;
-    watched("explaining " + display_name(flags.history),
-            [&, b = before, a = after] { answer = precedence(*history, b, a, *level, options); });
-    if (!answer->ok()) return fail(answer->error());
-    answers.push_back(**std::move(answer));
-    const Precedence::Answer said = answers.back().answer;
-    if (said == Precedence::Answer::Open) continue;
-    print(describe(*history, *level, before, after, answers.back()));
-    return said == Precedence::Answer::Required   ? kHolds
-           : said == Precedence::Answer::Violated ? kViolated
-                                                  : kUndecided;
-  }
-  print(describe(*history, *level, first, second, answers[0], &answers[1]));
-  return kHolds;
+  return Explainer(flags, *format, *level, *evidence).run();
 }
 
 }  // namespace
@@ -164,15 +221,18 @@ void add_explain(CLI::App& root, Commands& commands) {
   app->add_option("--evidence", flags->evidence, "what counts: observed, versions [observed]")
       ->type_name("WHAT");
   add_clock_drift(*app, flags->clock_drift);
+  add_limits(*app, flags->time_limit, flags->memory_limit);
   app->add_option("-f,--format", flags->format, "format of the history [detected]")
       ->type_name("FORMAT");
   app->add_option("--threads", flags->threads, "threads to use [one per core]")
       ->type_name("N")
       ->check(whole_number());
   app->add_option("HISTORY", flags->history, "file, folder or - for standard input")->required();
-  app->add_option("FIRST", flags->first, "a transaction: its id, line:12 or #12")->required();
+  app->add_option("FIRST", flags->first, "its id, line:12, byte:345, SESSION/3 or #12")
+      ->required();
   app->add_option("SECOND", flags->second, "another one")->required();
   app->footer(
+      "FIRST and SECOND are each an id, line:12, byte:345, SESSION/3 or #12.\n\n"
       "Exit status: 0 answered, 1 the history violates the level, 2 undecided, 254 bad\n"
       "input or usage.");
   commands.push_back({app, [flags] { return run_explain(*flags); }, kExplainDetails});

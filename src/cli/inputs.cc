@@ -56,6 +56,15 @@ CLI::Validator number_at_least_zero() {
       "");
 }
 
+void add_limits(CLI::App& app, double& seconds, double& megabytes) {
+  app.add_option("-t,--time-limit", seconds, "give up after SEC, all included [0: never]")
+      ->type_name("SEC")
+      ->check(number_at_least_zero());
+  app.add_option("--memory-limit", megabytes, "give up if it takes MB memory [0: never]")
+      ->type_name("MB")
+      ->check(number_at_least_zero());
+}
+
 CLI::Option* add_clock_drift(CLI::App& app, std::int64_t& clock_drift) {
   const auto check = [](const std::string& text) {
     std::int64_t number = 0;

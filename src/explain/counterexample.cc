@@ -15,7 +15,8 @@ History counterexample(const History& history, const Story& story, const Explain
   check_options.clock_drift = options.clock_drift;
   check_options.cancelled = options.cancelled;
   check_options.threads = 1;
-  const Budget budget(options.time_limit, options.cancelled, 0, options.work_limit);
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit,
+                      options.work_limit);
   const auto is_violated = [&](const History& rest) {
     const Budget left(budget, 1);
     const auto verdict = check_within(left, rest, story.level, check_options);
