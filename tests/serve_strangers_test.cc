@@ -23,10 +23,15 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string writes(const std::string& session, int start, const std::string& read, int written) {
+std::string writes(const std::string& session, int start, const std::string& read, int written,
+                   int commit) {
   return "{\"session\":\"" + session + "\",\"start_ts\":" + std::to_string(start) +
-         ",\"commit_ts\":" + std::to_string(start + 1) + ",\"ops\":[[\"r\",\"x\"," + read +
+         ",\"commit_ts\":" + std::to_string(commit) + ",\"ops\":[[\"r\",\"x\"," + read +
          "],[\"w\",\"x\"," + std::to_string(written) + "]]}\n";
+}
+
+std::string writes(const std::string& session, int start, const std::string& read, int written) {
+  return writes(session, start, read, written, start + 1);
 }
 
 // A connection that sends what it is told to, and no more.
@@ -260,6 +265,25 @@ TEST(ServeStrangersTest, CountersOfEventsSurviveARestart) {
   std::filesystem::resize_file(folder / "state/events.ndjson", 0);
   ServeProcess damaged(arguments);
   EXPECT_THAT(damaged.wait().err, HasSubstr("has 0 events, and there were 1"));
+}
+
+TEST(ServeStrangersTest, ALostUpdateIsCountedAsWhatWasFoundAlsoWhenEventsAreReadAgain) {
+  ScratchFolder folder;
+  const std::vector<std::string> arguments{"--state", folder / "state", "--timeout", "0.01"};
+  const std::string counter =
+      "ouro_violations_total{level=\"session-si\",anomaly=\"write conflict\"} 1\n";
+  for (int life = 0; life < 2; ++life) {
+    ServeProcess service(arguments);
+    if (life == 0) {
+      const std::string both = writes("a", 1, "null", 1, 4) + writes("b", 2, "null", 2, 5);
+      EXPECT_EQ(service.post(both).status, 200);
+    }
+    service.wait_until("the event", [&] { return service.events().size() == 1; });
+    EXPECT_EQ(json_at(service.events().front(), "/anomaly"), "\"lost update\"");
+    EXPECT_EQ(json_at(service.events().front(), "/counted_as"), "\"write conflict\"");
+    EXPECT_THAT(service.get("/metrics").body, HasSubstr(counter));
+    service.kill();
+  }
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ void EventHub::publish(SourceEvents events) {
 
 void EventCounters::add(const EventText& event) {
   if (event.what == StreamEvent::What::Violation) {
-    ++violations[{event.source_number, event.anomaly}];
+    ++violations[{event.source_number, event.counted_as}];
   }
   ++kinds[static_cast<std::size_t>(event.what)];
   published[event.source_number] = event.in_source;
@@ -236,6 +236,7 @@ EventHub::Overview EventHub::overview() const {
                                .what = at->what,
                                .withdraws = at->withdraws,
                                .anomaly = at->anomaly,
+                               .counted_as = at->counted_as,
                                .headline = at->headline,
                                .reported = at->reported,
                                .line = {}});

@@ -83,6 +83,7 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
                  .what = event.what,
                  .withdraws = event.withdraws,
                  .anomaly = std::string(info(event.kind).name),
+                 .counted_as = std::string(info(event.kind).name),
                  .headline = {},
                  .reported = seconds(event.reported),
                  .line = {}};
@@ -116,6 +117,9 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
     told.headline += ": " + sessions_of(*event.history);
   }
   json.member("anomaly", std::string_view(told.anomaly)).member("id", std::string_view(id));
+  if (told.anomaly != told.counted_as && !late) {
+    json.member("counted_as", std::string_view(told.counted_as));
+  }
   json.member("level", info(event.verdict.level).name);
   json.member("headline", std::string_view(told.headline));
   json.member("arrived", seconds(event.arrived)).member("reported", told.reported);
@@ -154,6 +158,7 @@ bool parse_event(const std::string& line, EventText& event) {
   event.what = static_cast<What>(known - std::begin(kKindNames));
   if (!number_of("withdraws", event.withdraws) && event.what == What::Withdrawal) return false;
   event.anomaly = *anomaly;
+  event.counted_as = member("counted_as").text().value_or(*anomaly);
   event.headline = *headline;
   event.line = line;
   return true;

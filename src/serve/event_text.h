@@ -17,6 +17,7 @@ struct EventText {
   StreamEvent::What what = StreamEvent::What::Violation;
   std::uint64_t withdraws = 0;  // The earlier event that it takes back, by its number in_source.
   std::string anomaly;          // "lost update"
+  std::string counted_as;       // The name of the anomaly's kind, whatever its story is called.
   std::string headline;         // "lost update: sessions a, b"
   double reported = 0;          // Seconds since 1970.
   std::string line;             // The JSON, with a line break.
