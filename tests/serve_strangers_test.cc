@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "net/address.h"
 #include "tests/run_program.h"
 #include "tests/serve_process.h"
 #include "tests/this_build.h"
@@ -154,6 +155,24 @@ TEST(ServeStrangersTest, IdleSlowAndHalfSentRequestsKeepNobodyWaiting) {
   EXPECT_EQ(service.stop().status, 0);
   // No exact limit, since machines differ; but nobody's time-out was waited for.
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(9));
+}
+
+TEST(ServeStrangersTest, AWebhookThatNeverAnswersDoesNotKeepItFromEnding) {
+  const auto silent = net::listen_at({.host = "127.0.0.1", .port = 0});
+  ASSERT_TRUE(silent.ok());
+  ServeProcess service(
+      {"--webhook", "http://127.0.0.1:" + std::to_string(silent->port), "--timeout", "0.01"});
+  for (int i = 0; i < 3; ++i) {
+    const std::string reads = writes("s" + std::to_string(i), 10 * i + 1, "99", i);
+    EXPECT_EQ(service.post(reads).status, 200);
+  }
+  service.wait_until("the events", [&] { return service.events().size() == 3; });
+  EXPECT_TRUE(net::readable(silent->socket, 60'000));  // The first delivery is under way.
+  EXPECT_EQ(service.get("/healthz").body, "ok\n");
+  const auto end = service.stop();
+  EXPECT_EQ(end.status, 1);
+  EXPECT_THAT(end.err, HasSubstr("3 events were not delivered"));
+  ::close(silent->socket);
 }
 
 TEST(ServeStrangersTest, ManyReadersOfEventsAllGetThem) {

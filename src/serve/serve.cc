@@ -194,8 +194,9 @@ class Service {
   void stop() {
     stop_inputs();
     hub_->stop();
+    if (webhook_) webhook_->end();
+    if (http_) http_->stop();  // Meanwhile the webhook gets the last events.
     webhook_.reset();
-    if (http_) http_->stop();
   }
 
   // Accepts no more batches. HTTP stays up, so that clients can watch the last events.

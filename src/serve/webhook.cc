@@ -15,8 +15,9 @@ namespace {
 // The pause after a failed delivery doubles from the first to the longest.
 constexpr auto kFirstPause = std::chrono::milliseconds(100);
 constexpr auto kLongestPause = std::chrono::milliseconds(30'000);
-constexpr auto kLastMoment = std::chrono::seconds(2);  // For deliveries after the service stopped.
-constexpr std::size_t kAtOnce = 64;                    // Events taken from the hub at a time.
+constexpr auto kLastMoment = std::chrono::seconds(1);  // For deliveries after the service stopped.
+constexpr auto kStopPause = std::chrono::milliseconds(50);  // Between attempts to end a delivery.
+constexpr std::size_t kAtOnce = 64;                         // Events taken from the hub at a time.
 
 }  // namespace
 
@@ -49,16 +50,23 @@ Result<std::unique_ptr<Webhook>> Webhook::start(Options options, EventHub& hub) 
       new Webhook(std::move(options), hub, *std::move(client), delivered));
 }
 
+void Webhook::end() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_.exchange(true)) return;
+  give_up_ = std::chrono::steady_clock::now() + kLastMoment;
+  wake_.notify_all();
+}
+
 Webhook::~Webhook() {
+  end();
   {
     std::unique_lock lock(mutex_);
-    give_up_ = std::chrono::steady_clock::now() + kLastMoment;
-    stopping_ = true;
-    wake_.notify_all();
-    // Whoever takes a request and never answers must not keep the service from ending.
-    while (!wake_.wait_until(lock, give_up_, [&] { return ended_; }) && !ended_) {
+    wake_.wait_until(lock, give_up_, [&] { return ended_; });
+    // Whoever takes a request and never answers must not keep the service from ending. One that
+    // begins just now is not stopped by the first attempt.
+    while (!ended_) {
       client_.stop();
-      give_up_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      wake_.wait_for(lock, kStopPause, [&] { return ended_; });
     }
   }
   thread_.join();
@@ -77,7 +85,7 @@ void Webhook::deliver_all() {
     }
     bool taken = true;
     for (const EventHub::Line& line : lines) {
-      taken = deliver(line);
+      taken = !is_over() && deliver(line);
       if (!taken) break;
       delivered_ = line.number;
     }
@@ -124,7 +132,7 @@ void Webhook::rest(std::chrono::milliseconds pause) {
   wake_.wait_for(lock, pause, [&] { return stopping_.load() && pause > kFirstPause; });
 }
 
-bool Webhook::is_over() {
+bool Webhook::is_over() const {
   const std::lock_guard lock(mutex_);
   return stopping_ && std::chrono::steady_clock::now() >= give_up_;
 }

@@ -27,8 +27,11 @@ class Webhook {
   };
   // Fails if the URL is not valid or the file does not hold a number. `hub` must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Webhook>> start(Options options, EventHub& hub);
-  // Tries for up to 2 s to deliver the events that are left. REQUIRES: the hub was drained.
+  // Calls end(), and waits for the delivery that is under way.
   ~Webhook();
+  // Tries for up to a second more to deliver the events that are left. Does not wait for that.
+  // REQUIRES: the hub was drained.
+  void end();
 
  private:
   Webhook(Options options, EventHub& hub, net::HttpClient client, std::uint64_t delivered);
@@ -38,7 +41,7 @@ class Webhook {
   // Sleeps; the destructor ends a long pause.
   void rest(std::chrono::milliseconds pause);
   // Whether the time for last deliveries has passed.
-  [[nodiscard]] bool is_over();
+  [[nodiscard]] bool is_over() const;
   void note(const std::string& text) const;
 
   const Options options_;
@@ -46,11 +49,11 @@ class Webhook {
   net::HttpClient client_;
   std::uint64_t delivered_;    // The number of the last event delivered.
   bool told_trouble_ = false;  // The user was told that deliveries fail.
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<bool> stopping_{false};
-  std::chrono::steady_clock::time_point give_up_{};
-  bool ended_ = false;  // The thread is about to end; guarded by mutex_.
+  std::chrono::steady_clock::time_point give_up_{};  // Once stopping_; guarded by mutex_.
+  bool ended_ = false;                               // The thread is about to end; likewise.
   std::thread thread_;
 };
 
