@@ -7,11 +7,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "ouro/format.h"
 #include "ouro/generate.h"
 #include "ouro/report.h"
+#include "tests/ordinary_data.h"
 #include "tests/small_histories.h"
 #include "tests/this_build.h"
 
@@ -125,6 +127,77 @@ TEST(ExamineTest, TellsWhatViolatesWeakerLevelsAndThoseApart) {
     if (stories.empty()) continue;
     EXPECT_EQ(stories[0], "fractured read of 3") << level.name;
   }
+}
+
+// T2 may have read x=50 from T1 or from the transaction before it, and only one of these forbids
+// what it read of the other keys.
+constexpr char kEitherBalance[] = R"({"session":1,"ops":[["w","x",50],["w","a",1]]}
+{"session":5,"ops":[["w","d",1],["w","x",50]]}
+{"session":3,"ops":[["r","d",null],["r","x",50],["r","a",null]]}
+)";
+
+TEST(ExamineTest, AReportNamesEveryWriterOfARepeatedValue) {
+  const History history = parse(kEitherBalance);
+  const Examination out = examined(history, {.levels = {Level::ReadAtomic}});
+  ASSERT_THAT(out.explanations, SizeIs(1));
+  const Story& story = out.explanations[0].stories.at(0);
+  EXPECT_THAT(story.txns, SizeIs(3));
+  EXPECT_THAT(story.weakest_violated, Contains(Level::ReadAtomic));
+  EXPECT_THAT(story.strongest_holding, Contains(Level::ReadCommitted));
+  EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("If T3 read x=50 from T1"));
+}
+
+// The same among hundreds of transactions that have nothing to do with it.
+TEST(ExamineTest, AReportOfManyTransactionsNamesEveryWriterOfARepeatedValue) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    const std::string key = "\"k" + std::to_string(i % 20) + "\"";
+    text += R"({"session":)" + std::to_string(10 + i % 7) + R"(,"ops":[["r",)" + key + "," +
+            (i < 20 ? "null" : std::to_string(i - 20)) + R"(],["w",)" + key + "," +
+            std::to_string(i) + "]]}\n";
+  }
+  const History history = parse(text + kEitherBalance);
+  const Examination out = examined(history, {.levels = {Level::ReadAtomic}});
+  EXPECT_EQ(check(history, Level::ReadCommitted)->outcome, Outcome::Holds);
+  ASSERT_THAT(out.explanations, SizeIs(1));
+  EXPECT_THAT(out.explanations[0].stories.at(0).txns, SizeIs(3));
+  EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("If T3 read x=50 from T1"));
+}
+
+// What a report says of a level, whether it was asked for or not, is what the check of that level
+// says.
+std::string report_complaint(const History& history, Level asked) {
+  const Examination out = examined(history, {.levels = {asked}});
+  const auto truth = [&](Level level) { return check(history, level)->outcome; };
+  for (const Verdict& verdict : out.others) {
+    if (verdict.outcome != truth(verdict.level)) {
+      return "other level " + std::string(info(verdict.level).name);
+    }
+  }
+  for (const Explanation& explanation : out.explanations) {
+    for (const Story& story : explanation.stories) {
+      for (const Level level : story.weakest_violated) {
+        if (truth(level) != Outcome::Violated) return "story at " + std::string(info(level).name);
+      }
+    }
+  }
+  return "";
+}
+
+TEST(ExamineTest, ReportsSayOfEveryLevelWhatItsCheckSays) {
+  std::size_t told = 0;
+  for (std::uint64_t seed = 1; seed <= 600 / kSlowdown; ++seed) {
+    const History history = seed % 2 == 0
+                                ? oracle::random_history(seed, oracle::repeating_shape(seed))
+                                : oracle::ordinary_data(seed);
+    if (history.txn_count() == 0) continue;
+    for (const Level level : {Level::ReadAtomic, Level::SessionSi, Level::StrictSerializable}) {
+      told += check(history, level)->outcome == Outcome::Violated ? 1 : 0;
+      ASSERT_EQ(report_complaint(history, level), "") << "seed " << seed << " "
+                                                      << info(level).name;
+    }
+  }
+  EXPECT_GT(told, 200 / kSlowdown);
 }
 
 // How small a story is, and among equals how bad.

@@ -18,6 +18,7 @@
 #include "tests/case_file.h"
 #include "tests/engine_levels.h"
 #include "tests/oracle.h"
+#include "tests/ordinary_data.h"
 #include "tests/random_rows.h"
 #include "tests/random_timeline.h"
 #include "tests/small_histories.h"
@@ -292,33 +293,21 @@ std::string in_native_text(const History& history) {
   return print_history(history, Format::Native, text).ok() ? text : "cannot be written";
 }
 
-// Some of the transactions, and of those some of the operations.
-History random_part(const History& history, Evidence evidence, std::mt19937_64& random) {
-  std::vector<TxnId> txns;
-  std::vector<OpId> ops;
-  for (std::size_t t = 0; t < history.txn_count(); ++t) {
-    if (random() % 4 == 0) continue;
-    txns.emplace_back(t);
-    for (OpId id = history.first_op(TxnId{t}); id < history.end_op(TxnId{t}); ++id.value) {
-      if (random() % 8 != 0) ops.push_back(id);
-    }
-  }
-  return excerpt(history, txns, ops, evidence);
-}
-
 // Because of this a story, which is about a part, is true of the whole history.
 TEST(ExplainTest, PartsOfWhatIsAllowedAreAllowed) {
   std::map<Evidence, std::size_t> tried;
   for (std::uint64_t seed = 1; seed <= 3'000 / kSlowdown; ++seed) {
-    std::mt19937_64 random(seed);
     const History items = random_history(seed, mixed_shape(seed));
+    const History repeats = random_history(seed, repeating_shape(seed));
     const History rows = random_rows(seed);
     const std::pair<History, Evidence> wholes[] = {{items, Evidence::Observed},
+                                                   {repeats, Evidence::Observed},
+                                                   {ordinary_data(seed), Evidence::Observed},
                                                    {rows, Evidence::Observed},
                                                    {with_orders(items, seed), Evidence::Versions},
                                                    {rows, Evidence::Versions}};
     for (const auto& [whole, evidence] : wholes) {
-      const History part = random_part(whole, evidence, random);
+      const History part = random_part(whole, evidence, seed);
       for (const LevelInfo& level : levels()) {
         if (!decidable(level.level, evidence) || !check_allows(whole, level.level, evidence))
           continue;

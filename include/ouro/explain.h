@@ -242,11 +242,15 @@ struct Precedence {
 //
 // Keeps what is left meaningful, so that a level which allows `history` allows the excerpt, too
 // (except for selects and aggregates by timestamps, which depend on every row):
-//   - A read goes if what it returned was written by removed operations only. In detail: it stays
-//     if a write of its value by a transaction that did not abort stays; or if only aborted
-//     transactions wrote the value, and one of these writes stays; or if nobody else wrote it.
+//   - A read goes if what it returned was perhaps written by a removed operation. In detail: behind
+//     an own write of the key it stays with that. Else it stays if all writes of its value by
+//     other transactions that did not abort stay (by timestamps, which say what it returned: any of
+//     them); or if only aborted transactions wrote the value, and one of these writes stays; or if
+//     nobody else wrote it. A delete is a write of null. A scan, select or aggregate goes if some
+//     writes of a row that it returned stay, but not all.
 //   - For a list this is decided by the last element that others appended. Elements before it whose
-//     append was removed disappear from the list.
+//     append was removed disappear from the list. If an element was appended more than once, and
+//     some of these appends stay, but not all, the read goes.
 //   - Versions whose write was removed disappear from version orders, and from the rows and version
 //     sets of scans, selects and aggregates. If an aggregate counted one, its result becomes
 //     unobserved. A scan goes if one of its keys would then have another value.

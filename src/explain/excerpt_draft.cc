@@ -1,6 +1,7 @@
 #include "explain/excerpt_draft.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ouro {
 
@@ -15,10 +16,61 @@ bool ExcerptDraft::stays(OpId write) const {
   return kept(write) && kept(e_.installed(write)) && e_.knows(h_.op(write).key);
 }
 
-bool ExcerptDraft::present(KeyId key, Value value) const {
+ExcerptDraft::Staying ExcerptDraft::staying(KeyId key, Value value) {
   const auto sources = e_.sources(key, value);
-  return sources.empty() ||
-         std::any_of(sources.begin(), sources.end(), [&](OpId op) { return stays(op); });
+  if (sources.empty()) return {.any = true, .lacks = false, .lacking = {}};
+  const auto look = [&] {
+    Staying out;
+    for (const OpId write : sources) {
+      if (stays(write)) {
+        out.any = true;
+        continue;
+      }
+      const TxnId txn = h_.txn_of(write);
+      out.lacking = !out.lacks || out.lacking == txn ? txn : TxnId{};
+      out.lacks = true;
+    }
+    return out;
+  };
+  if (sources.size() == 1) return look();
+  const auto [at, added] = repeated_.try_emplace({key, value});
+  if (added) at->second = look();
+  return at->second;
+}
+
+ExcerptDraft::Left ExcerptDraft::left(OpId read, const KeyVersion& returned) {
+  if (!e_.knows(returned.key)) return Left::None;
+  const Staying stay = staying(returned.key, returned.value);
+  if (!stay.lacks) return Left::All;
+  const Left rest = stay.any ? Left::Some : Left::None;
+  const Left wrong = stay.any ? Left::All : Left::None;  // If it is wrong in the whole.
+  if (e_.evidence() == Evidence::Timestamps) return wrong;
+  const OpId own = own_write_before(read, returned.key);
+  if (own.valid()) {
+    if (h_.op(own).value != returned.value) return wrong;
+    return stays(own) ? Left::All : rest;
+  }
+  const bool initially = h_.initial(returned.key) == returned.value;
+  if (stay.lacking == h_.txn_of(read)) {  // It wrote that later.
+    return initially ? Left::All : wrong;
+  }
+  const OpId any = e_.sources(returned.key, returned.value).front();
+  return h_.status(h_.txn_of(any)) == TxnStatus::Aborted ? wrong : rest;
+}
+
+OpId ExcerptDraft::own_write_before(OpId read, KeyId key) {
+  const TxnId txn = h_.txn_of(read);
+  if (txn != owner_) {
+    owner_ = txn;
+    owned_.clear();
+    for (OpId id = h_.first_op(txn); id < h_.end_op(txn); ++id.value) {
+      if (is_write(h_.op(id).kind)) owned_[h_.op(id).key].push_back(id);
+    }
+  }
+  const auto writes = owned_.find(key);
+  if (writes == owned_.end()) return OpId{};
+  const auto after = std::lower_bound(writes->second.begin(), writes->second.end(), read);
+  return after == writes->second.begin() ? OpId{} : *std::prev(after);
 }
 
 bool ExcerptDraft::is_written(KeyId key) {

@@ -46,6 +46,8 @@ class PredicateExcerpt {
   }
 
  private:
+  using Left = ExcerptDraft::Left;
+
   // Of a read of which it is open what it saw: whether each row that mattered to it has all its
   // versions in this part, or none. With some of them the read could have seen less than it could.
   bool keeps_open_rows(const Op& op, bool& exact) {
@@ -121,19 +123,21 @@ class PredicateExcerpt {
                 const std::vector<RowGrounds::Row>* judged) {
     const auto rows = h_.rows(read);
     for (const KeyVersion& row : rows) {
-      if (!d_.gone(row)) {
+      const Left left = d_.left(op.id, row);
+      if (left == Left::Some) return false;
+      if (left == Left::All) {
         s_.row_reads.push_back({d_.key(row.key), row.value});
       } else if (op.kind == OpKind::Scan ? !d_.is_absent(row.key)
                                          : judged != nullptr && d_.is_written(row.key)) {
         return false;
       }
     }
-    return op.kind != OpKind::Scan || add_absences(read);
+    return op.kind != OpKind::Scan || add_absences(op.id, read);
   }
 
   // Adds keys with an initial value that a scan did not return, since perhaps no operation names
   // them. False if they, unclear rows or deleted ones would not be absent as they are in the whole.
-  bool add_absences(const PredicateRead& read) {
+  bool add_absences(OpId id, const PredicateRead& read) {
     const auto initial_rows = e_.initial_rows(read.lower, read.upper);
     const auto unclear_rows = e_.unclear_rows(read.lower, read.upper);
     const auto deleted_rows = e_.deleted_rows(read.lower, read.upper);
@@ -144,7 +148,8 @@ class PredicateExcerpt {
     }
     for (const KeyId missed : initial_rows) {
       if (found.contains(missed)) continue;
-      if (d_.gone({missed, Value::null()}) || lacks_deletes(missed)) return false;
+      const bool stands = d_.left(id, {missed, Value::null()}) == Left::All;
+      if (!stands || lacks_deletes(missed)) return false;
       d_.key(missed);
     }
     const bool deleted =
@@ -188,7 +193,9 @@ class PredicateExcerpt {
   bool add_version_set(const Op& op, const PredicateRead& read,
                        const std::vector<RowGrounds::Row>* judged, bool& exact) {
     for (const KeyVersion& version : h_.version_set(read)) {
-      if (!d_.gone(version)) {
+      const Left left = d_.left(op.id, version);
+      if (left == Left::Some) return false;
+      if (left == Left::All) {
         s_.version_sets.push_back({d_.key(version.key), version.value});
         continue;
       }

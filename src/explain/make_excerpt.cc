@@ -155,7 +155,9 @@ class ExcerptMaker {
     }
     if (op.value.is_unobserved()) return;
     if (op.value.is_list() && op.value.length() > 0) return add_list_read(txn, op);
-    if (d_.present(op.key, op.value)) push(op, d_.key(op.key), op.value);
+    if (d_.left(op.id, {op.key, op.value}) == ExcerptDraft::Left::All) {
+      push(op, d_.key(op.key), op.value);
+    }
   }
 
   // Makes each half of a compare-and-set whose other half is gone a plain read or write. Looks at
@@ -175,11 +177,9 @@ class ExcerptMaker {
 
   // Whether an open read may return the same in this part as in the whole: the own write before it,
   // or else all writes of others that it may have returned, stay.
-  [[nodiscard]] bool stays_open(TxnId txn, const Op& read) const {
-    for (OpId id = read.id; id > h_.first_op(txn);) {
-      const Op own = h_.op(OpId{--id.value});
-      if (own.key == read.key && is_write(own.kind)) return d_.stays(own.id);
-    }
+  [[nodiscard]] bool stays_open(TxnId txn, const Op& read) {
+    const OpId before = d_.own_write_before(read.id, read.key);
+    if (before.valid()) return d_.stays(before);
     const auto writes = e_.last_writes(read.key);
     return std::all_of(writes.begin(), writes.end(), [&](OpId write) {
       const bool own = write >= h_.first_op(txn) && write < h_.end_op(txn);
@@ -203,21 +203,13 @@ class ExcerptMaker {
                        [&](OpId op) { return op >= h_.first_op(txn) && op < h_.end_op(txn); });
   }
 
-  // Whether some appends of an element stay, but not all. Which of those that a list shows would
-  // then be gone is open.
-  [[nodiscard]] bool is_torn(KeyId key, Value element) const {
-    const auto sources = e_.sources(key, element);
-    const auto left =
-        std::count_if(sources.begin(), sources.end(), [&](OpId op) { return d_.stays(op); });
-    return left != 0 && static_cast<std::size_t>(left) != sources.size();
-  }
-
   // Removes elements that are gone. But if the last element of another transaction is gone, the
-  // read goes, too: it would show another version.
+  // read goes, too: it would show another version. So it does if some appends of an element stay,
+  // but not all: which of those that the list shows would be gone is open.
   void add_list_read(TxnId txn, const Op& op) {
     const auto list = h_.list(op.value);
     const bool torn = std::any_of(list.begin(), list.end(),
-                                  [&](Value element) { return is_torn(op.key, element); });
+                                  [&](Value element) { return d_.is_torn(op.key, element); });
     if (torn) return;
     std::size_t others = list.size();  // The length up to the last element of another transaction.
     while (others > 0 && wrote(txn, op.key, list[others - 1])) --others;
