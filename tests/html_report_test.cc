@@ -1,17 +1,11 @@
 // The HTML report in a real browser: what it shows, what it answers, and what it must never do.
-//
-// With OURO_SCREENSHOTS set to a folder, the pages and pictures of them are left there, to be
-// looked at.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +13,7 @@
 #include "tests/browser.h"
 #include "tests/case_file.h"
 #include "tests/files.h"
+#include "tests/html_page.h"
 #include "tests/page_rules.h"
 #include "tests/run_program.h"
 
@@ -36,14 +31,6 @@ History parse(const std::string& text) {
   auto history = parse_history(text);
   EXPECT_TRUE(history.ok()) << history.error().to_string();
   return history.ok() ? *std::move(history) : History();
-}
-
-std::vector<Level> all_levels() {
-  std::vector<Level> out;
-  for (const LevelInfo& level : levels()) {
-    if (decidable(level.level)) out.push_back(level.level);
-  }
-  return out;
 }
 
 // A lost update, with clocks and what happened to the database meanwhile.
@@ -68,82 +55,7 @@ History ring(int count) {
   return *std::move(b).freeze();
 }
 
-class HtmlReportTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (browser_.unwanted()) GTEST_SKIP() << Browser::kUnwanted;
-    std::string pattern = (fs::temp_directory_path() / "ouro_html_XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override {
-    if (const char* pictures = std::getenv("OURO_SCREENSHOTS"); pictures != nullptr) {
-      const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-      const bool tall = browser_.is_true("document.documentElement.scrollHeight > 12000");
-      browser_.screenshot(fs::path(pictures) / fmt::format("{}.png", test->name()),
-                          tall ? Browser::Extent::Window : Browser::Extent::Page);
-      std::ofstream(fs::path(pictures) / fmt::format("{}.html", test->name())) << page_;
-    }
-    fs::remove_all(folder_);
-  }
-
-  static void add(HtmlReport& report, const std::string& name, const History& history,
-                  const std::vector<Level>& asked, Evidence evidence = Evidence::Observed) {
-    CheckOptions options;
-    options.evidence = evidence;
-    const auto verdicts = check(history, asked, options);
-    ASSERT_TRUE(verdicts.ok()) << verdicts.error().to_string();
-    std::vector<Explanation> explanations;
-    for (const Verdict& verdict : *verdicts) {
-      if (verdict.outcome == Outcome::Violated) explanations.push_back(explain(history, verdict));
-    }
-    report.add({.name = name,
-                .history = &history,
-                .verdicts = *verdicts,
-                .explanations = explanations,
-                .seconds = 0.25});
-  }
-
-  void open(const HtmlReport& report) {
-    page_ = report.finish();
-    std::ofstream(folder_ / "report.html", std::ios::binary) << page_;
-    show(folder_ / "report.html");
-  }
-
-  // Opens a page and waits until its pictures are drawn.
-  void show(const fs::path& page) {
-    browser_.open(page);
-    browser_.wait_for("!document.querySelector('.graph:empty, .plot:empty')");
-  }
-
-  void open(const History& history, const std::vector<Level>& asked,
-            Evidence evidence = Evidence::Observed) {
-    HtmlReport report;
-    add(report, "shop.jsonl", history, asked, evidence);
-    open(report);
-  }
-
-  std::vector<std::string> texts(const std::string& selector) {
-    std::vector<std::string> out;
-    const std::string find = fmt::format("document.querySelectorAll('{}')", selector);
-    const std::size_t count = browser_.count(selector);
-    for (std::size_t i = 0; i < count; ++i) {
-      browser_.evaluate(
-          fmt::format("window.wanted?.removeAttribute('data-wanted'); "
-                      "window.wanted = {}[{}]; "
-                      "wanted.setAttribute('data-wanted', ''); 0",
-                      find, i));
-      out.push_back(browser_.text("[data-wanted]"));
-    }
-    return out;
-  }
-
-  // What is in the way of something else in the pictures: boxes, labels, arrows and the frame.
-  std::string clashes() { return browser_.evaluate(kClashes); }
-
-  Browser browser_;
-  fs::path folder_;
-  std::string page_;
-};
+class HtmlReportTest : public HtmlPageTest {};
 
 TEST_F(HtmlReportTest, TellsWhatTheTextTells) {
   const History history = parse(kLostUpdate);
@@ -276,7 +188,7 @@ TEST_F(HtmlReportTest, IsLightOrDarkAsTheSystemOrTheReaderSays) {
 TEST_F(HtmlReportTest, FitsAPhone) {
   browser_.resize(360, 700);
   browser_.use_touch(true);
-  open(parse(kLostUpdate), all_levels());
+  open(parse(kLostUpdate), levels_by(Evidence::Observed));
   EXPECT_EQ(browser_.evaluate("document.documentElement.scrollWidth"), "360");
   browser_.click(".edge-label:not(.faint)");
   EXPECT_THAT(browser_.text(".inspector .why"), HasSubstr("because"));
@@ -469,7 +381,7 @@ TEST_F(HtmlReportTest, TheLatticeMarksEveryLevel) {
                     level.level == Level::RepeatableRead;
     violated += is ? 1 : 0;
   }
-  open(parse(kLostUpdate), all_levels());
+  open(parse(kLostUpdate), levels_by(Evidence::Observed));
   EXPECT_EQ(browser_.count(".lattice .level"), kLevelCount);
   EXPECT_EQ(browser_.count(".level.violated:not(.implied)"), violated);
   EXPECT_EQ(browser_.count(".level.holds:not(.implied)"), 4u);
@@ -496,7 +408,7 @@ TEST_F(HtmlReportTest, EveryCaseOpensWithoutComplaints) {
     if (entry.path().extension() != ".case") continue;
     const auto parsed = oracle::parse_case(slurp(entry.path()), entry.path().string());
     ASSERT_TRUE(parsed.ok());
-    add(report, entry.path().stem().string(), parsed->history, all_levels());
+    add(report, entry.path().stem().string(), parsed->history, levels_by(Evidence::Observed));
     ++stories;
   }
   Error error;

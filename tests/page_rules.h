@@ -119,4 +119,24 @@ inline constexpr const char* kBadTicks =
   return bad;
 }))";
 
+// A list of what is wrong with the stories of a page: one whose arrows are all grey, an open case
+// without a sentence, a box whose name the words do not say.
+inline constexpr const char* kBadStories =
+    R"([...document.querySelectorAll('.story')].flatMap(story => {
+  const bad = [];
+  const about = story.closest('.history')?.querySelector('h2').textContent + ', ' + story.id;
+  const edges = [...story.querySelectorAll('.graph .edge')];
+  if (edges.length > 0 && edges.every(e => e.classList.contains('faint'))) bad.push([about, 'all grey']);
+  for (const each of story.querySelectorAll('.case:not(.closed)')) {
+    const said = [...each.querySelectorAll('li')].filter(e => e.textContent.trim() !== '');
+    if (said.length === 0) bad.push([about, 'a case without a sentence', each.textContent]);
+  }
+  const words = [...story.querySelectorAll('header, .words')].map(e => e.textContent).join(' ');
+  for (const node of story.querySelectorAll('.node[data-txn]')) {
+    if (!new RegExp(`\\b${node.dataset.txn}\\b`).test(words)) bad.push([about, 'not told of', node.dataset.txn]);
+  }
+  if (story.querySelectorAll('.case').length > 0 && story.querySelectorAll('.case.active').length !== 1) bad.push([about, 'no case']);
+  return bad;
+}))";
+
 }  // namespace ouro

@@ -66,7 +66,7 @@ TEST(ServePageTest, TheVerdictChangesLiveAndAViolationOpensItsExplanation) {
   EXPECT_THAT(browser.text("#story .plain"),
               HasSubstr("neither had committed when the other started"));
   EXPECT_EQ(browser.count("#story .graph .node"), 2u);
-  EXPECT_EQ(browser.count("#story .graph .edge.k-conflict"), 1u);
+  EXPECT_EQ(browser.count("#story .graph .edge.k-rw"), 2u) << "each read what the other overwrote";
   EXPECT_EQ(browser.count("#events .headline b"), 0u);
   shoot(browser, "serve-story");
   browser.click("#story-txns summary");

@@ -231,41 +231,75 @@ bool Narrator::is_other_result(const Case& each) const {
                      [](const Case& other) { return !other.plain; });
 }
 
+bool Narrator::is_certain() const {
+  return story_.cases.size() == 1 && story_.cases[0].given.empty() &&
+         story_.cases[0].sources.empty() && story_.cases[0].sights.empty();
+}
+
+Narrator::ToldCases Narrator::told_cases(std::size_t most) const {
+  ToldCases out;
+  for (std::size_t i = 0; i < story_.cases.size(); ++i) {
+    if (is_other_result(story_.cases[i])) continue;
+    if (out.numbers.size() < most) {
+      out.numbers.push_back(i);
+    } else {
+      ++out.left;
+      if (i == story_.named_by) out.numbers.back() = i;
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> Narrator::opening() const {
+  std::vector<std::string> out = totals();
+  if (is_certain()) return out;
+  const std::vector<std::string> reads = open_reads();
+  out.insert(out.end(), reads.begin(), reads.end());
+  return out;
+}
+
+std::string Narrator::wrong_at_once(const Case& each) const {
+  if (!each.plain) return {};
+  if (each.plain == AnomalyKind::ResultSetMismatch && is_about_counter(each)) {
+    return "Then the increments that a read saw cannot add up to what it returned.";
+  }
+  return fmt::format("That is wrong in plain sight, as a {}: {}.", info(*each.plain).name,
+                     info(*each.plain).meaning);
+}
+
+std::string Narrator::left_cases(std::size_t count) {
+  return fmt::format("… and {}, until no order of the writes is left.",
+                     counted(count, "more case"));
+}
+
+std::string Narrator::closing() const {
+  const bool others = std::any_of(story_.cases.begin(), story_.cases.end(),
+                                  [&](const Case& each) { return is_other_result(each); });
+  return others ? "If they saw other versions, they would have returned something else." : "";
+}
+
 std::vector<std::string> Narrator::lines() const {
   if (story_.cases.empty()) return {plain_sentence()};
-  const bool alone = story_.cases.size() == 1 && story_.cases[0].given.empty() &&
-                     story_.cases[0].sources.empty() && story_.cases[0].sights.empty();
-  std::vector<std::string> out = totals();
-  const std::vector<std::string> first = alone ? sentences(story_.cases[0].cycle) : open_reads();
-  out.insert(out.end(), first.begin(), first.end());
-  if (alone) return out;
-  std::size_t told = 0;
-  std::size_t wrong = 0;  // Cases in which a predicate read would have returned something else.
-  for (const Case& each : story_.cases) {
-    if (is_other_result(each)) ++wrong;
-    if (is_other_result(each) || told == kCasesTold) continue;
-    ++told;
-    if (each.mirrors) {
+  std::vector<std::string> out = opening();
+  if (is_certain()) {
+    const std::vector<std::string> proof = sentences(story_.cases[0].cycle);
+    out.insert(out.end(), proof.begin(), proof.end());
+    return out;
+  }
+  const ToldCases told = told_cases(kCasesTold);
+  for (const std::size_t i : told.numbers) {
+    const Case& each = story_.cases[i];
+    if (told.mirrored(each)) {
       out.push_back(fmt::format("{} the same, with {} and {} swapped.", premise(each),
                                 label(each.exchanged[0]), label(each.exchanged[1])));
       continue;
     }
     out.push_back(premise(each));
-    if (each.plain == AnomalyKind::ResultSetMismatch && is_about_counter(each)) {
-      out.push_back("  Then the increments that a read saw cannot add up to what it returned.");
-    } else if (each.plain) {
-      out.push_back(fmt::format("  That is wrong in plain sight, as a {}: {}.",
-                                info(*each.plain).name, info(*each.plain).meaning));
-    }
+    if (std::string wrong = wrong_at_once(each); !wrong.empty()) out.push_back("  " + wrong);
     for (const std::string& line : sentences(each.cycle)) out.push_back("  " + line);
   }
-  if (story_.cases.size() > told + wrong) {
-    out.push_back(fmt::format("… and {} more cases, until no order of the writes is left.",
-                              grouped(story_.cases.size() - told - wrong)));
-  }
-  if (wrong > 0 && told > 0) {
-    out.push_back("If they saw other versions, they would have returned something else.");
-  }
+  if (told.left > 0) out.push_back(left_cases(told.left));
+  if (std::string line = closing(); !line.empty()) out.push_back(std::move(line));
   return out;
 }
 

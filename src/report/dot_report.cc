@@ -148,12 +148,10 @@ class Graph {
 
   // Adds an edge of the cycle; dashed, with the premise, if it rests on what the case assumes.
   void add(const Edge& edge, const Case& each) {
-    const bool assumed =
-        edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
+    const std::string premise = escaped(narrator_.premise(each), false);
     draw(edge, colour(edge.kind),
-         assumed ? fmt::format(", style=dashed, tooltip=\"{}\"",
-                               escaped(narrator_.premise(each), false))
-                 : std::string(", penwidth=2"));
+         is_assumed(edge, each) ? fmt::format(", style=dashed, tooltip=\"{}\"", premise)
+                                : std::string(", penwidth=2"));
     if (edge.read.valid()) shown_.insert(history_.txn_of(edge.read));
   }
 

@@ -30,22 +30,22 @@ class StoryWriter {
     json_.member("hiddenTxns", narrator_.txns().size() - shown_);
   }
 
-  void write_cases() {
-    json_.key("cases").begin_array();
-    const std::size_t told = std::min(story_.cases.size(), kMostCases);
-    for (std::size_t i = 0; i < told; ++i) write_case(story_.cases[i]);
-    json_.end_array().member("hiddenCases", story_.cases.size() - told);
-    json_.key("support").begin_array();
-    for (const Edge& edge : story_.support) write_edge({&edge, 1}, 0, "");
-    for (const Case& each : story_.cases) {
-      for (const Edge& edge : each.cycle) {
-        if (edge.kind != EdgeKind::Forced || !edge.read.valid()) continue;
-        for (const Edge& read : reads_behind(history_, edge)) write_edge({&read, 1}, 0, "");
-      }
+  // Writes what is told, in the order in which the text tells it.
+  void write_words() {
+    write_sentences("others", narrator_.others());
+    if (story_.cases.empty()) {
+      write_plain();
+      return;
     }
-    if (!story_.cases.empty()) write_bystanders();
+    write_sentences("opening", narrator_.opening());
+    const Narrator::ToldCases told = narrator_.told_cases(kMostCases);
+    json_.key("cases").begin_array();
+    for (const std::size_t i : told.numbers) write_case(story_.cases[i], told);
     json_.end_array();
-    if (story_.cases.empty()) write_plain();
+    if (told.left > 0) json_.member("left", Narrator::left_cases(told.left));
+    json_.member("closing", narrator_.closing());
+    json_.member("namedBy", place(told.numbers, story_.named_by));
+    write_support();
   }
 
  private:
@@ -103,7 +103,8 @@ class StoryWriter {
     return clock < 0 ? std::to_string(clock) : grouped(static_cast<std::uint64_t>(clock));
   }
 
-  void write_edge(std::span<const Edge> cycle, std::size_t i, const std::string& sentence) {
+  void write_edge(std::span<const Edge> cycle, std::size_t i, const std::string& sentence,
+                  bool assumed = false) {
     const Edge& edge = cycle[i];
     json_.begin_object();
     write_number("from", edge.from);
@@ -117,6 +118,7 @@ class StoryWriter {
       write_op_number("read", history_.txn_of(edge.read), edge.read);
     }
     if (edge.choice != Edge::kNoChoice) json_.member("given", edge.choice);
+    if (assumed) json_.member("assumed", true);
     const std::string because = narrator_.because(edge);
     json_.member("sentence", sentence.empty() ? plain_reason(edge, because) : sentence);
     json_.member("because", because).member("otherwise", narrator_.otherwise(edge));
@@ -128,8 +130,22 @@ class StoryWriter {
            ".";
   }
 
-  void write_case(const Case& each) {
-    json_.begin_object().member("premise", narrator_.premise(each)).key("given").begin_array();
+  void write_sentences(std::string_view name, const std::vector<std::string>& sentences) {
+    json_.key(name).begin_array();
+    for (const std::string& sentence : sentences) json_.value(sentence);
+    json_.end_array();
+  }
+
+  // Where a case is among those that are told.
+  static std::size_t place(const std::vector<std::size_t>& told, std::size_t number) {
+    const auto at = std::lower_bound(told.begin(), told.end(), number);
+    return static_cast<std::size_t>(at - told.begin());
+  }
+
+  void write_case(const Case& each, const Narrator::ToldCases& told) {
+    json_.begin_object();
+    if (!narrator_.is_certain()) json_.member("premise", narrator_.premise(each));
+    json_.key("given").begin_array();
     for (const Assumption& given : each.given) {
       json_.begin_object().member("key", history_.key_label(given.key));
       write_number("first", given.first);
@@ -137,13 +153,31 @@ class StoryWriter {
       json_.end_object();
     }
     json_.end_array();
-    if (each.mirrors) json_.member("mirrors", *each.mirrors);
-    json_.key("edges").begin_array();
-    const std::size_t told = std::min(each.cycle.size(), kMostEdges);
-    for (std::size_t i = 0; i < told; ++i) {
-      write_edge(each.cycle, i, narrator_.sentence(each.cycle, i));
+    if (told.mirrored(each)) {
+      json_.member("mirrors", place(told.numbers, *each.mirrors)).key("exchanged").begin_array();
+      for (const TxnId txn : each.exchanged) json_.value(narrator_.label(txn));
+      json_.end_array();
     }
-    json_.end_array().member("hiddenEdges", each.cycle.size() - told).end_object();
+    json_.member("plain", narrator_.wrong_at_once(each)).key("edges").begin_array();
+    const std::size_t shown = std::min(each.cycle.size(), kMostEdges);
+    for (std::size_t i = 0; i < shown; ++i) {
+      write_edge(each.cycle, i, narrator_.sentence(each.cycle, i), is_assumed(each.cycle[i], each));
+    }
+    json_.end_array().member("hiddenEdges", each.cycle.size() - shown).end_object();
+  }
+
+  // Writes the edges that are on no cycle, but behind one.
+  void write_support() {
+    json_.key("support").begin_array();
+    for (const Edge& edge : story_.support) write_edge({&edge, 1}, 0, "");
+    for (const Case& each : story_.cases) {
+      for (const Edge& edge : each.cycle) {
+        if (edge.kind != EdgeKind::Forced || !edge.read.valid()) continue;
+        for (const Edge& read : reads_behind(history_, edge)) write_edge({&read, 1}, 0, "");
+      }
+    }
+    write_bystanders();
+    json_.end_array();
   }
 
   // Writes the reads that connect transactions which are on no cycle with the others.
@@ -166,17 +200,21 @@ class StoryWriter {
     }
   }
 
-  // Writes a story without cycles: one sentence, and links from writers to readers.
+  // Writes a story without cycles: one sentence, and links from writers to readers; for a lost
+  // update also what each of the two overwrote.
   void write_plain() {
     const std::string sentence = narrator_.lines().front();
-    json_.member("plain", sentence).key("links").begin_array();
+    json_.member("plain", sentence).key("cases").begin_array().end_array();
+    json_.key("support").begin_array().end_array().key("links").begin_array();
     std::vector<TxnId> linked;
-    for (const Edge& edge : observed_reads(history_, narrator_)) {
+    for (const Edge& edge : restored_edges(history_, story_, narrator_)) {
       write_link(edge, name(edge.kind), narrator_.because(edge) + ".");
       linked.push_back(edge.from);
     }
-    write_unread(sentence, linked);
-    write_conflict(sentence);
+    if (story_.pattern != Pattern::LostUpdate) {  // Else they are linked in both directions.
+      write_unread(sentence, linked);
+      write_conflict(sentence);
+    }
     json_.end_array();
   }
 
@@ -275,7 +313,7 @@ void write_html_story(JsonWriter& json, const History& history, const SharedStor
   write_names(json, "strongest", story.strongest_holding);
   StoryWriter writer(json, history, story);
   writer.write_txns();
-  writer.write_cases();
+  writer.write_words();
   json.end_object();
 }
 

@@ -9,6 +9,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +56,28 @@ class Narrator {
   // The whole story: each case with its contradiction, or one sentence. Lines of a case that rests
   // on an assumption are indented.
   [[nodiscard]] std::vector<std::string> lines() const;
+  // The parts of lines(). What they begin with: totals that cannot be, and who wrote what open
+  // reads returned.
+  [[nodiscard]] std::vector<std::string> opening() const;
+  // Whether there is one case only, which assumes nothing: it needs no premise.
+  [[nodiscard]] bool is_certain() const;
+  // The cases to tell, by their numbers in the story: not those in which a read would only have
+  // returned something else; of many the first ones and the one that the story is named by.
+  struct ToldCases {
+    std::vector<std::size_t> numbers;
+    std::size_t left = 0;  // How many others there are to tell.
+    // Whether it is enough to say which case is the same with other names.
+    [[nodiscard]] bool mirrored(const Case& each) const {
+      return each.mirrors && std::binary_search(numbers.begin(), numbers.end(), *each.mirrors);
+    }
+  };
+  [[nodiscard]] ToldCases told_cases(std::size_t most) const;
+  // What makes the case impossible if it has no cycle; "" if it has one.
+  [[nodiscard]] std::string wrong_at_once(const Case& each) const;
+  // "… and 3 more cases, until no order of the writes is left."
+  [[nodiscard]] static std::string left_cases(std::size_t count);
+  // What lines() end with: a sentence on the cases that are not told; "" if that needs none.
+  [[nodiscard]] std::string closing() const;
   // "If T1 wrote x first:"; "In any case:" without an assumption.
   [[nodiscard]] std::string premise(const Case& each) const;
   [[nodiscard]] Value returned(const ReadSource& said) const;

@@ -255,6 +255,33 @@ TEST_F(NarratorTest, CasesSayWhatTheyAssume) {
             "If T1 wrote x before T2 and T2 wrote l before T1:");
 }
 
+// Of many cases the first are told, and the one that names the story, wherever it is.
+TEST_F(NarratorTest, TheCaseThatNamesTheStoryIsAmongThoseThatAreTold) {
+  Story story = story_of(
+      {{.from = t1, .to = t2, .kind = EdgeKind::WriteWrite, .key = x, .from_op = w2, .to_op = w3},
+       {.from = t2, .to = t1, .kind = EdgeKind::ReadWrite, .key = x, .from_op = r1, .to_op = w2}},
+      {t1, t2});
+  story.cases[0].given = {{x, t1, t2}};
+  for (int i = 1; i < 12; ++i) story.cases.push_back(story.cases[0]);
+  // In cases 0 to 2 a read would have returned something else, and case 11 is case 9 again.
+  for (std::size_t i = 0; i < 3; ++i) {
+    story.cases[i].cycle.clear();
+    story.cases[i].plain = AnomalyKind::ResultSetMismatch;
+  }
+  story.cases[11].mirrors = 9;
+  story.named_by = 11;
+  const Narrator narrator(history, story);
+  const Narrator::ToldCases told = narrator.told_cases(4);
+  EXPECT_EQ(told.numbers, (std::vector<std::size_t>{3, 4, 5, 11}));
+  EXPECT_EQ(told.left, 5u);
+  EXPECT_FALSE(told.mirrored(story.cases[11])) << "nobody knows what it would be the same as";
+  EXPECT_TRUE(narrator.told_cases(9).mirrored(story.cases[11]));
+  const std::vector<std::string> lines = narrator.lines();
+  EXPECT_EQ(lines[lines.size() - 2], "… and 1 more case, until no order of the writes is left.");
+  EXPECT_EQ(lines.back(),
+            "If they saw other versions, they would have returned something else.");
+}
+
 TEST(NarratorKeysTest, LongKeysAreCutShort) {
   HistoryBuilder b;
   const KeyId key = b.key(std::string(3000, 'k'));

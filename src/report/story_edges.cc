@@ -8,11 +8,6 @@
 namespace ouro {
 namespace {
 
-// Whether the edge rests on what its case assumes.
-bool is_assumed(const Edge& edge, const Case& each) {
-  return edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
-}
-
 // Of a lost update by timestamps: each read what the other overwrote.
 std::vector<Edge> mutual_overwriting(const History& history, const Story& story,
                                      const Narrator& narrator) {
@@ -31,6 +26,10 @@ std::vector<Edge> mutual_overwriting(const History& history, const Story& story,
 }
 
 }  // namespace
+
+bool is_assumed(const Edge& edge, const Case& each) {
+  return edge.choice != Edge::kNoChoice || !each.sources.empty() || !each.sights.empty();
+}
 
 bool is_same_edge(const Edge& one, const Edge& other) {
   return one.from == other.from && one.to == other.to && one.kind == other.kind &&

@@ -8,6 +8,9 @@
 
 namespace ouro {
 
+// Whether the edge rests on what its case assumes.
+[[nodiscard]] bool is_assumed(const Edge& edge, const Case& each);
+
 // Whether both run from the same transaction to the same, for the same kind of reason and key.
 [[nodiscard]] bool is_same_edge(const Edge& one, const Edge& other);
 

@@ -37,6 +37,11 @@ function graphEdges(story) {
   return [...edges.values()];
 }
 
+// Whether the arrows of all cases are in one picture, since there are few.
+function showsAllCases(story, edges) {
+  return story.cases.length < 3 && edges.length <= kMostEdges;
+}
+
 // An operation in so many letters: of a long value the beginning, where rows have the columns that
 // matter; of a long key its ends, or if there are few letters nothing, since the arrows name it.
 function briefOp(text, most) {
@@ -96,7 +101,7 @@ class Graph {
   partsFor(activeCase) {
     const all = this.story.txns.map((_, i) => i);
     if (this.hasInitial) all.push(all.length);
-    if (this.story.cases.length < 3 && this.edges.length <= kMostEdges) return {nodes: all, edges: this.edges};
+    if (showsAllCases(this.story, this.edges)) return {nodes: all, edges: this.edges};
     const own = this.edges.filter(edge => edge.uses.some(use => use.c === activeCase));
     const nodes = new Set(own.flatMap(edge => [edge.from, edge.to, ...(edge.reader === undefined ? [] : [edge.reader])])
                               .map(number => this.node(number)).filter(number => number !== -1));
@@ -249,7 +254,7 @@ class Graph {
         part.classList.toggle('faint', !active);
         part.classList.toggle('closing', Boolean(use) && cycle !== undefined &&
                                          cycle.edges.length > 1 && use.i === cycle.edges.length - 1);
-        part.classList.toggle('assumed', edge.given !== undefined);
+        part.classList.toggle('assumed', this.isAssumed(edge, use));
         part.classList.toggle('selected', edge === selected);
       }
     }
@@ -258,6 +263,11 @@ class Graph {
       box.group.classList.toggle('faint', this.story.cases.length > 1 && !involved.has(known));
     }
     this.light(null, false);
+  }
+
+  // Whether the arrow rests on what its case assumes: of several the one that is told.
+  isAssumed(edge, use = edge.uses[0]) {
+    return use !== undefined && Boolean(this.story.cases[use.c]?.edges[use.i].assumed);
   }
 
   find(caseNumber, i) {
@@ -285,9 +295,13 @@ function legend(story, edges) {
   const cycles = story.cases.some(each => each.edges.length > 1);
   if (edges.some(edge => edge.kind === '')) style('none', 'what the sentence says');
   if (cycles) style('thick', 'thick: closes the cycle');
-  if (edges.some(edge => edge.given !== undefined)) style('dashed', 'dashed: only in that order of the writes');
+  const assumed = story.cases.flatMap(each => each.edges).filter(edge => edge.assumed);
+  if (assumed.length > 0) {
+    style('dashed', assumed.every(edge => edge.given !== undefined) ? 'dashed: only in that order of the writes'
+                                                                     : 'dashed: only in that case');
+  }
   if (edges.some(edge => edge.support)) style('dotted', 'dotted: on no cycle, but needed for it');
-  if (story.cases.length > 1 && edges.length <= kMostEdges) style('grey', 'grey: of another case');
+  if (story.cases.length > 1 && showsAllCases(story, edges)) style('grey', 'grey: of another case');
   const has = status => story.txns.some(txn => txn.status === status);
   if (has('aborted')) style('box aborted', 'aborted');
   if (has('unknown')) style('box unknown', 'outcome unknown');

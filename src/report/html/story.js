@@ -41,7 +41,7 @@ class StoryView {
         html('div', {class: story.txns.length > 8 ? 'columns wide' : 'columns'}, this.words,
              html('div', {class: 'drawing'}, this.graph.element, legend(story, this.graph.edges), this.inspector)),
         actions);
-    this.activate(0);
+    this.activate(story.namedBy ?? 0);
     this.inspect(null);
     const unpin = event => {
       if (!this.element.isConnected) document.removeEventListener('keydown', unpin);
@@ -53,26 +53,27 @@ class StoryView {
 
   fillWords() {
     const {story} = this;
-    if (story.plain !== undefined) {
-      this.words.append(html('p', {class: 'plain lead'}, story.plain));
-      return;
-    }
-    const alone = story.cases.length === 1 && story.cases[0].given.length === 0;
-    story.cases.forEach((each, c) => {
-      const steps = html('ol', {}, each.edges.map((edge, i) => this.sentenceItem(edge, c, i)),
-          each.hiddenEdges > 0 ? html('li', {class: 'dim'}, `… and ${counted(each.hiddenEdges, 'more step')}.`) : null);
-      const title = alone ? null : html('button', {type: 'button', class: 'premise', 'aria-expanded': 'false',
-                                                   onclick: () => { this.activate(c); this.pin(null); }}, each.premise);
-      const same = each.mirrors === undefined ? null
-          : html('p', {class: 'same dim'}, 'The same, with names swapped.');
-      this.words.append(html('section', {class: 'case'}, title, same, steps));
-    });
-    if (story.hiddenCases > 0) {
-      this.words.append(html('p', {class: 'dim'}, `… and ${counted(story.hiddenCases, 'more case')}, until no order of the writes is left.`));
-    }
-    if (story.hiddenTxns > 0) {
-      this.words.append(html('p', {class: 'dim'}, `The picture leaves out ${counted(story.hiddenTxns, 'transaction')}.`));
-    }
+    const say = (text, kind = '') => this.words.append(html('p', {class: kind}, text));
+    if (story.plain !== undefined) say(story.plain, 'plain lead');
+    story.others?.forEach(sentence => say(sentence));
+    story.opening?.forEach(sentence => say(sentence));
+    story.cases.forEach((each, c) => this.words.append(this.caseSection(each, c)));
+    if (story.left) say(story.left, 'dim');
+    if (story.closing) say(story.closing);
+    if (story.hiddenTxns > 0) say(`The picture leaves out ${counted(story.hiddenTxns, 'transaction')}.`, 'dim');
+  }
+
+  caseSection(each, c) {
+    const steps = html('ol', {},
+        each.plain ? html('li', {}, html('p', {class: 'impossible'}, each.plain)) : null,
+        each.edges.map((edge, i) => this.sentenceItem(edge, c, i)),
+        each.hiddenEdges > 0 ? html('li', {class: 'dim'}, `… and ${counted(each.hiddenEdges, 'more step')}.`) : null);
+    const title = each.premise === undefined ? null
+        : html('button', {type: 'button', class: 'premise', 'aria-expanded': 'false',
+                          onclick: () => { this.activate(c); this.pin(null); }}, each.premise);
+    const same = each.mirrors === undefined ? null
+        : html('p', {class: 'same dim'}, `the same, with ${each.exchanged.join(' and ')} swapped.`);
+    return html('section', {class: title ? 'case' : 'case alone'}, title, same, steps);
   }
 
   sentenceItem(edge, c, i) {
@@ -145,9 +146,9 @@ class StoryView {
   }
 
   // The same case with one assumption turned round, if the story tells it.
-  otherCases(edge, use) {
-    const given = this.story.cases[use.c].given[edge.given];
-    return this.story.cases.filter(each => each.given.some(
+  otherCases(told, edge) {
+    const given = told.given[edge.given];
+    return edge.given === undefined ? [] : this.story.cases.filter(each => each.given.some(
         other => other.key === given.key && other.first === given.second && other.second === given.first));
   }
 
@@ -161,12 +162,13 @@ class StoryView {
     const told = use ? this.story.cases[use.c] : undefined;
     const sentence = told ? told.edges[use.i].sentence : edge.sentence;
     this.tell(title, html('p', {class: 'why'}, sentence));
-    if (told && edge.given !== undefined) {
+    if (told?.edges[use.i].assumed) {
       this.tell(html('p', {}, 'This holds only ', told.premise[0].toLowerCase() + told.premise.slice(1, -1), '.'));
-      const others = this.otherCases(edge, use);
+      const others = this.otherCases(told, told.edges[use.i]);
       for (const other of others) {
         this.tell(html('div', {class: 'other'}, html('p', {}, 'The other order. ', other.premise),
-            html('ul', {}, other.edges.map(each => html('li', {}, each.sentence)))));
+            html('ul', {}, other.plain ? html('li', {}, other.plain) : null,
+                 other.edges.map(each => html('li', {}, each.sentence)))));
       }
       if (others.length > 0) return;
     } else if (told && this.story.cases.length > 1) {

@@ -1,0 +1,153 @@
+// The stories on the page: every one is told as the text tells it, and its picture says the same.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/html_data.h"
+#include "report/json_writer.h"
+#include "report/narrator.h"
+#include "tests/case_file.h"
+#include "tests/files.h"
+#include "tests/html_page.h"
+#include "tests/page_rules.h"
+#include "tests/random_predicates.h"
+
+namespace ouro {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class HtmlStoryTest : public HtmlPageTest {
+ protected:
+  // Adds the history, and notes what the text says of its stories.
+  void add_told(HtmlReport& report, const std::string& name, const History& history,
+                Evidence evidence) {
+    CheckOptions options;
+    options.evidence = evidence;
+    const auto verdicts = check(history, levels_by(evidence), options);
+    ASSERT_TRUE(verdicts.ok()) << name << ": " << verdicts.error().to_string();
+    const std::vector<Explanation> explanations = explain_all(history, *verdicts);
+    report.add({.name = name,
+                .history = &history,
+                .verdicts = *verdicts,
+                .explanations = explanations,
+                .seconds = 0});
+    std::size_t total = 0;
+    std::vector<std::string> said;
+    for (const SharedStory& shared : shared_stories(explanations, total)) {
+      add_words(history, *shared.story, said);
+    }
+    said_.begin_array();
+    for (const std::string& line : said) said_.value(line);
+    said_.end_array();
+  }
+
+  static void add_words(const History& history, const Story& story,
+                        std::vector<std::string>& said) {
+    const Narrator narrator(history, story);
+    said.push_back(narrator.in_short());
+    if (!narrator.has_proof()) return;
+    for (const auto& lines : {narrator.others(), narrator.lines()}) {
+      for (const std::string& line : lines) {
+        // Of many cases, and of a long cycle, the page tells more.
+        if (line.find("… and") == std::string::npos) said.push_back(line);
+      }
+    }
+  }
+
+  // Opens a page with all that was added, and unfolds it.
+  void open_all(const HtmlReport& report) {
+    open(report);
+    browser_.evaluate(
+        "for (const each of document.querySelectorAll('details.history')) each.open = true; 0");
+    browser_.wait_for(
+        "document.querySelectorAll('.story').length > 0 && "
+        "!document.querySelector('.graph:empty') && "
+        "[...document.querySelectorAll('details.history')].every(e => e.querySelector('.lattice, "
+        ".plain'))");
+    EXPECT_THAT(browser_.complaints(), IsEmpty());
+  }
+
+  void expect_the_words_of_the_text() {
+    EXPECT_EQ(browser_.evaluate("((said) => said.flatMap((lines, i) => {"
+                                "  const bare = text => text.replace(/\\s/g, '');"
+                                "  const page = bare([...document.querySelectorAll(`#history-${i + "
+                                "1} .story`)].map(e => e.textContent).join('|'));"
+                                "  return lines.filter(line => !page.includes(bare(line)))"
+                                "      .map(line => [i + 1, line]);"
+                                "}))(" +
+                                std::move(said_.end_array()).finish() + ")"),
+              "[]");
+  }
+
+  JsonWriter said_ = [] {
+    JsonWriter json;
+    json.begin_array();
+    return json;
+  }();
+};
+
+TEST_F(HtmlStoryTest, EveryCaseIsToldAsTheTextTellsIt) {
+  HtmlReport report;
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / "tests" / "cases")) {
+    if (entry.path().extension() != ".case") continue;
+    const auto parsed = oracle::parse_case(slurp(entry.path()), entry.path().string());
+    ASSERT_TRUE(parsed.ok());
+    const std::string name = entry.path().stem().string();
+    add_told(report, name, parsed->history, Evidence::Observed);
+    if (parsed->history.has_timestamps()) {
+      add_told(report, name + " by timestamps", parsed->history, Evidence::Timestamps);
+    }
+  }
+  open_all(report);
+  EXPECT_GT(browser_.count(".story"), 120u);
+  EXPECT_EQ(browser_.evaluate(kBadStories), "[]");
+  expect_the_words_of_the_text();
+}
+
+TEST_F(HtmlStoryTest, PredicatesOfManyCasesToo) {
+  HtmlReport report;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    oracle::PredicateShape shape = oracle::mixed_predicates(seed);
+    shape.txns = 6;
+    shape.lists = false;  // Where a key holds both, only timestamps decide.
+    const History history = oracle::random_predicates(seed, shape);
+    const std::string name = "seed " + std::to_string(seed);
+    add_told(report, name, history, Evidence::Observed);
+    add_told(report, name + " by timestamps", history, Evidence::Timestamps);
+  }
+  open_all(report);
+  EXPECT_EQ(browser_.evaluate(kBadStories), "[]");
+  expect_the_words_of_the_text();
+}
+
+// A count of one of two rows: cases in which it saw both or neither are impossible, and the text
+// does not tell them.
+TEST_F(HtmlStoryTest, TheCaseThatNamesTheStoryIsTheOneThatIsTold) {
+  const auto parsed =
+      oracle::parse_case(slurp(kRoot / "tests/cases/count_of_half_an_order.case"), "half");
+  ASSERT_TRUE(parsed.ok());
+  open(parsed->history, {Level::Serializable});
+  EXPECT_EQ(browser_.count(".story .case"), 2u);
+  EXPECT_EQ(browser_.count(".story .case.active"), 1u);
+  EXPECT_THAT(browser_.text(".case.active .premise"),
+              HasSubstr("If T2's count=1 saw T1's line1 and T2's count=1 saw no line2 yet:"));
+  EXPECT_EQ(browser_.count(".case.active .sentence"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge:not(.faint)"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge.assumed"), 4u);
+  EXPECT_THAT(browser_.text(".story .words"),
+              HasSubstr("If they saw other versions, they would have returned something else."));
+  browser_.click(".edge-label:not(.faint)");
+  EXPECT_THAT(browser_.text(".inspector"),
+              HasSubstr("This holds only if T2's count=1 saw T1's line1"));
+}
+
+}  // namespace
+}  // namespace ouro
