@@ -214,8 +214,8 @@ TEST_F(HtmlReportTest, ThirtyTransactionsStayReadable) {
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
-// `count` transactions of as many sessions; two of them lose an update of a row with ten columns,
-// in sessions and under a key with long names.
+// `count` transactions of as many sessions; two of them, far apart, lose an update of a row with ten
+// columns, in sessions and under a key with long names.
 History crowd(int count) {
   const std::string row =
       R"({"c0":%,"c1":1,"c2":2,"c3":3,"c4":4,"c5":5,"c6":6,"c7":7,"c8":8,"c9":9})";
@@ -224,13 +224,18 @@ History crowd(int count) {
     return std::string(row).replace(row.find('%'), 1, std::to_string(n));
   };
   const std::string key = "table/" + std::string(200, 'k');
+  const int first = count / 3;
+  const int second = count * 5 / 6;
+  const int setup = first - 1;
   for (int i = 0; i < count; ++i) {
     const std::string session =
-        i == 1 ? "WWWWWWWW" + std::string(200, 's') : fmt::format("client {}", i);
+        i == first ? "WWWWWWWW" + std::string(200, 's') : fmt::format("client {}", i);
     const std::string ops =
-        i == 0   ? fmt::format(R"(["w","{}",{}])", key, value(0))
-        : i <= 2 ? fmt::format(R"(["r","{0}",{1}],["w","{0}",{2}])", key, value(0), value(i))
-                 : fmt::format(R"(["w","other{}",1])", i);
+        i == setup ? fmt::format(R"(["w","{}",{}])", key, value(0))
+        : i == first || i == second
+            ? fmt::format(R"(["r","{0}",{1}],["w","{0}",{2}])", key, value(0),
+                          value(i == first ? 1 : 2))
+            : fmt::format(R"(["w","other{}",1])", i);
     text += fmt::format(R"({{"session":"{}","invoked":{},"completed":{},"ops":[{}]}})", session,
                         i * 1'000'000, i * 1'000'000 + 2'500'000, ops) +
             "\n";
@@ -264,6 +269,12 @@ TEST_F(HtmlReportTest, ManyShapesOnManyScreens) {
       EXPECT_EQ(browser_.evaluate(kUnreadable), "[]") << width << (dark ? " dark" : " light");
     }
     EXPECT_EQ(browser_.evaluate(kBadTicks), "[]") << width;
+    // What surrounds the violation is in view: rows of other sessions are not all empty.
+    EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.timeline')].map(e => "
+                                "[e.querySelectorAll('.bar').length, "
+                                "e.querySelectorAll('.bar:not(.involved)').length])"),
+              "[[2,0],[3,0],[6,0],[30,0],[8,5],[40,37],[2,0]]")
+        << width;
     EXPECT_EQ(browser_.evaluate("document.documentElement.scrollWidth"), std::to_string(width));
     // However long the key and the row, boxes show the column in which versions differ.
     EXPECT_EQ(browser_.evaluate("[...document.querySelectorAll('.op text')].map(e => e.textContent)"

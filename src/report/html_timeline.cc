@@ -1,14 +1,18 @@
 // Timelines of the HTML report: transactions as bars over time, a row for each session.
 //
 // A page cannot hold a million bars. So it has the transactions of the stories, those that were
-// under way closest to them in time, and an even sample of the rest.
+// under way closest to them in time, and an even sample of the rest; and the sessions that have such
+// transactions.
 
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "report/html_data.h"
 #include "report/notation.h"
@@ -71,9 +75,9 @@ class Timeline {
  public:
   Timeline(const History& history, std::span<const SharedStory> stories, const When& when)
       : history_(history) {
-    choose_sessions(stories);
-    collect(when);
     find_hulls(stories, when);
+    choose_sessions(stories, when);
+    collect(when);
     if (bars_.size() > kMostBars) sample();
   }
 
@@ -110,26 +114,29 @@ class Timeline {
   }
 
  private:
-  // Chooses the sessions of the stories, and then the first others, up to kMostSessions.
-  void choose_sessions(std::span<const SharedStory> stories) {
-    std::vector<SessionId> involved;
+  // Chooses the sessions of the stories, and then those with a transaction that was under way
+  // closest to one, up to kMostSessions.
+  void choose_sessions(std::span<const SharedStory> stories, const When& when) {
+    constexpr double kInvolved = -1;  // Closer than any other.
+    std::vector<double> away(history_.session_count(), std::numeric_limits<double>::infinity());
+    for (std::size_t i = 0; i < history_.txn_count(); ++i) {
+      double& nearest = away[history_.session(TxnId{i}).index()];
+      if (nearest <= 0) continue;
+      if (const auto bar = when(history_, TxnId{i})) nearest = std::min(nearest, this->away(*bar));
+    }
     for (const SharedStory& shared : stories) {
       for (const TxnId txn : shared.story->txns) {
         involved_.insert(txn);
-        const SessionId session = history_.session(txn);
-        if (std::find(involved.begin(), involved.end(), session) == involved.end()) {
-          involved.push_back(session);
-        }
+        away[history_.session(txn).index()] = kInvolved;
       }
     }
-    sessions_ = std::move(involved);
-    for (std::size_t i = 0; i < history_.session_count() && sessions_.size() < kMostSessions; ++i) {
-      const SessionId session{i};
-      if (std::find(sessions_.begin(), sessions_.end(), session) == sessions_.end()) {
-        sessions_.push_back(session);
-      }
-    }
-    if (sessions_.size() > kMostSessions) sessions_.resize(kMostSessions);
+    for (std::size_t i = 0; i < history_.session_count(); ++i) sessions_.push_back(SessionId{i});
+    const std::size_t shown = std::min(sessions_.size(), kMostSessions);
+    const auto end = sessions_.begin() + static_cast<std::ptrdiff_t>(shown);
+    std::partial_sort(sessions_.begin(), end, sessions_.end(), [&](SessionId a, SessionId b) {
+      return std::pair(away[a.index()], a) < std::pair(away[b.index()], b);
+    });
+    sessions_.resize(shown);
     std::sort(sessions_.begin(), sessions_.end());
   }
 
