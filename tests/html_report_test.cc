@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -214,8 +215,8 @@ TEST_F(HtmlReportTest, ThirtyTransactionsStayReadable) {
   EXPECT_THAT(browser_.complaints(), IsEmpty());
 }
 
-// `count` transactions of as many sessions; two of them, far apart, lose an update of a row with ten
-// columns, in sessions and under a key with long names.
+// `count` transactions of as many sessions; two of them, far apart, lose an update of a row with
+// ten columns, in sessions and under a key with long names.
 History crowd(int count) {
   const std::string row =
       R"({"c0":%,"c1":1,"c2":2,"c3":3,"c4":4,"c5":5,"c6":6,"c7":7,"c8":8,"c9":9})";
@@ -230,12 +231,11 @@ History crowd(int count) {
   for (int i = 0; i < count; ++i) {
     const std::string session =
         i == first ? "WWWWWWWW" + std::string(200, 's') : fmt::format("client {}", i);
-    const std::string ops =
-        i == setup ? fmt::format(R"(["w","{}",{}])", key, value(0))
-        : i == first || i == second
-            ? fmt::format(R"(["r","{0}",{1}],["w","{0}",{2}])", key, value(0),
-                          value(i == first ? 1 : 2))
-            : fmt::format(R"(["w","other{}",1])", i);
+    const std::string ops = i == setup ? fmt::format(R"(["w","{}",{}])", key, value(0))
+                            : i == first || i == second
+                                ? fmt::format(R"(["r","{0}",{1}],["w","{0}",{2}])", key, value(0),
+                                              value(i == first ? 1 : 2))
+                                : fmt::format(R"(["w","other{}",1])", i);
     text += fmt::format(R"({{"session":"{}","invoked":{},"completed":{},"ops":[{}]}})", session,
                         i * 1'000'000, i * 1'000'000 + 2'500'000, ops) +
             "\n";

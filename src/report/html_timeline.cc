@@ -1,8 +1,8 @@
 // Timelines of the HTML report: transactions as bars over time, a row for each session.
 //
 // A page cannot hold a million bars. So it has the transactions of the stories, those that were
-// under way closest to them in time, and an even sample of the rest; and the sessions that have such
-// transactions.
+// under way closest to them in time, and an even sample of the rest; and the sessions that have
+// such transactions.
 
 #include <absl/container/flat_hash_set.h>
 

@@ -278,8 +278,7 @@ TEST_F(NarratorTest, TheCaseThatNamesTheStoryIsAmongThoseThatAreTold) {
   EXPECT_TRUE(narrator.told_cases(9).mirrored(story.cases[11]));
   const std::vector<std::string> lines = narrator.lines();
   EXPECT_EQ(lines[lines.size() - 2], "… and 1 more case, until no order of the writes is left.");
-  EXPECT_EQ(lines.back(),
-            "If they saw other versions, they would have returned something else.");
+  EXPECT_EQ(lines.back(), "If they saw other versions, they would have returned something else.");
 }
 
 TEST(NarratorKeysTest, LongKeysAreCutShort) {
