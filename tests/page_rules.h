@@ -139,4 +139,31 @@ inline constexpr const char* kBadStories =
   return bad;
 }))";
 
+// What has the focus of the keyboard, and what is wrong with how that is shown: it is not in view,
+// something covers it, or it looks as if it had no focus. Null if nothing has it.
+inline constexpr const char* kFocused = R"((() => {
+  const e = document.activeElement;
+  if (!e || e === document.body) return null;
+  const name = [e.tagName, e.id, e.getAttribute('class'), e.getAttribute('aria-label') ?? e.textContent.slice(0, 40)].join(' ');
+  const bad = [];
+  const line = e.querySelector('.line');
+  const matrix = line?.getScreenCTM();
+  const r = e.getBoundingClientRect();
+  const share = [0.5, 0.1, 0.25, 0.75, 0.9];
+  const points = line ? share.map(at => line.getPointAtLength(line.getTotalLength() * at).matrixTransform(matrix))
+      : share.flatMap(x => share.map(y => ({x: r.left + r.width * x, y: r.top + r.height * y})));
+  const seen = points.filter(({x, y}) => x >= 0 && y >= 0 && x < innerWidth && y < innerHeight);
+  if (r.width === 0 || seen.length === 0) bad.push('out of view');
+  else if (!seen.some(({x, y}) => { const hit = document.elementFromPoint(x, y); return hit && (e.contains(hit) || hit.contains(e)); })) bad.push('covered');
+  const look = () => [e, ...e.querySelectorAll('rect, path')].map(part => {
+    const s = getComputedStyle(part);
+    return [s.outlineStyle, s.outlineWidth, s.stroke, s.strokeWidth, s.fill, s.opacity].join();
+  }).join('|');
+  const on = look();
+  e.blur();
+  if (look() === on) bad.push('looks the same without focus');
+  e.focus({preventScroll: true});
+  return [name, ...bad];
+})())";
+
 }  // namespace ouro

@@ -45,7 +45,10 @@ class StoryView {
     this.inspect(null);
     const unpin = event => {
       if (!this.element.isConnected) document.removeEventListener('keydown', unpin);
-      else if (event.key === 'Escape' && this.pinned) this.pin(null);
+      else if (event.key === 'Escape' && this.pinned) {
+        event.preventDefault();  // Else a dialog around the story would close.
+        this.pin(null);
+      }
     };
     document.addEventListener('keydown', unpin);
     onResize(this.graph.element, width => this.graph.draw(width));
@@ -130,6 +133,8 @@ class StoryView {
     else {
       this.tell(html('p', {class: 'hint'}, 'Point at a transaction for all its operations; click an arrow or a sentence for the reason, and for what the other order would imply.'));
     }
+    // What is told stays in view, but not in front of what the keyboard came to.
+    this.element?.querySelector(':focus-visible')?.scrollIntoView({block: 'nearest'});
   }
 
   inspectTxn(txn) {

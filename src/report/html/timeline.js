@@ -282,13 +282,10 @@ class TimelineView {
       (this.labels.has(bar[4]) ? bright : faint).push(bar);
     }
     for (const bar of [...faint, ...bright]) picture.append(this.drawBar(bar, x, width, axis));
-    // Whatever had the focus was just replaced.
-    const focused = this.plot.contains(document.activeElement) ? document.activeElement : null;
+    // Whatever had the focus is replaced. The bar that was chosen gets it if it can.
+    const focused = this.plot.contains(document.activeElement);
     clear(this.plot).append(picture);
-    if (focused && focused !== this.plot) {
-      const again = [...this.plot.querySelectorAll('.involved')].find(bar => bar.dataset.txn === focused.dataset.txn);
-      (again ?? this.plot).focus({preventScroll: true});
-    }
+    if (focused) (this.plot.querySelector('.bar.chosen[tabindex]') ?? this.plot).focus({preventScroll: true});
     this.names.style.paddingTop = `${axis}px`;
   }
 
@@ -340,10 +337,11 @@ class TimelineView {
     const words = kStatuses[status];
     const about = `${label ? label + ', ' : ''}session ${this.line.sessions[session]}, transaction ${index + 1}, ${words}: ${ops}`;
     const tell = () => this.tell(bar);
+    const focus = () => { this.pinned = bar; tell(); };
     const chosen = bar === this.pinned ? ' chosen' : '';
     const group = svg('g', {class: `bar ${words}${label ? ' involved' : ''}${known ? '' : ' open'}${this.rowHeight > 20 ? '' : ' low'}${chosen}`,
                             'data-txn': label, onmouseenter: tell, onmouseleave: () => this.tell(this.pinned),
-                            onfocus: tell, onclick: () => this.pin(bar), tabindex: label ? 0 : null,
+                            onfocus: focus, onclick: () => this.pin(bar), tabindex: label ? 0 : null,
                             role: 'img', 'aria-label': about},
         svg('rect', {x: round(left), y: axis + row * this.rowHeight + pad, width: round(w),
                      height: this.rowHeight - 2 * pad, rx: 3}));

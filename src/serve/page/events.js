@@ -38,7 +38,7 @@ class EventLog {
     this.onChange = onChange;
     this.events = [];       // The latest, oldest first.
     this.last = 0;          // The number of the last event that was asked for.
-    this.open = new Set();  // The groups that are unfolded.
+    this.open = new Set();  // The groups that are unfolded, and the kinds of which all are listed.
     this.filter = {kind: '', source: '', key: '', after: 0};
   }
 
@@ -125,8 +125,15 @@ class EventLog {
     }
   }
 
+  // Fills the list. What had the focus keeps it.
   show(list, seen) {
+    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.place : undefined;
     list.replaceChildren(...this.kinds().map(kind => this.kindItem(kind, seen)));
+    if (focused !== undefined) this.focus(list, focused);
+  }
+
+  focus(list, place) {
+    [...list.querySelectorAll('[data-place]')].find(each => each.dataset.place === place)?.focus({preventScroll: true});
   }
 
   kindItem({name, meaning, events, groups}, seen) {
@@ -158,7 +165,7 @@ class EventLog {
       if (details.open) this.open.add(name);
       else this.open.delete(name);
       if (details.open && body.childElementCount === 0) fill();
-    }}, html('summary', {}, keys.length === 0 ? 'no key' : ['on ', html('b', {}, keys.map(key => shortened(key, 60)).join(', '))],
+    }}, html('summary', {'data-place': name}, keys.length === 0 ? 'no key' : ['on ', html('b', {}, keys.map(key => shortened(key, 60)).join(', '))],
         ' ', html('span', {class: 'count'}, counted(found.length, 'event')),
         source === undefined ? null : [' ', html('span', {class: 'chip'}, `source ${sourceName(source)}`)],
         ' ', html('span', {class: 'dim'}, times.join(' to ').replace(/ to today /, ' to '),
@@ -174,7 +181,7 @@ class EventLog {
   eventItem(event, seen) {
     const about = event.withdraws === undefined ? '' : `event ${event.group?.event ?? event.withdraws} ${becameOf(event)}: `;
     return html('li', {class: `${event.kind}${event.takenBack ? ' taken-back' : ''}${event.event > seen ? ' new' : ''}`},
-        html('button', {type: 'button', onclick: () => this.onOpen(event)},
+        html('button', {type: 'button', 'data-place': `event ${event.event}`, onclick: () => this.onOpen(event)},
              html('span', {class: 'event-number'}, `${event.event}`),
              html('span', {class: 'headline'}, about, event.headline), timeElement(event.reported)));
   }

@@ -210,6 +210,8 @@ find('ask').addEventListener('submit', event => {
   refresh();
 });
 find('story').addEventListener('close', () => {
+  // Events that came meanwhile have replaced what the story was opened by.
+  if (!find('events').contains(document.activeElement)) log.focus(find('events'), location.hash.slice(1).replace('-', ' '));
   clear(find('story-body'));
   history.replaceState(null, '', location.pathname);
 });
