@@ -149,5 +149,21 @@ TEST_F(HtmlStoryTest, TheCaseThatNamesTheStoryIsTheOneThatIsTold) {
               HasSubstr("This holds only if T2's count=1 saw T1's line1"));
 }
 
+// By timestamps there is no cycle, but the picture has what DOT and JSON have.
+TEST_F(HtmlStoryTest, ALostUpdateByTimestampsHasItsArrows) {
+  open(oracle::history_of("T1 @shop {1,2}: w stock 10\n"
+                          "T2 @ann {3,6}: r stock 10, w stock 9\n"
+                          "T3 @bob {4,7}: r stock 10, w stock 8\n"),
+       {Level::Si}, Evidence::Timestamps);
+  EXPECT_THAT(browser_.text(".story h3"), HasSubstr("ost update"));
+  EXPECT_EQ(browser_.count(".graph .edge.k-wr"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge.k-rw"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge"), 4u) << "and no line that says less";
+  browser_.click(".edge-label.k-rw");
+  EXPECT_EQ(browser_.text(".inspector .why"), "T2 read stock=10, which T3 overwrote with 8.");
+  EXPECT_EQ(browser_.evaluate(kBadStories), "[]");
+  EXPECT_EQ(clashes(), "[]");
+}
+
 }  // namespace
 }  // namespace ouro

@@ -48,9 +48,7 @@ TEST(ServePageTest, TheVerdictChangesLiveAndAViolationOpensItsExplanation) {
   ASSERT_EQ(service.post(writer("a", 1, 4, 1) + writer("<b>bold</b>", 2, 5, 2)).status, 200);
   browser.wait_for("document.getElementById('word').textContent === 'Violated'");
   browser.wait_for("document.querySelectorAll('#events .group').length === 1");
-  browser.wait_for(
-      "document.getElementById('why').textContent === "
-      "'1 × write conflict (lost update among them)'");
+  browser.wait_for("document.getElementById('why').textContent === '1 × lost update'");
   EXPECT_THAT(browser.text("#events .kind"),
               AllOf(HasSubstr("lost update 1 event"), HasSubstr("overwrites an update"),
                     HasSubstr("on x 1 event today")));
@@ -156,6 +154,7 @@ TEST(ServePageTest, ManyEventsOnManyScreens) {
                       ".then(page => /id=\"none\"[^>]* hidden/.test(page))"))
       << "that nothing was found is not said before that is known";
   EXPECT_THAT(browser.text("#events"), HasSubstr("lost update 1 event"));
+  EXPECT_EQ(browser.text("#why"), "1 × lost update, 150 × write conflict");
   const auto look = [&](int width, const std::string& what) {
     for (const bool dark : {false, true}) {
       browser.prefer_dark(dark);

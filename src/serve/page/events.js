@@ -71,10 +71,18 @@ class EventLog {
     return this.events.filter(event => event.event > number);
   }
 
-  // What violations of a kind are called that are known by a better name.
-  otherNames(kind) {
-    const named = this.events.filter(event => event.story?.kind === kind && event.anomaly !== kind && !event.takenBack);
-    return [...new Set(named.map(event => event.anomaly))].sort();
+  // `count` violations of a kind in words: those that have a better name by that, as far as they are
+  // known here.
+  described(kind, count) {
+    const better = new Map();
+    for (const {story, anomaly, takenBack} of this.events) {
+      if (story?.kind === kind && anomaly !== kind && !takenBack) better.set(anomaly, (better.get(anomaly) ?? 0) + 1);
+    }
+    const rest = count - [...better.values()].reduce((sum, each) => sum + each, 0);
+    const parts = [...better, [kind, rest]].filter(([, n]) => n > 0).map(([name, n]) => `${shortCount(n)} × ${name}`);
+    if (rest >= 0 && this.last <= this.events.length) return parts.join(', ');
+    const among = better.size > 0 ? ` (${[...better.keys()].sort().join(', ')} among them)` : '';
+    return `${shortCount(count)} × ${kind}${among}`;
   }
 
   wanted(event) {

@@ -11,18 +11,20 @@ const log = new EventLog({onOpen: openEvent, onChange: showEvents});
 const seen = {event: Infinity, at: 0};  // What was on the screen when somebody last looked.
 let busy = false;
 
+// Only what is new is read out.
+function say(id, text) {
+  if (find(id).textContent !== text) find(id).textContent = text;
+}
+
 function showVerdict(summary) {
-  find('level').textContent = `${summary.level} by timestamps`;
+  say('level', `${summary.level} by timestamps`);
   find('verdict').className = `card ${summary.verdict}`;
-  find('word').textContent = {holds: 'Holds', violated: 'Violated', undecided: 'Undecided'}[summary.verdict];
-  const found = Object.entries(summary.violations).map(([name, n]) => {
-    const others = log.otherNames(name);
-    return `${shortCount(n)} × ${name}${others.length > 0 ? ` (${others.join(', ')} among them)` : ''}`;
-  });
-  find('why').textContent = summary.verdict === 'violated' ? found.join(', ')
+  say('word', {holds: 'Holds', violated: 'Violated', undecided: 'Undecided'}[summary.verdict]);
+  const found = Object.entries(summary.violations).map(([name, n]) => log.described(name, n));
+  say('why', summary.verdict === 'violated' ? found.join(', ')
       : summary.verdict === 'undecided' ? whyUndecided(summary)
       : summary.transactions === 0 ? 'No transaction came yet.'
-      : `${counted(summary.transactions, 'transaction')}, all as the level promises.`;
+      : `${counted(summary.transactions, 'transaction')}, all as the level promises.`);
   document.title = `${find('word').textContent} – Ouro`;
 }
 
@@ -188,6 +190,7 @@ async function refresh() {
       showSources(summary.sources ?? []);
       for (const tile of tiles) tile.show(summary);
       await fetchEvents(summary.events);
+      showVerdict(summary);  // The events have better names for it.
       tellWhileAway(summary);
       find('uptime').textContent = `up ${timeSpan(summary.uptime_seconds)}` +
           (summary.rejected ? `, ${counted(summary.rejected, 'batch', 'batches')} or lines rejected` : '');
