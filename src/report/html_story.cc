@@ -32,13 +32,13 @@ class StoryWriter {
 
   // Writes what is told, in the order in which the text tells it.
   void write_words() {
-    write_sentences("others", narrator_.others());
+    const Narrator::ToldCases told = narrator_.told_cases(kMostCases);
+    write_others(told);
     if (story_.cases.empty()) {
       write_plain();
       return;
     }
     write_sentences("opening", narrator_.opening());
-    const Narrator::ToldCases told = narrator_.told_cases(kMostCases);
     json_.key("cases").begin_array();
     for (const std::size_t i : told.numbers) write_case(story_.cases[i], told);
     json_.end_array();
@@ -134,6 +134,20 @@ class StoryWriter {
     json_.key(name).begin_array();
     for (const std::string& sentence : sentences) json_.value(sentence);
     json_.end_array();
+  }
+
+  // Writes what is said of those who are in no other sentence. Of a long cycle the text leaves out
+  // the middle, but the page has it.
+  void write_others(const Narrator::ToldCases& told) {
+    std::vector<std::string> sentences = narrator_.others();
+    for (const std::size_t number : told.numbers) {
+      const auto& cycle = story_.cases[number].cycle;
+      for (std::size_t i = 0; i < std::min(cycle.size(), kMostEdges); ++i) {
+        const std::string who = narrator_.label(cycle[i].from) + ' ';
+        std::erase_if(sentences, [&](const std::string& each) { return each.starts_with(who); });
+      }
+    }
+    write_sentences("others", sentences);
   }
 
   // Where a case is among those that are told.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,7 +24,6 @@ namespace {
 constexpr std::size_t kMostBars = 1500;
 constexpr std::size_t kNearBars = 700;  // How many of these are for those close to the stories.
 constexpr std::size_t kMostSessions = 40;
-constexpr std::size_t kMostHulls = 8;  // The most stories whose surroundings are shown.
 constexpr std::size_t kMostEvents = 400;
 constexpr std::size_t kLongBar = 90;  // About how many bytes of a bar's operations are shown.
 
@@ -32,7 +32,7 @@ struct Bar {
   TxnId txn;
   std::int64_t start = 0;
   std::optional<std::int64_t> end = {};  // Nothing: not known.
-  double away = 0;                       // How far from the nearest story.
+  double away = 0;                       // How far from the nearest transaction of a story.
 
   [[nodiscard]] std::int64_t last() const { return end.value_or(start); }
 };
@@ -61,21 +61,17 @@ double distance(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to) - static_cast<double>(from);
 }
 
-// The time from the begin of a story's first transaction to the end of its last.
-struct Hull {
+// A time in which a transaction of a story was under way, or several such that overlap.
+struct Span {
   std::int64_t first = 0;
   std::int64_t last = 0;
-
-  [[nodiscard]] double away(const Bar& bar) const {
-    return std::max({0.0, distance(bar.last(), first), distance(last, bar.start)});
-  }
 };
 
 class Timeline {
  public:
   Timeline(const History& history, std::span<const SharedStory> stories, const When& when)
       : history_(history) {
-    find_hulls(stories, when);
+    find_spans(stories, when);
     choose_sessions(stories, when);
     collect(when);
     if (bars_.size() > kMostBars) sample();
@@ -153,24 +149,37 @@ class Timeline {
     }
   }
 
-  void find_hulls(std::span<const SharedStory> stories, const When& when) {
-    for (const SharedStory& shared : stories.first(std::min(stories.size(), kMostHulls))) {
-      std::optional<Hull> hull;
+  // Finds when the transactions of the stories were under way.
+  void find_spans(std::span<const SharedStory> stories, const When& when) {
+    for (const SharedStory& shared : stories) {
       for (const TxnId txn : shared.story->txns) {
-        const auto bar = when(history_, txn);
-        if (!bar) continue;
-        if (!hull) hull = Hull{bar->start, bar->last()};
-        hull->first = std::min(hull->first, bar->start);
-        hull->last = std::max(hull->last, bar->last());
+        if (const auto bar = when(history_, txn)) spans_.push_back({bar->start, bar->last()});
       }
-      if (hull) hulls_.push_back(*hull);
     }
+    std::sort(spans_.begin(), spans_.end(),
+              [](const Span& a, const Span& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (const Span& span : spans_) {
+      if (kept > 0 && span.first <= spans_[kept - 1].last) {
+        spans_[kept - 1].last = std::max(spans_[kept - 1].last, span.last);
+      } else {
+        spans_[kept++] = span;
+      }
+    }
+    spans_.resize(kept);
   }
 
+  // How far a transaction is from the nearest one of a story; 0 if they overlap.
   [[nodiscard]] double away(const Bar& bar) const {
-    double nearest = hulls_.empty() ? 0 : hulls_.front().away(bar);
-    for (const Hull& hull : hulls_) nearest = std::min(nearest, hull.away(bar));
-    return nearest;
+    const auto after =
+        std::upper_bound(spans_.begin(), spans_.end(), bar.start,
+                         [](std::int64_t time, const Span& span) { return time < span.first; });
+    double nearest = spans_.empty() ? 0 : std::numeric_limits<double>::infinity();
+    if (after != spans_.end()) nearest = distance(bar.last(), after->first);
+    if (after != spans_.begin()) {
+      nearest = std::min(nearest, distance(std::prev(after)->last, bar.start));
+    }
+    return std::max(0.0, nearest);
   }
 
   // Reduces bars_ to kMostBars; see the top of the file.
@@ -183,7 +192,7 @@ class Timeline {
     }
     std::for_each(others, bars_.end(), [&](Bar& bar) { bar.away = away(bar); });
     const auto room = static_cast<std::size_t>(kMostBars - (others - bars_.begin()));
-    const std::size_t near = hulls_.empty() ? 0 : std::min(kNearBars, room);
+    const std::size_t near = spans_.empty() ? 0 : std::min(kNearBars, room);
     const auto rest = others + static_cast<std::ptrdiff_t>(near);
     std::nth_element(others, rest, bars_.end(), [](const Bar& a, const Bar& b) {
       return std::pair(a.away, a.txn) < std::pair(b.away, b.txn);
@@ -213,9 +222,9 @@ class Timeline {
   absl::flat_hash_set<TxnId> involved_;  // The transactions of the stories.
   std::vector<SessionId> sessions_;      // The rows, sorted.
   std::vector<Bar> bars_;                // Of these sessions.
-  std::vector<Hull> hulls_;
-  std::size_t total_ = 0;   // Bars of all sessions.
-  std::int64_t first_ = 0;  // The first and last time of all bars.
+  std::vector<Span> spans_;              // Of the stories, sorted and apart.
+  std::size_t total_ = 0;                // Bars of all sessions.
+  std::int64_t first_ = 0;               // The first and last time of all bars.
   std::int64_t last_ = 0;
 };
 

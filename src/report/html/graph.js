@@ -49,8 +49,11 @@ function briefOp(text, most) {
   if ([...text].length <= most || at < 0) return shortened(text, most);
   const value = [...text.slice(at + 1).replace(/"([^"]*)":/g, '$1:')];
   if (most < 20 && value.length > most / 2) {
-    const short = [...`${text.split(' ')[0]} …=`, ...(value[0] === '{' ? value.slice(1) : value)];
-    return `${short.slice(0, most - 1).join('')}…`;
+    const inner = value[0] === '{' && value.at(-1) === '}' ? value.slice(1, -1) : value;
+    const whole = [...text.slice(0, at + 1), ...inner];
+    if (whole.length <= most) return whole.join('');
+    const short = [...`${text.split(' ')[0]} …=`, ...inner];
+    return short.length <= most ? short.join('') : `${short.slice(0, most - 1).join('')}…`;
   }
   const key = shortened(text.slice(0, at), Math.max(most - 1 - value.length, Math.floor(most * 0.4)));
   const left = most - 1 - [...key].length;
