@@ -159,6 +159,11 @@ TEST_F(HtmlStoryTest, ALostUpdateByTimestampsHasItsArrows) {
   EXPECT_EQ(browser_.count(".graph .edge.k-wr"), 2u);
   EXPECT_EQ(browser_.count(".graph .edge.k-rw"), 2u);
   EXPECT_EQ(browser_.count(".graph .edge"), 4u) << "and no line that says less";
+  EXPECT_TRUE(browser_.is_true(R"((() => {
+    const top = name => document.querySelector(`.node[data-txn=${name}]`).getBoundingClientRect().top;
+    return top('T1') < top('T2') && top('T2') < top('T3');
+  })())"))
+      << "from top to bottom";
   browser_.click(".edge-label.k-rw");
   EXPECT_EQ(browser_.text(".inspector .why"), "T2 read stock=10, which T3 overwrote with 8.");
   EXPECT_EQ(browser_.evaluate(kBadStories), "[]");

@@ -154,7 +154,8 @@ TEST(ServePageTest, ManyEventsOnManyScreens) {
                       ".then(page => /id=\"none\"[^>]* hidden/.test(page))"))
       << "that nothing was found is not said before that is known";
   EXPECT_THAT(browser.text("#events"), HasSubstr("lost update 1 event"));
-  EXPECT_EQ(browser.text("#why"), "1 × lost update, 150 × write conflict");
+  browser.wait_for(
+      "document.getElementById('why').textContent === '1 × lost update, 150 × write conflict'");
   const auto look = [&](int width, const std::string& what) {
     for (const bool dark : {false, true}) {
       browser.prefer_dark(dark);

@@ -114,9 +114,11 @@ class Graph {
                             : {nodes: [...nodes].sort((a, b) => a - b), edges: [...own, ...near]};
   }
 
-  // The longest cycle that is drawn: the others are laid out around it.
+  // The longest cycle that is drawn: the others are laid out around it. A story without cases may have
+  // one of two.
   backbone(edges) {
-    let longest = [];
+    const there = edges.find(({from, to}) => from < to && edges.some(other => other.from === to && other.to === from));
+    let longest = there && this.story.cases.length === 0 ? [there.from, there.to].map(number => this.node(number)) : [];
     this.story.cases.forEach((each, c) => {
       const drawn = edges.some(edge => edge.uses.some(use => use.c === c));
       const cycle = each.edges.filter(edge => edge.from !== -1).map(edge => this.node(edge.from));
