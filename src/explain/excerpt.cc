@@ -12,8 +12,10 @@
 
 namespace ouro {
 
-Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool> keys)
-    : h_(history), evidence_(evidence), keys_(std::move(keys)) {
+Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool> keys,
+                     std::vector<bool> lacking)
+    : h_(history), evidence_(evidence), keys_(std::move(keys)), lacking_(std::move(lacking)) {
+  if (h_.has_predicate_reads()) lacking_.clear();
   alive_.reserve(count_writes());
   absl::flat_hash_map<KeyId, OpId> last;
   for (std::size_t t = 0; t < h_.txn_count(); ++t) {
@@ -22,8 +24,9 @@ Excerpter::Excerpter(const History& history, Evidence evidence, std::vector<bool
     for (OpId id = h_.end_op(TxnId{t}); id > h_.first_op(TxnId{t});) {
       --id.value;
       const Op op = h_.op(id);
-      if (is_undone(op.kind) && knows(op.key)) note(id, true);
-      if (!is_write(op.kind) || !knows(op.key)) continue;
+      if (!(is_undone(op.kind) || is_write(op.kind)) || !notes(op.key)) continue;
+      if (is_undone(op.kind)) note(id, true);
+      if (!is_write(op.kind)) continue;
       note(id, aborted);
       if (evidence_ != Evidence::Versions) continue;
       const auto [at, added] = last.try_emplace(op.key, id);
@@ -157,7 +160,7 @@ std::size_t Excerpter::count_writes() const {
   const auto& of = columns_of(h_).op_key;
   std::size_t count = 0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (is_write(kinds[i]) && knows(of[i])) ++count;
+    if (is_write(kinds[i]) && notes(of[i])) ++count;
   }
   return count;
 }

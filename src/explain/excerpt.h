@@ -26,10 +26,13 @@ struct Excerpt {
 
 class Excerpter {
  public:
-  // `keys`: by KeyId, whether parts may have operations on it; empty: all. `history` must outlive
-  // the excerpter. Cost: linear, with hashing only for writes of those keys; with predicate reads
-  // and by versions also the cost of RowGrounds.
-  explicit Excerpter(const History& history, Evidence evidence, std::vector<bool> keys = {});
+  // `keys`: by KeyId, whether parts may have operations on it; empty: all. `lacking`: whether parts
+  // may lack writes of it, undone ones included, that the history has; empty: all, and predicate
+  // reads make it so, too. `history` must outlive the excerpter. Cost: linear, with hashing only
+  // for writes of keys that are in both; with predicate reads and by versions also the cost of
+  // RowGrounds.
+  explicit Excerpter(const History& history, Evidence evidence, std::vector<bool> keys = {},
+                     std::vector<bool> lacking = {});
 
   [[nodiscard]] const History& history() const { return h_; }
 
@@ -48,10 +51,14 @@ class Excerpter {
   [[nodiscard]] Excerpt whole_ordered(TxnId earlier, TxnId later) const;
 
   // The writes of `value` by transactions that did not abort. If there are none and it is not the
-  // initial value, those by transactions that aborted.
+  // initial value, those by transactions that aborted. REQUIRES: parts may lack writes of the key.
   [[nodiscard]] std::span<const OpId> sources(KeyId key, Value value) const;
   // Whether parts may have operations on the key.
   [[nodiscard]] bool knows(KeyId key) const { return keys_.empty() || keys_[key.index()]; }
+  // Whether parts may lack writes of the key. If not, what was written to it is there.
+  [[nodiscard]] bool may_lack(KeyId key) const {
+    return lacking_.empty() || lacking_[key.index()];
+  }
 
   [[nodiscard]] Evidence evidence() const { return evidence_; }
   // By versions the last write of the same transaction to the same key, without which `write` is
@@ -101,6 +108,7 @@ class Excerpter {
  private:
   using KeyValue = std::pair<KeyId, Value>;
 
+  [[nodiscard]] bool notes(KeyId key) const { return knows(key) && may_lack(key); }
   [[nodiscard]] std::size_t count_writes() const;
   void note(OpId write, bool aborted);
   void find_last_writes();
@@ -114,6 +122,7 @@ class Excerpter {
   const History& h_;
   Evidence evidence_;
   std::vector<bool> keys_;
+  std::vector<bool> lacking_;
   // The writes of a value by transactions that did not abort: the only one, or an invalid id if
   // there are several, which are in several_. Most values of a history are written once.
   absl::flat_hash_map<KeyValue, OpId> alive_;

@@ -17,7 +17,7 @@ bool ExcerptDraft::stays(OpId write) const {
 }
 
 ExcerptDraft::Staying ExcerptDraft::staying(KeyId key, Value value) {
-  const auto sources = e_.sources(key, value);
+  const auto sources = e_.may_lack(key) ? e_.sources(key, value) : std::span<const OpId>();
   if (sources.empty()) return {.any = true, .lacks = false, .lacking = {}};
   const auto look = [&] {
     Staying out;

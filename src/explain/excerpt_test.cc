@@ -5,6 +5,8 @@
 #include "ouro/explain.h"
 #include "ouro/history_builder.h"
 #include "tests/case_file.h"
+#include "tests/small_histories.h"
+#include "tests/this_build.h"
 
 namespace ouro {
 namespace {
@@ -173,6 +175,32 @@ TEST(ExcerptTest, PartsKnowWhatTheyAreInTheWhole) {
   EXPECT_EQ(part.txns, (std::vector{TxnId{1}, TxnId{2}}));
   EXPECT_EQ(part.ops, (std::vector{OpId{1}, OpId{2}}));
   EXPECT_EQ(part.keys, (std::vector{KeyId{1}}));
+}
+
+// Whoever knows which keys lose writes gets the same part sooner.
+TEST(ExcerptTest, KeysThatLackNothingNeedNoLook) {
+  for (std::uint64_t seed = 1; seed <= 2000 / kSlowdown; ++seed) {
+    const History history = oracle::random_history(seed, oracle::mixed_shape(seed));
+    std::vector<TxnId> txns;
+    std::vector<bool> kept(history.op_count(), true);
+    std::vector<bool> lacking(history.key_count(), false);
+    for (std::size_t t = 0; t < history.txn_count(); ++t) {
+      const bool goes = (seed * 7 + t * 5) % 3 == 0;
+      if (!goes) txns.emplace_back(t);
+      for (OpId id = history.first_op(TxnId{t}); goes && id < history.end_op(TxnId{t});) {
+        kept[id.index()] = false;
+        if (const KeyId key = history.op(id).key; key.valid()) lacking[key.index()] = true;
+        ++id.value;
+      }
+    }
+    for (const Evidence evidence : {Evidence::Observed, Evidence::Versions}) {
+      const Excerpt slow = Excerpter(history, evidence).make(txns, kept);
+      const Excerpt quick = Excerpter(history, evidence, {}, lacking).make(txns, kept);
+      ASSERT_EQ(to_string(quick.history), to_string(slow.history)) << "seed " << seed;
+      ASSERT_EQ(quick.ops, slow.ops) << "seed " << seed;
+      ASSERT_EQ(quick.keys, slow.keys) << "seed " << seed;
+    }
+  }
 }
 
 }  // namespace

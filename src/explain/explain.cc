@@ -204,6 +204,7 @@ class Explaining {
     budget_.charge(kStepsPerExcerpt * h_.op_count());
     std::vector<TxnId> left;
     std::vector<bool> kept(h_.op_count(), true);
+    std::vector<bool> lacking(h_.key_count(), false);
     for (std::size_t t = 0; t < removed_.size(); ++t) {
       if (!removed_[t]) {
         left.emplace_back(t);
@@ -211,9 +212,10 @@ class Explaining {
       }
       for (OpId id = h_.first_op(TxnId{t}); id < h_.end_op(TxnId{t}); ++id.value) {
         kept[id.index()] = false;
+        if (h_.op(id).key.valid()) lacking[h_.op(id).key.index()] = true;
       }
     }
-    return Excerpter(h_, first_.evidence).make(left, kept);
+    return Excerpter(h_, first_.evidence, {}, std::move(lacking)).make(left, kept);
   }
 
   // ---- one story ----

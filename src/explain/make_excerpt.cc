@@ -208,6 +208,11 @@ class ExcerptMaker {
   // but not all: which of those that the list shows would be gone is open.
   void add_list_read(TxnId txn, const Op& op) {
     const auto list = h_.list(op.value);
+    if (!e_.may_lack(op.key)) {
+      const KeyId renamed = d_.key(op.key);
+      push(op, renamed, list_value(renamed, {list.begin(), list.end()}));
+      return;
+    }
     const bool torn = std::any_of(list.begin(), list.end(),
                                   [&](Value element) { return d_.is_torn(op.key, element); });
     if (torn) return;
