@@ -196,35 +196,46 @@ std::span<const OpId> Excerpter::sources(KeyId key, Value value) const {
   return aborted->second;
 }
 
-History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,
+namespace {
+
+// Makes the part with these operations, and looks only at their keys; at all, if one of them is a
+// predicate read, which may have to do with any key.
+Excerpt part_of(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,
                 Evidence evidence) {
   std::vector<bool> kept(history.op_count(), false);
-  for (const OpId op : ops) kept[op.index()] = true;
-  return Excerpter(history, evidence).make(txns, kept).history;
+  std::vector<bool> keys(history.key_count(), false);
+  bool of_keys = true;
+  for (const OpId op : ops) {
+    kept[op.index()] = true;
+    const KeyId key = history.op(op).key;
+    if (key.valid()) keys[key.index()] = true;
+    of_keys = of_keys && key.valid();
+  }
+  if (!of_keys) keys.clear();
+  return Excerpter(history, evidence, std::move(keys)).make(txns, kept);
 }
 
-History excerpt(const History& history, std::span<const TxnId> txns, Evidence evidence) {
+std::vector<OpId> ops_of(const History& history, std::span<const TxnId> txns) {
   std::vector<OpId> ops;
   for (const TxnId txn : txns) {
     for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) ops.push_back(op);
   }
-  return excerpt(history, txns, ops, evidence);
+  return ops;
+}
+
+}  // namespace
+
+History excerpt(const History& history, std::span<const TxnId> txns, std::span<const OpId> ops,
+                Evidence evidence) {
+  return part_of(history, txns, ops, evidence).history;
+}
+
+History excerpt(const History& history, std::span<const TxnId> txns, Evidence evidence) {
+  return excerpt(history, txns, ops_of(history, txns), evidence);
 }
 
 Excerpt whole_txns(const History& history, std::span<const TxnId> txns, Evidence evidence) {
-  std::vector<bool> kept(history.op_count(), false);
-  std::vector<bool> keys(history.key_count(), false);
-  bool of_keys = true;  // Whether none is a predicate read, which may have to do with any key.
-  for (const TxnId txn : txns) {
-    for (OpId op = history.first_op(txn); op < history.end_op(txn); ++op.value) {
-      kept[op.index()] = true;
-      const KeyId key = history.op(op).key;
-      if (key.valid()) keys[key.index()] = true;
-      of_keys = of_keys && key.valid();
-    }
-  }
-  if (!of_keys) keys.clear();
-  return Excerpter(history, evidence, std::move(keys)).make(txns, kept);
+  return part_of(history, txns, ops_of(history, txns), evidence);
 }
 
 }  // namespace ouro

@@ -199,6 +199,8 @@ TEST(ExcerptTest, KeysThatLackNothingNeedNoLook) {
       ASSERT_EQ(to_string(quick.history), to_string(slow.history)) << "seed " << seed;
       ASSERT_EQ(quick.ops, slow.ops) << "seed " << seed;
       ASSERT_EQ(quick.keys, slow.keys) << "seed " << seed;
+      const History same = excerpt(history, txns, evidence);
+      ASSERT_EQ(to_string(same), to_string(slow.history)) << "seed " << seed;
     }
   }
 }

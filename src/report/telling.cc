@@ -256,9 +256,9 @@ void append_stories(std::string& out, const History& history, const Verdict& ver
       out += fmt::format("\n  … and {} more of {}.\n", grouped(more), kind_phrase(story));
     }
   }
-  if (!explanation.complete && !stories.empty()) {
-    out += "\n  There may be more; --examples N tells up to N of each name.\n";
-  }
+  constexpr std::string_view kMore =
+      "\n  There may be more; --examples N tells up to N of each name.\n";
+  if (!explanation.complete && !stories.empty() && !out.ends_with(kMore)) out += kMore;
 }
 
 void append_closing(std::string& out, const History& history, const ReportOptions& options) {
