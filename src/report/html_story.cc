@@ -139,7 +139,7 @@ class StoryWriter {
   // Writes what is said of those who are in no other sentence. Of a long cycle the text leaves out
   // the middle, but the page has it.
   void write_others(const Narrator::ToldCases& told) {
-    std::vector<std::string> sentences = narrator_.others();
+    std::vector<std::string> sentences = narrator_.others(narrator_.lines());
     for (const std::size_t number : told.numbers) {
       const auto& cycle = story_.cases[number].cycle;
       for (std::size_t i = 0; i < std::min(cycle.size(), kMostEdges); ++i) {
