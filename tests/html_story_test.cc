@@ -149,6 +149,25 @@ TEST_F(HtmlStoryTest, TheCaseThatNamesTheStoryIsTheOneThatIsTold) {
               HasSubstr("This holds only if T2's count=1 saw T1's line1"));
 }
 
+// Whoever is only in what a case supposes is in its picture, too.
+TEST_F(HtmlStoryTest, WhatACaseSupposesIsDrawn) {
+  const auto parsed =
+      oracle::parse_case(slurp(kRoot / "tests/cases/average_of_half_a_transfer.case"), "half");
+  ASSERT_TRUE(parsed.ok());
+  open(parsed->history, {Level::Serializable});
+  EXPECT_EQ(browser_.count(".graph .node"), 3u);
+  EXPECT_EQ(browser_.count(".graph .edge.supposed"), 2u);
+  EXPECT_EQ(browser_.count(".graph .edge.closing"), 1u);
+  EXPECT_EQ(browser_.count(".graph .node.faint"), 0u);
+  EXPECT_EQ(clashes(), "[]");
+  browser_.click(".edge-label.k-ww.supposed");
+  EXPECT_EQ(browser_.text(".inspector .why"), "Supposed: T1 wrote k1 before T2.");
+  browser_.click(".case:nth-of-type(2) .premise");
+  EXPECT_THAT(browser_.text(".case.active .premise"), HasSubstr("T2 wrote k2 before T1"));
+  EXPECT_EQ(browser_.count(".graph .edge.supposed"), 2u);
+  EXPECT_THAT(browser_.complaints(), IsEmpty());
+}
+
 // By timestamps there is no cycle, but the picture has what DOT and JSON have.
 TEST_F(HtmlStoryTest, ALostUpdateByTimestampsHasItsArrows) {
   open(oracle::history_of("T1 @shop {1,2}: w stock 10\n"

@@ -267,6 +267,20 @@ std::string Narrator::wrong_at_once(const Case& each) const {
                      info(*each.plain).meaning);
 }
 
+std::string Narrator::supposition(const Edge& edge) const {
+  const std::string from = label(edge.from);
+  const std::string to = label(edge.to);
+  const std::string key = short_key(history_, edge.key);
+  switch (edge.kind) {
+    case EdgeKind::WriteRead:
+      return fmt::format("Supposed: {} saw {}'s {}.", to, from, key);
+    case EdgeKind::ReadWrite:
+      return fmt::format("Supposed: {} missed {}'s {}.", from, to, key);
+    default:
+      return fmt::format("Supposed: {} wrote {} before {}.", from, key, to);
+  }
+}
+
 std::string Narrator::left_cases(std::size_t count) {
   return fmt::format("… and {}, until no order of the writes is left.",
                      counted(count, "more case"));

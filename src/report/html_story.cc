@@ -177,7 +177,34 @@ class StoryWriter {
     for (std::size_t i = 0; i < shown; ++i) {
       write_edge(each.cycle, i, narrator_.sentence(each.cycle, i), is_assumed(each.cycle[i], each));
     }
-    json_.end_array().member("hiddenEdges", each.cycle.size() - shown).end_object();
+    json_.end_array().member("hiddenEdges", each.cycle.size() - shown);
+    write_supposed(each);
+    json_.end_object();
+  }
+
+  // Writes what the case assumes as edges, but for those of its cycle.
+  void write_supposed(const Case& each) {
+    std::vector<Edge> known(each.cycle);
+    json_.key("supposed").begin_array();
+    const auto suppose = [&](TxnId from, TxnId to, EdgeKind kind, KeyId key) {
+      const Edge edge{.from = from, .to = to, .kind = kind, .key = key};
+      const auto same = [&](const Edge& other) { return is_same_edge(edge, other); };
+      if (!from.valid() || from == to || std::any_of(known.begin(), known.end(), same)) return;
+      known.push_back(edge);
+      write_link(edge, name(kind), narrator_.supposition(edge));
+    };
+    for (const Assumption& given : each.given) {
+      suppose(given.first, given.second, EdgeKind::WriteWrite, given.key);
+    }
+    for (const ReadSource& said : each.sources) {
+      suppose(said.writer, history_.txn_of(said.read), EdgeKind::WriteRead, said.key);
+    }
+    for (const ReadSight& sight : each.sights) {
+      const TxnId reader = history_.txn_of(sight.read);
+      if (sight.seen) suppose(sight.writer, reader, EdgeKind::WriteRead, sight.key);
+      if (!sight.seen) suppose(reader, sight.writer, EdgeKind::ReadWrite, sight.key);
+    }
+    json_.end_array();
   }
 
   // Writes the edges that are on no cycle, but behind one.

@@ -74,6 +74,8 @@ class Narrator {
   [[nodiscard]] ToldCases told_cases(std::size_t most) const;
   // What makes the case impossible if it has no cycle; "" if it has one.
   [[nodiscard]] std::string wrong_at_once(const Case& each) const;
+  // "Supposed: T3 saw T1's x.": an edge that stands for what a case assumes.
+  [[nodiscard]] std::string supposition(const Edge& edge) const;
   // "… and 3 more cases, until no order of the writes is left."
   [[nodiscard]] static std::string left_cases(std::size_t count);
   // What lines() end with: a sentence on the cases that are not told; "" if that needs none.

@@ -22,6 +22,11 @@ function edgeKey(edge) {
       .join('|');
 }
 
+// The edges of a case: those of its cycle, then those that stand for what it assumes.
+function caseEdges(each) {
+  return [...each.edges, ...each.supposed ?? []];
+}
+
 // The arrows of all cases, each once. `uses` says in which case an arrow is, and where there.
 function graphEdges(story) {
   const edges = new Map();
@@ -31,7 +36,7 @@ function graphEdges(story) {
     if (!edges.has(key)) edges.set(key, {...edge, uses: [], support: use === null});
     if (use) edges.get(key).uses.push(use);
   };
-  story.cases.forEach((each, c) => each.edges.forEach((edge, i) => add(edge, {c, i})));
+  story.cases.forEach((each, c) => caseEdges(each).forEach((edge, i) => add(edge, {c, i})));
   story.support.forEach(edge => add(edge, null));
   (story.links ?? []).forEach((edge, i) => add(edge, {c: 0, i}));
   return [...edges.values()];
@@ -261,6 +266,7 @@ class Graph {
                                          cycle.edges.length > 1 && use.i === cycle.edges.length - 1);
         part.classList.toggle('assumed', this.isAssumed(edge, use));
         part.classList.toggle('selected', edge === selected);
+        part.classList.toggle('supposed', Boolean(use) && cycle !== undefined && use.i >= cycle.edges.length);
       }
     }
     for (const box of this.shapes.boxes) {
@@ -272,7 +278,7 @@ class Graph {
 
   // Whether the arrow rests on what its case assumes: of several the one that is told.
   isAssumed(edge, use = edge.uses[0]) {
-    return use !== undefined && Boolean(this.story.cases[use.c]?.edges[use.i].assumed);
+    return use !== undefined && Boolean(this.story.cases[use.c] && caseEdges(this.story.cases[use.c])[use.i].assumed);
   }
 
   find(caseNumber, i) {
@@ -305,7 +311,8 @@ function legend(story, edges) {
     style('dashed', assumed.every(edge => edge.given !== undefined) ? 'dashed: only in that order of the writes'
                                                                      : 'dashed: only in that case');
   }
-  if (edges.some(edge => edge.support)) style('dotted', 'dotted: on no cycle, but needed for it');
+  const supposed = story.cases.some(each => each.supposed?.length > 0);
+  if (supposed || edges.some(edge => edge.support)) style('dotted', 'dotted: on no cycle, but needed for it');
   if (story.cases.length > 1 && showsAllCases(story, edges)) style('grey', 'grey: of another case');
   const has = status => story.txns.some(txn => txn.status === status);
   if (has('aborted')) style('box aborted', 'aborted');

@@ -165,11 +165,12 @@ class StoryView {
     const title = html('h4', {}, `${this.nameOf(edge.from)} → ${this.nameOf(edge.to)} `,
                        html('small', {class: `k-${edge.kind}`}, edgeLabel(edge), kKinds[edge.kind] ? ` · ${kKinds[edge.kind]}` : ''));
     const told = use ? this.story.cases[use.c] : undefined;
-    const sentence = told ? told.edges[use.i].sentence : edge.sentence;
-    this.tell(title, html('p', {class: 'why'}, sentence));
-    if (told?.edges[use.i].assumed) {
+    const own = told ? caseEdges(told)[use.i] : edge;
+    this.tell(title, html('p', {class: 'why'}, own.sentence));
+    if (told?.supposed?.includes(own)) return;
+    if (own.assumed) {
       this.tell(html('p', {}, 'This holds only ', told.premise[0].toLowerCase() + told.premise.slice(1, -1), '.'));
-      const others = this.otherCases(told, told.edges[use.i]);
+      const others = this.otherCases(told, own);
       for (const other of others) {
         this.tell(html('div', {class: 'other'}, html('p', {}, 'The other order. ', other.premise),
             html('ul', {}, other.plain ? html('li', {}, other.plain) : null,
@@ -179,8 +180,8 @@ class StoryView {
     } else if (told && this.story.cases.length > 1) {
       this.tell(html('p', {}, 'This holds whatever the order of the writes.'));
     }
-    if (edge.otherwise !== '') {
-      this.tell(html('p', {class: 'other'}, `If it were the other way round, ${edge.otherwise}.`));
+    if (own.otherwise !== '') {
+      this.tell(html('p', {class: 'other'}, `If it were the other way round, ${own.otherwise}.`));
     }
   }
 }
