@@ -267,6 +267,15 @@ TEST(ServePageTest, EverySourceHasItsVerdictAndItsEvents) {
   browser.click("#sources li:nth-child(2) button");
   EXPECT_EQ(browser.count("#events .group"), 1u);
   EXPECT_THAT(browser.text("#events .chip"), HasSubstr("shop"));
+  // Its recorder takes it back.
+  ASSERT_EQ(service.post("the log broke", "text/plain", {}, "/source/shop/undecided").status, 200);
+  browser.wait_for("document.querySelectorAll('#sources .badge.undecided').length === 1");
+  browser.wait_for("document.querySelectorAll('#events .group.withdrawn').length === 1");
+  browser.click("#events .kind.undecided summary");
+  browser.wait_for("!!document.querySelector('#events .kind.undecided .group li button')");
+  browser.click("#events .kind.undecided .group li button");
+  EXPECT_THAT(browser.text("#story-body"), HasSubstr("the log broke."));
+  EXPECT_THAT(browser.text("#story-facts"), StartsWith("source shop, reported"));
   EXPECT_THAT(browser.complaints(), IsEmpty());
 }
 

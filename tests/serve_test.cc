@@ -282,7 +282,8 @@ TEST(ServeTest, StandardInputEndsTheServiceAndBadLinesAreLeftOut) {
   service.close_input();
   const auto end = service.wait();
   EXPECT_EQ(end.status, 1);
-  EXPECT_EQ(json_at(end.out.substr(0, end.out.find('\n')), "/anomaly"), "\"lost update\"");
+  EXPECT_THAT(end.out, HasSubstr("\"kind\":\"input-fault\""));
+  EXPECT_THAT(end.out, HasSubstr("\"kind\":\"violation\",\"anomaly\":\"lost update\""));
   EXPECT_THAT(end.err, HasSubstr("standard input: left out a line: "));
   EXPECT_THAT(end.err, HasSubstr("completed at 1, before it was invoked at 2"));
   EXPECT_THAT(end.err, HasSubstr("VIOLATED session-si by timestamps (1 write conflict)"));

@@ -88,9 +88,11 @@ struct ServeOptions {
 struct ServeReport {
   Level level = Level::SessionSi;
   // Undecided: nothing was violated, but some transactions came too late to be judged, or without
-  // timestamps.
+  // timestamps, or some are missing.
   Outcome outcome = Outcome::Holds;
   StreamSummary summary;
+  // What was wrong with the input, so that not all can be judged: "shop: the slot is lost".
+  std::vector<std::string> doubts;
   std::uint64_t events = 0;    // Events since the state folder was new.
   std::uint64_t rejected = 0;  // Batches or lines that this process could not read.
   double seconds = 0;          // How long this process served.

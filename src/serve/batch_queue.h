@@ -21,6 +21,7 @@
 
 #include "ouro/history.h"
 #include "ouro/result.h"
+#include "serve/doubt.h"
 
 namespace ouro::serving {
 
@@ -67,11 +68,14 @@ struct Receipt {
   std::optional<Error> error;
   bool full = false;      // The error is a disk that is full; it may be sent again later.
   bool repeated = false;  // The batch had been applied before, so nothing was done.
+  bool unjudged = false;  // Nothing of its source is judged any more.
 };
 
 struct Batch {
   std::string source;   // See sources.h; empty: the batch names none.
   bool forget = false;  // Not a batch at all, but the wish to forget its source.
+  // Not a batch either, but what its recorder got wrong.
+  std::optional<Doubt> doubt = std::nullopt;
   std::shared_ptr<const History> history;
   std::string binary;  // The history in native binary form, if it is to be logged.
   BatchId id;

@@ -62,6 +62,11 @@ void EventHub::publish(SourceEvents events) {
     published = event.number;
     pending_.push_back({++numbered_, events.number, events.name, std::move(event)});
   }
+  for (Doubt& doubt : events.doubts) {
+    if (doubt.number <= doubts_[events.number]) continue;
+    doubts_[events.number] = doubt.number;
+    pending_.push_back({++numbered_, events.number, events.name, {}, std::move(doubt)});
+  }
   changed_.notify_all();
 }
 
@@ -70,7 +75,11 @@ void EventCounters::add(const EventText& event) {
     ++violations[{event.source_number, event.counted_as}];
   }
   ++kinds[static_cast<std::size_t>(event.what)];
-  published[event.source_number] = event.in_source;
+  if (event.doubt > 0) {
+    doubts[event.source_number] = event.doubt;
+  } else {
+    published[event.source_number] = event.in_source;
+  }
   names[event.source_number] = event.source;
 }
 
@@ -87,7 +96,7 @@ std::string_view name_of(const EventCounters& counters, std::uint32_t source) {
   return found == counters.names.end() ? std::string_view() : found->second;
 }
 
-// The file has lines "events N", "kinds N N N N", "published SOURCE N NAME" and
+// The file has lines "events N", "kinds N N N N", "published SOURCE N NAME", "doubts SOURCE N" and
 // "violations SOURCE N ANOMALY".
 Status EventHub::save_counters() const {
   if (options_.counters.empty()) return {};
@@ -97,6 +106,9 @@ Status EventHub::save_counters() const {
   text += '\n';
   for (const auto& [source, count] : counters_.published) {
     text += fmt::format("published {} {} {}\n", source, count, name_of(counters_, source));
+  }
+  for (const auto& [source, count] : counters_.doubts) {
+    text += fmt::format("doubts {} {} \n", source, count);
   }
   for (const auto& [which, count] : counters_.violations) {
     text += fmt::format("violations {} {} {}\n", which.first, count, which.second);
@@ -120,6 +132,8 @@ Status EventHub::load_counters() {
       if (what == "published") {
         counters_.published[source] = count;
         counters_.names[source] = name;
+      } else if (what == "doubts") {
+        counters_.doubts[source] = count;
       } else {
         counters_.violations[{source, name}] = count;
       }
@@ -128,7 +142,6 @@ Status EventHub::load_counters() {
   if (counted > last_) {
     return damaged(fmt::format("has {} events, and there were {}", last_, counted));
   }
-  if (!saved) counters_.published[0] = last_;  // A state of an earlier version has one source.
   for (std::uint64_t number = std::max(counted + 1, log_.first()); number <= last_; ++number) {
     EventText event;
     if (!parse_event(log_.read(number), event)) {
@@ -137,6 +150,7 @@ Status EventHub::load_counters() {
     counters_.add(event);
   }
   published_ = counters_.published;
+  doubts_ = counters_.doubts;
   return {};
 }
 
@@ -239,6 +253,7 @@ EventHub::Overview EventHub::overview() const {
                                .counted_as = at->counted_as,
                                .headline = at->headline,
                                .reported = at->reported,
+                               .doubt = at->doubt,
                                .line = {}});
   }
   return overview;

@@ -36,6 +36,7 @@ struct EventCounters {
   std::map<std::pair<std::uint32_t, std::string>, std::uint64_t> violations;
   std::array<std::uint64_t, 4> kinds{};              // By StreamEvent::What.
   std::map<std::uint32_t, std::uint64_t> published;  // How many events each source has had.
+  std::map<std::uint32_t, std::uint64_t> doubts;     // How many doubts of each source were told.
   std::map<std::uint32_t, std::string> names;        // Of the sources.
   void add(const EventText& event);
 };
@@ -112,6 +113,7 @@ class EventHub {
   std::uint64_t numbered_ = 0;  // The number of the last event that publish() took.
   // By source: the number of the last event that publish() took.
   std::map<std::uint32_t, std::uint64_t> published_;
+  std::map<std::uint32_t, std::uint64_t> doubts_;  // Likewise.
   std::uint64_t last_ = 0;  // The number of the last event that is text.
   EventLog log_;
   std::uint64_t delivered_ = 0;

@@ -74,7 +74,53 @@ using What = StreamEvent::What;
 
 std::string_view kind_name(What what) { return kKindNames[static_cast<std::size_t>(what)]; }
 
+namespace {
+
+// The members that all events begin with.
+void write_place(const EventText& told, JsonWriter& json) {
+  json.begin_object().member("event", told.number);
+  if (told.source_number != 0) {
+    json.member("source", std::string_view(told.source));
+    json.member("source_number", std::uint64_t{told.source_number});
+  }
+}
+
+std::string line_of(JsonWriter& json) {
+  std::string line = std::move(json.end_object()).finish();
+  if (!line.ends_with('\n')) line += '\n';
+  return line;
+}
+
+EventText tell_doubt(const NumberedEvent& numbered) {
+  const Doubt& doubt = numbered.doubt;
+  const bool whole = doubt.scope == Doubt::Scope::Everything;
+  EventText told{.number = numbered.number,
+                 .source_number = numbered.source_number,
+                 .source = numbered.source,
+                 .what = whole ? What::Undecided : What::Fault,
+                 .anomaly = whole ? "not judged from here" : "input is missing",
+                 .headline = {},
+                 .reported = seconds(doubt.at),
+                 .doubt = doubt.number,
+                 .line = {}};
+  told.headline = told.anomaly + ": " + doubt.reason;
+  JsonWriter json;
+  write_place(told, json);
+  json.member("doubt", doubt.number).member("kind", kind_name(told.what));
+  json.member("anomaly", std::string_view(told.anomaly));
+  json.member("id", whole ? "not-judged" : "missing-input");
+  if (doubt.scope != Doubt::Scope::None) json.member("voids", name(doubt.scope));
+  json.member("reason", std::string_view(doubt.reason));
+  json.member("headline", std::string_view(told.headline));
+  json.member("arrived", told.reported).member("reported", told.reported);
+  told.line = line_of(json);
+  return told;
+}
+
+}  // namespace
+
 EventText tell(const NumberedEvent& numbered, Telling telling) {
+  if (numbered.doubt.number > 0) return tell_doubt(numbered);
   const StreamEvent& event = numbered.event;
   EventText told{.number = numbered.number,
                  .in_source = event.number,
@@ -88,15 +134,13 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
                  .reported = seconds(event.reported),
                  .line = {}};
   JsonWriter json;
-  json.begin_object().member("event", told.number);
-  if (told.source_number != 0) {
-    json.member("source", std::string_view(told.source));
-    json.member("source_number", std::uint64_t{told.source_number});
-  }
+  write_place(told, json);
   if (told.in_source != told.number) json.member("number", told.in_source);
   json.member("kind", kind_name(event.what));
   if (event.withdraws != 0) json.member("withdraws", event.withdraws);
-  const bool late = event.what == What::Undecided && event.withdraws == 0;
+  // It is about a transaction, not about a violation that may be none.
+  const bool late = event.what == What::Undecided && event.withdraws == 0 &&
+                    event.verdict.outcome != Outcome::Violated;
   if (late) told.anomaly = kTooLate;
   std::string id(late ? "too-late" : info(event.kind).id);
   std::string text;
@@ -126,8 +170,7 @@ EventText tell(const NumberedEvent& numbered, Telling telling) {
   if (event.history != nullptr) write_transactions(*event.history, json);
   if (!text.empty()) json.member("text", std::string_view(text));
   if (!story.empty()) json.key("story").json(story);
-  told.line = std::move(json.end_object()).finish();
-  if (!told.line.ends_with('\n')) told.line += '\n';
+  told.line = line_of(json);
   return told;
 }
 
@@ -152,7 +195,10 @@ bool parse_event(const std::string& line, EventText& event) {
   static_cast<void>(number_of("source_number", source));
   event.source_number = static_cast<std::uint32_t>(source);
   event.source = member("source").text().value_or("");
-  if (!number_of("number", event.in_source)) event.in_source = event.number;
+  static_cast<void>(number_of("doubt", event.doubt));
+  if (!number_of("number", event.in_source)) {
+    event.in_source = event.doubt > 0 ? 0 : event.number;
+  }
   const auto* const known = std::find(std::begin(kKindNames), std::end(kKindNames), *kind);
   if (known == std::end(kKindNames)) return false;
   event.what = static_cast<What>(known - std::begin(kKindNames));

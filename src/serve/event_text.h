@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ouro/stream.h"
+#include "serve/doubt.h"
 
 namespace ouro::serving {
 
@@ -20,6 +21,7 @@ struct EventText {
   std::string counted_as;       // The name of the anomaly's kind, whatever its story is called.
   std::string headline;         // "lost update: sessions a, b"
   double reported = 0;          // Seconds since 1970.
+  std::uint64_t doubt = 0;      // The number of the doubt that it tells of; zero: of none.
   std::string line;             // The JSON, with a line break.
 };
 
@@ -35,6 +37,7 @@ struct NumberedEvent {
   std::uint32_t source_number = 0;
   std::string source;
   StreamEvent event;
+  Doubt doubt = {};  // If its number is not zero, that is the event.
 };
 
 [[nodiscard]] EventText tell(const NumberedEvent& event, Telling telling);

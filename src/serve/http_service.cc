@@ -28,6 +28,7 @@ constexpr char kNdjson[] = "application/x-ndjson";
 constexpr char kPlain[] = "text/plain; charset=utf-8";
 constexpr std::string_view kDefaultSource = "default";
 constexpr std::string_view kSourcePath = "/source/";
+constexpr std::string_view kUndecided = "/undecided";
 constexpr std::string_view kEventPath = "/event/";
 
 HttpResponse refusal(int status, std::string_view what) {
@@ -49,6 +50,11 @@ bool is_source_name(std::string_view name) {
   return name.size() <= Sources::kMaxNameBytes &&
          std::none_of(name.begin(), name.end(),
                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+// The source that an address names.
+std::string source_in(std::string_view name) {
+  return name == kDefaultSource ? std::string() : std::string(name);
 }
 
 // Parses "client/number"; false if `text` is not of that form.
@@ -104,6 +110,9 @@ struct HttpService::Server {
   [[nodiscard]] HttpResponse get(const HttpRequest& request) const;
   void check(const HttpRequest& request, const std::shared_ptr<void>& ticket, const ReplyTo& reply);
   void forget(const HttpRequest& request, const ReplyTo& reply);
+  void doubt(const HttpRequest& request, const ReplyTo& reply);
+  // Submits what is no batch of transactions, and answers with what became of it.
+  void ask(Batch batch, const ReplyTo& reply);
   void stream_events(const HttpRequest& request, const ReplyTo& reply);
   [[nodiscard]] HttpResponse one_event(const std::string& path) const;
 };
@@ -150,6 +159,9 @@ void HttpService::Server::handle(const HttpRequest& request, const std::shared_p
   const std::string& path = request.path;
   if (request.method == "POST" && path == "/check") return check(request, ticket, reply);
   if (request.method == "DELETE" && path.starts_with(kSourcePath)) return forget(request, reply);
+  if (request.method == "POST" && path.starts_with(kSourcePath) && path.ends_with(kUndecided)) {
+    return doubt(request, reply);
+  }
   if (request.method == "GET" && path == "/events") return stream_events(request, reply);
   reply->send(get(request));
 }
@@ -198,6 +210,7 @@ void HttpService::Server::check(const HttpRequest& request, const std::shared_pt
     JsonWriter json;
     json.begin_object().member("ok", true).member("transactions", txns);
     if (receipt.repeated) json.member("repeated", true);
+    if (receipt.unjudged) json.member("undecided", true);
     json.end_object();
     reply->send({.type = kJson, .body = std::move(json).finish()});
   };
@@ -206,12 +219,33 @@ void HttpService::Server::check(const HttpRequest& request, const std::shared_pt
 }
 
 void HttpService::Server::forget(const HttpRequest& request, const ReplyTo& reply) {
-  const std::string name = request.path.substr(kSourcePath.size());
   Batch batch;
   batch.forget = true;
-  batch.source = name == kDefaultSource ? "" : name;
-  batch.done = [reply](const Receipt& receipt) {
-    reply->send(receipt.error ? refusal(404, receipt.error->to_string())
+  batch.source = source_in(request.path.substr(kSourcePath.size()));
+  ask(std::move(batch), reply);
+}
+
+void HttpService::Server::doubt(const HttpRequest& request, const ReplyTo& reply) {
+  std::string_view name = std::string_view(request.path).substr(kSourcePath.size());
+  name.remove_suffix(std::min(name.size(), kUndecided.size()));
+  Batch batch;
+  batch.source = source_in(name);
+  if (name.empty() || !is_source_name(batch.source)) {
+    return reply->send(refusal(404, "no such source; see " + document_address("serve.md")));
+  }
+  std::string reason = valid_utf8(reason_of(request.body));
+  while (!reason.empty() && std::isspace(static_cast<unsigned char>(reason.back())) != 0) {
+    reason.pop_back();
+  }
+  if (reason.empty()) reason = "its recorder says so";
+  batch.doubt = Doubt{.scope = Doubt::Scope::Everything, .reason = std::move(reason)};
+  ask(std::move(batch), reply);
+}
+
+void HttpService::Server::ask(Batch batch, const ReplyTo& reply) {
+  const int refused = batch.forget ? 404 : 400;
+  batch.done = [reply, refused](const Receipt& receipt) {
+    reply->send(receipt.error ? refusal(receipt.full ? 507 : refused, receipt.error->to_string())
                               : HttpResponse{.type = kJson, .body = "{\"ok\":true}\n"});
   };
   if (!queue.submit(std::move(batch))) reply->send(refusal(503, "the service is stopping"));

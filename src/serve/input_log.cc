@@ -38,6 +38,7 @@ std::uint32_t checksum(std::string_view bytes) {
 void encode(const LogRecord& record, std::string& out) {
   put(out, static_cast<std::uint8_t>(record.kind));
   if (record.kind >= LogRecord::Kind::SourceBatch) put(out, record.source);
+  if (record.kind == LogRecord::Kind::Doubt) put(out, static_cast<std::uint8_t>(record.scope));
   put(out, record.time);
   put(out, record.txns);
   put_text(out, record.id.client);
@@ -86,6 +87,9 @@ bool decode(std::string_view bytes, LogRecord& record) {
   decoder.take(kind);
   record.kind = static_cast<LogRecord::Kind>(kind);
   if (record.kind >= LogRecord::Kind::SourceBatch) decoder.take(record.source);
+  std::uint8_t scope = 0;
+  if (record.kind == LogRecord::Kind::Doubt) decoder.take(scope);
+  record.scope = static_cast<Doubt::Scope>(scope);
   decoder.take(record.time);
   decoder.take(record.txns);
   decoder.take_text(record.id.client);
@@ -95,7 +99,8 @@ bool decode(std::string_view bytes, LogRecord& record) {
   decoder.take(record.position.inode);
   decoder.take(record.position.offset);
   record.history = decoder.rest();
-  return decoder.ok() && kind >= 1 && kind <= static_cast<std::uint8_t>(LogRecord::Kind::Source);
+  return decoder.ok() && kind >= 1 && kind <= static_cast<std::uint8_t>(LogRecord::Kind::Doubt) &&
+         record.scope <= Doubt::Scope::Everything;
 }
 
 // Reads exactly `size` bytes; false at the end of the file.

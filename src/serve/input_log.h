@@ -29,6 +29,8 @@ struct LogRecord {
     // What has to do with a source other than number 0; see sources.h.
     SourceBatch = 7,  // Like Batch, of the stream of `source`.
     Source = 8,       // There is a source with this number, and the client of `id` as its name.
+    Doubt = 9,        // A doubt of the source, with the number and the client of `id` as its number
+                      // and its reason, and `scope`.
   };
   Kind kind = Kind::Advance;
   std::int64_t time = 0;  // The time passed to the stream, in nanoseconds since 1970.
@@ -39,6 +41,7 @@ struct LogRecord {
   BatchId id = {};
   FilePosition position = {};
   std::string_view history = {};  // Native binary.
+  Doubt::Scope scope = Doubt::Scope::None;
 };
 
 class LogWriter {

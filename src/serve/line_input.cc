@@ -35,12 +35,24 @@ ssize_t read_some(int file, std::vector<char>& buffer) {
 
 }  // namespace
 
-void LineFeed::complain(std::string_view what) {
+bool LineFeed::complain(std::string_view what, const FilePosition& position) {
   monitor_.count_rejected();
-  if (++complaints_ > kMaxComplaints || !options_.note) return;
-  options_.note(
-      fmt::format("{}: {}{}", options_.name, what,
-                  complaints_ == kMaxComplaints ? "; more such lines are not noted" : ""));
+  if (++complaints_ > kMaxComplaints) return true;  // That some are missing is known by now.
+  const std::string_view last =
+      complaints_ == kMaxComplaints ? "; more such lines are not noted" : "";
+  if (options_.note) options_.note(fmt::format("{}: {}{}", options_.name, what, last));
+  return miss(fmt::format("{}{}", what, last), position);
+}
+
+bool LineFeed::miss(const std::string& what, const FilePosition& position) {
+  const auto doubt = [&] {
+    Batch said;
+    said.doubt = Doubt{.scope = Doubt::Scope::Reads,
+                       .reason = reason_of(fmt::format("{}: {}", options_.name, what))};
+    said.position = position;
+    return said;
+  };
+  return ask(doubt, 0).has_value();
 }
 
 bool LineFeed::add(std::string_view bytes, const FilePosition& position) {
@@ -48,8 +60,10 @@ bool LineFeed::add(std::string_view bytes, const FilePosition& position) {
   if (end == bytes.npos) {
     rest_ += bytes;
     if (rest_.size() > options_.line_limit && !skipping_) {
-      complain(fmt::format("a line of more than {} bytes is left out", options_.line_limit));
       skipping_ = true;
+      rest_.clear();
+      return complain(
+          fmt::format("a line of more than {} bytes is left out", options_.line_limit), {});
     }
     if (skipping_) rest_.clear();
     return true;
@@ -79,19 +93,25 @@ bool LineFeed::submit(std::string_view lines, const FilePosition& position) {
   return submit_parsed(*parsed, lines, position, false);
 }
 
+bool LineFeed::add_whole(std::string_view bytes, Format format) {
+  const auto parsed = parse_batch(bytes, format, "input", options_.rules);
+  if (!parsed.ok()) return complain("left out: " + parsed.error().to_string(), {});
+  return submit_parsed(*parsed, bytes, {}, true);
+}
+
 // Submits each line as a batch of its own, and leaves out the bad ones.
 bool LineFeed::submit_each(std::string_view lines, const FilePosition& position) {
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n') + 1;
     const std::string_view line = lines.substr(0, end);
     lines.remove_prefix(end);
-    auto parsed = parse_batch(line, Format::Native, "", options_.rules);
-    if (!parsed.ok()) {
-      complain(fmt::format("left out a line: {}", parsed.error().what));
-      continue;
-    }
     FilePosition behind = position;
     behind.offset -= std::min<std::uint64_t>(behind.offset, lines.size());
+    auto parsed = parse_batch(line, Format::Native, "", options_.rules);
+    if (!parsed.ok()) {
+      if (!complain("left out a line: " + parsed.error().what, behind)) return false;
+      continue;
+    }
     if (!submit_parsed(*parsed, line, behind, true)) return false;
   }
   return true;
@@ -99,39 +119,39 @@ bool LineFeed::submit_each(std::string_view lines, const FilePosition& position)
 
 bool LineFeed::submit_parsed(const ParsedBatch& parsed, std::string_view lines,
                              const FilePosition& position, bool alone) {
-  for (;;) {
-    const auto receipt = ask(parsed, lines.size(), position);
-    if (!receipt) return false;
-    if (!receipt->error) return true;
-    if (receipt->full && stopped(options_)) return false;
-    if (receipt->full) {  // Nothing may be left out, so it is tried again until there is room.
-      std::this_thread::sleep_for(kFullDiskPause);
-      continue;
-    }
-    if (!alone) return submit_each(lines, position);
-    complain(fmt::format("left out a line: {}", receipt->error->to_string()));
-    return true;
-  }
+  const auto batch = [&] {
+    Batch said;
+    said.history = parsed.history;
+    said.binary = parsed.binary;
+    said.position = position;
+    return said;
+  };
+  const auto receipt = ask(batch, lines.size());
+  if (!receipt) return false;
+  if (!receipt->error) return true;
+  if (!alone) return submit_each(lines, position);
+  return complain("left out: " + receipt->error->to_string(), position);
 }
 
-// Submits a batch and waits for the answer. Nothing: the queue is closed.
-std::optional<Receipt> LineFeed::ask(const ParsedBatch& parsed, std::size_t bytes,
-                                     const FilePosition& position) {
-  auto reservation = queue_.reserve(bytes);
-  if (!reservation) return std::nullopt;
-  Batch batch;
-  batch.history = parsed.history;
-  batch.binary = parsed.binary;
-  batch.position = position;
-  batch.arrived = std::chrono::steady_clock::now();
-  batch.reservation = *std::move(reservation);
-  // The check may refuse a batch that could be read. We wait for the answer, so that its lines can
-  // then be tried one by one before later lines of the file.
-  const auto answer = std::make_shared<std::promise<Receipt>>();
-  auto came = answer->get_future();
-  batch.done = [answer](const Receipt& receipt) { answer->set_value(receipt); };
-  if (!queue_.submit(std::move(batch))) return std::nullopt;
-  return came.get();
+std::optional<Receipt> LineFeed::ask(const std::function<Batch()>& batch, std::size_t bytes) {
+  for (;;) {
+    auto reservation = queue_.reserve(bytes);
+    if (!reservation) return std::nullopt;
+    Batch wanted = batch();
+    wanted.arrived = std::chrono::steady_clock::now();
+    wanted.reservation = *std::move(reservation);
+    // The check may refuse a batch that could be read. We wait for the answer, so that its lines
+    // can then be tried one by one before later lines of the file.
+    const auto answer = std::make_shared<std::promise<Receipt>>();
+    auto came = answer->get_future();
+    wanted.done = [answer](const Receipt& receipt) { answer->set_value(receipt); };
+    if (!queue_.submit(std::move(wanted))) return std::nullopt;
+    const Receipt receipt = came.get();
+    if (!receipt.full) return receipt;
+    // Nothing may be left out, so it is tried again until there is room.
+    if (stopped(options_)) return std::nullopt;
+    std::this_thread::sleep_for(kFullDiskPause);
+  }
 }
 
 void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor) {
@@ -157,23 +177,7 @@ void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor
     static_cast<void>(feed.end());
     return;
   }
-  auto parsed = parse_batch(other, format_of(other, ""), options.name, options.rules);
-  if (!parsed.ok()) {
-    monitor.count_rejected();
-    if (options.note) options.note(parsed.error().to_string());
-    return;
-  }
-  auto reservation = queue.reserve(other.size());
-  if (!reservation) return;
-  Batch batch;
-  batch.history = std::move(parsed->history);
-  batch.binary = std::move(parsed->binary);
-  batch.arrived = std::chrono::steady_clock::now();
-  batch.reservation = *std::move(reservation);
-  batch.done = [note = options.note](const Receipt& receipt) {
-    if (receipt.error && note) note(receipt.error->to_string());
-  };
-  static_cast<void>(queue.submit(std::move(batch)));
+  static_cast<void>(feed.add_whole(other, format_of(other, "")));
 }
 
 namespace {
@@ -229,11 +233,7 @@ class Follower {
     const auto first =
         std::find_if(old.begin(), old.end(), [](const Sibling& s) { return s.begun; });
     if (first == old.end()) {
-      note(
-          "is another file than before, and the rest of that one is not in its folder: "
-          "transactions are missing, so nothing more is read from it");
-      monitor_.count_gap();
-      return false;
+      return miss("is another file than before, and the rest of that one is not in its folder");
     }
     if (open(first->path)) {
       at_.offset = begin.offset;
@@ -331,6 +331,12 @@ class Follower {
     at_ = {};
     // Several files may have had the name since we last looked.
     missed_ = !catch_up_between(old);
+  }
+  // A part of what had this name cannot be read any more. False: the service ends.
+  bool miss(const std::string& what) {
+    monitor_.count_gap();
+    note(what + ": transactions are missing, so reads can no longer be judged");
+    return feed_.miss(what);
   }
   void note(std::string_view what) const {
     if (options_.note) options_.note(fmt::format("{}: {}", path_, what));

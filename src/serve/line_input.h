@@ -2,7 +2,7 @@
 //
 // Whole lines are gathered into batches. There is no client that could be sent an error, so if a
 // batch cannot be read or is refused, its lines are tried one by one, and the bad ones are left out
-// and noted.
+// and noted. What they said is missing, so what was read can no longer be judged (doubt.h).
 #pragma once
 
 #include <atomic>
@@ -37,18 +37,24 @@ class LineFeed {
   bool add(std::string_view bytes, const FilePosition& position = {});
   // The input ended: submits a last line that has no line break. False: the queue is closed.
   bool end();
+  // Takes content that does not consist of lines, as one batch. False: the queue is closed.
+  bool add_whole(std::string_view bytes, Format format);
   // Forgets an incomplete line.
   void restart() { rest_.clear(); }
+  // Says that a part of the input is missing. False: the queue is closed.
+  bool miss(const std::string& what, const FilePosition& position = {});
 
  private:
   bool submit(std::string_view lines, const FilePosition& position);
   // Submits what `lines` were parsed to, and waits for the answer. `alone`: it is a single line.
   bool submit_parsed(const ParsedBatch& parsed, std::string_view lines,
                      const FilePosition& position, bool alone);
-  [[nodiscard]] std::optional<Receipt> ask(const ParsedBatch& parsed, std::size_t bytes,
-                                           const FilePosition& position);
+  // Submits a batch that holds `bytes`, and waits for the answer, also for room on a full disk.
+  // Nothing: the queue is closed, or reading shall end.
+  [[nodiscard]] std::optional<Receipt> ask(const std::function<Batch()>& batch, std::size_t bytes);
   bool submit_each(std::string_view lines, const FilePosition& position);
-  void complain(std::string_view what);
+  // Notes that something is left out. False: the queue is closed.
+  bool complain(std::string_view what, const FilePosition& position);
 
   const LineOptions options_;
   BatchQueue& queue_;
@@ -68,8 +74,8 @@ void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor
 // `begin` is how far it was read before. If another file has taken its name since, the old one is
 // looked for in its folder, under names that begin with the same name (as after a rotation), is
 // read to its end, and so are the files between the two, in the order in which they were last
-// written. If it is not there, transactions are missing, and those that follow cannot be judged
-// without them: nothing is read, and a gap is counted.
+// written. If it is not there, transactions are missing: a gap is counted, and what was read can no
+// longer be judged.
 void follow_file(const std::string& path, const std::optional<FilePosition>& begin,
                  const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 

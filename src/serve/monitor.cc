@@ -70,7 +70,7 @@ void write_counts(MetricsText& text, const Vitals& vitals) {
               "Transactions that came after the time-out of one they could affect.",
               stream.stragglers);
   text.single("verdict", "gauge", "0 holds, 1 violated, 2 undecided.",
-              static_cast<int>(exit_of(outcome_of(stream))));
+              exit_of(vitals.outcome()));
   text.single("lost_stragglers_total", "counter", "The same as ouro_unknown_total.",
               stream.lost_stragglers);
   text.single("undecided_total", "counter", "Violations that could not be judged after all.",
@@ -124,15 +124,15 @@ void write_sources(MetricsText& text, const std::vector<Vitals::Source>& sources
                           const auto& value) {
     text.family(name, type, help);
     for (const Vitals::Source& source : sources) {
-      text.sample("{source=" + metric_label(source.name) + '}', value(source.stream));
+      text.sample("{source=" + metric_label(source.name) + '}', value(source));
     }
   };
   family("source_transactions_total", "counter", "Transactions that take part, by source.",
-         [](const StreamSummary& stream) { return stream.txns; });
+         [](const Vitals::Source& source) { return source.stream.txns; });
   family("source_violations", "gauge", "Violations that stand, by source.",
-         [](const StreamSummary& stream) { return violation_count(stream); });
+         [](const Vitals::Source& source) { return violation_count(source.stream); });
   family("source_verdict", "gauge", "0 holds, 1 violated, 2 undecided; by source.",
-         [](const StreamSummary& stream) { return exit_of(outcome_of(stream)); });
+         [](const Vitals::Source& source) { return exit_of(source.outcome()); });
 }
 
 // Final ones only; provisional ones may still turn out to be none, and are counted apart.
@@ -144,6 +144,13 @@ void write_violations(JsonWriter& json, const StreamSummary& stream) {
     if (count > 0) json.member(info(static_cast<AnomalyKind>(i)).name, count);
   }
   json.end_object();
+}
+
+// What the source cannot be judged by; docs/serve.md explains "voids".
+void write_doubt(JsonWriter& json, const Doubt& doubt) {
+  json.key("doubt").begin_object().member("count", doubt.number);
+  if (doubt.scope != Doubt::Scope::None) json.member("voids", name(doubt.scope));
+  json.member("reason", std::string_view(doubt.reason)).end_object();
 }
 
 }  // namespace
@@ -158,6 +165,28 @@ std::uint64_t violation_count(const StreamSummary& summary) {
   const std::uint64_t all =
       std::accumulate(summary.counts.begin(), summary.counts.end(), std::uint64_t{0});
   return all - std::min(all, summary.provisional);
+}
+
+Outcome Vitals::outcome() const {
+  Doubt::Scope doubt = Doubt::Scope::None;
+  for (const Source& source : sources) doubt = std::max(doubt, source.doubt.scope);
+  return outcome_of(stream, doubt);
+}
+
+Outcome Monitor::outcome() const {
+  const std::lock_guard lock(mutex_);
+  return vitals_.outcome();
+}
+
+std::vector<std::string> Monitor::doubts() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  for (const Vitals::Source& source : vitals_.sources) {
+    if (source.doubt.scope == Doubt::Scope::None) continue;
+    all.push_back(source.name.empty() ? source.doubt.reason
+                                      : source.name + ": " + source.doubt.reason);
+  }
+  return all;
 }
 
 void Monitor::update(const Vitals& vitals) {
@@ -208,8 +237,7 @@ std::string Monitor::summary() const {
   JsonWriter json;
   json.begin_object();
   json.member("level", info(options_.level).name);
-  const bool undecided = outcome_of(stream) == Outcome::Holds && gaps_ > 0;
-  json.member("verdict", verdict_name(undecided ? Outcome::Undecided : outcome_of(stream)));
+  json.member("verdict", verdict_name(vitals_.outcome()));
   json.member("gaps", gaps_.load());
   json.member("uptime_seconds",
               std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
@@ -231,7 +259,8 @@ std::string Monitor::summary() const {
   json.key("sources").begin_array();
   for (const Vitals::Source& source : vitals_.sources) {
     json.begin_object().member("source", std::string_view(source.name));
-    json.member("verdict", verdict_name(outcome_of(source.stream)));
+    json.member("verdict", verdict_name(source.outcome()));
+    if (source.doubt.number > 0) write_doubt(json, source.doubt);
     json.member("transactions", source.stream.txns);
     json.member("provisional", source.stream.provisional);
     json.member("undecided", source.stream.undecided);

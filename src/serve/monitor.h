@@ -13,6 +13,7 @@
 #include "ouro/stream.h"
 #include "serve/batch_queue.h"
 #include "serve/event_hub.h"
+#include "serve/sources.h"
 
 namespace ouro::serving {
 
@@ -40,8 +41,11 @@ struct Vitals {
     std::uint32_t number = 0;
     std::string name;
     StreamSummary stream;
+    Doubt doubt;
+    [[nodiscard]] Outcome outcome() const { return outcome_of(stream, doubt.scope); }
   };
   std::vector<Source> sources;
+  [[nodiscard]] Outcome outcome() const;  // The worst of them.
   std::array<std::uint64_t, 3> txns{};  // Transactions taken, by TxnStatus.
   std::uint64_t batches = 0;            // Applied.
   std::uint64_t repeated = 0;           // Batches that had been applied before.
@@ -62,6 +66,10 @@ class Monitor {
   // Call it when input is missing that cannot be found again.
   void count_gap() { ++gaps_; }
   [[nodiscard]] std::uint64_t gaps() const { return gaps_; }
+
+  [[nodiscard]] Outcome outcome() const;
+  // The sources with doubts, and why: "shop: the slot is lost".
+  [[nodiscard]] std::vector<std::string> doubts() const;
 
   // In the text format of Prometheus.
   [[nodiscard]] std::string metrics() const;

@@ -209,10 +209,9 @@ class Service {
 
   [[nodiscard]] ServeReport report(const StreamSummary& summary) const {
     return {.level = options_.stream.level,
-            .outcome = outcome_of(summary) == Outcome::Holds && monitor_->gaps() > 0
-                           ? Outcome::Undecided
-                           : outcome_of(summary),
+            .outcome = monitor_->outcome(),
             .summary = summary,
+            .doubts = monitor_->doubts(),
             .events = hub_->last(),
             .rejected = monitor_->rejected(),
             .seconds = std::chrono::duration<double>(Clock::now() - started_).count()};
@@ -270,7 +269,8 @@ std::string describe(const ServeReport& report) {
       why += why.empty() ? "" : ", ";
       why += counted(summary.faults, "transaction") + " without timestamps";
     }
-    if (why.empty()) why = "input is missing";
+    for (const std::string& doubt : report.doubts) why += (why.empty() ? "" : ", ") + doubt;
+    if (why.empty()) why = counted(summary.undecided, "violation") + " could not be judged";
   }
   std::string text = fmt::format("{} {} by timestamps{}\n",
                                  report.outcome == Outcome::Violated    ? "VIOLATED"

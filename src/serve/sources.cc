@@ -118,10 +118,32 @@ Status Sources::forget(std::uint32_t number) {
   return {};
 }
 
+bool SourceStream::add(const Doubt& more) {
+  if (more.number <= doubt.number) return false;
+  doubt.number = more.number;
+  if (more.scope <= doubt.scope) return true;
+  doubt = more;
+  changed = true;
+  return true;
+}
+
+std::vector<StreamEvent> SourceStream::poll() {
+  std::vector<StreamEvent> events = stream.poll();
+  if (!judged()) return {};
+  for (StreamEvent& event : events) leave_open(doubt.scope, event);
+  return events;
+}
+
+StreamSummary SourceStream::summary() const {
+  StreamSummary summary = stream.summary();
+  leave_open(doubt.scope, summary);
+  return summary;
+}
+
 std::vector<SourceEvents> Sources::poll() {
   std::vector<SourceEvents> all;
   for (auto& [number, source] : streams_) {
-    auto events = source.stream.poll();
+    auto events = source.poll();
     if (!events.empty()) all.push_back({number, source.name, std::move(events)});
   }
   return all;
@@ -129,7 +151,7 @@ std::vector<SourceEvents> Sources::poll() {
 
 StreamSummary Sources::summary() const {
   StreamSummary sum;
-  for (const auto& [number, source] : streams_) serving::add(sum, source.stream.summary());
+  for (const auto& [number, source] : streams_) serving::add(sum, source.summary());
   return sum;
 }
 
@@ -167,9 +189,10 @@ void add(StreamSummary& sum, const StreamSummary& more) {
   }
 }
 
-Outcome outcome_of(const StreamSummary& summary) {
+Outcome outcome_of(const StreamSummary& summary, Doubt::Scope doubt) {
   if (violation_count(summary) > 0) return Outcome::Violated;
-  const bool all = summary.lost_stragglers == 0 && summary.faults == 0 && summary.undecided == 0;
+  const bool all = doubt == Doubt::Scope::None && summary.lost_stragglers == 0 &&
+                   summary.faults == 0 && summary.undecided == 0;
   return all ? Outcome::Holds : Outcome::Undecided;
 }
 

@@ -16,6 +16,7 @@
 
 #include "ouro/result.h"
 #include "ouro/stream.h"
+#include "serve/doubt.h"
 
 namespace ouro::serving {
 
@@ -26,6 +27,15 @@ struct SourceStream {
   std::uint64_t given = 0;  // How many transactions the stream was given.
   bool changed = false;     // Since the last checkpoint of this stream was begun.
   bool saving = false;      // A checkpoint is being saved in the background.
+  Doubt doubt = {};         // The last one, but with the widest scope so far, and its reason.
+
+  [[nodiscard]] bool judged() const { return doubt.scope != Doubt::Scope::Everything; }
+  // Takes a doubt; false if it is known already.
+  bool add(const Doubt& more);
+  // The events since the last call, as far as they can be judged.
+  [[nodiscard]] std::vector<StreamEvent> poll();
+  // What was found, as far as it can be judged.
+  [[nodiscard]] StreamSummary summary() const;
 };
 
 // Events of one source.
@@ -33,6 +43,7 @@ struct SourceEvents {
   std::uint32_t number = 0;
   std::string name;
   std::vector<StreamEvent> events;
+  std::vector<Doubt> doubts = {};  // They came after these events.
 };
 
 class Sources {
@@ -81,7 +92,7 @@ class Sources {
 
 // Adds the counts of one stream to those of others.
 void add(StreamSummary& sum, const StreamSummary& more);
-// What the counts of a stream, or of several, come to.
-[[nodiscard]] Outcome outcome_of(const StreamSummary& summary);
+// What the counts of a stream, or of several, come to. `doubt`: of what could not be judged.
+[[nodiscard]] Outcome outcome_of(const StreamSummary& summary, Doubt::Scope doubt);
 
 }  // namespace ouro::serving

@@ -85,6 +85,9 @@ class Replay {
       case Kind::Batch:
       case Kind::SourceBatch:
         return batch(record);
+      case Kind::Doubt:
+        doubt(record);
+        return {};
       case Kind::Advance:
       case Kind::Finish:
         time_passed(record);
@@ -106,13 +109,23 @@ class Replay {
       tell(source);
     }
   }
+  void doubt(const LogRecord& record) {
+    take_position(record);
+    SourceStream* const source = sources_.find(record.source);
+    if (source == nullptr) return;  // It was forgotten.
+    const Doubt doubt{record.id.number, record.scope, record.id.client, StreamTime(record.time)};
+    if (source->add(doubt)) told_({source->number, source->name, {}, {doubt}});
+  }
+  void take_position(const LogRecord& record) {
+    if (record.position.path.empty()) return;
+    progress_.positions[record.position.path] = record.position;
+  }
   Status batch(const LogRecord& record) {
     if (!record.id.client.empty()) progress_.seen.add(record.id.client, record.id.number);
-    if (!record.position.path.empty()) {
-      progress_.positions[record.position.path] = record.position;
-    }
+    take_position(record);
     SourceStream* const source = sources_.find(record.source);
     if (source == nullptr) return {};            // It was forgotten.
+    if (!source->judged()) return {};
     if (record.txns < source->given) return {};  // The checkpoint includes it.
     auto history = parse_history(record.history, {.format = Format::NativeBinary, .threads = 1});
     if (!history.ok()) return history.error();
@@ -128,7 +141,7 @@ class Replay {
     return {};
   }
   void tell(SourceStream& source) {
-    auto events = source.stream.poll();
+    auto events = source.poll();
     if (!events.empty()) told_({source.number, source.name, std::move(events)});
   }
 
@@ -150,10 +163,10 @@ Status sync_folder(const std::string& path) {
 // Writes `progress` to the beginning of a new log.
 void log_progress(const Progress& progress, const Sources& sources, LogWriter& log) {
   for (const auto& [number, source] : sources.all()) {
-    if (number == 0) continue;
     LogRecord record{.kind = LogRecord::Kind::Source, .time = progress.time, .source = number};
     record.id.client = source.name;
-    log.append(record);
+    if (number != 0) log.append(record);
+    if (source.doubt.number > 0) log.append(record_of(source, source.doubt));
   }
   for (const auto& [name, client] : progress.seen.clients()) {
     LogRecord record{.kind = LogRecord::Kind::Floor, .time = progress.time};
@@ -271,6 +284,14 @@ void StateFolder::remove_old_logs() {
   for (; logs_.size() > 1; logs_.erase(logs_.begin())) {
     std::filesystem::remove(log_file(logs_.front()), ignored);
   }
+}
+
+LogRecord record_of(const SourceStream& source, const Doubt& doubt) {
+  return {.kind = LogRecord::Kind::Doubt,
+          .time = doubt.at.count(),
+          .source = source.number,
+          .id = {doubt.reason, doubt.number},
+          .scope = doubt.scope};
 }
 
 Status replace_file(const std::string& path, const std::string& content) {

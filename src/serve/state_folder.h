@@ -84,6 +84,9 @@ class StateFolder {
   LogWriter log_;
 };
 
+// The record of a doubt that `source` has.
+[[nodiscard]] LogRecord record_of(const SourceStream& source, const Doubt& doubt);
+
 // Replaces the content of `path` in one step: a crash leaves the old content or the new. Once it
 // has returned, the new content survives a crash of the machine.
 [[nodiscard]] Status replace_file(const std::string& path, const std::string& content);

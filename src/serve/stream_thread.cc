@@ -98,7 +98,7 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
     monitor_.count_rejected();
   } else if (receipt.repeated) {
     ++vitals_.repeated;
-  } else if (!batch.forget) {
+  } else if (batch.history != nullptr) {
     ++vitals_.batches;
     for (const TxnStatus status : columns_of(*batch.history).txn_status) {
       ++vitals_.txns[static_cast<std::size_t>(status)];
@@ -107,7 +107,7 @@ void StreamThread::take(Batch& batch, StreamTime at, Committer::Group& group) {
     vitals_.lag_seconds = std::chrono::duration<double>(ended - batch.arrived).count();
     // The summary is refreshed only now and then; step() must know now that transactions can time
     // out.
-    vitals_.stream.window_txns += batch.history->txn_count();
+    if (!receipt.unjudged) vitals_.stream.window_txns += batch.history->txn_count();
   }
   group.answers.emplace_back(std::move(batch.done), std::move(receipt));
 }
@@ -117,31 +117,62 @@ Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
   if (!batch.id.client.empty() && progress_.seen.contains(batch.id.client, batch.id.number)) {
     return {.error = {}, .repeated = true};
   }
-  SourceStream* source = sources_.find(batch.source);
-  if (source == nullptr) {
-    const auto added = sources_.add(batch.source);
-    if (!added.ok()) return {.error = added.error()};
-    source = *added;
-    LogRecord record{.kind = LogRecord::Kind::Source, .time = at.count(), .source = source->number};
-    record.id.client = source->name;
-    log(record);
+  if (batch.doubt) return doubt(batch, at);
+  const auto found = source_of(batch.source, at);
+  if (!found.ok()) return {.error = found.error()};
+  SourceStream& source = **found;
+  if (source.judged()) {
+    if (auto taken = source.stream.append(batch.history, at); !taken) {
+      return {.error = taken.error()};
+    }
+    source.changed = true;
+    source.given += batch.history->txn_count();
+    progress_.given += batch.history->txn_count();
   }
-  if (auto taken = source->stream.append(batch.history, at); !taken) {
-    return {.error = taken.error()};
-  }
-  source->changed = true;
-  source->given += batch.history->txn_count();
-  progress_.given += batch.history->txn_count();
-  if (!batch.id.client.empty()) progress_.seen.add(batch.id.client, batch.id.number);
-  if (!batch.position.path.empty()) progress_.positions[batch.position.path] = batch.position;
+  remember(batch);
   using Kind = LogRecord::Kind;
-  log({.kind = source->number == 0 ? Kind::Batch : Kind::SourceBatch,
+  log({.kind = source.number == 0 ? Kind::Batch : Kind::SourceBatch,
        .time = at.count(),
-       .txns = source->given,
-       .source = source->number,
+       .txns = source.given,
+       .source = source.number,
        .id = batch.id,
        .position = batch.position,
-       .history = batch.binary});
+       .history = source.judged() ? std::string_view(batch.binary) : std::string_view()});
+  return {.error = {}, .unjudged = !source.judged()};
+}
+
+Result<SourceStream*> StreamThread::source_of(const std::string& name, StreamTime at) {
+  if (SourceStream* const known = sources_.find(name)) return known;
+  const auto added = sources_.add(name);
+  if (!added.ok()) return added.error();
+  LogRecord record{
+      .kind = LogRecord::Kind::Source, .time = at.count(), .source = (*added)->number};
+  record.id.client = name;
+  log(record);
+  return *added;
+}
+
+void StreamThread::remember(const Batch& batch) {
+  if (!batch.id.client.empty()) progress_.seen.add(batch.id.client, batch.id.number);
+  if (!batch.position.path.empty()) progress_.positions[batch.position.path] = batch.position;
+}
+
+// What was found before is told as it was then: a restart that replays the log does the same.
+Receipt StreamThread::doubt(const Batch& batch, StreamTime at) {
+  const auto found = source_of(batch.source, at);
+  if (!found.ok()) return {.error = found.error()};
+  SourceStream& source = **found;
+  remember(batch);
+  SourceEvents told{source.number, source.name, source.poll()};
+  Doubt doubt = *batch.doubt;
+  doubt.number = source.doubt.number + 1;
+  doubt.at = at;
+  source.add(doubt);
+  LogRecord record = record_of(source, doubt);
+  record.position = batch.position;
+  log(record);
+  told.doubts.push_back(std::move(doubt));
+  last_words_.push_back(std::move(told));
   return {};
 }
 
@@ -330,7 +361,7 @@ void StreamThread::tell_monitor() {
   vitals_.stream = sources_.summary();
   vitals_.sources.clear();
   for (const auto& [number, source] : sources_.all()) {
-    vitals_.sources.push_back({number, source.name, source.stream.summary()});
+    vitals_.sources.push_back({number, source.name, source.summary(), source.doubt});
   }
   monitor_.update(vitals_);
   told_monitor_ = Clock::now();

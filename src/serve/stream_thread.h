@@ -49,6 +49,10 @@ class StreamThread {
   void take(Batch& batch, StreamTime at, Committer::Group& group);
   [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
   [[nodiscard]] Receipt forget(const std::string& name);
+  [[nodiscard]] Receipt doubt(const Batch& batch, StreamTime at);
+  // The source with this name; a new one if there is none.
+  [[nodiscard]] Result<SourceStream*> source_of(const std::string& name, StreamTime at);
+  void remember(const Batch& batch);
   void advance(StreamTime at);
   void log(const LogRecord& record);
   [[nodiscard]] Error disk_is_full() const;
@@ -78,7 +82,8 @@ class StreamThread {
   EventHub& hub_;
   Monitor& monitor_;
   Sources sources_;
-  std::vector<SourceEvents> last_words_;  // Events of before a source was forgotten.
+  // Events of before a source was forgotten, or before it got a doubt, and that doubt.
+  std::vector<SourceEvents> last_words_;
   Progress progress_;
   Vitals vitals_;
   std::optional<Committer> committer_;

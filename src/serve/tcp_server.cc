@@ -165,6 +165,7 @@ class TcpServer::Connection {
     json.begin_object().member("ok", true).member("transactions", txns);
     if (!id.client.empty()) json.member("number", id.number);
     if (receipt.repeated) json.member("repeated", true);
+    if (receipt.unjudged) json.member("undecided", true);
     json.end_object();
     return std::move(json).finish();
   }

@@ -32,6 +32,12 @@ function becameOf(event) {
   return event.kind === 'undecided' ? 'could not be judged after all' : 'was none';
 }
 
+// Whether a violation may be none since its recorder lost something; docs/serve.md explains "voids".
+function isVoid(event, voids) {
+  const kind = event.counted_as ?? event.anomaly;
+  return voids === 'everything' || kind === 'snapshot mismatch' || kind === 'result-set mismatch';
+}
+
 class EventLog {
   constructor({onOpen, onChange}) {
     this.onOpen = onOpen;
@@ -54,6 +60,11 @@ class EventLog {
         if (other) {
           other.takenBack = event.kind;
           [event.keys, event.group] = [other.keys, other];
+        }
+      }
+      if (event.voids !== undefined) {
+        for (const other of this.events) {
+          if (other.source === event.source && other.kind === 'violation' && isVoid(other, event.voids)) other.takenBack ??= 'undecided';
         }
       }
       this.events.push(event);

@@ -31,7 +31,9 @@ function showVerdict(summary) {
 function whyUndecided(summary) {
   const parts = [];
   if (summary.lost_stragglers > 0) parts.push(`${counted(summary.lost_stragglers, 'transaction')} came too late to be judged`);
-  if (summary.gaps > 0) parts.push(`a part of ${counted(summary.gaps, 'file')} is missing`);
+  for (const {source, doubt} of summary.sources) {
+    if (doubt) parts.push(`${summary.sources.length < 2 ? '' : `source ${sourceName(source)}: `}${doubt.reason}`);
+  }
   if (summary.undecided > 0) parts.push(`${counted(summary.undecided, 'violation')} could not be judged after all`);
   return `${parts.join(', ') || 'Something could not be judged'}.`;
 }
@@ -122,9 +124,16 @@ function looked(event) {
 
 function fact(event) {
   const late = event.reported - event.arrived;
-  return `${event.level}${event.source === undefined ? '' : `, source ${sourceName(event.source)}`}, reported ${timeText(event.reported)}` +
+  const about = [event.level, event.source === undefined ? undefined : `source ${sourceName(event.source)}`];
+  return `${[...about, ''].filter(each => each !== undefined).join(', ')}reported ${timeText(event.reported)}` +
       (late < 0.001 ? ' at once' : `, ${timeSpan(late)} after the last transaction it needed`) + '.';
 }
+
+// What a recorder's fault means for verdicts.
+const kVoids = {
+  reads: 'Transactions are missing that may have written what others read. So nothing is held against reads of this source any more.',
+  everything: 'Its recorder says that what it sent may be wrong. So nothing of this source is judged any more, and what was found counts no more.',
+};
 
 function openEvent(event) {
   const body = clear(find('story-body'));
@@ -132,7 +141,11 @@ function openEvent(event) {
       ? `Event ${event.event}: event ${event.group?.event ?? event.withdraws} ${becameOf(event)}` : `Event ${event.event}: ${event.anomaly}`;
   find('story-facts').textContent = fact(event);
   if (event.takenBack === 'withdrawal') body.append(html('p', {class: 'plain'}, 'This was withdrawn: transactions that came later showed that it was none.'));
-  if (event.takenBack === 'undecided') body.append(html('p', {class: 'plain'}, 'This could not be judged after all: a transaction came too late.'));
+  if (event.takenBack === 'undecided') body.append(html('p', {class: 'plain'}, 'This could not be judged after all: a transaction came too late, or is missing.'));
+  if (event.reason !== undefined) body.append(html('p', {class: 'plain'}, `${event.reason}.`), html('p', {}, kVoids[event.voids]));
+  else if (event.kind === 'undecided' && event.withdraws === undefined && event.transactions?.length > 0) {
+    body.append(html('p', {class: 'plain'}, 'It cannot be judged whether this is a violation.'));
+  }
   if (event.group) {
     body.append(html('p', {}, event.kind === 'undecided' ? 'A transaction came too late to tell whether it was one. ' : 'Transactions that came later showed that it was none. ',
         html('button', {type: 'button', class: 'small', onclick: () => openEvent(event.group)}, 'Show that event')));
