@@ -157,6 +157,64 @@ TEST(ServeStrangersTest, IdleSlowAndHalfSentRequestsKeepNobodyWaiting) {
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(9));
 }
 
+TEST(ServeStrangersTest, WhatIsAnnouncedButNotSentTakesNoRoom) {
+  ServeProcess service({"--tcp", "127.0.0.1:0"});
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<RawClient>(service.http_port()));
+    clients.back()->send(post_head("Content-Length: 33554432\r\n") + "{\"session");
+    clients.push_back(std::make_unique<RawClient>(service.http_port()));
+    clients.back()->send(post_head("Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n"));
+    clients.push_back(std::make_unique<RawClient>(service.tcp_port()));
+    clients.back()->send(std::string("\0\0\0\2{\"session", 13));
+  }
+  EXPECT_EQ(service.post(writes("s", 1, "null", 1)).status, 200);
+  FrameClient frames(service.tcp_port());
+  EXPECT_THAT(frames.ask(writes("s", 5, "1", 2)), HasSubstr("\"ok\":true"));
+  EXPECT_EQ(service.stop().status, 0);
+}
+
+// Native text of that size with `line`.
+std::string padded(std::size_t bytes, const std::string& line) {
+  return std::string(bytes - line.size(), '\n') + line;
+}
+
+TEST(ServeStrangersTest, WhoStopsInTheMiddleLosesItsRoomWhenOthersNeedIt) {
+  ServeProcess service({"--queue", "1MB", "--tcp", "127.0.0.1:0"});
+  const std::string most(900'000, '\n');
+  const RawClient half(service.http_port());
+  half.send(post_head("Content-Length: 1000000\r\n") + most);
+  service.wait_until("the half", [&] { return service.summary("/queue_bytes") == 900'000; });
+  int status = 503;
+  while (status == 503) status = service.post(padded(500'000, writes("s", 1, "null", 1))).status;
+  EXPECT_EQ(status, 200);
+  EXPECT_THAT(half.receive("}"), HasSubstr("408 Request Timeout"));
+  // The same with frames.
+  const RawClient frame(service.tcp_port());
+  frame.send(std::string("\x40\x42\x0f\0", 4) + most);
+  service.wait_until("the half", [&] { return service.summary("/queue_bytes") >= 900'000; });
+  const FrameClient whole(service.tcp_port());
+  EXPECT_THAT(whole.ask(padded(500'000, writes("s", 5, "1", 2))), HasSubstr("\"ok\":true"));
+  EXPECT_THAT(frame.receive("}"), HasSubstr("took too long"));
+  EXPECT_EQ(service.stop().status, 0);
+}
+
+TEST(ServeStrangersTest, WhoHasNoTokenTakesNoRoomAndIdleConnectionsMakeWay) {
+  ServeProcess service({"--queue", "1MB", "--tcp", "127.0.0.1:0", "--token", "secret"});
+  const RawClient stranger(service.tcp_port());
+  stranger.send(std::string("\x40\x42\x0f\0", 4));
+  EXPECT_THAT(stranger.receive("}"), HasSubstr("must be a hello"));
+  const std::string hello = R"({"hello":{"token":"secret"}})";
+  std::vector<std::unique_ptr<FrameClient>> clients;
+  for (int i = 0; i < 300; ++i) {  // More than there may be.
+    clients.push_back(std::make_unique<FrameClient>(service.tcp_port()));
+    ASSERT_EQ(clients.back()->ask(hello), "{\"ok\":true}") << i;
+  }
+  EXPECT_EQ(clients.front()->ask(hello), "");
+  EXPECT_THAT(clients.back()->ask(writes("s", 1, "null", 1)), HasSubstr("\"ok\":true"));
+  EXPECT_EQ(service.stop().status, 0);
+}
+
 TEST(ServeStrangersTest, AWebhookThatNeverAnswersDoesNotKeepItFromEnding) {
   const auto silent = net::listen_at({.host = "127.0.0.1", .port = 0});
   ASSERT_TRUE(silent.ok());

@@ -3,6 +3,7 @@
 #include "ouro/serve.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -174,6 +175,15 @@ std::optional<int> settle(ServeFlags& flags, EventFile& file) {
   return std::nullopt;
 }
 
+// Each client takes a descriptor, so the process asks for as many as it can use.
+void allow_many_descriptors() {
+  constexpr rlim_t kEnough = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kEnough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, kEnough);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 int run_serve(ServeFlags& flags) {
   ServeOptions& options = flags.options;
   EventFile file;
@@ -190,6 +200,7 @@ int run_serve(ServeFlags& flags) {
       print_error(fmt::format("ouro: note: {}\n", text));
     };
   }
+  allow_many_descriptors();
   catch_interrupt();
   catch_termination();
   options.stop = &interrupted();

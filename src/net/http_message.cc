@@ -71,6 +71,10 @@ std::string_view reason_of(int status) {
   }
 }
 
+HttpProblem too_large(std::size_t limit) {
+  return {413, fmt::format("larger than {} bytes; send smaller batches", limit)};
+}
+
 template <class Number>
 bool parse_whole(std::string_view text, Number& number, int base = 10) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -133,6 +137,19 @@ bool Gunzip::add(std::string_view bytes, std::size_t limit, std::string& out) {
   return true;
 }
 
+std::optional<HttpProblem> unpack(HttpRequest& request, std::size_t limit) {
+  if (!request.gzip) return std::nullopt;
+  Gunzip gunzip;
+  std::string body;
+  if (!gunzip.add(request.body, limit, body)) {
+    if (gunzip.too_large()) return too_large(limit);
+    return HttpProblem{400, "the body is no valid gzip"};
+  }
+  if (!gunzip.complete()) return HttpProblem{400, "the gzip ends too early"};
+  request.body = std::move(body);
+  return std::nullopt;
+}
+
 // ---- requests ----
 
 HttpReader::Stage HttpReader::refuse(int status, std::string what) {
@@ -151,7 +168,6 @@ HttpReader::Stage HttpReader::next() {
   request_ = {};
   chunked_ = last_chunk_ = expects_continue_ = in_chunk_ = false;
   left_ = 0;
-  gunzip_ = nullptr;
   stage_ = Stage::Head;
   return read_head();
 }
@@ -222,7 +238,7 @@ bool HttpReader::parse_lengths() {
     refuse(415, "of all encodings only gzip is understood");
     return false;
   }
-  if (packing == "gzip") gunzip_ = std::make_unique<Gunzip>();
+  if (packing == "gzip") request_.gzip = true;
   expects_continue_ = lower(request_.header("expect")) == "100-continue";
   chunked_ = encoding == "chunked";
   if (!encoding.empty() && (!chunked_ || request_.has("content-length"))) return false;
@@ -230,14 +246,11 @@ bool HttpReader::parse_lengths() {
   return parse_whole(request_.header("content-length"), left_);
 }
 
-std::size_t HttpReader::body_bound() const {
-  if (chunked_ || gunzip_ != nullptr) return body_limit_;
-  return static_cast<std::size_t>(std::min<std::uint64_t>(left_, body_limit_));
-}
-
-HttpReader::Stage HttpReader::take_body() {
-  if (!chunked_ && left_ > body_limit_) {
-    return refuse(413, fmt::format("larger than {} bytes; send smaller batches", body_limit_));
+HttpReader::Stage HttpReader::take_body(std::size_t limit) {
+  body_limit_ = limit;
+  if (!chunked_ && left_ > limit) {
+    problem_ = too_large(limit);
+    return stage_ = Stage::Refused;
   }
   stage_ = Stage::Body;
   return read_body();
@@ -246,22 +259,13 @@ HttpReader::Stage HttpReader::take_body() {
 HttpReader::Stage HttpReader::read_body() { return chunked_ ? read_chunks() : read_plain(); }
 
 bool HttpReader::take(std::string_view bytes) {
-  std::string& body = request_.body;
-  bool too_large = false;
-  if (gunzip_ != nullptr) {
-    if (gunzip_->add(bytes, body_limit_, body)) return true;
-    too_large = gunzip_->too_large();
-    if (!too_large) refuse(400, "the body is no valid gzip");
-  } else if (body.size() + bytes.size() <= body_limit_) {
-    body += bytes;
-    return true;
-  } else {
-    too_large = true;
+  if (bytes.size() > body_limit_ - request_.body.size()) {
+    problem_ = too_large(body_limit_);
+    stage_ = Stage::Refused;
+    return false;
   }
-  if (too_large) {
-    refuse(413, fmt::format("larger than {} bytes; send smaller batches", body_limit_));
-  }
-  return false;
+  request_.body += bytes;
+  return true;
 }
 
 HttpReader::Stage HttpReader::read_plain() {
@@ -306,9 +310,6 @@ HttpReader::Stage HttpReader::read_chunks() {
   }
 }
 
-HttpReader::Stage HttpReader::end_body() {
-  if (gunzip_ != nullptr && !gunzip_->complete()) return refuse(400, "the gzip ends too early");
-  return stage_ = Stage::Done;
-}
+HttpReader::Stage HttpReader::end_body() { return stage_ = Stage::Done; }
 
 }  // namespace ouro::net

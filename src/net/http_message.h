@@ -20,7 +20,8 @@ struct HttpRequest {
   std::string path;                            // Decoded, without the query.
   std::map<std::string, std::string> query;    // Decoded.
   std::map<std::string, std::string> headers;  // Names in lower case.
-  std::string body;                            // Decoded and decompressed.
+  std::string body;                            // Without the marks of chunks.
+  bool gzip = false;                           // The body is compressed; see unpack().
   bool keep_alive = true;
 
   // The header, or "". `name` is in lower case.
@@ -66,11 +67,13 @@ class Gunzip {
   bool too_large_ = false;
 };
 
+// Decompresses the body, if it is compressed. Returns what is wrong with it, if it is damaged or
+// would have more than `limit` bytes.
+[[nodiscard]] std::optional<HttpProblem> unpack(HttpRequest& request, std::size_t limit);
+
 class HttpReader {
  public:
   static constexpr std::size_t kMaxHead = 32 * 1024;  // Bytes of a request line and headers.
-
-  explicit HttpReader(std::size_t body_limit) : body_limit_(body_limit) {}
 
   enum class Stage {
     Head,     // The request line and headers are not complete.
@@ -82,10 +85,10 @@ class HttpReader {
   // Takes bytes that came, and goes on as far as they allow.
   Stage add(std::string_view bytes);
   [[nodiscard]] Stage stage() const { return stage_; }
-  // The body shall be read.
-  Stage take_body();
-  // How many bytes the body will have at most, decompressed. REQUIRES: stage() is Decide or later.
-  [[nodiscard]] std::size_t body_bound() const;
+  // The body shall be read; it may have up to `limit` bytes.
+  Stage take_body(std::size_t limit);
+  // How many bytes of the request have come and are kept.
+  [[nodiscard]] std::size_t held() const { return buffer_.size() + request_.body.size(); }
   [[nodiscard]] HttpRequest& request() { return request_; }
   [[nodiscard]] const HttpProblem& problem() const { return problem_; }
   // Whether bytes of a request have come.
@@ -107,7 +110,7 @@ class HttpReader {
   Stage end_body();
   Stage refuse(int status, std::string what);
 
-  const std::size_t body_limit_;
+  std::size_t body_limit_ = 0;
   Stage stage_ = Stage::Head;
   std::string buffer_;  // Bytes that came and were not used yet.
   HttpRequest request_;
@@ -117,7 +120,6 @@ class HttpReader {
   bool expects_continue_ = false;
   std::uint64_t left_ = 0;  // Bytes left of the body, or of the chunk.
   bool in_chunk_ = false;
-  std::unique_ptr<Gunzip> gunzip_;
 };
 
 }  // namespace ouro::net

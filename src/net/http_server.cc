@@ -5,9 +5,11 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -26,13 +28,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kTick =
     std::chrono::milliseconds(20);  // How often streams and limits are looked at.
+constexpr auto kListenPause = std::chrono::milliseconds(100);  // If there are no descriptors.
 constexpr std::size_t kFullBuffer =
     256 * 1024;  // A stream with more to send is not asked for more.
 constexpr std::size_t kReadBytes = 64 * 1024;
 
 enum class Phase {
   Reading,  // Waits for a request, or for the rest of one.
-  Waiting,  // Waits to be admitted.
+  Waiting,  // Waits for room.
   Handled,  // Waits for the answer.
   Writing,  // Sends it.
   Streaming,
@@ -53,8 +56,6 @@ struct Connection {
   Clock::time_point deadline;  // Of the phase.
   std::shared_ptr<void> ticket;
   HttpServer::More more;
-
-  explicit Connection(std::size_t body) : reader(body) {}
   [[nodiscard]] bool drained() const { return sent == out.size(); }
 };
 
@@ -72,13 +73,21 @@ struct Answer {
   HttpServer::More more;
 };
 
+// How many connections the limit of the process allows; other parts of it need descriptors, too.
+std::size_t descriptors_for_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return ~std::size_t{0};
+  const auto all = static_cast<std::size_t>(limit.rlim_cur);
+  return std::max<std::size_t>(all / 4 * 3 - std::min<std::size_t>(all / 4, 64), 8);
+}
+
 }  // namespace
 
 struct HttpServer::State : std::enable_shared_from_this<State> {
   State(Limits limits_given, Handlers handlers_given)
       : limits(limits_given), handlers(std::move(handlers_given)) {}
 
-  const Limits limits;
+  Limits limits;
   const Handlers handlers;
   int listener = -1;
   int epoll = -1;
@@ -92,6 +101,8 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   std::uint64_t next_number = 2;  // 0 and 1 stand for the listener and `wake`.
   std::size_t streams = 0;
   Clock::time_point stop_by = Clock::time_point::max();
+  bool listens = true;             // New connections are accepted.
+  Clock::time_point listen_again;  // If they are not.
 
   std::mutex mutex;  // Guards all members below.
   std::condition_variable came;
@@ -103,8 +114,10 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   void work();
   void put(Answer answer);
   void accept_all();
-  void make_room();
+  void listen_later();
+  bool make_room();
   void receive(Connection& c);
+  void wait_for_room(Connection& c);
   void advance(Connection& c);
   void decide(Connection& c);
   void refuse(Connection& c, const HttpResponse& response);
@@ -119,6 +132,11 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   void close(std::uint64_t number);
   [[nodiscard]] bool busy(const Connection& c) const {
     return c.phase == Phase::Handled || c.phase == Phase::Writing || c.phase == Phase::Streaming;
+  }
+  // Whether a request is under way and its client has been slow for some time.
+  [[nodiscard]] bool slow(const Connection& c) const {
+    return c.phase == Phase::Reading && c.reader.begun() &&
+           c.deadline - Clock::now() < limits.pause - limits.room;
   }
 };
 
@@ -160,8 +178,11 @@ void HttpServer::State::watch_all() {
 void HttpServer::State::accept_all() {
   for (;;) {
     const int socket = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const bool none_left = socket < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS);
+    if (none_left && make_room()) continue;
+    if (none_left) listen_later();
     if (socket < 0) return;
-    if (connections.size() >= limits.connections) make_room();
+    if (connections.size() >= limits.connections) static_cast<void>(make_room());
     if (stopping || connections.size() >= limits.connections) {
       const HttpResponse full = handlers.complain({503, "too many connections; try again"});
       const std::string bytes = to_bytes(full, false, false);
@@ -171,7 +192,7 @@ void HttpServer::State::accept_all() {
     }
     const int on = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    auto c = std::make_unique<Connection>(limits.body);
+    auto c = std::make_unique<Connection>();
     c->socket = socket;
     c->number = next_number++;
     c->deadline = Clock::now() + limits.head;
@@ -184,13 +205,31 @@ void HttpServer::State::accept_all() {
   }
 }
 
-// Closes the connection that has waited longest without a request under way.
-void HttpServer::State::make_room() {
-  const Connection* oldest = nullptr;
+// There are no more descriptors. The listener would be told of again and again, so it is left alone
+// for a while; clients wait.
+void HttpServer::State::listen_later() {
+  static_cast<void>(::epoll_ctl(epoll, EPOLL_CTL_DEL, listener, nullptr));
+  listens = false;
+  listen_again = Clock::now() + kListenPause;
+}
+
+// Closes the connection that has been idle longest; if there is none, the one that is slowest with
+// its request. False: there is none either.
+bool HttpServer::State::make_room() {
+  const Connection* last = nullptr;
   for (const auto& [number, c] : connections) {
-    if (!busy(*c) && (oldest == nullptr || number < oldest->number)) oldest = c.get();
+    const bool idle = c->phase == Phase::Leaving ||
+                      (c->phase == Phase::Reading && !c->reader.begun());
+    if (!idle && !slow(*c)) continue;
+    const bool last_idle = last != nullptr && !slow(*last);
+    if (last == nullptr || (idle && !last_idle) ||
+        (idle == last_idle && c->deadline < last->deadline)) {
+      last = c.get();
+    }
   }
-  if (oldest != nullptr) close(oldest->number);
+  if (last == nullptr) return false;
+  close(last->number);
+  return true;
 }
 
 void HttpServer::State::receive(Connection& c) {
@@ -207,35 +246,36 @@ void HttpServer::State::receive(Connection& c) {
   const bool fresh = !c.reader.begun();
   c.reader.add({buffer.data(), static_cast<std::size_t>(count)});
   if (fresh) c.deadline = Clock::now() + limits.head;
-  if (c.reader.stage() == HttpReader::Stage::Body) c.deadline = Clock::now() + limits.pause;
+  if (c.reader.stage() == HttpReader::Stage::Body) {
+    // Each byte buys time, but never more than `pause` in advance.
+    const auto bought = std::chrono::microseconds(1'000'000 * static_cast<std::uint64_t>(count) /
+                                                  limits.body_rate);
+    c.deadline = std::min(Clock::now() + limits.pause, c.deadline + bought);
+  }
   advance(c);
 }
 
 void HttpServer::State::advance(Connection& c) {
   switch (c.reader.stage()) {
     case HttpReader::Stage::Decide:
-      c.phase = Phase::Waiting;
-      c.deadline = Clock::now() + limits.room;
       return decide(c);
+    case HttpReader::Stage::Body:
     case HttpReader::Stage::Done:
-      return hand_over(c);
+      return wait_for_room(c);
     case HttpReader::Stage::Refused:
       return refuse(c, handlers.complain(c.reader.problem()));
     case HttpReader::Stage::Head:
-    case HttpReader::Stage::Body:
       return watch(c);
   }
 }
 
 void HttpServer::State::decide(Connection& c) {
-  Admission admission = handlers.admit(c.reader.request(), c.reader.body_bound());
+  Admission admission = handlers.admit(c.reader.request());
   if (admission.refusal) return refuse(c, *admission.refusal);
-  if (admission.wait && Clock::now() < c.deadline) return watch(c);
-  if (admission.wait) return refuse(c, admission.late);
   c.ticket = std::move(admission.ticket);
-  c.phase = Phase::Reading;
   c.deadline = Clock::now() + limits.pause;
-  if (c.reader.take_body() == HttpReader::Stage::Body && c.reader.expects_continue()) {
+  const std::size_t most = c.ticket ? limits.body : limits.small_body;
+  if (c.reader.take_body(most) == HttpReader::Stage::Body && c.reader.expects_continue()) {
     const std::uint64_t number = c.number;
     c.out += "HTTP/1.1 100 Continue\r\n\r\n";
     write(c);
@@ -244,9 +284,26 @@ void HttpServer::State::decide(Connection& c) {
   advance(c);
 }
 
+// Goes on if there is room for what has come of a body. Meanwhile nothing more is read.
+void HttpServer::State::wait_for_room(Connection& c) {
+  const bool whole = c.reader.stage() == HttpReader::Stage::Done;
+  const std::size_t unpacked = whole && c.reader.request().gzip ? limits.body : 0;
+  const bool waited = c.phase == Phase::Waiting;
+  if (c.ticket == nullptr || handlers.make_room(c.ticket, c.reader.held() + unpacked)) {
+    c.phase = Phase::Reading;
+    if (waited) c.deadline = Clock::now() + limits.pause;
+    return whole ? hand_over(c) : watch(c);
+  }
+  if (!waited) c.deadline = Clock::now() + limits.room;
+  c.phase = Phase::Waiting;
+  if (Clock::now() >= c.deadline) return refuse(c, handlers.late());
+  watch(c);
+}
+
 // Answers without reading the rest of the request, so the connection ends with that.
 void HttpServer::State::refuse(Connection& c, const HttpResponse& response) {
   c.reader.request().keep_alive = false;
+  c.ticket = nullptr;
   begin_response(c, response, false);
 }
 
@@ -349,9 +406,16 @@ void HttpServer::State::pump(Connection& c) {
 
 void HttpServer::State::look_at_clocks() {
   const Clock::time_point now = Clock::now();
+  if (!listens && now >= listen_again) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = 0;
+    listens = ::epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event) == 0;
+  }
+  const bool crowded = handlers.crowded();
   std::vector<std::uint64_t> due;
   for (const auto& [number, c] : connections) {
-    const bool ends = stopping && !busy(*c);
+    const bool ends = (stopping && !busy(*c)) || (crowded && c->ticket != nullptr && slow(*c));
     const bool asks = c->phase == Phase::Waiting || c->phase == Phase::Streaming;
     if (ends || asks || c->deadline <= now) due.push_back(number);
   }
@@ -360,7 +424,7 @@ void HttpServer::State::look_at_clocks() {
     if (found == connections.end()) continue;
     Connection& c = *found->second;
     if (c.phase == Phase::Waiting && !stopping) {
-      decide(c);
+      wait_for_room(c);
     } else if (c.phase == Phase::Streaming && now < c.deadline) {
       pump(c);
     } else if (c.phase == Phase::Reading && c.reader.begun() && !stopping) {
@@ -403,7 +467,12 @@ void HttpServer::State::work() {
     Job job = std::move(jobs.front());
     jobs.pop_front();
     lock.unlock();
-    handlers.handle(std::move(job.request), std::move(job.ticket), std::move(job.reply));
+    const std::size_t most = job.ticket ? limits.body : limits.small_body;
+    if (const auto problem = unpack(job.request, most)) {
+      job.reply->send(handlers.complain(*problem));
+    } else {
+      handlers.handle(std::move(job.request), std::move(job.ticket), std::move(job.reply));
+    }
     job = {};
     lock.lock();
   }
@@ -452,6 +521,7 @@ Result<std::uint16_t> HttpServer::start(const Address& address) {
   auto listening = listen_at(address);
   if (!listening.ok()) return listening.error();
   s.listener = listening->socket;
+  s.limits.connections = std::min(s.limits.connections, descriptors_for_connections());
   ::fcntl(s.listener, F_SETFL, ::fcntl(s.listener, F_GETFL) | O_NONBLOCK);
   s.epoll = ::epoll_create1(EPOLL_CLOEXEC);
   s.wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -3,9 +3,11 @@
 // One thread watches all connections (epoll) and never waits for any of them; requests that are
 // complete are handled by a few worker threads, and may be answered later, from any thread. So a
 // connection that is idle, slow or sends half a request costs a descriptor and its buffer, not a
-// thread. Each stage has a time limit. If there are too many connections, those that have waited
-// longest without a request under way are closed in favour of new ones. A response can be a stream
-// that goes on for ever; streams have no thread either.
+// thread. Each stage has a time limit, and bytes of a body must come at some rate. Room for a body
+// is taken as it comes, so that one that was announced and does not come takes none; while others
+// wait in vain for room, those that are slow lose theirs. If there are too many connections, or no
+// more descriptors, those that are idle longest, then those that are slow, are closed in favour of
+// new ones. A response can be a stream that goes on for ever; streams have no thread either.
 //
 // There is no encryption: put a proxy in front.
 #pragma once
@@ -29,20 +31,21 @@ class HttpServer {
     std::size_t connections = 1'000;
     std::size_t streams = 256;
     std::size_t workers = 4;
-    std::size_t body = std::size_t{32} << 20;  // Bytes.
+    std::size_t body = std::size_t{32} << 20;  // Bytes, of a request with a ticket;
+    std::size_t small_body = 64 * 1024;        // of the others.
+    std::size_t body_rate = 16 * 1024;         // Bytes that a second must bring, on average.
     std::chrono::milliseconds head{10'000};    // To send the head of a request.
-    std::chrono::milliseconds pause{10'000};   // Between two pieces of a body, or of a response.
+    // How long a body may be slower than `body_rate`, or a response may make no progress.
+    std::chrono::milliseconds pause{10'000};
     std::chrono::milliseconds idle{30'000};    // Between two requests of a connection.
-    std::chrono::milliseconds room{1'000};     // How long a request waits to be admitted.
+    std::chrono::milliseconds room{1'000};     // How long a request waits for room.
     std::chrono::milliseconds last{2'000};     // How long stop() waits for what is under way.
   };
 
   // What becomes of a request when its head is known.
   struct Admission {
     std::optional<HttpResponse> refusal;  // It is refused.
-    bool wait = false;                    // It is asked again soon, for up to Limits::room;
-    HttpResponse late;                    // then this is the answer.
-    std::shared_ptr<void> ticket;         // It is taken; kept until it was answered.
+    std::shared_ptr<void> ticket;         // It is taken; kept until it was answered. May be null.
   };
 
   // The way to answer a request, once, from any thread. If that never happens, the connection is
@@ -51,10 +54,14 @@ class HttpServer {
   using More = std::function<bool(std::string& out)>;
 
   struct Handlers {
-    // Called by the thread that watches, so it must not wait. `bytes` is the most that the body can
-    // have.
-    std::function<Admission(const HttpRequest& head, std::size_t bytes)> admit;
-    // Called by a worker.
+    // These are called by the thread that watches, so they must not wait.
+    std::function<Admission(const HttpRequest& head)> admit;
+    // Makes room for `bytes` of a request, all in all. False: there is none, or not yet; it is
+    // asked again soon, for up to Limits::room, and then `late` is the answer.
+    std::function<bool(const std::shared_ptr<void>& ticket, std::size_t bytes)> make_room;
+    std::function<HttpResponse()> late;
+    std::function<bool()> crowded;  // Whether others have waited for room in vain for some time.
+    // Called by a worker, with the body decompressed.
     std::function<void(HttpRequest request, std::shared_ptr<void> ticket,
                        std::shared_ptr<Reply> reply)>
         handle;

@@ -4,22 +4,72 @@
 
 namespace ouro::serving {
 
+namespace {
+
+// Whoever finds no room asks again after this time, or sooner.
+constexpr auto kAskAgain = std::chrono::milliseconds(100);
+constexpr auto kCrowded = std::chrono::milliseconds(500);
+constexpr auto kLongWait = std::chrono::seconds(1);
+
+}  // namespace
+
 Reservation::~Reservation() {
-  if (queue_ != nullptr) queue_->give_back(bytes_);
+  if (queue_ != nullptr) queue_->give_back(*this);
 }
 
-std::optional<Reservation> BatchQueue::reserve(std::size_t bytes,
-                                               std::chrono::steady_clock::time_point deadline) {
-  std::unique_lock lock(mutex_);
-  const auto fits = [&] { return closed_ || bytes_ == 0 || bytes_ + bytes <= limit_; };
-  if (deadline == std::chrono::steady_clock::time_point::max()) {
-    freed_.wait(lock, fits);
-  } else if (!freed_.wait_until(lock, deadline, fits)) {
-    return std::nullopt;
+bool Reservation::resize(std::size_t bytes) { return queue_->resize(*this, bytes); }
+bool Reservation::await(std::size_t bytes) { return queue_->await(*this, bytes); }
+
+bool BatchQueue::fits(const Reservation& changed, std::size_t bytes) const {
+  const std::size_t others = bytes_ - changed.bytes_;
+  return bytes <= changed.bytes_ || changed.exceeds_ || others == 0 || others + bytes <= limit_;
+}
+
+void BatchQueue::note_shortage(Clock::time_point now) {
+  if (now - short_at_ > 2 * kAskAgain) short_since_ = now;
+  short_at_ = now;
+}
+
+bool BatchQueue::crowded() const {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  return now - short_at_ <= 2 * kAskAgain && now - short_since_ >= kCrowded;
+}
+
+bool BatchQueue::resize(Reservation& changed, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  if (!fits(changed, bytes)) {
+    note_shortage(Clock::now());
+    return false;
   }
-  if (closed_) return std::nullopt;
-  bytes_ += bytes;
-  return std::optional<Reservation>(std::in_place, *this, bytes);
+  bytes_ += bytes - changed.bytes_;
+  changed.bytes_ = bytes;
+  return true;
+}
+
+bool BatchQueue::await(Reservation& changed, std::size_t bytes) {
+  std::unique_lock lock(mutex_);
+  const auto begun = Clock::now();
+  while (!closed_ && !fits(changed, bytes)) {
+    const auto now = Clock::now();
+    note_shortage(now);
+    if (now - begun >= kLongWait && !exceeded_) {
+      exceeded_ = changed.exceeds_ = true;
+    } else {
+      freed_.wait_for(lock, kAskAgain);
+    }
+  }
+  if (closed_) return false;
+  bytes_ += bytes - changed.bytes_;
+  changed.bytes_ = bytes;
+  return true;
+}
+
+std::optional<Reservation> BatchQueue::reserve(std::size_t bytes) {
+  std::optional<Reservation> reservation(std::in_place, *this, 0);
+  if (!reservation->await(bytes)) reservation.reset();
+  return reservation;
 }
 
 bool BatchQueue::submit(Batch batch) {
@@ -66,9 +116,10 @@ std::size_t BatchQueue::waiting() const {
   return queue_.size();
 }
 
-void BatchQueue::give_back(std::size_t bytes) {
+void BatchQueue::give_back(const Reservation& reservation) {
   const std::lock_guard lock(mutex_);
-  bytes_ -= bytes;
+  bytes_ -= reservation.bytes_;
+  if (reservation.exceeds_) exceeded_ = false;
   freed_.notify_all();
 }
 

@@ -1,8 +1,11 @@
 // The queue in which batches wait for the check. It is bounded in bytes.
 //
-// An input reserves the bytes of a batch before it reads them, so memory is bounded however many
-// clients there are. If there is no room, the input waits: HTTP for a second, after which the
-// client is told to try again; the others as long as it takes, which makes the sender wait, too.
+// An input reserves the bytes of a batch as it reads them, so memory is bounded however many
+// clients there are, and what a client announces but does not send takes no room. If there is none,
+// the input waits: HTTP for a second, after which the client is told to try again; the others as
+// long as it takes, which makes the sender wait, too. So that these do not wait for each other with
+// half a batch each, one of them at a time may exceed the limit when it has waited for a second.
+// While somebody waits in vain, inputs give up those who send slowly (crowded()).
 //
 // Thread safety: all members of BatchQueue may be called from any thread.
 #pragma once
@@ -34,16 +37,25 @@ class Reservation {
   Reservation(BatchQueue& queue, std::size_t bytes) : queue_(&queue), bytes_(bytes) {}
   ~Reservation();
   Reservation(Reservation&& other) noexcept
-      : queue_(std::exchange(other.queue_, nullptr)), bytes_(other.bytes_) {}
+      : queue_(std::exchange(other.queue_, nullptr)),
+        bytes_(other.bytes_),
+        exceeds_(other.exceeds_) {}
   Reservation& operator=(Reservation&& other) noexcept {
     std::swap(queue_, other.queue_);
     std::swap(bytes_, other.bytes_);
+    std::swap(exceeds_, other.exceeds_);
     return *this;
   }
+  // Changes it to `bytes`. False: there is no room now, and nothing has changed.
+  [[nodiscard]] bool resize(std::size_t bytes);
+  // The same, but waits for room as long as it takes. False: the queue was closed.
+  [[nodiscard]] bool await(std::size_t bytes);
 
  private:
+  friend class BatchQueue;
   BatchQueue* queue_ = nullptr;
   std::size_t bytes_ = 0;
+  bool exceeds_ = false;  // It is the one that may exceed the limit.
 };
 
 constexpr std::size_t kMaxClientName = 200;  // In bytes.
@@ -90,11 +102,11 @@ class BatchQueue {
  public:
   explicit BatchQueue(std::size_t limit) : limit_(limit) {}
 
-  // Waits until `bytes` fit, at most until `deadline`. Returns nothing if the deadline passed or
-  // the queue was closed. A batch larger than the limit fits if nothing else is reserved.
-  [[nodiscard]] std::optional<Reservation> reserve(
-      std::size_t bytes, std::chrono::steady_clock::time_point deadline =
-                             std::chrono::steady_clock::time_point::max());
+  // Waits until `bytes` fit. Returns nothing if the queue was closed. A batch larger than the limit
+  // fits if nothing else is reserved.
+  [[nodiscard]] std::optional<Reservation> reserve(std::size_t bytes);
+  // Whether somebody has waited for room in vain for half a second.
+  [[nodiscard]] bool crowded() const;
   // Adds a batch. Returns false if the queue is closed; then Batch::done is never called.
   bool submit(Batch batch);
 
@@ -109,7 +121,13 @@ class BatchQueue {
 
  private:
   friend class Reservation;
-  void give_back(std::size_t bytes);
+  using Clock = std::chrono::steady_clock;
+  // REQUIRES for these two: mutex_ is held.
+  [[nodiscard]] bool fits(const Reservation& changed, std::size_t bytes) const;
+  void note_shortage(Clock::time_point now);
+  [[nodiscard]] bool resize(Reservation& changed, std::size_t bytes);
+  [[nodiscard]] bool await(Reservation& changed, std::size_t bytes);
+  void give_back(const Reservation& reservation);
 
   const std::size_t limit_;
   mutable std::mutex mutex_;
@@ -117,7 +135,10 @@ class BatchQueue {
   std::condition_variable came_;   // A batch came, or the queue was closed.
   std::deque<Batch> queue_;
   std::size_t bytes_ = 0;  // Reserved, whether their batches are in the queue, to come, or taken.
+  bool exceeded_ = false;  // A reservation may exceed the limit.
   bool closed_ = false;
+  // When somebody last found no room, and since when that has happened again and again.
+  Clock::time_point short_at_{}, short_since_{};
 };
 
 }  // namespace ouro::serving

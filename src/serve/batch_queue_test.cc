@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace ouro::serving {
@@ -16,14 +17,14 @@ Batch batch_of(Reservation reservation) {
   return batch;
 }
 
-auto soon() { return std::chrono::steady_clock::now() + 20ms; }
+bool fits_now(BatchQueue& queue, std::size_t bytes) { return Reservation(queue, 0).resize(bytes); }
 
 TEST(BatchQueueTest, WhatDoesNotFitWaitsUntilSomethingIsDone) {
   BatchQueue queue(100);
   auto first = queue.reserve(60);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(queue.reserve(60, soon()));
-  auto small = queue.reserve(40, soon());
+  EXPECT_FALSE(fits_now(queue, 60));
+  auto small = queue.reserve(40);
   EXPECT_TRUE(small);
   EXPECT_EQ(queue.bytes(), 100u);
   std::thread other([&] { EXPECT_TRUE(queue.reserve(60)); });
@@ -34,11 +35,11 @@ TEST(BatchQueueTest, WhatDoesNotFitWaitsUntilSomethingIsDone) {
 
 TEST(BatchQueueTest, ABatchBeyondTheLimitFitsAlone) {
   BatchQueue queue(10);
-  auto large = queue.reserve(1000, soon());
+  auto large = queue.reserve(1000);
   ASSERT_TRUE(large);
-  EXPECT_FALSE(queue.reserve(1, soon()));
+  EXPECT_FALSE(fits_now(queue, 1));
   large.reset();
-  EXPECT_TRUE(queue.reserve(1, soon()));
+  EXPECT_TRUE(fits_now(queue, 1));
 }
 
 TEST(BatchQueueTest, BatchesComeOutInOrderAndGiveTheirBytesBack) {
@@ -70,6 +71,39 @@ TEST(BatchQueueTest, AfterClosingNothingIsAcceptedButWhatWaitsCanBeTaken) {
   waiting.join();
   EXPECT_FALSE(queue.submit(batch_of(*std::move(late))));
   EXPECT_EQ(queue.take(0ms).size(), 1u);
+}
+
+TEST(BatchQueueTest, TwoThatWaitWithHalfABatchEachDoNotWaitForEachOther) {
+  BatchQueue queue(100);
+  Reservation one(queue, 0), other(queue, 0);
+  ASSERT_TRUE(one.resize(50) && other.resize(50));
+  EXPECT_FALSE(one.resize(60));
+  std::atomic<int> complete{0};
+  const auto finish = [&](Reservation& half) {
+    EXPECT_TRUE(half.await(80));
+    ++complete;
+    half = Reservation(queue, 0);
+  };
+  std::thread first([&] { finish(one); }), second([&] { finish(other); });
+  first.join();
+  second.join();
+  EXPECT_EQ(complete, 2);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(BatchQueueTest, ItIsCrowdedWhileSomebodyAsksInVainForLong) {
+  BatchQueue queue(100);
+  EXPECT_FALSE(queue.crowded());
+  auto all = queue.reserve(100);
+  EXPECT_FALSE(fits_now(queue, 1));
+  EXPECT_FALSE(queue.crowded());
+  while (!queue.crowded()) {
+    EXPECT_FALSE(fits_now(queue, 1));
+    std::this_thread::sleep_for(10ms);
+  }
+  all.reset();
+  while (queue.crowded()) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(fits_now(queue, 1));
 }
 
 }  // namespace

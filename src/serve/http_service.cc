@@ -104,7 +104,8 @@ struct HttpService::Server {
 
   // Why the request is not served; nothing if it is.
   [[nodiscard]] std::optional<HttpResponse> objection(const HttpRequest& request) const;
-  [[nodiscard]] net::HttpServer::Admission admit(const HttpRequest& head, std::size_t bytes);
+  [[nodiscard]] net::HttpServer::Admission admit(const HttpRequest& head);
+  [[nodiscard]] HttpResponse late() const;
   void handle(const HttpRequest& request, const std::shared_ptr<void>& ticket,
               const ReplyTo& reply);
   [[nodiscard]] HttpResponse get(const HttpRequest& request) const;
@@ -142,16 +143,17 @@ std::optional<HttpResponse> HttpService::Server::objection(const HttpRequest& re
   return refusal(401, "send the token: Authorization: Bearer TOKEN");
 }
 
-// Whoever may post a batch first gets room for it in the queue.
-net::HttpServer::Admission HttpService::Server::admit(const HttpRequest& head, std::size_t bytes) {
-  if (auto why = objection(head)) return {.refusal = std::move(why)};
+// A batch gets room in the queue as it comes.
+net::HttpServer::Admission HttpService::Server::admit(const HttpRequest& head) {
+  if (auto why = objection(head)) return {.refusal = std::move(why), .ticket = nullptr};
   if (head.method != "POST" || head.path != "/check") return {};
-  auto reservation = queue.reserve(bytes, std::chrono::steady_clock::now());
-  if (reservation) {
-    return {.ticket = std::make_shared<Reservation>(*std::move(reservation))};
-  }
-  if (queue.closed()) return {.refusal = refusal(503, "the service is stopping; try again")};
-  return {.wait = true, .late = refusal(503, "too much input waits for the check; try again")};
+  if (queue.closed()) return {.refusal = late(), .ticket = nullptr};
+  return {.refusal = std::nullopt, .ticket = std::make_shared<Reservation>(queue, 0)};
+}
+
+HttpResponse HttpService::Server::late() const {
+  return refusal(503, queue.closed() ? "the service is stopping; try again"
+                                     : "too much input waits for the check; try again");
 }
 
 void HttpService::Server::handle(const HttpRequest& request, const std::shared_ptr<void>& ticket,
@@ -194,6 +196,7 @@ void HttpService::Server::check(const HttpRequest& request, const std::shared_pt
   if (!is_source_name(batch.source)) {
     return reply->send(refusal(400, "X-Ouro-Source must be up to 200 printable characters"));
   }
+  static_cast<void>(batch.reservation.resize(request.body.size()));
   const Format format = format_of(request.body, request.header("content-type"));
   auto parsed = parse_batch(request.body, format, "body", options.rules);
   if (!parsed.ok()) {
@@ -291,8 +294,13 @@ Result<std::uint16_t> HttpService::start(const net::Address& address) {
   s.http.emplace(
       net::HttpServer::Limits{.body = s.options.body_limit},
       net::HttpServer::Handlers{
-          .admit = [&s](const HttpRequest& head,
-                        std::size_t bytes) { return s.admit(head, bytes); },
+          .admit = [&s](const HttpRequest& head) { return s.admit(head); },
+          .make_room =
+              [](const std::shared_ptr<void>& ticket, std::size_t bytes) {
+                return std::static_pointer_cast<Reservation>(ticket)->resize(bytes);
+              },
+          .late = [&s] { return s.late(); },
+          .crowded = [&s] { return s.queue.crowded(); },
           .handle = [&s](const HttpRequest& request, const std::shared_ptr<void>& ticket,
                          const ReplyTo& reply) { s.handle(request, ticket, reply); },
           .headers = {{"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}},

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <future>
@@ -24,6 +26,12 @@ constexpr std::size_t kMaxConnections = 256;
 // no answers cannot fill our memory.
 constexpr std::size_t kMaxUnanswered = 1024;
 constexpr int kGlance = 100;  // How often threads look whether to stop, in milliseconds.
+constexpr std::size_t kPiece = 64 * 1024;      // Bytes of a frame that are read at a time.
+constexpr std::size_t kMaxHello = 4096;        // Bytes of a first frame that must have the token.
+constexpr std::size_t kLeastRate = 16 * 1024;  // Bytes of a frame that a second must bring.
+// How long a frame may be slower than that, and a hello may take; and how long if others wait.
+constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kShortPatience = std::chrono::seconds(1);
 
 std::string framed(std::string_view content) {
   std::string frame;
@@ -43,6 +51,7 @@ std::string refusal(std::string_view what) {
 
 class TcpServer::Connection {
  public:
+  using Clock = std::chrono::steady_clock;
   Connection(TcpServer& server, int socket) : server_(server), socket_(socket) {
     reader_ = std::thread([this] { read_all(); });
     writer_ = std::thread([this] { write_all(); });
@@ -54,20 +63,43 @@ class TcpServer::Connection {
   }
 
   [[nodiscard]] bool ended() const { return ended_; }
+  // Since when it has nothing to do; the largest time if it has.
+  [[nodiscard]] Clock::time_point idle_since() const {
+    return told_to_end_ ? Clock::time_point::max() : idle_since_.load();
+  }
+  void end() { told_to_end_ = true; }
 
  private:
-  // Reads exactly `size` bytes; false if the connection ended or the server is stopping.
+  // Reads exactly `size` bytes; false if the connection ended, its client is too slow, or the
+  // server is stopping.
   bool receive(char* bytes, std::size_t size) {
     while (size > 0) {
-      if (server_.stopping_) return false;
-      if (!net::readable(socket_, kGlance)) continue;
+      if (server_.stopping_ || told_to_end_) return false;
+      if (!net::readable(socket_, kGlance)) {
+        if (!too_slow()) continue;
+        answer_now(refusal("the frame took too long"));
+        return false;
+      }
       const ssize_t count = ::recv(socket_, bytes, size, 0);
       if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (count <= 0) return false;
       bytes += count;
       size -= static_cast<std::size_t>(count);
+      const auto now = Clock::now();
+      if (idle_since_.exchange(kBusy) != kBusy) deadline_ = now + kPatience;
+      // Each byte buys time, but never more than kPatience in advance.
+      deadline_ = std::min(now + kPatience,
+                           deadline_ + std::chrono::microseconds(1'000'000 * count / kLeastRate));
     }
     return true;
+  }
+
+  [[nodiscard]] bool too_slow() const {
+    const bool waits_for_hello = !greeted_ && !server_.options_.token.empty();
+    if (idle_since_.load() != kBusy && !waits_for_hello) return false;
+    const auto left = deadline_ - Clock::now();
+    return left <= left.zero() ||
+           (left < kPatience - kShortPatience && server_.queue_.crowded());
   }
 
   void read_all() {
@@ -81,6 +113,7 @@ class TcpServer::Connection {
   // Reads and handles one frame. False: read no more from this connection.
   bool read_frame() {
     char head[4];
+    idle_since_ = Clock::now();
     if (!receive(head, sizeof head)) return false;
     const std::size_t size = load_little_endian<std::uint32_t>(head);
     if (size > server_.options_.body_limit) {
@@ -88,16 +121,33 @@ class TcpServer::Connection {
           fmt::format("a frame of {} bytes; the limit is {}", size, server_.options_.body_limit)));
       return false;
     }
-    auto reservation = server_.queue_.reserve(size);
-    if (!reservation) return false;
-    std::string bytes(size, '\0');
-    if (!receive(bytes.data(), size)) return false;
-    if (bytes.starts_with("{\"hello\"")) return hello(bytes);
-    if (!greeted_ && !server_.options_.token.empty()) {
-      answer_now(refusal("the first frame must be a hello with the token"));
-      return false;
+    const bool locked = !greeted_ && !server_.options_.token.empty();
+    if (locked && size > kMaxHello) return refuse_stranger();
+    Reservation reservation(server_.queue_, 0);
+    std::string bytes;
+    while (bytes.size() < size) {
+      const std::size_t have = bytes.size();
+      const std::size_t piece = std::min(kPiece, size - have);
+      if (!locked && !wait_for_room(reservation, have + piece)) return false;
+      bytes.resize(have + piece);
+      if (!receive(bytes.data() + have, piece)) return false;
     }
-    return submit(std::move(bytes), *std::move(reservation));
+    if (bytes.starts_with("{\"hello\"")) return hello(bytes);
+    if (locked) return refuse_stranger();
+    return submit(std::move(bytes), std::move(reservation));
+  }
+
+  bool refuse_stranger() {
+    answer_now(refusal("the first frame must be a hello with the token"));
+    return false;
+  }
+
+  // The time that it waits is not the client's.
+  bool wait_for_room(Reservation& reservation, std::size_t bytes) {
+    if (reservation.resize(bytes)) return true;
+    const bool room = reservation.await(bytes);
+    deadline_ = Clock::now() + kPatience;
+    return room;
   }
 
   bool hello(const std::string& bytes) {
@@ -211,9 +261,14 @@ class TcpServer::Connection {
     ended_ = true;
   }
 
+  static constexpr Clock::time_point kBusy = Clock::time_point::max();
+
   TcpServer& server_;
   int socket_;
-  bool greeted_ = false;                   // The client has said hello.
+  bool greeted_ = false;  // The client has said hello.
+  std::atomic<bool> told_to_end_{false};
+  std::atomic<Clock::time_point> idle_since_{Clock::now()};  // kBusy: a frame is under way.
+  Clock::time_point deadline_ = Clock::now() + kPatience;    // Of the frame, or of the hello.
   std::string source_;                     // Of all batches.
   BatchId id_{.client = {}, .number = 1};  // Of the next batch.
   std::atomic<bool> ended_{false};
@@ -253,18 +308,37 @@ void TcpServer::accept_all() {
     forget_ended();
     if (!net::readable(socket_, kGlance)) continue;
     const int socket = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (socket < 0) continue;
-    if (connections_.size() >= kMaxConnections) {
-      static_cast<void>(net::send_all(socket, framed(refusal("too many connections"))));
-      ::close(socket);
+    if (socket >= 0) {
+      take(socket);
       continue;
     }
-    const int on = 1;
-    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const timeval patience{.tv_sec = 10, .tv_usec = 0};
-    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    connections_.push_back(std::make_unique<Connection>(*this, socket));
+    // There may be no more descriptors; the next client waits until there are.
+    static_cast<void>(end_idle());
+    std::this_thread::sleep_for(std::chrono::milliseconds(kGlance));
   }
+}
+
+void TcpServer::take(int socket) {
+  if (connections_.size() >= kMaxConnections && !end_idle()) {
+    static_cast<void>(net::send_all(socket, framed(refusal("too many connections"))));
+    ::close(socket);
+    return;
+  }
+  const int on = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const timeval patience{.tv_sec = 10, .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  connections_.push_back(std::make_unique<Connection>(*this, socket));
+}
+
+bool TcpServer::end_idle() {
+  const auto idle = std::min_element(
+      connections_.begin(), connections_.end(),
+      [](const auto& a, const auto& b) { return a->idle_since() < b->idle_since(); });
+  if (idle == connections_.end()) return false;
+  if ((*idle)->idle_since() == std::chrono::steady_clock::time_point::max()) return false;
+  (*idle)->end();
+  return true;
 }
 
 void TcpServer::forget_ended() {

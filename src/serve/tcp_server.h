@@ -3,6 +3,9 @@
 // docs/serve.md describes the protocol. Each connection has two threads: one reads, parses and
 // submits batches, the other writes answers in the order of the frames. So a client may send many
 // frames before it reads the first answer.
+//
+// A frame takes room as it comes. It must come at some rate, and at once if others wait for room.
+// If there are too many connections, the one that is idle longest ends.
 #pragma once
 
 #include <atomic>
@@ -43,7 +46,10 @@ class TcpServer {
  private:
   class Connection;
   void accept_all();
+  void take(int socket);
   void forget_ended();
+  // Tells the connection that is idle longest to end. False: none is idle.
+  [[nodiscard]] bool end_idle();
 
   const Options options_;
   BatchQueue& queue_;
