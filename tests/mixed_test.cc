@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ouro/asked_levels.h"
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/explain.h"
@@ -274,6 +275,25 @@ TEST(MixedTest, FormatsKeepLevels) {
   ASSERT_TRUE(again.ok()) << again.error().to_string();
   EXPECT_EQ(as_text(*again), as_text(history));
   EXPECT_THAT(as_text(history), HasSubstr(R"("level":"read-committed")"));
+}
+
+// Two transactions at rc lost an update: right for them, wrong at every level that other evidence
+// would judge all of them by. Nobody asked for that.
+TEST(MixedTest, OtherEvidenceJudgesByNoLevelThatNobodyNamed) {
+  constexpr char kLost[] =
+      R"({"session":"a","level":"rc","start_ts":1,"commit_ts":3,"ops":[["r","x",null],["w","x",1]]}
+{"session":"b","level":"rc","start_ts":2,"commit_ts":4,"ops":[["r","x",null],["w","x",2]]}
+{"key":"x","versions":[1,2],"complete":true}
+)";
+  const History history = *parse_history(kLost);
+  EXPECT_EQ(check(history, usual_level(history, Evidence::Observed))->outcome, Outcome::Holds);
+  for (const Evidence evidence : {Evidence::Versions, Evidence::Timestamps}) {
+    const auto verdict = check(history, usual_level(history, evidence), {.evidence = evidence});
+    ASSERT_FALSE(verdict.ok());
+    EXPECT_THAT(verdict.error().what, HasSubstr("it needs 'observed', or name one level"));
+    EXPECT_EQ(check(history, Level::Serializable, {.evidence = evidence})->outcome,
+              Outcome::Violated);
+  }
 }
 
 TEST(MixedTest, AnUnknownLevelIsAnErrorWithItsLine) {

@@ -40,7 +40,8 @@ struct AskedLevels {
 
 // The level at which a history is checked if nobody asks for one: serializable, or what it asks for
 // itself: Level::Mixed if its transactions state levels, what fits the model if it is one of
-// Jepsen's tests. Always one that the evidence can decide, or serializable.
+// Jepsen's tests. One that the evidence can decide, or serializable; but Level::Mixed also if it
+// cannot, so that check() says so instead of judging by a level that nobody named.
 [[nodiscard]] Level usual_level(const History& history, Evidence evidence);
 
 }  // namespace ouro

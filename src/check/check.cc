@@ -144,6 +144,9 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
       Error error;
       error.what = fmt::format("level '{}' cannot be decided by evidence '{}'; it needs '{}'",
                                info(level).name, name(options.evidence), name(Evidence::Observed));
+      if (level == Level::Mixed) {
+        error.what += ", or name one level for all transactions instead of those that they state";
+      }
       return error;
     }
   }

@@ -69,7 +69,7 @@ Result<AskedLevels> parse_levels(std::string_view names, Evidence evidence) {
 
 Level usual_level(const History& history, Evidence evidence) {
   const Level level = level_of_model(history).value_or(Level::Serializable);
-  return decidable(level, evidence) ? level : Level::Serializable;
+  return level == Level::Mixed || decidable(level, evidence) ? level : Level::Serializable;
 }
 
 }  // namespace ouro
