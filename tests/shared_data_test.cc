@@ -19,8 +19,10 @@
 
 #include "format/registry.h"
 #include "history/columns.h"
+#include "ouro/asked_levels.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
+#include "tests/certifying.h"
 #include "tests/this_build.h"
 
 namespace ouro {
@@ -29,11 +31,13 @@ namespace {
 struct Row {
   std::filesystem::path folder;
   std::string path, format, txns;
-  std::array<std::string, 5> verdicts;  // rc, ra, cc, session-si, session-ser.
+  std::array<std::string, 5> verdicts;  // At kStatedLevels.
 };
+constexpr std::array kStatedLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal,
+                                      Level::SessionSi, Level::SessionSerializable};
 
-// What the collection calls a format, and which of ours that is. Detect: none, for the reason
-// given.
+// What the collection calls a format, and which of ours that is. Detect: it is tested apart or not
+// at all, for the reason given.
 struct Kind {
   Format format = Format::Detect;
   std::string_view why_none;
@@ -55,8 +59,8 @@ const std::map<std::string, Kind> kKinds = {
     {"TimeKiller JSON kv", {Format::Chronos, ""}},
     {"TimeKiller JSON list", {Format::Chronos, ""}},
     {".polyg", {Format::Detect, "a constraint graph, no history"}},
-    {"EDN long-fork", {Format::Detect, "its writes are implied, not recorded"}},
-    {"EDN/JSON (other Jepsen model)", {Format::Detect, "a model without transactions"}},
+    {"EDN long-fork", {Format::Detect, "see OtherModelsOfJepsenGetTheirVerdicts"}},
+    {"EDN/JSON (other Jepsen model)", {Format::Detect, "see OtherModelsOfJepsenGetTheirVerdicts"}},
 };
 
 // Formats whose rows are left out as long as they have no reader; with one, they join in.
@@ -214,8 +218,6 @@ TEST(SharedDataTest, ThreadsDoNotChangeAHistory) {
 }
 
 TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
-  constexpr std::array kStatedLevels = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal,
-                                        Level::SessionSi, Level::SessionSerializable};
   std::size_t checked = 0;
   for (const Row& row : readable_rows()) {
     // With sanitizers the large ones are left out.
@@ -236,6 +238,57 @@ TEST(SharedDataTest, VerdictsAreTheStatedOnes) {
     }
   }
   EXPECT_GE(checked, 14 * kStatedLevels.size());
+}
+
+// The collection states none for these. The models are told by what the files have in them, and
+// give the level.
+TEST(SharedDataTest, OtherModelsOfJepsenGetTheirVerdicts) {
+  struct Stated {
+    Level level;
+    Outcome outcome;
+  };
+  const std::map<std::string, Stated> kStated = {
+      {"elle-cli/bank/bank.edn", {Level::Serializable, Outcome::Holds}},
+      {"elle-cli/bank-json/bank.json", {Level::Serializable, Outcome::Holds}},
+      {"elle-cli/bank-neg/bank-neg.edn", {Level::Serializable, Outcome::Holds}},
+      {"elle-cli/counter/counter.edn", {Level::StrictSerializable, Outcome::Holds}},
+      {"elle-cli/set/set.edn", {Level::StrictSerializable, Outcome::Holds}},
+      {"elle-cli/cas-memstress3-9/memstress3-9.edn", {Level::StrictSerializable, Outcome::Holds}},
+      {"elle-cli/cas-rethink-fail-minimal/rethink-fail-minimal.edn",
+       {Level::StrictSerializable, Outcome::Violated}},
+      {"elle-cli/long-fork/long-fork.edn", {Level::Serializable, Outcome::Violated}},
+  };
+  for (const Row& row : rows()) {
+    const bool model = row.format == "EDN long-fork" || row.format.ends_with("Jepsen model)");
+    if (!model) continue;
+    const auto stated = kStated.find(row.path);
+    ASSERT_NE(stated, kStated.end()) << row.path;
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    EXPECT_EQ(usual_level(*history, Evidence::Observed), stated->second.level) << row.path;
+    const auto verdict = check(*history, stated->second.level);
+    ASSERT_TRUE(verdict.ok()) << row.path << ": " << verdict.error().to_string();
+    EXPECT_EQ(verdict->outcome, stated->second.outcome) << row.path;
+    EXPECT_EQ(oracle::complaint_about_proof(*history, *verdict), "") << row.path;
+  }
+}
+
+// The collection does not know what these satisfy. Whatever it is, it is decided and proven.
+TEST(SharedDataTest, HistoriesWithRepeatedValuesAreDecidedAndProven) {
+  for (const Row& row : readable_rows()) {
+    const bool open = std::count(row.verdicts.begin(), row.verdicts.end(), "?") > 0;
+    if (!open || !has_duplicate_values(row)) continue;
+    if (kSlowdown > 1 && std::atoll(row.txns.c_str()) > 600) continue;
+    const auto history = read_history(path_of(row));
+    ASSERT_TRUE(history.ok()) << history.error().to_string();
+    for (const Level level : kStatedLevels) {
+      const auto verdict = check(*history, level);
+      ASSERT_TRUE(verdict.ok()) << row.path << ": " << verdict.error().to_string();
+      EXPECT_NE(verdict->outcome, Outcome::Undecided) << row.path << " at " << info(level).name;
+      EXPECT_EQ(oracle::complaint_about_proof(*history, *verdict), "")
+          << row.path << " at " << info(level).name;
+    }
+  }
 }
 
 // The collection states them as the outcome of a replay by timestamps; serializable is another
