@@ -381,8 +381,8 @@ struct CheckOptions {
 
 // Checks `history` against `level`. A violation is a verdict, not an error. The errors are: a level
 // that is not decidable(); a negative clock_drift; a history without transactions; a history that
-// cannot be read unambiguously (for example, two transactions appended one element to one list); a
-// history that lacks the evidence.
+// cannot be read unambiguously (for example, one key is a register in one place and a list in
+// another); a history that lacks the evidence.
 //
 // Cost, for n operations: rc and ra O(n^1.5), causal O(n · sessions). The levels above are
 // NP-complete, so set a limit; with complete version orders they take linear time. By timestamps:
