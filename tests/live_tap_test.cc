@@ -6,10 +6,12 @@
 #include <atomic>
 #include <condition_variable>
 #include <filesystem>
+#include <future>
 #include <mutex>
 #include <thread>
 
 #include "ouro/ouro.h"
+#include "tests/fake_service.h"
 #include "tests/files.h"
 #include "tests/live_servers.h"
 #include "tests/run_program.h"
@@ -18,6 +20,7 @@ namespace ouro {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // Runs SQL on the server, beside any tap.
 void beside(const std::string& sql) {
@@ -38,13 +41,17 @@ void make_shop() {
 // A tap in front of the private server, and what it recorded.
 class Tapped {
  public:
-  explicit Tapped(const std::string& name) : history_(temporary(name)) {
-    TapOptions options;
-    options.url = db::url_of(*live_server(db::ServerKind::Postgres));
+  explicit Tapped(const std::string& name, TapOptions options = {}) : history_(temporary(name)) {
+    if (options.url.empty()) options.url = db::url_of(*live_server(db::ServerKind::Postgres));
     options.listen = "127.0.0.1:0";
     options.history = history_;
     options.statements = history_ + ".sql";
     options.stop = &stop_;
+    options.notice = [this](const std::string& what) {
+      const std::lock_guard lock(mutex_);
+      notices_.push_back(what);
+      changed_.notify_all();
+    };
     options.ready = [this](const std::string& at) {
       const std::lock_guard lock(mutex_);
       port_ = at.substr(at.rfind(':') + 1);
@@ -82,6 +89,12 @@ class Tapped {
     return ran.out;
   }
 
+  // Waits until the tap said something; a minute at most.
+  std::string notice() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::minutes(1), [&] { return !notices_.empty(); });
+    return notices_.empty() ? "" : notices_[0];
+  }
   const TapReport& end() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
@@ -105,6 +118,7 @@ class Tapped {
   std::condition_variable changed_;
   std::string port_, problem_;
   bool ended_ = false;
+  std::vector<std::string> notices_;
   TapReport report_;
   std::thread thread_;
 };
@@ -258,7 +272,9 @@ TEST(LiveTapTest, WritersBesideTheTapAreSeen) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
   make_shop();
   Tapped tapped("live_tap_beside.jsonl");
-  EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 1"), "1000\n");
+  // Of a single statement it would not be known whether the update was before it.
+  (void)tapped.run({"psql", "-X", "-q", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c",
+                    "SELECT pieces FROM stock WHERE item = 1", "-c", "COMMIT"});
   beside("UPDATE stock SET pieces = 7 WHERE item = 1");
   EXPECT_EQ(tapped.sql("SELECT pieces FROM stock WHERE item = 1"), "7\n");
   tapped.end();
@@ -292,6 +308,124 @@ TEST(LiveTapTest, AValueOfATypeThatIsRenamedSpoilsTheVerdict) {
   const TapReport& report = tapped.end();
   ASSERT_EQ(report.spoiled.size(), 1U);
   EXPECT_THAT(report.spoiled[0], HasSubstr("table lamp"));
+}
+
+// A service that judges what a tap sends.
+class Serving {
+ public:
+  explicit Serving(Level level) {
+    ServeOptions options;
+    options.stream.level = level;
+    options.http = "127.0.0.1:0";
+    options.stop = &stop_;
+    options.event = [this](const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      events_ += line;
+    };
+    std::promise<std::string> ready;
+    options.ready = [&](const ServeAddresses& at) { ready.set_value(at.http); };
+    thread_ = std::thread([this, options] {
+      auto report = serve(options);
+      EXPECT_TRUE(report.ok()) << report.error().to_string();
+      if (report.ok()) report_ = *report;
+    });
+    url_ = ready.get_future().get();
+  }
+  ~Serving() { (void)end(); }
+  [[nodiscard]] std::string url() const { return url_.substr(0, url_.size() - 1); }
+  const ServeReport& end() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    return report_;
+  }
+  [[nodiscard]] std::string events() {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::mutex mutex_;
+  std::string events_, url_;
+  ServeReport report_;
+  std::thread thread_;
+};
+
+TEST(LiveTapTest, AServiceGetsThemWhileTheyHappen) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  FakeService service;
+  TapOptions options;
+  options.serve = service.url();
+  Tapped tapped("live_tap_serve.jsonl", options);
+  (void)tapped.sql("UPDATE stock SET pieces = 5 WHERE item = 1");
+  (void)tapped.sql("UPDATE stock SET pieces = 6 WHERE item = 1");
+  EXPECT_TRUE(service.wait_for_text("[\"w\",\"stock/1.pieces\",6]"));
+  EXPECT_EQ(tapped.end().unsent, "");
+}
+
+TEST(LiveTapTest, AServiceAccusesNoHealthyClient) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  for (const std::string level : {"REPEATABLE READ", "READ COMMITTED"}) {
+    make_shop();
+    Serving serving(Level::Si);
+    TapOptions options;
+    options.serve = serving.url();
+    Tapped tapped("live_tap_serve.jsonl", options);
+    const Ran ran = sell(tapped, level, "", "40");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const TapReport& report = tapped.end();
+    EXPECT_EQ(report.spoiled.size(), 0U);
+    EXPECT_EQ(report.unsent, "");
+    const ServeReport& served = serving.end();
+    EXPECT_EQ(served.outcome, Outcome::Holds) << serving.events();
+    EXPECT_GT(served.summary.txns, 50U);
+  }
+}
+
+// Alters the table while clients sell; some of them fail, which is not the point.
+TEST(LiveTapTest, AServiceAccusesNobodyOfAnAlteredTable) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Serving serving(Level::Si);
+  TapOptions options;
+  options.serve = serving.url();
+  Tapped tapped("live_tap_serve.jsonl", options);
+  std::thread clients([&] { (void)sell(tapped, "REPEATABLE READ", "", "60"); });
+  for (int i = 0; i < 3; ++i) {
+    (void)tapped.run({"psql", "-X", "-q", "-c",
+                      "ALTER TABLE stock ALTER COLUMN pieces TYPE int USING pieces + 5000"});
+  }
+  EXPECT_THAT(tapped.notice(), HasSubstr("table stock"));
+  clients.join();
+  const TapReport& report = tapped.end();
+  ASSERT_EQ(report.spoiled.size(), 1U);
+  EXPECT_NE(serving.end().outcome, Outcome::Violated) << serving.events();
+  EXPECT_THAT(serving.events(), Not(HasSubstr("\"violation\"")));
+}
+
+TEST(LiveTapTest, ACrashOfTheServerIsToldAtOnce) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  auto server = db::start_server(db::ServerKind::Postgres, {});
+  ASSERT_TRUE(server.ok()) << server.error().what;
+  Serving serving(Level::Si);
+  TapOptions options;
+  options.url = db::url_of(**server);
+  options.serve = serving.url();
+  Tapped tapped("live_tap_crash.jsonl", options);
+  (void)tapped.sql("CREATE TABLE stock (item int PRIMARY KEY, pieces int, name text)");
+  (void)tapped.sql("INSERT INTO stock SELECT i, 1000, 'item' FROM generate_series(1, 4) i");
+  const Ran ran = sell(tapped, "REPEATABLE READ", "", "20");
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  ASSERT_TRUE((*server)->kill(0).ok());
+  EXPECT_THAT(tapped.notice(), HasSubstr("recording ended early"));
+  ASSERT_TRUE((*server)->restart(0).ok());
+  // The application goes on.
+  EXPECT_EQ(tapped.sql("SELECT count(*) FROM stock"), "4\n");
+  const TapReport& report = tapped.end();
+  ASSERT_EQ(report.spoiled.size(), 1U);
+  EXPECT_NE(serving.end().outcome, Outcome::Violated) << serving.events();
+  EXPECT_THAT(serving.events(), Not(HasSubstr("\"violation\"")));
 }
 
 TEST(LiveTapTest, TheSlotIsGoneAfterwards) {

@@ -53,6 +53,9 @@ struct TapOptions {
   // Turns true: the connections of clients are closed, and tap() returns soon. REQUIRED.
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& address)> ready;  // Called once, when clients can connect.
+  // Called from any thread when something happens after which nothing can be concluded any more, or
+  // the service gets nothing more. Clients are served all the same. May be empty.
+  std::function<void(const std::string& what)> notice;
 };
 
 struct TapReport {
@@ -75,6 +78,7 @@ struct TapReport {
   std::vector<NotJudged> reasons;  // Most frequent first.
   // Why nothing can be concluded from the history. Empty: something can.
   std::vector<std::string> spoiled;
+  std::string unsent;  // Why the service did not get everything. Empty: it did, or there is none.
   std::vector<std::string> notes;  // What else the user should know, one line each.
 };
 

@@ -45,7 +45,9 @@ constexpr char kTapDetails[] =
     "statement of its own in front of each COMMIT; see {} for what is judged and what is not.\n\n"
     "With --serve the transactions go to an 'ouro serve' at HTTP while they happen; its token is "
     "taken from the environment variable OURO_TOKEN. Then nothing is judged here, unless --output "
-    "is given, too.";
+    "is given, too; the exit status is 2 if the service could not be told everything, or something "
+    "happened after which nothing can be concluded. Its events name transactions by ids; with "
+    "--statements the SQL of each is in a file, by the same ids.";
 
 // Records until it is interrupted or the time is over.
 Result<TapReport> record(TapFlags& flags) {
@@ -53,6 +55,9 @@ Result<TapReport> record(TapFlags& flags) {
   flags.options.stop = &over;
   flags.options.ready = [&](const std::string& at) {
     if (!flags.check.quiet) print_error(fmt::format("ouro: tap: listening at {}\n", at));
+  };
+  flags.options.notice = [](const std::string& what) {
+    print_error(fmt::format("ouro: tap: {}\n", what));
   };
   catch_interrupt();
   catch_termination();
@@ -91,7 +96,6 @@ bool settle_question(TapFlags& flags, const TapReport& report) {
 // Judges what was recorded. Returns an exit status.
 int judge(TapFlags& flags, const TapReport& report, RunFolder& folder) {
   CheckFlags& check = flags.check;
-  for (const std::string& why : report.spoiled) print_error(fmt::format("ouro: {}\n", why));
   if (!report.spoiled.empty()) {
     print_error("ouro: nothing can be concluded from what was recorded: undecided\n");
     return kUndecided;
@@ -120,12 +124,14 @@ int run_tap(TapFlags& flags) {
   if (auto made = folder.make(""); !made) return fail(made.error());
   const bool named = !options.history.empty();
   if (!named && judges) options.history = folder.history();
-  if (judges) options.statements = options.history + ".sql";
+  if (judges && options.statements.empty()) options.statements = options.history + ".sql";
   const auto report = record(flags);
   if (!report.ok()) return fail(report.error());
   if (!flags.check.quiet && !options.copy_only) print_error(describe(*report));
-  if (!judges) return kHolds;
-  const int status = judge(flags, *report, folder);
+  const bool incomplete = !report->spoiled.empty() || !report->unsent.empty();
+  if (!judges) return incomplete ? kUndecided : kHolds;
+  int status = judge(flags, *report, folder);
+  if (status == kHolds && incomplete) status = kUndecided;
   if (status != kViolated || named) return status;
   if (auto kept = folder.keep(options.history, describe(*report)); !kept) fail(kept.error());
   print_error(fmt::format("the history is in {}\n", folder.path()));
@@ -153,6 +159,9 @@ void add_tap(CLI::App& root, Commands& commands) {
       ->check(number_at_least_zero());
   app->add_option("-o,--output", options.history, "keep the history [only if violated]")
       ->type_name("FILE");
+  app->add_option("--statements", options.statements, "keep the SQL of each transaction, by its id")
+      ->type_name("FILE")
+      ->group(kMinor);
   app->add_option("--serve", options.serve, "feed a service, see 'ouro serve'")->type_name("HTTP");
   app->add_option("--patience", flags->patience, "longer transactions are not judged [10]")
       ->type_name("SEC")

@@ -38,8 +38,31 @@ void Assembler::add(Logged logged) { logged_.push_back(std::move(logged)); }
 
 void Assembler::add(Poll poll) { polls_.push_back(std::move(poll)); }
 
+void Assembler::set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time) {
+  const auto former = std::exchange(catalog_, std::move(catalog));
+  if (former == nullptr) return;
+  for (const auto& [oid, table] : catalog_->tables()) {
+    const Table* before = former->find(oid);
+    const bool same = before != nullptr && before->refused.empty() && before->says_same(table);
+    if (!same && (before == nullptr || !before->refused.empty() || young_.contains(oid))) {
+      young_[oid] = time;
+    } else if (!same) {
+      spoil(*before, "it was altered, truncated or rewritten");
+    }
+  }
+  for (const auto& [oid, table] : former->tables()) {
+    if (catalog_->find(oid) == nullptr && table.refused.empty()) spoil(table, "it was dropped");
+  }
+}
+
+void Assembler::complain(std::string why) {
+  output_.undecided(why);
+  problems_.push_back(std::move(why));
+}
+
 void Assembler::spoil(const Table& table, const std::string& why) {
-  spoiled_.try_emplace(table.oid, fmt::format("table {}: {}", table.name, why));
+  const auto [spoiled, fresh] = spoiled_.try_emplace(table.oid, table.name + ": " + why);
+  if (fresh && used_.contains(table.oid)) complain("table " + spoiled->second);
 }
 
 void Assembler::settle(Ledger::Taken taken, Nanos time) {
@@ -60,18 +83,44 @@ void Assembler::settle(Ledger::Taken taken, Nanos time) {
   kept_from_ = {rank_of(polls_.front().snapshot), 0};
   place_commits(*horizon);
   horizon_ = *horizon;
+  for (const auto& [oid, when] : young_) {
+    since_[oid] = {Position{rank_of(horizon_->snapshot), 0}, when};
+  }
+  young_.clear();
+  place_clients(oldest);
+  oldest = std::min(oldest, horizon_->sent);
+  while (polls_.size() > 1 && polls_[1].received < oldest) polls_.pop_front();
+  forget_sessions();
+}
+
+// A client whose commit is placed is placed, too, so that whoever saw what it wrote is never told
+// without it; and with it what its session did before.
+void Assembler::place_clients(Nanos& oldest) {
+  std::vector<bool> known(pending_.size());
+  std::unordered_set<std::string> sessions;
+  for (std::size_t i = pending_.size(); i-- > 0;) {
+    const ClientTxn& txn = pending_[i].txn;
+    known[i] = txn.ended < horizon_->sent || (txn.id != 0 && writes_.contains(txn.id)) ||
+               sessions.contains(txn.session);
+    if (known[i]) sessions.insert(txn.session);
+  }
   std::deque<Pending> waiting;
-  for (Pending& pending : pending_) {
-    if (pending.txn.ended < horizon_->sent) {
-      place_client(pending);
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (known[i]) {
+      place_client(pending_[i]);
     } else {
-      oldest = std::min(oldest, pending.txn.began);
-      waiting.push_back(std::move(pending));
+      oldest = std::min(oldest, pending_[i].txn.began);
+      waiting.push_back(std::move(pending_[i]));
     }
   }
   pending_ = std::move(waiting);
-  oldest = std::min(oldest, horizon_->sent);
-  while (polls_.size() > 1 && polls_[1].received < oldest) polls_.pop_front();
+}
+
+// Sessions whose last transaction is before all moments that are asked for.
+void Assembler::forget_sessions() {
+  constexpr std::size_t kMany = 1000;
+  if (session_end_.size() < kMany) return;
+  std::erase_if(session_end_, [&](const auto& session) { return session.second <= kept_from_; });
 }
 
 void Assembler::take_client(ClientTxn txn) {
@@ -127,19 +176,21 @@ void Assembler::place_commits(const Poll& horizon) {
   }
   std::sort(chain.begin(), chain.end());
 
+  bool breaks = false;
   std::vector<std::pair<std::int64_t, std::size_t>> places;  // Rank of the first that sees it.
   for (std::size_t i = 0; i < visible.size(); ++i) {
     const auto sees = std::partition_point(chain.begin(), chain.end(), [&](const auto& link) {
       return !link.second->sees(visible[i].id);
     });
     if (sees == chain.end()) {
-      ++totals_.breaks;
+      breaks = true;
       places.emplace_back(rank_of(horizon.snapshot), i);
       continue;
     }
-    if (sees + 1 != chain.end()) totals_.breaks += !(sees + 1)->second->sees(visible[i].id);
+    if (sees + 1 != chain.end()) breaks |= !(sees + 1)->second->sees(visible[i].id);
     places.emplace_back(sees->first, i);
   }
+  if (breaks && !std::exchange(broken_, true)) complain("snapshots contradict each other");
   std::sort(places.begin(), places.end());
   for (const auto& [rank, i] : places) {
     const auto client = clients.find(visible[i].id);
@@ -170,8 +221,9 @@ const std::vector<std::string>* Assembler::assigned_to(const ClientTxn* client, 
 void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn* client) {
   const auto table_of = [&](const Decoded& change) -> const Table* {
     const Table* table = catalog_->find(change.schema, change.table);
-    return table == nullptr || !table->refused.empty() || spoiled_.contains(table->oid) ? nullptr
-                                                                                        : table;
+    const bool judged = table != nullptr && table->refused.empty() &&
+                        !spoiled_.contains(table->oid) && !young_.contains(table->oid);
+    return judged ? table : nullptr;
   };
   std::unordered_map<std::string, std::size_t> updates;  // Of each row.
   for (const Decoded& change : logged.changes) {
@@ -311,6 +363,7 @@ void Assembler::update_row(const Table& table, const std::string& row, const Dec
 std::pair<Position, Position> Assembler::bounds(const Execution& execution) const {
   Position low, high{rank_of(horizon_->snapshot), 0};
   for (const Poll& poll : polls_) {
+    if (poll.sent >= horizon_->sent) break;
     if (poll.received < execution.sent) low = {rank_of(poll.snapshot), 0};
     if (poll.sent > execution.done) {
       high = {rank_of(poll.snapshot), 0};
@@ -320,9 +373,16 @@ std::pair<Position, Position> Assembler::bounds(const Execution& execution) cons
   return {low, high};
 }
 
-bool Assembler::usable(const Read& read, Position low, Position high) {
-  used_.insert(read.table);
-  if (spoiled_.contains(read.table)) return false;
+bool Assembler::usable(const Read& read, Nanos sent, Position low, Position high) {
+  const auto spoiled = spoiled_.find(read.table);
+  if (used_.insert(read.table).second && spoiled != spoiled_.end()) {
+    complain("table " + spoiled->second);
+  }
+  if (spoiled != spoiled_.end() || young_.contains(read.table)) return false;
+  const auto since = since_.find(read.table);
+  if (since != since_.end() && (low < since->second.first || sent < since->second.second)) {
+    return false;
+  }
   Key& key = keys_[read.key];
   if (key.initial == Key::Initial::Known) return true;
   if (key.first && low >= *key.first) return true;
@@ -342,7 +402,7 @@ Assembler::Operations Assembler::reads_of(const Execution& execution,
   const auto limits = start ? std::pair(*start, *start) : bounds(execution);
   for (const Read& read : execution.reads) {
     if (own.contains(read.key)) continue;
-    if (usable(read, limits.first, limits.second)) {
+    if (usable(read, execution.sent, limits.first, limits.second)) {
       reads.push_back({false, read.key, read.value});
     } else {
       ++coverage_.dropped_reads;

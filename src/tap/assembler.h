@@ -77,6 +77,10 @@ class Receiver {
   virtual ~Receiver() = default;
   virtual void initial(const std::string& key, const std::string& value) = 0;
   virtual void transaction(const Placed& placed) = 0;
+  // Of all that was read so far, who wrote it has been told, too.
+  virtual void settled() {}
+  // From now on nothing can be concluded from the whole. What was told before is true.
+  virtual void undecided(const std::string& why) = 0;
 };
 
 struct Coverage {
@@ -98,20 +102,22 @@ class Assembler {
   };
   Assembler(Options options, Receiver& output) : options_(options), output_(output) {}
 
-  void set_catalog(std::shared_ptr<const Catalog> catalog) { catalog_ = std::move(catalog); }
+  // What clients did from `time` on goes by this catalog. REQUIRES: before settle() there is one
+  // that was read after all polls that were added. So what settle() places happened between two
+  // catalogs, and a table that both describe alike did not change meanwhile.
+  void set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time);
   // In the order of the log.
   void add(Logged logged);
   // All commits that the poll sees have been added. In the order of their sending.
   void add(Poll poll);
   // What clients did up to now; `time` is now. Places what can be placed.
   void settle(Ledger::Taken taken, Nanos time);
+  // Whether something was added that is not placed yet.
+  [[nodiscard]] bool waits() const { return !logged_.empty() || !pending_.empty(); }
 
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }
-  // Tables that turned out not to be judged, though some of it was recorded, and why.
-  [[nodiscard]] const std::map<Oid, std::string>& spoiled() const { return spoiled_; }
-  void spoil(const Table& table, const std::string& why);
-  // Tables of which something is recorded.
-  [[nodiscard]] const std::unordered_set<Oid>& used() const { return used_; }
+  // Why nothing can be concluded from the whole, in the order in which it happened.
+  [[nodiscard]] const std::vector<std::string>& problems() const { return problems_; }
 
   struct Totals {
     std::uint64_t txns = 0;           // Of clients.
@@ -119,7 +125,6 @@ class Assembler {
     std::uint64_t others = 0;         // Transactions of the log alone.
     std::uint64_t without_start = 0;  // Read committed, and read more than once or wrote after it.
     std::uint64_t read_committed = 0, repeatable_read = 0, serializable = 0;
-    std::uint64_t breaks = 0;  // Snapshots that contradict each other.
   };
   [[nodiscard]] const Totals& totals() const { return totals_; }
 
@@ -146,6 +151,12 @@ class Assembler {
   using Operations = std::vector<Placed::Operation>;
 
   void take_client(ClientTxn txn);
+  // From now on nothing of the table is judged.
+  void spoil(const Table& table, const std::string& why);
+  void complain(std::string why);
+  // Places the clients of which all is known.
+  void place_clients(Nanos& oldest);
+  void forget_sessions();
   void place_commits(const Poll& horizon);
   void place_commit(const Logged& logged, Position at, const ClientTxn* client);
   void apply(const Decoded& change, const Table& table, Position at,
@@ -171,7 +182,7 @@ class Assembler {
   // The reads of an execution that can be judged.
   Operations reads_of(const Execution& execution, const std::optional<Position>& start,
                       const std::unordered_set<std::string>& own);
-  [[nodiscard]] bool usable(const Read& read, Position low, Position high);
+  [[nodiscard]] bool usable(const Read& read, Nanos sent, Position low, Position high);
   // Whether a key had a value.
   enum class Answer : std::uint8_t { No, Yes, Unknown };
   [[nodiscard]] Answer held_at(const Placed::Operation& read, Position at) const;
@@ -206,8 +217,15 @@ class Assembler {
   std::unordered_map<std::uint64_t, std::pair<Position, Operations>> writes_;  // Of pending_.
   std::unordered_map<std::string, Key> keys_;
   std::unordered_map<std::string, Position> session_end_;
-  std::unordered_set<Oid> used_;
-  std::map<Oid, std::string> spoiled_;
+  std::unordered_set<Oid> used_;  // Tables of which reads are recorded.
+  std::unordered_map<Oid, std::string> spoiled_;  // Name and why.
+  // Tables that a catalog described for the first time, and when. Until something is placed they
+  // may have changed between a write in the log and the catalog.
+  std::unordered_map<Oid, Nanos> young_;
+  // Tables that were young, and from where on they count.
+  std::unordered_map<Oid, std::pair<Position, Nanos>> since_;
+  std::vector<std::string> problems_;
+  bool broken_ = false;  // Snapshots contradict each other.
   Coverage coverage_;
   Totals totals_;
   std::uint64_t names_ = 0;

@@ -19,11 +19,12 @@ namespace {
 
 constexpr Oid kTable = 20000;
 
-std::shared_ptr<const Catalog> one_table() {
+std::shared_ptr<const Catalog> one_table(int version = 1) {
   auto catalog = std::make_shared<Catalog>();
-  catalog->add({"20000", "public", "t", "", "1", "1", "id", "23", "0", "t", "23.-1"});
-  catalog->add({"20000", "public", "t", "", "1", "2", "v", "23", "-1", "t", "23.-1"});
-  catalog->add({"20000", "public", "t", "", "1", "3", "w", "23", "-1", "t", "23.-1"});
+  const std::string form = std::to_string(version);
+  catalog->add({"20000", "public", "t", "", form, "1", "id", "23", "0", "t", "23.-1"});
+  catalog->add({"20000", "public", "t", "", "", "2", "v", "23", "-1", "t", "23.-1"});
+  catalog->add({"20000", "public", "t", "", "", "3", "w", "23", "-1", "t", "23.-1"});
   return catalog;
 }
 
@@ -33,7 +34,11 @@ class Lines final : public Receiver {
     print_initial(key, value, text);
   }
   void transaction(const Placed& placed) override { print_placed(placed, text); }
+  void settled() override { prefixes.push_back(text.size()); }
+  void undecided(const std::string& why) override { problems.push_back(why); }
   std::string text;
+  std::vector<std::size_t> prefixes;  // What had been told each time.
+  std::vector<std::string> problems;
 };
 
 // A server with snapshots that keeps the rules of snapshot isolation; except that it logs a commit
@@ -49,6 +54,7 @@ class Model {
     std::map<int, std::pair<int, int>> writes;
     std::map<int, std::vector<std::string>> assigned;
     bool logged = false;
+    bool visible = false;  // It has ended, but the client does not know yet.
   };
 
   explicit Model(unsigned seed, int keys) : random(seed), count(keys) {
@@ -172,70 +178,130 @@ ClientTxn model_look(Model& model, bool faulty) {
   return std::move(txn.client);
 }
 
-// Runs clients on the model, polls now and then, and returns what the assembler makes of it.
-std::string record(unsigned seed, bool faulty, Assembler::Totals* totals = nullptr) {
-  Model model(seed, 6);
-  Lines lines;
-  Assembler assembler({.split = true}, lines);
-  assembler.set_catalog(one_table());
-  std::vector<std::unique_ptr<Model::Txn>> clients(5);
-  Ledger::Taken taken;
-  const auto poll = [&] {
-    Poll taken_now;
-    taken_now.sent = ++model.time;
-    taken_now.snapshot = model.snapshot();
-    taken_now.received = ++model.time;
-    assembler.add(std::move(taken_now));
-    taken.open.clear();
-    for (const auto& txn : clients) {
-      if (txn != nullptr) taken.open.push_back(txn->began);
-    }
-    assembler.settle(std::exchange(taken, {}), ++model.time);
-  };
-  const int pause = seed % 2 == 0 ? 20 : 400;
-  poll();
-  for (int step = 0; step < 3000; ++step) {
-    const auto which = static_cast<std::size_t>(model.any(5));
-    auto& txn = clients[which];
-    if (model.any(pause) == 0) poll();
-    if (model.any(10) == 0) taken.finished.push_back(model_look(model, faulty));
-    if (txn == nullptr) {
-      txn = std::make_unique<Model::Txn>();
-      txn->began = ++model.time;
-      txn->snapshot = model.snapshot();
-      txn->seen = model.commits;
-      txn->client.session = fmt::format("s{}", which);
-      txn->client.isolation = "repeatable read";
-    } else if (txn->logged || model.any(5) == 0) {
-      if (txn->id != 0 && !std::exchange(txn->logged, true)) {
-        assembler.add(model_log(*txn));
-        continue;
-      }
-      model_end(model, *txn, true);
-      txn->client.id = txn->id;
-      txn->client.snapshot = txn->snapshot;
-      txn->client.began = txn->began;
-      txn->client.ended = ++model.time;
-      taken.finished.push_back(std::move(txn->client));
-      txn.reset();
-    } else if (model.any(2) == 0) {
-      model_read(model, *txn, model.any(6), faulty && step == 2000);
-    } else if (!model_write(model, *txn, model.any(6))) {
-      model_end(model, *txn, false);
-      txn.reset();
-    }
+// A rewrite of the table that the log does not tell: ALTER TABLE … USING v + 1000.
+void model_alter(Model& model) {
+  ++model.commits;
+  model.ended = std::max(model.ended, model.next++);
+  for (auto& [key, versions] : model.versions) {
+    const auto [v, w] = versions.back().second;
+    versions.emplace_back(model.commits, std::pair(v + 1000, w + 1000));
   }
-  for (auto& txn : clients) {
-    if (txn != nullptr) model_end(model, *txn, txn->logged);
+}
+
+// How clients run on the model.
+struct Course {
+  unsigned seed = 0;
+  bool faulty = false;   // The server returns a stale value now and then.
+  bool alters = false;   // The table is altered now and then.
+  bool notices = true;   // The catalog tells so.
+};
+
+// Clients on the model that polls watch now and then.
+class Watched {
+ public:
+  explicit Watched(Course course) : course_(course), model_(course.seed, 6) {
+    assembler_.set_catalog(one_table(), 0);
+  }
+
+  void run() {
+    const int pause = course_.seed % 2 == 0 ? 20 : 400;
+    poll();
+    for (int step = 0; step < 3000; ++step) {
+      if (model_.any(pause) == 0) poll();
+      if (model_.any(10) == 0) taken_.finished.push_back(model_look(model_, course_.faulty));
+      act(static_cast<std::size_t>(model_.any(5)), step);
+      if (course_.alters && model_.any(700) == 0) alter();
+    }
+    end_all();
+    poll();
+    poll();
+  }
+
+  Lines lines;
+  [[nodiscard]] const Assembler::Totals& totals() const { return assembler_.totals(); }
+
+ private:
+  void poll() {
+    Poll poll;
+    poll.sent = ++model_.time;
+    poll.snapshot = model_.snapshot();
+    for (auto& txn : clients_) {
+      if (txn != nullptr && txn->visible && model_.any(2) == 0) answer(txn);
+    }
+    poll.received = ++model_.time;
+    assembler_.add(std::move(poll));
+    for (const auto& txn : clients_) {
+      if (txn != nullptr) taken_.open.push_back(txn->began);
+    }
+    if (course_.notices) assembler_.set_catalog(one_table(version_), ++model_.time);
+    assembler_.settle(std::exchange(taken_, {}), ++model_.time);
+    lines.settled();
+  }
+  // The client learns that it has committed.
+  void answer(std::unique_ptr<Model::Txn>& txn) {
+    txn->client.id = txn->id;
+    txn->client.snapshot = txn->snapshot;
+    txn->client.began = txn->began;
+    txn->client.ended = ++model_.time;
+    taken_.finished.push_back(std::move(txn->client));
     txn.reset();
   }
-  poll();
-  poll();
-  if (totals != nullptr) *totals = assembler.totals();
-  return lines.text;
+  void act(std::size_t which, int step) {
+    auto& txn = clients_[which];
+    if (txn == nullptr) {
+      txn = std::make_unique<Model::Txn>();
+      txn->began = ++model_.time;
+      txn->snapshot = model_.snapshot();
+      txn->seen = model_.commits;
+      txn->client.session = fmt::format("s{}", which);
+      txn->client.isolation = "repeatable read";
+    } else if (txn->visible) {
+      answer(txn);
+    } else if (txn->logged || model_.any(5) == 0) {
+      if (txn->id != 0 && !std::exchange(txn->logged, true)) {
+        assembler_.add(model_log(*txn));
+        return;
+      }
+      model_end(model_, *txn, true);
+      txn->visible = true;
+      if (model_.any(2) == 0) answer(txn);
+    } else if (model_.any(2) == 0) {
+      model_read(model_, *txn, model_.any(6), course_.faulty && step == 2000);
+    } else if (!model_write(model_, *txn, model_.any(6))) {
+      model_end(model_, *txn, false);
+      txn.reset();
+    }
+  }
+  // The table is locked, so nobody uses it meanwhile.
+  void alter() {
+    end_all();
+    model_alter(model_);
+    ++version_;
+  }
+  void end_all() {
+    for (auto& txn : clients_) {
+      if (txn != nullptr && txn->visible) answer(txn);
+      if (txn != nullptr) model_end(model_, *txn, txn->logged);
+      txn.reset();
+    }
+  }
+
+  Course course_;
+  Model model_;
+  Assembler assembler_{{.split = true}, lines};
+  std::vector<std::unique_ptr<Model::Txn>> clients_{5};
+  Ledger::Taken taken_;
+  int version_ = 1;
+};
+
+std::string record(const Course& course) {
+  Watched watched(course);
+  watched.run();
+  return watched.lines.text;
 }
 
 Outcome judge(const std::string& text, Level level, Evidence evidence) {
+  if (text.empty()) return Outcome::Holds;
   const auto history = parse_history(text);
   EXPECT_TRUE(history.ok()) << history.error().to_string();
   if (!history.ok()) return Outcome::Undecided;
@@ -246,21 +312,52 @@ Outcome judge(const std::string& text, Level level, Evidence evidence) {
 
 TEST(AssemblerTest, AHealthyServerIsNeverAccused) {
   for (unsigned seed = 0; seed < 24; ++seed) {
-    Assembler::Totals totals;
-    const std::string text = record(seed, false, &totals);
-    EXPECT_GT(totals.txns, 100U);
-    EXPECT_EQ(totals.breaks, 0U);
-    EXPECT_EQ(totals.without_start, 0U);
+    Watched watched({.seed = seed});
+    watched.run();
+    const std::string& text = watched.lines.text;
+    EXPECT_GT(watched.totals().txns, 100U);
+    EXPECT_TRUE(watched.lines.problems.empty());
+    EXPECT_EQ(watched.totals().without_start, 0U);
     EXPECT_EQ(judge(text, Level::Si, Evidence::Timestamps), Outcome::Holds) << seed;
     EXPECT_EQ(judge(text, Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << seed;
     EXPECT_EQ(judge(text, Level::Si, Evidence::Versions), Outcome::Holds) << seed;
   }
 }
 
+// A tap may be killed, and so may the server.
+TEST(AssemblerTest, NorByWhatHadBeenToldAtAnyMoment) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Watched watched({.seed = seed});
+    watched.run();
+    const std::vector<std::size_t>& prefixes = watched.lines.prefixes;
+    for (std::size_t i = seed % 7; i < prefixes.size(); i += 7) {
+      const std::string text = watched.lines.text.substr(0, prefixes[i]);
+      EXPECT_EQ(judge(text, Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << seed;
+    }
+  }
+}
+
+TEST(AssemblerTest, NorIfTheTableIsAltered) {
+  int problems = 0;
+  int missed = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    Watched watched({.seed = seed, .alters = true});
+    watched.run();
+    problems += watched.lines.problems.empty() ? 0 : 1;
+    EXPECT_EQ(judge(watched.lines.text, Level::SessionSi, Evidence::Timestamps), Outcome::Holds)
+        << seed;
+    const std::string blind = record({.seed = seed, .alters = true, .notices = false});
+    missed += judge(blind, Level::Si, Evidence::Timestamps) == Outcome::Violated ? 1 : 0;
+  }
+  EXPECT_GT(problems, 20);
+  EXPECT_GT(missed, 20);
+}
+
 TEST(AssemblerTest, AStaleReadIsFound) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    found += judge(record(seed, true), Level::Si, Evidence::Timestamps) == Outcome::Violated;
+    const std::string text = record({.seed = seed, .faulty = true});
+    found += judge(text, Level::Si, Evidence::Timestamps) == Outcome::Violated;
   }
   EXPECT_GT(found, 0);  // Values repeat, and many reads are of transactions that end otherwise.
 }
@@ -268,7 +365,10 @@ TEST(AssemblerTest, AStaleReadIsFound) {
 // Tests of single rules: polls and transactions by hand.
 class PlacingTest : public testing::Test {
  protected:
-  PlacingTest() : assembler_({}, lines_) { assembler_.set_catalog(one_table()); }
+  explicit PlacingTest(std::shared_ptr<const Catalog> first = one_table())
+      : assembler_({}, lines_) {
+    assembler_.set_catalog(std::move(first), 0);
+  }
 
   void poll(std::uint64_t next, std::vector<std::uint64_t> in_progress, Nanos at) {
     assembler_.add(Poll{{next, std::move(in_progress)}, at, at + 1});
@@ -380,13 +480,59 @@ TEST_F(PlacingTest, AStatementThatFitsNowhereIsAccused) {
 
 TEST_F(PlacingTest, ATruncatedTableSpoilsTheRecording) {
   poll(10, {}, 100);
+  taken_.finished.push_back(reader("t/1.v", "4", 110));
+  poll(10, {}, 150);
   Decoded change;
   change.kind = Decoded::Kind::Truncate;
   change.schema = "public";
   change.table = "t";
   assembler_.add(Logged{10, {change}});
+  EXPECT_TRUE(lines_.problems.empty());
   poll(11, {}, 200);
-  EXPECT_EQ(assembler_.spoiled().size(), 1U);
+  ASSERT_EQ(lines_.problems.size(), 1U);
+  EXPECT_EQ(lines_.problems[0], "table t: it was truncated");
+}
+
+class NewTableTest : public PlacingTest {
+ protected:
+  NewTableTest() : PlacingTest(std::make_shared<Catalog>()) {}
+};
+
+TEST_F(NewTableTest, ItCountsFromWhereItIsKnown) {
+  // Between the write in the log and the catalog, the table may have been altered.
+  poll(10, {}, 100);
+  log_update(10, 1, 5, 0);
+  assembler_.set_catalog(one_table(), 190);
+  poll(11, {}, 200);
+  taken_.finished.push_back(reader("t/1.v", "6", 210));
+  poll(11, {}, 300);
+  log_update(11, 1, 7, 0);
+  taken_.finished.push_back(reader("t/1.v", "7", 310));
+  poll(12, {}, 400);
+  poll(12, {}, 500);
+  EXPECT_EQ(lines_.text.find("t/1.v\",5"), std::string::npos) << lines_.text;
+  EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",7]"), std::string::npos) << lines_.text;
+  EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;
+}
+
+TEST_F(PlacingTest, AReaderIsNotToldWithoutWhomItRead) {
+  // The answer to the COMMIT of 10 comes late, but a client has seen what it wrote.
+  poll(10, {}, 100);
+  ClientTxn writer = reader("t/2.v", "4", 110);
+  writer.id = 10;
+  writer.snapshot = db::Snapshot{10, {}};
+  writer.ended = 205;
+  writer.executions[0].writes = true;
+  writer.executions[0].assigned = Assigned{kTable, "t/1", {"v"}, 1};
+  log_update(10, 1, 5, 0);
+  taken_.finished.push_back(std::move(writer));
+  ClientTxn txn = reader("t/1.v", "5", 150);
+  txn.snapshot = db::Snapshot{11, {}};
+  txn.ended = 160;
+  taken_.finished.push_back(std::move(txn));
+  poll(11, {}, 200);
+  EXPECT_NE(lines_.text.find("[\"r\",\"t/1.v\",5]"), std::string::npos) << lines_.text;
+  EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",5]"), std::string::npos) << lines_.text;
 }
 
 }  // namespace

@@ -29,9 +29,15 @@ const TableColumn* Table::column(std::string_view called) const {
   return nullptr;
 }
 
+bool Table::says_same(const Table& other) const {
+  return signature == other.signature && name == other.name && schema == other.schema &&
+         refused == other.refused;
+}
+
 // A table cannot be judged if its changes are not all in the log under its name with the key of
 // the row, or if a client may not see rows that are there. The last column is what the texts of
-// values depend on.
+// values depend on. Whoever alters a table writes its rows of the server's own tables anew, so xmin
+// tells also of what was altered and altered back; statistics and indexes do not concern it.
 std::string Catalog::query() {
   return "SELECT c.oid::bigint, n.nspname, c.relname, "
          "CASE WHEN c.relkind = 'p' THEN 'partitioned' WHEN c.relkind <> 'r' THEN 'no ordinary "
@@ -41,12 +47,15 @@ std::string Catalog::query() {
          "'has child tables' WHEN c.relhasrules THEN 'has rules' WHEN c.relreplident NOT IN "
          "('d','f') THEN 'replica identity is not the primary key' WHEN i.indrelid IS NULL THEN "
          "'no primary key' WHEN NOT i.indimmediate THEN 'primary key is deferrable' ELSE '' END, "
-         "c.relfilenode::text, a.attnum::int, a.attname, CASE WHEN a.attgenerated = 'v' THEN 0 "
+         "concat_ws('.', c.relfilenode, c.xmin, (SELECT k.oid FROM pg_catalog.pg_constraint k "
+         "WHERE k.conrelid = c.oid AND k.contype = 'p')), a.attnum::int, a.attname, "
+         "CASE WHEN a.attgenerated = 'v' THEN 0 "
          "WHEN t.typtype = 'e' THEN 1 WHEN t.typtype = 'd' THEN t.typbasetype::bigint ELSE "
          "t.oid::bigint END, CASE WHEN array_position(i.indkey::int2[], a.attnum) < "
          "i.indnkeyatts THEN array_position(i.indkey::int2[], a.attnum) ELSE -1 END, "
          "COALESCE(l.collisdeterministic, true), a.atttypid::text || '.' || a.atttypmod::text || "
-         "COALESCE((SELECT '.' || md5(string_agg(e.enumlabel, ',' ORDER BY e.oid)) FROM "
+         "'.' || a.xmin::text || "
+         "COALESCE((SELECT '.' || md5(string_agg(e.xmin || e.enumlabel, ',' ORDER BY e.oid)) FROM "
          "pg_catalog.pg_enum e WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype "
          "ELSE t.oid END), '') "
          "FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
@@ -89,14 +98,6 @@ void Catalog::add(const std::vector<std::string>& row) {
     if (table.refused.empty() && row[9] != "t") table.refused = "collation of the primary key";
   }
   table.columns.push_back(std::move(column));
-}
-
-bool Catalog::has_same_tables(const Catalog& other) const {
-  if (tables_.size() != other.tables_.size()) return false;
-  for (const auto& [oid, table] : tables_) {
-    if (!other.tables_.contains(oid)) return false;
-  }
-  return true;
 }
 
 const Table* Catalog::find(Oid oid) const {

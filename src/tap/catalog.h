@@ -30,6 +30,8 @@ struct Table {
   std::string refused;           // Why it cannot be judged; empty: it can.
   std::string signature;         // Changes when the table is rewritten or defined anew.
 
+  // Whether `other`, which was read at another time, is the same table, and was all the time.
+  [[nodiscard]] bool says_same(const Table& other) const;
   [[nodiscard]] const TableColumn* column(int number) const;
   [[nodiscard]] const TableColumn* column(std::string_view called) const;
 };
@@ -46,8 +48,6 @@ class Catalog {
   // Without a schema: the only table of that name; null if there are several.
   [[nodiscard]] const Table* find_alone(std::string_view schema, std::string_view name) const;
   [[nodiscard]] const std::unordered_map<Oid, Table>& tables() const { return tables_; }
-  // Whether both have tables of the same numbers, whatever else is said of them.
-  [[nodiscard]] bool has_same_tables(const Catalog& other) const;
 
  private:
   std::unordered_map<Oid, Table> tables_;

@@ -28,6 +28,12 @@ void Ledger::stop() {
   finished_.clear();
 }
 
+bool Ledger::may_probe() const {
+  constexpr std::uint64_t kFailures = 3;
+  const std::lock_guard lock(mutex_);
+  return !stopped_ && counts_.failed_probes < kFailures;
+}
+
 Ledger::Taken Ledger::take() {
   const std::lock_guard lock(mutex_);
   Taken taken;

@@ -83,6 +83,9 @@ class Ledger {
 
   // Nothing is recorded any more: what is added is dropped.
   void stop();
+  // Whether statements of our own are worth it: something is recorded, and they did not keep
+  // failing.
+  [[nodiscard]] bool may_probe() const;
 
   struct Taken {
     std::vector<ClientTxn> finished;

@@ -179,8 +179,7 @@ void Observer::probe_before(const std::shared_ptr<const Text>& text, std::string
   if (txn_ == nullptr || status_ != 'T' || !cycles_.empty() || copying_) return;
   if (text == nullptr || text->statements.empty()) return;
   if (text->statements[0].act != Act::Commit) return;
-  constexpr std::uint64_t kFailures = 3;
-  if (ledger_.counts().failed_probes >= kFailures) return;
+  if (!ledger_.may_probe()) return;
   put_statement(out, kProbeName, kProbe);
   Cycle cycle;
   cycle.own = cycle.closed = true;

@@ -1,20 +1,17 @@
 #include "tap/outputs.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <random>
-#include <thread>
+#include <utility>
 
 #include "tap/values.h"
 
 namespace ouro::tapping {
 namespace {
 
-constexpr std::size_t kBatchBytes = std::size_t{64} << 10;
-// How long a service may be away before nothing more is sent to it.
-constexpr auto kServicePatience = std::chrono::seconds(30);
+// What is settled at once goes to the service as one batch, so that it has whole states of the
+// database only, whenever the tap is killed; unless that would be very large.
+constexpr std::size_t kLargestBatch = std::size_t{4} << 20;
 
 void put_position(std::string& out, std::string_view name, const std::optional<Position>& at) {
   if (at) out += fmt::format("\"{}\":[{},{}],", name, at->rank, at->order);
@@ -68,13 +65,10 @@ Result<std::unique_ptr<Outputs>> Outputs::open(Options options) {
     outputs->history_ << header << "}}\n" << std::flush;
   }
   if (wanted.serve.empty()) return outputs;
-  auto client = net::HttpClient::make(wanted.serve);
-  if (!client.ok()) return client.error();
-  outputs->client_.emplace(*std::move(client));
-  std::random_device random;
-  outputs->name_ = fmt::format("tap-{}-{:08x}{:08x}", ::getpid(), random(), random());
-  outputs->send();
-  if (outputs->problem_) return *outputs->problem_;
+  auto sender = Sender::connect(
+      {.url = wanted.serve, .token = wanted.token, .notice = wanted.notice});
+  if (!sender.ok()) return sender.error();
+  outputs->sender_ = *std::move(sender);
   return outputs;
 }
 
@@ -87,8 +81,18 @@ void Outputs::put() {
   if (history_.is_open() && !history_) {
     fail(Error{.file = options_.history, .what = "cannot write this file; is the disk full?"});
   }
-  if (client_) batch_ += line_;
-  if (batch_.size() >= kBatchBytes) send();
+  if (sender_ == nullptr) return;
+  batch_ += line_;
+  if (batch_.size() >= kLargestBatch) sender_->add(std::exchange(batch_, {}));
+}
+
+void Outputs::settled() {
+  if (sender_ != nullptr && !batch_.empty()) sender_->add(std::exchange(batch_, {}));
+}
+
+void Outputs::undecided(const std::string& why) {
+  if (options_.notice) options_.notice(why);
+  if (sender_ != nullptr) sender_->undecided(why);
 }
 
 void Outputs::initial(const std::string& key, const std::string& value) {
@@ -119,34 +123,9 @@ void Outputs::transaction(const Placed& placed) {
   }
 }
 
-// Sends the batch, again and again if the service is away; then nothing more is sent.
-void Outputs::send() {
-  if (problem_) return batch_.clear();
-  net::HttpHeaders headers = {{"X-Ouro-Source", name_}};
-  if (!batch_.empty()) headers.emplace_back("X-Ouro-Batch", fmt::format("{}/{}", name_, ++number_));
-  if (!options_.token.empty()) headers.emplace_back("Authorization", "Bearer " + options_.token);
-  const auto deadline = std::chrono::steady_clock::now() + kServicePatience;
-  for (auto pause = std::chrono::milliseconds(20);;
-       pause = std::min(pause * 2, std::chrono::milliseconds(1000))) {
-    const net::HttpAnswer answer = client_->post("/check", batch_, "application/x-ndjson", headers);
-    if (answer.ok()) break;
-    const bool again = answer.status == 503 || (answer.status == 0 && number_ > 0);
-    if (!again || std::chrono::steady_clock::now() > deadline) {
-      fail(Error{
-          .what = fmt::format("{}: {}", options_.serve,
-                              answer.status == 0 ? answer.body + "; is 'ouro serve' running there?"
-                              : answer.status == 401
-                                  ? "the service wants a token; set OURO_TOKEN"
-                                  : fmt::format("status {}: {}", answer.status, answer.body))});
-      break;
-    }
-    std::this_thread::sleep_for(pause);
-  }
-  batch_.clear();
-}
-
 Status Outputs::finish() {
-  if (client_ && !batch_.empty()) send();
+  settled();
+  if (sender_ != nullptr) unsent_ = sender_->finish();
   for (std::ofstream* file : {&history_, &statements_}) {
     if (!file->is_open()) continue;
     file->close();

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "net/http_client.h"
 #include "ouro/result.h"
 #include "tap/assembler.h"
+#include "tap/sender.h"
 
 namespace ouro::tapping {
 
@@ -26,27 +27,32 @@ class Outputs final : public Receiver {
     std::string server;      // Goes into the header of the history.
     std::string serve;       // URL of a service; empty: none.
     std::string token;
+    // Called when the service cannot be fed any more, or cannot judge; from any thread. May be
+    // empty.
+    std::function<void(const std::string& what)> notice;
   };
   [[nodiscard]] static Result<std::unique_ptr<Outputs>> open(Options options);
 
   void initial(const std::string& key, const std::string& value) override;
   void transaction(const Placed& placed) override;
-  // Sends and writes what is left. The error is the first that happened.
+  void settled() override;
+  void undecided(const std::string& why) override;
+  // Sends and writes what is left. The error is the first that happened to a file.
   [[nodiscard]] Status finish();
+  // Why the service did not get everything; empty: it did. For after finish().
+  [[nodiscard]] const std::string& unsent() const { return unsent_; }
 
  private:
   explicit Outputs(Options options) : options_(std::move(options)) {}
   void put();
-  void send();
   void fail(Error error);
 
   const Options options_;
   std::ofstream history_, statements_;
-  std::optional<net::HttpClient> client_;
-  std::string name_;          // Ours, as a source of the service.
-  std::uint64_t number_ = 0;  // Of the last batch.
+  std::unique_ptr<Sender> sender_;  // Null: there is no service.
   std::string line_;
-  std::string batch_;
+  std::string batch_;  // What the service shall get next.
+  std::string unsent_;
   std::optional<Error> problem_;
 };
 

@@ -12,6 +12,10 @@ using namespace std::chrono_literals;
 
 constexpr auto kPollEvery = 50ms;
 constexpr Nanos kPushAfter = 200'000'000;
+// How often what was recorded is placed, at most; and how many times longer than the catalog takes
+// to load, since it is loaded each time.
+constexpr Nanos kSettleEvery = 100'000'000;
+constexpr Nanos kLoadShare = 10;
 
 Error recorder_error(std::string what) {
   Error error;
@@ -31,10 +35,11 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::
   if (!control.ok()) return recorder_error(fmt::format("{}: {}", url.text, control.error().what));
   recorder->control_ = std::move(*control);
   if (Status looked = recorder->look_around(); !looked.ok()) return looked.error();
+  // The catalog first: it is compared with later ones, so that no change of a table is missed.
+  if (Status loaded = recorder->load_catalog(); !loaded.ok()) return loaded.error();
   auto log = LogStream::open(url, url.hosts[0]);
   if (!log.ok()) return recorder_error(fmt::format("{}: {}", url.text, log.error().what));
   recorder->log_ = std::move(*log);
-  if (Status loaded = recorder->load_catalog(); !loaded.ok()) return loaded.error();
   if (Status polled = recorder->poll(); !polled.ok()) return polled.error();
   return recorder;
 }
@@ -78,6 +83,7 @@ Status Recorder::look_around() {
 }
 
 Status Recorder::load_catalog() {
+  const Nanos begin = now();
   db::PostgresRows rows;
   if (Status asked = ask(Catalog::query(), rows); !asked.ok()) return asked;
   auto catalog = std::make_shared<Catalog>();
@@ -89,24 +95,11 @@ Status Recorder::load_catalog() {
     }
     catalog->add(row);
   }
-  if (catalog_ != nullptr) {
-    for (const auto& [oid, table] : catalog_->tables()) {
-      if (!table.refused.empty()) continue;
-      const Table* later = catalog->find(oid);
-      const bool same = later != nullptr && later->signature == table.signature &&
-                        later->name == table.name && later->schema == table.schema &&
-                        later->refused.empty();
-      if (!same) assembler_.spoil(table, "it was altered, truncated, rewritten or dropped");
-    }
-  }
-  // What clients want may never be in it, as temporary tables are not.
-  const bool in_vain = catalog_ != nullptr && catalog->has_same_tables(*catalog_);
-  patience_ = in_vain ? std::min(patience_ * 2, kLongestPatience) : kReload;
   catalog_ = std::move(catalog);
-  assembler_.set_catalog(catalog_);
   ledger_.set_catalog(catalog_);
-  loaded_ = now();
-  stale_catalog_ = wanted_catalog_ = false;
+  const Nanos end = now();
+  assembler_.set_catalog(catalog_, end);
+  next_settling_ = end + std::max(kSettleEvery, (end - begin) * kLoadShare);
   return {};
 }
 
@@ -165,10 +158,6 @@ Status Recorder::take_line(const std::string& line) {
       break;
     }
     default:
-      stale_catalog_ |= decoded->kind == Decoded::Kind::Truncate;
-      if (catalog_->find(decoded->schema, decoded->table) == nullptr) {
-        unknown_.try_emplace({decoded->schema, decoded->table}, 0);
-      }
       open_txn_.changes.push_back(*std::move(decoded));
       break;
   }
@@ -186,34 +175,26 @@ Status Recorder::read_log(std::chrono::milliseconds wait) {
 
 Status Recorder::step(std::chrono::milliseconds wait) {
   if (Status read = read_log(wait); !read.ok()) return read;
-  wanted_catalog_ |= ledger_.catalog_is_wanted();
-  const Nanos age = now() - loaded_;
-  if ((stale_catalog_ && age > kReload) || (wanted_catalog_ && age > patience_)) {
-    if (Status loaded = load_catalog(); !loaded.ok()) return loaded;
-  }
-  bool fresh = false;
+  const bool fresh = !unsettled_.empty() && unsettled_.front().first <= settled_;
+  return fresh && now() >= next_settling_ ? settle() : Status();
+}
+
+// The log does not tell when a table was altered. So the catalog is loaded after all snapshots that
+// what is placed now goes by, and compared with the one before; nothing is told of a table that
+// changed in between.
+Status Recorder::settle() {
   while (!unsettled_.empty() && unsettled_.front().first <= settled_) {
     assembler_.add(std::move(unsettled_.front().second));
     unsettled_.pop_front();
-    fresh = true;
   }
-  if (!fresh) return {};
-  if (Status learned = learn_unknown(); !learned.ok()) return learned;
-  assembler_.settle(ledger_.take(), now());
+  Ledger::Taken taken = ledger_.take();
+  const bool idle = taken.finished.empty() && !assembler_.waits();
+  if (ledger_.catalog_is_wanted() || !idle) {
+    if (Status loaded = load_catalog(); !loaded.ok()) return loaded;
+  }
+  assembler_.settle(std::move(taken), now());
+  output_.settled();
   return {};
-}
-
-// The changes that can be placed are seen by a snapshot that was taken before, so their tables are
-// in the catalog that is loaded now, unless they were dropped.
-Status Recorder::learn_unknown() {
-  constexpr int kTries = 40;
-  std::erase_if(unknown_, [&](const auto& table) {
-    return table.second >= kTries ||
-           catalog_->find(table.first.first, table.first.second) != nullptr;
-  });
-  if (unknown_.empty()) return {};
-  for (auto& [table, tries] : unknown_) ++tries;
-  return load_catalog();
 }
 
 void Recorder::start() {
@@ -237,6 +218,7 @@ void Recorder::run() {
   if (status.ok()) status = end();
   if (status.ok()) return;
   problem_ = status.error().what;
+  output_.undecided("recording ended early: " + problem_);
   ledger_.stop();
   log_.reset();  // Else the server would keep its log for us.
 }
@@ -253,9 +235,7 @@ Status Recorder::end() {
     if (Status polled = poll(); !polled.ok()) return polled;
     if (Status stepped = step(50ms); !stepped.ok()) return stepped;
   }
-  if (Status loaded = load_catalog(); !loaded.ok()) return loaded;
-  assembler_.settle(ledger_.take(), now());
-  return {};
+  return settle();
 }
 
 void Recorder::finish() {

@@ -43,26 +43,24 @@ class Recorder {
 
  private:
   Recorder(const db::Url& url, Assembler::Options options, Ledger& ledger, Receiver& output)
-      : url_(url), ledger_(ledger), assembler_(options, output) {}
+      : url_(url), ledger_(ledger), output_(output), assembler_(options, output) {}
 
   void run();
   [[nodiscard]] Status ask(const std::string& sql, db::PostgresRows& rows);
   [[nodiscard]] Status look_around();
   [[nodiscard]] Status load_catalog();
-  // Loads the catalog if a change of the log is of a table that is not in it.
-  [[nodiscard]] Status learn_unknown();
   [[nodiscard]] Status poll();
   [[nodiscard]] Status read_log(std::chrono::milliseconds wait);
   [[nodiscard]] Status take_line(const std::string& line);
   [[nodiscard]] Status step(std::chrono::milliseconds wait);
+  // Places what can be placed, by a catalog that is newer than all of it.
+  [[nodiscard]] Status settle();
   [[nodiscard]] Status end();
   [[nodiscard]] std::uint64_t whole_id(std::uint32_t id) const;
 
-  static constexpr Nanos kReload = 200'000'000;            // How old a catalog is at least,
-  static constexpr Nanos kLongestPatience = kReload * 50;  // when the next is loaded.
-
   const db::Url url_;
   Ledger& ledger_;
+  Receiver& output_;
   Assembler assembler_;
   std::unique_ptr<db::PostgresLink> control_;
   std::unique_ptr<LogStream> log_;
@@ -73,12 +71,7 @@ class Recorder {
   std::thread thread_;
 
   Logged open_txn_;              // Of the log, between BEGIN and COMMIT.
-  bool stale_catalog_ = false;   // Something in the log says so.
-  bool wanted_catalog_ = false;  // Clients use a table that is not in it.
-  Nanos patience_ = kReload;     // How long clients wait for the next; see load_catalog().
-  // Tables of the log that are not in the catalog, and how often it was loaded because of them.
-  std::map<std::pair<std::string, std::string>, int> unknown_;
-  Nanos loaded_ = 0;  // When the catalog was.
+  Nanos next_settling_ = 0;
   std::uint64_t polls_ = 0;
   std::uint64_t settled_ = 0;  // The number of the last poll that is.
   std::deque<std::pair<std::uint64_t, Poll>> unsettled_;

@@ -51,12 +51,7 @@ void add_totals(const tapping::Assembler& assembler, TapReport& report) {
         "{} values that were read are not judged, because it is not known what was there",
         coverage.dropped_reads));
   }
-  for (const auto& [table, why] : assembler.spoiled()) {
-    if (assembler.used().contains(table)) report.spoiled.push_back(why);
-  }
-  if (totals.breaks > 0) {
-    report.spoiled.push_back(fmt::format("{} snapshots contradict each other", totals.breaks));
-  }
+  report.spoiled = assembler.problems();
 }
 
 void add_counts(const tapping::Ledger& ledger, TapReport& report) {
@@ -99,7 +94,8 @@ Result<TapReport> tap(const TapOptions& options) {
                                          .statements = options.statements,
                                          .server = url->text,
                                          .serve = options.serve,
-                                         .token = options.serve_token});
+                                         .token = options.serve_token,
+                                         .notice = options.notice});
   if (!outputs.ok()) return outputs.error();
   auto recorder =
       tapping::Recorder::open(*url,
@@ -123,6 +119,7 @@ Result<TapReport> tap(const TapOptions& options) {
     report.spoiled.push_back("recording ended early: " + (*recorder)->problem());
   }
   if (Status finished = (*outputs)->finish(); !finished.ok()) return finished.error();
+  report.unsent = (*outputs)->unsent();
   return report;
 }
 
