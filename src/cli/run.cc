@@ -62,10 +62,9 @@ constexpr char kRunDetails[] =
     "last.\n\n"
     "With --serve the transactions also go to an 'ouro serve' at URL while they happen, with their "
     "timestamps; its token is taken from the environment variable OURO_TOKEN. That takes a "
-    "database "
-    "that tells timestamps at once: RocksDB, SQLite, WiredTiger, TiDB, CockroachDB and the "
-    "simulated "
-    "store do; PostgreSQL and MariaDB tell only after the run.";
+    "database that tells timestamps while it runs: RocksDB, SQLite, WiredTiger, TiDB, CockroachDB, "
+    "the simulated store, and PostgreSQL at repeatable read and serializable; MariaDB tells only "
+    "after the run.";
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);

@@ -193,6 +193,7 @@ struct Features {
   bool removes = false;       // remove()
   bool timestamps = false;    // trace() or recover() give the start and commit of transactions.
   bool live = false;          // trace() or recover_new() give them while the run goes on.
+  bool live_unknown = false;  // recover_new() tells also of those whose commit() was not answered.
   bool versions = false;      // recover() gives version orders.
   bool version_sets = false;  // recover() gives the rows that predicate reads saw.
   bool in_process = false;    // Statements are run by the thread that calls, in this process.
@@ -206,6 +207,7 @@ struct Schema {
   std::uint32_t clients = 1;
   // Whether to collect what recover() needs. If not set, a driver must not spend time on it.
   bool evidence = false;
+  bool live = false;  // Likewise what recover_new() needs.
   // No call takes longer than this: a call that hangs is Aborted if that is certain, else Lost.
   std::chrono::milliseconds patience{10'000};
   // Turns true: prepare() and connect() give up soon, if they wait for a server. May be null.
@@ -287,9 +289,10 @@ class Database {
   [[nodiscard]] virtual Result<Recovered> recover(std::span<const std::uint64_t>) {
     return Recovered{};
   }
-  // The times of transactions that committed since the last call and whose traces lack some of
-  // them. Includes every commit that was answered before the call. REQUIRES: called during the run,
-  // always from the same thread.
+  // The times of transactions that committed and whose traces lack some of them, as far as they can
+  // be told now and were not before; with Features::live_unknown also of those whose commit() was
+  // not answered, without a commit if they turned out to have no effect. When no transaction is
+  // open, it has told of all. REQUIRES: called during the run, always from the same thread.
   [[nodiscard]] virtual Result<std::vector<Recovered::Times>> recover_new() {
     return std::vector<Recovered::Times>{};
   }

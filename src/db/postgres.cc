@@ -58,6 +58,7 @@ class PostgresDatabase final : public Database {
   Result<std::unique_ptr<Connection>> connect(std::size_t node) override;
   Resolution resolve(std::uint64_t token) override;
   Result<Recovered> recover(std::span<const std::uint64_t> tokens) override;
+  Result<std::vector<Recovered::Times>> recover_new() override;
   std::vector<std::string> isolations() const override {
     return {"isolation=rc", "isolation=rr", "isolation=ser"};
   }
@@ -75,6 +76,7 @@ class PostgresDatabase final : public Database {
   std::uint64_t incarnation(std::int64_t start_time);
   std::optional<bool> given_again(std::uint64_t id);
   Resolution resolve_id(std::uint64_t id);
+  std::optional<bool> committed_lately(std::uint64_t id, std::uint64_t incarnation);
   // Whether all statements of a transaction read from the same snapshot.
   [[nodiscard]] bool one_snapshot() const { return isolation_ != "READ COMMITTED"; }
 
@@ -91,6 +93,7 @@ class PostgresDatabase final : public Database {
   // connection that made it is closed.
   std::string slot_;
   Journals journals_;
+  LiveOrder live_;  // If Schema::live is set.
   std::mutex mutex_;
   std::vector<std::int64_t> start_times_;  // Of each run of the server; see incarnation().
 };
@@ -125,7 +128,8 @@ Features PostgresDatabase::features() const {
           .row_changes = true,
           .removes = true,
           .timestamps = times,
-          .live = !postgres,
+          .live = times,
+          .live_unknown = postgres,
           .versions = postgres,
           .version_sets = postgres && times};
 }
@@ -265,7 +269,8 @@ Result<std::unique_ptr<Connection>> PostgresDatabase::connect(std::size_t node) 
   Journal* journal = schema_.evidence && postgres && !read_only(node) ? &journals_.add() : nullptr;
   const std::uint64_t life = postgres && !read_only(node) ? incarnation(rows.number(0, 0)) : 0;
   return std::unique_ptr<Connection>(
-      std::make_unique<PostgresSession>(std::move(*link), dialect_, life, journal));
+      std::make_unique<PostgresSession>(std::move(*link), dialect_, life, journal,
+                                        journal != nullptr && schema_.live ? &live_ : nullptr));
 }
 
 // Numbers the runs of the server, from 0, in the order in which we first connected to them.
@@ -396,6 +401,35 @@ Result<Recovered> PostgresDatabase::recover(std::span<const std::uint64_t> token
         "transaction number");
   }
   return recovered;
+}
+
+// Whether a transaction that has ended, and whose COMMIT was not answered, took effect. Nothing if
+// the server was restarted: it may have given the number to another one.
+std::optional<bool> PostgresDatabase::committed_lately(std::uint64_t id,
+                                                       std::uint64_t incarnation) {
+  PostgresRows rows;
+  if (id >> kIncarnationShift != incarnation) return std::nullopt;
+  const Status asked = run_control(dialect_.status_of(id), &rows);
+  if (!asked.ok() || rows.size() != 1) return std::nullopt;
+  if (rows.text(0, 0) == "committed") return true;
+  return rows.text(0, 0) == "aborted" ? std::optional(false) : std::nullopt;
+}
+
+Result<std::vector<Recovered::Times>> PostgresDatabase::recover_new() {
+  if (!schema_.live || flavour_ != PostgresFlavour::Postgres) {
+    return std::vector<Recovered::Times>{};
+  }
+  PostgresRows rows;
+  const Status asked =
+      run_control(fmt::format("SELECT {}, ({})", dialect_.snapshot(), kStartTime), &rows);
+  if (!asked.ok()) return asked.error();
+  auto snapshot = parse_snapshot(rows.text(0, 0));
+  if (!snapshot) return Error{.what = url_.text + ": a snapshot that cannot be read"};
+  const std::uint64_t life = incarnation(rows.number(0, 1));
+  snapshot->next += life << kIncarnationShift;
+  for (std::uint64_t& open : snapshot->in_progress) open += life << kIncarnationShift;
+  live_.add(*std::move(snapshot));
+  return live_.settle([&](std::uint64_t id) { return committed_lately(id, life); });
 }
 
 Status PostgresDatabase::finish() {

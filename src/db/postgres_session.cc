@@ -91,9 +91,13 @@ PostgresDialect PostgresDialect::make(PostgresFlavour flavour, bool before_13, c
   return dialect;
 }
 
+PostgresSession::~PostgresSession() { end_live(Journal::End::Aborted); }
+
 Answer PostgresSession::begin(bool read_only) {
   id_ = 0;
   trace_ = {};
+  end_live(Journal::End::Aborted);
+  if (live_ != nullptr) ticket_ = live_->begin();
   const std::string& sql = read_only ? dialect_.begin_read_only : dialect_.begin;
   PostgresRows rows;
   Answer answer = link_->run(sql.c_str(), &rows);
@@ -287,6 +291,18 @@ void PostgresSession::asked() {
 void PostgresSession::end(Journal::End how) {
   if (journal_ != nullptr) journal_->last().end = how;
   trace_.token = journal_ != nullptr ? journal_->token() : id_;
+  end_live(how);
+}
+
+void PostgresSession::end_live(Journal::End how) {
+  if (ticket_ == 0) return;
+  const LiveOrder::Ticket ticket = std::exchange(ticket_, 0);
+  const Journal::Txn* txn = how == Journal::End::Aborted ? nullptr : &journal_->last();
+  if (txn == nullptr || !txn->has_snapshot) return live_->drop(ticket);
+  live_->end(ticket, {.token = journal_->token(),
+                      .id = txn->id,
+                      .snapshot = txn->snapshot,
+                      .certain = how == Journal::End::Committed});
 }
 
 }  // namespace ouro::db

@@ -8,6 +8,7 @@
 
 #include "db/database.h"
 #include "db/journal.h"
+#include "db/live_order.h"
 #include "db/postgres_link.h"
 
 namespace ouro::db {
@@ -48,15 +49,19 @@ struct PostgresDialect {
 
 class PostgresSession final : public Connection {
  public:
-  // `incarnation` is the number of restarts so far. `journal` is null unless evidence is collected.
-  // `dialect` and `journal` must outlive this object.
+  // `incarnation` is the number of restarts so far. `journal` is null unless evidence is collected;
+  // so is `live` unless that is wanted while the run goes on. What they refer to must outlive this
+  // object.
   PostgresSession(std::unique_ptr<PostgresLink> link, const PostgresDialect& dialect,
-                  std::uint64_t incarnation, Journal* journal)
+                  std::uint64_t incarnation, Journal* journal, LiveOrder* live)
       : link_(std::move(link)),
         dialect_(dialect),
         first_id_(incarnation << kIncarnationShift),
         journal_(journal),
+        live_(live),
         handle_(static_cast<std::uint64_t>(link_->server_process())) {}
+
+  ~PostgresSession() override;
 
   Answer begin(bool read_only) override;
   Answer read(Key key, std::optional<Number>& number) override;
@@ -84,11 +89,14 @@ class PostgresSession final : public Connection {
   void wrote(std::string_view id, Key key, const Row& row, bool removed);
   void asked();
   void end(Journal::End how);
+  void end_live(Journal::End how);
 
   std::unique_ptr<PostgresLink> link_;
   const PostgresDialect& dialect_;
   std::uint64_t first_id_;  // Added to the server's numbers; see kIncarnationShift.
   Journal* journal_;
+  LiveOrder* live_;
+  LiveOrder::Ticket ticket_ = 0;  // Of the open transaction, if there is live_; else zero.
   std::uint64_t id_ = 0;  // Of the open transaction; zero until it wrote.
   Trace trace_;
   const std::uint64_t handle_;

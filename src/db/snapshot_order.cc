@@ -40,11 +40,22 @@ bool contains(const Snapshot& later, const Snapshot& earlier,
   return true;
 }
 
+// Whether all transactions that had ended for `earlier` had for `later`, too.
+bool has_all_ended(const Snapshot& later, const Snapshot& earlier) {
+  return later.next >= earlier.next &&
+         std::none_of(later.in_progress.begin(), later.in_progress.end(),
+                      [&](std::uint64_t open) { return earlier.sees(open); });
+}
+
 }  // namespace
 
 bool Snapshot::sees(std::uint64_t transaction) const {
   if (std::binary_search(in_progress.begin(), in_progress.end(), transaction)) return false;
   return transaction < next;
+}
+
+std::int64_t rank_of(const Snapshot& snapshot) {
+  return static_cast<std::int64_t>(snapshot.next - snapshot.in_progress.size());
 }
 
 std::optional<Snapshot> parse_snapshot(std::string_view text) {
@@ -121,6 +132,29 @@ SnapshotOrder order_snapshots(std::span<const Snapshot> snapshots,
   }
   for (; commit != commits.end(); ++commit) order.commits[commit->index] = ++position;
   return order;
+}
+
+CommitPlaces place_commits(std::vector<const Snapshot*> chain,
+                           std::span<const std::uint64_t> commits) {
+  std::stable_sort(chain.begin(), chain.end(), [](const Snapshot* a, const Snapshot* b) {
+    return rank_of(*a) < rank_of(*b);
+  });
+  CommitPlaces places;
+  for (std::size_t i = 1; i < chain.size(); ++i) {
+    places.breaks |= !has_all_ended(*chain[i], *chain[i - 1]);
+  }
+  for (std::size_t i = 0; i < commits.size(); ++i) {
+    const auto sees = std::partition_point(
+        chain.begin(), chain.end(), [&](const Snapshot* link) { return !link->sees(commits[i]); });
+    if (sees == chain.end()) {
+      places.breaks = true;
+      places.ranks.emplace_back(rank_of(*chain.back()), i);
+      continue;
+    }
+    places.ranks.emplace_back(rank_of(**sees), i);
+  }
+  std::sort(places.ranks.begin(), places.ranks.end());
+  return places;
 }
 
 }  // namespace ouro::db

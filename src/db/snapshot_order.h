@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ouro::db {
@@ -27,6 +28,11 @@ struct Snapshot {
 
   [[nodiscard]] bool sees(std::uint64_t transaction) const;
 };
+
+// The number of ids of transactions that had ended. Snapshots of a server form a chain: each sees
+// all that the one before it sees. The rank grows along the chain, and snapshots of equal rank see
+// the same.
+[[nodiscard]] std::int64_t rank_of(const Snapshot& snapshot);
 
 // Parses "731:733:731,732": xmin, which follows from the others, xmax and xip. Nothing if `text` is
 // not of this form.
@@ -46,5 +52,16 @@ struct SnapshotOrder {
 [[nodiscard]] SnapshotOrder order_snapshots(std::span<const Snapshot> snapshots,
                                             std::span<const std::uint64_t> committed,
                                             std::span<const std::uint64_t> logged);
+
+// Where commits belong in a chain of snapshots.
+struct CommitPlaces {
+  // Of each commit: the rank of the first snapshot that sees it, and its index. Sorted.
+  std::vector<std::pair<std::int64_t, std::size_t>> ranks;
+  bool breaks = false;  // Snapshots contradict each other; then the places cannot be trusted.
+};
+// `chain` may be in any order. Commits that no snapshot tells apart keep their order. REQUIRES:
+// `chain` is not empty; its last snapshot, by rank, sees all `commits`. Cost: O(n log n).
+[[nodiscard]] CommitPlaces place_commits(std::vector<const Snapshot*> chain,
+                                         std::span<const std::uint64_t> commits);
 
 }  // namespace ouro::db

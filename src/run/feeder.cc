@@ -35,7 +35,7 @@ Feeder::Feeder(net::HttpClient client, Options options)
 Feeder::~Feeder() {
   if (!sender_.joinable()) return;
   give_up(complain("the run ended"));
-  sender_.join();
+  (void)finish();
 }
 
 Result<std::unique_ptr<Feeder>> Feeder::connect(const Options& options) {
@@ -94,7 +94,7 @@ void Feeder::send_all() {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, kFeederPause,
                         [&] { return problem_ || finishing_ || waiting_.size() >= kBatchLines; });
-      if (problem_) return;
+      if (problem_) break;
       // finish() is called after the last add(), so once finishing_ is set these are the last
       // lines.
       last = finishing_;
@@ -111,8 +111,28 @@ void Feeder::send_all() {
       const std::lock_guard lock(mutex_);
       if (status) taken_ += count;
     }
-    if (!status) return give_up(status.error());
+    if (!status) {
+      give_up(status.error());
+      break;
+    }
   }
+  if (problem_) tell_undecided();
+}
+
+// What the service did not get would make it accuse those who read it, so it shall not judge this
+// source. Once more at the end if it is away.
+void Feeder::tell_undecided() {
+  const auto tell = [&] {
+    return client_
+        .post("/source/" + name_ + "/undecided", "not everything that happened could be sent",
+              "text/plain", headers())
+        .status;
+  };
+  if (tell() != 0) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return finishing_; });
+  lock.unlock();
+  (void)tell();
 }
 
 Status Feeder::learn_times() {
@@ -142,12 +162,16 @@ std::uint64_t Feeder::gather(std::deque<Line>& lines, bool last, std::string& ba
   return count;
 }
 
-net::HttpAnswer Feeder::post(const std::string& batch) {
-  net::HttpHeaders headers;
-  if (!batch.empty()) headers.emplace_back("X-Ouro-Batch", fmt::format("{}/{}", name_, number_));
-  headers.emplace_back("X-Ouro-Source", name_);
+net::HttpHeaders Feeder::headers() const {
+  net::HttpHeaders headers = {{"X-Ouro-Source", name_}};
   if (!options_.token.empty()) headers.emplace_back("Authorization", "Bearer " + options_.token);
-  return client_.post("/check", batch, "application/x-ndjson", headers);
+  return headers;
+}
+
+net::HttpAnswer Feeder::post(const std::string& batch) {
+  net::HttpHeaders all = headers();
+  if (!batch.empty()) all.emplace_back("X-Ouro-Batch", fmt::format("{}/{}", name_, number_));
+  return client_.post("/check", batch, "application/x-ndjson", all);
 }
 
 Status Feeder::send(const std::string& batch) {

@@ -61,6 +61,8 @@ class Feeder {
   // Sends a batch, again and again if the service is away.
   [[nodiscard]] Status send(const std::string& batch);
   [[nodiscard]] net::HttpAnswer post(const std::string& batch);
+  [[nodiscard]] net::HttpHeaders headers() const;
+  void tell_undecided();
   void give_up(const Error& error);
 
   const Options options_;

@@ -215,6 +215,7 @@ class Run {
             .keys = options_.workload.keys,
             .clients = options_.workload.sessions,
             .evidence = options_.evidence,
+            .live = !options_.serve.empty(),
             .patience = options_.patience,
             .stop = options_.stop};
   }
@@ -327,8 +328,8 @@ Result<RunReport> run(const RunOptions& options) {
   if (!options.serve.empty() &&
       !(opened->database().features().timestamps && opened->database().features().live)) {
     return complain(fmt::format(
-        "{} tells no timestamps before the end of a run, so it cannot feed a service; record a "
-        "history with --evidence and check that",
+        "{} tells no timestamps while it runs, so it cannot feed a service; record a history with "
+        "--evidence and check that",
         opened->database().description()));
   }
   auto report = Run(options, *opened, *std::move(troubles)).go();

@@ -236,7 +236,9 @@ void Runner::note_reason(const std::string& reason) {
 
 void Runner::feed(const std::string& line, const Transcript::Frame& frame, const db::Trace& trace) {
   if (feeder_ == nullptr) return;
-  const bool open = frame.status == TxnStatus::Committed && frame.commit == kNoTimestamp;
+  const bool ended = frame.status == TxnStatus::Committed ||
+                     (frame.status == TxnStatus::Unknown && database_.features().live_unknown);
+  const bool open = ended && frame.commit == kNoTimestamp;
   feeder_->add(line, open ? trace.token : 0);
 }
 

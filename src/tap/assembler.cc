@@ -25,10 +25,6 @@ bool has_one_snapshot(const Execution& execution) {
 
 }  // namespace
 
-std::int64_t rank_of(const db::Snapshot& snapshot) {
-  return static_cast<std::int64_t>(snapshot.next - snapshot.in_progress.size());
-}
-
 const std::string* Assembler::Key::last() const {
   if (!versions.empty()) return &versions.back().second;
   return initial == Initial::Open ? nullptr : &first_value;
@@ -160,39 +156,23 @@ void Assembler::place_commits(const Poll& horizon) {
   }
   logged_ = std::move(waiting);
 
-  std::vector<std::pair<std::int64_t, const db::Snapshot*>> chain;
+  std::vector<const db::Snapshot*> chain;
   for (const Poll& poll : polls_) {
     const bool fresh = !horizon_ || poll.sent > horizon_->sent;
-    if (fresh && poll.sent <= horizon.sent) {
-      chain.emplace_back(rank_of(poll.snapshot), &poll.snapshot);
-    }
+    if (fresh && poll.sent <= horizon.sent) chain.push_back(&poll.snapshot);
   }
   std::unordered_map<std::uint64_t, const ClientTxn*> clients;
   for (const Pending& pending : pending_) {
     if (pending.txn.id != 0) clients.emplace(pending.txn.id, &pending.txn);
     if (pending.start && pending.start->rank <= rank_of(horizon.snapshot)) {
-      chain.emplace_back(pending.start->rank, &*pending.txn.snapshot);
+      chain.push_back(&*pending.txn.snapshot);
     }
   }
-  std::sort(chain.begin(), chain.end());
-
-  bool breaks = false;
-  std::vector<std::pair<std::int64_t, std::size_t>> places;  // Rank of the first that sees it.
-  for (std::size_t i = 0; i < visible.size(); ++i) {
-    const auto sees = std::partition_point(chain.begin(), chain.end(), [&](const auto& link) {
-      return !link.second->sees(visible[i].id);
-    });
-    if (sees == chain.end()) {
-      breaks = true;
-      places.emplace_back(rank_of(horizon.snapshot), i);
-      continue;
-    }
-    if (sees + 1 != chain.end()) breaks |= !(sees + 1)->second->sees(visible[i].id);
-    places.emplace_back(sees->first, i);
-  }
-  if (breaks && !std::exchange(broken_, true)) complain("snapshots contradict each other");
-  std::sort(places.begin(), places.end());
-  for (const auto& [rank, i] : places) {
+  std::vector<std::uint64_t> ids;
+  for (const Logged& logged : visible) ids.push_back(logged.id);
+  const db::CommitPlaces places = db::place_commits(std::move(chain), ids);
+  if (places.breaks && !std::exchange(broken_, true)) complain("snapshots contradict each other");
+  for (const auto& [rank, i] : places.ranks) {
     const auto client = clients.find(visible[i].id);
     place_commit(visible[i], {rank - 1, ++order_},
                  client == clients.end() ? nullptr : client->second);

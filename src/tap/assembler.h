@@ -39,8 +39,6 @@ struct Position {
   auto operator<=>(const Position&) const = default;
 };
 
-[[nodiscard]] std::int64_t rank_of(const db::Snapshot& snapshot);
-
 // A snapshot of our own.
 struct Poll {
   db::Snapshot snapshot;
