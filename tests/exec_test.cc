@@ -12,6 +12,7 @@
 
 #include "db/exec_child.h"
 #include "ouro/ouro.h"
+#include "tests/files.h"
 #include "tests/run_program.h"
 #include "tests/this_build.h"
 
@@ -207,6 +208,17 @@ TEST_F(ExecTest, TheCommandLineEndsWithAnError) {
   const Ran ran = run_program({kOuroBinary, "run", "exec:exit 3", "--patience", "1"});
   EXPECT_EQ(ran.status, 254);
   EXPECT_THAT(ran.err, HasSubstr("ouro: exec:exit 3: hello: it ended with status 3"));
+}
+
+// What the program says on its standard error is left with what a violated run leaves.
+TEST_F(ExecTest, AViolatedRunKeepsTheLogOfTheDriver) {
+  const std::string folder = (folder_ / "kept").string();
+  const Ran ran = run_program({kOuroBinary, "run",
+                               "exec:echo 'hello from the driver' >&2; exec " +
+                                   reference("sqlite").substr(std::string("exec:").size()),
+                               "-q", "-n", "20", "--shows", "thin-air-read", "--keep", folder});
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_THAT(slurp(fs::path(folder) / "driver.log"), HasSubstr("hello from the driver\n"));
 }
 
 std::string complaints_about(const std::string& url) {

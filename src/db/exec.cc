@@ -16,6 +16,7 @@
 #include "base/temporary_folder.h"
 #include "db/exec_child.h"
 #include "db/exec_protocol.h"
+#include "db/has_logs.h"
 #include "db/registry.h"
 
 namespace ouro::db {
@@ -307,7 +308,7 @@ class ExecConnection final : public Connection {
   JsonTree answer_;
 };
 
-class ExecDatabase final : public Database {
+class ExecDatabase final : public Database, public HasLogs {
  public:
   explicit ExecDatabase(ExecSettings settings) : settings_(std::move(settings)) {}
 
@@ -381,6 +382,12 @@ class ExecDatabase final : public Database {
                      description(), troubles_.unplaced())};
   }
 
+  [[nodiscard]] std::vector<ServerLog> logs() const override {
+    std::error_code ignored;
+    if (!std::filesystem::exists(log(), ignored)) return {};
+    return {{"driver.log", log()}};
+  }
+
   Status finish() override {
     const Status ended =
         demand(*child_, settings_.command, "end", "\"do\":\"end\"", settings_.patience, answer_);
@@ -400,9 +407,12 @@ class ExecDatabase final : public Database {
                        schema_.evidence ? "true" : "false", json_text(folder_.path().string()));
   }
 
+  // The standard error of all the programs.
+  [[nodiscard]] std::filesystem::path log() const { return folder_.path() / "driver.log"; }
+
   // Starts the program. If `hello` is not null, it gets the answer to the greeting.
   Result<std::shared_ptr<ExecChild>> greet(ExecHello* hello) {
-    auto child = ExecChild::start(settings_.command, folder_.path() / "driver.log");
+    auto child = ExecChild::start(settings_.command, log());
     if (!child.ok()) return child.error();
     JsonTree answer;
     auto greeted = demand(**child, settings_.command, "hello",

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "db/has_logs.h"
 #include "db/registry.h"
 #include "db/server.h"
 #include "run/annotate.h"
@@ -59,10 +60,15 @@ Result<Opened> start_and_open(const RunOptions& options) {
   return opened;
 }
 
-// Copies what the server that was started has logged; says so in the report if it cannot.
+// Copies what the server that was started, or programs of the driver, have logged; says so in the
+// report if it cannot.
 void copy_logs(const Opened& opened, const RunOptions& options, RunReport& report) {
-  if (!opened.server) return;
-  for (const db::ServerLog& log : opened.server->logs()) {
+  std::vector<db::ServerLog> logs;
+  if (opened.server) logs = opened.server->logs();
+  if (const auto* driver = dynamic_cast<const db::HasLogs*>(&opened.database())) {
+    for (db::ServerLog& log : driver->logs()) logs.push_back(std::move(log));
+  }
+  for (const db::ServerLog& log : logs) {
     std::error_code error;
     const std::filesystem::path target = std::filesystem::path(options.server_logs) / log.name;
     std::filesystem::copy_file(log.path, target, error);
