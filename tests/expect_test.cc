@@ -78,7 +78,7 @@ TEST(ExpectTest, MistakesAreReportedWithTheirLine) {
     const char* message;
   } kMistakes[] = {
       {"si holds\nserialisable holds",
-       "e:2: unknown level 'serialisable'; 'ouro levels' lists them"},
+       "e:2: unknown level 'serialisable'; did you mean 'serializable'?"},
       {"shows", "e:1: expected the name of an anomaly, such as write-skew"},
       {"lacks write-scew", "e:1: unknown anomaly 'write-scew'; docs/anomalies.md lists them"},
       {"si maybe",

@@ -81,7 +81,7 @@ TEST_F(LeftOutFormsTest, OtherFormsSaySo) {
       EXPECT_THAT(content(folder_ + form), HasSubstr(kSays)) << form;
     }
     EXPECT_THAT(check({"--level", level, "--output", "edn", path_}).out,
-                HasSubstr(":left-out \"" + std::string(kSays)));
+                HasSubstr(":ouro/left-out \"" + std::string(kSays)));
   }
 }
 

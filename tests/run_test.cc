@@ -490,6 +490,15 @@ TEST_F(RunTest, TheCommandWritesFormsAndFollowsExpectations) {
   EXPECT_TRUE(fs::exists(path("blind") + "/history.jsonl"));
 }
 
+TEST_F(RunTest, AnExpectationMayComeThroughAPipe) {
+  const std::string run = std::string("'") + kOuroBinary + "' run sim:si -w write-skew -n 2000 -q";
+  const auto expecting = [&](const std::string& what) {
+    return run_program({"/bin/bash", "-c", run + " --expect <(echo '" + what + "')"}).status;
+  };
+  EXPECT_EQ(expecting("serializable violated"), 0);
+  EXPECT_EQ(expecting("serializable holds"), 1);
+}
+
 TEST_F(RunTest, TheCommandRefusesWhatItCannotDo) {
   const auto refused = [](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {kOuroBinary, "run"});

@@ -9,6 +9,7 @@
 #include "cli/check_flags.h"
 #include "cli/check_stream.h"
 #include "cli/command.h"
+#include "cli/elle_folder.h"
 #include "cli/forms.h"
 #include "cli/limits.h"
 #include "cli/terminal.h"
@@ -48,6 +49,14 @@ std::string what_is_done(ExamineStage stage, const std::string& name) {
   return {};
 }
 
+// Whether a history is neither of another of Jepsen's models nor states levels of its own.
+bool is_of_transactions(const History& history) {
+  const auto remarks = history.remarks();
+  return !history.states_levels() &&
+         std::none_of(remarks.begin(), remarks.end(),
+                      [](const Remark& remark) { return remark.name == "model"; });
+}
+
 // Checks the histories one after the other.
 class Checker {
  public:
@@ -80,6 +89,7 @@ class Checker {
   void choose_levels(const History& history) {
     levels_ = given_;
     if (flags_.level || !expectation_.levels.empty()) return;
+    if (flags_.output == "elle" && is_of_transactions(history)) return;  // By elle-cli's default.
     levels_ = {.levels = {usual_level(history, evidence_)}};
   }
 
@@ -92,6 +102,9 @@ class Checker {
     ReportOptions report{
         .name = name, .colour = stdout_is_terminal(), .unsupported = levels_.unsupported};
     const auto start = std::chrono::steady_clock::now();
+    // Given up, the reader goes on; so what it fills outlives this function.
+    std::shared_ptr<RecordedLines> lines;
+    if (flags_.output == "edn") lines = std::make_shared<RecordedLines>();
     const ReadOptions read{
         .format = format_, .threads = flags_.input.threads, .model = flags_.model};
     const auto read_in = std::make_shared<std::optional<Result<History>>>();
@@ -100,8 +113,8 @@ class Checker {
       return !given_up_.empty();
     };
     const bool finished =
-        given_up_.empty() && watched("reading " + name, stop, [read_in, path, read] {
-          *read_in = read_history(path, read);
+        given_up_.empty() && watched("reading " + name, stop, [read_in, path, read, lines] {
+          *read_in = lines ? read_history(path, read, *lines) : read_history(path, read);
         });
     if (!finished) return give_up_reading(path, report);
     if (!(*read_in)->ok()) return refuse(path, (*read_in)->error());
@@ -110,7 +123,7 @@ class Checker {
     report.load_seconds = seconds_since(start);
     const auto examined = examine_watched(history, name);
     if (!examined.ok()) return refuse(path, examined.error());
-    print_examination(path, history, *examined, report);
+    print_examination(path, history, *examined, report, lines.get());
     forms_.add({.name = name,
                 .history = &history,
                 .verdicts = examined->verdicts,
@@ -118,9 +131,10 @@ class Checker {
                 .seconds = *report.load_seconds + examined->check_seconds,
                 .others = examined->others,
                 .met = examined->met ? &*examined->met : nullptr});
-    return worse(status_of(name, *examined),
-                 worse(write_certificate_of(history, examined->verdicts.front()),
-                       write_counterexample_of(history, examined->explanations)));
+    int status = status_of(name, *examined);
+    status = worse(status, write_certificate_of(history, examined->verdicts.front()));
+    status = worse(status, write_counterexample_of(history, examined->explanations));
+    return worse(status, write_elle_folder(flags_.elle, history, examined->explanations));
   }
 
   // Reports that a limit or Ctrl-C came before the history was read. No other one is read after it:
@@ -131,7 +145,7 @@ class Checker {
     for (const Level level : levels_.levels) {
       out.verdicts.push_back({.level = level, .evidence = evidence_, .reason = given_up_});
     }
-    print_examination(path, nothing, out, report);
+    print_examination(path, nothing, out, report, nullptr);
     forms_.add({.name = report.name, .history = &nothing, .verdicts = out.verdicts});
     return status_of(std::string(report.name), out);
   }
@@ -166,7 +180,8 @@ class Checker {
   [[nodiscard]] ExamineOptions examine_options() const {
     using Explain = ExamineOptions::Explain;
     const bool printed = !flags_.quiet && flags_.output != "elle";
-    const bool told = printed || !flags_.counterexample.empty();
+    const bool told =
+        printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
     ExamineOptions options;
     options.levels = levels_.levels;
     options.check = check_options();
@@ -175,7 +190,7 @@ class Checker {
                       : told       ? Explain::WeakestLevels
                                    : Explain::Nothing;
     options.other_levels = told_at_length() || !flags_.forms.html.empty();
-    options.reads_alone = told_at_length();
+    options.reads_alone = told_at_length() && flags_.output != "edn";
     options.expectation = expectation_;
     return options;
   }
@@ -217,7 +232,8 @@ class Checker {
 
   // Whether more than a line is printed about each history.
   [[nodiscard]] bool told_at_length() const {
-    const bool printed = flags_.output == "json" || (flags_.output == "text" && full_story_);
+    const bool printed = flags_.output == "json" || flags_.output == "edn" ||
+                         (flags_.output == "text" && full_story_);
     return printed && !flags_.quiet;
   }
 
@@ -250,14 +266,21 @@ class Checker {
   }
 
   void print_examination(const std::string& path, const History& history,
-                         const Examination& examination, const ReportOptions& report) const {
+                         const Examination& examination, const ReportOptions& report,
+                         const RecordedLines* lines) const {
     if (flags_.quiet) return;
+    // Anomalies that elle-cli was asked for count as those that the level forbids.
+    const Outcome elle =
+        flags_.anomalies.empty() ? worst(examination.verdicts) : outcome(examination);
     if (flags_.output == "elle") {
       constexpr std::string_view kWords[] = {"true", "false", "unknown"};
-      const auto word = static_cast<std::size_t>(worst(examination.verdicts));
-      print(fmt::format("{}\t{}\n", path, kWords[word]));
+      print(fmt::format("{}\t{}\n", path, kWords[static_cast<std::size_t>(elle)]));
     } else if (flags_.output == "edn") {
-      print(to_edn(history, examination.verdicts, examination.explanations));
+      print(to_edn(history, {.verdicts = examination.verdicts,
+                             .explanations = examination.explanations,
+                             .others = examination.others,
+                             .lines = lines,
+                             .outcome = elle}));
     } else if (flags_.output == "json") {
       print(to_json(history, examination, report));
     } else if (!full_story_) {
@@ -291,18 +314,20 @@ int run_check(CheckFlags& flags) {
     return fail(fmt::format("model '{}' is not supported; supported: {}", flags.model,
                             fmt::join(models, ", ")));
   }
-  const auto expected = parse_expected(flags);
+  auto expected = parse_expected(flags);
   if (!expected || overwrites_input(flags)) return kBadInput;
-  const auto levels = levels_of(levels_asked(flags, *expected), *evidence);
-  const auto format = levels ? parse_format(flags.input.format) : std::nullopt;
+  auto levels = levels_of(levels_asked(flags, *expected), *evidence);
+  if (!levels || !add_anomalies(flags, *expected, *levels)) return kBadInput;
+  const auto format = parse_format(flags.input.format);
   if (!format) return kBadInput;
   const bool several = flags.level == "all" || levels->levels.size() > 1;
   if (!flags.certificate.empty() && (several || flags.input.paths.size() != 1)) {
     return fail("a certificate is of one history at one level; give --certificate with these");
   }
-  const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty();
+  const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty() ||
+                      !flags.elle.directory.empty();
   if (of_one && flags.input.paths.size() != 1) {
-    return fail("--counterexample and --dot are about one history; give one");
+    return fail("--counterexample, --dot and --directory are about one history; give one");
   }
   if (flags.stream) {
     if (*evidence != Evidence::Timestamps || several) {

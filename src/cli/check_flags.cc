@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -37,7 +38,15 @@ constexpr char kCheckDetails[] =
     "graph, "
     "the levels, and the sessions over time.\n\n"
     "--output elle prints a line for each history as elle-cli does: the path, a tab, and true, "
-    "false or unknown. elle-cli's --consistency-models (-c) is understood as --level.\n\n"
+    "false or unknown. If no level is asked for, histories of transactions are then checked "
+    "against strict-serializable, as elle-cli does.\n\n"
+    "Flags of elle-cli are understood: --consistency-models (-c) is --level; --anomalies (-a) "
+    "names anomalies that count as violations even where the level allows them; --directory (-d) "
+    "is a folder that gets a text and graphs for each type of anomaly, drawn by Graphviz's dot "
+    "where it is installed (--plot-format, --max-plot-bytes, --plot-timeout); "
+    "--cycle-search-timeout has no effect, as --time-limit is for the whole command. Two short "
+    "letters mean something else here: -t is --time-limit, not --plot-timeout, and -v is "
+    "--verbose, not --output.\n\n"
     "--model says what the operations of a Jepsen history mean, where that cannot be found out: "
     "list-append, rw-register, bank, cas-register, comments, counter, long-fork, mutex, "
     "sequential, set or set-full. If no level is asked for, counters, sets, comments, mutexes and "
@@ -75,7 +84,8 @@ constexpr char kCheckDetails[] =
 
 std::string_view check_details() { return kCheckDetails; }
 
-std::optional<Expectation> parse_expected(const CheckFlags& flags) {
+std::optional<Expectation> parse_expected(CheckFlags& flags) {
+  if (flags.expected) return flags.expected;
   Expectation expected;
   if (!flags.expect.empty()) {
     auto read = read_expectation(flags.expect);
@@ -93,7 +103,24 @@ std::optional<Expectation> parse_expected(const CheckFlags& flags) {
       return std::nullopt;
     }
   }
+  flags.expected = expected;
   return expected;
+}
+
+bool add_anomalies(const CheckFlags& flags, Expectation& expected, AskedLevels& levels) {
+  if (flags.anomalies.empty()) return true;
+  if (expected.empty()) {
+    for (const Level level : levels.levels) expected.levels.emplace_back(level, Outcome::Holds);
+  }
+  if (const auto status = add_names(expected.lacks, flags.anomalies); !status.ok()) {
+    fail(status.error());
+    return false;
+  }
+  const Level strongest = Level::StrictSerializable;
+  if (std::find(levels.levels.begin(), levels.levels.end(), strongest) == levels.levels.end()) {
+    levels.levels.push_back(strongest);
+  }
+  return true;
 }
 
 bool overwrites_input(const CheckFlags& flags) {
@@ -119,7 +146,8 @@ std::string levels_asked(const CheckFlags& flags, const Expectation& expected) {
   for (const auto& [level, outcome] : expected.levels) {
     names += fmt::format("{}{}", names.empty() ? "" : ",", info(level).name);
   }
-  return names.empty() ? "serializable" : names;
+  if (!names.empty()) return names;
+  return flags.output == "elle" ? "strict-serializable" : "serializable";
 }
 
 void declare_forms(CLI::App& app, CheckFlags& flags, const std::string& group) {
@@ -155,6 +183,40 @@ void declare_expected(CLI::App& app, CheckFlags& flags, const std::string& group
       ->group(kMinor);
 }
 
+namespace {
+
+// Flags that elle-cli has, too.
+void declare_elle(CLI::App& app, CheckFlags& flags) {
+  app.add_option("-c,--consistency-models", flags.level)->group("");
+  app.add_option("-m,--model", flags.model, "what a Jepsen history is about [found out]")
+      ->type_name("MODEL")
+      ->group(kMinor);
+  app.add_option("-a,--anomalies", flags.anomalies, "violations whatever the level, as in elle-cli")
+      ->type_name("NAMES")
+      ->group(kMinor);
+  app.add_option("-d,--directory", flags.elle.directory, "write files on each type, as elle-cli")
+      ->type_name("DIR")
+      ->group(kMinor);
+  app.add_option("-p,--plot-format", flags.elle.plot_format, "what graphs are drawn as there [svg]")
+      ->type_name("svg|png|dot")
+      ->check(one_of({"svg", "png", "dot"}))
+      ->group(kMinor);
+  app.add_option("-b,--max-plot-bytes", flags.elle.max_plot_bytes,
+                 "larger DOT is not drawn [65536]")
+      ->type_name("N")
+      ->check(whole_number())
+      ->group(kMinor);
+  app.add_option("--plot-timeout", flags.elle.plot_timeout_ms, "how long to draw one [5000]")
+      ->type_name("MS")
+      ->check(whole_number())
+      ->group(kMinor);
+  app.add_option("-s,--cycle-search-timeout", flags.cycle_search_timeout)
+      ->check(whole_number())
+      ->group("");
+}
+
+}  // namespace
+
 void declare(CLI::App* app, CheckFlags& flags) {
   app->add_option("-l,--level", flags.level, "isolation level, or 'all' [serializable]")
       ->type_name("LEVEL");
@@ -179,10 +241,7 @@ void declare(CLI::App* app, CheckFlags& flags) {
   app->add_flag("-v,--verbose", flags.verbose, "tell the whole story of every history");
   app->add_flag("-q,--quiet", flags.quiet, "print no verdicts, only set the exit status");
   add_input_flags(*app, flags.input);
-  app->add_option("-c,--consistency-models", flags.level)->group("");
-  app->add_option("-m,--model", flags.model, "what a Jepsen history is about [found out]")
-      ->type_name("MODEL")
-      ->group(kMinor);
+  declare_elle(*app, flags);
   app->footer(
       "Exit status: 0 holds, 1 violated, 2 undecided, 254 bad input or usage,\n"
       "255 internal error; of several histories the worst, which is violated.");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/elle_folder.h"
 #include "cli/forms.h"
 
 namespace ouro::cli {
@@ -21,10 +22,15 @@ struct CheckFlags {
   std::string certificate;
   std::string counterexample;
   FormPaths forms;
+  ElleFolder elle;
+  std::string anomalies;             // That count as violations, too; see add_anomalies().
+  std::string cycle_search_timeout;  // Of elle-cli; has no effect.
   std::string expect;
   std::string shows;
   std::string lacks;
   std::string undecided;
+  // What these expect, once parse_expected() has read it: a pipe can be read only once.
+  std::optional<Expectation> expected;
   std::size_t examples = 0;  // Zero: not given, which means one, or three with -v.
   bool json = false;
   bool stream = false;
@@ -51,11 +57,16 @@ void declare_expected(CLI::App& app, CheckFlags& flags, const std::string& group
 
 // What --expect, --shows and --lacks expect. If something is wrong with them, complains and returns
 // nothing.
-[[nodiscard]] std::optional<Expectation> parse_expected(const CheckFlags& flags);
+[[nodiscard]] std::optional<Expectation> parse_expected(CheckFlags& flags);
+// What --anomalies adds, as in elle-cli: the levels must hold and, beyond that, the anomalies must
+// not show. So that they can be looked for, the strongest level is checked, too. If a name is
+// wrong, complains and returns false.
+[[nodiscard]] bool add_anomalies(const CheckFlags& flags, Expectation& expected,
+                                 AskedLevels& levels);
 // Whether a file to write is one of those to read; complains if so.
 [[nodiscard]] bool overwrites_input(const CheckFlags& flags);
-// The value of --level; if it was not given, the levels that `expected` names, or else
-// serializable.
+// The value of --level; if it was not given, the levels that `expected` names, or else the default
+// of the output: serializable or, as in elle-cli, strict-serializable.
 [[nodiscard]] std::string levels_asked(const CheckFlags& flags, const Expectation& expected);
 
 }  // namespace ouro::cli

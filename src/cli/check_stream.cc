@@ -101,7 +101,8 @@ int PieceChecker::write_certificate_of(const CheckedPieces& checked) const {
 int check_in_pieces(const CheckFlags& flags, Level level) {
   const FormPaths& forms = flags.forms;
   for (const std::string* other : {&flags.counterexample, &flags.expect, &flags.shows, &flags.lacks,
-                                   &forms.html, &forms.dot, &forms.junit, &forms.sarif}) {
+                                   &flags.anomalies, &flags.elle.directory, &forms.html, &forms.dot,
+                                   &forms.junit, &forms.sarif}) {
     if (other->empty()) continue;
     return fail(
         "--stream prints text or JSON and writes certificates, nothing else; leave it out, or the "

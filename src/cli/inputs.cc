@@ -138,9 +138,9 @@ std::optional<Format> parse_format(const std::string& name) {
 
 std::optional<Level> parse_level(const std::string& name) {
   if (const auto level = find_level(name)) return level;
-  const std::string_view closest = closest_level(name);
-  fail(closest.empty() ? fmt::format("unknown level '{}'; 'ouro levels' lists them", name)
-                       : fmt::format("unknown level '{}'; did you mean '{}'?", name, closest));
+  const auto levels = parse_levels(name, Evidence::Observed);
+  fail(levels.ok() ? fmt::format("'{}' is not one level; give one", name)
+                   : levels.error().to_string());
   return std::nullopt;
 }
 

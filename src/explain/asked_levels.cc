@@ -6,17 +6,10 @@
 
 #include <string>
 
+#include "base/elle_models.h"
+
 namespace ouro {
 namespace {
-
-Error unknown_level(std::string_view name) {
-  const std::string_view closest = closest_level(name);
-  Error error;
-  error.what = closest.empty()
-                   ? fmt::format("unknown level '{}'; 'ouro levels' lists them", name)
-                   : fmt::format("unknown level '{}'; did you mean '{}'?", name, closest);
-  return error;
-}
 
 AskedLevels all_levels(Evidence evidence) {
   AskedLevels out;
@@ -53,7 +46,11 @@ Result<AskedLevels> parse_levels(std::string_view names, Evidence evidence) {
     const std::size_t comma = names.find(',');
     const std::string_view name = names.substr(0, comma);
     const auto level = find_level(name);
-    if (!level) return unknown_level(name);
+    if (!level) {
+      Error error;
+      error.what = unknown_level(name);
+      return error;
+    }
     if (!decidable(*level, evidence)) {
       Error error;
       error.what =

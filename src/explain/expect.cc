@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/elle_models.h"
 #include "explain/expected.h"
 #include "ouro/version.h"
 
@@ -25,21 +26,29 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-// `name` without the suffix of a variant.
-std::string_view base_name(std::string_view name) {
-  for (const Variant variant : {Variant::Session, Variant::RealTime}) {
-    if (name.ends_with(suffix(variant))) name.remove_suffix(suffix(variant).size());
+// A name, and the variant that its suffix asks for; Elle says process where we say session.
+struct Wanted {
+  std::string_view base;
+  Variant variant = Variant::None;  // None: any.
+};
+Wanted parse_name(std::string_view name) {
+  constexpr std::pair<std::string_view, Variant> kSuffixes[] = {
+      {"-session", Variant::Session},
+      {"-process", Variant::Session},
+      {"-realtime", Variant::RealTime},
+  };
+  for (const auto& [suffix, variant] : kSuffixes) {
+    if (name.ends_with(suffix)) return {name.substr(0, name.size() - suffix.size()), variant};
   }
-  return name;
+  return {name};
 }
 
-bool is_called(const Story& story, std::string_view wanted) {
-  const std::string_view base = base_name(wanted);
-  if (base != wanted && !wanted.ends_with(suffix(story.variant))) return false;
-  if (base != wanted && story.variant == Variant::None) return false;
+bool is_called(const Story& story, std::string_view name) {
+  const Wanted wanted = parse_name(name);
+  if (wanted.variant != Variant::None && wanted.variant != story.variant) return false;
   // By timestamps a lost update is also what they show: a write conflict, or a wrong read.
   const bool by_time = info(story.kind).sign == AnomalySign::Timestamps;
-  const auto patterns = find_patterns(base);
+  const auto patterns = find_patterns(wanted.base);
   return std::any_of(patterns.begin(), patterns.end(), [&](Pattern pattern) {
     return pattern == story.pattern || (by_time && info(pattern).name == info(story.kind).name);
   });
@@ -64,7 +73,7 @@ Status add_line(Expectation& out, std::string_view line) {
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto level = find_level(words[i]);
     if (!level) {
-      error.what = fmt::format("unknown level '{}'; 'ouro levels' lists them", words[i]);
+      error.what = unknown_level(words[i]);
       return error;
     }
     out.levels.emplace_back(*level, outcome);
@@ -91,7 +100,7 @@ Status add_names(std::vector<std::string>& names, std::string_view text) {
     return error;
   }
   for (const std::string& word : words) {
-    if (find_patterns(base_name(word)).empty()) {
+    if (find_patterns(parse_name(word).base).empty()) {
       error.what = fmt::format("unknown anomaly '{}'; {} lists them", word,
                                document_address("anomalies.md"));
       return error;

@@ -101,7 +101,10 @@ std::string normalised(std::string_view name) {
 }
 
 bool is_called(const PatternInfo& pattern, std::string_view wanted) {
-  if (normalised(pattern.name) == wanted || normalised(pattern.id) == wanted) return true;
+  const std::string id = normalised(pattern.id);
+  if (normalised(pattern.name) == wanted || id == wanted) return true;
+  // Elle says so where no predicate is involved; G2-item is an id.
+  if (id.starts_with("g-") && wanted == id + "-item") return true;
   std::string_view rest = pattern.aliases;
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(", "), rest.size());

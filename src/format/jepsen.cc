@@ -14,6 +14,7 @@
 #include "format/jepsen_entries.h"
 #include "format/jepsen_model_ops.h"
 #include "format/json_tokens.h"
+#include "ouro/elle.h"
 #include "ouro/history_builder.h"
 
 namespace ouro {
@@ -31,9 +32,10 @@ struct Pair {
 // rules.
 class Assembler {
  public:
+  // `lines` may be null.
   Assembler(const JepsenEntries& entries, HistoryBuilder& builder, std::string_view file,
-            JepsenModel model)
-      : e_(entries), b_(builder), file_(file), model_(model) {}
+            JepsenModel model, RecordedLines* lines)
+      : e_(entries), b_(builder), file_(file), model_(model), lines_(lines) {}
 
   Status run() {
     if (e_.clients.empty() && e_.ignored > 0) {
@@ -190,7 +192,7 @@ class Assembler {
     const bool completed = pair.completion != kNoEntry;
     const JepsenEntry& last = e_.clients[completed ? pair.completion : pair.invoke];
     const SessionId session = last.has_process ? b_.session(last.process) : b_.unknown_session();
-    b_.begin_txn(session, last.line);
+    begin_txn(session, pair, last.line);
     // A compare-and-set that fails without an error has read something else than it expected, and
     // wrote nothing: it is committed. With an error, it may not have read at all.
     const bool compared = last.is_cas && last.type == JepsenType::Fail && !last.has_error;
@@ -219,9 +221,28 @@ class Assembler {
     }
   }
 
+  void begin_txn(SessionId session, const Pair& pair, std::uint64_t line) {
+    b_.begin_txn(session, line);
+    if (lines_ == nullptr) return;
+    lines_->invocations.push_back(recorded(pair.invoke));
+    lines_->completions.push_back(recorded(pair.completion));
+  }
+
+  [[nodiscard]] RecordedLines::Line recorded(std::uint64_t number) const {
+    if (number == kNoEntry) return {};
+    const JepsenEntry& entry = e_.clients[number];
+    const bool known = entry.index != kNoClock && entry.index >= 0;
+    const std::int64_t index = known ? entry.index : static_cast<std::int64_t>(entry.place);
+    if (lines_->text.empty()) return {.index = index, .has_index = entry.has_index};  // JSON.
+    return {.index = index,
+            .has_index = entry.has_index,
+            .begin = lines_->text.size() - entry.begin,
+            .end = lines_->text.size() - entry.end};
+  }
+
   // Begins another transaction of the same line.
   void begin_part(SessionId session, const Pair& pair, std::uint64_t line, TxnStatus status) {
-    b_.begin_txn(session, line);
+    begin_txn(session, pair, line);
     b_.status(status);
     const bool ended = status != TxnStatus::Unknown;
     b_.clocks(clock(pair.invoke), ended ? clock(pair.completion) : kNoClock);
@@ -282,6 +303,7 @@ class Assembler {
   HistoryBuilder& b_;
   std::string_view file_;
   const JepsenModel model_;
+  RecordedLines* lines_;
   std::vector<Pair> pairs_;        // In the order of their first entries.
   std::vector<std::uint8_t> use_;  // By key: bits of KeyUse.
   bool any_list_ = false;
@@ -291,7 +313,8 @@ class Assembler {
 // Reads the lines twice: to find the model, unless `model` names it, and what they say. `make`
 // makes a reader of their tokens.
 template <class Make>
-Result<History> assemble(const Make& make, std::string_view file, std::string_view model) {
+Result<History> assemble(const Make& make, std::string_view file, std::string_view model,
+                         RecordedLines* lines) {
   JepsenModel found = JepsenModel::Txn;
   if (model.empty()) {
     auto tokens = make();
@@ -307,7 +330,7 @@ Result<History> assemble(const Make& make, std::string_view file, std::string_vi
   auto tokens = make();
   const auto entries = read_jepsen_entries(*tokens, builder, found);
   if (!entries.ok()) return entries.error();
-  if (auto status = Assembler(*entries, builder, file, found).run(); !status.ok()) {
+  if (auto status = Assembler(*entries, builder, file, found, lines).run(); !status.ok()) {
     return status.error();
   }
   return std::move(builder).freeze();
@@ -316,33 +339,38 @@ Result<History> assemble(const Make& make, std::string_view file, std::string_vi
 }  // namespace
 
 bool detect_jepsen_edn(std::string_view head) {
-  // Skips white space and comments.
-  std::size_t at = head.find_first_not_of(" \t\r\n,");
-  while (at != std::string_view::npos && head[at] == ';') {
-    at = head.find_first_not_of(" \t\r\n,", head.find('\n', at));
+  const std::string text(head);  // With a zero byte behind it.
+  EdnTokens tokens(text, "");
+  Token first;  // Behind comments and tags.
+  if (!tokens.next(first)) return false;
+  if (first.kind != TokenKind::OpenMap && first.kind != TokenKind::OpenList) return false;
+  constexpr std::string_view kType = ":type";
+  for (std::size_t at = text.find(kType); at != text.npos; at = text.find(kType, at + 1)) {
+    const std::size_t next = at + kType.size();
+    if (next < text.size() && std::string_view(" \t\r\n,:").find(text[next]) != text.npos) {
+      return true;
+    }
   }
-  if (at == std::string_view::npos) return false;
-  if (head[at] != '{' && head[at] != '[' && head[at] != '(') return false;
-  const std::string_view rest = head.substr(at);
-  return rest.find(":type ") != std::string_view::npos ||
-         rest.find(":type\t") != std::string_view::npos ||
-         rest.find(":type:") != std::string_view::npos ||
-         rest.find(":type,") != std::string_view::npos;
+  return false;
 }
 
 Result<History> read_jepsen_edn(Input& input, unsigned) {
-  return read_jepsen_model(input, Format::JepsenEdn, "");
+  return read_jepsen_model(input, Format::JepsenEdn, "", nullptr);
 }
 
-Result<History> read_jepsen_model(Input& input, Format format, std::string_view model) {
-  const auto bytes = input.read_all();
+Result<History> read_jepsen_model(Input& input, Format format, std::string_view model,
+                                  RecordedLines* lines) {
+  auto bytes = input.read_all();
   if (!bytes.ok()) return bytes.error();
   const std::string name = input.name();
-  if (format == Format::JepsenEdn) {
-    return assemble([&] { return std::make_unique<EdnTokens>(*bytes, name); }, name, model);
+  if (format == Format::JepsenJson) {
+    return assemble(
+        [&] { return std::make_unique<JsonTokens>(*bytes, name, JsonTokens::Top::Many); }, name,
+        model, lines);
   }
-  return assemble([&] { return std::make_unique<JsonTokens>(*bytes, name, JsonTokens::Top::Many); },
-                  name, model);
+  if (lines != nullptr) lines->text = *std::move(bytes);
+  const std::string& text = lines != nullptr ? lines->text : *bytes;
+  return assemble([&] { return std::make_unique<EdnTokens>(text, name); }, name, model, lines);
 }
 
 bool detect_jepsen_json(std::string_view head) {
@@ -360,7 +388,7 @@ bool detect_jepsen_json(std::string_view head) {
 }
 
 Result<History> read_jepsen_json(Input& input, unsigned) {
-  return read_jepsen_model(input, Format::JepsenJson, "");
+  return read_jepsen_model(input, Format::JepsenJson, "", nullptr);
 }
 
 }  // namespace ouro

@@ -29,6 +29,7 @@
 
 #include "format/input.h"
 #include "format/output.h"
+#include "ouro/elle.h"
 #include "ouro/format.h"
 
 namespace ouro {
@@ -39,8 +40,9 @@ Result<History> read_jepsen_edn(Input& input, unsigned threads);
 Result<WriteReport> write_jepsen_edn(const History& history, Output& output);
 
 // The same for either format, and a model by its name (find_jepsen_model()), which must be known;
-// "": the model is found out.
-Result<History> read_jepsen_model(Input& input, Format format, std::string_view model);
+// "": the model is found out. Fills `lines` unless it is null.
+Result<History> read_jepsen_model(Input& input, Format format, std::string_view model,
+                                  RecordedLines* lines);
 
 bool detect_jepsen_json(std::string_view head);
 Result<History> read_jepsen_json(Input& input, unsigned threads);

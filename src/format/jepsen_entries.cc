@@ -91,6 +91,8 @@ class EntryParser {
   bool entry(const Token& open) {
     entry_ = {};
     entry_.line = t_.line(open);
+    entry_.place = entries_.clients.size() + entries_.ignored;
+    entry_.begin = t_.rest().size() + 1;  // Behind the bracket.
     f_.clear();
     plain_ = {};
     doubt_.clear();
@@ -109,6 +111,7 @@ class EntryParser {
       if (name.opens() && !skip(name)) return false;
       if (!field(which)) return false;
     }
+    entry_.end = t_.rest().size();
     if (!is_client_) {
       ++entries_.ignored;
       entries_.ops.resize(ops);
@@ -149,6 +152,7 @@ class EntryParser {
         if (token.kind == TokenKind::Integer) entry_.time = token.number;
         return skip(token);
       case kIndex:
+        entry_.has_index = true;
         if (token.kind == TokenKind::Integer) entry_.index = token.number;
         return skip(token);
       case kValue:

@@ -36,11 +36,15 @@ struct JepsenEntry {
   bool is_cas = false;     // :f is :cas. A :fail without :error says that it found something else.
   bool has_error = false;  // There is an :error.
   bool apart = false;      // Its operations are transactions of their own, one after the other.
+  bool has_index = false;  // There is an :index, though maybe nil.
   bool transfers = false;  // Of the bank model: it is no read.
   std::int64_t process = 0;
   std::int64_t time = kNoClock;
   std::int64_t index = kNoClock;
   std::uint64_t line = 0;
+  std::uint64_t place = 0;  // In the history, from 0; lines of others than clients count.
+  std::uint64_t begin = 0;  // Of its map, in bytes before the end of the source,
+  std::uint64_t end = 0;    // and where that ends, likewise.
   std::uint64_t first_op = 0;  // Index into JepsenEntries::ops.
   std::uint32_t op_count = 0;
 };

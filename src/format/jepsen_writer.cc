@@ -18,19 +18,11 @@
 #include "format/place_in_words.h"
 #include "history/access.h"
 #include "history/columns.h"
+#include "history/edn_keyword.h"
 #include "history/json_text.h"
 
 namespace ouro {
 namespace {
-
-// Whether `text` can be written as a keyword without quotes.
-bool is_plain_keyword(std::string_view text) {
-  if (text.size() < 2 || text[0] != ':') return false;
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return letter(text[1]) && std::all_of(text.begin() + 2, text.end(), [&](char c) {
-           return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
-         });
-}
 
 // Looks for what EDN cannot express, which is refused, and for what gets lost, which is warned of.
 class Survey {
@@ -298,7 +290,7 @@ class EdnWriter {
   void scalar(Value value) {
     if (value.is_null()) {
       out() += "nil";
-    } else if (value.kind() == ValueKind::Text && is_plain_keyword(h_.string(value))) {
+    } else if (value.kind() == ValueKind::Text && is_edn_keyword(h_.string(value))) {
       out() += h_.string(value);
     } else if (value.kind() == ValueKind::Decimal || value.kind() == ValueKind::Float) {
       out() += edn_number(value.kind(), h_.string(value));

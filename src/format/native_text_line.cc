@@ -2,6 +2,7 @@
 // a line is refused, it is parsed once more as JSON: a fault of the JSON is reported rather than an
 // error about its content.
 
+#include "base/elle_models.h"
 #include "format/native_text_line.h"
 
 #include <fmt/format.h>
@@ -267,10 +268,7 @@ bool NativeLineParser::level(const Token& token) {
     b_.level(*level);
     return true;
   }
-  const std::string_view guess = closest_level(token.text);
-  return fail(fmt::format(
-      "unknown level '{}'; {}", token.text,
-      guess.empty() ? "'ouro levels' lists them" : fmt::format("did you mean '{}'?", guess)));
+  return fail(unknown_level(token.text));
 }
 
 bool NativeLineParser::status(const Token& token) {

@@ -155,23 +155,30 @@ Error unknown_format(const Input& input) {
                                             known_names(false)));
 }
 
-Result<History> read_model(Input& input, const FormatInfo& format, const std::string& model) {
-  if (find_jepsen_model(model) == nullptr) {
+bool is_jepsen(Format format) {
+  return format == Format::JepsenEdn || format == Format::JepsenJson;
+}
+
+Result<History> read_model(Input& input, const FormatInfo& format, const ReadOptions& options,
+                           RecordedLines* lines) {
+  const std::string& model = options.model;
+  if (!model.empty() && find_jepsen_model(model) == nullptr) {
     return error_in(input.name(), fmt::format("model '{}' is not known; there are {}", model,
                                               fmt::join(jepsen_models(), ", ")));
   }
-  if (format.format == Format::JepsenEdn || format.format == Format::JepsenJson) {
-    return read_jepsen_model(input, format.format, model);
+  if (is_jepsen(format.format)) {
+    return read_jepsen_model(input, format.format, model, lines);
   }
   // What other formats have are transactions.
-  if (find_jepsen_model(model)->model == JepsenModel::Txn) {
-    return entry(format.format)->read(input, 0);
+  if (model.empty() || find_jepsen_model(model)->model == JepsenModel::Txn) {
+    return entry(format.format)->read(input, options.threads);
   }
   return error_in(input.name(), fmt::format("model '{}' is of Jepsen's formats, and this is '{}'",
                                             model, format.name));
 }
 
-Result<History> read_input(Input& input, const ReadOptions& options) {
+// `lines` may be null.
+Result<History> read_input(Input& input, const ReadOptions& options, RecordedLines* lines) {
   const FormatEntry* chosen = nullptr;
   if (options.format == Format::Detect) {
     chosen = entry(detect_format(input));
@@ -184,10 +191,27 @@ Result<History> read_input(Input& input, const ReadOptions& options) {
                       fmt::format("is a file, but a '{}' history is a folder", chosen->info.name));
     }
   }
-  if (!options.model.empty()) {
-    return described(read_model(input, chosen->info, options.model), chosen->info);
+  return described(read_model(input, chosen->info, options, lines), chosen->info);
+}
+
+Result<History> read_path(const std::string& path, const ReadOptions& options,
+                          RecordedLines* lines) {
+  if (path.empty()) {
+    return error_in("",
+                    "the name of the history is empty; give a file, a folder, or - for standard "
+                    "input");
   }
-  return described(chosen->read(input, options.threads), chosen->info);
+  if (is_folder(path)) return read_folder(path, options);
+  auto input = Input::open(path);
+  if (!input.ok()) return std::move(input).error();
+  return read_input(*input, options, lines);
+}
+
+Result<History> parse_bytes(std::string_view bytes, const ReadOptions& options,
+                            std::string_view name, RecordedLines* lines) {
+  auto input = Input::memory(bytes, name);
+  if (!input.ok()) return std::move(input).error();
+  return read_input(*input, options, lines);
 }
 
 }  // namespace
@@ -247,22 +271,22 @@ const FormatInfo& info(Format format) {
 }
 
 Result<History> read_history(const std::string& path, const ReadOptions& options) {
-  if (path.empty()) {
-    return error_in("",
-                    "the name of the history is empty; give a file, a folder, or - for standard "
-                    "input");
-  }
-  if (is_folder(path)) return read_folder(path, options);
-  auto input = Input::open(path);
-  if (!input.ok()) return std::move(input).error();
-  return read_input(*input, options);
+  return read_path(path, options, nullptr);
+}
+
+Result<History> read_history(const std::string& path, const ReadOptions& options,
+                             RecordedLines& lines) {
+  return read_path(path, options, &lines);
 }
 
 Result<History> parse_history(std::string_view bytes, const ReadOptions& options,
                               std::string_view name) {
-  auto input = Input::memory(bytes, name);
-  if (!input.ok()) return std::move(input).error();
-  return read_input(*input, options);
+  return parse_bytes(bytes, options, name, nullptr);
+}
+
+Result<History> parse_history(std::string_view bytes, const ReadOptions& options,
+                              std::string_view name, RecordedLines& lines) {
+  return parse_bytes(bytes, options, name, &lines);
 }
 
 Result<WriteReport> write_history(const History& history, const std::string& path, Format format) {
