@@ -12,7 +12,8 @@ TABLE_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
-        test-go test-java test-web build static deb wheel bench bench-table format site web zoo \
+        test-go test-java test-jepsen test-exec-drivers test-web \
+        build static deb wheel bench bench-table format site web zoo \
         install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -73,11 +74,13 @@ test-python: ## the Python package as pip installs it, with pandas, pyarrow and 
 	@$(SETUP) build python
 	@scripts/wheel test
 
-test-clients: test-go test-java ## all client libraries but Python's (each needs its language and its registry)
+test-clients: test-go test-java test-jepsen ## all client libraries but Python's (each needs its language and its registry)
 
 test-go: ## the Go module, on SQLite
 test-java: ## the Java library, on H2
-test-go test-java:
+test-jepsen: ## the checker for Jepsen
+test-exec-drivers: ## the drivers to copy, by 'ouro driver-test' (each needs its language and its registry)
+test-go test-java test-jepsen test-exec-drivers:
 	@$(SETUP) build
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target ouro
