@@ -55,9 +55,12 @@ class FakeService {
  private:
   net::HttpServer::Handlers handlers() {
     net::HttpServer::Handlers handlers;
-    handlers.admit = [](const net::HttpRequest&, std::size_t) {
-      return net::HttpServer::Admission{};
+    handlers.admit = [](const net::HttpRequest&) { return net::HttpServer::Admission{}; };
+    handlers.make_room = [](const std::shared_ptr<void>&, std::size_t) { return true; };
+    handlers.late = [] {
+      return net::HttpResponse{.status = 503, .type = "text/plain", .body = "late"};
     };
+    handlers.crowded = [] { return false; };
     handlers.handle = [this](const net::HttpRequest& request, const std::shared_ptr<void>&,
                              const std::shared_ptr<net::HttpServer::Reply>& reply) {
       const int status = status_;
