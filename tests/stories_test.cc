@@ -21,6 +21,8 @@
 #include "report/narrator.h"
 #include "tests/case_file.h"
 #include "tests/files.h"
+#include "tests/small_histories.h"
+#include "tests/this_build.h"
 
 namespace ouro::oracle {
 namespace {
@@ -130,6 +132,30 @@ void expect_sentences(const Named& named, const Verdict& verdict, const Story& s
     const std::regex label(narrator.label(txn) + "\\b");
     EXPECT_TRUE(std::regex_search(rest, label)) << named.name << '\n' << text;
   }
+}
+
+// The same of histories that nobody wrote; and their sentences are whole.
+TEST(StoriesTest, EverybodyHasASentenceInRandomHistories) {
+  std::size_t told = 0;
+  for (std::uint64_t seed = 1; seed <= 400 / kSlowdown; ++seed) {
+    RandomShape shape = seed % 4 == 0 ? repeating_shape(seed) : mixed_shape(seed);
+    shape.max_txns = 9;
+    const Named named{"seed " + std::to_string(seed), random_history(seed, shape)};
+    for (const Level level : {Level::ReadAtomic, Level::Prefix, Level::SessionSi,
+                              Level::Serializable, Level::StrictSerializable}) {
+      const auto verdict = check(named.history, level);
+      if (!verdict.ok() || verdict->outcome != Outcome::Violated) continue;
+      for (const Story& story : explain(named.history, *verdict, {.examples = 2}).stories) {
+        expect_sentences(named, *verdict, story);
+        const std::string summary = Narrator(named.history, story).in_short();
+        EXPECT_TRUE(summary.ends_with('.')) << summary;
+        EXPECT_EQ(summary.find("  "), std::string::npos) << summary;
+        EXPECT_EQ(summary.find("No order explains"), std::string::npos) << named.name << summary;
+        ++told;
+      }
+    }
+  }
+  EXPECT_GT(told, 200u / kSlowdown);
 }
 
 // Headings and stories of one history; levels with the same stories share them.
