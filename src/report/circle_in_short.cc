@@ -15,11 +15,14 @@ namespace {
 constexpr std::size_t kAllTold = 6;   // Of a cycle of more edges
 constexpr std::size_t kSomeTold = 3;  // only so many are told.
 
-// "a, b and c".
+// "a, b and c"; with a comma before the last one if a part has some itself.
 std::string listed(const std::vector<std::string>& parts) {
+  const bool commas = std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return part.find(", ") != std::string::npos;
+  });
   std::string out;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    out += i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
+    out += i == 0 ? "" : i + 1 != parts.size() ? ", " : commas ? ", and " : " and ";
     out += parts[i];
   }
   return out;
@@ -42,6 +45,12 @@ std::string Narrator::missed(const Edge& edge) const {
   return fmt::format("{} missed {}", label(edge.from), work(edge.to, edge.to_op, edge.key));
 }
 
+// Why the edge holds, shorter than because(): "T2 saw T1's x=1".
+std::string Narrator::held(const Edge& edge) const {
+  if (edge.kind != EdgeKind::WriteRead || !edge.from.valid()) return because(edge);
+  return fmt::format("{} saw {}", label(edge.to), work(edge.from, edge.from_op, edge.key));
+}
+
 // "T1 missed T2's x=1, T2 missed T3's y=1 and T3 missed T1's z=1: there is no order in which each
 // came before what it missed."; or "T3 missed T2's x=1, although T3 is after T2 in session a."
 std::string Narrator::circle_in_short(std::span<const Edge> cycle) const {
@@ -53,7 +62,7 @@ std::string Narrator::circle_in_short(std::span<const Edge> cycle) const {
     if (is_missed(edge)) {
       misses.push_back(missed(edge));
     } else {
-      reasons.push_back(because(edge));
+      reasons.push_back(held(edge));
     }
   }
   const bool all = cycle.size() <= kAllTold;

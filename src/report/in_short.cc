@@ -31,6 +31,10 @@ bool only(std::span<const Edge> cycle, EdgeKind one, EdgeKind two) {
                      [&](const Edge& edge) { return edge.kind == one || edge.kind == two; });
 }
 
+// Whether all edges of a cycle of more than two can be told in one sentence, which is then that of
+// a circle.
+bool is_short_circle(std::span<const Edge> cycle) { return cycle.size() == 3 || cycle.size() == 4; }
+
 }  // namespace
 
 // "T1, T2 and T3".
@@ -93,8 +97,13 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
   if (std::any_of(ops_.begin(), ops_.end(), same)) {
     return both_updated(missed.from, missed.to, what);
   }
+  const std::string lost = work(missed.to, missed.to_op, missed.key);
+  if (missed.to_op.valid() && is_append(history_.op(missed.to_op).kind)) {
+    return fmt::format("{} read {} and appended to it behind {}, which it had not seen.",
+                       label(missed.from), what, lost);
+  }
   return fmt::format("{} read {} and overwrote {} without having seen it: that update is lost.",
-                     label(missed.from), what, work(missed.to, missed.to_op, missed.key));
+                     label(missed.from), what, lost);
 }
 
 // "T1 read x=0, which T2 overwrote with 1, and T2 read y=0, …: each changed what the other relied
@@ -162,7 +171,7 @@ std::string Narrator::stale_in_short(std::span<const Edge> cycle) const {
                        how_seen(*forced, reader));
   }
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
-  if (missed == nullptr) return {};
+  if (missed == nullptr || is_short_circle(cycle)) return {};
   const std::string what = fmt::format("{} missed {}, although", label(missed->from),
                                        work(missed->to, missed->to_op, missed->key));
   if (cycle.size() != 2) return fmt::format("{} {} came before it.", what, label(missed->to));
@@ -209,6 +218,7 @@ std::string Narrator::phantom_in_short(std::span<const Edge> cycle) const {
   }
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   if (missed == nullptr || find_edge(cycle, EdgeKind::ReadWrite, 1) != nullptr) return {};
+  if (is_short_circle(cycle)) return {};
   if (cycle.size() != 2) {
     return fmt::format("{}, although {} came before it.", missed_in_short(*missed),
                        label(missed->to));

@@ -150,6 +150,7 @@ class Narrator {
   [[nodiscard]] std::string fork_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string circle_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string missed(const Edge& edge) const;
+  [[nodiscard]] std::string held(const Edge& edge) const;
   [[nodiscard]] std::string wrong_anyway_in_short(const Case& each) const;
   [[nodiscard]] std::string reader_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string phantom_in_short(std::span<const Edge> cycle) const;
