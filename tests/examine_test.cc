@@ -13,6 +13,7 @@
 #include "ouro/format.h"
 #include "ouro/generate.h"
 #include "ouro/report.h"
+#include "tests/case_file.h"
 #include "tests/ordinary_data.h"
 #include "tests/small_histories.h"
 #include "tests/this_build.h"
@@ -251,6 +252,44 @@ TEST(ExamineTest, NoStoryOfAnotherLevelIsSmaller) {
     }
   }
   EXPECT_GT(smaller_elsewhere, 10u / kSlowdown) << "else this test shows nothing";
+}
+
+// The first story of each explanation.
+std::vector<std::string> first_stories(const History& history, const ExamineOptions& options) {
+  std::vector<std::string> out;
+  for (const Explanation& explanation : examined(history, options).explanations) {
+    if (explanation.stories.empty()) continue;
+    const Story& first = explanation.stories[0];
+    out.push_back(std::string(info(explanation.level).name) + ": " + name(first) + '\n' +
+                  oracle::to_string(counterexample(history, first)));
+  }
+  return out;
+}
+
+// Neither what is reported besides nor what is expected changes what is told first.
+TEST(ExamineTest, TheFirstStoryIsTheSameWhateverElseIsAsked) {
+  std::size_t told = 0;
+  for (std::uint64_t seed = 1; seed <= 100 / kSlowdown; ++seed) {
+    const History history = oracle::random_history(seed, oracle::mixed_shape(seed));
+    if (history.txn_count() == 0) continue;
+    const ExamineOptions usual{.levels = {Level::SessionSi, Level::Serializable, Level::Causal}};
+    const auto first = first_stories(history, usual);
+    ExamineOptions brief = usual;
+    brief.other_levels = brief.reads_alone = false;
+    EXPECT_EQ(first_stories(history, brief), first) << "seed " << seed;
+    ExamineOptions expecting = usual;
+    expecting.expectation = *parse_expectation("shows long-fork\nlacks write-skew\n");
+    ExamineOptions all = usual;
+    all.explain = ExamineOptions::Explain::AllLevels;
+    for (const ExamineOptions& options : {expecting, all}) {
+      auto more = first_stories(history, options);
+      ASSERT_GE(more.size(), first.size()) << "seed " << seed;
+      more.resize(first.size());
+      EXPECT_EQ(more, first) << "seed " << seed;
+    }
+    told += first.size();
+  }
+  EXPECT_GT(told, 30u / kSlowdown) << "else this test shows nothing";
 }
 
 TEST(ExamineTest, DoesNoMoreThanIsWanted) {
