@@ -25,8 +25,8 @@ struct SharedStory {
 [[nodiscard]] std::vector<SharedStory> shared_stories(std::span<const Explanation> explanations,
                                                       std::size_t& total);
 
-// Writes an object: the story's transactions with their operations, and each case with the
-// sentences of its edges.
+// Writes an object: the story's transactions with their operations, and what the text tells of it,
+// in the same order: each case with the sentences of its edges, and what it supposes.
 void write_html_story(JsonWriter& json, const History& history, const SharedStory& shared);
 
 // Writes an array: a timeline by client clocks, and one by database timestamps, if the history has

@@ -105,29 +105,30 @@ class Graph {
     });
   }
 
-  // What is drawn while a case is told: everything if that is little, else what the case needs.
+  // What is drawn while a case is told: everything if that is little, else what the case needs. A case
+  // without arrows has none of others.
   partsFor(activeCase) {
     const all = this.story.txns.map((_, i) => i);
     if (this.hasInitial) all.push(all.length);
-    if (showsAllCases(this.story, this.edges)) return {nodes: all, edges: this.edges};
     const own = this.edges.filter(edge => edge.uses.some(use => use.c === activeCase));
+    if (own.length === 0) return {nodes: all, edges: this.edges.filter(edge => edge.support)};
+    if (showsAllCases(this.story, this.edges)) return {nodes: all, edges: this.edges};
     const nodes = new Set(own.flatMap(edge => [edge.from, edge.to, ...(edge.reader === undefined ? [] : [edge.reader])])
                               .map(number => this.node(number)).filter(number => number !== -1));
     const near = this.edges.filter(edge => edge.support && (nodes.has(this.node(edge.from)) || nodes.has(this.node(edge.to))));
     for (const edge of near) nodes.add(this.node(edge.from)).add(this.node(edge.to));
-    return own.length === 0 ? {nodes: all, edges: this.edges}
-                            : {nodes: [...nodes].sort((a, b) => a - b), edges: [...own, ...near]};
+    return {nodes: [...nodes].sort((a, b) => a - b), edges: [...own, ...near]};
   }
 
-  // The longest cycle that is drawn: the others are laid out around it. A story without cases may have
-  // one of two.
+  // The longest cycle of the cases that are drawn: the others are laid out around it. A story without
+  // cases may have one of two.
   backbone(edges) {
     const there = edges.find(({from, to}) => from < to && edges.some(other => other.from === to && other.to === from));
     let longest = there && this.story.cases.length === 0 ? [there.from, there.to].map(number => this.node(number)) : [];
     this.story.cases.forEach((each, c) => {
-      const drawn = edges.some(edge => edge.uses.some(use => use.c === c));
+      if (edges !== this.edges && c !== this.activeCase) return;
       const cycle = each.edges.filter(edge => edge.from !== -1).map(edge => this.node(edge.from));
-      if (drawn && cycle.length > longest.length) longest = cycle;
+      if (cycle.length > longest.length) longest = cycle;
     });
     return longest;
   }
@@ -137,6 +138,7 @@ class Graph {
     if (width < 50) return;
     this.width = width;
     const parts = this.partsFor(this.activeCase);
+    this.drawn = parts.edges;
     const place = new Map(parts.nodes.map((number, i) => [number, i]));
     const boxes = this.makeBoxes(parts.nodes, width);
     const edges = parts.edges.map(edge => {
@@ -250,7 +252,7 @@ class Graph {
     this.activeCase = activeCase;
     this.selected = selected;
     if (!this.shapes) return;
-    if (other && this.partsFor(activeCase).edges !== this.edges) {
+    if (other && this.partsFor(activeCase).edges !== this.drawn) {
       this.draw(this.width);
       return;
     }

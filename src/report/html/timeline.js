@@ -337,7 +337,12 @@ class TimelineView {
     const words = kStatuses[status];
     const about = `${label ? label + ', ' : ''}session ${this.line.sessions[session]}, transaction ${index + 1}, ${words}: ${ops}`;
     const tell = () => this.tell(bar);
-    const focus = () => { this.pinned = bar; tell(); };
+    const focus = () => {
+      this.pinned = bar;
+      this.plot.querySelectorAll('.chosen').forEach(other => other.classList.remove('chosen'));
+      group.classList.add('chosen');
+      tell();
+    };
     const chosen = bar === this.pinned ? ' chosen' : '';
     const group = svg('g', {class: `bar ${words}${label ? ' involved' : ''}${known ? '' : ' open'}${this.rowHeight > 20 ? '' : ' low'}${chosen}`,
                             'data-txn': label, onmouseenter: tell, onmouseleave: () => this.tell(this.pinned),
