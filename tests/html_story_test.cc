@@ -45,12 +45,22 @@ class HtmlStoryTest : public HtmlPageTest {
                 .seconds = 0});
     std::size_t total = 0;
     std::vector<std::string> said;
+    std::vector<std::string> opened;
     for (const SharedStory& shared : shared_stories(explanations, total)) {
-      add_words(history, *shared.story, said);
+      const Story& story = *shared.story;
+      add_words(history, story, said);
+      const Narrator narrator(history, story);
+      if (story.cases.empty() || narrator.is_certain()) continue;
+      opened.push_back(narrator.premise(story.cases[story.named_by]));
+      if (story.named_by != narrator.told_cases(2).numbers.front()) ++named_by_later_;
     }
-    said_.begin_array();
-    for (const std::string& line : said) said_.value(line);
-    said_.end_array();
+    said_.begin_object();
+    for (const auto& [what, lines] : {std::pair("words", said), std::pair("opened", opened)}) {
+      said_.key(what).begin_array();
+      for (const std::string& line : lines) said_.value(line);
+      said_.end_array();
+    }
+    said_.end_object();
   }
 
   static void add_words(const History& history, const Story& story,
@@ -77,18 +87,20 @@ class HtmlStoryTest : public HtmlPageTest {
     EXPECT_THAT(browser_.complaints(), IsEmpty());
   }
 
+  // Every sentence of the text is on the page, and the case that names a story is open.
   void expect_the_words_of_the_text() {
-    EXPECT_EQ(browser_.evaluate("((said) => said.flatMap((lines, i) => {"
-                                "  const bare = text => text.replace(/\\s/g, '');"
-                                "  const page = bare([...document.querySelectorAll(`#history-${i + "
-                                "1} .story`)].map(e => e.textContent).join('|'));"
-                                "  return lines.filter(line => !page.includes(bare(line)))"
-                                "      .map(line => [i + 1, line]);"
-                                "}))(" +
-                                std::move(said_.end_array()).finish() + ")"),
+    EXPECT_EQ(browser_.evaluate(R"((said => said.flatMap(({words, opened}, i) => {
+      const bare = text => text.replace(/\s/g, '');
+      const stories = [...document.querySelectorAll(`#history-${i + 1} .story`)];
+      const page = bare(stories.map(e => e.textContent).join('|'));
+      const active = stories.map(e => e.querySelector('.case.active .premise')).filter(Boolean);
+      return [...words.filter(line => !page.includes(bare(line))).map(line => [i + 1, line]),
+              ...opened.filter((line, n) => active[n]?.textContent !== line).map(line => [i + 1, 'not open', line])];
+    })))" + ("(" + std::move(said_.end_array()).finish() + ")")),
               "[]");
   }
 
+  std::size_t named_by_later_ = 0;  // The stories that are named by another case than the first.
   JsonWriter said_ = [] {
     JsonWriter json;
     json.begin_array();
@@ -153,6 +165,8 @@ TEST_F(HtmlStoryTest, StoriesOfManyCasesToo) {
   EXPECT_GT(browser_.count(".case .impossible"), 5u);
   EXPECT_EQ(browser_.evaluate(kBadStories), "[]");
   EXPECT_EQ(clashes(), "[]");
+  EXPECT_GT(named_by_later_, 3u);
+  expect_the_words_of_the_text();
   // Each case that is chosen is drawn, one after the other.
   for (int i = 0; i < 4; ++i) {
     browser_.evaluate(
@@ -163,7 +177,6 @@ TEST_F(HtmlStoryTest, StoriesOfManyCasesToo) {
     EXPECT_EQ(clashes(), "[]") << i;
   }
   EXPECT_THAT(browser_.complaints(), IsEmpty());
-  expect_the_words_of_the_text();
 }
 
 TEST_F(HtmlStoryTest, PredicatesByTimestampsToo) {
