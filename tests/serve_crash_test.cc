@@ -218,16 +218,30 @@ TEST(ServeCrashTest, FramesThatWereNotAnsweredAreSentAgain) {
   EXPECT_GT(kills, 1);
 }
 
-TEST(ServeCrashTest, AFileThatIsFollowedIsNeitherReadTwiceNorSkipped) {
+TEST(ServeCrashTest, AFileThatIsFollowedThroughRotationsIsNeitherReadTwiceNorSkipped) {
   ScratchFolder folder;
   const std::string state = folder / "state";
   const std::string path = folder / "history.jsonl";
   const std::vector<std::string> lines = random_lines(5, 300);
+  std::ofstream(path, std::ios::binary) << lines.front() << '\n';
+  {
+    ServeProcess service({"--state", state, "--follow", path});
+    service.wait_until("the first", [&] {
+      return service.summary("/transactions") + service.summary("/left_out") == 1;
+    });
+    service.kill();
+  }
   std::atomic<bool> written{false};
   std::thread writer([&] {
-    std::ofstream file(path, std::ios::binary);
+    std::ofstream file(path, std::ios::binary | std::ios::app);
     std::mt19937 random(5);
-    for (const std::string& line : lines) {
+    int rotated = 0;
+    for (const std::string& line : std::span(lines).subspan(1)) {
+      if (random() % 30 == 0) {
+        file.close();
+        std::filesystem::rename(path, path + "." + std::to_string(++rotated));
+        file.open(path, std::ios::binary);
+      }
       const std::size_t cut = random() % line.size();
       file << line.substr(0, cut) << std::flush;
       std::this_thread::sleep_for(std::chrono::milliseconds(random() % 3));
@@ -248,6 +262,7 @@ TEST(ServeCrashTest, AFileThatIsFollowedIsNeitherReadTwiceNorSkipped) {
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(service.summary("/transactions") + service.summary("/left_out"), lines.size());
+  EXPECT_EQ(service.summary("/gaps"), 0u);
 }
 
 TEST(ServeCrashTest, AGracefulEndAndANewBeginningGoOnWithTheSameState) {

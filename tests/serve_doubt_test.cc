@@ -180,5 +180,42 @@ TEST(ServeDoubtTest, ARestThatIsGoneLeavesTheVerdictOpenEverywhere) {
   }
 }
 
+TEST(ServeDoubtTest, TwoRotationsAtOnceOfWhichOneFileIsLeftAccuseNobody) {
+  ScratchFolder folder;
+  const std::string path = folder / "live.jsonl";
+  ServeProcess service({"--timeout", "0.05", "--follow", path});
+  const std::string head = "{\"ouro\":1}\n";
+  std::ofstream(path) << head << writes("a", 1, "null", 1);
+  service.wait_until("the first", [&] { return service.summary("/transactions") == 1; });
+  std::ofstream(folder / "middle") << head << writes("b", 3, "1", 2);
+  std::ofstream(folder / "last") << head << writes("c", 5, "2", 3);
+  std::filesystem::rename(folder / "middle", path + ".1");
+  std::filesystem::rename(folder / "last", path);  // The first file is gone.
+  service.wait_until("all", [&] { return service.summary("/transactions") == 3; });
+  EXPECT_EQ(service.summary("/gaps"), 1u);  // There may have been others.
+  EXPECT_EQ(service.stop().status, 2);
+}
+
+TEST(ServeDoubtTest, AfterACrashAndRotationsAllIsReadInOrder) {
+  ScratchFolder folder;
+  const std::string path = folder / "live.jsonl";
+  const std::vector<std::string> arguments{"--state",  folder / "state", "--timeout", "0.05",
+                                           "--follow", path};
+  const std::string head = "{\"ouro\":1}\n";
+  std::ofstream(path) << head << writes("a", 1, "null", 1);
+  {
+    ServeProcess service(arguments);
+    service.wait_until("the first", [&] { return service.summary("/transactions") == 1; });
+    service.kill();
+  }
+  std::ofstream(path, std::ios::app) << writes("a", 3, "1", 2);
+  std::filesystem::rename(path, path + ".2");
+  std::ofstream(path + ".1") << head << writes("a", 5, "2", 3);
+  std::ofstream(path) << head << writes("a", 7, "3", 4);
+  ServeProcess service(arguments);
+  service.wait_until("all", [&] { return service.summary("/transactions") == 4; });
+  EXPECT_EQ(service.stop().status, 0);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -20,6 +20,9 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 * 1024;
 constexpr auto kPause = std::chrono::milliseconds(50);  // Between looks at a file that may grow.
+// A file was replaced, not renamed: others may have come between if we had not looked for so long.
+constexpr auto kLongAgo = std::chrono::seconds(5);
+constexpr int kAttempts = 10;  // To find a file while files get other names.
 constexpr auto kFullDiskPause = std::chrono::milliseconds(200);
 constexpr std::uint64_t kMaxComplaints = 10;
 
@@ -196,7 +199,7 @@ class Follower {
   void follow(const std::optional<FilePosition>& begin) {
     if (begin && !catch_up(*begin)) return;
     while (!stopped(options_)) {
-      if (file_ < 0 && open(path_)) ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
+      if (file_ < 0 && !open_current()) return;
       if (file_ < 0 && !std::exchange(told_, true)) note("is not there yet");
       const ssize_t count = file_ < 0 ? 0 : read_some(file_, buffer_);
       if (count > 0) {
@@ -204,7 +207,6 @@ class Follower {
         continue;
       }
       if (file_ >= 0) look_around();
-      if (missed_) return;
       std::this_thread::sleep_for(kPause);
     }
   }
@@ -213,34 +215,81 @@ class Follower {
   // A file that may have been followed under the name path_.
   struct Sibling {
     std::string path;
-    timespec written;
-    bool begun = false;  // It is the one that was read before.
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    timespec written{};
+    [[nodiscard]] bool is(const FilePosition& position) const {
+      return inode == position.inode && device == position.device;
+    }
+  };
+  // A file that was read to its end, and then lost the name.
+  struct Past {
+    FilePosition end;
+    timespec written{};
+    bool long_ago = false;  // We had not looked for long.
+    bool missed = false;    // It was told that others may be gone.
   };
 
-  // Goes on where an earlier process stopped, up to the file that has the name now. False: the
-  // service ends, or something is missing.
+  // Goes on where an earlier process stopped: opens that file, or reads it to its end if it has
+  // another name now. False: the service ends.
   bool catch_up(const FilePosition& begin) {
-    struct stat now {};
-    if (::stat(path_.c_str(), &now) == 0 && now.st_ino == begin.inode &&
-        now.st_dev == begin.device) {
-      // It is still the same file. If it was cut meanwhile, it is read from its beginning.
-      const bool cut = static_cast<std::uint64_t>(now.st_size) < begin.offset;
-      if (open(path_)) at_.offset = cut ? 0 : begin.offset;
-      if (file_ >= 0) ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
-      return true;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (open(path_) && is_open(begin)) {
+        // If it was cut meanwhile, it is read from its beginning.
+        seek(size() < begin.offset ? 0 : begin.offset);
+        return true;
+      }
+      close();
+      for (const Sibling& sibling : siblings()) {
+        if (!sibling.is(begin) || sibling.size < begin.offset) continue;
+        if (!open(sibling.path) || !is_open(begin)) break;  // It has yet another name by now.
+        seek(begin.offset);
+        return read_rest();
+      }
+      close();
     }
-    const std::vector<Sibling> old = siblings(begin);
-    const auto first =
-        std::find_if(old.begin(), old.end(), [](const Sibling& s) { return s.begun; });
-    if (first == old.end()) {
-      return miss("is another file than before, and the rest of that one is not in its folder");
+    return miss("is another file than before, and the rest of that one is not in its folder");
+  }
+
+  // Opens the file that has the name now, after reading those that had it since the last one that
+  // was read. Rotation may go on meanwhile. False: the service ends.
+  bool open_current() {
+    while (!stopped(options_) && open(path_) && past_) {
+      const FilePosition current = at_;
+      std::vector<Sibling> files = siblings();
+      // It may have been renamed since it was opened, and others may have followed it.
+      files.erase(std::find_if(files.begin(), files.end(),
+                               [&](const Sibling& file) { return file.is(current); }),
+                  files.end());
+      const auto next = next_of(files);
+      if (ended_) return false;
+      if (next == files.end()) break;
+      const int opened = std::exchange(file_, -1);
+      const FilePosition wanted{path_, next->device, next->inode, 0};
+      // If it has another name by now, we look again.
+      const bool read = open(next->path) && is_open(wanted);
+      if (!read) close();
+      ::close(opened);
+      if (read && !read_rest()) return false;
     }
-    if (open(first->path)) {
-      at_.offset = begin.offset;
-      ::lseek(file_, static_cast<off_t>(at_.offset), SEEK_SET);
-      if (!read_rest()) return false;
+    if (file_ >= 0) past_.reset();
+    return true;
+  }
+
+  // The first of `files` that was written after the file past_. If that is gone, so may be others.
+  [[nodiscard]] std::vector<Sibling>::const_iterator next_of(const std::vector<Sibling>& files) {
+    const auto last = std::find_if(files.begin(), files.end(), [&](const Sibling& file) {
+      return file.is(past_->end) && file.size >= past_->end.offset;
+    });
+    if (last != files.end()) return last + 1;
+    const auto next = std::find_if(files.begin(), files.end(), [&](const Sibling& file) {
+      return !before(file.written, past_->written);
+    });
+    if ((next != files.end() || past_->long_ago) && !std::exchange(past_->missed, true)) {
+      ended_ = !miss("was replaced, and others that had the name may be gone");
     }
-    return catch_up_between(begin);
+    return next;
   }
 
   // Reads an open file to its end, and closes it. False: the service ends.
@@ -248,27 +297,21 @@ class Follower {
     for (ssize_t count = 0; (count = read_some(file_, buffer_)) > 0;) {
       if (!take(count) || stopped(options_)) return false;
     }
-    close();
+    leave(false);
     return feed_.end();
   }
 
-  // The file that was read to its end lost its name. If it was renamed, reads the files that were
-  // written after it and lost the name, too. (If it is not there any more, it was removed, and
-  // nothing tells of others.)
-  bool catch_up_between(const FilePosition& read) {
-    const std::vector<Sibling> old = siblings(read);
-    auto file = std::find_if(old.begin(), old.end(), [](const Sibling& s) { return s.begun; });
-    if (file == old.end()) return true;
-    for (++file; file != old.end(); ++file) {
-      if (open(file->path) && !read_rest()) return false;
-    }
+  // Closes a file that was read to its end.
+  void leave(bool long_ago) {
+    struct stat facts {};
+    past_ = Past{at_, ::fstat(file_, &facts) == 0 ? facts.st_mtim : timespec{}, long_ago};
+    close();
     at_ = {};
-    return true;
   }
 
   // The files in the folder whose names begin with that of path_, without the one that has it now;
   // those that were written last come last.
-  [[nodiscard]] std::vector<Sibling> siblings(const FilePosition& begin) const {
+  [[nodiscard]] std::vector<Sibling> siblings() const {
     const std::filesystem::path path(path_);
     const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
     const std::string name = path.filename().string();
@@ -279,15 +322,15 @@ class Follower {
       struct stat facts {};
       if (other == name || !other.starts_with(name)) continue;
       if (::stat(entry.path().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
-      found.push_back({entry.path().string(), facts.st_mtim,
-                       facts.st_ino == begin.inode && facts.st_dev == begin.device &&
-                           static_cast<std::uint64_t>(facts.st_size) >= begin.offset});
+      found.push_back({entry.path().string(), facts.st_dev, facts.st_ino,
+                       static_cast<std::uint64_t>(facts.st_size), facts.st_mtim});
     }
-    std::sort(found.begin(), found.end(), [](const Sibling& a, const Sibling& b) {
-      return std::pair(a.written.tv_sec, a.written.tv_nsec) <
-             std::pair(b.written.tv_sec, b.written.tv_nsec);
-    });
+    std::sort(found.begin(), found.end(),
+              [](const Sibling& a, const Sibling& b) { return before(a.written, b.written); });
     return found;
+  }
+  static bool before(const timespec& a, const timespec& b) {
+    return std::pair(a.tv_sec, a.tv_nsec) < std::pair(b.tv_sec, b.tv_nsec);
   }
 
   // Submits the bytes of buffer_ that were read last. False: the queue is closed.
@@ -306,6 +349,13 @@ class Follower {
     if (file_ >= 0) ::close(file_);
     file_ = -1;
   }
+  [[nodiscard]] bool is_open(const FilePosition& position) const {
+    return at_.inode == position.inode && at_.device == position.device;
+  }
+  void seek(std::uint64_t offset) {
+    at_.offset = offset;
+    ::lseek(file_, static_cast<off_t>(offset), SEEK_SET);
+  }
   [[nodiscard]] std::uint64_t size() const {
     struct stat facts {};
     return ::fstat(file_, &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
@@ -316,21 +366,20 @@ class Follower {
     if (size() < at_.offset) {
       note("was cut; reading it from its beginning");
       feed_.restart();
-      at_.offset = 0;
-      ::lseek(file_, 0, SEEK_SET);
-      return;
+      return seek(0);
     }
     struct stat facts {};
     if (::stat(path_.c_str(), &facts) != 0) return;
-    if (facts.st_ino == at_.inode && facts.st_dev == at_.device) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (facts.st_ino == at_.inode && facts.st_dev == at_.device) {
+      looked_ = now;
+      return;
+    }
     // More may have been written to the old file since we read to its end; read that first.
     if (size() > at_.offset) return;
     static_cast<void>(feed_.end());
-    const FilePosition old = at_;
-    close();
-    at_ = {};
-    // Several files may have had the name since we last looked.
-    missed_ = !catch_up_between(old);
+    leave(now - looked_ > kLongAgo);
+    looked_ = now;
   }
   // A part of what had this name cannot be read any more. False: the service ends.
   bool miss(const std::string& what) {
@@ -347,10 +396,13 @@ class Follower {
   Monitor& monitor_;
   LineFeed feed_;
   std::vector<char> buffer_;
-  bool missed_ = false;  // Something is missing: nothing more is read.
+  bool ended_ = false;  // The service ends.
+  // When the file that is read was last seen to have the name.
+  std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
   int file_ = -1;
   bool told_ = false;  // Whether it was noted that the file does not exist.
   FilePosition at_;    // The place after what was read.
+  std::optional<Past> past_;
 };
 
 }  // namespace

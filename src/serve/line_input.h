@@ -68,8 +68,11 @@ class LineFeed {
 // comes; other formats are read to the end and submitted as one batch.
 void read_input(int file, const LineOptions& options, BatchQueue& queue, Monitor& monitor);
 
-// Reads `path` as it grows, until told to stop. If the file is replaced by another, reads the old
-// one to its end and then the new one. If the file gets shorter, reads it from its beginning again.
+// Reads `path` as it grows, until told to stop. If another file takes its name, reads the old one
+// to its end, then those that had the name meanwhile, if the old one is still in its folder, and
+// then the new one. If the old one is gone, so may be others: unless it was replaced just now, and
+// no file with a similar name was written since, a gap is counted. If the file gets shorter, reads
+// it from its beginning again.
 //
 // `begin` is how far it was read before. If another file has taken its name since, the old one is
 // looked for in its folder, under names that begin with the same name (as after a rotation), is
