@@ -68,5 +68,62 @@ TEST(RepeatedValuesTest, WhatTimestampsAllowIsAllowedByObservation) {
   EXPECT_LT(outcomes[Outcome::Undecided], static_cast<int>(seeds));
 }
 
+// Most reads of these may have returned one of ten versions.
+TEST(RepeatedValuesTest, StoresAreDecidedAtTheLevelsWithoutASearch) {
+  const Level weak[] = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal};
+  for (const Level store : {Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::Prefix,
+                            Level::SessionSi, Level::StrictSerializable}) {
+    for (std::uint64_t seed = 1; seed <= (kSlowdown == 1 ? 4 : 1); ++seed) {
+      GenerateOptions options;
+      options.seed = seed;
+      options.store = store;
+      options.txns = 300;
+      options.keys = 20;
+      options.duplicates = true;
+      const auto history = generate(options);
+      ASSERT_TRUE(history.ok()) << history.error().to_string();
+      for (const Level level : weak) {
+        if (!implies(store, level)) continue;
+        const auto verdict = check(*history, level);
+        ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+        EXPECT_EQ(verdict->outcome, Outcome::Holds)
+            << info(store).name << ", seed " << seed << ", " << info(level).name;
+        EXPECT_EQ(refused(*history, *verdict), "");
+      }
+    }
+  }
+}
+
+// Faults are planted while the store runs, so version orders show them, whatever values repeat.
+TEST(RepeatedValuesTest, FaultsAreDecidedByVersionOrders) {
+  std::map<Outcome, int> outcomes;
+  for (const Fault fault : {Fault::LostUpdate, Fault::ReadSkew, Fault::LongFork, Fault::WriteSkew,
+                            Fault::StaleRead, Fault::FracturedRead}) {
+    for (std::uint64_t seed = 1; seed <= (kSlowdown == 1 ? 5 : 1); ++seed) {
+      GenerateOptions options;
+      options.seed = seed;
+      options.txns = 120;
+      options.keys = 15;
+      options.ops_per_txn = 4;
+      options.version_orders = true;
+      options.duplicates = true;
+      options.faults = {{.fault = fault, .rate = 0.05}};
+      const auto history = generate(options);
+      ASSERT_TRUE(history.ok()) << history.error().to_string();
+      for (const Level level : {Level::Causal, Level::SessionSi, Level::SessionSerializable}) {
+        const auto verdict = check(*history, level, {.evidence = Evidence::Versions});
+        ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+        const std::string where = std::string(name(fault)) + ", seed " + std::to_string(seed) +
+                                  ", " + std::string(info(level).name);
+        EXPECT_NE(verdict->outcome, Outcome::Undecided) << where;
+        EXPECT_EQ(refused(*history, *verdict), "") << where;
+        ++outcomes[verdict->outcome];
+      }
+    }
+  }
+  EXPECT_GT(outcomes[Outcome::Violated], 0);
+  EXPECT_GT(outcomes[Outcome::Holds], 0);
+}
+
 }  // namespace
 }  // namespace ouro

@@ -7,8 +7,11 @@
 #include <iterator>
 #include <utility>
 
+#include "base/level_rules.h"
+#include "check/careful_guess.h"
 #include "check/counter_order.h"
 #include "check/counter_sums.h"
+#include "check/guess_repair.h"
 #include "check/observed/likely_order.h"
 #include "check/open_elements.h"
 
@@ -113,6 +116,9 @@ class OpenReads {
     }
     if (guesses.adds_up) {
       if (auto answer = confirm(guesses.all)) return answer;
+      if (sources.empty() && !elements) {
+        if (auto answer = guess_again(observed, places, std::move(guesses.all))) return answer;
+      }
     }
     if (elements) {
       try_element(observed, places, *suspected_element(observed, guesses.all, refuted_guess_),
@@ -211,7 +217,7 @@ class OpenReads {
                     const Sources& sources) const {
     Guesses out{.all = sources, .next = {}, .first_open = {}};
     out.adds_up = guess_sums(observed, places, out.all, out.next, out.first_open);
-    absl::flat_hash_map<KeyId, Writes> writes;
+    absl::flat_hash_map<KeyId, WritesByCommit> writes;
     for (const ItemId read : observed.open_reads()) {
       if (!is_asked(observed, read) || observed.items().is_summed(read)) continue;
       if (!out.first_open.valid()) out.first_open = read;
@@ -305,29 +311,15 @@ class OpenReads {
     return adds_up;
   }
 
-  // The position of the commit, and the write.
-  using Writes = std::vector<std::pair<std::uint32_t, ItemId>>;
   struct Guess {
     ItemId write;            // Invalid: the initial version.
     bool is_latest = false;  // No later version is before the read.
   };
 
-  // The last write of a key by each transaction that takes part, in the order of their commits.
-  static Writes writes_by_commit(const Observed& observed, const Positions& places, KeyId key) {
-    Writes out;
-    for (const ItemId item : observed.items_of(key)) {
-      const bool counts = observed.items().is_write(item) && observed.final(item) &&
-                          observed.counted(observed.txn(item));
-      if (counts) out.emplace_back(places.commit[observed.txn(item).index()], item);
-    }
-    std::sort(out.begin(), out.end());
-    return out;
-  }
-
   // The latest version before an open read that it may have returned; if none is before it, any
   // that it may have returned.
   static Guess latest_that_fits(const Observed& observed, const Positions& places,
-                                const Writes& writes, ItemId read) {
+                                const WritesByCommit& writes, ItemId read) {
     const std::uint32_t now = places.begin[observed.txn(read).index()];
     auto at = std::partition_point(writes.begin(), writes.end(),
                                    [&](const auto& write) { return write.first < now; });
@@ -363,6 +355,33 @@ class OpenReads {
       return std::nullopt;
     }
     return with_sources(std::move(verdict), all);
+  }
+
+  // Where most reads are open: another guess, and after it changes of what was refuted, as long as
+  // there is hope.
+  std::optional<Verdict> guess_again(const Observed& observed, const Positions& places,
+                                     Sources guess) {
+    const Premise premise = rules(level_).premise;
+    const bool weak = !searches_ && premise != Premise::None && whole_.items().sums().empty();
+    if (!weak || refuted_guess_.empty() || has_few_cases(whole_)) return std::nullopt;
+    const std::size_t decisions = decisions_;  // Those here are counted by themselves.
+    std::optional<Verdict> answer;
+    Sources careful = careful_guess(observed, places, premise, budget_);
+    if (careful.size() == guess.size()) {
+      guess = std::move(careful);
+      answer = confirm(guess);
+    }
+    GuessRepair repair(observed, places, guess);
+    for (std::size_t left = most_repairs(); left > 0 && !answer; --left) {
+      if (!repair.change(refuted_guess_)) break;
+      decisions_ = decisions;
+      answer = confirm(guess);
+    }
+    decisions_ = decisions;
+    return answer;
+  }
+  [[nodiscard]] std::size_t most_repairs() const {
+    return std::min<std::size_t>(most_decisions(), 1000);
   }
 
   // Whether it is to be found out here what an open read returned.

@@ -7,7 +7,9 @@
 //   1. Decide the level without the open reads. If it is violated, so it is with them.
 //   2. Otherwise guess what each of them returned: the latest version that fits and that the order
 //      found in step 1 puts before the read. Decide again, with these as ordinary reads. If the
-//      level holds, we are done.
+//      level holds, we are done. Where the level takes no search, other guesses are tried, too: one
+//      by which transactions know of little (careful_guess.h), and then changes of what refuted it
+//      (guess_repair.h).
 //   3. Otherwise take one open read, and try all that it may have returned, one after the other,
 //      each as in step 1: with what was said of this read, and with the others open. An answer that
 //      alone contradicts the level drops out; so the read that has the fewest left is taken.
