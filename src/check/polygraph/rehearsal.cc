@@ -23,6 +23,7 @@ class Rehearsal {
     for (const ItemId read : o_.searched_reads()) is_open_[read.index()] = true;
     versions_.assign(o_.history().key_count(), {});
     link_sessions();
+    gather_writes();
   }
 
   std::vector<Node> run() {
@@ -89,6 +90,21 @@ class Rehearsal {
     }
   }
 
+  void gather_writes() {
+    first_write_.assign(recorded_.size() + 1, 0);
+    for (std::size_t t = 0; t < recorded_.size(); ++t) {
+      for (ItemId i = o_.items().first(TxnId{t}); i < o_.items().end(TxnId{t}); ++i.value) {
+        if (o_.items().is_write(i) && o_.final(i)) writes_.push_back(i);
+      }
+      first_write_[t + 1] = static_cast<std::uint32_t>(writes_.size());
+    }
+  }
+  // The last writes of a transaction, one for each key.
+  [[nodiscard]] std::span<const ItemId> writes(TxnId txn) const {
+    const std::uint32_t first = first_write_[txn.index()];
+    return std::span(writes_).subspan(first, first_write_[txn.index() + 1] - first);
+  }
+
   // The version of a key after `place` transactions committed; invalid: the initial one.
   [[nodiscard]] Version version_at(KeyId key, Place place) const {
     const auto& versions = versions_[key.index()];
@@ -125,6 +141,7 @@ class Rehearsal {
     const ItemId end = o_.items().end(txn);
     for (bool again = true; again;) {
       again = false;
+      charge_reads_of(txn);
       for (ItemId i = first; i < end; ++i.value) {
         if (!o_.items().is_read(i) || !(o_.external(i) || is_open_[i.index()])) continue;
         const Place found = fitting(i, place, lowest);
@@ -135,12 +152,17 @@ class Rehearsal {
     }
     return place;
   }
+  // A tick is what looking at about sixty-four items takes.
+  void charge_reads_of(TxnId txn) const {
+    ticker_.tick((o_.items().end(txn).value - o_.items().first(txn).value) / 64);
+  }
   // Whether the transaction of a line overwrites what an earlier line, which did not run yet, could
   // read now. The same value may come back, but hardly while that one waits.
   [[nodiscard]] bool disturbs(std::uint32_t line) const {
     for (std::uint32_t earlier = first_; earlier < line; ++earlier) {
       const TxnId reader = lines_[earlier];
-      if (commit_[reader.index()] != 0) continue;
+      if (commit_[reader.index()] != 0 || writes(lines_[line]).empty()) continue;
+      charge_reads_of(reader);
       for (ItemId r = o_.items().first(reader); r < o_.items().end(reader); ++r.value) {
         if (!o_.items().is_read(r) || !(o_.external(r) || is_open_[r.index()])) continue;
         const ItemId write = written(lines_[line], o_.items().key(r));
@@ -152,9 +174,8 @@ class Rehearsal {
   }
   // The last write of a key by a transaction; invalid if there is none.
   [[nodiscard]] ItemId written(TxnId txn, KeyId key) const {
-    for (ItemId i = o_.items().end(txn); i > o_.items().first(txn);) {
-      --i.value;
-      if (o_.items().is_write(i) && o_.items().key(i) == key) return i;
+    for (const ItemId write : writes(txn)) {
+      if (o_.items().key(write) == key) return write;
     }
     return {};
   }
@@ -163,9 +184,8 @@ class Rehearsal {
     const TxnId previous = previous_[txn.index()];
     Place place = previous.valid() ? commit_[previous.index()] : 0;
     if (!e_.chained(txn)) return place;
-    for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
-      if (!o_.items().is_write(i)) continue;
-      const auto& versions = versions_[o_.items().key(i).index()];
+    for (const ItemId write : writes(txn)) {
+      const auto& versions = versions_[o_.items().key(write).index()];
       if (!versions.empty()) place = std::max(place, versions.back().since);
     }
     return place;
@@ -173,9 +193,7 @@ class Rehearsal {
 
   template <class F>
   void for_each_written(TxnId txn, const F& f) {
-    for (ItemId i = o_.items().first(txn); i < o_.items().end(txn); ++i.value) {
-      if (o_.items().is_write(i) && o_.final(i)) f(versions_[o_.items().key(i).index()], i);
-    }
+    for (const ItemId write : writes(txn)) f(versions_[o_.items().key(write).index()], write);
   }
   void perform(std::uint32_t line, Place begin) {
     done_.push_back({line, begin});
@@ -219,10 +237,12 @@ class Rehearsal {
   const Encoding& e_;
   const Observed& o_;
   const std::span<const Node> recorded_;
-  BudgetTicker ticker_;
+  mutable BudgetTicker ticker_;
   std::vector<TxnId> lines_;     // Those that take part, as they were recorded.
   std::vector<TxnId> previous_;  // By transaction: the one before in its session, if that counts.
   std::vector<bool> is_open_;    // By item.
+  std::vector<ItemId> writes_;   // The last writes of all transactions, and by transaction
+  std::vector<std::uint32_t> first_write_;  // where its own begin.
   std::vector<Place> commit_;    // By transaction: how many committed up to it; 0: it did not.
   std::vector<std::vector<Version>> versions_;  // By key, but for the initial ones.
   std::vector<Done> done_;
