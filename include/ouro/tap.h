@@ -40,6 +40,10 @@ struct TapOptions {
   std::string listen = "127.0.0.1:6432";  // Where clients connect; port 0 is any that is free.
   std::string history;                    // The file to write, in native text. Empty: none.
   std::string statements;  // A file for the SQL of each transaction, by its id. Empty: none.
+  // Tables whose rows are read before recording begins, so that what they hold at first is known:
+  // "tables" for all that can be judged, or names, "stock,shop.orders". Empty: what a key held at
+  // first is what its first reader saw.
+  std::string load;
   // URL of a service (ouro serve) that gets the transactions while they happen, and the token that
   // it asks for. Every transaction then has a start; at read committed a statement stands for
   // itself.

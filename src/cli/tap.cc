@@ -41,6 +41,10 @@ constexpr char kTapDetails[] =
     "transactions: read-committed, si, or serializable. To ask whether an application that runs at "
     "read committed was serializable, say --level serializable. The SQL of the transactions that "
     "were not is printed.\n\n"
+    "What a row held before its first change is what its first reader saw; where that is not "
+    "certain the read is not judged. With --load tables it is known: all tables that can be judged "
+    "are read before clients can connect, by the snapshot with which the log begins; --load NAME,… "
+    "reads these.\n\n"
     "Exact start timestamps come from the snapshots of transactions, which the tap asks for by a "
     "statement of its own in front of each COMMIT; see {} for what is judged and what is not.\n\n"
     "With --serve the transactions go to an 'ouro serve' at HTTP while they happen; its token is "
@@ -163,6 +167,8 @@ void add_tap(CLI::App& root, Commands& commands) {
       ->type_name("FILE")
       ->group(kMinor);
   app->add_option("--serve", options.serve, "feed a service, see 'ouro serve'")->type_name("HTTP");
+  app->add_option("--load", options.load, "read at first what is in 'tables', or in those named")
+      ->type_name("TABLES");
   app->add_option("--patience", flags->patience, "longer transactions are not judged [10]")
       ->type_name("SEC")
       ->check(number_at_least_zero())

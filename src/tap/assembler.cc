@@ -23,6 +23,12 @@ bool has_one_snapshot(const Execution& execution) {
                       [](const Statement& statement) { return statement.locks; });
 }
 
+// The row stands for itself in the first column of its key; the others are part of its name only.
+bool is_later_key_part(const Table& table, const TableColumn* column) {
+  return std::any_of(table.key.begin() + 1, table.key.end(),
+                     [&](std::size_t place) { return &table.columns[place] == column; });
+}
+
 }  // namespace
 
 const std::string* Assembler::Key::last() const {
@@ -36,6 +42,7 @@ void Assembler::add(Poll poll) { polls_.push_back(std::move(poll)); }
 
 void Assembler::set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time) {
   const auto former = std::exchange(catalog_, std::move(catalog));
+  compare_names();
   if (former == nullptr) return;
   for (const auto& [oid, table] : catalog_->tables()) {
     const Table* before = former->find(oid);
@@ -49,6 +56,48 @@ void Assembler::set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time) 
   for (const auto& [oid, table] : former->tables()) {
     if (catalog_->find(oid) == nullptr && table.refused.empty()) spoil(table, "it was dropped");
   }
+}
+
+// Keys are named by their table; those of another one with its name would be the same.
+void Assembler::compare_names() {
+  for (const auto& [oid, table] : catalog_->tables()) {
+    Oid& first = first_of_.try_emplace(table.schema + '.' + table.name, oid).first->second;
+    if (first == oid) continue;
+    if (used_.contains(first) || touched_.contains(first)) {
+      spoil(table, "another one of its name was there before");
+    } else {
+      first = oid;
+    }
+  }
+}
+
+void Assembler::grow_up() {
+  std::erase_if(young_, [&](const auto& young) {
+    if (horizon_->sent <= young.second) return false;
+    since_[young.first] = {Position{rank_of(horizon_->snapshot), 0}, young.second};
+    return true;
+  });
+}
+
+void Assembler::load(const Table& table, const std::vector<LogCell>& cells) {
+  const auto row = row_of(table, cells);
+  if (!row) return spoil(table, "a row has no primary key that can be read");
+  touched_.insert(table.oid);
+  for (const LogCell& cell : cells) {
+    const TableColumn* column = table.column(cell.column);
+    if (column == nullptr || !column->known || is_later_key_part(table, column)) continue;
+    const auto value = cell.null ? null_value() : value_of_text(column->type, cell.text);
+    if (!value) return spoil(table, "a value is not of its type");
+    Key& key = keys_[cell_name(*row, column->name)];
+    key.initial = Key::Initial::Loaded;
+    key.first_value = *value;
+  }
+}
+
+void Assembler::tell_loaded(const std::string& name, Key& key) {
+  if (key.initial != Key::Initial::Loaded) return;
+  key.initial = Key::Initial::Known;
+  if (key.first_value != "null") output_.initial(name, key.first_value);
 }
 
 void Assembler::complain(std::string why) {
@@ -79,10 +128,7 @@ void Assembler::settle(Ledger::Taken taken, Nanos time) {
   kept_from_ = {rank_of(polls_.front().snapshot), 0};
   place_commits(*horizon);
   horizon_ = *horizon;
-  for (const auto& [oid, when] : young_) {
-    since_[oid] = {Position{rank_of(horizon_->snapshot), 0}, when};
-  }
-  young_.clear();
+  grow_up();
   place_clients(oldest);
   oldest = std::min(oldest, horizon_->sent);
   while (polls_.size() > 1 && polls_[1].received < oldest) polls_.pop_front();
@@ -216,6 +262,7 @@ void Assembler::place_commit(const Logged& logged, Position at, const ClientTxn*
   for (const Decoded& change : logged.changes) {
     const Table* table = table_of(change);
     if (table == nullptr) continue;
+    touched_.insert(table->oid);
     const std::vector<std::string>* assigned = nullptr;
     if (change.kind == Decoded::Kind::Update) {
       const auto row = row_of(*table, change.cells);
@@ -271,6 +318,7 @@ void Assembler::apply(const Decoded& change, const Table& table, Position at,
 void Assembler::set(const std::string& key, const std::string& value, Position at,
                     Operations& writes) {
   Key& known = keys_[key];
+  tell_loaded(key, known);
   if (!known.first) known.first = at;
   known.versions.emplace_back(at, value);
   while (known.versions.size() > 1 && known.versions[1].first <= kept_from_) {
@@ -284,11 +332,7 @@ void Assembler::insert_row(const Table& table, const std::string& row, const Dec
                            Position at, Operations& writes) {
   for (const LogCell& cell : change.cells) {
     const TableColumn* column = table.column(cell.column);
-    if (column == nullptr || !column->known) continue;
-    const auto in_key = std::find_if(table.key.begin(), table.key.end(), [&](std::size_t place) {
-      return &table.columns[place] == column;
-    });
-    if (in_key != table.key.end() && in_key != table.key.begin()) continue;
+    if (column == nullptr || !column->known || is_later_key_part(table, column)) continue;
     if (cell.unchanged) return spoil(table, "a key changed in a row with large values");
     const auto value = cell.null ? null_value() : value_of_text(column->type, cell.text);
     if (!value) return spoil(table, "a value in the log is not of its type");
@@ -304,11 +348,9 @@ void Assembler::insert_row(const Table& table, const std::string& row, const Dec
 
 void Assembler::delete_row(const Table& table, const std::string& row, Position at,
                            Operations& writes) {
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    const auto in_key = std::find(table.key.begin(), table.key.end(), i);
-    if (in_key != table.key.end() && in_key != table.key.begin()) continue;
-    if (!table.columns[i].known) continue;
-    set(cell_name(row, table.columns[i].name), "null", at, writes);
+  for (const TableColumn& column : table.columns) {
+    if (!column.known || is_later_key_part(table, &column)) continue;
+    set(cell_name(row, column.name), "null", at, writes);
   }
 }
 
@@ -364,6 +406,11 @@ bool Assembler::usable(const Read& read, Nanos sent, Position low, Position high
     return false;
   }
   Key& key = keys_[read.key];
+  tell_loaded(read.key, key);
+  if (key.initial == Key::Initial::Open && !key.first && loaded_.contains(read.table)) {
+    key.initial = Key::Initial::Known;
+    key.first_value = "null";
+  }
   if (key.initial == Key::Initial::Known) return true;
   if (key.first && low >= *key.first) return true;
   if (key.initial == Key::Initial::Guessed) return read.value == key.first_value;

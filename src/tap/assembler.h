@@ -104,6 +104,10 @@ class Assembler {
   // that was read after all polls that were added. So what settle() places happened between two
   // catalogs, and a table that both describe alike did not change meanwhile.
   void set_catalog(std::shared_ptr<const Catalog> catalog, Nanos time);
+  // A row that a table had before anything in the log. REQUIRES: before all else of that table.
+  void load(const Table& table, const std::vector<LogCell>& cells);
+  // All its rows were loaded.
+  void end_load(const Table& table) { loaded_.insert(table.oid); }
   // In the order of the log.
   void add(Logged logged);
   // All commits that the poll sees have been added. In the order of their sending.
@@ -131,7 +135,8 @@ class Assembler {
   struct Key {
     enum class Initial : std::uint8_t {
       Open,     // Nobody read or wrote the key before `first`.
-      Known,    // Read by somebody, or absent because the first change was an insert.
+      Loaded,   // By load(), and not told to the output.
+      Known,    // Told; or absent.
       Guessed,  // That of the row after an update that need not have set it.
     };
     Initial initial = Initial::Open;
@@ -152,6 +157,12 @@ class Assembler {
   // From now on nothing of the table is judged.
   void spoil(const Table& table, const std::string& why);
   void complain(std::string why);
+  // Spoils tables that have the name of another one that is recorded.
+  void compare_names();
+  // The tables that were young begin to count, as far as the horizon is later than their catalog.
+  void grow_up();
+  // Tells what a key held at first, if that was loaded.
+  void tell_loaded(const std::string& name, Key& key);
   // Places the clients of which all is known.
   void place_clients(Nanos& oldest);
   void forget_sessions();
@@ -217,8 +228,11 @@ class Assembler {
   std::unordered_map<std::string, Position> session_end_;
   std::unordered_set<Oid> used_;  // Tables of which reads are recorded.
   std::unordered_map<Oid, std::string> spoiled_;  // Name and why.
-  // Tables that a catalog described for the first time, and when. Until something is placed they
-  // may have changed between a write in the log and the catalog.
+  std::unordered_set<Oid> touched_;  // Tables of which rows or writes are recorded.
+  std::unordered_set<Oid> loaded_;
+  std::unordered_map<std::string, Oid> first_of_;  // The first table of each name.
+  // Tables that a catalog described for the first time, and when. What the log has of them from
+  // before that is not judged, since they may have been altered in between.
   std::unordered_map<Oid, Nanos> young_;
   // Tables that were young, and from where on they count.
   std::unordered_map<Oid, std::pair<Position, Nanos>> since_;

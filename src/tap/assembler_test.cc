@@ -502,16 +502,58 @@ TEST_F(NewTableTest, ItCountsFromWhereItIsKnown) {
   // Between the write in the log and the catalog, the table may have been altered.
   poll(10, {}, 100);
   log_update(10, 1, 5, 0);
-  assembler_.set_catalog(one_table(), 190);
+  log_update(11, 2, 5, 0);
+  assembler_.set_catalog(one_table(), 290);
   poll(11, {}, 200);
-  taken_.finished.push_back(reader("t/1.v", "6", 210));
-  poll(11, {}, 300);
-  log_update(11, 1, 7, 0);
-  taken_.finished.push_back(reader("t/1.v", "7", 310));
+  poll(12, {}, 250);  // Sees 11, but is older than the catalog.
+  poll(12, {}, 300);
+  taken_.finished.push_back(reader("t/1.v", "6", 310));
+  taken_.finished.push_back(reader("t/2.v", "6", 320));
   poll(12, {}, 400);
-  poll(12, {}, 500);
+  log_update(12, 1, 7, 0);
+  taken_.finished.push_back(reader("t/1.v", "7", 410));
+  poll(13, {}, 500);
+  poll(13, {}, 600);
   EXPECT_EQ(lines_.text.find("t/1.v\",5"), std::string::npos) << lines_.text;
   EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",7]"), std::string::npos) << lines_.text;
+  EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;
+}
+
+TEST_F(PlacingTest, ATableOfTheSameNameIsAnother) {
+  poll(10, {}, 100);
+  taken_.finished.push_back(reader("t/1.v", "4", 110));
+  poll(10, {}, 200);
+  auto catalog = std::make_shared<Catalog>();
+  catalog->add({"30000", "public", "t", "", "1", "1", "id", "23", "0", "t", "23.-1"});
+  catalog->add({"30000", "public", "t", "", "", "2", "v", "23", "-1", "t", "23.-1"});
+  assembler_.set_catalog(catalog, 250);
+  poll(11, {}, 300);
+  ClientTxn txn = reader("t/1.v", "9", 310);
+  txn.executions[0].reads[0].table = 30000;
+  taken_.finished.push_back(std::move(txn));
+  poll(11, {}, 400);
+  poll(11, {}, 500);
+  EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;
+  ASSERT_EQ(lines_.problems.size(), 2U);
+  EXPECT_EQ(lines_.problems[0], "table t: it was dropped");
+  EXPECT_EQ(lines_.problems[1], "table t: another one of its name was there before");
+}
+
+TEST_F(PlacingTest, WhatWasLoadedIsKnown) {
+  const std::vector<LogCell> row = {{"id", "1"}, {"v", "4"}, {"w", "0"}};
+  assembler_.load(*one_table()->find(kTable), row);
+  assembler_.end_load(*one_table()->find(kTable));
+  poll(10, {}, 100);
+  log_update(10, 1, 5, 0);  // Known to set v alone.
+  taken_.finished.push_back(reader("t/1.v", "4", 150));
+  taken_.finished.back().automatic = true;
+  taken_.finished.push_back(reader("t/2.v", "null", 150));
+  taken_.finished.back().automatic = true;
+  poll(11, {}, 200);
+  EXPECT_EQ(assembler_.coverage().dropped_reads, 0U);
+  EXPECT_NE(lines_.text.find("{\"key\":\"t/1.v\",\"initial\":4}"), std::string::npos);
+  EXPECT_EQ(lines_.text.find("t/1.w"), std::string::npos) << lines_.text;  // Nobody asked.
+  EXPECT_NE(lines_.text.find("[\"r\",\"t/2.v\",null]"), std::string::npos) << lines_.text;
   EXPECT_EQ(judge(lines_.text, Level::Si, Evidence::Timestamps), Outcome::Holds) << lines_.text;
 }
 

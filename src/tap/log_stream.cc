@@ -64,25 +64,28 @@ Result<std::unique_ptr<LogStream>> LogStream::open(const db::Url& url, const db:
   if (PQstatus(stream->connection_.get()) != CONNECTION_OK) {
     return problem(stream->place_, PQerrorMessage(stream->connection_.get()));
   }
-  const std::string slot =
-      fmt::format("ouro_tap_{}_{}_{:08x}", ::getpid(), ++count, std::random_device{}());
-  Status made =
-      stream->run(fmt::format("CREATE_REPLICATION_SLOT \"{}\" TEMPORARY LOGICAL test_decoding "
-                              "NOEXPORT_SNAPSHOT",
-                              slot));
+  stream->slot_ = fmt::format("ouro_tap_{}_{}_{:08x}", ::getpid(), ++count, std::random_device{}());
+  Status made = stream->run(fmt::format("CREATE_REPLICATION_SLOT \"{}\" TEMPORARY LOGICAL "
+                                        "test_decoding EXPORT_SNAPSHOT",
+                                        stream->slot_),
+                            &stream->snapshot_);
   if (!made.ok()) return made.error();
-  Status started =
-      stream->run(fmt::format("START_REPLICATION SLOT \"{}\" LOGICAL 0/0 (\"include-xids\" '1', "
-                              "\"skip-empty-xacts\" '1', \"include-timestamp\" '0')",
-                              slot));
-  if (!started.ok()) return started.error();
-  stream->confirmed_ = std::chrono::steady_clock::now();
   return stream;
 }
 
-Status LogStream::run(const std::string& command) {
+Status LogStream::start() {
+  confirmed_ = std::chrono::steady_clock::now();
+  return run(fmt::format("START_REPLICATION SLOT \"{}\" LOGICAL 0/0 (\"include-xids\" '1', "
+                         "\"skip-empty-xacts\" '1', \"include-timestamp\" '0')",
+                         slot_));
+}
+
+Status LogStream::run(const std::string& command, std::string* snapshot) {
   const std::unique_ptr<PGresult, ResultClear> result(PQexec(connection_.get(), command.c_str()));
   const ExecStatusType status = PQresultStatus(result.get());
+  if (snapshot != nullptr && status == PGRES_TUPLES_OK && PQntuples(result.get()) == 1) {
+    *snapshot = PQgetvalue(result.get(), 0, 2);
+  }
   if (status == PGRES_TUPLES_OK || status == PGRES_COPY_BOTH || status == PGRES_COMMAND_OK) {
     return {};
   }

@@ -20,10 +20,14 @@ namespace ouro::tapping {
 
 class LogStream {
  public:
-  // Makes a slot and starts to read. Waits until all transactions that are writing at present have
-  // ended. The error says what the server lacks.
+  // Makes a slot. Waits until all transactions that are writing at present have ended. The error
+  // says what the server lacks.
   [[nodiscard]] static Result<std::unique_ptr<LogStream>> open(const db::Url& url,
                                                                const db::Host& host);
+  // The name of a snapshot that sees exactly what is before the log. Good until start().
+  [[nodiscard]] const std::string& snapshot() const { return snapshot_; }
+  // Starts to read.
+  [[nodiscard]] Status start();
   // Appends the lines of test_decoding that have come. Waits for some, for so long.
   [[nodiscard]] Status read(std::chrono::milliseconds wait, std::vector<std::string>& lines);
 
@@ -31,12 +35,15 @@ class LogStream {
   struct Finish {
     void operator()(PGconn* connection) const { PQfinish(connection); }
   };
-  [[nodiscard]] Status run(const std::string& command);
+  // `snapshot`: set to the third value of the answer, unless it is null.
+  [[nodiscard]] Status run(const std::string& command, std::string* snapshot = nullptr);
   [[nodiscard]] Status take(std::vector<std::string>& lines);
   [[nodiscard]] Status confirm();
 
   std::unique_ptr<PGconn, Finish> connection_;
   std::string place_;
+  std::string slot_;
+  std::string snapshot_;
   std::int64_t position_ = 0;  // In the log, up to which everything has come.
   std::chrono::steady_clock::time_point confirmed_;
 };

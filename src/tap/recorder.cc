@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "tap/load.h"
+
 namespace ouro::tapping {
 namespace {
 
@@ -28,7 +30,8 @@ Error recorder_error(std::string what) {
 Recorder::~Recorder() { finish(); }
 
 Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::Options options,
-                                                 Ledger& ledger, Receiver& output) {
+                                                 const std::string& load, Ledger& ledger,
+                                                 Receiver& output) {
   auto recorder = std::unique_ptr<Recorder>(new Recorder(url, options, ledger, output));
   auto control =
       db::PostgresLink::open(url, url.hosts[0], 30s, db::waiting_to_connect(30s, nullptr));
@@ -40,6 +43,15 @@ Result<std::unique_ptr<Recorder>> Recorder::open(const db::Url& url, Assembler::
   auto log = LogStream::open(url, url.hosts[0]);
   if (!log.ok()) return recorder_error(fmt::format("{}: {}", url.text, log.error().what));
   recorder->log_ = std::move(*log);
+  if (!load.empty()) {
+    const auto rows = load_tables(*recorder->control_, recorder->log_->snapshot(),
+                                  *recorder->catalog_, load, recorder->assembler_);
+    if (!rows.ok()) return recorder_error(fmt::format("{}: {}", url.text, rows.error().what));
+    recorder->rows_loaded_ = *rows;
+  }
+  if (Status started = recorder->log_->start(); !started.ok()) {
+    return recorder_error(fmt::format("{}: {}", url.text, started.error().what));
+  }
   if (Status polled = recorder->poll(); !polled.ok()) return polled.error();
   return recorder;
 }

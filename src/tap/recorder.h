@@ -25,9 +25,11 @@ namespace ouro::tapping {
 
 class Recorder {
  public:
-  // Connects, and takes a first snapshot. `ledger` and `output` must outlive this.
+  // Connects, and takes a first snapshot. `load`: which tables to load, see load_tables(); empty:
+  // none. `ledger` and `output` must outlive this.
   [[nodiscard]] static Result<std::unique_ptr<Recorder>> open(const db::Url& url,
                                                               Assembler::Options options,
+                                                              const std::string& load,
                                                               Ledger& ledger, Receiver& output);
   ~Recorder();
 
@@ -40,6 +42,7 @@ class Recorder {
   // Why recording ended before finish(); empty: it did not.
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const std::string& server() const { return server_; }
+  [[nodiscard]] std::uint64_t rows_loaded() const { return rows_loaded_; }
 
  private:
   Recorder(const db::Url& url, Assembler::Options options, Ledger& ledger, Receiver& output)
@@ -67,6 +70,7 @@ class Recorder {
   std::shared_ptr<const Catalog> catalog_;
   std::string server_;
   std::string problem_;
+  std::uint64_t rows_loaded_ = 0;
   std::atomic<bool> finishing_{false};
   std::thread thread_;
 

@@ -101,7 +101,7 @@ Result<TapReport> tap(const TapOptions& options) {
       tapping::Recorder::open(*url,
                               {.split = !options.serve.empty(),
                                .patience = std::chrono::nanoseconds(options.patience).count()},
-                              ledger, **outputs);
+                              options.load, ledger, **outputs);
   if (!recorder.ok()) return recorder.error();
   {
     auto proxy = tapping::Proxy::open(*listen, url->hosts[0], ledger, true);
@@ -115,6 +115,9 @@ Result<TapReport> tap(const TapOptions& options) {
   report.server = (*recorder)->server();
   add_totals((*recorder)->assembler(), report);
   add_counts(ledger, report);
+  if (!options.load.empty()) {
+    report.notes.push_back(fmt::format("{} rows loaded", (*recorder)->rows_loaded()));
+  }
   if (!(*recorder)->problem().empty()) {
     report.spoiled.push_back("recording ended early: " + (*recorder)->problem());
   }
