@@ -23,8 +23,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 // Runs SQL on the server, beside any tap.
-void beside(const std::string& sql) {
-  const db::ServerNode& node = live_server(db::ServerKind::Postgres)->nodes()[0];
+void beside(const std::string& sql,
+            const db::Server& server = *live_server(db::ServerKind::Postgres)) {
+  const db::ServerNode& node = server.nodes()[0];
   const Ran ran = run_program({"/usr/bin/env", "psql", "-X", "-q", "-h", node.socket, "-p",
                                std::to_string(node.port), "-U", "postgres", "-d", "postgres", "-v",
                                "ON_ERROR_STOP=1", "-c", sql});
@@ -350,6 +351,146 @@ class Serving {
   ServeReport report_;
   std::thread thread_;
 };
+
+// Clients with savepoints, some of which are rolled back to.
+constexpr char kSavepoints[] = R"(
+import psycopg2, random, threading
+def sell(seed):
+    chance = random.Random(seed)
+    shop = psycopg2.connect(application_name='shop.py')
+    shop.set_session(isolation_level='REPEATABLE READ')
+    cursor = shop.cursor()
+    for sale in range(40):
+        try:
+            for item in sorted(chance.sample(range(1, 5), 3)):
+                cursor.execute('SAVEPOINT here')
+                cursor.execute('SELECT pieces FROM stock WHERE item = %s', (item,))
+                pieces = cursor.fetchone()[0]
+                cursor.execute('UPDATE stock SET pieces = %s WHERE item = %s', (pieces - 1, item))
+                end = chance.random()
+                if end < 0.3: cursor.execute('ROLLBACK TO here')
+                elif end < 0.6: cursor.execute('RELEASE here')
+            shop.commit()
+        except psycopg2.Error:
+            shop.rollback()
+    shop.close()
+threads = [threading.Thread(target=sell, args=(i,)) for i in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+)";
+
+TEST(LiveTapTest, SavepointsAreUnderstood) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Tapped tapped("live_tap_savepoints.jsonl");
+  (void)tapped.run({"psql", "-X", "-q", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c",
+                    "UPDATE stock SET pieces = 11 WHERE item = 1", "-c", "SAVEPOINT here", "-c",
+                    "UPDATE stock SET pieces = 22 WHERE item = 2", "-c", "ROLLBACK TO here", "-c",
+                    "SELECT pieces FROM stock WHERE item = 2", "-c",
+                    "UPDATE stock SET pieces = 33 WHERE item = 3", "-c", "COMMIT"});
+  const Ran ran = tapped.run({"/usr/bin/python3", "-c", kSavepoints});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const TapReport& report = tapped.end();
+  EXPECT_EQ(report.spoiled.size(), 0U);
+  EXPECT_GT(report.repeatable_read, 20U);
+  const std::string text = tapped.text();
+  EXPECT_THAT(text, HasSubstr("[\"w\",\"stock/1.pieces\",11]"));
+  EXPECT_THAT(text, HasSubstr("[\"w\",\"stock/3.pieces\",33]"));
+  EXPECT_THAT(text, Not(HasSubstr("\"stock/2.pieces\",22]")));
+  EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << text;
+  EXPECT_EQ(tapped.judge(Level::Si, Evidence::Versions), Outcome::Holds) << text;
+}
+
+TEST(LiveTapTest, PreparedTransactionsAreSeenWhenTheyCommit) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  auto server = db::start_server(db::ServerKind::Postgres,
+                                 {.settings = {"max_prepared_transactions=5"}});
+  ASSERT_TRUE(server.ok()) << server.error().what;
+  beside(
+      "CREATE TABLE stock (item int PRIMARY KEY, pieces int); "
+      "INSERT INTO stock VALUES (1, 1000), (2, 1000)",
+      **server);
+  TapOptions options;
+  options.url = db::url_of(**server);
+  Tapped tapped("live_tap_prepared.jsonl", options);
+  const auto look = [&] {
+    (void)tapped.run({"psql", "-X", "-q", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c",
+                      "SELECT item, pieces FROM stock", "-c", "COMMIT"});
+  };
+  (void)tapped.run({"psql", "-X", "-q", "-c", "BEGIN ISOLATION LEVEL REPEATABLE READ", "-c",
+                    "UPDATE stock SET pieces = 5 WHERE item = 1", "-c",
+                    "PREPARE TRANSACTION 'sale'"});
+  look();
+  (void)tapped.sql("UPDATE stock SET pieces = 6 WHERE item = 2");
+  look();
+  EXPECT_EQ(tapped.sql("COMMIT PREPARED 'sale'"), "");
+  look();
+  const TapReport& report = tapped.end();
+  EXPECT_EQ(report.spoiled.size(), 0U);
+  const std::string text = tapped.text();
+  EXPECT_THAT(text, HasSubstr("[\"w\",\"stock/1.pieces\",5]"));
+  EXPECT_THAT(text, HasSubstr("[\"r\",\"stock/1.pieces\",1000]"));
+  EXPECT_THAT(text, HasSubstr("[\"r\",\"stock/1.pieces\",5]"));
+  EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << text;
+}
+
+// What happened in between, nobody recorded; so the second knows nothing of the first.
+TEST(LiveTapTest, AnotherTapBeginsAnew) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  make_shop();
+  Serving serving(Level::SessionSi);
+  TapOptions options;
+  options.serve = serving.url();
+  for (int tap = 0; tap < 2; ++tap) {
+    Tapped tapped("live_tap_again.jsonl", options);
+    const Ran ran = sell(tapped, "REPEATABLE READ", "", "20");
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(tapped.end().spoiled.size(), 0U);
+    EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds);
+    beside("UPDATE stock SET pieces = pieces + 7");
+  }
+  EXPECT_EQ(serving.end().outcome, Outcome::Holds) << serving.events();
+}
+
+// Statements that are sent without waiting for answers.
+constexpr char kPipeline[] = R"(
+import psycopg, random, threading
+def sell(seed):
+    chance = random.Random(seed)
+    with psycopg.connect('', application_name='pipe.py') as shop:
+        shop.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        for sale in range(40):
+            try:
+                with shop.pipeline():
+                    with shop.transaction():
+                        item = chance.randint(1, 4)
+                        found = shop.execute('SELECT item, pieces FROM stock WHERE item = %s',
+                                             (item,))
+                        shop.execute('UPDATE stock SET pieces = %s WHERE item = %s',
+                                     (found.fetchone()[1] - 1, item))
+                        shop.execute('SELECT item, pieces FROM stock').fetchall()
+            except psycopg.Error:
+                pass
+threads = [threading.Thread(target=sell, args=(i,)) for i in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+)";
+
+TEST(LiveTapTest, PipelinesPassAndAccuseNobody) {
+  OURO_NEEDS_SERVER(db::ServerKind::Postgres);
+  if (run_program({"/usr/bin/python3", "-c", "import psycopg"}).status != 0) {
+    GTEST_SKIP() << "pip install --target FOLDER psycopg, and PYTHONPATH=FOLDER";
+  }
+  make_shop();
+  Tapped tapped("live_tap_pipeline.jsonl");
+  const Ran ran = tapped.run({"/usr/bin/python3", "-c", kPipeline});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const TapReport& report = tapped.end();
+  EXPECT_EQ(report.spoiled.size(), 0U);
+  EXPECT_THAT(describe(report), Not(HasSubstr("not understood")));
+  EXPECT_GT(report.txns + report.others, 40U) << describe(report);
+  EXPECT_EQ(tapped.judge(Level::SessionSi, Evidence::Timestamps), Outcome::Holds) << tapped.text();
+}
 
 TEST(LiveTapTest, AServiceGetsThemWhileTheyHappen) {
   OURO_NEEDS_SERVER(db::ServerKind::Postgres);
