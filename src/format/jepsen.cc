@@ -127,7 +127,10 @@ class Assembler {
       return std::all_of(e_.clients.begin(), e_.clients.end(),
                          [&](const JepsenEntry& entry) { return entry.*member != kNoClock; });
     };
-    if (all_have(&JepsenEntry::time)) {
+    // Jepsen's operations have a time of -1 where they were given none.
+    const bool timed = std::any_of(e_.clients.begin(), e_.clients.end(),
+                                   [](const JepsenEntry& entry) { return entry.time != -1; });
+    if (timed && all_have(&JepsenEntry::time)) {
       clock_ = Clock::Time;
     } else if (all_have(&JepsenEntry::index)) {
       const auto not_growing = [](const JepsenEntry& a, const JepsenEntry& b) {

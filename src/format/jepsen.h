@@ -15,7 +15,8 @@
 //             [:r k], is unobserved. A read of nil is a read of the empty list if the key is a
 //             list, or if only nil is read from it and other keys are lists; otherwise it is a read
 //             of null.
-//   :time     The client clock, if every line of a client has one. Otherwise the clock is :index,
+//   :time     The client clock, if every line of a client has one, and not all are -1, which Jepsen
+//             puts where there is none. Otherwise the clock is :index,
 //             if every line has one and they grow; if they do not grow, the place in the sequence,
 //             because that is what Elle uses. Otherwise there are no clocks.
 //   :f        :txn or nothing. Also :read, :write and :cas of one register, with the value, or with

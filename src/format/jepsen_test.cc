@@ -113,6 +113,9 @@ TEST(JepsenTest, ClocksAreTimesElseIndicesElseNone) {
   EXPECT_EQ(read_edn("{:type :invoke :process 0 :time 5 :index 3 :value []}"
                      "{:type :ok :process 0 :index 7 :value []}"),
             "{\"session\":0,\"invoked\":3,\"completed\":7,\"ops\":[]}\n");
+  EXPECT_EQ(read_edn("{:type :invoke :process 0 :time -1 :index 3 :value []}"
+                     "{:type :ok :process 0 :time -1 :index 7 :value []}"),
+            "{\"session\":0,\"invoked\":3,\"completed\":7,\"ops\":[]}\n");
   EXPECT_EQ(read_edn("{:type :invoke :process 0 :index 3 :value []}"
                      "{:type :ok :process 0 :index 3 :value []}"),
             "{\"session\":0,\"invoked\":0,\"completed\":1,\"ops\":[]}\n");
