@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "format/edn.h"
+#include "format/jepsen_model.h"
 #include "ouro/elle.h"
 #include "ouro/ouro.h"
 #include "report/edn_ops.h"
@@ -233,6 +234,72 @@ TEST(ElleResultTest, AnyHistoryHasAResult) {
                         "\"x\" 2]]}"));
 }
 
+// What `name` is in a map of a result; fails if there is nothing.
+const JepsenTree& at(const JepsenTree& map, std::string_view name) {
+  static const JepsenTree kNothing;
+  const JepsenTree* found = map.member(name);
+  EXPECT_NE(found, nullptr) << name;
+  return found == nullptr ? kNothing : *found;
+}
+
+// Each step of a cycle is about operations of the two transactions beside it, on its key, which is
+// a number.
+void expect_steps_fit(const JepsenTree& anomaly, const std::string& result) {
+  const auto& cycle = at(anomaly, "cycle").parts;
+  const auto& steps = at(anomaly, "steps").parts;
+  ASSERT_EQ(cycle.size(), steps.size() + 1) << result;
+  EXPECT_EQ(at(cycle.front(), "index").number, at(cycle.back(), "index").number) << result;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_NE(at(steps[i], "type").text, ":forced") << result;
+    for (const auto& [name, txn] : {std::pair("a-mop-index", &cycle[i]),
+                                    std::pair("b-mop-index", &cycle[i + 1])}) {
+      const JepsenTree* index = steps[i].member(name);
+      if (index == nullptr) continue;
+      const auto& ops = at(*txn, "value").parts;
+      ASSERT_LT(static_cast<std::size_t>(index->number), ops.size()) << result;
+      const JepsenTree& key = ops[static_cast<std::size_t>(index->number)].parts[1];
+      EXPECT_EQ(key.number, at(steps[i], "key").number) << name << ' ' << result;
+    }
+  }
+}
+
+TEST(ElleResultTest, CyclesOfRandomHistoriesFitTheirOperations) {
+  std::size_t cycles = 0;
+  for (const WorkloadKind workload : {WorkloadKind::General, WorkloadKind::ListAppend}) {
+    for (const Fault fault : faults()) {
+      GenerateOptions options;
+      options.workload = workload;
+      options.txns = 300;
+      options.sessions = 5;
+      options.keys = 20;
+      options.clocks = true;
+      options.faults = {{.fault = fault, .rate = 0.05}};
+      const auto history = generate(options);
+      if (!history.ok()) continue;  // A fault of lists only.
+      std::string edn;
+      ASSERT_TRUE(print_history(*history, Format::JepsenEdn, edn).ok());
+      for (const Level level : {Level::ReadAtomic, Level::Causal, Level::Prefix, Level::SessionSi,
+                                Level::StrictSerializable}) {
+        const std::string result = elle(edn, level);
+        EdnTokens tokens(result, "elle");
+        Token first;
+        JepsenTree tree;
+        ASSERT_TRUE(tokens.next(first) && read_tree(tokens, first, tree)) << result;
+        const JepsenTree* anomalies = tree.member("anomalies");
+        if (anomalies == nullptr) continue;
+        for (std::size_t i = 1; i < anomalies->parts.size(); i += 2) {
+          for (const JepsenTree& anomaly : anomalies->parts[i].parts) {
+            if (anomaly.member("cycle") == nullptr) continue;
+            expect_steps_fit(anomaly, result);
+            ++cycles;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(cycles, 50u);
+}
+
 class ElleCliTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -306,6 +373,40 @@ TEST_F(ElleCliTest, TheDirectoryHasFilesForEachType) {
   EXPECT_EQ(large.status, 1);
   EXPECT_THAT(large.err, AllOf(StartsWith("ouro: note: "), HasSubstr("--max-plot-bytes")));
   EXPECT_EQ(ouro({"-d", elle, skew_, skew_}).status, 254);
+}
+
+// With another program for Graphviz's.
+TEST_F(ElleCliTest, WhatDrawsMayFailOrBeAbsent) {
+  const auto draw = [&](const std::string& script) {
+    const fs::path dot = folder_ / "bin" / "dot";
+    fs::create_directories(dot.parent_path());
+    fs::remove(dot);
+    if (!script.empty()) {
+      std::ofstream(dot) << "#!/bin/sh\n" << script << '\n';
+      fs::permissions(dot, fs::perms::owner_all);
+    }
+    const Ran ran = run_program({"/usr/bin/env", "PATH=" + (folder_ / "bin").string(), kOuroBinary,
+                                 "check", "-q", "-d", (folder_ / "drawn").string(),
+                                 "--plot-timeout", "200", skew_});
+    EXPECT_EQ(ran.status, 1);
+    return ran.err;
+  };
+  EXPECT_THAT(draw(""), HasSubstr("0.dot is not drawn: 'dot' is not installed"));
+  EXPECT_THAT(draw("exit 3"), HasSubstr("'dot' failed"));
+  EXPECT_THAT(draw("exec /bin/sleep 600"), HasSubstr("'dot' took more than 200 ms"));
+}
+
+TEST_F(ElleCliTest, GraphsAreDrawnInTheFormatAskedFor) {
+  std::ofstream(folder_ / "dot") << "#!/bin/sh\necho \"$1 $4\" > \"$3\"\n";
+  fs::permissions(folder_ / "dot", fs::perms::owner_all);
+  const std::string to = (folder_ / "drawn").string();
+  for (const std::string format : {"svg", "png"}) {
+    // No limit that a slow machine could reach.
+    const Ran ran = run_program({"/usr/bin/env", "PATH=" + folder_.string(), kOuroBinary, "check",
+                                 "-q", "-d", to, "-p", format, "--plot-timeout", "600000", skew_});
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(slurp(to + "/G2-item/0." + format), "-T" + format + ' ' + to + "/G2-item/0.dot\n");
+  }
 }
 
 }  // namespace
