@@ -6,6 +6,7 @@
 #include "ouro/check.h"
 #include "ouro/check_pieces.h"
 #include "ouro/closest.h"
+#include "ouro/elle.h"
 #include "ouro/examine.h"
 #include "ouro/expect.h"
 #include "ouro/explain.h"
