@@ -75,7 +75,7 @@ TEST_F(CliStoryTest, TheFirstStoryDoesNotDependOnWhatIsPrinted) {
   EXPECT_EQ(behind(text, "VIOLATED session-si (", ','), name);
   EXPECT_EQ(behind(told({"-v"}), "VIOLATED session-si (", ','), name);
   EXPECT_EQ(behind(told({"--json"}), "\"anomalies\":[{\"name\":\"", '"'), name);
-  EXPECT_EQ(behind(told({"--output", "edn"}), ":name \"", '"'), name);
+  EXPECT_EQ(behind(told({"--output", "edn"}), ":ouro/story [\"", '"'), name);
   EXPECT_EQ(behind(told({"-q", "--junit", "-"}), "<failure type=\"", ','), name);
   EXPECT_EQ(behind(told({"-q", "--sarif", "-"}), " violated: ", '.'), name);
   EXPECT_EQ(behind(told({"-q", "--dot", "-"}), "label=\"", '('), name + ' ');

@@ -43,7 +43,7 @@ const char* const kLostUpdate =
 {"session":"eve","invoked":15000000,"status":"unknown","ops":[["w","price",4]]}
 )";
 
-// A circle of `count` transactions, each of which read what the next one overwrites.
+// A cycle of `count` transactions, each of which read what the next one overwrites.
 History ring(int count) {
   HistoryBuilder b;
   b.default_initial(b.integer(0));

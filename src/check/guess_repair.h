@@ -6,7 +6,7 @@
 //
 // Of the reads that a cycle rests on, and what each may have returned instead, that is taken which
 // was tried least often; of several, the likeliest by the order of commits. So the changes do not
-// run in a circle. Nothing says that they come to an end: they only ever find that a level holds.
+// run in a cycle. Nothing says that they come to an end: they only ever find that a level holds.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

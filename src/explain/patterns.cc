@@ -11,9 +11,9 @@ namespace {
 
 constexpr PatternInfo kCycles[] = {
     {Pattern::DirtyWrite, "dirty write", "G0", "P0",
-     "transactions overwrite each other in a circle"},
+     "transactions overwrite each other in a cycle"},
     {Pattern::CircularFlow, "circular information flow", "G1c", "CyclicCO",
-     "transactions saw each other's work in a circle: none can have been the first"},
+     "transactions saw each other's work in a cycle: none can have been the first"},
     {Pattern::NonMonotonicRead, "non-monotonic read", "G-monotonic",
      "NonMonoReadCO, NonMonoReadAO, OTV, observed transaction vanishes",
      "a transaction sees another, then reads a key as it was before that one"},
@@ -33,7 +33,7 @@ constexpr PatternInfo kCycles[] = {
     {Pattern::LongFork, "long fork", "G-nonadjacent", "",
      "two readers see two independent writes in opposite orders"},
     {Pattern::Nonadjacent, "nonadjacent cycle", "G-nonadjacent", "",
-     "a circle in which no two overwritten reads follow each other"},
+     "a cycle in which no two overwritten reads follow each other"},
     {Pattern::WriteSkew, "write skew", "G2-item", "A5B",
      "two transactions each overwrite what the other one's decision rests on"},
     {Pattern::PredicateSkew, "write skew over a predicate", "G2", "A5B, P3",
@@ -41,7 +41,7 @@ constexpr PatternInfo kCycles[] = {
     {Pattern::ReadOnlyAnomaly, "read-only anomaly", "G2-item", "",
      "a transaction that only reads sees a state that no order of the others explains"},
     {Pattern::ItemCycle, "anti-dependency cycle", "G2-item", "",
-     "a circle of transactions that read what others overwrote"},
+     "a cycle of transactions that read what others overwrote"},
     {Pattern::Phantom, "phantom", "G2", "P3",
      "a predicate read misses a row that is written at the same time"},
 };

@@ -32,7 +32,7 @@ bool only(std::span<const Edge> cycle, EdgeKind one, EdgeKind two) {
 }
 
 // Whether all edges of a cycle of more than two can be told in one sentence, which is then that of
-// a circle.
+// a cycle.
 bool is_short_circle(std::span<const Edge> cycle) { return cycle.size() == 3 || cycle.size() == 4; }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
 // "T1 read x=0, which T2 overwrote with 1, and T2 read y=0, …: each changed what the other relied
 // on."
 std::string Narrator::skew_in_short(std::span<const Edge> cycle) const {
-  if (cycle.size() != 2) return {};  // Told as a circle.
+  if (cycle.size() != 2) return {};  // Told as a cycle.
   return fmt::format("{}; and {}: each changed what the other relied on.",
                      missed_in_short(cycle[0]), missed_in_short(cycle[1]));
 }
@@ -228,7 +228,7 @@ std::string Narrator::phantom_in_short(std::span<const Edge> cycle) const {
 }
 
 // The sentence of the pattern; empty if the cycle has another form than those it is written for, or
-// if a circle says it best.
+// if a cycle says it best.
 std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   switch (story_.pattern) {
@@ -277,7 +277,7 @@ std::string Narrator::in_short() const {
   }
   const Case& naming = story_.cases[story_.named_by];
   std::string out = naming.plain ? wrong_anyway_in_short(naming) : pattern_in_short(naming.cycle);
-  if (out.empty() && !naming.plain) out = circle_in_short(naming.cycle);
+  if (out.empty() && !naming.plain) out = cycle_in_short(naming.cycle);
   if (out.empty()) {
     return fmt::format("No order explains what {} saw: {}.", everybody(),
                        info(story_.pattern).meaning);

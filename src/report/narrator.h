@@ -3,7 +3,7 @@
 //
 // Transactions are numbered T1, T2 … in the order of the story. The initial transaction has no
 // number; it is "the initial state". The functions are in several files: narrator.cc (edges),
-// cases_story.cc (cases), in_short.cc, circle_in_short.cc, bystanders.cc, plain_story.cc and
+// cases_story.cc (cases), in_short.cc, cycle_in_short.cc, bystanders.cc, plain_story.cc and
 // timestamp_story.cc (what is no cycle), otherwise.cc.
 #pragma once
 
@@ -148,7 +148,7 @@ class Narrator {
   [[nodiscard]] std::string stale_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string cause_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string fork_in_short(std::span<const Edge> cycle) const;
-  [[nodiscard]] std::string circle_in_short(std::span<const Edge> cycle) const;
+  [[nodiscard]] std::string cycle_in_short(std::span<const Edge> cycle) const;
   [[nodiscard]] std::string missed(const Edge& edge) const;
   [[nodiscard]] std::string held(const Edge& edge) const;
   [[nodiscard]] std::string wrong_anyway_in_short(const Case& each) const;

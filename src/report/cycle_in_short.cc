@@ -28,10 +28,10 @@ std::string listed(const std::vector<std::string>& parts) {
   return out;
 }
 
-// "a, b, and so on round a circle of 9".
+// "a, b, and so on round a cycle of 9".
 std::string begun(std::vector<std::string> parts, std::size_t txns) {
   if (parts.size() > kSomeTold) parts.resize(kSomeTold);
-  return fmt::format("{}, and so on round a circle of {}", fmt::join(parts, ", "),
+  return fmt::format("{}, and so on round a cycle of {}", fmt::join(parts, ", "),
                      counted(txns, "transaction"));
 }
 
@@ -53,7 +53,7 @@ std::string Narrator::held(const Edge& edge) const {
 
 // "T1 missed T2's x=1, T2 missed T3's y=1 and T3 missed T1's z=1: there is no order in which each
 // came before what it missed."; or "T3 missed T2's x=1, although T3 is after T2 in session a."
-std::string Narrator::circle_in_short(std::span<const Edge> cycle) const {
+std::string Narrator::cycle_in_short(std::span<const Edge> cycle) const {
   const auto is_forced = [](const Edge& edge) { return edge.kind == EdgeKind::Forced; };
   if (cycle.size() < 2 || std::any_of(cycle.begin(), cycle.end(), is_forced)) return {};
   std::vector<std::string> misses;
