@@ -477,6 +477,17 @@ TEST(ServeCrashTest, ALogThatIsDamagedInTheMiddleIsRefused) {
   ServeProcess service({"--state", state});
   EXPECT_EQ(service.wait().status, 254);
   EXPECT_THAT(service.err(), HasSubstr("input-1.log: damaged at byte 0"));
+  EXPECT_THAT(service.err(), HasSubstr("--repair"));
+  {
+    ServeProcess repaired({"--state", state, "--repair"});
+    EXPECT_THAT(repaired.err(), HasSubstr("lost: bytes 0 to "));
+    EXPECT_EQ(repaired.summary("/transactions") + repaired.summary("/left_out"), 19u);
+    EXPECT_EQ(json_at(repaired.events().back(), "/kind"), "\"input-fault\"");
+    EXPECT_EQ(json_at(repaired.get("/summary").body, "/sources/0/doubt/voids"), "\"reads\"");
+    repaired.kill();
+  }
+  ServeProcess again({"--state", state});
+  EXPECT_EQ(again.summary("/transactions") + again.summary("/left_out"), 19u);
 }
 
 TEST(ServeCrashTest, ALogWhoseLastRecordIsTornIsContinued) {
@@ -490,7 +501,8 @@ TEST(ServeCrashTest, ALogWhoseLastRecordIsTornIsContinued) {
   }
   const std::string log = state + "/input-1.log";
   ASSERT_GT(std::filesystem::file_size(log), 100u);
-  std::ofstream(log, std::ios::binary | std::ios::app) << std::string("\x99\x01\0\0torn", 8);
+  std::ofstream(log, std::ios::binary | std::ios::app)
+      << std::string("OL2\xf5\x99\x01\0\0torn", 12);
   ServeProcess service({"--state", state});
   EXPECT_EQ(service.summary("/transactions") + service.summary("/left_out"), lines.size());
   EXPECT_EQ(service.post(lines.back() + '\n').status, 200);

@@ -72,6 +72,9 @@ struct ServeOptions {
   // The folder for all that must survive a restart; it is made if it does not exist. Empty: a
   // restart forgets everything.
   std::string state;
+  // Keeps what can be kept of input in that folder that was damaged, and says what is lost. Reads
+  // can no longer be judged then. Otherwise a damaged folder is refused.
+  bool repair = false;
   // About how many bytes of events are kept there. Events that the webhook did not get yet are kept
   // anyway.
   std::uint64_t events_limit = std::uint64_t{1} << 30;

@@ -242,6 +242,7 @@ void add_minor_flags(CLI::App& app, ServeFlags& flags) {
       ->type_name("SEC")
       ->check(number_at_least_zero())
       ->group(kMinor);
+  app.add_flag("--repair", options.repair, "keep what can be kept of a damaged DIR")->group(kMinor);
   app.add_option("--retention", flags.retention, "how long what is on disk can come back [600]")
       ->type_name("SEC")
       ->check(number_at_least_zero())

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -21,7 +22,10 @@ void put(std::string& out, Number number) {
   append_little_endian<Number>(out, number);
 }
 
-constexpr std::size_t kFrameBytes = 8;  // Length and checksum.
+// As a length, which records of the version before begin with, it would be too large.
+constexpr std::uint32_t kMark = 0xf5324c4f;
+constexpr std::size_t kFrameBytes = 12;    // Mark, length and checksum.
+constexpr std::size_t kOldFrameBytes = 8;  // Length and checksum.
 // A larger length is damage: batches are smaller.
 constexpr std::uint64_t kMaxRecordBytes = std::uint64_t{3} << 30;
 
@@ -30,9 +34,16 @@ void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-std::uint32_t checksum(std::string_view bytes) {
+std::uint32_t checksum(std::string_view bytes, std::uint32_t before = 0) {
   return static_cast<std::uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+      ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+// Of a record: of the length of its content, and of the content.
+std::uint32_t checksum_of_record(std::string_view content) {
+  std::string length;
+  put(length, static_cast<std::uint32_t>(content.size()));
+  return checksum(content, checksum(length));
 }
 
 void encode(const LogRecord& record, std::string& out) {
@@ -103,19 +114,6 @@ bool decode(std::string_view bytes, LogRecord& record) {
          record.scope <= Doubt::Scope::Everything;
 }
 
-// Reads exactly `size` bytes; false at the end of the file.
-Result<bool> read_exactly(int file, const std::string& path, char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t count = ::read(file, bytes, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(path, "cannot read the input log");
-    if (count == 0) return false;
-    bytes += count;
-    size -= static_cast<std::size_t>(count);
-  }
-  return true;
-}
-
 // Whether a crash of the machine can have left this part of a file, which begins at byte `at`: a
 // sector of it was never written, and is zero.
 bool has_blank_sector(std::string_view bytes, std::uint64_t at) {
@@ -130,41 +128,123 @@ bool has_blank_sector(std::string_view bytes, std::uint64_t at) {
   return false;
 }
 
-Error damaged_log(const std::string& path, std::uint64_t at) {
-  Error error;
-  error.file = path;
-  error.what = fmt::format(
-      "damaged at byte {}; restore the folder from a backup, or move it away to begin anew", at);
-  return error;
-}
+// Reads the records of one file.
+class LogReader {
+ public:
+  LogReader(int file, const std::string& path, std::uint64_t size)
+      : file_(file), path_(path), size_(size) {}
 
-Result<std::uint64_t> read_records(int file, const std::string& path,
-                                   const std::function<Status(const LogRecord&)>& visit) {
-  struct stat facts {};
-  if (::fstat(file, &facts) != 0) return system_error(path, "cannot read the input log");
-  const auto size = static_cast<std::uint64_t>(facts.st_size);
-  std::uint64_t whole = 0;
-  std::string content;
-  for (;;) {
-    char frame[kFrameBytes];
-    const auto framed = read_exactly(file, path, frame, kFrameBytes);
-    if (!framed.ok()) return framed.error();
-    const auto length = load_little_endian<std::uint32_t>(frame);
-    if (!*framed || length == 0 || length > kMaxRecordBytes ||
-        length > size - whole - kFrameBytes) {
-      return whole;
+  Result<std::uint64_t> read(const std::function<Status(const LogRecord&)>& visit,
+                             std::vector<LostPart>* lost) {
+    std::uint64_t at = 0;
+    bool marked = false;  // The last record had a mark, so that later ones must have one, too.
+    while (at < size_) {
+      const auto seen = look(at);
+      if (!seen.ok()) return seen.error();
+      if (*seen == Seen::Record) {
+        if (auto visited = visit(record_); !visited) return visited.error();
+        marked = frame_ == kFrameBytes;
+        at += frame_ + content_.size();
+        continue;
+      }
+      if (*seen == Seen::Blank) return at;
+      const auto next = record_after(at);
+      if (!next.ok()) return next.error();
+      const bool damaged = *seen == Seen::Damaged || *next < size_ || disguised(at, marked);
+      if (!damaged) return at;
+      if (lost == nullptr) return damaged_log(path_, at);
+      lost->push_back({at, *next});
+      at = *next;
     }
-    content.resize(length);
-    const auto filled = read_exactly(file, path, content.data(), length);
-    if (!filled.ok()) return filled.error();
-    LogRecord record;
-    const bool same = checksum(content) == load_little_endian<std::uint32_t>(frame + 4);
-    if (!*filled || (!same && has_blank_sector(content, whole + kFrameBytes))) return whole;
-    if (!same || !decode(content, record)) return damaged_log(path, whole);
-    if (auto visited = visit(record); !visited) return visited.error();
-    whole += kFrameBytes + length;
+    return size_;
   }
-}
+
+ private:
+  enum class Seen {
+    Record,   // It is in record_.
+    Cut,      // The file ends before the record, or its length is wrong.
+    Blank,    // A sector was never written.
+    Damaged,  // It is wholly there, and not what was written.
+  };
+
+  // What there is at a byte of the file. Its content is in content_, and frame_ bytes before that.
+  Result<Seen> look(std::uint64_t at) {
+    const auto head = bytes_at(at, kFrameBytes);
+    if (!head.ok()) return head.error();
+    const std::string_view frame = *head;
+    if (frame.substr(0, 4).find_first_not_of('\0') == frame.npos) return Seen::Blank;
+    if (frame.size() < 4) return Seen::Cut;
+    const bool marked = load_little_endian<std::uint32_t>(frame.data()) == kMark;
+    frame_ = marked ? kFrameBytes : kOldFrameBytes;
+    if (frame.size() < frame_) return Seen::Cut;
+    const auto length = load_little_endian<std::uint32_t>(frame.data() + frame_ - 8);
+    const auto sum = load_little_endian<std::uint32_t>(frame.data() + frame_ - 4);
+    if (length == 0 || length > kMaxRecordBytes || length > size_ - at - frame_) return Seen::Cut;
+    auto content = bytes_at(at + frame_, length);
+    if (!content.ok()) return content.error();
+    content_ = *std::move(content);
+    if (sum == (marked ? checksum_of_record(content_) : checksum(content_))) {
+      return decode(content_, record_) ? Seen::Record : Seen::Damaged;
+    }
+    return has_blank_sector(content_, at + frame_) ? Seen::Blank : Seen::Damaged;
+  }
+
+  // Where the next record begins that has a mark and is whole; if there is none, the end.
+  Result<std::uint64_t> record_after(std::uint64_t at) {
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+    std::string mark;
+    put(mark, kMark);
+    for (std::uint64_t from = at + 1; from < size_; from += kPiece) {
+      // Pieces overlap, so that no mark lies across their border.
+      const auto piece = bytes_at(from, kPiece + mark.size() - 1);
+      if (!piece.ok()) return piece.error();
+      for (std::size_t i = piece->find(mark); i != piece->npos; i = piece->find(mark, i + 1)) {
+        const auto seen = look(from + i);
+        if (!seen.ok()) return seen.error();
+        if (*seen == Seen::Record) return from + i;
+      }
+    }
+    return size_;
+  }
+
+  // Whether what looks like a record that was cut is a whole one with a damaged mark or length. It
+  // is the last one.
+  bool disguised(std::uint64_t at, bool after_marked) {
+    const auto rest = bytes_at(at, kFrameBytes);
+    if (!rest.ok() || rest->size() < 4) return false;
+    if (load_little_endian<std::uint32_t>(rest->data()) != kMark && after_marked) return true;
+    if (rest->size() < kFrameBytes) return false;
+    const auto sum = load_little_endian<std::uint32_t>(rest->data() + 8);
+    const auto length = load_little_endian<std::uint32_t>(rest->data() + 4);
+    for (const std::uint64_t size : {std::uint64_t{length}, size_ - at - kFrameBytes}) {
+      if (size > size_ - at - kFrameBytes || size > kMaxRecordBytes) continue;
+      const auto content = bytes_at(at + kFrameBytes, size);
+      if (content.ok() && size > 0 && checksum_of_record(*content) == sum) return true;
+    }
+    return false;
+  }
+
+  // Up to `size` bytes; fewer at the end of the file.
+  [[nodiscard]] Result<std::string> bytes_at(std::uint64_t at, std::uint64_t size) const {
+    std::string bytes(std::min(size, size_ - std::min(at, size_)), '\0');
+    for (std::size_t done = 0; done < bytes.size();) {
+      const ssize_t count = ::pread(file_, bytes.data() + done, bytes.size() - done,
+                                    static_cast<off_t>(at + done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return system_error(path_, "cannot read the input log");
+      if (count == 0) bytes.resize(done);
+      done += static_cast<std::size_t>(count);
+    }
+    return bytes;
+  }
+
+  int file_;
+  const std::string& path_;
+  std::uint64_t size_;
+  std::size_t frame_ = 0;
+  std::string content_;
+  LogRecord record_;
+};
 
 }  // namespace
 
@@ -201,8 +281,9 @@ void LogWriter::append(const LogRecord& record) {
   encode(record, buffer_);
   const std::string_view content = std::string_view(buffer_).substr(frame + kFrameBytes);
   std::string head;
+  put(head, kMark);
   put(head, static_cast<std::uint32_t>(content.size()));
-  put(head, checksum(content));
+  put(head, checksum_of_record(content));
   buffer_.replace(frame, kFrameBytes, head);
 }
 
@@ -232,11 +313,24 @@ Status LogWriter::sync() const {
   return {};
 }
 
+Error damaged_log(const std::string& path, std::uint64_t at) {
+  Error error;
+  error.file = path;
+  error.what = fmt::format(
+      "damaged at byte {}; restore the folder from a backup, or keep what can be kept: --repair",
+      at);
+  return error;
+}
+
 Result<std::uint64_t> read_log(const std::string& path,
-                               const std::function<Status(const LogRecord&)>& visit) {
+                               const std::function<Status(const LogRecord&)>& visit,
+                               std::vector<LostPart>* lost) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return system_error(path, "cannot read the input log");
-  auto whole = read_records(file, path, visit);
+  struct stat facts {};
+  if (file < 0 || ::fstat(file, &facts) != 0) {
+    return system_error(path, "cannot read the input log");
+  }
+  auto whole = LogReader(file, path, static_cast<std::uint64_t>(facts.st_size)).read(visit, lost);
   ::close(file);
   return whole;
 }

@@ -1,15 +1,21 @@
 // The input log: all calls that changed the stream since its last checkpoint.
 //
-// Records are only appended. A record is the length and the CRC-32 of its content (four bytes each,
-// little endian), and the content. A crash can leave an incomplete record at the end; it was never
-// acknowledged, and is cut off. The stream is deterministic, so replaying the log gives the same
-// state and the same events with the same numbers.
+// Records are only appended. A record is a mark, the length of its content, the CRC-32 of that
+// length and the content (four bytes each, little endian), and the content. A crash can leave an
+// incomplete record at the end; it was never acknowledged, and is cut off. The mark is there to
+// find a record behind one whose length is damaged, which is no end then. The stream is
+// deterministic, so replaying the log gives the same state and the same events with the same
+// numbers.
+//
+// The version before had no marks, and checksums of the content only. It is read, too, also if
+// newer records follow.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ouro/result.h"
 #include "serve/batch_queue.h"
@@ -75,11 +81,21 @@ class LogWriter {
   bool full_ = false;
 };
 
+// Says that a log is damaged, and what to do.
+[[nodiscard]] Error damaged_log(const std::string& path, std::uint64_t at);
+
+// A part of a log that cannot be read, in bytes.
+struct LostPart {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
 // Calls `visit` with each complete record of `path`, in order, up to the first that a crash left
-// incomplete: it ends too early, or a sector of it is zero. Returns how many bytes the complete
-// records take. The error is one that `visit` returned, or a record that is wholly there but does
-// not match its checksum: that may have been acknowledged.
+// incomplete: it ends too early and no record follows, or a sector of it is zero. Returns how many
+// bytes that is. The error is one that `visit` returned, or damage: what was there may have been
+// acknowledged. With `lost`, damaged parts are left out and added to it instead.
 [[nodiscard]] Result<std::uint64_t> read_log(const std::string& path,
-                                             const std::function<Status(const LogRecord&)>& visit);
+                                             const std::function<Status(const LogRecord&)>& visit,
+                                             std::vector<LostPart>* lost = nullptr);
 
 }  // namespace ouro::serving

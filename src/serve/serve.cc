@@ -109,6 +109,7 @@ class Service {
       auto state = StateFolder::open(options_.state, settings());
       if (!state.ok()) return state.error();
       state_.emplace(*std::move(state));
+      if (options_.repair) state_->repair();
     } else if (options_.note && listens()) {
       options_.note("no state folder: a restart forgets everything; see --state");
     }

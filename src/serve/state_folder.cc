@@ -195,6 +195,8 @@ StateFolder& StateFolder::operator=(StateFolder&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(lock_, other.lock_);
   std::swap(found_, other.found_);
+  std::swap(repairs_, other.repairs_);
+  std::swap(lost_, other.lost_);
   std::swap(logs_, other.logs_);
   std::swap(log_, other.log_);
   return *this;
@@ -241,17 +243,31 @@ Status StateFolder::recover(Sources& sources, Progress& progress,
   if (Status opened = sources.open(); !opened) return opened;
   for (SourceEvents& events : sources.poll()) told(std::move(events));
   for (const auto& [number, source] : sources.all()) progress.given += source.given;
-  Replay replay(sources, progress, told);
+  std::vector<LostPart> lost;
+  // Nobody is accused of reading what was lost.
+  const std::function<void(SourceEvents)> tell_fairly = [&](SourceEvents events) {
+    if (!lost.empty() || !lost_.empty()) {
+      for (StreamEvent& event : events.events) leave_open(Doubt::Scope::Reads, event);
+    }
+    told(std::move(events));
+  };
+  Replay replay(sources, progress, tell_fairly);
   std::uint64_t whole = 0;
   for (const std::uint64_t number : logs_) {
     const std::string path = log_file(number);
-    auto read = read_log(path, [&](const LogRecord& record) { return replay.apply(record); });
+    lost.clear();
+    auto read = read_log(
+        path, [&](const LogRecord& record) { return replay.apply(record); },
+        repairs_ ? &lost : nullptr);
     if (!read.ok()) return read.error();
     whole = *read;
-    if (number != logs_.back() && whole != std::filesystem::file_size(path, ignored)) {
-      return error_at(path, fmt::format("damaged at byte {}; restore the folder from a backup, or "
-                                        "move it away to begin anew",
-                                        whole));
+    const std::uint64_t size = std::filesystem::file_size(path, ignored);
+    if (number != logs_.back() && whole != size) {
+      if (!repairs_) return damaged_log(path, whole);
+      lost.push_back({whole, size});
+    }
+    for (const LostPart& part : lost) {
+      lost_.push_back(fmt::format("bytes {} to {} of {}", part.from, part.to, path));
     }
   }
   if (logs_.empty()) logs_.push_back(1);

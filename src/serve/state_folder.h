@@ -55,6 +55,10 @@ class StateFolder {
   // been published before the crash. Call it once.
   [[nodiscard]] Status recover(Sources& sources, Progress& progress,
                                const std::function<void(SourceEvents)>& told);
+  // recover() leaves out what is damaged of the logs.
+  void repair() { repairs_ = true; }
+  // What it left out, in words.
+  [[nodiscard]] const std::vector<std::string>& lost() const { return lost_; }
   // Whether there was anything to recover.
   [[nodiscard]] bool found() const { return found_; }
 
@@ -80,6 +84,8 @@ class StateFolder {
   std::string path_;
   int lock_ = -1;  // The descriptor of the locked file.
   bool found_ = false;
+  bool repairs_ = false;
+  std::vector<std::string> lost_;
   std::vector<std::uint64_t> logs_;  // The numbers of the logs that exist, in order.
   LogWriter log_;
 };

@@ -32,8 +32,29 @@ Status StreamThread::open() {
   if (state_ != nullptr && state_->found()) patient_until_ = Clock::now() + options_.stream.timeout;
   committer_.emplace(hub_);
   if (state_ != nullptr) committer_->use(&state_->log());
+  const Status repaired =
+      state_ == nullptr || state_->lost().empty() ? Status() : begin_after_repair();
   tell_monitor();
-  return {};
+  return repaired;
+}
+
+// Input is missing, of any source. What is left is saved, so that the damaged logs can go.
+Status StreamThread::begin_after_repair() {
+  Doubt doubt{.scope = Doubt::Scope::Reads, .reason = "a part of the state folder is lost"};
+  for (const std::string& part : state_->lost()) {
+    if (options_.note) options_.note("lost: " + part);
+  }
+  for (const auto& [number, source] : sources_.all()) {
+    Batch batch;
+    batch.source = source.name;
+    batch.doubt = doubt;
+    static_cast<void>(this->doubt(batch, now()));
+  }
+  for (auto& [number, source] : sources_.all()) source.changed = true;
+  Committer::Group group;
+  group.events = std::exchange(last_words_, {});
+  if (Status passed = pass_on(std::move(group)); !passed) return passed;
+  return checkpoint();
 }
 
 std::optional<FilePosition> StreamThread::position_of(const std::string& path) const {

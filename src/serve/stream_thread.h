@@ -45,6 +45,7 @@ class StreamThread {
  private:
   // The time of day, but never earlier than the last time, also across restarts.
   [[nodiscard]] StreamTime now();
+  [[nodiscard]] Status begin_after_repair();
   // Applies a batch, counts it, and adds its answer to `group`.
   void take(Batch& batch, StreamTime at, Committer::Group& group);
   [[nodiscard]] Receipt apply(const Batch& batch, StreamTime at);
