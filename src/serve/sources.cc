@@ -10,6 +10,13 @@
 #include "serve/state_folder.h"
 
 namespace ouro::serving {
+namespace {
+
+// A source of which no batch came for so long is quiet. It keeps what a stream needs at least.
+constexpr auto kQuiet = std::chrono::minutes(1);
+constexpr std::size_t kQuietBytes = std::size_t{1} << 20;
+
+}  // namespace
 
 Sources::Sources(const StreamOptions& options, std::string folder)
     : options_(options), folder_(std::move(folder)) {}
@@ -78,6 +85,7 @@ Result<SourceStream*> Sources::take(std::uint32_t number, const std::string& nam
   next_ = std::max(next_, number + 1);
   const auto at = streams_.emplace(
       number, SourceStream{number, name, *std::move(stream), summary.txns + summary.left_out});
+  at.first->second.fed = now_;
   share_memory();
   return &at.first->second;
 }
@@ -155,10 +163,26 @@ StreamSummary Sources::summary() const {
   return sum;
 }
 
+void Sources::share_memory(StreamTime now) {
+  now_ = now;
+  share_memory();
+}
+
 void Sources::share_memory() {
   if (options_.memory == 0 || streams_.empty()) return;
-  const std::size_t share = std::max<std::size_t>(options_.memory / streams_.size(), 1);
-  for (auto& [number, source] : streams_) source.stream.limit(share);
+  const auto quiet = [&](const SourceStream& source) { return now_ - source.fed > kQuiet; };
+  std::size_t busy = 0;
+  for (const auto& [number, source] : streams_) busy += quiet(source) ? 0 : 1;
+  if (busy == 0) busy = streams_.size();
+  const bool all = busy == streams_.size();
+  const std::size_t even = std::max<std::size_t>(options_.memory / streams_.size(), 1);
+  const std::size_t little = all ? even : std::min(even, kQuietBytes);
+  const std::size_t share =
+      (options_.memory - std::min(options_.memory, little * (streams_.size() - busy))) / busy;
+  for (auto& [number, source] : streams_) {
+    const std::size_t mine = std::max<std::size_t>(!all && quiet(source) ? little : share, 1);
+    if (std::exchange(source.memory, mine) != mine) source.stream.limit(mine);
+  }
 }
 
 void add(StreamSummary& sum, const StreamSummary& more) {

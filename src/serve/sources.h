@@ -27,6 +27,8 @@ struct SourceStream {
   std::uint64_t given = 0;  // How many transactions the stream was given.
   bool changed = false;     // Since the last checkpoint of this stream was begun.
   bool saving = false;      // A checkpoint is being saved in the background.
+  StreamTime fed{0};        // When its last batch came.
+  std::size_t memory = 0;   // Its share of the memory.
   Doubt doubt = {};         // The last one, but with the widest scope so far, and its reason.
 
   [[nodiscard]] bool judged() const { return doubt.scope != Doubt::Scope::Everything; }
@@ -68,6 +70,8 @@ class Sources {
 
   [[nodiscard]] std::map<std::uint32_t, SourceStream>& all() { return streams_; }
   [[nodiscard]] const std::map<std::uint32_t, SourceStream>& all() const { return streams_; }
+  // Divides the memory again, if sources went quiet or came back. Call it now and then.
+  void share_memory(StreamTime now);
   // Where the checkpoint of a source is.
   [[nodiscard]] std::string checkpoint_file(std::uint32_t number) const;
   // The events of all sources since the last call.
@@ -80,7 +84,7 @@ class Sources {
   [[nodiscard]] StreamOptions options_of(std::uint32_t number) const;
   [[nodiscard]] Result<SourceStream*> take(std::uint32_t number, const std::string& name,
                                            bool restored);
-  // Divides the memory evenly.
+  // Divides the memory evenly among the sources of which batches come; the others have little.
   void share_memory();
 
   const StreamOptions options_;
@@ -88,6 +92,7 @@ class Sources {
   std::map<std::uint32_t, SourceStream> streams_;
   std::set<std::uint32_t> forgotten_;
   std::uint32_t next_ = 1;  // The number of the next new source.
+  StreamTime now_{0};
 };
 
 // Adds the counts of one stream to those of others.

@@ -105,7 +105,10 @@ Status StreamThread::step() {
   group.events = std::exchange(last_words_, {});
   for (SourceEvents& events : sources_.poll()) group.events.push_back(std::move(events));
   if (auto passed = pass_on(std::move(group)); !passed) return passed;
-  if (Clock::now() - told_monitor_ >= kMonitorPause) tell_monitor();
+  if (Clock::now() - told_monitor_ >= kMonitorPause) {
+    sources_.share_memory(at);
+    tell_monitor();
+  }
   if (!saving_) return checkpoint_is_due() ? begin_checkpoint() : Status();
   watch_checkpoint();
   return {};
@@ -147,6 +150,7 @@ Receipt StreamThread::apply(const Batch& batch, StreamTime at) {
       return {.error = taken.error()};
     }
     source.changed = true;
+    source.fed = at;
     source.given += batch.history->txn_count();
     progress_.given += batch.history->txn_count();
   }
