@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "db/built_in.h"
@@ -26,6 +29,26 @@ TEST(ServeRunTest, ARunFeedsItWhileItGoesOn) {
   const auto end = service.stop();
   EXPECT_EQ(end.status, 0) << end.out << end.err;
   EXPECT_THAT(end.out, StartsWith("holds si by timestamps\n"));
+}
+
+TEST(ServeRunTest, TwoRunsAtTheSameTimeDoNotMeet) {
+  ServeProcess service({"--level", "si"});
+  const auto run = [&](std::string database, Ran& ran) {
+    ran = run_program({kOuroBinary, "run", std::move(database), "--serve", service.url(), "-n",
+                       "3000", "--keys", "20"});
+  };
+  Ran one, other;
+  std::thread first([&] { run("sim:session-si", one); });
+  run("sim:session-si", other);
+  first.join();
+  EXPECT_EQ(one.status, 0) << one.out << one.err;
+  EXPECT_EQ(other.status, 0) << other.out << other.err;
+  service.wait_until("all", [&] {
+    return service.summary("/transactions") + service.summary("/left_out") == 6000;
+  });
+  EXPECT_NE(json_at(service.get("/summary").body, "/sources/2"), "(nothing)");
+  const auto end = service.stop();
+  EXPECT_EQ(end.status, 0) << end.out << end.err;
 }
 
 TEST(ServeRunTest, ARunWithoutSnapshotsShowsLostUpdatesThere) {
