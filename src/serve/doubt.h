@@ -6,6 +6,7 @@
 // writers that overlap, still counts. If a recorder says that it was wrong, nothing counts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
