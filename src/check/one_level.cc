@@ -281,8 +281,8 @@ namespace {
 // aggregates returned, if it is to search for `results`.
 Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level level,
                      bool results, const Budget& budget, const CheckOptions& options) {
-  const auto decide_as = [&](Question question) {
-    const auto without = [&](Observed& seen) {
+  const auto decides = [&](Question question) -> DecideWithout {
+    return [&, question](Observed& seen) {
       if (&seen == &observed) {
         return decide_with_predicates(seen, predicates, question, budget, options);
       }
@@ -292,10 +292,17 @@ Verdict decide_reads(Observed& observed, const PredicateReads& predicates, Level
       verdict.reason = anew.error().what;
       return verdict;
     };
-    return decide_open_reads(observed, without, question.open.sources, budget, options);
+  };
+  const auto decide_as = [&](Question question) {
+    const bool searches = question.open.sources;
+    return decide_open_reads(observed, decides(question), searches, budget, options);
   };
   if (!searches_sources(observed, options)) return decide_as({level, {false, results}});
   if (can_search_sources(level)) return decide_as({level, {true, results}});
+  if (rules(level).is(LevelFamily::CommitOrder)) {
+    const auto without = decides({level, {false, results}});
+    if (auto guessed = guess_open_reads(observed, without, budget, options)) return *guessed;
+  }
   // A stronger level that can search them may hold, and then so does this one.
   if (implies(Level::SessionSi, level)) {
     const Verdict stronger = decide_as({Level::SessionSi, {true, results}});

@@ -52,6 +52,19 @@ class OpenReads {
     return violated();
   }
 
+  // The first guesses only; nothing if they give no answer.
+  std::optional<Verdict> guess() {
+    if (!whole_.open_elements().empty() || !whole_.items().sums().empty()) return std::nullopt;
+    Verdict first = decide_(whole_);
+    level_ = first.level;
+    if (first.outcome != Outcome::Holds) return first;
+    const Positions places = places_in(whole_.history(), first);
+    Guesses guesses = guess_all(whole_, places, {});
+    if (!guesses.first_open.valid()) return first;
+    if (auto answer = confirm(guesses.all)) return answer;
+    return guess_again(whole_, places, std::move(guesses.all), 0);
+  }
+
  private:
   using Sources = std::vector<ReadSource>;
 
@@ -117,7 +130,9 @@ class OpenReads {
     if (guesses.adds_up) {
       if (auto answer = confirm(guesses.all)) return answer;
       if (sources.empty() && !elements) {
-        if (auto answer = guess_again(observed, places, std::move(guesses.all))) return answer;
+        Sources& guess = guesses.all;
+        auto answer = guess_again(observed, places, std::move(guess), most_repairs());
+        if (answer) return answer;
       }
     }
     if (elements) {
@@ -357,10 +372,9 @@ class OpenReads {
     return with_sources(std::move(verdict), all);
   }
 
-  // Where most reads are open: another guess, and after it changes of what was refuted, as long as
-  // there is hope.
+  // Where most reads are open: another guess, and after it so many changes of what was refuted.
   std::optional<Verdict> guess_again(const Observed& observed, const Positions& places,
-                                     Sources guess) {
+                                     Sources guess, std::size_t repairs) {
     const Premise premise = rules(level_).premise;
     const bool weak = !searches_ && premise != Premise::None && whole_.items().sums().empty();
     if (!weak || refuted_guess_.empty() || has_few_cases(whole_)) return std::nullopt;
@@ -372,7 +386,7 @@ class OpenReads {
       answer = confirm(guess);
     }
     GuessRepair repair(observed, places, guess);
-    for (std::size_t left = most_repairs(); left > 0 && !answer; --left) {
+    for (std::size_t left = repairs; left > 0 && !answer; --left) {
       if (!repair.change(refuted_guess_)) break;
       decisions_ = decisions;
       answer = confirm(guess);
@@ -380,8 +394,9 @@ class OpenReads {
     decisions_ = decisions;
     return answer;
   }
+  // The smaller the history, the less time one takes.
   [[nodiscard]] std::size_t most_repairs() const {
-    return std::min<std::size_t>(most_decisions(), 1000);
+    return std::clamp<std::size_t>(3'000'000 / (whole_.items().size() + 1000), 20, 1000);
   }
 
   // Whether it is to be found out here what an open read returned.
@@ -494,6 +509,12 @@ Verdict decide_open_reads(Observed& observed, const DecideWithout& decide, bool 
     verdict.reason = "there are too many increments and reads of counters to be searched";
   }
   return verdict;
+}
+
+std::optional<Verdict> guess_open_reads(Observed& observed, const DecideWithout& decide,
+                                        const Budget& budget, const CheckOptions& options) {
+  if (observed.stopped() || observed.open_reads().empty()) return std::nullopt;
+  return OpenReads(observed, decide, false, budget, options).guess();
 }
 
 bool has_few_cases(const Observed& observed) {

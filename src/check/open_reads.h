@@ -24,6 +24,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "base/budget.h"
 #include "check/observed/observed.h"
@@ -42,6 +43,12 @@ using DecideWithout = std::function<Verdict(Observed&)>;
 [[nodiscard]] Verdict decide_open_reads(Observed& observed, const DecideWithout& decide,
                                         bool searches, const Budget& budget,
                                         const CheckOptions& options);
+
+// Steps 1 and 2 only, for a level that takes no search: nothing if they do not decide it.
+[[nodiscard]] std::optional<Verdict> guess_open_reads(Observed& observed,
+                                                      const DecideWithout& decide,
+                                                      const Budget& budget,
+                                                      const CheckOptions& options);
 
 // Whether the open reads can be decided as cases in a moment.
 [[nodiscard]] bool has_few_cases(const Observed& observed);
