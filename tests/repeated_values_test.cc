@@ -72,7 +72,7 @@ TEST(RepeatedValuesTest, WhatTimestampsAllowIsAllowedByObservation) {
 TEST(RepeatedValuesTest, StoresAreDecidedAtTheLevelsWithoutASearch) {
   const Level weak[] = {Level::ReadCommitted, Level::ReadAtomic, Level::Causal};
   for (const Level store : {Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::Prefix,
-                            Level::SessionSi, Level::StrictSerializable}) {
+                            Level::ParallelSi, Level::SessionSi, Level::StrictSerializable}) {
     for (std::uint64_t seed = 1; seed <= (kSlowdown == 1 ? 4 : 1); ++seed) {
       GenerateOptions options;
       options.seed = seed;
@@ -111,6 +111,20 @@ TEST(RepeatedValuesTest, AGuessComesBeforeASearch) {
     EXPECT_EQ(verdict->outcome, Outcome::Holds) << info(store).name;
     EXPECT_EQ(refused(*history, *verdict), "") << info(store).name;
   }
+}
+
+TEST(RepeatedValuesTest, ParallelSiIsDecidedWhereKeysAreMany) {
+  GenerateOptions options;
+  options.store = Level::ParallelSi;
+  options.txns = 1'000;
+  options.keys = 200;
+  options.duplicates = true;
+  const auto history = generate(options);
+  ASSERT_TRUE(history.ok()) << history.error().to_string();
+  const auto verdict = check(*history, Level::ParallelSi, {.work_limit = 1'000'000'000});
+  ASSERT_TRUE(verdict.ok()) << verdict.error().to_string();
+  EXPECT_EQ(verdict->outcome, Outcome::Holds);
+  EXPECT_EQ(refused(*history, *verdict), "");
 }
 
 // Faults are planted while the store runs, so version orders show them, whatever values repeat.

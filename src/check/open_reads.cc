@@ -297,15 +297,20 @@ class OpenReads {
     return confirm(guesses.all);
   }
 
-  // Guesses who appended open elements from the order in which transactions probably committed.
-  // Where most elements repeat, little is left to decide without them, so this comes first.
-  std::optional<Verdict> try_likely_order() {
-    if (whole_.open_elements().empty()) return std::nullopt;
+  // The order in which transactions probably committed.
+  [[nodiscard]] Positions likely_places() const {
     Verdict guess;
     for (const Node node : likely_commit_order(whole_.history(), budget_)) {
       guess.order.emplace_back(node);
     }
-    const Guesses guesses = guess_all(whole_, places_in(whole_.history(), guess), {});
+    return places_in(whole_.history(), guess);
+  }
+
+  // Guesses who appended open elements from the order in which transactions probably committed.
+  // Where most elements repeat, little is left to decide without them, so this comes first.
+  std::optional<Verdict> try_likely_order() {
+    if (whole_.open_elements().empty()) return std::nullopt;
+    const Guesses guesses = guess_all(whole_, likely_places(), {});
     return guesses.adds_up ? confirm(guesses.all) : std::nullopt;
   }
 
@@ -375,16 +380,21 @@ class OpenReads {
   // Where most reads are open: another guess, and after it so many changes of what was refuted.
   std::optional<Verdict> guess_again(const Observed& observed, const Positions& places,
                                      Sources guess, std::size_t repairs) {
-    const Premise premise = rules(level_).premise;
+    // Parallel-si implies causal.
+    const bool parallel = rules(level_).is(LevelFamily::Parallel);
+    const Premise premise = parallel ? Premise::WholePast : rules(level_).premise;
     const bool weak = !searches_ && premise != Premise::None && whole_.items().sums().empty();
     if (!weak || refuted_guess_.empty() || has_few_cases(whole_)) return std::nullopt;
     const std::size_t decisions = decisions_;  // Those here are counted by themselves.
     std::optional<Verdict> answer;
-    Sources careful = careful_guess(observed, places, premise, budget_);
-    if (careful.size() == guess.size()) {
+    const auto guess_in = [&](const Positions& order) {
+      Sources careful = careful_guess(observed, order, premise, budget_);
+      if (answer || careful.size() != guess.size()) return;
       guess = std::move(careful);
       answer = confirm(guess);
-    }
+    };
+    guess_in(places);
+    if (!answer) guess_in(likely_places());
     GuessRepair repair(observed, places, guess);
     for (std::size_t left = repairs; left > 0 && !answer; --left) {
       if (!repair.change(refuted_guess_)) break;
