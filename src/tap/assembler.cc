@@ -36,6 +36,16 @@ const std::string* Assembler::Key::last() const {
   return initial == Initial::Open ? nullptr : &first_value;
 }
 
+void Assembler::Key::forget_before(Position from) {
+  const auto later =
+      std::partition_point(versions.begin(), versions.end(),
+                           [&](const auto& version) { return version.first <= from; });
+  const auto count = later - versions.begin() - 1;
+  if (count < 1 || static_cast<std::size_t>(count) * 2 < versions.size()) return;
+  versions.erase(versions.begin(), versions.begin() + count);
+  forgot = true;
+}
+
 void Assembler::add(Logged logged) { logged_.push_back(std::move(logged)); }
 
 void Assembler::add(Poll poll) { polls_.push_back(std::move(poll)); }
@@ -321,10 +331,7 @@ void Assembler::set(const std::string& key, const std::string& value, Position a
   tell_loaded(key, known);
   if (!known.first) known.first = at;
   known.versions.emplace_back(at, value);
-  while (known.versions.size() > 1 && known.versions[1].first <= kept_from_) {
-    known.versions.pop_front();
-    known.forgot = true;
-  }
+  known.forget_before(kept_from_);
   writes.push_back({true, key, value});
 }
 

@@ -142,10 +142,12 @@ class Assembler {
     Initial initial = Initial::Open;
     std::string first_value;        // Of the initial state, unless that is Open.
     std::optional<Position> first;  // The first change, or when the value was guessed.
-    // In order of commit, as far back as moments are asked for, and one more.
-    std::deque<std::pair<Position, std::string>> versions;
+    // In order of commit, as far back as moments are asked for, and one more. Most keys have none.
+    std::vector<std::pair<Position, std::string>> versions;
     bool forgot = false;  // There were more.
     [[nodiscard]] const std::string* last() const;
+    // Drops versions that are not needed for moments after `from`, once they are half of all.
+    void forget_before(Position from);
   };
   struct Pending {
     ClientTxn txn;
