@@ -228,10 +228,30 @@ void Assembler::place_commits(const Poll& horizon) {
   for (const Logged& logged : visible) ids.push_back(logged.id);
   const db::CommitPlaces places = db::place_commits(std::move(chain), ids);
   if (places.breaks && !std::exchange(broken_, true)) complain("snapshots contradict each other");
+  std::vector<const Pending*> readers;
+  for (const Pending& pending : pending_) {
+    if (pending.start) readers.push_back(&pending);
+  }
+  std::sort(readers.begin(), readers.end(),
+            [](const Pending* a, const Pending* b) { return *a->start < *b->start; });
+  auto reader = readers.begin();
   for (const auto& [rank, i] : places.ranks) {
+    for (; reader != readers.end() && (*reader)->start->rank < rank; ++reader) learn(**reader);
     const auto client = clients.find(visible[i].id);
     place_commit(visible[i], {rank - 1, ++order_},
                  client == clients.end() ? nullptr : client->second);
+  }
+}
+
+// Takes note of what keys held at first, before a change of them is placed that the reader does not
+// see.
+void Assembler::learn(const Pending& reader) {
+  const std::size_t end = first_write(reader.txn);
+  for (std::size_t i = 0; i < end; ++i) {
+    const Execution& execution = reader.txn.executions[i];
+    for (const Read& read : execution.reads) {
+      (void)usable(read, execution.sent, *reader.start, *reader.start);
+    }
   }
 }
 

@@ -169,6 +169,7 @@ class Assembler {
   void place_clients(Nanos& oldest);
   void forget_sessions();
   void place_commits(const Poll& horizon);
+  void learn(const Pending& reader);
   void place_commit(const Logged& logged, Position at, const ClientTxn* client);
   void apply(const Decoded& change, const Table& table, Position at,
              const std::vector<std::string>* assigned, Operations& writes);

@@ -438,6 +438,18 @@ TEST_F(PlacingTest, AColumnThatNobodySetIsNotWritten) {
   EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",6]"), std::string::npos) << lines_.text;
 }
 
+TEST_F(PlacingTest, WhatAReaderSawBeforeTheFirstChangeIsKnown) {
+  poll(10, {}, 100);
+  ClientTxn txn = reader("t/1.v", "4", 110);
+  txn.snapshot = db::Snapshot{10, {}};
+  txn.isolation = "repeatable read";
+  taken_.finished.push_back(std::move(txn));
+  log_update(10, 1, 5, 7);
+  poll(11, {}, 200);
+  EXPECT_NE(lines_.text.find("[\"r\",\"t/1.v\",4]"), std::string::npos) << lines_.text;
+  EXPECT_NE(lines_.text.find("[\"w\",\"t/1.v\",5]"), std::string::npos) << lines_.text;
+}
+
 TEST_F(PlacingTest, AReadThatMayBeOfAnUnknownValueIsDropped) {
   // Whether the statement saw what was there before 10, which nobody knows, or after it.
   poll(10, {}, 100);
