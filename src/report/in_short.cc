@@ -31,9 +31,9 @@ bool only(std::span<const Edge> cycle, EdgeKind one, EdgeKind two) {
                      [&](const Edge& edge) { return edge.kind == one || edge.kind == two; });
 }
 
-// Whether all edges of a cycle of more than two can be told in one sentence, which is then that of
-// a cycle.
-bool is_short_circle(std::span<const Edge> cycle) { return cycle.size() == 3 || cycle.size() == 4; }
+// Whether all edges of a cycle of more than two can be told in one sentence, that of
+// cycle_in_short.cc.
+bool is_short_cycle(std::span<const Edge> cycle) { return cycle.size() == 3 || cycle.size() == 4; }
 
 }  // namespace
 
@@ -109,7 +109,7 @@ std::string Narrator::lost_update_in_short(const Edge& missed) const {
 // "T1 read x=0, which T2 overwrote with 1, and T2 read y=0, …: each changed what the other relied
 // on."
 std::string Narrator::skew_in_short(std::span<const Edge> cycle) const {
-  if (cycle.size() != 2) return {};  // Told as a cycle.
+  if (cycle.size() != 2) return {};
   return fmt::format("{}; and {}: each changed what the other relied on.",
                      missed_in_short(cycle[0]), missed_in_short(cycle[1]));
 }
@@ -171,7 +171,7 @@ std::string Narrator::stale_in_short(std::span<const Edge> cycle) const {
                        how_seen(*forced, reader));
   }
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
-  if (missed == nullptr || is_short_circle(cycle)) return {};
+  if (missed == nullptr || is_short_cycle(cycle)) return {};
   const std::string what = fmt::format("{} missed {}, although", label(missed->from),
                                        work(missed->to, missed->to_op, missed->key));
   if (cycle.size() != 2) return fmt::format("{} {} came before it.", what, label(missed->to));
@@ -218,7 +218,7 @@ std::string Narrator::phantom_in_short(std::span<const Edge> cycle) const {
   }
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   if (missed == nullptr || find_edge(cycle, EdgeKind::ReadWrite, 1) != nullptr) return {};
-  if (is_short_circle(cycle)) return {};
+  if (is_short_cycle(cycle)) return {};
   if (cycle.size() != 2) {
     return fmt::format("{}, although {} came before it.", missed_in_short(*missed),
                        label(missed->to));
@@ -228,7 +228,7 @@ std::string Narrator::phantom_in_short(std::span<const Edge> cycle) const {
 }
 
 // The sentence of the pattern; empty if the cycle has another form than those it is written for, or
-// if a cycle says it best.
+// if that of any cycle says it best.
 std::string Narrator::pattern_in_short(std::span<const Edge> cycle) const {
   const Edge* const missed = find_edge(cycle, EdgeKind::ReadWrite);
   switch (story_.pattern) {

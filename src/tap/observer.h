@@ -88,7 +88,7 @@ class Observer {
   };
   // What the server answered to our own statement.
   struct Probe {
-    bool fresh = false;  // Nothing ran since.
+    bool fresh = false;  // Nothing ran since the answer.
     std::string snapshot, id, isolation;
   };
 
@@ -131,8 +131,8 @@ class Observer {
   std::unordered_map<std::string, Portal> portals_;
   Current current_;
   Probe probe_;
-  std::string failure_;        // The error of our own statement, until it was told.
-  bool told_failure_ = false;  // It was, and the COMMIT is still being answered.
+  std::string failure_;        // The error of our own statement, until the client was told.
+  bool told_failure_ = false;  // The client was told, and its COMMIT is still being answered.
   std::unique_ptr<ClientTxn> txn_;  // Between BEGIN and COMMIT.
   std::uint64_t ticket_ = 0;        // Of the transaction, or of a statement outside of one.
 };

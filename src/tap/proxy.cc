@@ -39,9 +39,9 @@ struct Side {
   Link* link = nullptr;
   int socket = -1;
   std::string out;            // Bytes that wait to be sent.
-  std::size_t sent = 0;       // Of these, bytes that were.
-  bool registered = false;    // With epoll,
-  std::uint32_t watched = 0;  // for these events.
+  std::size_t sent = 0;       // How many bytes of `out` were sent already.
+  bool registered = false;    // Whether epoll watches the socket.
+  std::uint32_t watched = 0;  // The events that epoll watches it for.
   bool ended = false;         // Nothing more comes from it.
   bool deaf = false;          // Nothing more can be sent to it.
   [[nodiscard]] std::size_t waiting() const { return out.size() - sent; }
@@ -52,9 +52,11 @@ struct Link {
   bool started = false;      // The startup message was passed on.
   bool cancels = false;      // This is a cancel request.
   bool connecting = false;   // The server has not answered yet.
-  std::size_t address = 0;   // Which of the server's addresses is tried,
-  int reason = 0;            // and the error of the one before.
-  std::int32_t process = 0;  // Of the server's, which cancel requests name, and have negated here.
+  std::size_t address = 0;   // Which of the server's addresses is tried.
+  int reason = 0;            // The error of the address that was tried before.
+  // The server's process that serves the client, which cancel requests name; negative in the link
+  // of a cancel request itself.
+  std::int32_t process = 0;
   std::string head;          // Bytes of the client before the startup message was complete.
   MessageReader from_client, from_server;
   std::unique_ptr<Observer> observer;

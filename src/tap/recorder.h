@@ -77,10 +77,10 @@ class Recorder {
   Logged open_txn_;              // Of the log, between BEGIN and COMMIT.
   Nanos next_settling_ = 0;
   std::uint64_t polls_ = 0;
-  std::uint64_t settled_ = 0;  // The number of the last poll that is.
+  std::uint64_t settled_ = 0;  // The number of the last poll that was settled.
   std::deque<std::pair<std::uint64_t, Poll>> unsettled_;
   std::uint64_t near_ = 0;  // The next transaction id at the last poll.
-  // Of the marks in the log; another tap on the same database has another.
+  // What the marks of this tap in the log begin with; other taps on the database have others.
   const std::string prefix_ = fmt::format("ouro_tap_{}_{:08x}", ::getpid(), std::random_device{}());
   Nanos pushed_ = 0;  // When the server was last made to write its log.
 };

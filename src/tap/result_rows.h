@@ -52,16 +52,16 @@ class ResultRows {
  private:
   // Where a part of a primary key comes from.
   struct Part {
-    std::size_t place = 0;  // A column of the result, or
-    bool fixed = false;     // a condition.
+    std::size_t place = 0;  // The column of the result that it is in.
+    bool fixed = false;     // A condition of the statement says it instead: `text`.
     std::string text;
   };
   struct Source {
     const Table* table = nullptr;
     std::vector<Part> key;
-    std::vector<std::pair<std::size_t, const TableColumn*>>
-        cells;                   // TableColumn of the result, and what.
-    bool by_conditions = false;  // The key comes from conditions, of which there are no others.
+    // Columns of the result, each with the column of the table that it shows.
+    std::vector<std::pair<std::size_t, const TableColumn*>> cells;
+    bool by_conditions = false;  // The key comes from the conditions, and these say nothing else.
   };
 
   void add_source(const Statement& statement, const Table& table,
