@@ -7,7 +7,7 @@ int main() {
   // [["select", {"eq": ["on_call", true]}, []]]
   ouro::HistoryBuilder builder;
   builder.begin_txn(builder.session("alice"));
-  const ouro::Value wanted[] = {builder.boolean(true)};
+  const ouro::Value wanted[] = {ouro::Value::boolean(true)};
   const ouro::ColumnId column = builder.column("on_call");
   builder.select(builder.compare(ouro::PredicateKind::Eq, column, wanted), {});
   const ouro::History history = *std::move(builder).freeze();

@@ -223,8 +223,7 @@ Verdict decide_with_all_rows(Observed& observed, const Scans& scans, Level level
   Verdict verdict = decide(observed, level, false, budget);
   if (verdict.outcome == Outcome::Violated || budget.exhausted()) return verdict;
   if (const auto first = searched_first(level)) {
-    const Verdict stronger =
-        decide_with_moments(observed, scans, *first, decide, budget, options);
+    const Verdict stronger = decide_with_moments(observed, scans, *first, decide, budget, options);
     if (stronger.outcome == Outcome::Holds) return weakened(stronger, level);
   }
   constexpr std::uint64_t kStepsPerRow = 30;
