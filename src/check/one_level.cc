@@ -75,7 +75,10 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   Verdict verdict{.level = level};
   if (observed.stopped() || predicates.stopped()) return verdict;
   std::vector<PredicateFlaw> flaws = predicates.flaws();
-  if (observed.has_untold()) flaws = impossible_results(observed);
+  if (observed.has_untold()) {
+    flaws = impossible_results(observed, budget);
+    if (budget.exhausted()) return verdict;
+  }
   add_wrong_reads(verdict, observed, flaws, options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   if (rules(level).is(LevelFamily::CommitOrder)) {
