@@ -105,7 +105,8 @@ std::vector<PredicateEdge> PredicateReads::all(const Observed& observed, const B
   constexpr std::uint64_t kStepsPerVersion = 20;
   std::uint64_t steps = 0;
   for (const Seen& seen : with_start_) {
-    steps += kStepsPerVersion * rows_->scope(observed.history().predicate_read(seen.op).predicate).cost;
+    const PredicateRead& read = observed.history().predicate_read(seen.op);
+    steps += kStepsPerVersion * rows_->scope(read.predicate).cost;
   }
   const bool affordable = budget.affords(steps);
   budget.charge(steps);
