@@ -27,6 +27,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr char kLostUpdate[] = R"({"session":1,"ops":[["r","x",null],["w","x",1]]}
 {"session":2,"ops":[["r","x",null],["w","x",2]]}
@@ -69,6 +70,27 @@ TEST(ExamineTest, TellsWhatAskedForAndWhatElseHolds) {
   EXPECT_THAT(stages, ElementsAre(ExamineStage::Checking, ExamineStage::Explaining,
                                   ExamineStage::OtherLevels));
   EXPECT_THAT(describe(history, out, {.name = "h"}), HasSubstr("allowed up to "));
+}
+
+// What was asked for is known before anything is told of it, and what is said then is how the report
+// begins.
+TEST(ExamineTest, TheVerdictComesFirst) {
+  for (const Level level : {Level::Si, Level::Causal}) {
+    const History history = parse(kLostUpdate);
+    std::string begun;
+    ExamineOptions options{.levels = {level}};
+    options.decided = [&](std::span<const Verdict> verdicts) {
+      ASSERT_EQ(verdicts.size(), 1u);
+      begun = headline_start(history, verdicts[0], {.name = "h"});
+    };
+    options.progress = [&](ExamineStage stage) {
+      EXPECT_EQ(begun.empty(), stage == ExamineStage::Checking);
+    };
+    const Examination out = examined(history, options);
+    EXPECT_THAT(describe(history, out, {.name = "h"}), StartsWith(begun));
+    EXPECT_EQ(begun, level == Level::Si ? "h: VIOLATED si" : "h: holds causal\n");
+    EXPECT_GT(out.telling_seconds, 0);
+  }
 }
 
 // Read committed is violated by as few transactions and in a worse way, so that is told; the long

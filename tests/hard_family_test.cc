@@ -110,6 +110,32 @@ TEST(HardFamilyTest, AFormulaIsSatisfiableIfItsHistoryIsSerializable) {
   EXPECT_GT(counts.violated, 0u);
 }
 
+// Members of the size that is measured (bench/frontier/compare), with what clingo says of them.
+TEST(HardFamilyTest, LargerMembersAreDecided) {
+  struct Member {
+    const char* name;
+    Level level;
+    Outcome outcome;
+  };
+  constexpr Member kMembers[] = {
+      {"blind-400-10-2", Level::SessionSi, Outcome::Holds},
+      {"colour-80-1", Level::SessionSerializable, Outcome::Holds},
+      {"colour-80-2", Level::SessionSerializable, Outcome::Violated},
+      {"sat-150-1", Level::SessionSerializable, Outcome::Holds},
+      {"stale-8000-17000-1", Level::SessionSerializable, Outcome::Violated},
+      {"stale-1000-300-1", Level::SessionSi, Outcome::Holds},
+      {"stale-1000-200-1", Level::Prefix, Outcome::Holds},
+  };
+  if (kSlowdown > 1) GTEST_SKIP() << "takes too long in this build";
+  for (const auto& [name, level, outcome] : kMembers) {
+    const History history = *bench::hard_history(name);
+    const auto verdict = check(history, level);
+    ASSERT_TRUE(verdict.ok());
+    EXPECT_EQ(verdict->outcome, outcome) << name << " at " << info(level).name;
+    EXPECT_EQ(oracle::complaint_about_proof(history, *verdict), "") << name;
+  }
+}
+
 // Of the kind on which the solver on demand once lost its way: it put the literals of a clause that
 // it watched in another order.
 TEST(HardFamilyTest, ParallelSiIsDecidedOnTheFrontier) {

@@ -1,10 +1,11 @@
 // How fast files load, in bytes of the file per second: 1M transactions of 8 operations, 50
-// sessions, 100k keys, from a temporary folder. The first, untimed load warms the page cache.
+// sessions, 100k keys, or 500k, from a temporary folder. The first, untimed load warms the page cache.
 
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <system_error>
 
@@ -33,28 +34,32 @@ struct TemporaryFile {
   fs::path path;
 };
 
-const History& made() {
-  static const History history = [] {
+const History& made(std::uint64_t keys) {
+  static std::map<std::uint64_t, History> histories;
+  const auto [at, added] = histories.try_emplace(keys);
+  if (added) at->second = [keys] {
     GenerateOptions options;
     options.txns = kTxns;
     options.sessions = 50;
-    options.keys = 100'000;
+    options.keys = keys;
     options.timestamps = true;      // Chronos has no transactions without, and
     options.store = Level::Causal;  // no aborted ones: this store never refuses a commit.
     return *generate(options);
   }();
-  return history;
+  return at->second;
 }
 
+// Arguments: the format, keys.
 void BM_LoadFile(benchmark::State& state) {
   const auto format = static_cast<Format>(state.range(0));
+  const History& wanted = made(static_cast<std::uint64_t>(state.range(1)));
   const TemporaryFile file(info(format).extension);
-  if (!write_history(made(), file.path.string(), format).ok()) {
+  if (!write_history(wanted, file.path.string(), format).ok()) {
     return state.SkipWithError("cannot write the file");
   }
-  const auto same = [](const Result<History>& history) {
-    return history.ok() && history->txn_count() == made().txn_count() &&
-           history->op_count() == made().op_count() && history->key_count() == made().key_count();
+  const auto same = [&wanted](const Result<History>& history) {
+    return history.ok() && history->txn_count() == wanted.txn_count() &&
+           history->op_count() == wanted.op_count() && history->key_count() == wanted.key_count();
   };
   const ReadOptions options{.format = format};
   if (!same(read_history(file.path.string(), options))) {
@@ -66,10 +71,12 @@ void BM_LoadFile(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * bytes);
 }
 BENCHMARK(BM_LoadFile)
-    ->ArgName("format")
-    ->Arg(static_cast<std::int64_t>(Format::NativeBinary))
-    ->Arg(static_cast<std::int64_t>(Format::Native))
-    ->Arg(static_cast<std::int64_t>(Format::Chronos))
+    ->ArgNames({"format", "keys"})
+    ->Args({static_cast<std::int64_t>(Format::NativeBinary), 100'000})
+    ->Args({static_cast<std::int64_t>(Format::Native), 100'000})
+    ->Args({static_cast<std::int64_t>(Format::Native), 500'000})
+    ->Args({static_cast<std::int64_t>(Format::Chronos), 100'000})
+    ->Args({static_cast<std::int64_t>(Format::JepsenEdn), 100'000})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();

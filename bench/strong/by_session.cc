@@ -1,6 +1,7 @@
 #include "strong/by_session.h"
 
 #include <utility>
+#include <vector>
 
 #include "ouro/history_builder.h"
 
@@ -21,6 +22,11 @@ History by_session(const History& history) {
           builder.write(key, op.value);
         } else if (op.kind == OpKind::Delete) {
           builder.remove(key, op.value);
+        } else if (op.kind == OpKind::Append) {
+          builder.append(key, op.value);
+        } else if (op.value.is_list()) {
+          const auto list = history.list(op.value);
+          builder.read_list(key, std::vector<Value>(list.begin(), list.end()));
         } else {
           builder.read(key, op.value);
         }

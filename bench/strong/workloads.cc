@@ -105,6 +105,33 @@ Workload weak() {
   return workload;
 }
 
+// What King Cobra calls heavy writes: most operations write, without a read.
+Workload heavy_writes() {
+  Workload workload = general("heavy-10k", "heavy writes, 10k txns, 20 sessions, 1k keys", 10'000,
+                              1'000);
+  workload.options.workload = WorkloadKind::HeavyWrite;
+  workload.options.sessions = 20;
+  workload.expected = {kSerHolds};
+  return workload;
+}
+
+// By snapshots, on which levels without sessions were once lost.
+Workload blind_snapshots() {
+  Workload workload = blind("blindw-8k-si", "BlindW-RW 8k txns, 48 sessions, 2k keys, by snapshots",
+                            8'000, 2'000);
+  workload.options.sessions = 48;
+  workload.options.store = Level::SessionSi;
+  workload.options.seed = 1;
+  workload.expected = {kSiHolds};
+  return workload;
+}
+
+Workload lists(std::string id, std::string title, std::uint64_t txns) {
+  Workload workload = general(std::move(id), std::move(title), txns, 100);
+  workload.options.workload = WorkloadKind::ListAppend;
+  return workload;
+}
+
 std::vector<Workload> all() {
   return {
       general("10k", "10k txns, 25 sessions, 8 ops, 5k keys", 10'000, 5'000),
@@ -126,6 +153,10 @@ std::vector<Workload> all() {
       long_fork("gsib-2k", "G-SIb planted in BlindW-RW 2k", 2'000),
       long_fork("gsib-5k", "G-SIb planted in BlindW-RW 5k", 5'000),
       rmw(),
+      heavy_writes(),
+      blind_snapshots(),
+      lists("lists-100k", "list-append, 100k txns", 100'000),
+      lists("lists-1m", "list-append, 1M txns", 1'000'000),
       viper("viper-400", "Viper's BlindW-RW 400 txns, 2k keys", 400),
       viper("viper-2k", "Viper's BlindW-RW 2k txns", 2'000),
       viper("viper-10k", "Viper's BlindW-RW 10k txns", 10'000),

@@ -1,5 +1,6 @@
 #include "versions/predicate_mix.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <utility>
@@ -22,6 +23,7 @@ class Table {
       b_.begin_txn(b_.session(static_cast<std::int64_t>(t % 10)));
       const auto now = static_cast<std::int64_t>(2 * t);
       b_.timestamps({now, 0}, {now + 1, 0});
+      if (lost_ < mix_.lost_updates * (t + 1) / mix_.txns) lose_update();
       for (std::uint32_t i = 0; i < mix_.ops_per_txn; ++i) op();
     }
     if (mix_.version_sets) {
@@ -68,6 +70,19 @@ class Table {
     b_.write(keys_[k], row.value);
   }
 
+  // Reads the version before the last one of the row that has most, and overwrites the last one.
+  void lose_update() {
+    const auto fewer = [](const Row& a, const Row& b) {
+      return a.versions.size() < b.versions.size();
+    };
+    const auto most = std::max_element(rows_.begin(), rows_.end(), fewer);
+    if (most->versions.size() < 2) return;
+    const auto k = static_cast<std::size_t>(most - rows_.begin());
+    b_.read(keys_[k], most->versions.end()[-2]);
+    write(k);
+    ++lost_;
+  }
+
   // A select, a minimum, or an update of what a select finds.
   void predicate() {
     const auto low = static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(mix_.values));
@@ -109,6 +124,7 @@ class Table {
   ColumnId column_;
   std::set<std::pair<std::int64_t, std::size_t>> index_;  // Of rows that are there.
   std::int64_t next_ = 0;
+  std::uint64_t lost_ = 0;
 };
 
 }  // namespace

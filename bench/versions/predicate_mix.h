@@ -15,10 +15,11 @@ struct PredicateMix {
   std::int64_t values = 1'000;   // Of the column that predicates compare,
   std::int64_t width = 10;       // of which a range takes this many.
   bool version_sets = false;     // Otherwise timestamps imply what a read saw.
+  std::uint64_t lost_updates = 0;  // Read what somebody else had overwritten, and overwrite that.
   std::uint64_t seed = 1;
 };
 
-// Transactions that ran one after the other.
+// Transactions that ran one after the other, but for lost updates.
 [[nodiscard]] History make(const PredicateMix& mix);
 
 }  // namespace ouro::bench

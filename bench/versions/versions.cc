@@ -14,12 +14,13 @@
 namespace ouro::bench {
 namespace {
 
-void run(benchmark::State& state, const History& history, Level level) {
+void run(benchmark::State& state, const History& history, Level level,
+         Outcome expected = Outcome::Holds) {
   CheckOptions by_versions;
   by_versions.evidence = Evidence::Versions;
   const auto verdict = check(history, level, by_versions);
   if (!verdict.ok()) return state.SkipWithError(verdict.error().to_string().c_str());
-  if (verdict->outcome != Outcome::Holds) return state.SkipWithError("wrong verdict");
+  if (verdict->outcome != expected) return state.SkipWithError("wrong verdict");
   for (auto _ : state) benchmark::DoNotOptimize(check(history, level, by_versions));
   state.SetLabel(std::string(info(level).name));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(history.txn_count()));
@@ -84,23 +85,28 @@ BENCHMARK(BM_Versions)
     ->UseRealTime()
     ->MeasureProcessCPUTime();
 
-// Arguments: transactions, rows, values of the column, whether version sets are given, level.
+// Arguments: transactions, rows, values of the column, whether version sets are given, level, and
+// how many updates were lost, which violates it.
 void BM_VersionsOfPredicates(benchmark::State& state) {
   PredicateMix mix;
   mix.txns = static_cast<std::uint64_t>(state.range(0));
   mix.rows = static_cast<std::uint64_t>(state.range(1));
   mix.values = state.range(2);
   mix.version_sets = state.range(3) != 0;
-  run(state, make(mix), static_cast<Level>(state.range(4)));
+  mix.lost_updates = static_cast<std::uint64_t>(state.range(5));
+  run(state, make(mix), static_cast<Level>(state.range(4)),
+      mix.lost_updates > 0 ? Outcome::Violated : Outcome::Holds);
 }
 BENCHMARK(BM_VersionsOfPredicates)
-    ->ArgNames({"txns", "rows", "values", "sets", "level"})
-    ->Args({2'500, 100, 1'000, 1, static_cast<int>(Level::Serializable)})
-    ->Args({2'500, 100, 1'000, 0, static_cast<int>(Level::Serializable)})
-    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::Serializable)})
-    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::ParallelSi)})
-    ->Args({10'000, 100, 1'000, 1, static_cast<int>(Level::Serializable)})
-    ->Args({100'000, 10'000, 10'000, 0, static_cast<int>(Level::Serializable)})
+    ->ArgNames({"txns", "rows", "values", "sets", "level", "lost"})
+    ->Args({2'500, 100, 1'000, 1, static_cast<int>(Level::Serializable), 0})
+    ->Args({2'500, 100, 1'000, 0, static_cast<int>(Level::Serializable), 0})
+    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::Serializable), 0})
+    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::ParallelSi), 0})
+    ->Args({10'000, 1'000, 1'000, 0, static_cast<int>(Level::ParallelSi), 1})
+    ->Args({10'000, 100, 1'000, 1, static_cast<int>(Level::Serializable), 0})
+    ->Args({10'000, 100, 1'000, 1, static_cast<int>(Level::ParallelSi), 1})
+    ->Args({100'000, 10'000, 10'000, 0, static_cast<int>(Level::Serializable), 0})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->MeasureProcessCPUTime();

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ouro/check.h"
@@ -62,14 +63,16 @@ struct ExamineOptions {
     AllLevels,
   } explain = Explain::WeakestLevels;
   // Whether to report what the courtesies OtherLevels and ReadsAlone find. Each may take as much
-  // work as Checking, or about a second if that is more. If something is explained, other levels
-  // are asked in any case: the smallest story may be of one of them.
+  // work as reading and Checking, or about a quarter of a second if that is more. If something is
+  // explained, other levels are asked in any case: the smallest story may be of one of them.
   bool other_levels = true;
   bool reads_alone = true;
   // If not empty, every violated level is explained. Names that do not show there are looked for in
   // further stories, and at weaker levels, too; what is found of them is told last.
   Expectation expectation;
   std::function<void(ExamineStage)> progress;  // Called when a stage begins; may be empty.
+  // Called with Examination::verdicts as soon as they are known, before all else; may be empty.
+  std::function<void(std::span<const Verdict>)> decided;
 };
 
 struct Examination {
@@ -85,7 +88,8 @@ struct Examination {
   // is told first of a level does not depend on what else is reported.
   std::vector<Explanation> explanations;
   std::optional<ExpectationMet> met;  // Whether the expectation was met, if there was one.
-  double check_seconds = 0;           // How long the stage Checking took.
+  double check_seconds = 0;           // How long the stage Checking took,
+  double telling_seconds = 0;         // and how long all others took.
 };
 
 // The outcome of all: ExpectationMet::outcome if something was expected, else the worst verdict
@@ -94,8 +98,9 @@ struct Examination {
 
 // Examines `history` as `options` say. The errors are those of check().
 //
-// Cost: that of check(); then as much again, or about a second of work if that is more, for each
-// courtesy; and as much, or two seconds of work, for each level that is explained.
+// Cost: that of check(); then as much as that and reading, or about a quarter of a second of work
+// if that is more, for each courtesy; and as much, or half a second of work, for each level that is
+// explained.
 [[nodiscard]] Result<Examination> examine(const History& history, const ExamineOptions& options);
 
 }  // namespace ouro

@@ -48,9 +48,12 @@ struct ReportOptions {
     std::uint64_t operations = 0;
   };
   std::optional<Whole> whole;
-  std::optional<double> load_seconds;   // How long reading took, if it is to be told,
-  std::optional<double> check_seconds;  // and how long checking took.
-  std::optional<Outcome> observed;      // Examination::observed, if known.
+  // How long reading took, if it is to be told; how long checking took; and all else, which is to
+  // explain and to ask about other levels.
+  std::optional<double> load_seconds;
+  std::optional<double> check_seconds;
+  std::optional<double> telling_seconds;
+  std::optional<Outcome> observed;  // Examination::observed, if known.
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
@@ -64,6 +67,11 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
+// What the headline begins with, whatever is explained: "bank.jsonl: VIOLATED read-atomic". All of it
+// if the level is not violated.
+[[nodiscard]] std::string headline_start(const History& history, const Verdict& verdict,
+                                         const ReportOptions& options = {});
+
 // The same for several levels of one history. The headline is still one line. The description has
 // the outcome of each level, the strongest levels that the database kept, and the stories of the
 // weakest levels violated. REQUIRES: at least one verdict; all by the same evidence.
@@ -72,8 +80,8 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
 
-// The same for what examine() found. Explanations, others, observed and check_seconds are taken
-// from the examination, not from the options.
+// The same for what examine() found. Explanations, others, observed, check_seconds and
+// telling_seconds are taken from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, const Examination& examination,

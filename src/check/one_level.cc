@@ -75,7 +75,10 @@ Verdict decide(const Observed& observed, const PredicateReads& predicates, Quest
   Verdict verdict{.level = level};
   if (observed.stopped() || predicates.stopped()) return verdict;
   std::vector<PredicateFlaw> flaws = predicates.flaws();
-  if (observed.has_untold()) flaws = impossible_results(observed);
+  if (observed.has_untold()) {
+    flaws = impossible_results(observed, budget);
+    if (budget.exhausted()) return verdict;
+  }
   add_wrong_reads(verdict, observed, flaws, options.examples);
   if (verdict.outcome == Outcome::Violated) return verdict;
   if (rules(level).is(LevelFamily::CommitOrder)) {
@@ -137,7 +140,8 @@ Verdict decide_partial(Observed& observed, const PredicateReads& predicates, Que
                        const Budget& budget, const CheckOptions& options);
 
 // At parallel SI no order says what a predicate read saw. The level that is searched first takes
-// few edges. Only if it fails are all edges of all reads needed.
+// few edges. If it fails, these are often enough to violate parallel SI, too. Only if they are not
+// are all edges of all reads needed, which may be millions.
 Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Question question,
                         const Budget& budget, const CheckOptions& options) {
   const Level level = question.level;
@@ -149,7 +153,12 @@ Verdict decide_parallel(Observed& observed, const PredicateReads& predicates, Qu
   if (predicates.partial().valid()) {
     return decide_partial(observed, predicates, question, budget, options);
   }
+  if (predicates.unplaced().empty()) {  // So no edge is a guess.
+    Verdict verdict = decide(observed, predicates, question, budget, options);
+    if (verdict.outcome == Outcome::Violated) return verdict;
+  }
   std::vector<PredicateEdge> edges = predicates.all(observed, budget, options.threads);
+  if (budget.exhausted()) return Verdict{.level = level};
   OpId open;
   if (!predicates.unplaced().empty()) {
     const auto certain =

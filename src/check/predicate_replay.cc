@@ -96,7 +96,8 @@ void PredicateReplay::aggregate(OpId id, std::vector<ReadKey>& out) {
   if (result.has_result()) return;
   if (aggregates_++ >= kMostAggregates) return;
   const std::size_t before = out.size();
-  add_all_keys(o_, lists_, id, out);
+  if (!written_) written_.emplace(written_rows(o_, lists_));
+  add_all_keys(o_, *written_, id, out);
   if (out.size() == before) impossible_.add(whole_, lists_, id, out);
 }
 

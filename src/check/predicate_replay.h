@@ -1,6 +1,7 @@
 // By observation: the selects and aggregates, replayed in an order that was found.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/budget.h"
@@ -43,6 +44,7 @@ class PredicateReplay {
   std::vector<KeyId> keys_;  // Scratch of for_each_key().
   Impossible impossible_;
   int aggregates_ = 0;
+  std::optional<WrittenRows> written_;  // Once an aggregate asks for them.
 };
 
 }  // namespace ouro

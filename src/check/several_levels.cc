@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/level_rules.h"
 #include "base/parallel.h"
@@ -183,8 +184,9 @@ class LevelByLevel {
 // strongest, as most databases keep what they promise; once a level is violated, the one comes next
 // that settles most of the others however it turns out.
 //
-// If time or work is limited, no level gets more than a share of it before all had their turn. Once
-// one used up its share, levels that need no search come first, as they are quick.
+// If time or work is limited, no level gets more than a share of it before all had their turn: the
+// first, which answers for most others, a half, and those behind it a quarter each. Once one used up
+// its share, levels that need no search come first, as they are quick.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,
@@ -207,6 +209,7 @@ class OutcomesOnly {
   }
 
  private:
+  static constexpr unsigned kFirstShare = 2;
   static constexpr unsigned kShare = 4;
 
   // Gives every undecided level one turn, with 1/`share` of the time and of the work, and fills in
@@ -216,7 +219,8 @@ class OutcomesOnly {
     for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
          open = undecided(verdicts, slow)) {
       const Level next = choose(open, !slow.empty());
-      const Outcome outcome = decide(next, share);
+      const bool first = std::exchange(first_, false);
+      const Outcome outcome = decide(next, first && share > 1 ? kFirstShare : share);
       if (outcome == Outcome::Undecided) slow.push_back(next);
       violated_ |= outcome == Outcome::Violated;
       for (Verdict& verdict : verdicts) {
@@ -282,6 +286,7 @@ class OutcomesOnly {
   const PredicateReads& predicates_;
   const Budget& budget_;
   const CheckOptions& options_;
+  bool first_ = true;      // Whether no level was asked yet.
   bool violated_ = false;  // Whether any level was found violated.
   std::string reason_;     // Why a level could not be decided, if not for a limit.
 };

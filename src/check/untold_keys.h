@@ -5,16 +5,20 @@
 #include <vector>
 
 #include "base/budget.h"
-#include "check/scans.h"
 #include "check/observed/observed.h"
+#include "check/predicates/written_rows.h"
+#include "check/scans.h"
 #include "check/versions/read_parts.h"
 #include "ouro/check.h"
 
 namespace ouro {
 
-// Adds the keys of which a read may have seen something that it does not tell: rows that match in
-// some version, also of transactions that do not take part yet. `lists`: list_keys().
-void add_all_keys(const Observed& observed, const std::vector<bool>& lists, OpId read,
+// All rows in any version, also of transactions that do not take part yet. `lists`: list_keys().
+[[nodiscard]] WrittenRows written_rows(const Observed& observed, const std::vector<bool>& lists);
+
+// Adds the keys of which a read may have seen something that it does not tell: those of `rows` that
+// match.
+void add_all_keys(const Observed& observed, WrittenRows& rows, OpId read,
                   std::vector<ReadKey>& out);
 
 // A read that no versions mend: a select that does not return what its transaction wrote before, or
@@ -40,7 +44,9 @@ struct AllUntold {
 
 // The selects and aggregates of which no versions give the result, if each key that is a read of
 // `observed` was seen as its source says, or, if it has none, as any of its candidates. Only reads
-// that have such keys are looked at. Selects are judged by what their transaction wrote before.
-[[nodiscard]] std::vector<PredicateFlaw> impossible_results(const Observed& observed);
+// that have such keys are looked at. Selects are judged by what their transaction wrote before. If
+// the budget is exhausted, the result is meaningless.
+[[nodiscard]] std::vector<PredicateFlaw> impossible_results(const Observed& observed,
+                                                            const Budget& budget);
 
 }  // namespace ouro

@@ -121,9 +121,10 @@ class Checker {
     const History& history = ***read_in;
     choose_levels(history);
     report.load_seconds = seconds_since(start);
-    const auto examined = examine_watched(history, name);
+    std::string begun;  // What was printed before all is known.
+    const auto examined = examine_watched(history, report, begun);
     if (!examined.ok()) return refuse(path, examined.error());
-    print_examination(path, history, *examined, report, lines.get());
+    print_examination(path, history, *examined, report, lines.get(), begun);
     forms_.add({.name = name,
                 .history = &history,
                 .verdicts = examined->verdicts,
@@ -145,29 +146,46 @@ class Checker {
     for (const Level level : levels_.levels) {
       out.verdicts.push_back({.level = level, .evidence = evidence_, .reason = given_up_});
     }
-    print_examination(path, nothing, out, report, nullptr);
+    print_examination(path, nothing, out, report, nullptr, {});
     forms_.add({.name = report.name, .history = &nothing, .verdicts = out.verdicts});
     return status_of(std::string(report.name), out);
   }
 
-  // Ctrl-C during a courtesy only ends that courtesy.
-  Result<Examination> examine_watched(const History& history, const std::string& name) const {
+  // Ctrl-C during a courtesy only ends that courtesy. Sets `begun` to what it printed of the report.
+  Result<Examination> examine_watched(const History& history, const ReportOptions& report,
+                                      std::string& begun) const {
     std::optional<Result<Examination>> out;
     watched_in_stages([&](const TellStage& tell) {
       bool courtesy = false;
       ExamineOptions options = examine_options();
+      options.decided = [&](std::span<const Verdict> verdicts) {
+        begun = first_said(history, verdicts, report);
+      };
+      bool said = false;
       options.progress = [&](ExamineStage stage) {
         if (courtesy && interrupted()) {
           forget_interrupt();
           catch_interrupt();
         }
         courtesy = is_courtesy(stage);
-        tell(what_is_done(stage, name));
+        tell(what_is_done(stage, std::string(report.name)), said ? std::string() : begun);
+        said = !begun.empty();
       };
       out = examine(history, options);
     });
     if (out->ok()) name_limit((*out)->verdicts);
     return *std::move(out);
+  }
+
+  // What is said of the level that was asked for before anything is told of it. Nothing if that is
+  // not known yet; nor, on a terminal, half a line, as the line of progress would be in its way.
+  [[nodiscard]] std::string first_said(const History& history, std::span<const Verdict> verdicts,
+                                       const ReportOptions& report) const {
+    const bool text = flags_.output == "text" && !flags_.quiet && full_story_;
+    if (!text || verdicts.size() != 1 || verdicts[0].outcome == Outcome::Undecided) return {};
+    const bool whole_line = verdicts[0].outcome == Outcome::Holds;
+    if (!whole_line && stderr_is_terminal()) return {};
+    return headline_start(history, verdicts[0], report);
   }
 
   // Verdicts know only how much time was left to them.
@@ -267,7 +285,7 @@ class Checker {
 
   void print_examination(const std::string& path, const History& history,
                          const Examination& examination, const ReportOptions& report,
-                         const RecordedLines* lines) const {
+                         const RecordedLines* lines, std::string_view begun) const {
     if (flags_.quiet) return;
     // Anomalies that elle-cli was asked for count as those that the level forbids.
     const Outcome elle =
@@ -286,7 +304,12 @@ class Checker {
     } else if (!full_story_) {
       print(headline(history, examination, report));
     } else {
-      print(describe(history, examination, report));
+      const std::string all = describe(history, examination, report);
+      if (all.starts_with(begun)) {
+        print(std::string_view(all).substr(begun.size()));
+      } else {
+        print('\n' + all);
+      }
     }
   }
 

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <exception>
 #include <memory>
-#include <new>
 
 #include "cli/command.h"
 #include "cli/flags.h"
+#include "cli/guarded.h"
 #include "cli/terminal.h"
 
 namespace ouro::cli {
@@ -127,17 +126,12 @@ int internal_error(std::string_view what) {
 int main(int argc, char** argv) {
   using namespace ouro::cli;
   std::signal(SIGPIPE, SIG_IGN);
-  try {
+  const auto all = [&] {
     const int status = run(argc, argv);
     const std::string problem = output_error();
     const int end = problem.empty() ? status : internal_error(problem);
     if (work_left_behind()) leave(end);
     return end;
-  } catch (const std::bad_alloc&) {
-    return internal_error("out of memory");
-  } catch (const std::exception& error) {
-    return internal_error(std::string("internal error: ") + error.what());
-  } catch (...) {
-    return internal_error("internal error");
-  }
+  };
+  return guarded(all, internal_error);
 }

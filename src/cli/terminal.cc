@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "ouro/format.h"
 
@@ -92,12 +93,12 @@ class ProgressLine {
     shown_ = true;
   }
 
- private:
   void erase() {
     if (shown_) print_error("\r\033[K");
     shown_ = false;
   }
 
+ private:
   std::string what_;
   bool wanted_;
   bool shown_ = false;
@@ -109,7 +110,8 @@ class ProgressLine {
 struct Watched {
   std::mutex mutex;
   std::condition_variable ended;
-  std::string what;  // What the line of progress says.
+  std::string what;     // What the line of progress says.
+  std::string printed;  // What is to be printed on standard output before it goes on.
   bool done = false;
   std::exception_ptr failure;
 };
@@ -138,9 +140,14 @@ bool watch(const std::shared_ptr<Watched>& state, const std::function<bool()>& s
         g_left_behind = true;
         return false;
       }
+      if (!state->printed.empty()) {
+        progress.erase();
+        print(std::exchange(state->printed, {}));
+      }
       progress.update(state->what);
     }
   }
+  print(state->printed);
   worker.join();
   if (state->failure) std::rethrow_exception(state->failure);
   return true;
@@ -200,9 +207,10 @@ bool work_left_behind() { return g_left_behind; }
 void watched_in_stages(std::function<void(const TellStage&)> work) {
   const auto state = std::make_shared<Watched>();
   watch(state, nullptr, [&state, &work] {
-    work([&state](std::string what) {
+    work([&state](std::string what, std::string printed) {
       const std::lock_guard lock(state->mutex);
       state->what = std::move(what);
+      state->printed += printed;
     });
   });
 }

@@ -44,8 +44,8 @@ bool watched(const std::string& what, const std::function<bool()>& stop,
 [[nodiscard]] bool work_left_behind();
 
 // The same for work in stages that is waited for: `work` calls the function it is given to say what
-// it does from then on.
-using TellStage = std::function<void(std::string what)>;
+// it does from then on, and what is to be printed at once, if anything.
+using TellStage = std::function<void(std::string what, std::string printed)>;
 void watched_in_stages(std::function<void(const TellStage&)> work);
 
 // Ends the process without waiting for work left behind.

@@ -26,9 +26,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a courtesy may cost, in steps: about a second, or if that is more, as much as the check
-// itself; half of that after a violation, which is explained besides.
-constexpr std::uint64_t kLeastCourtesy = 100'000'000;
+// What a courtesy may cost, in steps: as much as reading and checking the history, or half of that
+// after a violation, which is explained besides; but in any case about a quarter of a second.
+constexpr std::uint64_t kLeastCourtesy = 25'000'000;
+// The same for what is told of a level.
+constexpr std::uint64_t kLeastTelling = 50'000'000;
+constexpr std::uint64_t kStepsToReadOp = 20;
 
 class Examining {
  public:
@@ -46,7 +49,8 @@ class Examining {
     if (!verdicts.ok()) return std::move(verdicts).error();
     out_.verdicts = *std::move(verdicts);
     out_.check_seconds = std::chrono::duration<double>(passed()).count();
-    spent_ = budget.spent();
+    if (options_.decided) options_.decided(out_.verdicts);
+    spent_ = budget.spent() + kStepsToReadOp * h_.op_count();
     const bool violated = worst(out_.verdicts) == Outcome::Violated;
     courtesy_ = std::max(kLeastCourtesy, violated ? spent_ / 2 : spent_);
     if (options_.reads_alone) out_.observed = ask_reads_alone();
@@ -62,6 +66,8 @@ class Examining {
     if (options_.other_levels) out_.others = std::move(others);
     keep_first_examples();
     if (!options_.expectation.empty()) meet();
+    const double all = std::chrono::duration<double>(passed()).count();
+    out_.telling_seconds = all - out_.check_seconds;
     return std::move(out_);
   }
 
@@ -193,7 +199,7 @@ class Examining {
     how.clock_drift = how_.clock_drift;
     how.threads = how_.threads;
     how.memory_limit = how_.memory_limit;
-    how.work_limit = std::max(how.work_limit, spent_);
+    how.work_limit = std::max(kLeastTelling, spent_);
     return how;
   }
 
@@ -299,7 +305,7 @@ class Examining {
   const ExamineOptions& options_;
   CheckOptions how_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
-  std::uint64_t spent_ = 0;     // What Checking took, in steps.
+  std::uint64_t spent_ = 0;     // What reading and Checking took, in steps.
   std::uint64_t courtesy_ = 0;  // What each courtesy may take, in steps.
   Examination out_;
 };

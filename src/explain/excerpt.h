@@ -3,6 +3,7 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -22,6 +23,7 @@ struct Excerpt {
   std::vector<TxnId> txns;
   std::vector<OpId> ops;
   std::vector<KeyId> keys;
+  std::uint64_t steps = 0;  // What its predicate reads took, in steps of work (budget.h).
 };
 
 class Excerpter {
@@ -29,8 +31,7 @@ class Excerpter {
   // `keys`: by KeyId, whether parts may have operations on it; empty: all. `lacking`: whether parts
   // may lack writes of it, undone ones included, that the history has; empty: all, and predicate
   // reads make it so, too. `history` must outlive the excerpter. Cost: linear, with hashing only
-  // for writes of keys that are in both; with predicate reads and by versions also the cost of
-  // RowGrounds.
+  // for writes of keys that are in both.
   explicit Excerpter(const History& history, Evidence evidence, std::vector<bool> keys = {},
                      std::vector<bool> lacking = {});
 
@@ -70,6 +71,12 @@ class Excerpter {
   [[nodiscard]] const std::vector<RowGrounds::Matter>* open_rows(OpId read) const {
     return grounds_ ? grounds_->open(read) : nullptr;
   }
+  // About what it takes to make a part with all predicate reads, in steps of work.
+  [[nodiscard]] std::uint64_t steps_for_all() const {
+    return grounds_ ? grounds_->steps_for_all() : 0;
+  }
+  // What these two took since the last call, in steps of work.
+  [[nodiscard]] std::uint64_t take_steps() const { return grounds_ ? grounds_->take_steps() : 0; }
   // All writes of a key by transactions that did not abort.
   [[nodiscard]] std::span<const OpId> writes_of(KeyId key) const;
   // As RowGrounds::is_even(). REQUIRES: the row is one of the read's grounds.

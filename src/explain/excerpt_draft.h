@@ -65,6 +65,10 @@ class ExcerptDraft {
   // The ids that the keys of the part have in the whole.
   [[nodiscard]] std::vector<KeyId> take_key_ids() { return std::move(key_ids_); }
 
+  // Counts work, in steps, and how much it was so far.
+  void note_steps(std::uint64_t steps) { steps_ += steps; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
   // Where the part is written to.
   Storage& storage() { return *s_; }
   // The part, when all of it is written.
@@ -78,6 +82,8 @@ class ExcerptDraft {
     TxnId lacking;       // The transaction of all that do not; invalid if they are of several.
   };
   Staying staying(KeyId key, Value value);
+
+  std::uint64_t steps_ = 0;
 
   const Excerpter& e_;
   const History& h_;

@@ -47,6 +47,8 @@ class PredicateExcerpt {
 
  private:
   using Left = ExcerptDraft::Left;
+  static constexpr std::uint64_t kStepsPerWrite = 4;
+  static constexpr std::uint64_t kStepsPerGround = 10;
 
   // Of a read of which it is open what it saw: whether each row that mattered to it has all its
   // versions in this part, or none. With some of them the read could have seen less than it could.
@@ -55,10 +57,16 @@ class PredicateExcerpt {
     if (rows == nullptr) return true;
     for (const RowGrounds::Matter& row : *rows) {
       const auto writes = e_.writes_of(row.key);
-      const auto left =
-          std::count_if(writes.begin(), writes.end(), [&](OpId write) { return d_.stays(write); });
-      const bool all = e_.knows(row.key) && left == std::ssize(writes);
-      if (!all && (left > 0 || row.initially)) return false;
+      bool any = row.initially;
+      bool all = e_.knows(row.key);
+      for (const OpId write : writes) {
+        d_.note_steps(kStepsPerWrite);
+        const bool stays = d_.stays(write);
+        any |= stays;
+        all &= stays;
+        if (any && !all) return false;
+      }
+      if (any && !all) return false;
       if (all && row.initially) d_.key(row.key);  // Nobody may mention it.
       exact &= all;
     }
@@ -77,6 +85,7 @@ class PredicateExcerpt {
   // nothing about the row.
   bool stands(const Op& op, const std::vector<RowGrounds::Row>& grounds, const PredicateRead& read,
               bool& exact) {
+    d_.note_steps(kStepsPerGround * grounds.size());
     for (const RowGrounds::Row& row : grounds) {
       const bool stands = is_grounded(row) || is_even(op.id, row);
       if (!stands && d_.is_written(row.key)) return false;

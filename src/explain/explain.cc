@@ -18,6 +18,7 @@
 #include "check/versions/worst_cycle.h"
 #include "explain/cases.h"
 #include "explain/core.h"
+#include "explain/explain_within.h"
 #include "explain/lift.h"
 #include "explain/lost_update.h"
 #include "explain/names.h"
@@ -37,6 +38,7 @@ constexpr std::size_t kManyAnomalies = 1000;
 // What it costs, in steps for each operation, to go through a history or to make a part of it.
 constexpr std::uint64_t kStepsPerLook = 4;
 constexpr std::uint64_t kStepsPerExcerpt = 30;
+constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
 // How many steps a part may be shrunk for, whatever was spent before: about a fifth of a second.
 constexpr std::uint64_t kLeastToShrink = 20'000'000;
 
@@ -57,11 +59,12 @@ bool is_mutual_overwriting(const std::vector<Case>& cases) {
 
 class Explaining {
  public:
-  Explaining(const History& history, const Verdict& verdict, const ExplainOptions& options)
+  Explaining(const History& history, const Verdict& verdict, const ExplainOptions& options,
+             const Budget& whole)
       : h_(history),
         first_(verdict),
         options_(options),
-        budget_(options.time_limit, options.cancelled, options.memory_limit, options.work_limit),
+        budget_(whole, Steps{options.work_limit == 0 ? kNoLimit : options.work_limit}),
         worst_first_(verdict.evidence == Evidence::Versions &&
                      !rules(verdict.level).is(LevelFamily::CommitOrder) &&
                      has_complete_orders(history)),
@@ -74,14 +77,15 @@ class Explaining {
     removed_.assign(h_.txn_count(), false);
     bool more = tell(h_, first_, nullptr);
     while (more && h_.op_count() <= kManyToCheck && !budget_.exhausted()) {
-      const Excerpt rest = without_removed();
+      const auto rest = without_removed();
+      if (!rest) break;
       CheckOptions options = check_options();
       options.examples = kManyAnomalies;
       options.threads = options_.threads;
-      const auto verdict = checked(rest.history, first_.level, options);
+      const auto verdict = checked(rest->history, first_.level, options);
       if (!verdict.ok() || verdict->outcome == Outcome::Undecided) break;
       out_.complete = verdict->outcome == Outcome::Holds;
-      more = !out_.complete && tell(rest.history, *verdict, &rest);
+      more = !out_.complete && tell(rest->history, *verdict, &*rest);
     }
     std::stable_sort(out_.stories.begin(), out_.stories.end(), [](const Story& a, const Story& b) {
       return std::tuple(a.pattern, a.variant, a.txns.size()) <
@@ -148,7 +152,7 @@ class Explaining {
                     const Excerpt* part) {
     Core core(history, verdict, suspect);
     charge_for(core, history);
-    const auto least = core.next();
+    const auto least = next(core);
     if (!least || !shows(least->history, suspect.kind)) return;
     auto story = shrunk_story(history, *least, suspect.kind, std::nullopt);
     if (!story) return;
@@ -200,7 +204,8 @@ class Explaining {
     return true;
   }
 
-  [[nodiscard]] Excerpt without_removed() const {
+  // The history without the transactions that were removed; nothing if it takes too long to make.
+  [[nodiscard]] std::optional<Excerpt> without_removed() const {
     budget_.charge(kStepsPerExcerpt * h_.op_count());
     std::vector<TxnId> left;
     std::vector<bool> kept(h_.op_count(), true);
@@ -215,7 +220,13 @@ class Explaining {
         if (h_.op(id).key.valid()) lacking[h_.op(id).key.index()] = true;
       }
     }
-    return Excerpter(h_, first_.evidence, {}, std::move(lacking)).make(left, kept);
+    const Excerpter excerpter(h_, first_.evidence, {}, std::move(lacking));
+    const bool affordable = budget_.affords(excerpter.steps_for_all());
+    budget_.charge(excerpter.take_steps());
+    if (!affordable) return std::nullopt;
+    Excerpt rest = excerpter.make(left, kept);
+    budget_.charge(rest.steps);
+    return rest;
   }
 
   // ---- one story ----
@@ -282,6 +293,12 @@ class Explaining {
     budget_.charge(steps * history.op_count());
   }
 
+  [[nodiscard]] std::optional<Excerpt> next(Core& core) const {
+    auto part = core.next();
+    if (part) budget_.charge(part->steps);
+    return part;
+  }
+
   [[nodiscard]] Story story_of(const History& history, const Verdict& verdict,
                                const Anomaly& anomaly) const {
     if (verdict.evidence == Evidence::Timestamps) return local_story(history, verdict, anomaly);
@@ -289,7 +306,7 @@ class Explaining {
     const std::vector<TxnId> txns = core.txns();
     const std::vector<OpId> ops = core.ops();
     charge_for(core, history);
-    for (auto part = core.next(); part; part = core.next()) {
+    for (auto part = next(core); part; part = next(core)) {
       if (shows(part->history, anomaly.kind)) {
         auto story = shrunk_story(history, *part, anomaly.kind, worst_of(part->history));
         if (!story) break;
@@ -330,7 +347,7 @@ class Explaining {
     };
     if (shrink_to(story, own, question)) return story;
     Core core(history, verdict, anomaly);
-    for (auto part = core.next(); part && !budget_.exhausted(); part = core.next()) {
+    for (auto part = next(core); part && !budget_.exhausted(); part = next(core)) {
       if (part->history.op_count() > kManyOfPart) break;
       if (shrink_to(story, *part, question)) return story;
     }
@@ -448,7 +465,9 @@ class Explaining {
     std::size_t count = 0;
     for (const TxnId txn : txns) count += history.end_op(txn).value - history.first_op(txn).value;
     if (count > kManyOfPart) return std::nullopt;
-    return whole_txns(history, txns, first_.evidence);
+    Excerpt part = whole_txns(history, txns, first_.evidence);
+    budget_.charge(part.steps);
+    return part;
   }
 
   // The smallest story of a part that shows `kind`: with as few transactions as possible, and of
@@ -486,6 +505,7 @@ class Explaining {
     const Shrunk any_kind = shrink(
         same_kind.part.history, evidence, [&](const History& h) { return shows(h, std::nullopt); },
         budget);
+    if (&budget != &budget_) budget_.charge(least_budget.spent());
     const History& least = any_kind.part.history;
     CheckOptions options = check_options();
     options.examples = as_bad ? kManyAnomalies : 1;
@@ -604,8 +624,14 @@ class Explaining {
 
 }  // namespace
 
+Explanation explain_within(const Budget& budget, const History& history, const Verdict& verdict,
+                           const ExplainOptions& options) {
+  return Explaining(history, verdict, options, budget).run();
+}
+
 Explanation explain(const History& history, const Verdict& verdict, const ExplainOptions& options) {
-  return Explaining(history, verdict, options).run();
+  const Budget budget(options.time_limit, options.cancelled, options.memory_limit);
+  return explain_within(budget, history, verdict, options);
 }
 
 }  // namespace ouro

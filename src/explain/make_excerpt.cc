@@ -64,6 +64,7 @@ class ExcerptMaker {
     }
     if (earlier_.valid()) out_.txns.emplace_back();
     out_.keys = d_.take_key_ids();
+    out_.steps = d_.steps() + e_.take_steps();
     out_.history = d_.history();
     out_.whole = h_;
     return std::move(out_);

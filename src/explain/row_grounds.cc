@@ -12,39 +12,84 @@
 #include "history/value_order.h"
 
 namespace ouro {
+namespace {
 
-RowGrounds::RowGrounds(const History& history, Evidence evidence)
-    : h_(history), evidence_(evidence) {
-  if (evidence == Evidence::Observed) {
+constexpr std::uint64_t kStepsPerMatch = 20;
+
+}  // namespace
+
+void RowGrounds::prepare() {
+  if (prepared_) return;
+  prepared_ = true;
+  if (evidence_ == Evidence::Observed) {
     note_writes();
-    return;
+  } else {
+    prepare_versions();
   }
-  auto observed = Observed::observe(history, Budget(), 1, evidence);
+}
+
+void RowGrounds::prepare_versions() {
+  const Budget budget;  // Counts.
+  auto observed = Observed::observe(h_, budget, 1, evidence_);
   if (!observed.ok() || RowVersions::missing_order(*observed).valid()) return;
-  const auto reads = PredicateReads::read(*observed, SnapshotAt::Start, Budget(), 1);
+  const auto reads = PredicateReads::read(*observed, SnapshotAt::Start, budget, 1);
   if (!reads.ok()) return;
   if (reads->has_snapshots()) {
-    const auto later = PredicateReads::read(*observed, SnapshotAt::Commit, Budget(), 1);
+    const auto later = PredicateReads::read(*observed, SnapshotAt::Commit, budget, 1);
     const bool at_commit = later.ok() && later->snapshots_fit();
     if (at_commit && !reads->snapshots_fit()) moments_.clear();
     if (at_commit) moments_.push_back(SnapshotAt::Commit);
   }
   observed_ = *std::move(observed);
   rows_.emplace(*observed_);
+  steps_ = budget.spent();
+}
+
+std::uint64_t RowGrounds::take_steps() {
+  constexpr std::uint64_t kStepsPerRow = 3;
+  const std::uint64_t all = steps_ + (written_ ? kStepsPerRow * written_->looked_at() : 0);
+  return all - std::exchange(taken_, all);
+}
+
+std::uint64_t RowGrounds::steps_for_all() {
+  prepare();
+  constexpr std::uint64_t kStepsPerRow = 10;  // By observation.
+  std::uint64_t steps = 0;
+  for (std::size_t i = 0; i < h_.op_count(); ++i) {
+    const OpId id{i};
+    if (!judged(id) && !is_open(id)) continue;
+    const PredicateRead& read = h_.predicate_read(id);
+    if (evidence_ == Evidence::Observed) {
+      steps += kStepsPerRow * written_->scope(read.predicate);
+    } else {
+      rows_->prepare(read.predicate);
+      steps += kStepsPerMatch * rows_->scope(read.predicate).cost;
+    }
+  }
+  return steps;
 }
 
 const std::vector<RowGrounds::Row>* RowGrounds::of(OpId read) {
+  if (!has_condition(h_.op(read).kind) || evidence_ == Evidence::Observed) return nullptr;
+  prepare();
   if (!judged(read)) return nullptr;
   const auto [at, added] = known_.try_emplace(read);
   if (added) at->second = ground(read);
   return &at->second;
 }
 
+bool RowGrounds::is_open(OpId read) const {
+  if (!has_condition(h_.op(read).kind) || !has_untold_keys(h_, read)) return false;
+  const bool placed =
+      h_.start_ts(h_.txn_of(read)).has_value() || h_.predicate_read(read).has_version_set;
+  return evidence_ == Evidence::Observed || (rows_ && !placed);
+}
+
 const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
-  if (!has_condition(h_.op(read).kind) || !has_untold_keys(h_, read)) return nullptr;
+  if (!has_condition(h_.op(read).kind)) return nullptr;
+  prepare();
+  if (!is_open(read)) return nullptr;
   const PredicateRead& details = h_.predicate_read(read);
-  const bool placed = h_.start_ts(h_.txn_of(read)).has_value() || details.has_version_set;
-  if (evidence_ == Evidence::Versions && (!rows_ || placed)) return nullptr;
   const auto [at, added] = open_.try_emplace(read);
   if (!added) return &at->second;
   if (evidence_ == Evidence::Observed) {
@@ -54,6 +99,7 @@ const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
   rows_->prepare(details.predicate);
   std::vector<RowVersions::KeyPosition> matches;
   rows_->select(details.predicate, matches);
+  steps_ += kStepsPerMatch * matches.size();
   for (const RowVersions::KeyPosition& place : matches) {
     if (!rows_->part(details, place).counts) continue;
     if (at->second.empty() || at->second.back().key != place.key) {
@@ -63,29 +109,29 @@ const std::vector<RowGrounds::Matter>* RowGrounds::open(OpId read) {
   return &at->second;
 }
 
+// All rows in any version, also in one that its own transaction overwrote: in a part of the history
+// it may be the last.
 void RowGrounds::note_writes() {
   const std::vector<bool> lists = list_keys(h_);
+  std::vector<WrittenRows::Row> rows;
+  for (std::size_t k = 0; k < h_.key_count(); ++k) {
+    const Value initial = h_.initial(KeyId{k});
+    if (!lists[k] && !initial.is_null()) rows.push_back({{KeyId{k}, initial}, true});
+  }
   for (std::size_t i = 0; i < h_.op_count(); ++i) {
     const Op op = h_.op(OpId{i});
     const bool row = writes_register(op.kind) && leaves_row(op) && !lists[op.key.index()];
-    if (row && h_.status(h_.txn_of(op.id)) != TxnStatus::Aborted) writes_.push_back(op.id);
+    if (!row || h_.status(h_.txn_of(op.id)) == TxnStatus::Aborted) continue;
+    rows.push_back({{op.key, op.value}, false});
   }
-  for (std::size_t k = 0; k < h_.key_count(); ++k) {
-    if (!lists[k] && !h_.initial(KeyId{k}).is_null()) initial_rows_.emplace_back(k);
-  }
+  written_.emplace(h_, std::move(rows));
 }
 
-// The rows that matter to a read in any version, also in one that its own transaction overwrote: in
-// a part of the history it may be the last.
-std::vector<RowGrounds::Matter> RowGrounds::rows_written(const PredicateRead& read) const {
+std::vector<RowGrounds::Matter> RowGrounds::rows_written(const PredicateRead& read) {
   std::vector<Matter> out;
-  for (const KeyId key : initial_rows_) {
-    if (row_part(h_, read, {key, h_.initial(key)}).counts) out.push_back({key, true});
-  }
-  for (const OpId write : writes_) {
-    const Op op = h_.op(write);
-    if (row_part(h_, read, {op.key, op.value}).counts) out.push_back({op.key, false});
-  }
+  written_->for_each_that_counts(read, [&](const WrittenRows::Row& row) {
+    out.push_back({row.version.key, row.initially});
+  });
   // Of each key the entry that says most comes first.
   std::sort(out.begin(), out.end(), [](const Matter& a, const Matter& b) {
     return std::pair(a.key, !a.initially) < std::pair(b.key, !b.initially);
@@ -108,6 +154,7 @@ std::vector<RowGrounds::Row> RowGrounds::ground(OpId read) {
   rows_->prepare(predicate);
   std::vector<RowVersions::KeyPosition> matches;
   rows_->select(predicate, matches);
+  steps_ += kStepsPerMatch * matches.size();
   absl::flat_hash_map<KeyId, Op> owned;  // The last own write before the read.
   for (OpId id = h_.first_op(h_.txn_of(read)); id < read; ++id.value) {
     const Op op = h_.op(id);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "check/observed/observed.h"
+#include "check/predicates/written_rows.h"
 #include "check/versions/row_versions.h"
 #include "check/versions/snapshot_moments.h"
 
@@ -26,8 +27,9 @@ namespace ouro {
 
 class RowGrounds {
  public:
-  // `history` must outlive it. Cost: that of check() by versions before it looks for cycles.
-  RowGrounds(const History& history, Evidence evidence);
+  // `history` must outlive it. The first question about a predicate read costs what check() by
+  // versions does before it looks for cycles.
+  RowGrounds(const History& history, Evidence evidence) : h_(history), evidence_(evidence) {}
 
   struct Row {
     KeyId key;
@@ -63,10 +65,18 @@ class RowGrounds {
   };
   [[nodiscard]] const std::vector<Matter>* open(OpId read);
 
+  // About how much work it is to answer for all predicate reads, in steps (budget.h).
+  [[nodiscard]] std::uint64_t steps_for_all();
+  // How much work this was since the last call, in steps.
+  [[nodiscard]] std::uint64_t take_steps();
+
  private:
+  void prepare();
+  void prepare_versions();
   void note_writes();
-  [[nodiscard]] std::vector<Matter> rows_written(const PredicateRead& read) const;
+  [[nodiscard]] std::vector<Matter> rows_written(const PredicateRead& read);
   [[nodiscard]] bool judged(OpId read) const;
+  [[nodiscard]] bool is_open(OpId read) const;
   [[nodiscard]] std::vector<Row> ground(OpId read);
   [[nodiscard]] Row own(OpId read, const Op& write) const;
   [[nodiscard]] Row row(OpId read, SnapshotAt at,
@@ -77,15 +87,16 @@ class RowGrounds {
 
   const History& h_;
   const Evidence evidence_;
+  bool prepared_ = false;
   std::optional<Observed> observed_;  // Nothing, and no rows, if the history cannot be judged.
   std::optional<RowVersions> rows_;
   // The moments at which reads without a version set may have taken their snapshots.
   std::vector<SnapshotAt> moments_{SnapshotAt::Start};
   absl::flat_hash_map<OpId, std::vector<Row>> known_;
   absl::flat_hash_map<OpId, std::vector<Matter>> open_;
-  // By observation: writes that left rows, and keys that were rows at first.
-  std::vector<OpId> writes_;
-  std::vector<KeyId> initial_rows_;
+  std::optional<WrittenRows> written_;  // By observation: by whoever did not abort.
+  std::uint64_t steps_ = 0;             // What was done, but for looks at written_.
+  std::uint64_t taken_ = 0;             // What take_steps() returned.
 };
 
 }  // namespace ouro

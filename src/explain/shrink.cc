@@ -1,6 +1,7 @@
 #include "explain/shrink.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ouro {
 namespace {
@@ -18,7 +19,7 @@ class Shrinker {
     drop_in_chunks(txns_, &Shrinker::without_txns);
     while (drop_one_by_one(txns_, &Shrinker::without_txns)) {
     }
-    return {excerpt(txns_, ops_), !stopped_};
+    return shrunk();
   }
 
   Shrunk run() {
@@ -29,7 +30,7 @@ class Shrinker {
     while (drop_one_by_one(txns_, &Shrinker::without_txns) ||
            drop_one_by_one(ops_, &Shrinker::without_ops)) {
     }
-    return {excerpt(txns_, ops_), !stopped_};
+    return shrunk();
   }
 
  private:
@@ -37,6 +38,12 @@ class Shrinker {
     std::vector<TxnId> txns;
     std::vector<OpId> ops;
   };
+
+  [[nodiscard]] Shrunk shrunk() const {
+    Excerpt part = excerpt(txns_, ops_);
+    budget_.charge(part.steps);
+    return {std::move(part), !stopped_};
+  }
 
   [[nodiscard]] Excerpt excerpt(std::span<const TxnId> txns, std::span<const OpId> ops) const {
     std::vector<bool> kept(h_.op_count(), false);
@@ -51,6 +58,7 @@ class Shrinker {
     budget_.charge(kStepsPerOp * smaller.ops.size() + h_.op_count() / 8);
     if (stopped_ || (stopped_ = budget_.exhausted())) return false;
     Excerpt part = excerpt(smaller.txns, smaller.ops);
+    budget_.charge(part.steps);
     if (!question_(part.history)) return false;
     txns_ = std::move(part.txns);
     ops_ = std::move(part.ops);

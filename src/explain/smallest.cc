@@ -10,6 +10,7 @@
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "explain/excerpt.h"
+#include "explain/explain_within.h"
 #include "explain/lift.h"
 
 namespace ouro {
@@ -123,15 +124,9 @@ class Smallest {
     known_.push_back({.level = level, .stories = {}, .complete = false});
     const auto verdict = check_within(budget_, h_, level, how_);
     if (verdict.ok() && verdict->outcome == Outcome::Violated) {
-      known_.back() = explain(h_, *verdict, telling());
+      known_.back() = explain_within(budget_, h_, *verdict, telling_);
     }
     return known_.back();
-  }
-
-  [[nodiscard]] ExplainOptions telling() const {
-    ExplainOptions out = telling_;
-    out.time_limit = budget_.time_left();
-    return out;
   }
 
   // The best story of `level` that the transactions of a story of another level have; nothing if
@@ -140,7 +135,7 @@ class Smallest {
     const Excerpt part = whole_txns(h_, story.txns, how_.evidence);
     const auto verdict = check_within(budget_, part.history, level, how_);
     if (!verdict.ok() || verdict->outcome != Outcome::Violated) return std::nullopt;
-    const Explanation told = explain(part.history, *verdict, telling());
+    const Explanation told = explain_within(budget_, part.history, *verdict, telling_);
     const Story* const found = best(told.stories);
     if (found == nullptr) return std::nullopt;
     Story out = *found;

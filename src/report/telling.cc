@@ -204,12 +204,15 @@ std::string evidence_text(const Verdict& verdict) {
                                                 : fmt::format(" by {}", name(verdict.evidence));
 }
 
+std::string plain_judgement(const Verdict& verdict, bool colour) {
+  const bool partly = verdict.outcome == Outcome::Holds && !verdict.left_out.empty();
+  return fmt::format("{} {}{}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
+                     evidence_text(verdict), partly ? " as far as was checked" : "");
+}
+
 std::string judgement(const Verdict& verdict, const Explanation& explanation, bool colour) {
   const std::string why = remark(verdict, explanation);
-  const bool partly = verdict.outcome == Outcome::Holds && !verdict.left_out.empty();
-  return fmt::format("{} {}{}{}{}", outcome_word(verdict.outcome, colour), info(verdict.level).name,
-                     evidence_text(verdict), partly ? " as far as was checked" : "",
-                     why.empty() ? "" : fmt::format(" ({})", why));
+  return plain_judgement(verdict, colour) + (why.empty() ? "" : fmt::format(" ({})", why));
 }
 
 std::optional<Evidence> other_evidence(Level level, Evidence evidence) {
@@ -270,7 +273,8 @@ void append_closing(std::string& out, const History& history, const ReportOption
                        counted(named_keys(history), "key"));
   }
   if (options.load_seconds || options.check_seconds) {
-    out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0));
+    out += ", " + duration(options.load_seconds.value_or(0) + options.check_seconds.value_or(0) +
+                           options.telling_seconds.value_or(0));
   }
   out += '\n';
 }

@@ -26,7 +26,9 @@ namespace ouro {
 
 // "holds", "VIOLATED", "UNDECIDED", coloured if asked.
 [[nodiscard]] std::string outcome_word(Outcome outcome, bool colour);
-// "VIOLATED read-atomic (fractured read)", "holds causal", "holds gsi as far as was checked (…)".
+// "VIOLATED read-atomic", "holds causal", "holds gsi as far as was checked".
+[[nodiscard]] std::string plain_judgement(const Verdict& verdict, bool colour);
+// The same with a remark(), if there is any: "VIOLATED read-atomic (fractured read)".
 [[nodiscard]] std::string judgement(const Verdict& verdict, const Explanation& explanation,
                                     bool colour);
 // " by timestamps", " by versions"; "" for a verdict by observation, which is the usual.

@@ -136,6 +136,13 @@ std::string headline(const History& history, const Verdict& verdict, const Repor
                      judgement(verdict, explanation, options.colour));
 }
 
+std::string headline_start(const History& history, const Verdict& verdict,
+                           const ReportOptions& options) {
+  if (verdict.outcome != Outcome::Violated) return headline(history, verdict, options);
+  return fmt::format("{}: {}", name_or_file(history, options.name),
+                     plain_judgement(verdict, options.colour));
+}
+
 std::string describe(const History& history, const Verdict& verdict, const ReportOptions& options) {
   const Explanation explanation = explanation_of(verdict, options);
   std::string out = fmt::format("{}: {}\n", name_or_file(history, options.name),

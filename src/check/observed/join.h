@@ -152,6 +152,8 @@ class Join {
     std::uint32_t duplicate = 0xffffffff;
   };
   absl::flat_hash_map<std::uint32_t, Trunk> trunks_;  // By number, those of the key at hand.
+  // By position of an append: which of these showed it last, counting from one; zero: none.
+  std::vector<std::uint32_t> shown_in_;
   // Appends that the transaction at hand has made so far.
   std::vector<ItemId> own_;
   bool appends_repeat_ = false;  // Whether an element was appended twice to the list at hand.

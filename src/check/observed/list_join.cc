@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "check/observed/join.h"
 #include "history/access.h"
@@ -18,6 +19,7 @@ namespace ouro {
 void Join::list_key() {
   list_keys_.push_back(accesses_[0].key);
   trunks_.clear();
+  shown_in_.assign(size(), 0);
   repeated_ = appends_repeat_ ? RepeatedElements(o_, accesses_[0].key) : RepeatedElements();
   for (const Access& access : accesses_) resolve_trunk(access.value);
   for_each_group([&](std::uint32_t first, std::uint32_t end) { read_list_group(first, end); });
@@ -47,35 +49,26 @@ void Join::resolve_trunk(Value list) {
   const HistoryColumns& c = columns_of(h_);
   const std::size_t first = o_.first_element(list);
   const std::size_t count = c.trunk_end[list.trunk()] - first;
-  std::vector<ItemId> sorted(count);
+  const auto number = static_cast<std::uint32_t>(trunks_.size());
+  const auto show = [&](std::uint32_t append, std::uint32_t p) {
+    const bool again = std::exchange(shown_in_[append], number) == number;
+    if (again) trunk.duplicate = std::min(trunk.duplicate, p);
+  };
   for (std::uint32_t p = 0; p < count; ++p) {
     if (!repeated_.empty() && repeated_.contains(c.elements[first + p])) {
-      sorted[p] = o_.element_item_[first + p] = repeated_append(c.elements[first + p], p, trunk);
+      const ItemId item = repeated_append(c.elements[first + p], p, trunk);
+      o_.element_item_[first + p] = item;
+      if (item.valid() && item != Observed::kOpenElement) show(position(item), p);
       continue;
     }
     const std::uint32_t append = find(c.elements[first + p]);
-    const ItemId item = append == kNoWrite ? ItemId{} : accesses_[append].item;
-    o_.element_item_[first + p] = item;
-    sorted[p] = item;
-    if (!item.valid()) {
+    o_.element_item_[first + p] = append == kNoWrite ? ItemId{} : accesses_[append].item;
+    if (append == kNoWrite) {
       trunk.thin_air = std::min(trunk.thin_air, p);
-    } else if (accesses_[append].aborted) {
-      trunk.aborted = std::min(trunk.aborted, p);
+      continue;
     }
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const bool repeats = std::adjacent_find(sorted.begin(), sorted.end(), [](ItemId a, ItemId b) {
-                         return a == b && a.valid() && a != Observed::kOpenElement;
-                       }) != sorted.end();
-  if (!repeats) return;
-  absl::flat_hash_map<ItemId, std::uint32_t> seen;
-  for (std::uint32_t p = 0; p < count; ++p) {
-    const ItemId item = o_.element_item_[first + p];
-    if (!item.valid() || item == Observed::kOpenElement) continue;
-    if (!seen.try_emplace(item, p).second) {
-      trunk.duplicate = std::min(trunk.duplicate, p);
-      return;
-    }
+    if (accesses_[append].aborted) trunk.aborted = std::min(trunk.aborted, p);
+    show(append, p);
   }
 }
 

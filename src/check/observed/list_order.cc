@@ -1,7 +1,6 @@
 // The version orders that list reads reveal. The longest read of a key is its order, and appends
 // that it does not show come later.
 
-#include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
@@ -20,7 +19,8 @@ class ListOrder {
         ticker_(budget),
         wrong_reads_(wrong_reads),
         steps_(steps),
-        open_(open) {}
+        open_(open),
+        position_(observed.items().size()) {}
 
   // Adds the steps of one key, and what is wrong with its reads.
   void key(KeyId key) {
@@ -28,10 +28,7 @@ class ListOrder {
     find_longest(items);
     if (!longest_.valid() || ticker_.tick()) return;
     compare_reads(items);
-    position_.clear();
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (items_.is_write(items[i])) position_.emplace(items[i], i);
-    }
+    for (std::uint32_t i = 0; i < items.size(); ++i) position_[items[i].index()] = i;
     shown_.assign(items.size(), false);
     const Value list = items_.value(longest_);
     find_open(key, list);
@@ -51,7 +48,7 @@ class ListOrder {
       }
       last = append;
       adjacent = true;
-      shown_[position_.at(append)] = true;
+      shown_[position_[append.index()]] = true;
     }
     place_unread(items, last);
   }
@@ -104,7 +101,7 @@ class ListOrder {
 
   // A transaction's appends must show in the order in which it made them.
   void check_program_order(std::span<const ItemId> items, ItemId append) {
-    for (std::size_t at = position_.at(append); at > 0; --at) {
+    for (std::size_t at = position_[append.index()]; at > 0; --at) {
       const ItemId before = items[at - 1];
       if (o_.txn(before) != o_.txn(append)) return;
       if (!items_.is_write(before)) continue;
@@ -133,8 +130,8 @@ class ListOrder {
   absl::flat_hash_set<Value> open_values_;  // Of the key at hand.
   // The longest read of the key at hand; invalid if there is none.
   ItemId longest_;
-  absl::flat_hash_map<ItemId, std::size_t> position_;  // Of appends among the key's items.
-  std::vector<bool> shown_;                            // By position: whether it is shown.
+  std::vector<std::uint32_t> position_;  // By item of the key at hand: its place among them.
+  std::vector<bool> shown_;              // By position: whether it is shown.
 };
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace ouro {
 enum class KeptBySessions : std::uint8_t {
   Everything,  // A transaction sees those before it in its session.
   Commits,     // It commits after them, but may see less. Where a transaction is one node: if it
-               // writes, it is behind those before it that write.
+               // writes, it is behind those before it; if it only reads, it is behind those that
+               // write, but for the last one.
 };
 
 [[nodiscard]] std::vector<Arc> session_arcs(const Encoding& encoding, KeptBySessions kept);

@@ -18,10 +18,17 @@ std::vector<Arc> arcs_at(Level level, KeptBySessions kept) {
 TEST(SessionArcsTest, EverythingOrCommitsOnly) {
   using Arcs = std::vector<Arc>;
   EXPECT_EQ(arcs_at(Level::Serializable, KeptBySessions::Everything), (Arcs{{0, 2}, {2, 3}}));
-  EXPECT_EQ(arcs_at(Level::Serializable, KeptBySessions::Commits), (Arcs{{0, 3}}))
-      << "T3 writes nothing";
+  EXPECT_EQ(arcs_at(Level::Serializable, KeptBySessions::Commits), (Arcs{{0, 3}, {2, 3}}))
+      << "T3 only reads, and may have missed T1";
   EXPECT_EQ(arcs_at(Level::Si, KeptBySessions::Everything), (Arcs{{1, 4}, {5, 6}}));
   EXPECT_EQ(arcs_at(Level::Si, KeptBySessions::Commits), (Arcs{{1, 5}, {5, 7}}));
+}
+
+TEST(SessionArcsTest, WhoOnlyReadsMayHaveMissedTheLastWriterOnly) {
+  Tiny t("T1 @a: w x 1\nT2 @a: w x 2\nT3 @a: r y null\nT4 @a: r z null\nT5 @a: w x 3");
+  const Encoding encoding(t.observed(), Level::Serializable, 0, true, 1, Budget());
+  EXPECT_EQ(session_arcs(encoding, KeptBySessions::Commits),
+            (std::vector<Arc>{{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 4}}));
 }
 
 TEST(SessionArcsTest, AssumedArcsCanBeTakenBack) {

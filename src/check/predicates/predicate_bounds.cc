@@ -76,6 +76,24 @@ std::vector<Bounds> bounds_of(const History& history, PredicateId predicate) {
   return bounds;
 }
 
+bool bounds_suffice(const History& history, PredicateId predicate,
+                    std::span<const Bounds> bounds) {
+  if (bounds.size() != 1 || !bounds[0].column.valid()) return false;
+  const bool lower = !bounds[0].lower.is_null();
+  const bool upper = !bounds[0].upper.is_null();
+  switch (history.predicate(predicate).kind) {
+    case PredicateKind::Le:
+      return upper;
+    case PredicateKind::Ge:
+      return lower;
+    case PredicateKind::Eq:
+    case PredicateKind::Between:
+      return lower && upper;
+    default:
+      return false;
+  }
+}
+
 std::optional<std::int64_t> index_number(const History& history, Value cell) {
   if (is_integer(cell)) return cell.number();
   if (!is_number(cell.kind())) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ouro/history.h"
@@ -21,6 +22,11 @@ struct Bounds {
 // The bounds that a conjunction of comparisons sets, at most one for each column; none for other
 // predicates. Rows within the bounds need not match: bounds may be too wide, never too narrow.
 [[nodiscard]] std::vector<Bounds> bounds_of(const History& history, PredicateId predicate);
+
+// Whether a predicate whose bounds_of() are `bounds` is true of all rows that have an integer within
+// them.
+[[nodiscard]] bool bounds_suffice(const History& history, PredicateId predicate,
+                                  std::span<const Bounds> bounds);
 
 // The number by which an index finds a cell: the largest integer that is not greater. As bounds are
 // integers, a number is within them only if that integer is. What is beyond 64 bits gets the least

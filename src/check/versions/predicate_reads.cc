@@ -101,6 +101,16 @@ std::vector<PredicateEdge> PredicateReads::all(const Observed& observed, const B
                                                unsigned threads) const {
   std::vector<PredicateEdge> out = links_;
   if (with_start_.empty()) return out;
+  // What it takes to make them, and to go by them.
+  constexpr std::uint64_t kStepsPerVersion = 20;
+  std::uint64_t steps = 0;
+  for (const Seen& seen : with_start_) {
+    const PredicateRead& read = observed.history().predicate_read(seen.op);
+    steps += kStepsPerVersion * rows_->scope(read.predicate).cost;
+  }
+  const bool affordable = budget.affords(steps);
+  budget.charge(steps);
+  if (!affordable) return out;
   const auto more = judge_version_sets(observed, *rows_, at_, with_start_, budget, threads).links;
   out.insert(out.end(), more.begin(), more.end());
   std::stable_sort(out.begin(), out.end(), [](const PredicateEdge& a, const PredicateEdge& b) {

@@ -65,7 +65,8 @@ class PredicateReads {
                                                   const Positions& positions, const Budget& budget,
                                                   unsigned threads) const;
 
-  // All edges, sorted by reader, but those that follow from others by version orders.
+  // All edges, sorted by reader, but those that follow from others by version orders. If they are
+  // more than the budget affords, exhausts it and returns only some.
   [[nodiscard]] std::vector<PredicateEdge> all(const Observed& observed, const Budget& budget,
                                                unsigned threads) const;
 

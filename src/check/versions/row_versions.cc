@@ -88,31 +88,14 @@ std::uint32_t RowVersions::position(KeyId key, Value value) const {
 }
 
 void RowVersions::prepare(PredicateId predicate) {
-  for (const Bounds& bounds : bounds_of(h_, predicate)) {
-    if (!bounds.column.valid()) continue;
-    const auto [at, added] = indexes_.try_emplace(bounds.column);
-    if (!added) continue;
+  indexes_.prepare(h_, bounds_of(h_, predicate), [&](const auto& add) {
     for (const KeyId key : keys_) {
       const auto versions = of(key);
       for (std::uint32_t i = 0; i < versions.size(); ++i) {
-        if (!versions[i].alive) continue;
-        const auto number = index_number(h_, h_.cell(versions[i].value, bounds.column));
-        if (number) at->second.push_back({*number, {key, i}});
+        if (versions[i].alive) add(versions[i].value, KeyPosition{key, i});
       }
     }
-    std::sort(at->second.begin(), at->second.end());
-  }
-}
-
-std::span<const RowVersions::Entry> RowVersions::lookup(const Bounds& bounds) const {
-  const std::vector<Entry>& index = indexes_.at(bounds.column);
-  const std::int64_t lower = lower_number(bounds);
-  const std::int64_t upper = upper_number(bounds);
-  const auto first = std::partition_point(index.begin(), index.end(),
-                                          [&](const Entry& e) { return e.number < lower; });
-  const auto end =
-      std::partition_point(first, index.end(), [&](const Entry& e) { return e.number <= upper; });
-  return slice(index, first, end);
+  });
 }
 
 bool RowVersions::matches(PredicateId predicate, KeyPosition place) const {
@@ -127,21 +110,15 @@ RowVersions::Part RowVersions::part(const PredicateRead& read, KeyPosition place
 
 RowVersions::Scope RowVersions::scope(PredicateId predicate) const {
   const Within all = within(predicate);
-  return {all.keys, all.by_index ? all.entries.size() : all.versions};
+  return {all.keys, all.by_index ? all.entries.size() : all.versions, all.versions};
 }
 
 RowVersions::Within RowVersions::within(PredicateId predicate) const {
+  const std::vector<Bounds> all = bounds_of(h_, predicate);
   auto first = keys_.begin();
   auto end = keys_.end();
-  std::span<const Entry> entries;
-  bool indexed = false;
-  for (const Bounds& bounds : bounds_of(h_, predicate)) {
-    if (bounds.column.valid()) {
-      const auto found = lookup(bounds);
-      if (!indexed || found.size() < entries.size()) entries = found;
-      indexed = true;
-      continue;
-    }
+  for (const Bounds& bounds : all) {
+    if (bounds.column.valid()) continue;
     const auto name = [&](KeyId key) { return h_.key_name(key); };
     first = std::partition_point(first, end, [&](KeyId key) {
       return !bounds.lower.is_null() && compare_values(h_, name(key), bounds.lower) < 0;
@@ -150,9 +127,13 @@ RowVersions::Within RowVersions::within(PredicateId predicate) const {
       return bounds.upper.is_null() || compare_values(h_, name(key), bounds.upper) <= 0;
     });
   }
-  Within out{slice(keys_, first, end), entries, 0, false};
+  const auto indexed = indexes_.narrowest(all);
+  Within out{.keys = slice(keys_, first, end),
+             .entries = indexed.value_or(std::span<const Indexes::Entry>())};
   for (auto key = first; key != end; ++key) out.versions += of(*key).size();
-  out.by_index = indexed && entries.size() < out.versions;
+  out.by_index = indexed && out.entries.size() < out.versions;
+  out.certain = out.by_index && bounds_suffice(h_, predicate, all) &&
+                indexes_.only_integers(all[0].column);
   return out;
 }
 
@@ -160,8 +141,8 @@ void RowVersions::select(PredicateId predicate, std::vector<KeyPosition>& out) c
   out.clear();
   const Within all = within(predicate);
   if (all.by_index) {
-    for (const Entry& entry : all.entries) {
-      if (matches(predicate, entry.place)) out.push_back(entry.place);
+    for (const Indexes::Entry& entry : all.entries) {
+      if (all.certain || matches(predicate, entry.place)) out.push_back(entry.place);
     }
   } else {
     for (const KeyId key : all.keys) {

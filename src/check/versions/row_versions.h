@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "check/observed/observed.h"
+#include "check/predicates/column_indexes.h"
 #include "check/predicates/possible_result.h"
-#include "check/predicates/predicate_bounds.h"
 
 namespace ouro {
 
@@ -68,7 +68,8 @@ class RowVersions {
   // The keys of versions that may match.
   struct Scope {
     std::span<const KeyId> keys;
-    std::size_t cost = 0;  // How many versions select() looks at.
+    std::size_t cost = 0;      // How many versions select() looks at.
+    std::size_t versions = 0;  // How many the keys have.
   };
   [[nodiscard]] Scope scope(PredicateId predicate) const;
   // Replaces `out` by the versions for which `predicate` is true, sorted.
@@ -80,23 +81,18 @@ class RowVersions {
   void select_keys(PredicateId predicate, std::vector<KeyId>& out) const;
 
  private:
-  // What an index has of a version: the number of its cell (predicate_bounds.h).
-  struct Entry {
-    std::int64_t number = 0;
-    KeyPosition place;
-    constexpr auto operator<=>(const Entry&) const = default;
-  };
+  using Indexes = ColumnIndexes<KeyPosition>;
   // What is within the bounds of a predicate: keys, and entries of the index of a column.
   struct Within {
     std::span<const KeyId> keys;
-    std::span<const Entry> entries;
+    std::span<const Indexes::Entry> entries;
     std::size_t versions = 0;  // How many versions the keys have.
     bool by_index = false;     // Whether there are fewer entries than that.
+    bool certain = false;      // Whether the predicate is true of all entries.
   };
   [[nodiscard]] Within within(PredicateId predicate) const;
   void add_key(const Observed& observed, KeyId key, const Positions* order);
   void add_version(KeyId key, const Version& version);
-  [[nodiscard]] std::span<const Entry> lookup(const Bounds& bounds) const;
 
   const History& h_;
   // By key: its first version in versions_; one entry more, for the end.
@@ -105,8 +101,8 @@ class RowVersions {
   std::vector<KeyId> keys_;                                               // Sorted by name.
   std::vector<std::uint32_t> write_position_;                             // By item.
   absl::flat_hash_map<std::pair<KeyId, Value>, std::uint32_t> position_;  // Null is in absent_.
-  std::vector<std::uint32_t> absent_;                          // By key: position of null.
-  absl::flat_hash_map<ColumnId, std::vector<Entry>> indexes_;  // Sorted.
+  std::vector<std::uint32_t> absent_;  // By key: position of null.
+  Indexes indexes_;                    // Of rows that are there.
 };
 
 }  // namespace ouro

@@ -33,7 +33,9 @@ class VersionSetReader {
     if (walk(seen.txn, seen.op, read)) return;
     rows_.select(read.predicate, matches_);
     findings.looked_at += matches_.size();
-    std::erase_if(matches_, [&](const KeyPosition& at) { return !rows_.part(read, at).counts; });
+    if (read.column.valid()) {  // A version that matches may lack the column.
+      std::erase_if(matches_, [&](const KeyPosition& at) { return !rows_.part(read, at).counts; });
+    }
     for (std::size_t i = 0; i < matches_.size();) {
       std::size_t end = i;
       while (end < matches_.size() && matches_[end].key == matches_[i].key) ++end;
@@ -162,6 +164,12 @@ class VersionSetReader {
     return static_cast<std::uint32_t>(after - versions.begin() - 1);
   }
 
+  // Whether walk() would hardly be the quicker way: if of n versions m may match, it looks at n / m
+  // versions of each row, or more.
+  static bool is_long_walk(const RowVersions::Scope& scope) {
+    return scope.keys.size() * scope.versions > scope.cost * scope.cost;
+  }
+
   // Finds the edges of a read by walking: for each row, from the version that it saw back and forth
   // to the next ones that are something else to the read (RowVersions::Part). Where rows change
   // often this is quicker than select(), as most of the history may have matched at some time.
@@ -169,7 +177,7 @@ class VersionSetReader {
   // again, and add() drops them.
   [[nodiscard]] bool walk(TxnId txn, OpId id, const PredicateRead& read) {
     const RowVersions::Scope scope = rows_.scope(read.predicate);
-    if (scope.keys.size() > scope.cost) return false;
+    if (is_long_walk(scope)) return false;
     findings_->looked_at += scope.keys.size();
     std::size_t left = scope.cost;
     for (const KeyId key : scope.keys) {
