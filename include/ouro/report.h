@@ -51,6 +51,7 @@ struct ReportOptions {
   std::optional<double> load_seconds;   // How long reading took, if it is to be told,
   std::optional<double> check_seconds;  // and how long checking took.
   std::optional<Outcome> observed;      // Examination::observed, if known.
+  const Effort* effort = nullptr;       // What the check took, for JSON. Null: is not told.
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
@@ -72,8 +73,8 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
 
-// The same for what examine() found. Explanations, others, observed and check_seconds are taken
-// from the examination, not from the options.
+// The same for what examine() found. Explanations, others, observed, check_seconds and
+// effort are taken from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, const Examination& examination,

@@ -56,7 +56,8 @@ Verdict decide_by_search(const Observed& observed, Question question, const Budg
     return check_polygraph(observed, level, part, options, question.open);
   };
   const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
-  if (!looser || !implies(Level::SessionSi, level)) return alone(budget);
+  const bool asks = looser && options.search.turns && implies(Level::SessionSi, level);
+  if (!asks) return alone(budget);
   const auto stronger = [&](const Budget& part) -> Turn {
     const Verdict verdict =
         check_polygraph(observed, Level::SessionSi, part, options, question.open);

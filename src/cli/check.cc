@@ -25,10 +25,6 @@ std::optional<AskedLevels> levels_of(const std::string& names, Evidence evidence
   return std::nullopt;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Whether the stage does something that was not asked for, but is good to know.
 bool is_courtesy(ExamineStage stage) {
   return stage == ExamineStage::ReadsAlone || stage == ExamineStage::OtherLevels;
@@ -61,9 +57,10 @@ bool is_of_transactions(const History& history) {
 class Checker {
  public:
   Checker(const CheckFlags& flags, Evidence evidence, AskedLevels levels, Format format,
-          Expectation expectation)
+          Expectation expectation, const SearchOptions& search)
       : flags_(flags),
         evidence_(evidence),
+        search_(search),
         given_(levels),
         levels_(std::move(levels)),
         format_(format),
@@ -121,8 +118,13 @@ class Checker {
     const History& history = ***read_in;
     choose_levels(history);
     report.load_seconds = seconds_since(start);
-    const auto examined = examine_watched(history, name);
+    auto examined = examine_watched(history, name);
     if (!examined.ok()) return refuse(path, examined.error());
+    const auto certifying = std::chrono::steady_clock::now();
+    const int certified = write_certificate_of(history, examined->verdicts.front());
+    if (!flags_.certificate.empty()) {
+      examined->effort.add(Stage::Certify, seconds_since(certifying));
+    }
     print_examination(path, history, *examined, report, lines.get());
     forms_.add({.name = name,
                 .history = &history,
@@ -132,7 +134,7 @@ class Checker {
                 .others = examined->others,
                 .met = examined->met ? &*examined->met : nullptr});
     int status = status_of(name, *examined);
-    status = worse(status, write_certificate_of(history, examined->verdicts.front()));
+    status = worse(status, certified);
     status = worse(status, write_counterexample_of(history, examined->explanations));
     return worse(status, write_elle_folder(flags_.elle, history, examined->explanations));
   }
@@ -253,6 +255,7 @@ class Checker {
     options.threads = flags_.input.threads;
     options.clock_drift = flags_.clock_drift;
     options.evidence = evidence_;
+    options.search = search_;
     return options;
   }
 
@@ -292,6 +295,7 @@ class Checker {
 
   const CheckFlags& flags_;
   Evidence evidence_;
+  SearchOptions search_;
   AskedLevels given_;   // What was asked for.
   AskedLevels levels_;  // What the history at hand is checked against.
   Format format_;
@@ -335,8 +339,10 @@ int run_check(CheckFlags& flags) {
     }
     return check_in_pieces(flags, levels->levels.front());
   }
+  const auto search = parse_search_options(flags.search);
+  if (!search.ok()) return fail(search.error());
   catch_interrupt();
-  return Checker(flags, *evidence, *levels, *format, *expected).run();
+  return Checker(flags, *evidence, *levels, *format, *expected, *search).run();
 }
 
 bool can_check(const std::string& level, const std::string& evidence) {
