@@ -60,7 +60,7 @@ DoneOp planted_read(const Versions& versions, Stage& stage, bool lists, const Ke
 }  // namespace
 
 void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage) {
-  const Client::KeyPair pair = stage.pick_keys();
+  const Client::KeyPair pair = script.scans_only ? stage.new_keys() : stage.pick_keys();
   Versions& versions = store.versions;
   std::array<KeyInPlay, 2> keys{KeyInPlay{pair.x, versions.newest(pair.x)},
                                 KeyInPlay{pair.y, versions.newest(pair.y)}};
@@ -89,6 +89,9 @@ void play(const FaultScript& script, StoreState& store, Isolation& isolation, St
                          .key = in_play.key,
                          .value = value});
       if (in_play.first_value == 0) in_play.first_value = value;
+    } else if (step[0] == 's') {
+      txn.seen.push_back({.key = in_play.key});
+      txn.ops.push_back({.kind = OpKind::Scan, .key = in_play.key, .value = in_play.key});
     } else {
       txn.seen.push_back({.key = in_play.key});
       txn.ops.push_back(planted_read(versions, stage, store.lists, in_play, step[3]));

@@ -20,6 +20,8 @@ class Stage {
 
   // The keys x and y of the play.
   virtual Client::KeyPair pick_keys() = 0;
+  // Two keys that were never written.
+  virtual Client::KeyPair new_keys() = 0;
   // The transaction of session `number` of the script: of a session that is idle, and the same one
   // for the same number during a play.
   virtual OpenTxn& actor(std::size_t number) = 0;
