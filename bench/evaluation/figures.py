@@ -214,9 +214,9 @@ FIGURES = [
      "x": ("read-share", "share of reads"), "what": "cpu", "log": "",
      "sweeps": [("ouro session-si, 15 operations",
                  "store=session-si level=session-si sessions=20 txns=1000000 ops=15 "
-                 "keys=100000000 read-share=0.5,0.9")],
+                 "keys=10000000 read-share=0.5,0.9")],
      "published": [("PolySI", "all", "at most 4 hours and 40 GB", "§5.4.4")],
-     "note": "100 million keys instead of a billion, and the short transactions only: 450 million "
+     "note": "10 million keys instead of a billion, and the short transactions only: 450 million "
              "operations do not fit into the memory here."},
 
     # ---- Chronos and Aion ----

@@ -49,7 +49,7 @@ enum class Fault : std::uint8_t {
   // cycle has a single rw edge (Adya's G-SIb). No weaker level than parallel-si and si sees it.
   GSib,
   CircularFlow,  // Each of two transactions reads what the other wrote.
-  Phantom,       // Write skew of two scans that each miss the other's insert. Workloads with scans only.
+  Phantom,       // Two scans that each miss the other's insert. Workloads with scans only.
 };
 [[nodiscard]] std::string_view name(Fault fault);  // "aborted-read" …
 // All faults, in the order of the enumeration.

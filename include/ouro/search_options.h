@@ -43,7 +43,7 @@ struct SearchOptions {
   // false, the search begins with the recorded order.
   bool guess = true;
   // A level that ignores sessions is first searched for an order that keeps them, which guides the
-  // search, and prefix and parallel-si for one that session-si allows, too. If false, only the level
+  // search, and prefix and parallel-si for one that session-si allows. If false, just the level
   // itself is searched. If those take more than `first_turn` steps of work (see
   // CheckOptions::work_limit), the other ways have their turn, each time with four times the work.
   // Zero: as fits the size of the history.

@@ -101,7 +101,7 @@ class Budget {
   // Whether time or work has a limit, so that one slow part may leave nothing for the others.
   [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
 
-  // Where to count what the computation takes (meter.h); null: nowhere. Parts of the budget that are
+  // Where to count what the computation takes (meter.h); null: nowhere. Parts of this that are
   // made later have it, too. `meter` must outlive this.
   void measure_with(Meter* meter) { meter_ = meter; }
   [[nodiscard]] Meter* meter() const { return meter_; }

@@ -18,9 +18,11 @@ struct Switch {
   bool SearchOptions::*member;
 };
 constexpr std::array kSwitches{
-    Switch{"chains", &SearchOptions::chains},   Switch{"on-demand", &SearchOptions::on_demand},
+    Switch{"chains", &SearchOptions::chains},
+    Switch{"on-demand", &SearchOptions::on_demand},
     Switch{"saturation", &SearchOptions::saturation},
-    Switch{"full", &SearchOptions::full},       Switch{"guess", &SearchOptions::guess},
+    Switch{"full", &SearchOptions::full},
+    Switch{"guess", &SearchOptions::guess},
     Switch{"turns", &SearchOptions::turns},
 };
 
@@ -33,8 +35,8 @@ constexpr std::array kNumbers{Number{"many", &SearchOptions::many},
 
 // What is not as it is without any setting.
 constexpr std::array<std::string_view, 13> kSettings{
-    "no-chains", "no-on-demand", "no-saturation", "no-full",     "no-guess",
-    "no-turns",  "many=N",       "first-turn=N",  "phase=saved", "phase=fixed",
+    "no-chains",          "no-on-demand",  "no-saturation",  "no-full",     "no-guess",
+    "no-turns",           "many=N",        "first-turn=N",   "phase=saved", "phase=fixed",
     "branching=activity", "sources=cases", "sources=choices"};
 
 bool set_switch(std::string_view setting, SearchOptions& out) {
@@ -89,9 +91,8 @@ Result<SearchOptions> parse_search_options(std::string_view settings) {
     if (set(setting, out)) continue;
     Error error;
     const std::string_view meant = closest(setting, kSettings);
-    const std::string help = meant.empty()
-                                 ? fmt::format("there are {}", fmt::join(kSettings, ", "))
-                                 : fmt::format("did you mean '{}'?", meant);
+    const std::string help = meant.empty() ? fmt::format("there are {}", fmt::join(kSettings, ", "))
+                                           : fmt::format("did you mean '{}'?", meant);
     error.what = fmt::format("unknown search setting '{}'; {}", setting, help);
     return error;
   }

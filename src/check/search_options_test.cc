@@ -54,11 +54,22 @@ TEST(SearchOptionsTest, WhatIsNoSettingIsRefusedWithAdvice) {
   }
 }
 
-const char* const kWays[] = {
-    "no-chains", "no-on-demand", "no-saturation", "no-full", "no-guess", "no-turns", "many=0",
-    "many=0,no-full", "many=0,no-saturation", "first-turn=1", "phase=saved", "phase=fixed",
-    "branching=activity", "sources=cases", "sources=choices",
-    "no-chains,no-on-demand,no-saturation,no-full,no-guess,no-turns"};
+const char* const kWays[] = {"no-chains",
+                             "no-on-demand",
+                             "no-saturation",
+                             "no-full",
+                             "no-guess",
+                             "no-turns",
+                             "many=0",
+                             "many=0,no-full",
+                             "many=0,no-saturation",
+                             "first-turn=1",
+                             "phase=saved",
+                             "phase=fixed",
+                             "branching=activity",
+                             "sources=cases",
+                             "sources=choices",
+                             "no-chains,no-on-demand,no-saturation,no-full,no-guess,no-turns"};
 
 // Each level is asked alone, so that no other one answers for it.
 void expect_the_oracles_outcomes(const History& history, const std::string& way,

@@ -63,8 +63,7 @@ std::optional<std::string> ask(const Point& point, Asked& asked) {
   }
   std::string level = value_of(point, "level");
   std::replace(level.begin(), level.end(), '+', ',');
-  const auto levels =
-      parse_levels(level.empty() ? "serializable" : level, asked.options.evidence);
+  const auto levels = parse_levels(level.empty() ? "serializable" : level, asked.options.evidence);
   if (!levels.ok()) return levels.error().to_string();
   asked.levels = levels->levels;
   for (const std::string_view name : {"threads", "clock-drift"}) {
@@ -181,9 +180,9 @@ class Bench {
     if (!flags_.keep.empty()) {
       folder_ = flags_.keep;
     } else {
-      folder_ = std::filesystem::temp_directory_path(problem) /
-                fmt::format("ouro_bench_{}",
-                            std::chrono::steady_clock::now().time_since_epoch().count());
+      folder_ =
+          std::filesystem::temp_directory_path(problem) /
+          fmt::format("ouro_bench_{}", std::chrono::steady_clock::now().time_since_epoch().count());
     }
     std::filesystem::create_directories(folder_, problem);
     return !problem;
@@ -266,9 +265,7 @@ class Bench {
 
   // The commands that do the same by hand.
   [[nodiscard]] static std::string command(const Point& point, const Made& made) {
-    std::string text = made.command.empty()
-                           ? ""
-                           : fmt::format("{} -o h.ouro && ", made.command);
+    std::string text = made.command.empty() ? "" : fmt::format("{} -o h.ouro && ", made.command);
     text += "ouro check --json";
     for (const auto& [name, value] : point) {
       if (!is_of_check(name) || name == "file" || value.empty()) continue;
@@ -282,23 +279,20 @@ class Bench {
   [[nodiscard]] std::string as_json(const Point& point, const Made& made, const Row& row) const {
     std::string settings;
     for (const auto& [name, value] : point) {
-      settings +=
-          fmt::format("{}{}:{}", settings.empty() ? "" : ",", quoted(name), quoted(value));
+      settings += fmt::format("{}{}:{}", settings.empty() ? "" : ",", quoted(name), quoted(value));
     }
     return fmt::format(
         "{{\"settings\":{{{}}},\"verdict\":\"{}\",\"cpu_seconds\":{:.6f},\"seconds\":{{\"load\":"
         "{:.6f},\"check\":{:.6f}}},\"peak_bytes\":{},\"stages\":{},\"search\":{},\"runs\":{},"
         "\"command\":{},\"version\":\"{}\"}}\n",
-        settings, row.verdict, row.cpu_seconds, row.load_seconds, row.check_seconds,
-        row.peak_bytes, row.stages, row.counts, flags_.runs, quoted(command(point, made)),
-        version());
+        settings, row.verdict, row.cpu_seconds, row.load_seconds, row.check_seconds, row.peak_bytes,
+        row.stages, row.counts, flags_.runs, quoted(command(point, made)), version());
   }
 
   // A line that the next one replaces. There is no thread to draw it: processes are copied here.
   void tell(std::string_view what) const {
     if (!stderr_is_terminal()) return;
-    print_error(
-        fmt::format("\r\x1b[Kpoint {} of {}: {}", done_ + 1, point_count(settings_), what));
+    print_error(fmt::format("\r\x1b[Kpoint {} of {}: {}", done_ + 1, point_count(settings_), what));
   }
   static void clear_progress() {
     if (stderr_is_terminal()) print_error("\r\x1b[K");
@@ -319,7 +313,8 @@ void add_bench(CLI::App& root, Commands& commands) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* app = root.add_subcommand("bench", "measure checks over ranges of settings");
   app->add_option("SETTING", flags->settings, "NAME=VALUE,VALUE; every combination is measured")
-      ->type_name("SETTING");
+      ->type_name("SETTING")
+      ->required();
   app->add_option("--runs", flags->runs, "of each check; the quickest counts [1]")
       ->type_name("N")
       ->check(whole_number());
@@ -328,18 +323,24 @@ void add_bench(CLI::App& root, Commands& commands) {
   add_limits(*app, flags->time_limit, flags->memory_limit);
   commands.push_back(
       {app, [flags] { return Bench(*flags).run(); },
-       "Generates a history for every combination of the values that each SETTING lists, checks it, "
+       "Generates a history for every combination of the values that each SETTING lists, checks "
+       "it, "
        "and prints a line with the verdict, the seconds of CPU of all threads that loading "
        "and checking took together, the seconds of wall clock of each, the memory at its peak, and "
        "how many choices and conflicts the search had. Each check is a process of its own.\n\n"
-       "NAME is a flag of 'ouro generate' without its dashes (txns, sessions, ops, keys, read-share, "
+       "NAME is a flag of 'ouro generate' without its dashes (txns, sessions, ops, keys, "
+       "read-share, "
        "key-choice, workload, seed, fault …), or 'store' for its --level; or level, evidence, "
-       "search, threads or clock-drift of 'ouro check', where a plus stands for a comma; or file, a "
+       "search, threads or clock-drift of 'ouro check', where a plus stands for a comma; or file, "
+       "a "
        "history to check instead. For example:\n\n"
-       "ouro bench workload=blindw-rw sessions=24 keys=2000 txns=1000,2000,4000 level=si,session-si "
+       "ouro bench workload=blindw-rw sessions=24 keys=2000 txns=1000,2000,4000 "
+       "level=si,session-si "
        "search=,no-chains\n\n"
-       "The lines are separated by tabs, for gnuplot and the like; with --json they have what 'ouro "
-       "check --json' says of stages and search, and the command that does the same. Limits are for "
+       "The lines are separated by tabs, for gnuplot and the like; with --json they have what "
+       "'ouro "
+       "check --json' says of stages and search, and the command that does the same. Limits are "
+       "for "
        "each check. The exit status is 0 if everything was measured, whatever the verdicts."});
 }
 

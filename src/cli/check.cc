@@ -182,8 +182,7 @@ class Checker {
   [[nodiscard]] ExamineOptions examine_options() const {
     using Explain = ExamineOptions::Explain;
     const bool printed = !flags_.quiet && flags_.output != "elle";
-    const bool told =
-        printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
+    const bool told = printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
     ExamineOptions options;
     options.levels = levels_.levels;
     options.check = check_options();
@@ -303,7 +302,7 @@ class Checker {
   FormFiles forms_;
   Limits limits_;         // Of the whole command.
   std::string given_up_;  // Why a history was not read; empty: all were.
-  bool full_story_;  // Whether text has the stories, or just a line for each history.
+  bool full_story_;       // Whether text has the stories, or just a line for each history.
 };
 
 }  // namespace
@@ -328,8 +327,8 @@ int run_check(CheckFlags& flags) {
   if (!flags.certificate.empty() && (several || flags.input.paths.size() != 1)) {
     return fail("a certificate is of one history at one level; give --certificate with these");
   }
-  const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty() ||
-                      !flags.elle.directory.empty();
+  const bool of_one =
+      !flags.counterexample.empty() || !flags.forms.dot.empty() || !flags.elle.directory.empty();
   if (of_one && flags.input.paths.size() != 1) {
     return fail("--counterexample, --dot and --directory are about one history; give one");
   }

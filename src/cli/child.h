@@ -8,9 +8,9 @@
 namespace ouro::cli {
 
 struct ChildResult {
-  std::string text;             // What the work returned.
-  bool ended = false;           // Whether it returned; otherwise the process was killed or threw.
-  double cpu_seconds = 0;       // Of all its threads, in user and kernel mode.
+  std::string text;              // What the work returned.
+  bool ended = false;            // Whether it returned; otherwise the process was killed or threw.
+  double cpu_seconds = 0;        // Of all its threads, in user and kernel mode.
   std::uint64_t peak_bytes = 0;  // The most memory that it had resident.
 };
 

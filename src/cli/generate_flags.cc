@@ -56,16 +56,15 @@ void declare_generate(CLI::App& app, GenerateFlags& flags) {
       ->type_name("N")
       ->check(whole_number());
   app.add_option("--unknown-share", flags.options.unknown_share,
-                  "of outcomes, those that get lost [0]")
+                 "of outcomes, those that get lost [0]")
       ->type_name("X")
       ->check(share())
       ->group(kMinor);
   app.add_flag("--clocks", flags.options.clocks, "record client clocks");
   app.add_flag("--timestamps", flags.options.timestamps, "record start and commit timestamps");
   app.add_flag("--version-orders", flags.options.version_orders,
-                "record the version order of every key");
-  app.add_flag("--duplicates", flags.options.duplicates, "write values that repeat")
-      ->group(kMinor);
+               "record the version order of every key");
+  app.add_flag("--duplicates", flags.options.duplicates, "write values that repeat")->group(kMinor);
   app.add_option("--fault", flags.faults, "plant an anomaly at a rate; repeatable")
       ->type_name("NAME=RATE")
       ->expected(1)

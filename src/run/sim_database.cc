@@ -26,7 +26,7 @@ constexpr Number kPlayedNumbers = 1'000'000'000'000;
 
 // Values of the simulated store are indexes from 1, in the order of the writes; clients know them
 // by the numbers that they wrote, see number_of().
-class Store final : public SimDatabase, private workload::Stage {
+class Store final : public SimDatabase, private workload::PlayStage {
  public:
   Store(Level level, std::vector<PlantedFault> faults, std::uint64_t seed)
       : level_(level), seed_(seed), random_(seed, kFaultStream) {
@@ -121,7 +121,7 @@ class Store final : public SimDatabase, private workload::Stage {
     }
   }
 
-  // The functions of workload::Stage, on which faults are played. With lists, a fault gets keys
+  // The functions of workload::PlayStage, on which faults are played. With lists, a fault gets keys
   // that no client uses: a later read of the list would contradict what the fault pretends.
   workload::Client::KeyPair pick_keys() override {
     const auto x = static_cast<std::uint32_t>(random_.below(keys_));

@@ -165,8 +165,7 @@ TEST(FaultTest, PhantomsAreWriteSkewOfScans) {
       GenerateOptions options = with_fault(Fault::Phantom, seed, workload);
       options.version_orders = options.timestamps = false;
       const History history = *generate(options);
-      ASSERT_EQ(check(history, Level::Serializable)->outcome, Outcome::Violated)
-          << "seed " << seed;
+      ASSERT_EQ(check(history, Level::Serializable)->outcome, Outcome::Violated) << "seed " << seed;
       for (const Level level : {Level::RepeatableRead, Level::StrongSi}) {
         ASSERT_EQ(check(history, level)->outcome, Outcome::Holds)
             << info(level).name << ", seed " << seed;

@@ -20,7 +20,7 @@
 
 namespace ouro::workload {
 
-class Simulation final : private Stage {
+class Simulation final : private PlayStage {
  public:
   // REQUIRES: the options passed the checks of generate().
   explicit Simulation(const GenerateOptions& options);

@@ -205,8 +205,8 @@ struct Full {
 
 // Runs the search on demand, and after some setbacks in turns with the full search, which has more
 // of the work. Its choices are made only when as much was spent on demand.
-Verdict search_in_turns(const Encoding& encoding, OnDemand& on_demand, Full& full,
-                        const Task& task, const Budget& budget) {
+Verdict search_in_turns(const Encoding& encoding, OnDemand& on_demand, Full& full, const Task& task,
+                        const Budget& budget) {
   constexpr std::uint64_t kFirstSetbacks = 300;
   const SearchOptions& options = task.options.search;
   std::optional<Steps> cost;  // Of a tangle, if there may be one.
@@ -369,7 +369,7 @@ Verdict check_mixture(const Observed& observed, const Mixture& mixture, const Bu
 Steps first_turn(const Observed& observed, const SearchOptions& options) {
   if (options.first_turn != 0) return {options.first_turn};
   constexpr std::uint64_t kLeast = 10'000'000;  // About a tenth of a second.
-  constexpr std::uint64_t kPerItem = 200;  // Where much is to be ordered, about 100 are taken.
+  constexpr std::uint64_t kPerItem = 200;       // Where much is to be ordered, about 100 are taken.
   constexpr std::uint64_t kOfOpenReads = 1000;
   const std::uint64_t each = observed.searched_reads().empty() ? kPerItem : kOfOpenReads;
   return {kLeast + each * observed.items().size()};
