@@ -9,11 +9,12 @@ PREFIX ?= /usr/local
 SECONDS_PER_TARGET ?= 30
 BENCH_ARGS ?=
 TABLE_ARGS ?=
+EVALUATION_ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-servers test-drivers test-plain test-fresh test-python test-clients \
         test-go test-java test-jepsen test-spark test-exec-drivers test-web \
-        build static deb wheel bench bench-table format site web zoo \
+        build static deb wheel bench bench-table evaluation format site web zoo \
         install asan tsan fuzz clean
 
 help: ## list what make can do
@@ -102,6 +103,16 @@ bench-table: ## the table of docs/benchmarks.md, with memory; TABLE_ARGS='10k gs
 	@cmake --preset release -D OURO_BENCH=ON >/dev/null
 	@cmake --build --preset release --target ouro ouro_bench_history
 	bench/table $(TABLE_ARGS)
+
+evaluation: ## the experiments of four papers, docs/evaluation.md; EVALUATION_ARGS='viper-8' (up to an hour)
+	@$(SETUP) build bench
+	@cmake --preset release -D OURO_BENCH=ON >/dev/null
+	@cmake --build --preset release --target ouro ouro_bench ouro_bench_history ouro_bench_stream
+	@[ -e build/plots/bin/python ] || { python3 -m venv build/plots && \
+	  build/plots/bin/pip install -q matplotlib; } || true
+	@bench/evaluation/install-rivals build/rivals
+	@python=build/plots/bin/python; [ -x $$python ] || python=python3; \
+	  $$python bench/evaluation/run $(EVALUATION_ARGS)
 
 format: ## format the C++ sources in place
 	@$(SETUP) format

@@ -66,8 +66,8 @@ class CliTest : public testing::Test {
     return run_program(command(std::move(arguments)), input);
   }
   static std::vector<std::string> command_names() {
-    return {"check",   "explain",  "certify", "stats",      "lint", "levels", "formats",
-            "convert", "generate", "shard",   "completion", "man",  "help"};
+    return {"check",   "explain",  "certify", "stats", "lint",       "levels", "formats",
+            "convert", "generate", "bench",   "shard", "completion", "man",    "help"};
   }
 
   std::string folder_, fine_, fractured_, broken_;
@@ -276,6 +276,14 @@ TEST_F(CliTest, BadUsageIs254AndOneLine) {
       {"generate", "--fault", "aborted-read=2"},
       {"generate", "--read-share", "1.5"},
       {"generate", "-l", "nonsense"},
+      {"check", "-l", "si", "--search", "no-chain", fine_},
+      {"bench", "txn=10"},
+      {"bench", "txns"},
+      {"bench", "txns=10,ten"},
+      {"bench", "txns=10", "level=nonsense"},
+      {"bench", "txns=10", "search=nonsense"},
+      {"bench", "txns=10", "threads=-1"},
+      {"bench", "file=" + folder_ + "/absent.jsonl"},
       {"convert", fine_},
       {"convert", fine_, folder_ + "/x.unknown"},
       {"convert", fine_, fine_},
@@ -448,9 +456,8 @@ TEST_F(CliTest, JunitFailsWhereTheExitStatusDoes) {
   };
   EXPECT_EQ(check("--shows", "fractured-read"), 0);
   EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"0\" errors=\"0\">"));
-  EXPECT_THAT(
-      read_file(junit),
-      HasSubstr("<system-out>VIOLATED read-atomic: non-monotonic read, fractured read\n"));
+  EXPECT_THAT(read_file(junit),
+              HasSubstr("<system-out>VIOLATED read-atomic: non-monotonic read, fractured read\n"));
   EXPECT_EQ(check("--lacks", "fractured-read"), 1);
   EXPECT_THAT(read_file(junit), HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\">"));
   EXPECT_THAT(read_file(junit), HasSubstr("expected no fractured-read, but it shows</failure>"));

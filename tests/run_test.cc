@@ -271,6 +271,9 @@ const std::vector<FaultCase>& fault_cases() {
       {"real-time-violation", StrictSerializable, std::nullopt, {SessionSerializable}},
       {"duplicate-elements", ReadCommitted, AnomalyKind::DuplicateElements, {}},
       {"incompatible-order", ReadCommitted, AnomalyKind::IncompatibleOrder, {}},
+      {"g-sib", ParallelSi, std::nullopt, {Prefix}},
+      {"circular-information-flow", ReadCommitted, AnomalyKind::DependencyCycle, {}},
+      {"phantom", Serializable, std::nullopt, {RepeatableRead, SessionSi}},
   };
   return all;
 }
@@ -283,9 +286,11 @@ TEST_F(RunTest, TheSimulatedStoreShowsEachPlantedFaultAndNothingWorse) {
     SCOPED_TRACE(one.fault);
     const std::string fault = one.fault;
     const bool lists = fault == "duplicate-elements" || fault == "incompatible-order";
+    const WorkloadKind workload = lists                ? WorkloadKind::ListAppend
+                                  : fault == "phantom" ? WorkloadKind::RangeBalanced
+                                                       : WorkloadKind::General;
     const RunOptions wanted =
-        options("sim:strict-serializable?rate=0.02&fault=" + fault,
-                lists ? WorkloadKind::ListAppend : WorkloadKind::General, 1000);
+        options("sim:strict-serializable?rate=0.02&fault=" + fault, workload, 1000);
     const History history = record(wanted);
     const Verdict broken = judge(history, one.broken);
     EXPECT_EQ(broken.outcome, Outcome::Violated);
@@ -325,6 +330,9 @@ TEST_F(RunTest, TheCommandNamesEachPlantedFault) {
       {"real-time-violation", "strict-ser", "stale read"},
       {"duplicate-elements", "rc", "duplicate elements"},
       {"incompatible-order", "rc", "incompatible order"},
+      {"g-sib", "si", "read skew"},
+      {"circular-information-flow", "rc", "circular information flow"},
+      {"phantom", "ser", "phantom"},
   };
   ASSERT_EQ(std::size(kNamed), faults().size());
   for (const Named& one : kNamed) {
@@ -332,7 +340,10 @@ TEST_F(RunTest, TheCommandNamesEachPlantedFault) {
     const bool lists = fault == "duplicate-elements" || fault == "incompatible-order";
     const Ran ran = run_program(
         {kOuroBinary, "run", "sim:strict-serializable?rate=0.02&fault=" + fault, "-n", "1000", "-w",
-         lists ? "list-append" : "general", "-l", one.level, "-o", path("named.jsonl")});
+         lists                ? "list-append"
+         : fault == "phantom" ? "range-b"
+                              : "general",
+         "-l", one.level, "-o", path("named.jsonl")});
     EXPECT_EQ(ran.status, 1) << fault << ran.err;
     EXPECT_THAT(ran.out.substr(0, ran.out.find('\n')), HasSubstr(one.name)) << fault;
   }

@@ -59,10 +59,24 @@ Workload si_generated() {
   return workload;
 }
 
-Workload long_fork(std::string id, std::string title, std::uint64_t txns) {
+// Viper's synthetic anomalies, one in each history.
+Workload anomaly(std::string id, std::string title, Fault fault, std::uint64_t txns) {
   Workload workload =
-      planted(blind(std::move(id), std::move(title), txns, 2'000), Fault::LongFork, {kSiViolated});
+      planted(blind(std::move(id), std::move(title), txns, 2'000), fault, {kSiViolated});
   workload.seeds = 20;
+  return workload;
+}
+
+Workload ranges(std::string id, std::string title, WorkloadKind kind, std::uint64_t txns) {
+  Workload workload = general(std::move(id), std::move(title), txns, 100);
+  workload.options.workload = kind;
+  workload.options.sessions = 24;
+  return workload;
+}
+
+Workload lists(std::string id, std::string title, std::uint64_t txns) {
+  Workload workload = general(std::move(id), std::move(title), txns, txns / 10);
+  workload.options.workload = WorkloadKind::ListAppend;
   return workload;
 }
 
@@ -150,8 +164,12 @@ std::vector<Workload> all() {
               {kSerViolated, kSiViolated}),
       planted(general("stale-1m", "one stale read in 1M txns", 1'000'000, 500'000),
               Fault::StaleRead, {kSerViolated, kSiViolated}),
-      long_fork("gsib-2k", "G-SIb planted in BlindW-RW 2k", 2'000),
-      long_fork("gsib-5k", "G-SIb planted in BlindW-RW 5k", 5'000),
+      anomaly("gsib-2k", "G-SIb planted in BlindW-RW 2k", Fault::GSib, 2'000),
+      anomaly("gsib-5k", "G-SIb planted in BlindW-RW 5k", Fault::GSib, 5'000),
+      anomaly("g1c-2k", "G1c planted in BlindW-RW 2k", Fault::CircularFlow, 2'000),
+      anomaly("g1c-5k", "G1c planted in BlindW-RW 5k", Fault::CircularFlow, 5'000),
+      anomaly("fork-2k", "long fork planted in BlindW-RW 2k", Fault::LongFork, 2'000),
+      anomaly("fork-5k", "long fork planted in BlindW-RW 5k", Fault::LongFork, 5'000),
       rmw(),
       heavy_writes(),
       blind_snapshots(),
@@ -164,6 +182,14 @@ std::vector<Workload> all() {
       application("rubis-100k", "RUBiS 100k txns", WorkloadKind::Rubis),
       application("twitter-100k", "Twitter 100k txns", WorkloadKind::Twitter),
       many_sessions(),
+      general("3m", "3M txns, 1.5M keys", 3'000'000, 1'500'000),
+      ranges("range-b-5k", "V-Range balanced, 5k txns", WorkloadKind::RangeBalanced, 5'000),
+      ranges("range-rqh-5k", "V-Range query heavy, 5k txns", WorkloadKind::RangeQueryHeavy, 5'000),
+      ranges("range-idh-5k", "V-Range insert and delete heavy, 5k txns",
+             WorkloadKind::RangeInsertDeleteHeavy, 5'000),
+      lists("lists-10k", "lists, 10k txns", 10'000),
+      lists("lists-100k", "lists, 100k txns", 100'000),
+      lists("lists-1m", "lists, 1M txns", 1'000'000),
       repeated(general("10k", "10k txns, 5k keys", 10'000, 5'000)),
       repeated(general("100k", "100k txns, 50k keys", 100'000, 50'000)),
       repeated(general("1m", "1M txns, 500k keys", 1'000'000, 500'000)),

@@ -25,9 +25,11 @@
 #include <string_view>
 #include <vector>
 
+#include "ouro/effort.h"
 #include "ouro/history.h"
 #include "ouro/level.h"
 #include "ouro/result.h"
+#include "ouro/search_options.h"
 
 namespace ouro {
 
@@ -300,46 +302,6 @@ struct Verdict {
   std::vector<LeftOut> left_out;
 };
 
-// How version orders are searched at the levels from prefix up. The outcome is the same with all
-// settings. The defaults are the fastest known; the others exist to measure what each idea is worth
-// (docs/benchmarks.md). "Current order": the order of all transactions that the search has in hand.
-struct SearchOptions {
-  // A writer that read the version it overwrites directly follows the writer of that version, so
-  // such writers are ordered as one block. Only the levels of snapshots can do without blocks; the
-  // others ignore this.
-  bool chains = true;
-  // Two writers become a choice only once the current order has them in an impossible order. If
-  // false, all pairs become choices at the start.
-  bool on_demand = true;
-  // After `many` conflicts, looks for choices one side of which closes a cycle with known edges
-  // alone, and fixes the other side. Where that is affordable, a search that knows all choices
-  // takes turns with the one on demand, after a few hundred setbacks, or `many` if those are fewer.
-  bool saturation = true;
-  std::uint64_t many = 10'000;
-  // Which side of a choice is tried first.
-  enum class Phase : std::uint8_t {
-    Order,  // The one that moves fewer transactions in the current order.
-    Saved,  // The one that was tried last.
-    Fixed,  // Always the same.
-  } phase = Phase::Order;
-  // Which choice is decided next.
-  enum class Branching : std::uint8_t {
-    Earliest,  // The first in the current order.
-    Activity,  // The one that took part in the most recent conflicts; with restarts.
-  } branching = Branching::Earliest;
-  // How it is found out what open reads returned.
-  enum class Sources : std::uint8_t {
-    Few,      // As cases if there are few of them, and as choices otherwise.
-    Cases,    // The level is decided for one case after the other.
-    Choices,  // They are choices of the search, where the level has one.
-  } sources = Sources::Few;
-  // A level that ignores sessions is first searched for an order that keeps them, which guides the
-  // search, and prefix and parallel-si for one that session-si allows, too. If that takes more than
-  // so many steps of work (see CheckOptions::work_limit), the other ways have their turn, each time
-  // with four times the work. Zero: as fits the size of the history.
-  std::uint64_t first_turn = 0;
-};
-
 struct CheckOptions {
   // Limits. Where one is reached, what is not decided yet is Undecided.
   std::chrono::milliseconds time_limit{0};  // Zero: none.
@@ -366,6 +328,9 @@ struct CheckOptions {
   // error that names the scan.
   bool scans_list_tombstones = false;
   SearchOptions search;
+  // If not null, what the check takes is added here. It must not be read before the call returns,
+  // nor be that of another call at the same time.
+  Effort* effort = nullptr;
 };
 
 // Whether every history that satisfies `stronger` by this evidence satisfies `weaker`, too. By

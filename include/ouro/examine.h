@@ -49,7 +49,7 @@ struct ExamineOptions {
   // How to check. `time_limit` is for all stages together, but a violation that was found in time
   // is also explained. `memory_limit` is for all stages. `work_limit` is for Checking and, once
   // more, for all checks in Looking. examine() sets `outcomes_only`, and raises `check.examples` to
-  // `examples` if it is less.
+  // `examples` if it is less. `effort` is ignored: see Examination::effort.
   //
   // `cancelled` turning true ends the stage under way, and all later ones, early. If `progress`
   // makes it false again when it is told of the next stage, only that one stage is given up.
@@ -90,6 +90,8 @@ struct Examination {
   std::optional<ExpectationMet> met;  // Whether the expectation was met, if there was one.
   double check_seconds = 0;           // How long the stage Checking took,
   double telling_seconds = 0;         // and how long all others took.
+  // What Checking took, in its parts; and how long courtesies and explanations did.
+  Effort effort;
 };
 
 // The outcome of all: ExpectationMet::outcome if something was expected, else the worst verdict

@@ -45,6 +45,11 @@ enum class Fault : std::uint8_t {
   RealTimeViolation,  // A transaction misses one that completed before it began. Needs `clocks`.
   DuplicateElements,  // Lists only.
   IncompatibleOrder,  // Lists only.
+  // One anti-dependency between transactions that write without reading: whoever wrote first, a
+  // cycle has a single rw edge (Adya's G-SIb). No weaker level than parallel-si and si sees it.
+  GSib,
+  CircularFlow,  // Each of two transactions reads what the other wrote.
+  Phantom,       // Two scans that each miss the other's insert. Workloads with scans only.
 };
 [[nodiscard]] std::string_view name(Fault fault);  // "aborted-read" …
 // All faults, in the order of the enumeration.

@@ -54,6 +54,7 @@ struct ReportOptions {
   std::optional<double> check_seconds;
   std::optional<double> telling_seconds;
   std::optional<Outcome> observed;  // Examination::observed, if known.
+  const Effort* effort = nullptr;  // What the check took, for JSON. Null: is not told.
 };
 
 // One line: "bank.jsonl: VIOLATED read-atomic (fractured read)", "bank.jsonl: holds causal". If the
@@ -81,7 +82,7 @@ struct ReportOptions {
                                    const ReportOptions& options);
 
 // The same for what examine() found. Explanations, others, observed, check_seconds and
-// telling_seconds are taken from the examination, not from the options.
+// telling_seconds and effort are taken from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});
 [[nodiscard]] std::string describe(const History& history, const Examination& examination,

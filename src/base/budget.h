@@ -18,6 +18,8 @@
 
 namespace ouro {
 
+class Meter;
+
 // An amount of counted work.
 struct Steps {
   std::uint64_t count = 0;
@@ -47,6 +49,7 @@ class Budget {
       : Budget(whole.time_share(share), whole.cancelled_, whole.memory_limit_,
                whole.work_share(share)) {
     whole_ = &whole;
+    meter_ = whole.meter_;
   }
   // A part of `whole` that ends after `steps` of work, or with `whole`.
   // REQUIRES: `whole` outlives this; steps.count > 0.
@@ -54,6 +57,7 @@ class Budget {
       : Budget(whole.time_share(1), whole.cancelled_, whole.memory_limit_,
                whole.work_limit_ == 0 ? steps.count : std::min(steps.count, whole.work_share(1))) {
     whole_ = &whole;
+    meter_ = whole.meter_;
   }
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
@@ -97,6 +101,11 @@ class Budget {
   // Whether time or work has a limit, so that one slow part may leave nothing for the others.
   [[nodiscard]] bool limited() const { return time_limit_.count() > 0 || work_limit_ != 0; }
 
+  // Where to count what the computation takes (meter.h); null: nowhere. Parts of this that are
+  // made later have it, too. `meter` must outlive this.
+  void measure_with(Meter* meter) { meter_ = meter; }
+  [[nodiscard]] Meter* meter() const { return meter_; }
+
  private:
   static constexpr std::uint64_t kLeastWork = 100'000;  // Steps: about a millisecond.
 
@@ -112,6 +121,7 @@ class Budget {
   }
 
   const Budget* whole_ = nullptr;  // The budget that this is a part of.
+  Meter* meter_ = nullptr;
   Milliseconds time_limit_{0};
   Clock::time_point deadline_{};
   const std::atomic<bool>* cancelled_ = nullptr;

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/level_rules.h"
+#include "base/meter.h"
 #include "check/both_moments.h"
 #include "check/check_within.h"
 #include "check/left_out.h"
@@ -65,6 +66,7 @@ std::vector<Level> violated_of(std::span<const Verdict> verdicts) {
 // Decides `levels` with predicate reads at the moment `at`.
 Result<Judgement> judge(const History& history, std::span<const Level> levels, SnapshotAt at,
                         const Budget& budget, const CheckOptions& options) {
+  StageTimer timer(budget, Stage::Join);
   const bool listed = options.scans_list_tombstones || scans_list_tombstones(history);
   RowChoice rows;
   if (options.evidence == Evidence::Observed) rows = first_rows(history, options.threads, budget);
@@ -174,9 +176,12 @@ Result<Verdict> check_within(const Budget& budget, const History& history, Level
 Result<std::vector<Verdict>> check(const History& history, std::span<const Level> levels,
                                    const CheckOptions& options) {
   if (auto status = refuse_empty(history); !status) return std::move(status).error();
-  const Budget budget(options.time_limit, options.cancelled, options.memory_limit,
-                      options.work_limit);
-  return check_within(budget, history, levels, options);
+  Meter meter;
+  Budget budget(options.time_limit, options.cancelled, options.memory_limit, options.work_limit);
+  if (options.effort != nullptr) budget.measure_with(&meter);
+  auto verdicts = check_within(budget, history, levels, options);
+  if (options.effort != nullptr) options.effort->add(meter.effort());
+  return verdicts;
 }
 
 Result<Verdict> check(const History& history, Level level, const CheckOptions& options) {

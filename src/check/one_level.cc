@@ -57,7 +57,7 @@ Verdict decide_by_search(const Observed& observed, Question question, const Budg
   };
   const bool looser = rules(level).lost_updates || rules(level).is(LevelFamily::Parallel);
   const auto first = searched_first(level);
-  if (!looser || !first) return alone(budget);
+  if (!looser || !first || !options.search.turns) return alone(budget);
   const auto stronger = [&](const Budget& part) -> Turn {
     const Verdict verdict = check_polygraph(observed, *first, part, options, question.open);
     if (verdict.outcome == Outcome::Holds) return {weakened(verdict, level)};

@@ -128,7 +128,8 @@ class LevelByLevel {
       if (part == 0) {
         verdict = decide(level);
       } else {
-        const Budget apart({}, options_.cancelled);
+        Budget apart({}, options_.cancelled);
+        apart.measure_with(budget_.meter());
         Verdict early =
             decide_level(observed_, predicates_, levels[*other], apart, options_);
         beside_[*other] = Beside{std::move(early), apart.spent()};

@@ -25,10 +25,6 @@ std::optional<AskedLevels> levels_of(const std::string& names, Evidence evidence
   return std::nullopt;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 // Whether the stage does something that was not asked for, but is good to know.
 bool is_courtesy(ExamineStage stage) {
   return stage == ExamineStage::ReadsAlone || stage == ExamineStage::OtherLevels;
@@ -61,9 +57,10 @@ bool is_of_transactions(const History& history) {
 class Checker {
  public:
   Checker(const CheckFlags& flags, Evidence evidence, AskedLevels levels, Format format,
-          Expectation expectation)
+          Expectation expectation, const SearchOptions& search)
       : flags_(flags),
         evidence_(evidence),
+        search_(search),
         given_(levels),
         levels_(std::move(levels)),
         format_(format),
@@ -122,8 +119,13 @@ class Checker {
     choose_levels(history);
     report.load_seconds = seconds_since(start);
     std::string begun;  // What was printed before all is known.
-    const auto examined = examine_watched(history, report, begun);
+    auto examined = examine_watched(history, report, begun);
     if (!examined.ok()) return refuse(path, examined.error());
+    const auto certifying = std::chrono::steady_clock::now();
+    const int certified = write_certificate_of(history, examined->verdicts.front());
+    if (!flags_.certificate.empty()) {
+      examined->effort.add(Stage::Certify, seconds_since(certifying));
+    }
     print_examination(path, history, *examined, report, lines.get(), begun);
     forms_.add({.name = name,
                 .history = &history,
@@ -133,7 +135,7 @@ class Checker {
                 .others = examined->others,
                 .met = examined->met ? &*examined->met : nullptr});
     int status = status_of(name, *examined);
-    status = worse(status, write_certificate_of(history, examined->verdicts.front()));
+    status = worse(status, certified);
     status = worse(status, write_counterexample_of(history, examined->explanations));
     return worse(status, write_elle_folder(flags_.elle, history, examined->explanations));
   }
@@ -198,8 +200,7 @@ class Checker {
   [[nodiscard]] ExamineOptions examine_options() const {
     using Explain = ExamineOptions::Explain;
     const bool printed = !flags_.quiet && flags_.output != "elle";
-    const bool told =
-        printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
+    const bool told = printed || !flags_.counterexample.empty() || !flags_.elle.directory.empty();
     ExamineOptions options;
     options.levels = levels_.levels;
     options.check = check_options();
@@ -271,6 +272,7 @@ class Checker {
     options.threads = flags_.input.threads;
     options.clock_drift = flags_.clock_drift;
     options.evidence = evidence_;
+    options.search = search_;
     return options;
   }
 
@@ -315,6 +317,7 @@ class Checker {
 
   const CheckFlags& flags_;
   Evidence evidence_;
+  SearchOptions search_;
   AskedLevels given_;   // What was asked for.
   AskedLevels levels_;  // What the history at hand is checked against.
   Format format_;
@@ -322,7 +325,7 @@ class Checker {
   FormFiles forms_;
   Limits limits_;         // Of the whole command.
   std::string given_up_;  // Why a history was not read; empty: all were.
-  bool full_story_;  // Whether text has the stories, or just a line for each history.
+  bool full_story_;       // Whether text has the stories, or just a line for each history.
 };
 
 }  // namespace
@@ -347,8 +350,8 @@ int run_check(CheckFlags& flags) {
   if (!flags.certificate.empty() && (several || flags.input.paths.size() != 1)) {
     return fail("a certificate is of one history at one level; give --certificate with these");
   }
-  const bool of_one = !flags.counterexample.empty() || !flags.forms.dot.empty() ||
-                      !flags.elle.directory.empty();
+  const bool of_one =
+      !flags.counterexample.empty() || !flags.forms.dot.empty() || !flags.elle.directory.empty();
   if (of_one && flags.input.paths.size() != 1) {
     return fail("--counterexample, --dot and --directory are about one history; give one");
   }
@@ -358,8 +361,10 @@ int run_check(CheckFlags& flags) {
     }
     return check_in_pieces(flags, levels->levels.front());
   }
+  const auto search = parse_search_options(flags.search);
+  if (!search.ok()) return fail(search.error());
   catch_interrupt();
-  return Checker(flags, *evidence, *levels, *format, *expected).run();
+  return Checker(flags, *evidence, *levels, *format, *expected, *search).run();
 }
 
 bool can_check(const std::string& level, const std::string& evidence) {

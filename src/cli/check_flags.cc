@@ -68,6 +68,17 @@ constexpr char kCheckDetails[] =
     "the latter two on the command line. The status is then 0 if all is as expected, 1 if not. "
     "Levels that FILE is about are checked if no --level is given. --undecided says what an "
     "undecided history counts as: fail (status 1) or pass (0) instead of 2.\n\n"
+    "--search changes how orders are searched, to measure what each idea is worth: settings with "
+    "commas between them. no-chains: writers that read what they overwrite are not ordered as one "
+    "block. no-on-demand: all pairs of writers are choices from the start. no-saturation: what is "
+    "forced is not looked for. no-full: no search that knows all choices takes turns. no-guess: "
+    "the "
+    "search begins with the recorded order. no-turns: levels that ignore sessions are not first "
+    "searched for an order that keeps them. many=N: conflicts before saturation (10000). "
+    "first-turn=N: work of the first turn. phase=order, saved or fixed: which side of a choice is "
+    "tried first. branching=earliest or activity: which choice is decided next. sources=few, cases "
+    "or choices: how it is found out what reads of repeated values read. No setting changes a "
+    "verdict, except to undecided.\n\n"
     "--stream reads a history in native text, or in the JSON of Chronos, piece by piece and "
     "judges it by timestamps, at one level. If transactions come about in the order of their "
     "commits, it is fast and takes about as much memory as --memory-limit says (1000 MB if it "
@@ -235,6 +246,9 @@ void declare(CLI::App* app, CheckFlags& flags) {
   declare_expected(*app, flags, kPlain);
   app->add_option("--counterexample", flags.counterexample, "write the first example as a history")
       ->type_name("FILE")
+      ->group(kMinor);
+  app->add_option("--search", flags.search, "how orders are searched, for researchers")
+      ->type_name("SETTINGS")
       ->group(kMinor);
   app->add_flag("--stream", flags.stream, "by timestamps, piece by piece: for files beyond memory")
       ->group(kMinor);

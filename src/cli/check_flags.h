@@ -18,6 +18,7 @@ struct CheckFlags {
   std::optional<std::string> level;  // Nothing: --level was not given.
   std::string evidence = "observed";
   std::string output = "text";
+  std::string search;  // Settings for parse_search_options().
   std::string model;
   std::string certificate;
   std::string counterexample;

@@ -47,6 +47,7 @@ void add_levels(CLI::App& root, Commands& commands);
 void add_formats(CLI::App& root, Commands& commands);
 void add_convert(CLI::App& root, Commands& commands);
 void add_generate(CLI::App& root, Commands& commands);
+void add_bench(CLI::App& root, Commands& commands);
 void add_run(CLI::App& root, Commands& commands);
 void add_hermitage(CLI::App& root, Commands& commands);
 void add_driver_test(CLI::App& root, Commands& commands);

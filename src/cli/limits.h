@@ -7,6 +7,10 @@
 
 namespace ouro::cli {
 
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 class Limits {
  public:
   // The time begins now. Zero: no limit.

@@ -88,9 +88,10 @@ int run(int argc, char** argv) {
   root.set_version_flag("-V,--version", fmt::format("ouro {}", version()), "print the version");
   root.require_subcommand(0, 1);
   Commands commands;
-  for (const auto add : {add_run, add_hermitage, add_driver_test, add_serve, add_tap, add_check,
-                         add_explain, add_certify, add_stats, add_lint, add_levels, add_formats,
-                         add_convert, add_generate, add_shard, add_completion, add_man, add_help}) {
+  for (const auto add :
+       {add_run, add_hermitage, add_driver_test, add_serve, add_tap, add_check, add_explain,
+        add_certify, add_stats, add_lint, add_levels, add_formats, add_convert, add_generate,
+        add_bench, add_shard, add_completion, add_man, add_help}) {
     add(root, commands);
     commands.back().app->formatter(root.get_formatter());
   }

@@ -53,7 +53,8 @@ void die_cleanly_of(int signal) {
   if (now.sa_handler == SIG_DFL) set_handler(signal, die_of);
 }
 
-// Returns the error that kept it from writing everything, or zero.
+}  // namespace
+
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(file, text.data(), text.size());
@@ -65,6 +66,8 @@ int write_all(int file, std::string_view text) {
   }
   return 0;
 }
+
+namespace {
 
 constexpr auto kStep = std::chrono::milliseconds(10);    // Between looks at what is watched.
 constexpr auto kPatience = std::chrono::seconds(1);      // Before the line is shown first.

@@ -10,6 +10,9 @@ namespace ouro::cli {
 
 // Writes to standard output without a buffer. After an error, all further text is dropped.
 void print(std::string_view text);
+// Writes all of `text` to a file descriptor, whatever signals interrupt that. Returns the error
+// that kept it from doing so, or zero.
+int write_all(int file, std::string_view text);
 // Whether standard output is a pipe that was closed. That is no error: nobody wants to read more.
 [[nodiscard]] bool output_closed();
 // What else went wrong with standard output; empty if nothing.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/budget.h"
+#include "base/meter.h"
 #include "check/check_within.h"
 #include "check/implied.h"
 #include "check/left_out.h"
@@ -44,7 +45,8 @@ class Examining {
   Result<Examination> run() {
     if (auto status = refuse_empty(h_); !status) return std::move(status).error();
     begin(ExamineStage::Checking);
-    const Budget budget(how_.time_limit, how_.cancelled, how_.memory_limit, how_.work_limit);
+    Budget budget(how_.time_limit, how_.cancelled, how_.memory_limit, how_.work_limit);
+    budget.measure_with(&meter_);
     auto verdicts = check_within(budget, h_, options_.levels, how_);
     if (!verdicts.ok()) return std::move(verdicts).error();
     out_.verdicts = *std::move(verdicts);
@@ -68,6 +70,7 @@ class Examining {
     if (!options_.expectation.empty()) meet();
     const double all = std::chrono::duration<double>(passed()).count();
     out_.telling_seconds = all - out_.check_seconds;
+    out_.effort = meter_.effort();
     return std::move(out_);
   }
 
@@ -156,6 +159,7 @@ class Examining {
     }
     if (open.empty()) return out;
     begin(ExamineStage::OtherLevels);
+    const StageTimer timer(&meter_, Stage::Others);
     auto asked = ask_too(open, how_.evidence);
     if (!asked.ok()) return out;
     std::move(asked->begin(), asked->end(), std::back_inserter(out));
@@ -182,6 +186,7 @@ class Examining {
     violated.erase(std::unique(violated.begin(), violated.end()), violated.end());
     if (violated.empty()) return {};
     begin(ExamineStage::ReadsAlone);
+    const StageTimer timer(&meter_, Stage::Others);
     const auto asked = ask_too(violated, Evidence::Observed);
     if (!asked.ok()) return {};
     const Outcome outcome = worst(*asked);
@@ -204,6 +209,7 @@ class Examining {
   }
 
   void explain_level(const Verdict& verdict) {
+    const StageTimer timer(&meter_, Stage::Explain);
     ExplainOptions how = telling();
     how.time_limit = time_to_explain();
     out_.explanations.push_back(explain(h_, verdict, how));
@@ -242,6 +248,7 @@ class Examining {
   // violated.
   void tell_smallest_first(std::span<const Verdict> known, std::size_t first = 0) {
     if (out_.explanations.size() == first) return;
+    const StageTimer timer(&meter_, Stage::Explain);
     const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, courtesy_);
     tell_smallest(h_, known, how_, telling(), budget, out_.explanations, first);
   }
@@ -256,6 +263,7 @@ class Examining {
 
   void meet() {
     begin(ExamineStage::Looking);
+    const StageTimer timer(&meter_, Stage::Explain);
     // What is found beyond the limit still counts, but not that nothing was found.
     const bool late = how_.time_limit.count() > 0 && time_left().count() <= 0;
     const Budget budget(limit_left(), how_.cancelled, how_.memory_limit, how_.work_limit);
@@ -304,6 +312,7 @@ class Examining {
   const History& h_;
   const ExamineOptions& options_;
   CheckOptions how_;
+  mutable Meter meter_;
   const Budget::Clock::time_point began_ = Budget::Clock::now();
   std::uint64_t spent_ = 0;     // What reading and Checking took, in steps.
   std::uint64_t courtesy_ = 0;  // What each courtesy may take, in steps.

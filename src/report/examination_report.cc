@@ -10,6 +10,7 @@ ReportOptions with(const Examination& examination, ReportOptions options) {
   options.explanations = examination.explanations;
   options.others = examination.others;
   options.observed = examination.observed;
+  options.effort = &examination.effort;
   if (examination.check_seconds > 0) options.check_seconds = examination.check_seconds;
   if (examination.telling_seconds > 0) options.telling_seconds = examination.telling_seconds;
   return options;

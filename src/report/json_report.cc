@@ -209,7 +209,29 @@ void write_head(JsonWriter& json, const History& history, const ReportOptions& o
   json.member("sessions", history.session_count()).member("keys", named_keys(history));
 }
 
+// Writes the stages that took place, and what was counted if there was a search.
+void write_effort(JsonWriter& json, const Effort& effort) {
+  json.key("stages").begin_object();
+  for (std::size_t i = 0; i < kStageCount; ++i) {
+    if (effort.seconds[i] > 0) json.member(name(static_cast<Stage>(i)), effort.seconds[i]);
+  }
+  json.end_object();
+  const SearchCounts& search = effort.search;
+  if (search.searches == 0) return;
+  json.key("search").begin_object().member("searches", search.searches);
+  json.member("nodes", search.nodes).member("arcs", search.arcs);
+  json.member("chains", search.chains).member("pairs", search.pairs);
+  json.member("choices", search.choices).member("decisions", search.decisions);
+  json.member("conflicts", search.conflicts).member("full_conflicts", search.full_conflicts);
+  json.end_object();
+}
+
 std::string finish(JsonWriter&& json, const ReportOptions& options) {
+  if (options.effort != nullptr) {
+    Effort effort = *options.effort;
+    effort.add(Stage::Load, options.load_seconds.value_or(0));
+    write_effort(json, effort);
+  }
   json.key("seconds").begin_object();
   if (options.load_seconds) json.member("load", *options.load_seconds);
   if (options.check_seconds) json.member("check", *options.check_seconds);

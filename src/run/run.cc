@@ -136,6 +136,8 @@ class PlayRecorder {
         transcript_.write(op.key, *op.number);
       } else if (op.kind == OpKind::Append) {
         transcript_.append(op.key, *op.number);
+      } else if (op.kind == OpKind::Scan) {
+        transcript_.scan(op.key, op.key, {});
       } else if (!op.elements.empty()) {
         transcript_.read_list(op.key, op.elements);
       } else {

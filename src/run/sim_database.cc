@@ -26,7 +26,7 @@ constexpr Number kPlayedNumbers = 1'000'000'000'000;
 
 // Values of the simulated store are indexes from 1, in the order of the writes; clients know them
 // by the numbers that they wrote, see number_of().
-class Store final : public SimDatabase, private workload::Stage {
+class Store final : public SimDatabase, private workload::PlayStage {
  public:
   Store(Level level, std::vector<PlantedFault> faults, std::uint64_t seed)
       : level_(level), seed_(seed), random_(seed, kFaultStream) {
@@ -121,16 +121,19 @@ class Store final : public SimDatabase, private workload::Stage {
     }
   }
 
-  // The functions of workload::Stage, on which faults are played. With lists, a fault gets keys
+  // The functions of workload::PlayStage, on which faults are played. With lists, a fault gets keys
   // that no client uses: a later read of the list would contradict what the fault pretends.
   workload::Client::KeyPair pick_keys() override {
-    std::uint32_t x = static_cast<std::uint32_t>(random_.below(keys_));
-    std::uint32_t y = (x + 1 + static_cast<std::uint32_t>(random_.below(keys_ - 1))) % keys_;
-    if (lists_) {
-      x = next_play_key_++;
-      y = next_play_key_++;
-    }
+    const auto x = static_cast<std::uint32_t>(random_.below(keys_));
+    const std::uint32_t y = (x + 1 + static_cast<std::uint32_t>(random_.below(keys_ - 1))) % keys_;
+    if (lists_) return new_keys();
     grow(std::max(x, y));
+    return {x, y};
+  }
+  workload::Client::KeyPair new_keys() override {
+    const std::uint32_t x = next_play_key_++;
+    const std::uint32_t y = next_play_key_++;
+    grow(y);
     return {x, y};
   }
   OpenTxn& actor(std::size_t number) override { return actors_[number]; }
@@ -155,7 +158,7 @@ class Store final : public SimDatabase, private workload::Stage {
       Performed::Operation operation{.kind = op.kind, .key = op.key, .number = {}, .elements = {}};
       if (op.kind == OpKind::Read && lists_) {
         list_of(txn, op, operation.elements);
-      } else if (op.value != 0) {
+      } else if (op.value != 0 && op.kind != OpKind::Scan) {
         operation.number = number_of(op.value);
       }
       performed.operations.push_back(std::move(operation));

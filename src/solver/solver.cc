@@ -82,6 +82,7 @@ Solution Solver::solve(Guide& guide, std::uint64_t setbacks) {
 }
 
 void Solver::decide(Literal literal) {
+  ++decision_count_;
   level_start_.push_back(static_cast<std::uint32_t>(trail_.size()));
   arcs_before_.push_back(order_.added());
   assign(literal, kNoLemma);

@@ -83,6 +83,7 @@ class Solver {
   static constexpr std::uint64_t kNoPause = 0xffffffffffffffff;
 
   [[nodiscard]] std::uint64_t conflict_count() const { return conflict_count_; }
+  [[nodiscard]] std::uint64_t decision_count() const { return decision_count_; }
   // Why there is no solution; the last lemma is empty. REQUIRES: solve() returned None.
   [[nodiscard]] const std::vector<Lemma>& proof() const { return lemmas_; }
 
@@ -144,6 +145,7 @@ class Solver {
   std::vector<bool> watched_;     // By lemma.
   std::vector<LemmaId> unit_of_;  // By choice: the lemma of one literal that fixes it, if made.
   std::uint64_t conflict_count_ = 0;
+  std::uint64_t decision_count_ = 0;
   std::uint64_t forbidden_count_ = 0;  // By the guide.
 };
 

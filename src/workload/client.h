@@ -73,6 +73,8 @@ class Client {
     std::uint32_t y = 0;
   };
   virtual KeyPair pick_keys() = 0;
+  // Two keys that were not planned so far, for planted faults of workloads that scan.
+  virtual KeyPair new_pair() { return pick_keys(); }
   // Lists: a new key takes the place of this one in all transactions that are planned later.
   virtual void retire(std::uint32_t) {}
   // Tells the client how much `step` returned: the elements of a list, or the rows of a scan.

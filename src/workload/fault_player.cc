@@ -16,8 +16,8 @@ struct KeyInPlay {
 };
 
 // What a read step returns. `how` is the last character of the step (see fault_script.h).
-DoneOp planted_read(const Versions& versions, Stage& stage, bool lists, const KeyInPlay& in_play,
-                    char how) {
+DoneOp planted_read(const Versions& versions, PlayStage& stage, bool lists,
+                    const KeyInPlay& in_play, char how) {
   const std::uint32_t key = in_play.key;
   DoneOp op{.kind = OpKind::Read, .key = key};
   std::uint32_t version = versions.newest(key);
@@ -59,8 +59,8 @@ DoneOp planted_read(const Versions& versions, Stage& stage, bool lists, const Ke
 
 }  // namespace
 
-void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage) {
-  const Client::KeyPair pair = stage.pick_keys();
+void play(const FaultScript& script, StoreState& store, Isolation& isolation, PlayStage& stage) {
+  const Client::KeyPair pair = script.scans_only ? stage.new_keys() : stage.pick_keys();
   Versions& versions = store.versions;
   std::array<KeyInPlay, 2> keys{KeyInPlay{pair.x, versions.newest(pair.x)},
                                 KeyInPlay{pair.y, versions.newest(pair.y)}};
@@ -89,6 +89,9 @@ void play(const FaultScript& script, StoreState& store, Isolation& isolation, St
                          .key = in_play.key,
                          .value = value});
       if (in_play.first_value == 0) in_play.first_value = value;
+    } else if (step[0] == 's') {
+      txn.seen.push_back({.key = in_play.key});
+      txn.ops.push_back({.kind = OpKind::Scan, .key = in_play.key, .value = in_play.key});
     } else {
       txn.seen.push_back({.key = in_play.key});
       txn.ops.push_back(planted_read(versions, stage, store.lists, in_play, step[3]));

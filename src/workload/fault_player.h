@@ -11,15 +11,17 @@
 namespace ouro::workload {
 
 // What a play needs from whoever runs it.
-class Stage {
+class PlayStage {
  public:
-  Stage() = default;
-  virtual ~Stage() = default;
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+  PlayStage() = default;
+  virtual ~PlayStage() = default;
+  PlayStage(const PlayStage&) = delete;
+  PlayStage& operator=(const PlayStage&) = delete;
 
   // The keys x and y of the play.
   virtual Client::KeyPair pick_keys() = 0;
+  // Two keys that were never written.
+  virtual Client::KeyPair new_keys() = 0;
   // The transaction of session `number` of the script: of a session that is idle, and the same one
   // for the same number during a play.
   virtual OpenTxn& actor(std::size_t number) = 0;
@@ -37,7 +39,7 @@ class Stage {
 };
 
 // Plays `script` at once. REQUIRES: `stage` has as many actors as needs_of(script) says.
-void play(const FaultScript& script, StoreState& store, Isolation& isolation, Stage& stage);
+void play(const FaultScript& script, StoreState& store, Isolation& isolation, PlayStage& stage);
 
 // What an ordinary read of `key` returns to `txn` at the level of `isolation`. Adds the version
 // that the store showed to txn.seen.

@@ -39,6 +39,11 @@ constexpr std::array kScripts{
     FaultScript{Fault::DuplicateElements, "duplicate-elements", "b0 w0x c0 b1 r1x= c1", true},
     FaultScript{Fault::IncompatibleOrder, "incompatible-order",
                 "b0 w0x c0 b1 w1x c1 b0 r0x+ c0 b1 r1x% c1", true},
+    // If session 0 wrote y first, then session 1 saw x from before session 0, whose y it overwrote.
+    // If session 1 did, then session 2 missed the y of session 0, whose x it saw.
+    FaultScript{Fault::GSib, "g-sib", "b0 b1 r1x- w0x w0y c0 w1y c1 b2 r2x+ r2y+ c2"},
+    FaultScript{Fault::CircularFlow, "circular-information-flow", "b0 b1 w0x w1y r0y~ r1x~ c0 c1"},
+    FaultScript{Fault::Phantom, "phantom", "b0 b1 s0y s1x w0x w1y c0 c1", false, false, true},
 };
 
 constexpr bool in_order_of_enum() {

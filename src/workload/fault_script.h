@@ -13,6 +13,7 @@
 //   r0x~  reads the first value written in the script, even if it never committed
 //   r0x?  reads a value nobody writes     r0x!  reads what the session writes next
 //   r0x=  lists: the last element twice   r0x%  lists: the last two elements swapped
+//   s0x   scans a range with no other key than x, which was never written, and finds nothing
 #pragma once
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct FaultScript {
   std::string_view steps;     // Separated by single blanks.
   bool lists_only = false;    // It is about lists, so needs the list-append workload.
   bool needs_clocks = false;  // It shows only in a history with client clocks.
+  bool scans_only = false;    // It scans, so needs a workload that does, and keys that are new.
 };
 
 // How many sessions, transactions and keys a script uses.

@@ -30,6 +30,9 @@ std::optional<std::string> bad_fault(const GenerateOptions& options, const Plant
   if (script.lists_only && !info(options.workload).lists) {
     return fmt::format("fault {} is about lists; use the list-append workload", script.name);
   }
+  if (script.scans_only && !info(options.workload).scans) {
+    return fmt::format("fault {} is about scans; use a range workload, or phantom", script.name);
+  }
   if (script.needs_clocks && !options.clocks) {
     return fmt::format("fault {} shows only in client clocks; record clocks too", script.name);
   }

@@ -365,6 +365,8 @@ TEST(GenerateTest, FaultsThatCannotShowAreRefusedWithAdvice) {
   expect_error(options, "rate of fault lost-update is 2");
   options.faults = {{.fault = Fault::DuplicateElements, .rate = 0.1}};
   expect_error(options, "use the list-append workload");
+  options.faults = {{.fault = Fault::Phantom, .rate = 0.1}};
+  expect_error(options, "use a range workload");
   options.faults = {{.fault = Fault::RealTimeViolation, .rate = 0.1}};
   expect_error(options, "record clocks");
   options.faults = {{.fault = Fault::LongFork, .rate = 0.1}};

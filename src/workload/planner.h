@@ -15,6 +15,10 @@ class Planner : public Client {
     const std::uint32_t x = below(fixed_keys_);
     return {x, fixed_keys_ == 1 ? x : (x + 1 + below(fixed_keys_ - 1)) % fixed_keys_};
   }
+  KeyPair new_pair() override {
+    key_end_ += 2;
+    return {key_end_ - 2, key_end_ - 1};
+  }
   [[nodiscard]] std::uint32_t key_end() const override { return key_end_; }
 
  protected:

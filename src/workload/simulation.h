@@ -20,7 +20,7 @@
 
 namespace ouro::workload {
 
-class Simulation final : private Stage {
+class Simulation final : private PlayStage {
  public:
   // REQUIRES: the options passed the checks of generate().
   explicit Simulation(const GenerateOptions& options);
@@ -44,6 +44,11 @@ class Simulation final : private Stage {
   const FaultScript* draw_fault();
   void perform(const FaultScript& script);
   Client::KeyPair pick_keys() override { return in_play_ = client_->pick_keys(); }
+  Client::KeyPair new_keys() override {
+    in_play_ = client_->new_pair();
+    store_.versions.grow(client_->key_end());
+    return in_play_;
+  }
   OpenTxn& actor(std::size_t number) override { return txns_[idle_[number]]; }
   std::uint32_t fresh_value(std::uint32_t key) override { return store_.versions.fresh_value(key); }
   std::uint32_t peek_value(std::uint32_t key) override { return store_.versions.peek_value(key); }

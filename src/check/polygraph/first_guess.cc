@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/meter.h"
 #include "check/observed/likely_order.h"
 #include "check/polygraph/alignment.h"
 #include "check/polygraph/misfits.h"
@@ -69,15 +70,17 @@ bool needs_rehearsal(const Encoding& encoding) {
 
 Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& options,
                  const Budget& budget) {
+  const StageTimer timer(budget, Stage::Order);
   Start start{std::move(known), {}, {}};
   budget.charge(2 * start.known.node_count() + start.known.arc_count());
   if (budget.exhausted()) return start;
   const History& history = encoding.observed().history();
   const std::vector<Node> txns = likely_commit_order(history, budget);
-  const bool rehearse = needs_rehearsal(encoding) && !budget.exhausted();
+  const bool guess = options.search.guess;
+  const bool rehearse = guess && needs_rehearsal(encoding) && !budget.exhausted();
   const auto likely = rehearse ? rehearsed(encoding, txns, budget) : encoding.likely_order(txns);
   start.order = topological_order(start.known, likely, budget);
-  if (!rehearse && !start.cyclic() && !budget.exhausted()) {
+  if (guess && !rehearse && !start.cyclic() && !budget.exhausted()) {
     improve(start, encoding, options, likely, budget);
   }
   return start;

@@ -8,6 +8,7 @@
 
 #include "base/internal_error.h"
 #include "base/level_rules.h"
+#include "base/meter.h"
 #include "check/polygraph/encoding.h"
 #include "check/polygraph/explainer.h"
 #include "check/polygraph/first_guess.h"
@@ -70,6 +71,7 @@ std::vector<Edge> worst_edges(const Encoding& encoding, Level level, const Check
 // Adds none if the budget does not last for one.
 void add_known_cycles(Verdict& verdict, const Encoding& encoding, const Digraph& known,
                       const CheckOptions& options, const Budget& budget) {
+  const StageTimer timer(budget, Stage::Prove);
   const Explainer explainer(encoding);
   for (const auto& component : cyclic_components(known, budget)) {
     if (verdict.anomalies.size() >= options.examples) {
@@ -116,12 +118,14 @@ struct Task {
 
   [[nodiscard]] Encoding encoded(
       const Budget& budget, Encoding::Overwrites overwrites = Encoding::Overwrites::AsLevel) const {
+    const StageTimer timer(budget, Stage::Encode);
     return Encoding(observed, level, options.clock_drift, options.search.chains, options.threads,
                     budget, open, overwrites, mixture);
   }
 };
 
 Digraph known_arcs(const Encoding& encoding, const CheckOptions& options, const Budget& budget) {
+  const StageTimer timer(budget, Stage::Encode);
   return {encoding.node_count(), encoding.arcs(), options.threads, budget};
 }
 
@@ -146,6 +150,7 @@ struct OnDemand {
 // The verdict of a search on demand that ended.
 Verdict verdict_of(Solution solution, const OnDemand& on_demand, const Encoding& encoding,
                    Level level, const Budget& budget) {
+  const StageTimer timer(budget, Stage::Prove);
   Verdict verdict{.level = level};
   const SourceChoices* sources = on_demand.search.sources();
   if (solution == Solution::Found) {
@@ -169,13 +174,14 @@ Verdict verdict_of(Solution solution, const OnDemand& on_demand, const Encoding&
 // on demand, which begins with it, must have nothing to mend.
 Verdict verdict_of(Solution solution, Tangle& tangle, const Encoding& encoding, const Task& task,
                    const Budget& budget) {
+  const StageTimer timer(budget, Stage::Prove);
   if (solution == Solution::None) {
     Verdict verdict{.level = task.level};
     add_refutation(verdict, Explainer(encoding, tangle.pairs()), tangle.proof());
     return verdict;
   }
   CheckOptions options = task.options;
-  options.search = {.saturation = false};
+  options.search = {.saturation = false, .full = false};
   OnDemand on_demand(encoding, {tangle.known(), {}, tangle.order()}, options, budget);
   const Solution same = on_demand.solver.solve(on_demand.guide);
   insist(same == Solution::Stopped ||
@@ -191,24 +197,26 @@ Steps full_turn(std::uint64_t spent) {
   return {std::max(kLeast, kShare * spent)};
 }
 
-// Searches for an order that keeps a side of every choice: on demand, and after some setbacks in
-// turns with the full search, which has more of the work. Its choices are made only when as much
-// was spent on demand. REQUIRES: `start` is not cyclic.
-Verdict search_order(const Encoding& encoding, Start start, const Task& task, const Budget& whole) {
+// The full search, once it was begun.
+struct Full {
+  std::optional<Encoding> with_overwrites;  // What it is about at psi.
+  std::optional<Tangle> tangle;
+};
+
+// Runs the search on demand, and after some setbacks in turns with the full search, which has more
+// of the work. Its choices are made only when as much was spent on demand.
+Verdict search_in_turns(const Encoding& encoding, OnDemand& on_demand, Full& full, const Task& task,
+                        const Budget& budget) {
   constexpr std::uint64_t kFirstSetbacks = 300;
-  const Budget budget(whole, 1);  // So that its work is counted alone.
   const SearchOptions& options = task.options.search;
   std::optional<Steps> cost;  // Of a tangle, if there may be one.
   const bool plain = encoding.members().empty() && task.mixture == nullptr;
-  if (options.saturation && options.on_demand && plain) {
+  if (options.full && options.on_demand && plain) {
     cost = Tangle::cost(encoding);
   }
   if (cost && options.many == 0) cost = Steps{0};
   std::uint64_t setbacks = cost ? std::min(kFirstSetbacks, options.many) : Solver::kNoPause;
-  OnDemand on_demand(encoding, std::move(start), task.options, budget);
-  if (budget.exhausted()) return {.level = task.level};
-  std::optional<Encoding> with_overwrites;
-  std::optional<Tangle> tangle;
+  auto& [with_overwrites, tangle] = full;
   for (;; setbacks += std::max(setbacks, kFirstSetbacks)) {
     const std::uint64_t before = budget.spent();
     const Solution solution = on_demand.solver.solve(on_demand.guide, setbacks);
@@ -230,6 +238,40 @@ Verdict search_order(const Encoding& encoding, Start start, const Task& task, co
       return verdict_of(found, *tangle, encoding, task, budget);
     }
   }
+}
+
+// What a search did, in a graph that began with `arcs`.
+SearchCounts counts_of(const Encoding& encoding, std::size_t arcs, const OnDemand& on_demand,
+                       const Full& full) {
+  SearchCounts counts{.searches = 1,
+                      .nodes = encoding.node_count(),
+                      .arcs = arcs,
+                      .chains = encoding.chain_count(),
+                      .choices = on_demand.solver.choice_count(),
+                      .decisions = on_demand.solver.decision_count(),
+                      .conflicts = on_demand.solver.conflict_count()};
+  const auto first = encoding.chain_first();
+  for (std::size_t key = 0; key + 1 < first.size(); ++key) {
+    const std::uint64_t heads = first[key + 1] - first[key] - 1;  // The initial chain is first.
+    counts.pairs += heads * (heads - 1) / 2;
+  }
+  if (full.tangle) counts.choices += full.tangle->pairs().size();
+  if (full.tangle) counts.full_conflicts = full.tangle->conflict_count();
+  return counts;
+}
+
+// Searches for an order that keeps a side of every choice. REQUIRES: `start` is not cyclic.
+Verdict search_order(const Encoding& encoding, Start start, const Task& task, const Budget& whole) {
+  const Budget budget(whole, 1);  // So that its work is counted alone.
+  StageTimer timer(budget, Stage::Order);
+  const std::size_t arcs = start.known.arc_count();
+  OnDemand on_demand(encoding, std::move(start), task.options, budget);
+  if (budget.exhausted()) return {.level = task.level};
+  timer.turn_to(Stage::Search);
+  Full full;
+  Verdict verdict = search_in_turns(encoding, on_demand, full, task, budget);
+  if (Meter* meter = budget.meter()) meter->add(counts_of(encoding, arcs, on_demand, full));
+  return verdict;
 }
 
 // Decides by the arcs that `encoding` has.
@@ -327,7 +369,7 @@ Verdict check_mixture(const Observed& observed, const Mixture& mixture, const Bu
 Steps first_turn(const Observed& observed, const SearchOptions& options) {
   if (options.first_turn != 0) return {options.first_turn};
   constexpr std::uint64_t kLeast = 10'000'000;  // About a tenth of a second.
-  constexpr std::uint64_t kPerItem = 200;  // Where much is to be ordered, about 100 are taken.
+  constexpr std::uint64_t kPerItem = 200;       // Where much is to be ordered, about 100 are taken.
   constexpr std::uint64_t kOfOpenReads = 1000;
   const std::uint64_t each = observed.searched_reads().empty() ? kPerItem : kOfOpenReads;
   return {kLeast + each * observed.items().size()};
@@ -340,7 +382,7 @@ Verdict check_polygraph(const Observed& observed, Level level, const Budget& bud
     Encoding encoding = task.encoded(part);
     return decide_encoded(encoding, task, part);
   };
-  if (rules(level).sessions) return alone(budget);
+  if (rules(level).sessions || !options.search.turns) return alone(budget);
   bool contradicted = false;
   const auto with_sessions = [&](const Budget& part) {
     return decide_with_sessions(task, contradicted, budget, part);

@@ -37,6 +37,9 @@ class Tangle {
   [[nodiscard]] bool usable() const { return search_ && !search_->is_too_large(); }
   // As FullSearch::run(). REQUIRES: usable().
   [[nodiscard]] Solution run(const Budget& budget) { return search_->run(budget); }
+  [[nodiscard]] std::uint64_t conflict_count() const {
+    return search_ ? search_->conflict_count() : 0;
+  }
 
   // An order of the nodes of `order` that keeps a side of every choice. REQUIRES: run() returned
   // Found.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/meter.h"
 #include "check/timeline/examples.h"
 #include "check/timeline/precedence.h"
 #include "check/timeline/predicates.h"
@@ -40,6 +41,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
     error.what = "more than 2^31 transactions; split the history";
     return error;
   }
+  StageTimer timer(budget, Stage::Sort);
   const auto lists = ListKeys::of(history, options.threads);
   if (!lists.ok()) return lists.error();
 
@@ -47,6 +49,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
   const LevelRules& rules = ouro::rules(level);
   Violations violations(options.examples);
   const Timeline timeline(history, rules, options.threads, violations);
+  timer.turn_to(Stage::Replay);
   if (rules.sessions) check_sessions(history, timeline, violations);
   if (rules.clocks()) {
     check_real_time(history, timeline, rules, options.clock_drift, violations);
@@ -55,6 +58,7 @@ Result<Verdict> check_timeline(const History& history, Level level, const Budget
   replay_predicates(history, timeline, *lists, options.threads, budget, violations);
   if (budget.exhausted()) return verdict;
 
+  timer.turn_to(Stage::Prove);
   verdict.counts = violations.counts();
   verdict.outcome = violations.none() ? Outcome::Holds : Outcome::Violated;
   if (verdict.outcome == Outcome::Holds) {

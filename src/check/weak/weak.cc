@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/level_rules.h"
+#include "base/meter.h"
 #include "check/observed/likely_order.h"
 #include "check/weak/guess.h"
 
@@ -162,6 +163,7 @@ AnomalyKind kind_at(Premise premise) {
 
 Verdict check_weak(const Observed& observed, Level level, const Budget& budget,
                    const CheckOptions& options) {
+  const StageTimer timer(budget, Stage::Force);
   return WeakCheck(observed, level, budget, options).run();
 }
 

@@ -1,0 +1,5 @@
+module ouro/bench/porcupine
+
+go 1.20
+
+require github.com/anishathalye/porcupine v1.3.1
