@@ -17,17 +17,17 @@ namespace ouro {
 namespace {
 
 using Line = std::uint32_t;
-constexpr Line kOldest = 16;               // A snapshot is at most so many lines old.
+constexpr Line kOldest = 16;               // What is seen is at most so many lines old.
 constexpr std::size_t kMostSuspects = 12;  // Unknown transactions that are tried at a time,
 constexpr std::size_t kMostInThrees = 6;   // and where three are tried together.
 constexpr std::size_t kRecentChoices = 24;  // A predicate read suspects some of so many.
 
 class Outcomes {
  public:
-  Outcomes(const Observed& observed, bool snapshots, const Budget& budget)
+  Outcomes(const Observed& observed, bool earlier, const Budget& budget)
       : o_(observed),
         h_(observed.history()),
-        snapshots_(snapshots),
+        earlier_(earlier),
         ticker_(budget, 256, 20),
         keys_(h_),
         lists_(list_keys(h_)),
@@ -190,7 +190,7 @@ class Outcomes {
   bool settle(Line line) {
     const TxnId txn = lines_[line];
     place_[txn.index()] = line;
-    return all_fits(txn, line) || (snapshots_ && look_back(line));
+    return all_fits(txn, line) || (earlier_ && look_back(line));
   }
   // The same with what was there some lines earlier.
   bool look_back(Line line) {
@@ -440,7 +440,7 @@ class Outcomes {
 
   const Observed& o_;
   const History& h_;
-  const bool snapshots_;
+  const bool earlier_;
   mutable BudgetTicker ticker_;
   const SortedKeys keys_;
   const std::vector<bool> lists_;  // By key.
@@ -459,9 +459,10 @@ class Outcomes {
 
 }  // namespace
 
-std::optional<GuessedOutcomes> guess_outcomes(const Observed& observed, bool snapshots,
+std::optional<GuessedOutcomes> guess_outcomes(const Observed& observed, bool earlier,
                                               const Budget& budget) {
   const History& h = observed.history();
+  if (observed.open_reads().empty() && !has_untold_keys(h)) return std::nullopt;
   bool any = false;
   for (std::size_t t = 0; t < h.txn_count() && !any; ++t) {
     any = h.status(TxnId{t}) == TxnStatus::Unknown && !observed.counted(TxnId{t});
@@ -469,7 +470,7 @@ std::optional<GuessedOutcomes> guess_outcomes(const Observed& observed, bool sna
   if (!any || !observed.items().sums().empty() || !observed.open_elements().empty()) {
     return std::nullopt;
   }
-  Outcomes outcomes(observed, snapshots, budget);
+  Outcomes outcomes(observed, earlier, budget);
   return outcomes.has_choices() ? outcomes.run() : std::nullopt;
 }
 

@@ -26,11 +26,11 @@ struct GuessedOutcomes {
   std::vector<ReadKey> untold;
 };
 
-// Nothing if no outcome is open. With `snapshots` transactions may also have seen what was there
-// some lines earlier.
+// Nothing if no outcome is open. With `earlier` transactions may also have seen what was there some
+// lines earlier, as they do where they have snapshots, or commit before they are recorded.
 // Cost: limited by the work that `budget` allows; without a limit, it may be a product of the
 // unknown transactions and the history.
 [[nodiscard]] std::optional<GuessedOutcomes> guess_outcomes(const Observed& observed,
-                                                            bool snapshots, const Budget& budget);
+                                                            bool earlier, const Budget& budget);
 
 }  // namespace ouro

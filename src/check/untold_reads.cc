@@ -280,15 +280,15 @@ void drop_plain(const Observed& observed, std::vector<ReadSource>& sources) {
 std::optional<Verdict> decide_by_outcomes(Observed& observed, Level level,
                                           const DecideReads& decide, const Budget& whole,
                                           const CheckOptions& options) {
-  const bool apart = rules(level).is(LevelFamily::Snapshots);
-  if (!apart && !rules(level).is(LevelFamily::Serial)) return std::nullopt;
+  if (!rules(level).is(LevelFamily::Snapshots) && !rules(level).is(LevelFamily::Serial)) {
+    return std::nullopt;
+  }
   constexpr std::uint64_t kLeast = 20'000'000;  // About a fifth of a second.
-  constexpr std::uint64_t kPerItem = 2000;
+  constexpr std::uint64_t kPerItem = 300;
   const bool results = rules(level).phantoms_count() && has_conditions(observed.history());
-  for (const bool snapshots : {false, true}) {
-    if (snapshots && !apart) break;
+  for (const bool earlier : {false, true}) {
     const Budget budget(whole, Steps{kLeast + kPerItem * observed.items().size()});
-    auto guess = guess_outcomes(observed, snapshots, budget);
+    auto guess = guess_outcomes(observed, earlier, budget);
     if (!guess) return std::nullopt;
     if (budget.exhausted()) continue;
     const auto asked =
