@@ -260,11 +260,11 @@ TEST(PredicateCasesTest, SelectsThatDoNotSayWhatTheySawComeBeforeOrAfterTheRow) 
     EXPECT_EQ(says(read), "holds");
     EXPECT_EQ(says(read + R"(,["r","x",1])"), "holds");
     EXPECT_EQ(says(read + R"(,["r","y",null])"), "holds");
-    for (const Level level : {Level::Prefix, Level::Si, Level::Serializable}) {
+    for (const Level level : {Level::Causal, Level::Prefix, Level::Si, Level::Serializable}) {
       EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", level), "contradictory order");
     }
     EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", Level::RepeatableRead), "holds");
-    EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", Level::Causal), "holds");
+    EXPECT_EQ(says(read + R"(,["r","x",1],["r","y",null])", Level::ReadCommitted), "holds");
   }
 }
 

@@ -68,8 +68,8 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, const Verdict& verdict,
                                    const ReportOptions& options);
 
-// What the headline begins with, whatever is explained: "bank.jsonl: VIOLATED read-atomic". All of it
-// if the level is not violated.
+// What the headline begins with, whatever is explained: "bank.jsonl: VIOLATED read-atomic". All
+// of it if the level is not violated.
 [[nodiscard]] std::string headline_start(const History& history, const Verdict& verdict,
                                          const ReportOptions& options = {});
 
@@ -81,7 +81,7 @@ struct ReportOptions {
 [[nodiscard]] std::string describe(const History& history, std::span<const Verdict> verdicts,
                                    const ReportOptions& options);
 
-// The same for what examine() found. Explanations, others, observed, check_seconds and
+// The same for what examine() found. Explanations, others, observed, check_seconds,
 // telling_seconds and effort are taken from the examination, not from the options.
 [[nodiscard]] std::string headline(const History& history, const Examination& examination,
                                    const ReportOptions& options = {});

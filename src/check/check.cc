@@ -111,6 +111,33 @@ Result<std::vector<Verdict>> check_by_reads(const History& history, std::span<co
   return std::move(start->verdicts);
 }
 
+// Whatever no order of versions allows is violated by the stated one, too. So where that leaves a
+// level undecided, or leaves reads out, it is asked what they say by themselves.
+void ask_observed(const History& history, std::vector<Verdict>& verdicts, const Budget& budget,
+                  const CheckOptions& options) {
+  const auto is_open = [](const Verdict& verdict) {
+    const auto& left = verdict.left_out;
+    return verdict.outcome == Outcome::Undecided ||
+           std::any_of(left.begin(), left.end(),
+                       [](const LeftOut& out) { return out.kind == LeftOutKind::Omissions; });
+  };
+  std::vector<Level> open;
+  for (const Verdict& verdict : verdicts) {
+    if (is_open(verdict)) open.push_back(verdict.level);
+  }
+  if (open.empty() || budget.exhausted()) return;
+  CheckOptions how = options;
+  how.evidence = Evidence::Observed;
+  auto observed = check_by_reads(history, open, budget, how);
+  if (!observed.ok()) return;
+  auto next = observed->begin();
+  for (Verdict& verdict : verdicts) {
+    if (!is_open(verdict)) continue;
+    Verdict& other = *next++;
+    if (other.outcome == Outcome::Violated) verdict = std::move(other);
+  }
+}
+
 // Whether transactions begin and commit at one moment when the level is decided by timestamps.
 bool at_one_moment(Level level) {
   return rules(level).by_timestamps && !rules(level).begins_apart();
@@ -162,6 +189,9 @@ Result<std::vector<Verdict>> check_within(const Budget& budget, const History& h
   for (Verdict& verdict : *verdicts) {
     if (verdict.outcome != Outcome::Holds) continue;
     verdict.left_out = coverage.left_out(verdict.level, options.evidence);
+  }
+  if (options.evidence == Evidence::Versions) {
+    ask_observed(history, *verdicts, budget, options);
   }
   return verdicts;
 }

@@ -335,8 +335,17 @@ Verdict decide_level(Observed& observed, const PredicateReads& predicates, Level
     };
     if (auto answer = decide_alike(observed.history(), uniform)) return *std::move(answer);
   }
-  const bool untold = options.evidence == Evidence::Observed && !observed.stopped() &&
-                      has_untold_keys(observed.history());
+  const bool by_observation = options.evidence == Evidence::Observed && !observed.stopped();
+  if (by_observation) {
+    CheckOptions searching = options;
+    searching.search.sources = SearchOptions::Sources::Choices;
+    const auto search = [&](Observed& seen, Level asked, bool results, const Budget& part) {
+      return decide_reads(seen, predicates, asked, results, part, searching);
+    };
+    auto guessed = decide_by_outcomes(observed, level, search, budget, options);
+    if (guessed) return *std::move(guessed);
+  }
+  const bool untold = by_observation && has_untold_keys(observed.history());
   return untold ? decide_untold(observed, level, decide, budget, options)
                 : decide(observed, level, false, budget);
 }

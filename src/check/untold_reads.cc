@@ -9,6 +9,7 @@
 
 #include "base/level_rules.h"
 #include "check/one_level.h"
+#include "check/outcomes.h"
 #include "check/polygraph/polygraph.h"
 #include "check/positions.h"
 #include "check/predicate_replay.h"
@@ -98,6 +99,15 @@ Verdict no_order(Level level, const History& h, const std::vector<ReadKey>& keys
                                       h.place(misfit).to_string()));
 }
 
+// The history with other reads, and with what is said of open ones.
+Result<Observed> joined(const Observed& observed, const GuessedOutcomes& said,
+                        const std::vector<ReadKey>& untold, RowChoice rows, const Budget& budget,
+                        const CheckOptions& options) {
+  auto out = observed.with_reads(untold, std::move(rows), budget, options.threads);
+  if (!out.ok() || out->stopped() || said.sources.empty()) return out;
+  return out->with_sources(said.sources, budget, options.threads);
+}
+
 // Levels at which a predicate read has a moment in the order that was found. With `results` the
 // search itself finds an order in which selects and aggregates fit. Otherwise the keys of those
 // that do not become reads.
@@ -105,21 +115,25 @@ Verdict no_order(Level level, const History& h, const std::vector<ReadKey>& keys
 // Rows that a scan missed become reads at once, since it is mostly known why they were absent; if
 // that does not help for long, all keys that it may have missed do. Of rows that it returned and
 // that are not there, first two of each transaction become reads, then all.
+//
+// `said`, if it says anything, is part of `started`, with which this begins.
 Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
                         const DecideReads& decide, bool results, const Budget& budget,
-                        const CheckOptions& options) {
+                        const CheckOptions& options, const GuessedOutcomes& said = {},
+                        std::optional<Observed> started = {}) {
   constexpr int kPatience = 6;
   const bool conditions = has_conditions(observed.history());
   int rounds = 0;
-  std::vector<ReadKey> untold;
+  std::vector<ReadKey> untold = said.untold;
   RowChoice rows = observed.rows();
-  std::optional<Observed> again;
+  std::optional<Observed> again = std::move(started);
   for (;;) {
     Observed& now = again ? *again : observed;
     Verdict verdict = decide(now, level, results, budget);
     if (budget.exhausted()) return Verdict{.level = level};
     verdict.untold = untold;
     if (verdict.outcome != Outcome::Holds) return verdict;
+    add_new(verdict.sources, said.sources);
     // By what is said of open reads, more transactions may take part.
     std::optional<Observed> told;
     if (!verdict.sources.empty()) {
@@ -152,7 +166,7 @@ Verdict decide_in_order(Observed& observed, const Scans& scans, Level level,
     const bool more_keys = add_new(untold, keys);
     const bool more_rows = add_new(rows.chosen, scanned.returned);
     if (!more_keys && !more_rows) return no_order(level, now.history(), keys, scanned);
-    auto next = observed.with_reads(untold, rows, budget, options.threads);
+    auto next = joined(observed, said, untold, rows, budget, options);
     if (!next.ok()) return undecided(level, next.error().what);
     again = *std::move(next);
   }
@@ -236,7 +250,58 @@ Verdict decide_with_all_rows(Observed& observed, const Scans& scans, Level level
   return decide_untold(*all, level, decide, budget, options);
 }
 
+// Whether all open reads of transactions that take part can be searched for, so that none of them
+// has to be tried case by case.
+bool searches_all_open(const Observed& observed) {
+  const auto searched = observed.searched_reads();
+  const auto open = observed.open_reads();
+  return std::all_of(open.begin(), open.end(), [&](ItemId read) {
+    return !observed.counted(observed.txn(read)) ||
+           std::binary_search(searched.begin(), searched.end(), read);
+  });
+}
+
+// Drops what is said of reads that say it themselves, as nobody else wrote what they may have
+// returned.
+void drop_plain(const Observed& observed, std::vector<ReadSource>& sources) {
+  std::vector<ReadKey> open;
+  for (const ItemId read : observed.open_reads()) {
+    open.push_back({observed.items().op(read), observed.items().key(read)});
+  }
+  std::sort(open.begin(), open.end());
+  std::erase_if(sources, [&](const ReadSource& said) {
+    return !std::binary_search(open.begin(), open.end(), ReadKey{said.read, said.key});
+  });
+}
+
 }  // namespace
+
+std::optional<Verdict> decide_by_outcomes(Observed& observed, Level level,
+                                          const DecideReads& decide, const Budget& whole,
+                                          const CheckOptions& options) {
+  if (!rules(level).is(LevelFamily::Snapshots) && !rules(level).is(LevelFamily::Serial)) {
+    return std::nullopt;
+  }
+  constexpr std::uint64_t kLeast = 20'000'000;  // About a fifth of a second.
+  constexpr std::uint64_t kPerItem = 300;
+  const bool results = rules(level).phantoms_count() && has_conditions(observed.history());
+  for (const bool earlier : {false, true}) {
+    const Budget budget(whole, Steps{kLeast + kPerItem * observed.items().size()});
+    auto guess = guess_outcomes(observed, earlier, budget);
+    if (!guess) return std::nullopt;
+    if (budget.exhausted()) continue;
+    const auto asked =
+        observed.with_reads(guess->untold, observed.rows(), budget, options.threads);
+    if (!asked.ok() || asked->stopped()) continue;
+    drop_plain(*asked, guess->sources);
+    auto told = asked->with_sources(guess->sources, budget, options.threads);
+    if (!told.ok() || told->stopped() || !searches_all_open(*told)) continue;
+    Verdict verdict = decide_in_order(observed, Scans(observed), level, decide, results, budget,
+                                      options, *guess, *std::move(told));
+    if (verdict.outcome == Outcome::Holds) return verdict;
+  }
+  return std::nullopt;
+}
 
 Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                       const Budget& budget, const CheckOptions& options) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/budget.h"
@@ -28,5 +29,13 @@ using DecideReads =
 // Cost: that of `decide` and of a replay of the predicate reads, for each time that keys are added.
 [[nodiscard]] Verdict decide_untold(Observed& observed, Level level, const DecideReads& decide,
                                     const Budget& budget, const CheckOptions& options);
+
+// Decides the level with one guess of which unknown transactions took effect (outcomes.h). Nothing
+// if none is open, or if that gives no order, which proves nothing.
+// REQUIRES: by observation; `decide` searches for what open reads returned where that can be.
+[[nodiscard]] std::optional<Verdict> decide_by_outcomes(Observed& observed, Level level,
+                                                        const DecideReads& decide,
+                                                        const Budget& budget,
+                                                        const CheckOptions& options);
 
 }  // namespace ouro

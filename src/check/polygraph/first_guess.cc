@@ -9,6 +9,7 @@
 #include "base/meter.h"
 #include "check/observed/likely_order.h"
 #include "check/polygraph/alignment.h"
+#include "check/polygraph/insertion.h"
 #include "check/polygraph/misfits.h"
 #include "check/polygraph/rehearsal.h"
 #include "check/polygraph/trusting_order.h"
@@ -55,15 +56,34 @@ void improve(Start& start, const Encoding& encoding, const CheckOptions& options
   start.order = trusting;
 }
 
+// Whether it is searched for what reads returned, and the order of the source may be that of the
+// commits.
+bool is_ordered_with_open_reads(const Encoding& encoding) {
+  const Observed& o = encoding.observed();
+  const bool sources = encoding.open().sources && !o.searched_reads().empty();
+  if (!sources && !encoding.open().results) return false;
+  return encoding.mixture() == nullptr && encoding.overwrites() && !order_is_vague(o.history());
+}
+
 // Whether the order of the source is to be played through: values repeat, and keys are written so
 // often that it matters if a transaction changes places with another that ran beside it.
 bool needs_rehearsal(const Encoding& encoding) {
   const Observed& o = encoding.observed();
   const History& h = o.history();
-  if (!encoding.open().sources || o.searched_reads().empty()) return false;
-  if (encoding.mixture() != nullptr || !encoding.overwrites() || order_is_vague(h)) return false;
   constexpr std::size_t kOften = 5;
   return kOften * o.items().size() * h.session_count() >= h.txn_count() * h.key_count();
+}
+
+// The order of the source, mended for open reads; nothing if it is better mended by all reads.
+std::optional<std::vector<Node>> by_open_reads(const Encoding& encoding,
+                                               std::span<const Node> txns, const Budget& budget) {
+  if (!is_ordered_with_open_reads(encoding) || budget.exhausted()) return std::nullopt;
+  Inserted in_order = inserted(encoding, txns, budget);
+  if (in_order.misfits == 0) return std::move(in_order.order);
+  const bool sources = encoding.open().sources && !encoding.observed().searched_reads().empty();
+  if (!sources || !needs_rehearsal(encoding)) return std::nullopt;
+  Rehearsed played = rehearsed(encoding, txns, budget);
+  return in_order.misfits < played.misfits ? std::move(in_order.order) : std::move(played.order);
 }
 
 }  // namespace
@@ -77,10 +97,10 @@ Start begin_with(Digraph known, const Encoding& encoding, const CheckOptions& op
   const History& history = encoding.observed().history();
   const std::vector<Node> txns = likely_commit_order(history, budget);
   const bool guess = options.search.guess;
-  const bool rehearse = guess && needs_rehearsal(encoding) && !budget.exhausted();
-  const auto likely = rehearse ? rehearsed(encoding, txns, budget) : encoding.likely_order(txns);
+  const auto mended = guess ? by_open_reads(encoding, txns, budget) : std::nullopt;
+  const std::vector<Node> likely = mended ? *mended : encoding.likely_order(txns);
   start.order = topological_order(start.known, likely, budget);
-  if (guess && !rehearse && !start.cyclic() && !budget.exhausted()) {
+  if (guess && !mended && !start.cyclic() && !budget.exhausted()) {
     improve(start, encoding, options, likely, budget);
   }
   return start;

@@ -26,7 +26,7 @@ class Rehearsal {
     gather_writes();
   }
 
-  std::vector<Node> run() {
+  Rehearsed run() {
     std::size_t reach = 0;  // Into kReach.
     std::uint32_t tries = 0;
     std::uint32_t from = 0;  // The line to be tried next.
@@ -54,13 +54,14 @@ class Rehearsal {
         from = 0;
       } else {
         perform(first_, static_cast<Place>(done_.size()));
+        ++misfits_;
         settled_ = deepest_ = done_.size();
         reach = 0;
         tries = 0;
         from = 0;
       }
     }
-    return order();
+    return {order(), misfits_};
   }
 
  private:
@@ -248,13 +249,13 @@ class Rehearsal {
   std::vector<Done> done_;
   std::uint32_t first_ = 0;  // All lines before it ran.
   std::size_t deepest_ = 0;  // The most that ran at a time.
+  std::size_t misfits_ = 0;  // See Rehearsed.
   std::size_t settled_ = 0;  // So many that ran are not taken back.
 };
 
 }  // namespace
 
-std::vector<Node> rehearsed(const Encoding& encoding, std::span<const Node> txns,
-                            const Budget& budget) {
+Rehearsed rehearsed(const Encoding& encoding, std::span<const Node> txns, const Budget& budget) {
   return Rehearsal(encoding, txns, budget).run();
 }
 

@@ -18,10 +18,15 @@
 
 namespace ouro {
 
-// All nodes in that order, in which arcs may run backward. REQUIRES: `txns` are all transactions as
+struct Rehearsed {
+  std::vector<Node> order;  // All nodes; arcs may run backward in it.
+  std::size_t misfits = 0;  // Transactions that ran although they read something else.
+};
+
+// REQUIRES: `txns` are all transactions as
 // they were recorded.
 // Cost: some passes over the items, and at most some hundred tries where nothing fits.
-[[nodiscard]] std::vector<Node> rehearsed(const Encoding& encoding, std::span<const Node> txns,
-                                          const Budget& budget);
+[[nodiscard]] Rehearsed rehearsed(const Encoding& encoding, std::span<const Node> txns,
+                                  const Budget& budget);
 
 }  // namespace ouro

@@ -1,0 +1,135 @@
+// What reads violate by themselves they violate by version orders, too: random small histories of
+// rows, of which the history states the version orders, and predicate reads that do not say what
+// they saw.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ouro/certificate.h"
+#include "ouro/check.h"
+#include "ouro/format.h"
+#include "tests/this_build.h"
+
+namespace ouro {
+namespace {
+
+class StatedStore {
+ public:
+  explicit StatedStore(std::uint64_t seed) : random_(seed), complete_(random_() % 3 > 0) {}
+
+  std::string history() {
+    const int txns = 3 + pick(2);
+    std::string out;
+    for (int t = 0; t < txns; ++t) {
+      State state = states_[pick(2) == 0 ? states_.size() - 1 : below(states_.size())];
+      State wrote;
+      std::string ops;
+      for (int i = 1 + pick(3); i > 0; --i) ops += (ops.empty() ? "" : ",") + op(state, wrote);
+      out += R"({"session":)" + std::to_string(pick(3)) + R"(,"id":"t)" + std::to_string(t) +
+             R"(","ops":[)" + ops + "]}\n";
+      State next = states_.back();
+      for (const auto& [key, value] : wrote) {
+        next[key] = value;
+        const bool kept = complete_ || pick(3) > 0;
+        if (kept) orders_[key] += (orders_[key].empty() ? R"(["t)" : R"(,["t)") +
+                                  std::to_string(t) + R"("])";
+      }
+      states_.push_back(next);
+    }
+    for (const auto& [key, order] : orders_) {
+      out += R"({"key":)" + name(key) + R"(,"versions":[)" + order + R"(],"complete":)" +
+             (complete_ ? "true" : "false") + "}\n";
+    }
+    return out;
+  }
+
+ private:
+  using State = std::map<int, int>;  // By key: the only column of its row; -1: there is none.
+
+  int pick(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+  std::size_t below(std::size_t limit) { return random_() % limit; }
+  static std::string name(int key) { return key == 0 ? R"("x")" : R"("y")"; }
+  static std::string row(int value) {
+    return value < 0 ? "null" : R"({"c":)" + std::to_string(value) + "}";
+  }
+
+  std::string op(State& state, State& wrote) {
+    const int key = pick(2);
+    switch (pick(8)) {
+      case 0:
+      case 1:
+        wrote[key] = state[key] = pick(2);
+        return R"(["w",)" + name(key) + "," + row(state[key]) + "]";
+      case 2:
+        wrote[key] = state[key] = -1;
+        return R"(["d",)" + name(key) + "]";
+      case 3:
+        return R"(["r",)" + name(key) + "," + row(state.contains(key) ? state[key] : -1) + "]";
+      case 4:
+        return R"(["select",{"eq":["c",1]},)" + rows(state, 1) + "]";
+      case 5:
+        return R"(["scan",null,null,)" + rows(state, 0) + "]";
+      case 6:
+        return R"(["aggregate","count",null,{"eq":["c",1]},)" + std::to_string(ones(state)) + "]";
+      default:
+        return R"(["aggregate","sum","c",{"eq":["c",1]},)" +
+               (ones(state) == 0 ? "null" : std::to_string(ones(state))) + "]";
+    }
+  }
+  std::string rows(const State& state, int least) {
+    std::string out;
+    for (const auto& [key, value] : state) {
+      if (value < least || pick(12) == 0) continue;
+      out += (out.empty() ? "[" : ",[") + name(key) + "," + row(value) + "]";
+    }
+    return "[" + out + "]";
+  }
+  static int ones(const State& state) {
+    int out = 0;
+    for (const auto& [_, value] : state) out += value == 1 ? 1 : 0;
+    return out;
+  }
+
+  std::mt19937_64 random_;
+  const bool complete_;
+  std::vector<State> states_{State()};
+  std::map<int, std::string> orders_;
+};
+
+TEST(PredicateVersionsTest, WhateverIsViolatedByObservationIsSoByVersionOrders) {
+  const int count = 1500 / static_cast<int>(kSlowdown);
+  int violated = 0;
+  int told = 0;  // Violations that only the reads by themselves show.
+  for (int seed = 1; seed <= count; ++seed) {
+    const std::string text = StatedStore(static_cast<std::uint64_t>(seed)).history();
+    const auto history = parse_history(text, {.format = Format::Native});
+    ASSERT_TRUE(history.ok()) << history.error().to_string() << '\n' << text;
+    for (const LevelInfo& level : levels()) {
+      if (!decidable(level.level, Evidence::Versions)) continue;
+      const auto stated = check(*history, level.level, {.evidence = Evidence::Versions});
+      ASSERT_TRUE(stated.ok()) << stated.error().to_string() << '\n' << text;
+      const auto observed = check(*history, level.level);
+      ASSERT_TRUE(observed.ok()) << observed.error().to_string() << '\n' << text;
+      const std::string where = std::string(level.name) + '\n' + text;
+      if (observed->outcome == Outcome::Violated) {
+        EXPECT_EQ(stated->outcome, Outcome::Violated) << where;
+      }
+      if (stated->outcome == Outcome::Undecided) continue;
+      const auto answer = certify(*history, make_certificate(*history, *stated));
+      ASSERT_TRUE(answer.ok()) << answer.error().to_string() << where;
+      EXPECT_TRUE(answer->accepted) << answer->reason << where;
+      violated += stated->outcome == Outcome::Violated ? 1 : 0;
+      told += stated->evidence == Evidence::Observed ? 1 : 0;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(violated, count);
+  EXPECT_GT(told, count / 20);
+}
+
+}  // namespace
+}  // namespace ouro
