@@ -17,9 +17,9 @@ namespace ouro {
 namespace {
 
 using Line = std::uint32_t;
-constexpr Line kOldest = 16;               // What is seen is at most so many lines old.
-constexpr std::size_t kMostSuspects = 12;  // Unknown transactions that are tried at a time,
-constexpr std::size_t kMostInThrees = 6;   // and where three are tried together.
+constexpr Line kOldest = 16;                // What is seen is at most so many lines old.
+constexpr std::size_t kMostSuspects = 12;   // Unknown transactions that are tried at a time,
+constexpr std::size_t kMostInThrees = 6;    // and where three are tried together.
 constexpr std::size_t kRecentChoices = 24;  // A predicate read suspects some of so many.
 
 class Outcomes {
@@ -316,7 +316,7 @@ class Outcomes {
     return std::nullopt;
   }
 
-  [[nodiscard]] GuessedOutcomes told() const {
+  [[nodiscard]] GuessedOutcomes told() {
     std::vector<Witness> witnesses;
     std::vector<std::pair<ItemId, ReadSource>> sources;
     for (const ItemId read : o_.open_reads()) {
@@ -382,12 +382,13 @@ class Outcomes {
 
   [[nodiscard]] bool is_aggregate(OpId id) const { return h_.op(id).kind == OpKind::Aggregate; }
   // What an aggregate saw of a key is judged together with all others.
-  void add_whole(OpId id, std::vector<bool>& part, GuessedOutcomes& out) const {
+  void add_whole(OpId id, std::vector<bool>& part, GuessedOutcomes& out) {
     const auto known = std::find_if(out.untold.begin(), out.untold.end(),
                                     [&](const ReadKey& each) { return each.read == id; });
     if (known != out.untold.end()) return;
     std::vector<ReadKey> keys;
-    add_all_keys(o_, lists_, id, keys);
+    if (!written_) written_.emplace(written_rows(o_, lists_));
+    add_all_keys(o_, *written_, id, keys);
     for (const ReadKey& each : keys) {
       const ItemId write = at(each.key, place_[h_.txn_of(id).index()]).write;
       const TxnId writer = write.valid() ? o_.txn(write) : kInitialTxn;
@@ -400,7 +401,7 @@ class Outcomes {
   // Leaves out what transactions saw that take no part, as nobody saw what they wrote.
   [[nodiscard]] GuessedOutcomes taking_part(
       const std::vector<std::pair<ItemId, ReadSource>>& sources,
-      const std::vector<Witness>& witnesses, std::size_t open) const {
+      const std::vector<Witness>& witnesses, std::size_t open) {
     std::vector<bool> part(h_.txn_count());
     for (std::size_t t = 0; t < part.size(); ++t) part[t] = o_.counted(TxnId{t});
     GuessedOutcomes out;
@@ -443,15 +444,16 @@ class Outcomes {
   const bool earlier_;
   mutable BudgetTicker ticker_;
   const SortedKeys keys_;
-  const std::vector<bool> lists_;  // By key.
-  std::vector<TxnId> lines_;       // All that may take part, as they were recorded.
+  const std::vector<bool> lists_;       // By key.
+  std::optional<WrittenRows> written_;  // Once an aggregate asks for them.
+  std::vector<TxnId> lines_;            // All that may take part, as they were recorded.
   // By transaction:
   std::vector<bool> took_;       // Whether it takes effect, as far as is known.
   std::vector<bool> is_choice_;  // Whether that is open.
   std::vector<bool> is_misfit_;  // It does not fit, and nothing explains why.
   std::vector<Line> line_of_;
-  std::vector<Line> place_;     // It sees what was written before that line.
-  std::vector<Line> choices_;   // The lines of those whose effect is open.
+  std::vector<Line> place_;                     // It sees what was written before that line.
+  std::vector<Line> choices_;                   // The lines of those whose effect is open.
   std::vector<std::vector<Version>> writers_;   // By key: what those wrote.
   std::vector<std::vector<Version>> versions_;  // By key: what was performed.
   std::vector<bool> is_open_;                   // By item.

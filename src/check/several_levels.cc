@@ -130,8 +130,7 @@ class LevelByLevel {
       } else {
         Budget apart({}, options_.cancelled);
         apart.measure_with(budget_.meter());
-        Verdict early =
-            decide_level(observed_, predicates_, levels[*other], apart, options_);
+        Verdict early = decide_level(observed_, predicates_, levels[*other], apart, options_);
         beside_[*other] = Beside{std::move(early), apart.spent()};
       }
     });
@@ -185,9 +184,9 @@ class LevelByLevel {
 // strongest, as most databases keep what they promise; once a level is violated, the one comes next
 // that settles most of the others however it turns out.
 //
-// If time or work is limited, no level gets more than a share of it before all had their turn: the
-// first, which answers for most others, a half, and those behind it a quarter each. Once one used up
-// its share, levels that need no search come first, as they are quick.
+// If time or work is limited, levels that need no search come first, as they are quick. And no
+// level gets more than a share of it before all had their turn: the first one a half, and those
+// behind it a quarter each.
 class OutcomesOnly {
  public:
   OutcomesOnly(Observed& observed, const PredicateReads& predicates, const Budget& budget,
@@ -219,10 +218,11 @@ class OutcomesOnly {
     std::vector<Level> slow;
     for (auto open = undecided(verdicts, slow); !open.empty() && !budget_.exhausted();
          open = undecided(verdicts, slow)) {
-      const Level next = choose(open, !slow.empty());
+      const Level next = choose(open);
       const bool first = std::exchange(first_, false);
       const Outcome outcome = decide(next, first && share > 1 ? kFirstShare : share);
       if (outcome == Outcome::Undecided) slow.push_back(next);
+      slow_ |= outcome == Outcome::Undecided;
       violated_ |= outcome == Outcome::Violated;
       for (Verdict& verdict : verdicts) {
         const bool follows =
@@ -246,17 +246,16 @@ class OutcomesOnly {
     return decide_level(observed_, predicates_, level, part, options_).outcome;
   }
 
-  // The level to decide next. `slow`: whether a level has used up its turn.
-  [[nodiscard]] Level choose(std::span<const Level> open, bool slow) const {
-    if (slow) {
+  [[nodiscard]] Level choose(std::span<const Level> open) const {
+    if (slow_ || budget_.limited()) {
       // The strongest of the levels that need no search.
       std::vector<Level> quick;
       std::copy_if(open.begin(), open.end(), std::back_inserter(quick),
                    [](Level level) { return rules(level).is(LevelFamily::CommitOrder); });
       if (!quick.empty()) return *std::max_element(quick.begin(), quick.end(), InListOrder());
     }
-    return violated_ || slow ? most_telling(open)
-                             : *std::max_element(open.begin(), open.end(), InListOrder());
+    return violated_ || slow_ ? most_telling(open)
+                              : *std::max_element(open.begin(), open.end(), InListOrder());
   }
 
   // The undecided levels that are not among `but`.
@@ -288,6 +287,7 @@ class OutcomesOnly {
   const Budget& budget_;
   const CheckOptions& options_;
   bool first_ = true;      // Whether no level was asked yet.
+  bool slow_ = false;      // Whether any level used up its turn.
   bool violated_ = false;  // Whether any level was found violated.
   std::string reason_;     // Why a level could not be decided, if not for a limit.
 };

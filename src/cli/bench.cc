@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/child.h"
 #include "cli/command.h"
@@ -148,7 +149,6 @@ class Bench {
     if (const int status = look_at_all_points(); status != kHolds) return status;
     if (!make_folder()) return fail(fmt::format("{}: cannot make the folder", folder_.string()));
     catch_interrupt();
-    if (!flags_.json) print(header());
     for_each_point(settings_, [&](const Point& point) {
       status_ = worse(status_, at(point));
       ++done_;
@@ -235,6 +235,7 @@ class Bench {
     }
     if (!best) return kUndecided;
     clear_progress();
+    if (!flags_.json && !std::exchange(headed_, true)) print(header());
     print(flags_.json ? as_json(point, *made, *best) : as_text(point, *best));
     return kHolds;
   }
@@ -303,6 +304,7 @@ class Bench {
   std::filesystem::path folder_;
   Made made_;
   std::size_t files_ = 0;
+  bool headed_ = false;  // Whether the header was printed.
   std::size_t done_ = 0;
   int status_ = kHolds;
 };

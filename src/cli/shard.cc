@@ -269,8 +269,7 @@ void add_shard(CLI::App& root, Commands& commands) {
   app->add_option("--before", flags->before, "split a part: transactions in the parts before it")
       ->type_name("N")
       ->check(number_at_least_zero());
-  app->add_flag("--plan-only", flags->plan_only,
-                "join: only shards.json; something else puts the shards together");
+  app->add_flag("--plan-only", flags->plan_only, "join: make shards.json only");
   app->add_option("-f,--format", flags->format, "format of the history [detected]")
       ->type_name("FORMAT");
   app->add_option("-l,--level", flags->level, "check: isolation level [session-si]")

@@ -27,8 +27,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a courtesy may cost, in steps: as much as reading and checking the history, or half of that
-// after a violation, which is explained besides; but in any case about a quarter of a second.
+// What a courtesy may cost, in steps: as much as reading and checking the history, but in any case
+// about a quarter of a second.
 constexpr std::uint64_t kLeastCourtesy = 25'000'000;
 // The same for what is told of a level.
 constexpr std::uint64_t kLeastTelling = 50'000'000;
@@ -53,8 +53,7 @@ class Examining {
     out_.check_seconds = std::chrono::duration<double>(passed()).count();
     if (options_.decided) options_.decided(out_.verdicts);
     spent_ = budget.spent() + kStepsToReadOp * h_.op_count();
-    const bool violated = worst(out_.verdicts) == Outcome::Violated;
-    courtesy_ = std::max(kLeastCourtesy, violated ? spent_ / 2 : spent_);
+    courtesy_ = std::max(kLeastCourtesy, spent_);
     if (options_.reads_alone) out_.observed = ask_reads_alone();
     begin(ExamineStage::Explaining);
     explain_weakest();

@@ -47,9 +47,9 @@ class Hunt final : public Planner {
       used_ = used_ || size > 0;
       return;
     }
-    if (step.kind == StepKind::Scan && step.key == range_ * fixed_keys_ && size >= full()) {
-      ++range_;
-      key_end_ = (range_ + 1) * fixed_keys_;
+    if (step.kind == StepKind::Scan && step.key == first_ && size >= full()) {
+      first_ = key_end_;  // Planted faults may have taken some keys.
+      key_end_ += fixed_keys_;
     }
   }
 
@@ -89,9 +89,8 @@ class Hunt final : public Planner {
 
   // Scans a range of as many keys as the options say, all absent at first, and mostly inserts one.
   void phantom(Program& program) {
-    const std::uint32_t first = range_ * fixed_keys_;
-    program.push_back({.kind = StepKind::Scan, .key = first, .upper = first + fixed_keys_ - 1});
-    if (percent(75)) program.push_back(write_step(first + below(fixed_keys_)));
+    program.push_back({.kind = StepKind::Scan, .key = first_, .upper = first_ + fixed_keys_ - 1});
+    if (percent(75)) program.push_back(write_step(first_ + below(fixed_keys_)));
   }
 
   // Each round has two keys of its own, x and y, both absent at first. Some transactions look for x
@@ -99,11 +98,11 @@ class Hunt final : public Planner {
   // finds a key updates y, which is likely to be in progress while others still look for y, and
   // goes on to the next round.
   void fresh_skew(Program& program) {
-    const std::uint32_t x = 2 * range_;
+    const std::uint32_t x = first_;
     const std::uint32_t y = x + 1;
-    key_end_ = y + 1;
+    key_end_ = std::max(key_end_, y + 1);
     if (std::exchange(used_, false)) {
-      ++range_;
+      first_ = key_end_;
       program = {write_step(y), read_step(y), read_step(y), read_step(y)};
       return;
     }
@@ -129,7 +128,7 @@ class Hunt final : public Planner {
   }
 
   WorkloadKind kind_;
-  std::uint32_t range_ = 0;  // Phantom, FreshSkew: the number of the range in use.
+  std::uint32_t first_ = 0;  // Phantom, FreshSkew: the first key of the range in use.
   bool used_ = false;        // FreshSkew: a key of it was found.
 };
 
