@@ -1,6 +1,6 @@
-// What reads violate by themselves they violate by version orders, too: random small histories of
-// rows, of which the history states the version orders, and predicate reads that do not say what
-// they saw.
+// Random small histories of rows whose version orders the history states, with values that repeat,
+// plain deletes, and predicate reads that do not say what they saw. What reads violate by
+// themselves they violate by version orders, too.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@
 #include "ouro/certificate.h"
 #include "ouro/check.h"
 #include "ouro/format.h"
+#include "tests/oracle.h"
 #include "tests/this_build.h"
 
 namespace ouro {
@@ -19,7 +20,9 @@ namespace {
 
 class StatedStore {
  public:
-  explicit StatedStore(std::uint64_t seed) : random_(seed), complete_(random_() % 3 > 0) {}
+  // With `plain` there are no predicate reads.
+  explicit StatedStore(std::uint64_t seed, bool plain = false)
+      : random_(seed), plain_(plain), complete_(random_() % 3 > 0) {}
 
   std::string history() {
     const int txns = 3 + pick(2);
@@ -59,7 +62,7 @@ class StatedStore {
 
   std::string op(State& state, State& wrote) {
     const int key = pick(2);
-    switch (pick(8)) {
+    switch (pick(plain_ ? 5 : 8)) {
       case 0:
       case 1:
         wrote[key] = state[key] = pick(2);
@@ -70,6 +73,7 @@ class StatedStore {
       case 3:
         return R"(["r",)" + name(key) + "," + row(state.contains(key) ? state[key] : -1) + "]";
       case 4:
+        if (plain_) return R"(["r",)" + name(key) + "," + row(pick(3) - 1) + "]";
         return R"(["select",{"eq":["c",1]},)" + rows(state, 1) + "]";
       case 5:
         return R"(["scan",null,null,)" + rows(state, 0) + "]";
@@ -95,10 +99,41 @@ class StatedStore {
   }
 
   std::mt19937_64 random_;
+  const bool plain_;
   const bool complete_;
   std::vector<State> states_{State()};
   std::map<int, std::string> orders_;
 };
+
+// Registers whose few values repeat, and plain deletes.
+TEST(PredicateVersionsTest, RepeatedValuesAgreeWithTheOracle) {
+  const int count = 1500 / static_cast<int>(kSlowdown);
+  std::map<Outcome, int> outcomes;
+  for (int seed = 1; seed <= count; ++seed) {
+    const std::string text = StatedStore(static_cast<std::uint64_t>(seed), true).history();
+    const auto history = parse_history(text, {.format = Format::Native});
+    ASSERT_TRUE(history.ok()) << history.error().to_string() << '\n' << text;
+    const oracle::LevelSet allowed =
+        oracle::allowed_levels(*history, {.evidence = Evidence::Versions});
+    for (const LevelInfo& level : levels()) {
+      if (!decidable(level.level, Evidence::Versions)) continue;
+      const auto verdict = check(*history, level.level, {.evidence = Evidence::Versions});
+      ASSERT_TRUE(verdict.ok()) << verdict.error().to_string() << '\n' << text;
+      ++outcomes[verdict->outcome];
+      if (verdict->outcome == Outcome::Undecided) continue;
+      EXPECT_EQ(verdict->outcome == Outcome::Holds, allowed.has(level.level))
+          << "seed " << seed << ' ' << level.name << '\n'
+          << text;
+      const auto answer = certify(*history, make_certificate(*history, *verdict));
+      ASSERT_TRUE(answer.ok()) << answer.error().to_string() << text;
+      EXPECT_TRUE(answer->accepted) << answer->reason << text;
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_EQ(outcomes[Outcome::Undecided], 0);
+  EXPECT_GT(outcomes[Outcome::Violated], count);
+  EXPECT_GT(outcomes[Outcome::Holds], count);
+}
 
 TEST(PredicateVersionsTest, WhateverIsViolatedByObservationIsSoByVersionOrders) {
   const int count = 1500 / static_cast<int>(kSlowdown);

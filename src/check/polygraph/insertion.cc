@@ -12,6 +12,8 @@ constexpr std::size_t kPatience = 48;  // and so many lines later once more.
 constexpr std::size_t kShortly = 6;  // After these, others are moved for it,
 constexpr std::size_t kLong = 12;    // and after these, one more.
 constexpr int kMostMoved = 2;
+constexpr std::size_t kMostPlaces = 50'000;  // That are tried for one of them.
+constexpr std::size_t kMostMisfits = 20;     // With more nothing is moved.
 constexpr std::size_t kMostWaiting = 16;
 constexpr std::uint32_t kMostSteps = 256;  // Versions that a begin is put before.
 
@@ -302,7 +304,7 @@ class Insertion {
     if (fit_alone(txn, before, [] { return true; })) return true;
     if (depth == 0) return false;
     const std::size_t far = std::min(kFar, done_.size());
-    for (std::size_t behind = 1; behind <= far && !ticker_.stopped(); ++behind) {
+    for (std::size_t behind = 1; behind <= far && places_left_ > 0; ++behind) {
       const TxnId other = done_[done_.size() - behind];
       ticker_.tick(1 + items_of(other) / 8);
       if (!shares_key(txn, other)) continue;
@@ -323,7 +325,8 @@ class Insertion {
     const Moment earliest = previous.valid() ? at_[previous.index()].commit : 0;
     if (previous.valid() && earliest == 0) return false;
     const std::size_t far = std::min(2 * kFar, done_.size());
-    for (std::size_t behind = 0; behind <= far; ++behind) {
+    for (std::size_t behind = 0; behind <= far && places_left_ > 0; ++behind) {
+      --places_left_;
       if (ticker_.tick(1 + items_of(txn) / 64)) return false;
       if (behind > 0 && at_[done_[done_.size() - behind].index()].commit <= earliest) return false;
       const auto span = place(txn, behind);
@@ -389,12 +392,14 @@ class Insertion {
 
   // What waits mostly read what comes a few lines later. If not, one before may be in the way.
   void mend_waiting() {
+    if (misfits_ > kMostMisfits || ticker_.stopped()) return;
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       const auto [line, txn] = waiting_[i];
       const TxnId previous = previous_[txn.index()];
       const std::size_t waited = line_ - line;
       if (waited != kShortly && waited != kLong) continue;
       const int most = waited == kLong ? kMostMoved + 1 : kMostMoved;
+      places_left_ = kMostPlaces;
       const bool early = previous.valid() && at_[previous.index()].commit == 0;
       if (early || !fit_in(txn, kNever, most)) continue;
       waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -468,6 +473,7 @@ class Insertion {
   std::vector<TxnId> done_;  // As they commit.
   std::size_t line_ = 0;     // How many transactions there were so far.
   std::vector<std::pair<std::size_t, TxnId>> waiting_;  // With their lines.
+  std::size_t places_left_ = 0;  // That may be tried for the one at hand.
   std::size_t misfits_ = 0;
 };
 
