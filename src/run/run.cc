@@ -103,6 +103,28 @@ Status check_features(const WorkloadInfo& workload, const db::Database& database
                               database.description(), missing, workload.name));
 }
 
+// Whether the database tells what the verdict is to rest on. What a server tells is known for
+// certain only once it is prepared.
+Status check_evidence(const RunOptions& options, const db::Database& database) {
+  const db::Features features = database.features();
+  if (options.evidence && !features.timestamps && !features.versions) {
+    return complain(
+        fmt::format("{} gives no evidence; leave --evidence out", database.description()));
+  }
+  if (options.timestamps && !features.timestamps) {
+    return complain(
+        fmt::format("{} gives no timestamps; {}", database.description(),
+                    features.versions ? "use --evidence versions" : "leave --evidence out"));
+  }
+  if (options.serve.empty()) return {};
+  if (!options.evidence) return complain("a service needs evidence");
+  if (features.timestamps && features.live) return {};
+  return complain(fmt::format(
+      "{} tells no timestamps while it runs, so it cannot feed a service; record a history with "
+      "--evidence and check that",
+      database.description()));
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -188,7 +210,7 @@ class Run {
     }
     Status status = database_.prepare(schema());
     const bool prepared = status.ok();
-    if (prepared) status = check_evidence();
+    if (prepared) status = check_evidence(options_, database_);
     const bool able = status.ok();
     // The header has the version of the database, which is known only after prepare().
     (*file)->add(clients, header(options_, database_));
@@ -224,15 +246,6 @@ class Run {
             .live = !options_.serve.empty(),
             .patience = options_.patience,
             .stop = options_.stop};
-  }
-
-  // What servers can tell is known only once we are connected.
-  [[nodiscard]] Status check_evidence() const {
-    const db::Features features = database_.features();
-    if (!options_.timestamps || features.timestamps) return {};
-    return complain(
-        fmt::format("{} gives no timestamps; {}", database_.description(),
-                    features.versions ? "use --evidence versions" : "leave --evidence out"));
   }
 
   Status connect_feeder() {
@@ -326,19 +339,7 @@ Result<RunReport> run(const RunOptions& options) {
   if (auto able = check_features(info(options.workload.workload), opened->database()); !able) {
     return able.error();
   }
-  if (options.evidence && !opened->database().features().timestamps &&
-      !opened->database().features().versions) {
-    return complain(fmt::format("{} gives no evidence; leave --evidence out",
-                                opened->database().description()));
-  }
-  if (!options.serve.empty() && !options.evidence) return complain("a service needs evidence");
-  if (!options.serve.empty() &&
-      !(opened->database().features().timestamps && opened->database().features().live)) {
-    return complain(fmt::format(
-        "{} tells no timestamps while it runs, so it cannot feed a service; record a history with "
-        "--evidence and check that",
-        opened->database().description()));
-  }
+  if (auto able = check_evidence(options, opened->database()); !able) return able.error();
   auto report = Run(options, *opened, *std::move(troubles)).go();
   if (report.ok() && !options.server_logs.empty()) copy_logs(*opened, options, *report);
   return report;
