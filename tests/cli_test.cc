@@ -430,7 +430,7 @@ TEST_F(CliTest, FormsAreWritten) {
   EXPECT_THAT(form("--dot"), StartsWith("digraph ouro {\n"));
   EXPECT_THAT(form("--junit"), HasSubstr("<failure type=\"non-monotonic read\""));
   EXPECT_THAT(form("--sarif"), AllOf(HasSubstr(R"("ruleId":"non-monotonic-read")"),
-                                     HasSubstr(R"("ouroStory/v1":"read-committed/)")));
+                                     HasSubstr(R"("ouroStory/v2":"read-committed/)")));
   EXPECT_THAT(ouro({"check", "--output", "edn", "-l", "ra", fractured_}).out,
               StartsWith("{:valid? false, :anomaly-types (:G-single-item)"));
   EXPECT_EQ(ouro({"check", "-q", "-l", "ra", "--junit", folder_ + "/absent/form", fine_}).status,
