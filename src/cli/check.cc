@@ -132,7 +132,10 @@ class Checker {
                 .others = examined->others,
                 .met = examined->met ? &*examined->met : nullptr});
     int status = status_of(name, *examined);
-    status = worse(status, write_certificate_of(history, examined->verdicts.front()));
+    status = worse(status,
+                   write_certificate_of(history, examined->verdicts.front(), flags_.certificate));
+    status = worse(status, write_certificate_of(history, most_telling(examined->verdicts),
+                                                flags_.kept_certificate));
     status = worse(status, write_counterexample_of(history, examined->explanations));
     return worse(status, write_elle_folder(flags_.elle, history, examined->explanations));
   }
@@ -189,7 +192,7 @@ class Checker {
     options.explain = forms_.any() ? Explain::AllLevels
                       : told       ? Explain::WeakestLevels
                                    : Explain::Nothing;
-    options.other_levels = told_at_length() || !flags_.forms.html.empty();
+    options.other_levels = told_at_length() || flags_.forms.page();
     options.reads_alone = told_at_length() && flags_.output != "edn";
     options.expectation = expectation_;
     return options;
@@ -238,11 +241,26 @@ class Checker {
   }
 
   // An undecided verdict has no certificate.
-  int write_certificate_of(const History& history, const Verdict& verdict) const {
-    if (flags_.certificate.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
-    const auto status = write_certificate(
-        make_certificate(history, verdict, check_options().clock_drift), flags_.certificate);
+  int write_certificate_of(const History& history, const Verdict& verdict,
+                           const std::string& path) const {
+    if (path.empty() || verdict.outcome == Outcome::Undecided) return kHolds;
+    const auto status =
+        write_certificate(make_certificate(history, verdict, check_options().clock_drift), path);
     return status ? kHolds : fail(status.error());
+  }
+
+  // Of several verdicts one that is violated and has a proof of its own, if there is one; the
+  // weakest such level comes first.
+  static const Verdict& most_telling(std::span<const Verdict> verdicts) {
+    const auto weakest = weakest_violated(verdicts);
+    const Verdict* found = nullptr;
+    for (const Verdict& verdict : verdicts) {
+      if (verdict.outcome != Outcome::Violated || verdict.anomalies.empty()) continue;
+      const bool weak = std::find(weakest.begin(), weakest.end(), verdict.level) != weakest.end();
+      if (found == nullptr || weak) found = &verdict;
+      if (weak) break;
+    }
+    return found != nullptr ? *found : verdicts.front();
   }
 
   [[nodiscard]] CheckOptions check_options() const {

@@ -20,6 +20,7 @@ struct CheckFlags {
   std::string output = "text";
   std::string model;
   std::string certificate;
+  std::string kept_certificate;  // Where else to write one, of several levels that of a violation.
   std::string counterexample;
   FormPaths forms;
   ElleFolder elle;
