@@ -239,7 +239,7 @@ TEST_F(CliTest, ElleOutputIsItsLine) {
   const Ran ran = ouro({"check", "--output", "elle", "-c", "ra", "--model", "rw-register", fine_,
                         fractured_, broken_});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_EQ(ran.out, fine_ + "\ttrue\n" + fractured_ + "\tfalse\n" + broken_ + "\tunknown\n");
+  EXPECT_EQ(ran.out, fine_ + " \t true\n" + fractured_ + " \t false\n" + broken_ + " \t unknown\n");
 }
 
 TEST_F(CliTest, LevelsAreRefusedByName) {
