@@ -1,7 +1,6 @@
 // How fast tables of Apache Arrow become histories through the C interface: 1M transactions of 4
 // operations, 50 sessions, 10k keys, in one batch of columns. Arrow itself is not needed.
 
-
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -9,46 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "c/arrow.h"
 #include "ouro/c.h"
 
-// Arrow's own names and layout, by which programs exchange tables.
-extern "C" {
-
-struct ArrowSchema {
-  const char* format;
-  const char* name;
-  const char* metadata;
-  std::int64_t flags;
-  std::int64_t n_children;
-  ArrowSchema** children;
-  ArrowSchema* dictionary;
-  void (*release)(ArrowSchema*);
-  void* private_data;
-};
-
-struct ArrowArray {
-  std::int64_t length;
-  std::int64_t null_count;
-  std::int64_t offset;
-  std::int64_t n_buffers;
-  std::int64_t n_children;
-  const void** buffers;
-  ArrowArray** children;
-  ArrowArray* dictionary;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
-
-struct ArrowArrayStream {
-  int (*get_schema)(ArrowArrayStream*, ArrowSchema* out);
-  int (*get_next)(ArrowArrayStream*, ArrowArray* out);
-  const char* (*get_last_error)(ArrowArrayStream*);
-  void (*release)(ArrowArrayStream*);
-  void* private_data;
-};
-}
-
-namespace ouro::bench {
+namespace ouro::c {
 namespace {
 
 constexpr std::size_t kTxns = 1'000'000;
@@ -184,4 +147,4 @@ void BM_LoadArrow(benchmark::State& state) {
 BENCHMARK(BM_LoadArrow)->Iterations(5)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace ouro::bench
+}  // namespace ouro::c
